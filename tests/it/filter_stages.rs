@@ -27,17 +27,21 @@ const PAGE: usize = 100;
 /// A file of one row group, whose pages have 100 rows each. `row` counts the rows, `mark` is 1 in the rows 4,000 to 4,099 and 0
 /// elsewhere, `text` is a text of each row. There are no bounds by which rows could be passed over.
 fn file() -> ParquetFile {
-    let marks = (0..ROWS).map(|row| i64::from((4000..4100).contains(&row)));
+    file_of(ROWS)
+}
+
+fn file_of(num_rows: usize) -> ParquetFile {
+    let marks = (0..num_rows).map(|row| i64::from((4000..4100).contains(&row)));
     let columns: [(&str, ArrayRef); 3] = [
         (
             "row",
-            Arc::new(Int64Array::from_iter_values(0..ROWS as i64)),
+            Arc::new(Int64Array::from_iter_values(0..num_rows as i64)),
         ),
         ("mark", Arc::new(Int64Array::from_iter_values(marks))),
         (
             "text",
             Arc::new(StringArray::from_iter_values(
-                (0..ROWS).map(|row| format!("text {row}")),
+                (0..num_rows).map(|row| format!("text {row}")),
             )),
         ),
     ];
@@ -204,6 +208,20 @@ fn nested_operands_are_tested_in_order_too() {
         seen_by(&|it| marked().and(col("row").lt(0)).and(it)),
         (0, 0)
     );
+}
+
+/// Threads that share the columns of a row group stop testing only once the last operand has selected enough rows.
+#[test]
+fn a_limit_counts_the_rows_that_the_last_operand_selects() {
+    let file = file_of(140_000);
+    let text = Custom::new("text", |row| row % 2000 == 0);
+    let filter = col("row").ge(1).and(text.predicate());
+    let expected: Vec<_> = (6..56).map(|row| row * 2000).collect();
+    for threads in [1, 3] {
+        let options = options(filter.clone()).offset(5).limit(50);
+        let (rows, _) = read(&file, options.threads(threads));
+        assert_eq!(rows, expected, "{threads} threads");
+    }
 }
 
 #[test]

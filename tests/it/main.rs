@@ -103,6 +103,8 @@ mod repair;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]
+mod rounds;
+#[cfg(test)]
 mod extensions;
 #[cfg(test)]
 mod variant;

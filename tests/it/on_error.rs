@@ -109,7 +109,7 @@ fn push(file: &Bytes, options: &ReadOptions) -> Result<Outcome, String> {
                     decoder.supply(range.start, &bytes);
                 }
             }
-            Poll::NeedsKey(request) => return Err(format!("{request:?}")),
+            Poll::NeedsKeys(request) => return Err(format!("{request:?}")),
             Poll::Finished => {
                 let losses = told(decoder.losses().kept());
                 return Ok(Outcome { batches, losses });

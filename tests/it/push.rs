@@ -1,12 +1,14 @@
 //! The push decoder gives what the reader gives, however the bytes arrive.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone::arrow::array::RecordBatch;
-use herringbone::push::{Needs, Poll, PushDecoder};
-use herringbone::{ParquetFile, ReadOptions, ReadPlan};
+use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use herringbone::filter::col;
+use herringbone::push::{Needs, Poll, PushDecoder, RowGroupPoll};
+use herringbone::{ParquetFile, ReadOptions, ReadPlan, WriteOptions, Writer};
 
 use crate::files;
 
@@ -70,7 +72,7 @@ pub(crate) fn pushed_by(
         match decoder.poll().map_err(|error| error.to_string())? {
             Poll::Batch(batch) => batches.push(batch),
             Poll::Needs(needs) => supply(&mut decoder, file, &needs, how),
-            Poll::NeedsKey(request) => return Err(format!("{request:?}")),
+            Poll::NeedsKeys(request) => return Err(format!("{request:?}")),
             Poll::Finished => return Ok(batches),
         }
     }
@@ -105,6 +107,108 @@ fn compare(path: &Path, most: u64) {
             assert_eq!(got, expected, "{how:?} of {}", path.display());
         }
     }
+}
+
+/// Supplies the file in pieces before the first poll, and returns the batches.
+fn pushed_ahead(
+    file: &Bytes,
+    options: &ReadOptions,
+    pieces: impl Iterator<Item = Range<usize>>,
+) -> Result<Vec<RecordBatch>, String> {
+    let plan = ParquetFile::from_source(file.clone(), options.limits.clone())
+        .and_then(|file| file.plan(options))
+        .map_err(|error| error.to_string())?;
+    let mut decoder = PushDecoder::new(Arc::new(plan));
+    for piece in pieces {
+        decoder.supply(piece.start as u64, &file.slice(piece));
+    }
+    let mut batches = Vec::new();
+    loop {
+        match decoder.poll().map_err(|error| error.to_string())? {
+            Poll::Batch(batch) => batches.push(batch),
+            Poll::Finished => return Ok(batches),
+            // All bytes are there. A damaged file may name others.
+            Poll::Needs(needs) => supply(&mut decoder, file, &needs, Supply::Coalesced),
+            Poll::NeedsKeys(keys) => return Err(format!("{keys:?}")),
+        }
+    }
+}
+
+/// Bytes may come before they are asked for, in any pieces and any order.
+#[test]
+fn bytes_ahead_of_time_give_the_same_batches() {
+    let files = files::generated().into_iter();
+    let hostile = files::parquet_files(&files::testdata().join("hostile"));
+    let options = ReadOptions::new().threads(1).limit(3_000);
+    let mut of_bytes = 0;
+    for path in files.chain(hostile) {
+        let file = Bytes::from(std::fs::read(&path).unwrap());
+        let length = file.len();
+        let expected = read(&file, &options);
+        let check = |got, how: &str| assert_eq!(got, expected, "{how} of {}", path.display());
+        let whole = std::iter::once(0..length);
+        check(pushed_ahead(&file, &options, whole), "the whole");
+        let thirds = [
+            0..length / 3,
+            length / 3..2 * length / 3,
+            2 * length / 3..length,
+        ];
+        check(
+            pushed_ahead(&file, &options, thirds.clone().into_iter()),
+            "thirds",
+        );
+        check(
+            pushed_ahead(&file, &options, thirds.into_iter().rev()),
+            "thirds, reversed",
+        );
+        if length < 5_000 {
+            of_bytes += 1;
+            let bytes = (0..length).rev().map(|at| at..at + 1);
+            check(pushed_ahead(&file, &options, bytes), "bytes");
+        }
+    }
+    assert!(of_bytes > 20, "{of_bytes}");
+}
+
+/// Row groups that are taken out decode on other threads, while the decoder goes on.
+#[test]
+fn row_groups_are_taken_out() {
+    let ids = Int64Array::from_iter_values(0..10_000);
+    let batch = RecordBatch::try_from_iter([("id", Arc::new(ids) as ArrayRef)]).unwrap();
+    let mut bytes = Vec::new();
+    let options = WriteOptions::new().row_group_rows(2_500);
+    let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let file = Bytes::from(bytes);
+    let plan = ParquetFile::from_bytes(file.clone()).unwrap();
+    let plan = plan
+        .plan(&ReadOptions::new().filter(col("id").ge(3_000)))
+        .unwrap();
+    let mut decoder = PushDecoder::new(Arc::new(plan));
+    decoder.supply(0, &file);
+    let mut threads = Vec::new();
+    while let Some(mut row_group) = decoder.take_row_group() {
+        let file = file.clone();
+        threads.push(std::thread::spawn(move || {
+            let mut rows = 0;
+            loop {
+                match row_group.poll().unwrap() {
+                    RowGroupPoll::Batch(batch) => rows += batch.num_rows(),
+                    RowGroupPoll::Finished => return rows,
+                    RowGroupPoll::Needs(ranges) => {
+                        for range in ranges {
+                            let part = range.start as usize..range.end as usize;
+                            row_group.supply(range.start, &file.slice(part));
+                        }
+                    }
+                }
+            }
+        }));
+    }
+    let rows: Vec<_> = threads.into_iter().map(|it| it.join().unwrap()).collect();
+    assert_eq!(rows, [0, 2_000, 2_500, 2_500]);
+    assert!(matches!(decoder.poll(), Ok(Poll::Finished)));
 }
 
 #[test]

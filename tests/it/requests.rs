@@ -14,14 +14,14 @@ use herringbone::{
 
 /// A source that notes the ranges of each request: of each call of `read` or `read_many`.
 #[derive(Clone)]
-struct Recorder {
+pub(crate) struct Recorder {
     file: Bytes,
     policy: FetchPolicy,
     requests: Arc<Mutex<Vec<Vec<Range<u64>>>>>,
 }
 
 impl Recorder {
-    fn new(file: Bytes, policy: FetchPolicy) -> Self {
+    pub(crate) fn new(file: Bytes, policy: FetchPolicy) -> Self {
         Self {
             file,
             policy,
@@ -30,12 +30,12 @@ impl Recorder {
     }
 
     /// Opens the file, under the limits that the default options have.
-    fn open(&self) -> ParquetFile {
+    pub(crate) fn open(&self) -> ParquetFile {
         ParquetFile::from_source(self.clone(), Limits::default()).unwrap()
     }
 
     /// The requests since the last call.
-    fn take(&self) -> Vec<Vec<Range<u64>>> {
+    pub(crate) fn take(&self) -> Vec<Vec<Range<u64>>> {
         std::mem::take(&mut self.requests.lock().unwrap())
     }
 }
@@ -93,7 +93,7 @@ fn footer_start(file: &Bytes) -> u64 {
     tail as u64 - u64::from(footer)
 }
 
-fn rows(file: &ParquetFile, options: ReadOptions) -> usize {
+pub(crate) fn rows(file: &ParquetFile, options: ReadOptions) -> usize {
     let batches = file.read(options).unwrap();
     batches.map(|batch| batch.unwrap().num_rows()).sum()
 }

@@ -103,7 +103,7 @@ fn little_memory_is_enough_for_as_many_threads() {
         let rows = batches.iter().map(RecordBatch::num_rows).sum::<usize>();
         assert_eq!(rows, written.num_rows());
     }
-    on_any_threads(&file, &limited(least / 2)).unwrap_err();
+    read(&file, &limited(least / 2).threads(1)).unwrap_err();
 }
 
 #[test]

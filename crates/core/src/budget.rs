@@ -87,6 +87,25 @@ impl Budget {
         self.used() > self.limit / 2
     }
 
+    /// Counts a request of the file that fetched so many bytes.
+    #[doc(hidden)] // For drivers.
+    pub fn add_fetched(&self, bytes: u64) {
+        self.metrics
+            .fetched
+            .add(usize::try_from(bytes).unwrap_or(usize::MAX));
+    }
+
+    /// Counts a round trip: one or more requests at the same time.
+    #[doc(hidden)] // For drivers.
+    pub fn add_round(&self) {
+        self.metrics.rounds.add(1);
+    }
+
+    /// Returns the bytes that are free.
+    pub(crate) fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.used())
+    }
+
     /// Returns the counts of the work so far.
     #[doc(hidden)] // For drivers.
     #[must_use]
@@ -229,8 +248,13 @@ impl Reservation {
         }
     }
 
+    /// Gives back `bytes` bytes, or all if there are fewer.
+    pub(crate) fn give_back(&mut self, bytes: u64) {
+        drop(self.split(bytes));
+    }
+
     /// Cuts off `bytes` bytes, or all if there are fewer.
-    fn split(&mut self, bytes: u64) -> Self {
+    pub(crate) fn split(&mut self, bytes: u64) -> Self {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
         Self {

@@ -25,6 +25,10 @@ pub struct ReadMetrics {
     pub pages_passed_over: u64,
     /// The reads of columns.
     pub columns: ReadCounts,
+    /// The requests to the file, and the bytes that they fetched. Bytes that were fetched twice count twice.
+    pub fetched: ReadCounts,
+    /// The number of times that the read waited for requests. Requests at the same time are one round.
+    pub rounds: u64,
 }
 
 /// What a step of pruning told of the rows that it was asked about.
@@ -61,6 +65,8 @@ pub(crate) struct Metrics {
     pub(crate) pages_read: Counter,
     pub(crate) pages_passed_over: Counter,
     pub(crate) columns: ReadCounters,
+    pub(crate) fetched: ReadCounters,
+    pub(crate) rounds: Counter,
 }
 
 #[derive(Debug, Default)]
@@ -142,6 +148,8 @@ impl Metrics {
             pages_read: self.pages_read.get(),
             pages_passed_over: self.pages_passed_over.get(),
             columns: self.columns.get(),
+            fetched: self.fetched.get(),
+            rounds: self.rounds.get(),
         }
     }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// What the batches of one thread take at a time, at most, for ordinary rows.
 pub(crate) const ONE_THREAD: usize = 4 << 20;
 
-/// The same of several, which work ahead: [parts](crate::parts) of columns wait for their turn. A writer, whose columns wait for
+/// The same of several, which work ahead: parts of columns wait for their turn. A writer, whose columns wait for
 /// the end of the row group, takes as much.
 pub(crate) const SEVERAL_THREADS: usize = 16 << 20;
 

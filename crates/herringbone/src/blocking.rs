@@ -1,52 +1,59 @@
-//! Decoders driven by reads of a source that wait for their bytes.
+//! Bytes of a source, for decoders that wait for them.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use herringbone_core::Step;
-use herringbone_core::column::{ColumnBatch, ColumnChunkDecoder, RowCounter};
+use herringbone_core::budget::Budget;
+use herringbone_core::fetch::{FetchPolicy, requests};
+use herringbone_core::read::FileBytes;
 use herringbone_format::Result;
 
 use crate::source::Source;
 
-/// The next column batch of a column, reading whatever bytes it needs.
-pub(crate) fn next_column_batch(
-    column: &mut ColumnChunkDecoder,
-    source: &dyn Source,
-) -> Result<Option<ColumnBatch>> {
-    loop {
-        match column.poll()? {
-            Step::Ready(column_batch) => return Ok(column_batch),
-            Step::Need(need) => {
-                let bytes = read_ahead(source, &need, column.chunk_end())?;
-                column.supply(need.start, bytes);
-            }
+/// Reads the bytes that a decoder asks for, as it asks for them.
+pub(crate) struct SourceBytes<'a> {
+    source: &'a dyn Source,
+    /// The counts of the read.
+    budget: &'a Budget,
+    in_memory: bool,
+}
+
+impl<'a> SourceBytes<'a> {
+    pub(crate) fn new(source: &'a Arc<dyn Source>, budget: &'a Budget) -> Self {
+        Self {
+            source: &**source,
+            budget,
+            in_memory: source.fetch_policy().in_memory,
         }
     }
 }
 
-/// Rows that start in each page of a column, reading whatever bytes are needed.
-pub(crate) fn count_rows(counter: &mut RowCounter, source: &dyn Source) -> Result<Vec<u64>> {
-    let mut rows = Vec::new();
-    loop {
-        match counter.poll()? {
-            Step::Ready(Some(rows_of_page)) => rows.push(rows_of_page),
-            Step::Ready(None) => return Ok(rows),
-            Step::Need(need) => {
-                let bytes = read_ahead(source, &need, counter.chunk_end())?;
-                counter.supply(need.start, bytes);
-            }
-        }
+impl FileBytes for SourceBytes<'_> {
+    /// Bytes that are fetched take memory that a read counts, so only a source in memory returns more than needed.
+    fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>> {
+        let end = if self.in_memory { end } else { need.end };
+        let bytes = self.source.read(need.start..end.max(need.end))?;
+        self.budget.add_round();
+        self.budget.add_fetched(bytes.len() as u64);
+        Ok(Some(bytes))
     }
 }
 
-/// Reads a range, and the rest of the column chunk with it if the source is in memory already.
+/// Fetches ranges in one round of requests, and hands the bytes of each request to `supply`.
 ///
-/// Bytes that are fetched take memory that a read counts, so no more of them are taken along.
-pub(crate) fn read_ahead(source: &dyn Source, need: &Range<u64>, chunk_end: u64) -> Result<Bytes> {
-    let end = match source.fetch_policy().in_memory {
-        true => need.end.max(chunk_end),
-        false => need.end,
-    };
-    source.read(need.start..end)
+/// # Errors
+/// Errors of the source.
+pub(crate) fn fetch(
+    source: &dyn Source,
+    ranges: impl IntoIterator<Item = Range<u64>>,
+    policy: &FetchPolicy,
+    mut supply: impl FnMut(u64, &Bytes),
+) -> Result<()> {
+    let ranges: Vec<_> = requests(ranges, policy).map(|it| it.range).collect();
+    let bytes = source.read_many(&ranges)?;
+    for (range, bytes) in ranges.iter().zip(&bytes) {
+        supply(range.start, bytes);
+    }
+    Ok(())
 }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_core::Step;
+use herringbone_core::budget::Budget;
 use herringbone_core::footer::{FooterDecoder, FooterStep};
 use herringbone_core::pruning::{
     BloomFilterProbe, ColumnBounds, ColumnBoundsDecoder, IndexDecoder, PageIndexCell,
@@ -18,6 +19,7 @@ use herringbone_format::{
 };
 use herringbone_schema::{Int96Overflow, ParquetSchema, SchemaOptions, to_arrow};
 
+use crate::blocking::SourceBytes;
 use crate::int96::Int96Units;
 use crate::metadata_handle::MetadataHandle;
 use crate::open_options::OpenOptions;
@@ -175,7 +177,8 @@ impl ParquetFile {
     /// As [`Self::read`], and what the source says.
     pub fn explain(&self, options: &ReadOptions) -> Result<Vec<RowGroupExplanation>> {
         let plan = Arc::new(self.plan(options)?);
-        explain(&plan, |range| self.source.read(range))
+        let budget = Budget::new(&plan.options().limits);
+        explain(&plan, &mut SourceBytes::new(&self.source, &budget))
     }
 
     /// Plans a read, for drivers of one's own such as

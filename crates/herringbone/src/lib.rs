@@ -39,16 +39,15 @@ mod blocking;
 mod encoders;
 pub mod extension;
 pub mod filter;
+mod fetched;
 mod file;
 mod file_writer;
-mod inline;
 mod int96;
 mod metadata_handle;
 mod open_options;
 #[doc(hidden)] // `herringbone-inspect` walks pages that no footer names.
 pub mod pages;
 mod page_indexes;
-mod parts;
 pub mod physical;
 pub mod pruning;
 pub mod push;
@@ -57,7 +56,6 @@ mod sort;
 pub mod source;
 mod target;
 mod threads;
-mod workers;
 mod writer;
 
 pub use herringbone_arrow as arrow;

@@ -4,6 +4,7 @@
 //! the file that takes. [`requests`] merges such ranges into few requests. A [`FooterDecoder`] decodes
 //! the footer from the last bytes of a file.
 
+pub use herringbone_core::fetch::FetchPolicy;
 pub use herringbone_core::fetch::{Request, Requests, requests};
 pub use herringbone_core::footer::{FooterDecoder, FooterStep};
-pub use herringbone_core::read::{Needs, Poll, PushDecoder};
+pub use herringbone_core::read::{DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPoll, Soon};

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::budget::Budget;
-use herringbone_core::loss::{Loss, Losses, Lost, OnError};
+use herringbone_core::fetch::ChunkReads;
+use herringbone_core::loss::{Losses, OnError};
 use herringbone_core::metrics::ReadMetrics;
-use herringbone_core::read::{ReadPlan, RowGroupPlan, tests_row_groups};
-use herringbone_format::{Error, Result};
-use herringbone_pipeline::threads;
+use herringbone_core::read::{ReadPlan, ReadSequence, ReadStep, RowGroupPlan, tests_row_groups};
+use herringbone_format::Result;
+use herringbone_format::modular_encryption::KeyStep;
 
 use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
-use crate::inline::Inline;
+use crate::blocking::SourceBytes;
+use crate::fetched::Fetched;
 use crate::source::Source;
-use crate::threads::{FilteredThreads, RowGroupThreads, Threads};
+use crate::threads::{Grain, Threads};
 
 /// Values below which neither a second thread nor anything else is worth its start.
 const FEW_VALUES: u64 = 1 << 17;
@@ -35,53 +37,38 @@ const SMALL_CHUNK_BYTES: u64 = 2 << 10;
 /// are no more.
 pub struct Reader {
     plan: Arc<ReadPlan>,
-    driver: Driver,
     budget: Arc<Budget>,
-    rows_left: u64,
+    driver: Driver,
     losses: Losses,
 }
 
+/// The loop that drives a read.
 enum Driver {
-    Inline(Box<Inline>),
-    Threads(Threads),
-    /// The same, a row group a thread.
-    RowGroups(Box<RowGroupThreads>),
-    /// The same with a filter, a column a thread.
-    Filtered(Box<FilteredThreads>),
+    /// One thread, which reads bytes as it needs them.
+    OneThread(Box<ReadSequence>, Arc<dyn Source>),
+    /// Several threads.
+    Threads(Box<Threads>),
+    /// One thread, for which bytes are fetched in rounds.
+    Fetched(Box<Fetched>),
     /// An error came before.
     Failed,
 }
 
 impl Reader {
     pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>) -> Self {
-        let rows_left = plan
-            .row_groups()
-            .iter()
-            .map(|group| group.num_wanted())
-            .sum();
-        let threads = threads(plan.options().threads);
-        let values = (plan.num_columns() as u64).saturating_mul(rows_left);
-        let is_short = plan.num_columns() == 0 || values < FEW_VALUES;
         let budget = Budget::new(&plan.options().limits);
-        let tune_allocator = |bytes| {
-            if plan.options().tune_allocator {
-                keep_memory(bytes);
-            }
-        };
-        let driver = if threads == 1 || is_short || !Driver::has_threads_for(&plan, threads) {
-            if !is_short {
-                tune_allocator(ONE_THREAD);
-            }
-            Driver::Inline(Box::new(Inline::new(plan.clone(), source, budget.clone())))
-        } else {
-            tune_allocator(SEVERAL_THREADS);
-            Driver::of_threads(&plan, source, threads, &budget)
+        let sequence = ReadSequence::new(plan.clone(), budget.clone());
+        let policy = source.fetch_policy();
+        let is_slow = policy.chunk_reads == ChunkReads::Whole && !policy.in_memory;
+        let driver = match grain(&plan, is_slow) {
+            _ if is_slow => Driver::Fetched(Box::new(Fetched::new(sequence, source))),
+            None => Driver::OneThread(Box::new(sequence), source),
+            Some(how) => Driver::Threads(Box::new(Threads::new(sequence, source, how))),
         };
         Self {
             plan,
             budget,
             driver,
-            rows_left,
             losses: Losses::default(),
         }
     }
@@ -101,7 +88,12 @@ impl Reader {
     /// Rows still to come.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
-        self.rows_left
+        match &self.driver {
+            Driver::OneThread(sequence, _) => sequence.rows_left(),
+            Driver::Threads(threads) => threads.rows_left(),
+            Driver::Fetched(fetched) => fetched.decoder().rows_left(),
+            Driver::Failed => 0,
+        }
     }
 
     /// What the batches so far did without, if [damage](herringbone_core::loss::OnError) is no reason to fail.
@@ -116,10 +108,10 @@ impl Reader {
         self.budget.read_metrics()
     }
 
-    /// Goes on by another plan of the same read: of the same file and the same options, but for a filter that wants fewer
-    /// rows. It counts from the next row group on, and in the one at hand behind a batch with which 131,072 rows of it were
-    /// gone over: what is left of it is opened again then, and the batches of the new filter begin there. So rows may still
-    /// come that it does not want; with several threads that depends on how far they are.
+    /// Lets the filter of another plan of the same read select all rows that were not selected yet. The plan is of the same
+    /// file and options, but for its filter. Row groups that are not begun are pruned by it.
+    ///
+    /// Rows that the old filter selected before still come. With several threads, their number depends on how far these are.
     ///
     /// ```
     /// use herringbone::filter::col;
@@ -131,181 +123,130 @@ impl Reader {
     /// let options = ReadOptions::new().columns(["id"]);
     /// let mut reader = file.read(options.clone().filter(col("id").ge(1)))?;
     /// while let Some(batch) = reader.next_batch()? {
-    ///     // Whoever looks for the greatest ones knows better and better.
+    ///     // A search for the greatest values needs fewer and fewer rows.
     ///     let better = file.plan(&options.clone().filter(col("id").ge(3)))?;
-    ///     reader.go_on_by(better.into())?;
+    ///     reader.tighten_filter(better.into())?;
     /// }
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// Argument if it is a plan of another file, other columns or row groups, or has no filter. A read without a filter that has
-    /// an offset or a limit cannot receive one: it counts other rows.
-    pub fn go_on_by(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
-        self.plan.check_goes_on_by(&plan)?;
-        self.driver = match std::mem::replace(&mut self.driver, Driver::Failed) {
-            // The threads of one row group test all columns of a filter at once.
-            Driver::Filtered(filtered) if plan.has_stages() => {
-                Driver::Inline(Box::new(filtered.into_inline()))
-            }
-            // Threads that decode all columns at once do not test any.
-            Driver::Threads(threads) => Driver::Inline(Box::new(threads.into_inline())),
-            other => other,
-        };
+    /// Argument if the plan reads another file, other columns or other row groups, or has no filter.
+    pub fn tighten_filter(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
         match &mut self.driver {
-            Driver::Inline(inline) => inline.go_on_by(plan),
-            Driver::RowGroups(threads) => threads.go_on_by(plan),
-            Driver::Filtered(filtered) => filtered.go_on_by(plan),
-            Driver::Threads(_) | Driver::Failed => Ok(()),
+            Driver::OneThread(sequence, _) => sequence.tighten_filter(plan),
+            Driver::Threads(threads) => threads.update(|it| it.tighten_filter(plan)),
+            Driver::Fetched(fetched) => fetched.tighten_filter(plan),
+            Driver::Failed => self.plan.check_tightens(&plan),
         }
     }
 
-    /// The next batch; `None` behind the last one, and after an error.
+    /// Returns the next batch; `None` after the last one, and after an error.
     ///
     /// # Errors
-    /// Whatever is wrong with the bytes, with its place, or Io.
+    /// Errors in the bytes, with their place, and errors of the source.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            match self.driver.next_batch() {
-                Ok(batch) => {
-                    self.losses.append(self.driver.take_losses());
-                    let rows = batch.as_ref().map_or(0, |batch| batch.num_rows() as u64);
-                    self.rows_left = match &self.driver {
-                        Driver::Inline(inline) => inline.rows_left(),
-                        Driver::RowGroups(threads) => threads.rows_left(),
-                        Driver::Filtered(filtered) => filtered.rows_left(),
-                        Driver::Threads(_) | Driver::Failed => self.rows_left - rows,
-                    };
-                    return Ok(batch);
-                }
-                Err(error) => {
-                    if let Driver::RowGroups(threads) = &mut self.driver {
-                        // Of row groups that are over: nobody begins these again.
-                        self.losses.append(threads.take_losses());
-                    }
-                    if self.driver.falls_back(&error) {
-                        continue;
-                    }
-                    if let Driver::Threads(threads) = &mut self.driver
-                        && self.plan.options().on_error.goes_on(&error)
-                    {
-                        let rows = threads.skip_row_group();
-                        self.rows_left -= rows;
-                        let lost = Lost::Rows(rows);
-                        self.losses.push(Loss { error, lost });
-                        continue;
-                    }
-                    self.driver = Driver::Failed;
-                    return Err(error);
+        let batch = match &mut self.driver {
+            Driver::OneThread(sequence, source) => next_batch(sequence, source),
+            Driver::Threads(threads) => threads.next_batch(),
+            Driver::Fetched(fetched) => fetched.next_batch(),
+            Driver::Failed => Ok(None),
+        };
+        let losses = match &mut self.driver {
+            Driver::OneThread(sequence, _) => sequence.take_losses(),
+            Driver::Threads(threads) => threads.update(ReadSequence::take_losses),
+            Driver::Fetched(fetched) => fetched.take_losses(),
+            Driver::Failed => Losses::default(),
+        };
+        self.losses.append(losses);
+        if batch.is_err() {
+            self.driver = Driver::Failed;
+        }
+        batch
+    }
+}
+
+/// Returns the next batch of a sequence, decoded on this thread.
+fn next_batch(
+    sequence: &mut ReadSequence,
+    source: &Arc<dyn Source>,
+) -> Result<Option<RecordBatch>> {
+    let budget = sequence.budget().clone();
+    let mut bytes = SourceBytes::new(source, &budget);
+    loop {
+        match sequence.advance(&mut bytes)? {
+            ReadStep::Batch(batch) => return Ok(Some(batch)),
+            ReadStep::Finished => return Ok(None),
+            // The source has all bytes.
+            ReadStep::Pending => {}
+            ReadStep::NeedsKeys(keys) => {
+                for key in keys {
+                    KeyStep::<()>::NeedKey(key).ready()?;
                 }
             }
         }
     }
 }
 
-impl Driver {
-    /// Returns true if this number of threads can read such a plan. Within a row group, one thread counts the losses of damaged
-    /// files if there is a filter, and tests the stages of a filter.
-    fn has_threads_for(plan: &ReadPlan, threads: usize) -> bool {
-        if plan.is_filtered() {
-            return Self::shares_columns(plan) || Self::may_take_row_groups(plan);
-        }
-        let chunk_bytes = plan.chunk_bytes();
-        let columns_pay = chunk_bytes >= SMALL_CHUNK_BYTES || chunk_bytes == 0;
-        columns_pay || Self::takes_row_groups(plan, threads)
+/// Returns the number of threads that a read is worth, and how they divide row groups; `None` for one thread.
+fn grain(plan: &ReadPlan, is_slow: bool) -> Option<(usize, Grain)> {
+    let threads = herringbone_pipeline::threads(plan.options().threads);
+    let rows: u64 = plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum();
+    let values = (plan.num_columns() as u64).saturating_mul(rows);
+    if plan.num_columns() == 0 || values < FEW_VALUES {
+        return None;
     }
+    let tune_allocator = |bytes| {
+        if plan.options().tune_allocator {
+            keep_memory(bytes);
+        }
+    };
+    if is_slow || threads == 1 || !has_threads_for(plan, threads) {
+        tune_allocator(ONE_THREAD);
+        return None;
+    }
+    tune_allocator(SEVERAL_THREADS);
+    Some(match takes_row_groups(plan, threads) {
+        true => (threads.min(plan.row_groups().len()), Grain::RowGroup),
+        false => (threads, Grain::Column),
+    })
+}
 
-    /// Returns true if threads can share the columns of a row group that a filter tests.
-    fn shares_columns(plan: &ReadPlan) -> bool {
-        plan.options().on_error == OnError::Fail && !plan.has_stages()
+/// Returns true if so many threads read such a plan. With a filter, damage within a row group is skipped by one thread.
+fn has_threads_for(plan: &ReadPlan, threads: usize) -> bool {
+    if plan.is_filtered() {
+        return plan.options().on_error == OnError::Fail || may_take_row_groups(plan);
     }
+    let chunk_bytes = plan.chunk_bytes();
+    let columns_pay = chunk_bytes >= SMALL_CHUNK_BYTES || chunk_bytes == 0;
+    columns_pay || takes_row_groups(plan, threads)
+}
 
-    /// Whether each thread may have a row group of its own. Under a limit nothing is tested ahead of time that may not be
-    /// needed.
-    fn may_take_row_groups(plan: &ReadPlan) -> bool {
-        let tests_ahead = plan.is_filtered() && plan.options().limit.is_some();
-        plan.row_groups().len() > 1 && !tests_ahead
-    }
+/// Returns true if each thread may have a row group of its own. Under a limit nothing is tested ahead that may not be
+/// needed.
+fn may_take_row_groups(plan: &ReadPlan) -> bool {
+    let tests_ahead = plan.is_filtered() && plan.options().limit.is_some();
+    plan.row_groups().len() > 1 && !tests_ahead
+}
 
-    /// Whether each of so many threads has one. Where most rows of large row groups are wanted as they are, arrays that
-    /// wait for their turn would leave the caches.
-    fn takes_row_groups(plan: &ReadPlan, threads: usize) -> bool {
-        if !Self::may_take_row_groups(plan) {
-            return false;
-        }
-        if plan.is_filtered() {
-            return !Self::shares_columns(plan) || tests_row_groups(plan);
-        }
-        let row_groups = plan.row_groups().len() as u64;
-        let columns = plan.num_columns() as u64;
-        let rows: u64 = plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum();
-        let values = rows.saturating_mul(columns) / row_groups;
-        let bytes = plan.chunk_bytes().saturating_mul(columns);
-        row_groups >= threads as u64
-            && values <= SMALL_ROW_GROUP
-            && (1..=SMALL_ROW_GROUP_BYTES).contains(&bytes)
+/// Returns true if each of so many threads has a row group of its own. If most rows of large row groups are selected, arrays
+/// that wait for their turn would leave the caches.
+fn takes_row_groups(plan: &ReadPlan, threads: usize) -> bool {
+    if !may_take_row_groups(plan) {
+        return false;
     }
-
-    /// That of several threads.
-    fn of_threads(
-        plan: &Arc<ReadPlan>,
-        source: Arc<dyn Source>,
-        threads: usize,
-        budget: &Arc<Budget>,
-    ) -> Self {
-        let budget = budget.clone();
-        if Self::takes_row_groups(plan, threads) {
-            let threads = RowGroupThreads::new(plan.clone(), source, threads, budget);
-            return Self::RowGroups(Box::new(threads));
-        }
-        match FilteredThreads::new(plan, source.clone(), (threads, FEW_VALUES), budget.clone()) {
-            Some(filtered) => Self::Filtered(Box::new(filtered)),
-            None => Self::Threads(Threads::new(plan.clone(), source, threads, budget)),
-        }
+    if plan.is_filtered() {
+        return plan.options().on_error != OnError::Fail || tests_row_groups(plan);
     }
-
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        match self {
-            Self::Inline(inline) => inline.next_batch(),
-            Self::Threads(threads) => threads.next_batch(),
-            Self::RowGroups(threads) => threads.next_batch(),
-            Self::Filtered(filtered) => filtered.next_batch(),
-            Self::Failed => Ok(None),
-        }
-    }
-
-    /// Leaves the row group to the plain loop, and what comes behind it, where the budget of several threads was too small, they
-    /// had cut a column wrong, or what they tested ahead failed; false where the error is the read's.
-    fn falls_back(&mut self, error: &Error) -> bool {
-        match std::mem::replace(self, Self::Failed) {
-            Self::Threads(threads) if Budget::refused(error) || threads.is_split_wrong() => {
-                *self = Self::Inline(Box::new(threads.into_inline()));
-                true
-            }
-            Self::RowGroups(threads) if Budget::depends_on_others(error) => {
-                *self = Self::Inline(Box::new(threads.into_inline()));
-                true
-            }
-            Self::Filtered(filtered) if Budget::refused(error) || filtered.is_undecided() => {
-                *self = Self::Inline(Box::new(filtered.into_inline()));
-                true
-            }
-            other => {
-                *self = other;
-                false
-            }
-        }
-    }
-
-    fn take_losses(&mut self) -> Losses {
-        match self {
-            Self::Inline(inline) => inline.take_losses(),
-            Self::Threads(threads) => threads.take_losses(),
-            Self::RowGroups(threads) => threads.take_losses(),
-            Self::Filtered(_) | Self::Failed => Losses::default(),
-        }
-    }
+    let row_groups = plan.row_groups().len() as u64;
+    let columns = plan.num_columns() as u64;
+    let rows: u64 = plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum();
+    let values = rows.saturating_mul(columns) / row_groups;
+    let bytes = plan.chunk_bytes().saturating_mul(columns);
+    row_groups >= threads as u64
+        && values <= SMALL_ROW_GROUP
+        && (1..=SMALL_ROW_GROUP_BYTES).contains(&bytes)
 }
 
 impl Iterator for Reader {
@@ -354,10 +295,12 @@ mod tests {
 
     fn driver(file: &ParquetFile, options: ReadOptions) -> &'static str {
         match file.read(options).unwrap().driver {
-            Driver::Inline(_) => "one thread",
-            Driver::Threads(_) => "columns",
-            Driver::RowGroups(_) => "row groups",
-            Driver::Filtered(_) => "filtered",
+            Driver::OneThread(..) => "one thread",
+            Driver::Threads(threads) => match threads.grain() {
+                Grain::Column => "columns",
+                Grain::RowGroup => "row groups",
+            },
+            Driver::Fetched(_) => "fetched",
             Driver::Failed => "none",
         }
     }

@@ -123,7 +123,11 @@ pub(super) fn pushed(
     loop {
         match decoder.poll()? {
             Poll::Batch(batch) => batches.push(batch),
-            Poll::NeedsKey(request) => decoder.supply_key(&request, &key(&request))?,
+            Poll::NeedsKeys(requests) => {
+                for request in requests {
+                    decoder.supply_key(&request, &key(&request))?;
+                }
+            }
             Poll::Needs(needs) => {
                 for range in needs.now {
                     let slice = bytes.slice(range.start as usize..range.end as usize);

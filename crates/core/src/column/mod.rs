@@ -115,6 +115,8 @@ pub(crate) struct WantedRows {
     pub(crate) found: Found,
     /// Rows of a batch.
     pub(crate) batch_rows: usize,
+    /// The number of selected rows that were emitted before the first of these.
+    pub(crate) rows_before: u64,
 }
 
 impl WantedRows {
@@ -255,6 +257,16 @@ impl ColumnChunkDecoder {
         let metrics = self.batch.memory().metrics();
         metrics.columns.add(bytes.len());
         self.pages.supply(offset, bytes);
+    }
+
+    /// Returns the range of the column chunk in the file.
+    pub(crate) fn chunk(&self) -> Range<u64> {
+        self.pages.chunk()
+    }
+
+    /// Returns the offset of the next page, and the rows that are still selected.
+    pub(crate) fn progress(&self) -> (u64, &Selection) {
+        (self.pages.next_offset(), self.rows.selection())
     }
 
     /// Returns the end of the column chunk in the file, or of the pages that come next if that is known.

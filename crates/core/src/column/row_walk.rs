@@ -27,9 +27,14 @@ impl RowWalk {
             selection: rows.selection(),
             num_rows: rows.num_rows,
             batch_rows: rows.batch_rows.max(1),
-            emitted: 0,
+            emitted: usize::try_from(rows.rows_before).unwrap_or(usize::MAX),
             is_in_selected_row: false,
         }
+    }
+
+    /// Returns the selected rows that are left.
+    pub(super) fn selection(&self) -> &Selection {
+        &self.selection
     }
 
     /// Keeps the selected rows within `rows` only.

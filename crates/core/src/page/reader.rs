@@ -243,6 +243,11 @@ impl PageReader {
         self.walker.jump(start);
     }
 
+    /// Returns the range of the column chunk in the file.
+    pub(crate) fn chunk(&self) -> Range<u64> {
+        self.range.clone()
+    }
+
     /// Where the column chunk ends.
     pub(crate) fn chunk_end(&self) -> u64 {
         self.bytes.end()

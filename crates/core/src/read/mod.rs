@@ -1,34 +1,31 @@
-//! From a file's metadata to record batches.
+//! From the metadata of a file to record batches.
 //!
 //! ```text
-//! ReadOptions + FileMetadata → ReadPlan → one ColumnChunkDecoder a leaf and row group → column batches → RecordBatch
+//! ReadOptions + FileMetadata ─► ReadPlan ─► ReadSequence ─► RowGroupRead ─► columns ─► column batches ─► RecordBatch
 //! ```
 //!
-//! A [`ReadPlan`] says what to decode. Drivers take its [`ColumnChunkDecoder`](crate::column::ColumnChunkDecoder)s one by one,
-//! on as many threads as they like, and put their column batches together with a [`BatchAssembler`]; the
-//! [`PushDecoder`] does so on the caller's thread, for bytes that arrive in any order.
+//! A [`ReadPlan`] is plain data. A [`RowGroupRead`] is the machine that reads one row group of it, without I/O. A
+//! [`ReadSequence`] has them in order. Drivers are thin loops: one thread [advances](ReadSequence::advance) the sequence,
+//! several threads take [tasks](LevelTask) of its row groups, and a [`PushDecoder`] takes bytes as they arrive.
 
 mod wrappers;
 mod wanted_schema;
+mod bytes;
 mod plan;
 mod assemble;
 mod row_group;
-mod filtered_read;
-mod given_out;
+mod sequence;
 mod push;
 
 pub use crate::extension::ExtensionColumnOption;
 pub use assemble::BatchAssembler;
-#[doc(hidden)] // For drivers.
-pub use filtered_read::{FilteredRead, FilteredRowGroup};
-#[doc(hidden)] // For drivers.
-pub use given_out::GivenOut;
+pub use bytes::FileBytes;
 pub use plan::{ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn};
-#[doc(hidden)] // For drivers.
-pub use push::BegunRowGroup;
-pub use push::{Needs, Poll, Progress, PushDecoder, too_few_rows};
+pub use push::{DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPoll, Soon};
 pub use row_group::{
-    ChunkInPlan, OpenRowGroup, RowGroupExplanation, StepExplanation, explain, missing_key,
-    tests_row_groups,
+    Assembly, ChunkInPlan, ColumnTask, LevelTask, OpenRowGroup, RowGroupExplanation, RowGroupRead,
+    RowGroupStep, SharedStep, StepExplanation, explain, missing_keys, tests_row_groups,
+    too_few_rows,
 };
+pub use sequence::{ReadSequence, ReadStep};
 pub use wanted_schema::{FieldMatching, FieldNames, WantedSchema};

@@ -1,6 +1,7 @@
 //! The way of a column through the pages of its chunk. It skips pages without a selected row, by their headers or by the page
 //! map. It reads the dictionary before the pages that refer to it, and opens the rest.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -114,6 +115,16 @@ impl PageCursor {
     /// Hands in bytes of the file that start at `offset`.
     pub(super) fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.pages.supply(offset, bytes);
+    }
+
+    /// Returns the range of the column chunk in the file.
+    pub(super) fn chunk(&self) -> Range<u64> {
+        self.pages.chunk()
+    }
+
+    /// Returns the offset of the page that comes next.
+    pub(super) fn next_offset(&self) -> u64 {
+        self.pages.start().offset
     }
 
     /// Returns the end of the column chunk in the file, or of the pages that come next if that is known.

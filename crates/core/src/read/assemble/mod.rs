@@ -147,12 +147,17 @@ impl BatchAssembler {
         self.made.release();
     }
 
-    /// The next batch: as many rows as every column has.
+    /// Makes the next batch of a row group, which has `rows_left` rows. The batch has as many rows as the shortest column
+    /// batch. Without columns, it has as many as the options allow.
     ///
     /// # Errors
-    /// Corrupt where columns with a common ancestor disagree about it. Limit where there is no memory for what is made besides
-    /// the column batches. Argument where a column has no column batch.
-    pub fn assemble(&mut self) -> Result<RecordBatch> {
+    /// Corrupt if columns disagree about a common ancestor. Limit if there is no memory for the parts of a batch that no
+    /// column holds. Argument if a column has no column batch.
+    pub fn next_batch(&mut self, rows_left: u64) -> Result<RecordBatch> {
+        if self.column_batches.is_empty() {
+            let rows = usize::try_from(rows_left).unwrap_or(usize::MAX);
+            return self.batch(rows.min(self.plan.options().batch_size).max(1));
+        }
         let mut rows = usize::MAX;
         for column_batch in &self.column_batches {
             let column_batch = column_batch
@@ -161,16 +166,6 @@ impl BatchAssembler {
             rows = rows.min(column_batch.rows_left);
         }
         self.batch(rows)
-    }
-
-    /// The next batch of a read that decodes nothing, which has `rows_left` rows: of no fields, of groups without leaves, or of
-    /// constants.
-    ///
-    /// # Errors
-    /// Limit where the budget does not have the memory.
-    pub(super) fn batch_without_columns(&mut self, rows_left: u64) -> Result<RecordBatch> {
-        let rows = usize::try_from(rows_left).unwrap_or(usize::MAX);
-        self.batch(rows.min(self.plan.options().batch_size).max(1))
     }
 
     fn batch(&mut self, rows: usize) -> Result<RecordBatch> {

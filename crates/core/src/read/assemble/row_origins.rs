@@ -33,9 +33,6 @@ impl RowOrigins {
         self.first_row = row_group.first_row;
         self.row_group = row_group.ordinal();
         self.walk = Selection::new(row_group.ranges.clone());
-        for piece in row_group.found().pieces {
-            self.walk.extend(piece);
-        }
     }
 
     /// The same, for no rows but those that are [added](Self::extend).

@@ -165,6 +165,14 @@ impl FilterPlan {
         stages_of(&self.tested)
     }
 
+    /// Returns true if another filter tests the same columns and emits the same ones, in the same form.
+    pub(in crate::read) fn is_like(&self, other: &Self) -> bool {
+        self.sources == other.sources
+            && self.tested.schema() == other.tested.schema()
+            && self.tested.leaves().eq(other.tested.leaves())
+            && self.others.leaves().eq(other.others.leaves())
+    }
+
     /// Returns the ordinals of the tested leaves, and of the other leaves that are emitted.
     pub(in crate::read) fn leaves(&self) -> impl Iterator<Item = usize> {
         let tested = self.stages().flat_map(|plan| plan.leaves());

@@ -172,30 +172,12 @@ impl ReadPlan {
         self.filter.as_ref()
     }
 
-    /// The same read of these row groups alone.
-    pub(in crate::read) fn of_row_groups(&self, row_groups: Vec<RowGroupPlan>) -> Arc<Self> {
-        Arc::new(Self {
-            metadata: self.metadata.clone(),
-            page_indexes: self.page_indexes.clone(),
-            schema: self.schema.clone(),
-            resolved: None,
-            warnings: Vec::new(),
-            tree: self.tree.clone(),
-            row_groups,
-            repeats: self.repeats,
-            options: self.options.clone(),
-            pages: self.pages.clone(),
-            role: self.role,
-            filter: None,
-        })
-    }
-
-    /// Whether a read by this plan may go on by another one.
+    /// Checks that a read by this plan can go on with the filter of another plan.
     ///
     /// # Errors
-    /// Argument if the other one reads another file, other columns or other row groups, or has no filter.
+    /// Argument if the other plan reads another file, other columns or other row groups, or has no filter.
     #[doc(hidden)] // For drivers.
-    pub fn check_goes_on_by(&self, next: &Self) -> Result<()> {
+    pub fn check_tightens(&self, next: &Self) -> Result<()> {
         let row_groups = self.row_groups.iter().zip(&next.row_groups);
         let mut row_groups =
             row_groups.map(|(a, b)| (a.ordinal(), &a.ranges, b.ordinal(), &b.ranges));
@@ -205,8 +187,10 @@ impl ReadPlan {
             && row_groups.all(|(a, of_a, b, of_b)| a == b && of_a == of_b);
         let message = match (is_same, next.is_filtered()) {
             (true, true) => return Ok(()),
-            (true, false) => "a read goes on by another filter, not without one",
-            (false, _) => "a read goes on by a plan of the same file, columns and row groups alone",
+            (true, false) => "a filter can be tightened by a plan with a filter only",
+            (false, _) => {
+                "a filter can be tightened by a plan of the same file, columns and row groups only"
+            }
         };
         Err(Error::argument(message))
     }
@@ -235,14 +219,6 @@ impl ReadPlan {
     /// Bytes of the file.
     pub(in crate::read) fn file_length(&self) -> u64 {
         self.pages.file_length
-    }
-
-    /// Returns true if a filter tests some columns on the rows that others leave.
-    #[doc(hidden)] // For drivers.
-    #[must_use]
-    pub fn has_stages(&self) -> bool {
-        let filter = self.filter.as_ref();
-        filter.is_some_and(|filter| filter.tested().is_filtered())
     }
 
     /// Whether a filter chooses rows.

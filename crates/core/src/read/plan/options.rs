@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use herringbone_format::Limits;
 use herringbone_format::modular_encryption::Decryption;
+use herringbone_pipeline::Spawn;
 use herringbone_schema::{Projection, SchemaOptions};
 
 use super::{RowSelection, VirtualColumn};
@@ -46,6 +47,8 @@ pub struct ReadOptions {
     pub batch_bytes: usize,
     /// Threads that decode, the caller's included; 0 stands for one a core.
     pub threads: usize,
+    /// A program's own threads; those of a pool that all readers and writers of the process share if `None`.
+    pub spawn: Option<Arc<dyn Spawn>>,
     /// Whether the reader may have the C library of GNU/Linux keep freed memory for the next batch. That is a setting
     /// of the whole process, which stays. Without it, each batch may take a page fault for every 4 KiB.
     pub tune_allocator: bool,
@@ -98,6 +101,7 @@ impl Default for ReadOptions {
             batch_size: Self::DEFAULT_BATCH_SIZE,
             batch_bytes: Self::DEFAULT_BATCH_BYTES,
             threads: 0,
+            spawn: None,
             tune_allocator: true,
             verify_crc: true,
             on_error: OnError::Fail,
@@ -147,6 +151,8 @@ setters! {
     batch_bytes: usize;
     /// Sets the number of threads; 0 stands for one a core.
     threads: usize;
+    /// Lends threads of the program.
+    spawn: Arc<dyn Spawn>;
     /// Allows or forbids to tune the allocator.
     tune_allocator: bool;
     /// Switches checksums on or off.

@@ -1,20 +1,14 @@
 //! Which rows a read wants of which row groups.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, FileMetadata, Result};
 
 use super::ReadOptions;
 use super::row_selection::{intersection, normalize, within};
-use crate::column::Found;
 use crate::column::selection::{RowRanges, WantedPiece};
 use crate::page::PageMaps;
-
-/// Rows of a row group that are gone over, at least, before what is left of it is read by another plan: its columns are opened
-/// again then.
-pub(in crate::read) const SPAN: u64 = 1 << 17;
 
 /// The wanted rows of one row group.
 #[derive(Debug, Clone)]
@@ -27,8 +21,8 @@ pub struct RowGroupPlan {
     pub(in crate::read) num_rows: u64,
     pub(in crate::read) ranges: RowRanges,
     num_wanted: u64,
-    /// Rows that were found behind these ranges.
-    found: Arc<[WantedPiece]>,
+    /// The number of selected rows of the row group that were emitted before the first of these.
+    pub(in crate::read) rows_before: u64,
     /// Where the pages of its columns lie, as far as that was looked up.
     pub(in crate::read) maps: PageMaps,
 }
@@ -58,37 +52,13 @@ impl RowGroupPlan {
         self.num_wanted
     }
 
-    /// Rows from the first that is wanted to the last: what of a row group has to be gone over.
-    #[doc(hidden)] // For drivers.
-    #[must_use]
-    pub fn rows_spanned(&self) -> u64 {
-        let of_ranges = self.ranges.iter().map(|range| (range.start, range.end));
-        let of_pieces = self.found.iter().map(|piece| (piece.start(), piece.end()));
-        let mut spans = of_ranges.chain(of_pieces);
-        let first = spans.next();
-        let last = spans.last().or(first);
-        first.zip(last).map_or(0, |(first, last)| last.1 - first.0)
-    }
-
-    /// The same row group, of which the rows of `part` are wanted as far as they are.
-    fn within(&self, part: &Range<u64>) -> Self {
-        let ranges = intersection(&self.ranges, std::slice::from_ref(part));
-        self.restricted(ranges.into(), self.maps.clone())
-    }
-
-    /// What of it lies behind `end`: none where that is nothing, or `end` comes before a [`SPAN`] of its rows does.
-    pub(in crate::read) fn behind_span(&self, end: u64) -> Option<Self> {
-        let first = self.ranges.first().map_or(0, |range| range.start);
-        let rest = (end >= first.saturating_add(SPAN)).then(|| self.within(&(end..u64::MAX)));
-        rest.filter(|rest| rest.num_wanted > 0)
-    }
-
-    /// The first [`SPAN`] rows of it, and the others if there are any.
-    pub(in crate::read) fn split_span(&self) -> (Self, Option<Self>) {
-        let first = self.ranges.first().map_or(0, |range| range.start);
-        let end = first.saturating_add(SPAN);
-        let span = self.within(&(first..end));
-        (span, self.behind_span(end))
+    /// Returns the part of the row group from a row on. Of its selected rows, `rows_before` were emitted before.
+    pub(in crate::read) fn after(&self, row: u64, rows_before: u64) -> Self {
+        let ranges = intersection(&self.ranges, std::slice::from_ref(&(row..u64::MAX)));
+        Self {
+            rows_before,
+            ..self.restricted(ranges.into(), self.maps.clone())
+        }
     }
 
     /// Where the first `wanted` rows of its ranges end.
@@ -101,28 +71,8 @@ impl RowGroupPlan {
         Self {
             num_wanted: count(ranges.iter()),
             ranges,
-            found: [].into(),
             maps,
             ..*self
-        }
-    }
-
-    /// The same row group, of which these rows are wanted.
-    pub(in crate::read) fn selected(&self, found: Vec<WantedPiece>) -> Self {
-        Self {
-            num_wanted: found.iter().map(WantedPiece::count).sum(),
-            ranges: [].into(),
-            found: found.into(),
-            maps: self.maps.clone(),
-            ..*self
-        }
-    }
-
-    /// Rows that were found behind its ranges.
-    pub(in crate::read) fn found(&self) -> Found {
-        Found {
-            pieces: self.found.to_vec(),
-            is_open: false,
         }
     }
 }
@@ -187,7 +137,7 @@ pub(in crate::read) fn plan_row_groups(
             let num_rows = rows.end - rows.start;
             plans.push(RowGroupPlan {
                 index: plans.len(),
-                found: [].into(),
+                rows_before: 0,
                 maps: [].into(),
                 ordinal,
                 first_row: rows.start,

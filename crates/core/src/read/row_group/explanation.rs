@@ -1,15 +1,14 @@
 //! What a read learns of its row groups before it decodes their rows.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use herringbone_format::Result;
 
 use super::pruner::RowGroupPruner;
 use crate::budget::Budget;
 use crate::filter::PruningStep;
-use crate::read::{Needs, ReadPlan};
+use crate::read::ReadPlan;
+use crate::read::bytes::FileBytes;
 
 /// What is known of the rows of a row group before they are decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,25 +57,20 @@ impl RowGroupExplanation {
     }
 }
 
-/// What the read learns of its row groups, from bytes that `read` gives.
+/// Prunes the row groups of a read, with bytes that `bytes` always has.
 ///
 /// # Errors
-/// What `read` says; Corrupt where metadata makes no sense; Key; what predicates of one's own say.
-#[doc(hidden)] // For the facade.
+/// Errors of `bytes`; Corrupt if metadata is invalid; Key; errors of custom predicates.
 pub fn explain(
     plan: &Arc<ReadPlan>,
-    mut read: impl FnMut(Range<u64>) -> Result<Bytes>,
+    bytes: &mut dyn FileBytes,
 ) -> Result<Vec<RowGroupExplanation>> {
     let mut explanations = Vec::with_capacity(plan.row_groups().len());
     for row_group in plan.row_groups() {
         let budget = Budget::new(&plan.options().limits);
         let mut pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget)?.explained();
-        let mut needs = Needs::default();
-        while pruner.poll(&mut needs)?.is_none() {
-            for need in std::mem::take(&mut needs.now) {
-                let bytes = read(need.clone())?;
-                pruner.supply(need.start, &bytes);
-            }
+        if pruner.poll(bytes)?.is_none() {
+            return Err(super::columns::not_read());
         }
         explanations.push(RowGroupExplanation {
             row_group: row_group.ordinal(),

@@ -1,4 +1,4 @@
-//! The rows of one row group that a filter wants, as its tested columns become known.
+//! The rows of one row group that a filter selects, as its tested columns become known.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -9,40 +9,45 @@ use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::{Error, Result};
 
-use super::Pruned;
 use crate::budget::{Budget, Reservation};
 use crate::column::selection::{RowRanges, Selection, SelectionRun, WantedPiece};
 use crate::filter::verdict_runs::VerdictRuns;
 use crate::filter::{Verdict, concat, select};
+use crate::page::PageMaps;
 use crate::read::plan::{ColumnSource, FilterPlan, RowGroupPlan, count};
 
 /// Wanted rows whose runs begin less than this far from each other, on average, are told as a mask.
 const SHORT_RUNS: usize = 256;
 
-/// The wanted rows of one row group after the other.
+/// The rows of a row group that one filter selects.
 pub(in crate::read) struct FoundRows {
-    plan: Arc<FilterPlan>,
-    schema: SchemaRef,
-    /// The rows that are tested, up to where they were.
+    filter: Arc<FilterPlan>,
+    /// The rows that are tested, up to the first that was not.
     walk: Selection,
-    /// Rows that are wanted and need no test, from the first that the other columns have not been told of.
+    /// Rows that are selected without a test, from the first that the other columns do not know of.
     sure: VecDeque<Range<u64>>,
-    /// Rows still to be tested, as far as they are known.
+    /// The number of rows still to be tested, of those that are known.
     untested: u64,
-    /// Whether others may follow.
+    /// True if more rows to test may follow.
     is_open: bool,
-    /// Wanted rows that were not given out.
+    /// The number of selected rows that were not emitted.
     found: u64,
-    /// Where they are, and how many each piece has. Of the first one, some rows may have been given out.
+    /// The selected rows, each piece with its number of rows. Some rows of the first one may have been emitted.
     pieces: VecDeque<(WantedPiece, u64)>,
     given_of_first: u64,
-    /// Up to which row all pieces were given out.
+    /// The end of the pieces that were emitted.
     given_up_to: u64,
-    /// Columns of these that are given out as they were tested.
+    /// Absent while a thread puts a batch together.
+    joiner: Option<Joiner>,
+    budget: Arc<Budget>,
+}
+
+/// Tested columns that wait for the other columns of their batch.
+pub(in crate::read) struct Joiner {
+    filter: Arc<FilterPlan>,
+    schema: SchemaRef,
     kept: VecDeque<Kept>,
     memory: Reservation,
-    /// The memory of what is known of the pages of the row group.
-    maps_memory: Reservation,
 }
 
 /// Rows of tested columns that wait for their batch.
@@ -53,15 +58,61 @@ struct Kept {
     bytes: u64,
 }
 
+/// The result of a test: one bit per tested row, and the selected slots of the columns that are emitted.
+pub(in crate::read) struct Tested {
+    bits: BooleanBuffer,
+    arrays: Vec<ArrayRef>,
+    chosen: usize,
+}
+
+impl Tested {
+    /// Returns the number of tested rows.
+    pub(in crate::read) fn num_rows(&self) -> u64 {
+        self.bits.len() as u64
+    }
+}
+
+impl FilterPlan {
+    /// Tests a batch of the tested columns.
+    ///
+    /// # Errors
+    /// Errors of the predicate.
+    pub(in crate::read) fn test(&self, batch: &RecordBatch) -> Result<Tested> {
+        let bits = self.evaluate(batch)?;
+        let chosen = bits.count_set_bits();
+        let mut arrays = Vec::new();
+        if chosen > 0 && self.gives_out_tested() {
+            let sources = self.sources().iter();
+            let columns = sources.filter_map(|source| match source {
+                ColumnSource::Tested(index) => batch.columns().get(*index),
+                ColumnSource::Other => None,
+            });
+            let selected = columns.map(|array| select(array, &bits, chosen));
+            arrays = selected.collect::<Result<Vec<_>>>()?;
+        }
+        Ok(Tested {
+            bits,
+            arrays,
+            chosen,
+        })
+    }
+}
+
 impl FoundRows {
     pub(in crate::read) fn new(
-        plan: Arc<FilterPlan>,
+        filter: Arc<FilterPlan>,
         schema: SchemaRef,
         budget: &Arc<Budget>,
     ) -> Self {
         Self {
-            schema,
-            plan,
+            joiner: Some(Joiner {
+                filter: filter.clone(),
+                schema,
+                kept: VecDeque::new(),
+                memory: Reservation::new(budget.clone()),
+            }),
+            budget: budget.clone(),
+            filter,
             walk: Selection::new([].into()),
             sure: VecDeque::new(),
             untested: 0,
@@ -70,19 +121,18 @@ impl FoundRows {
             pieces: VecDeque::new(),
             given_of_first: 0,
             given_up_to: 0,
-            kept: VecDeque::new(),
-            memory: Reservation::new(budget.clone()),
-            maps_memory: Reservation::new(budget.clone()),
         }
     }
 
-    /// Goes to a row group, of which this is known; what of it is to be tested.
-    pub(in crate::read) fn open(&mut self, pruned: Pruned) -> RowGroupPlan {
-        self.close();
-        let row_group = pruned.row_group;
-        let within =
-            |is_wanted: fn(Verdict) -> bool| pruned.verdicts.within(&row_group.ranges, is_wanted);
-        let undecided = match self.plan.gives_out_tested() {
+    /// Goes to a row group with these verdicts. Returns the rows of it that are to be tested.
+    pub(in crate::read) fn open(
+        &mut self,
+        row_group: &RowGroupPlan,
+        verdicts: &VerdictRuns,
+        maps: PageMaps,
+    ) -> RowGroupPlan {
+        let within = |is_wanted: fn(Verdict) -> bool| verdicts.within(&row_group.ranges, is_wanted);
+        let undecided = match self.filter.gives_out_tested() {
             // They are decoded whatever is known.
             true => within(|verdict| verdict != Verdict::None),
             false => {
@@ -93,24 +143,31 @@ impl FoundRows {
         let undecided: RowRanges = undecided.into();
         self.untested = count(undecided.iter());
         self.walk = Selection::new(undecided.clone());
-        self.maps_memory = pruned.memory;
-        row_group.restricted(undecided, pruned.maps)
+        row_group.restricted(undecided, maps)
     }
 
-    /// Goes to a row group of which nothing is to be tested, whose maps take this memory.
-    pub(in crate::read) fn open_whole(&mut self, maps_memory: Reservation) {
-        self.close();
-        self.maps_memory = maps_memory;
+    /// Goes to a row group of which all rows are to be tested.
+    pub(in crate::read) fn open_undecided(&mut self, row_group: &RowGroupPlan) -> RowGroupPlan {
+        let verdicts = VerdictRuns::all(row_group.num_rows, Verdict::Some);
+        self.open(row_group, &verdicts, row_group.maps.clone())
     }
 
-    /// What is known of a row group of which all that is left is to be tested, with the maps of its pages.
-    pub(in crate::read) fn undecided(&self, row_group: &RowGroupPlan) -> Pruned {
-        Pruned {
-            row_group: row_group.clone(),
-            verdicts: VerdictRuns::all(row_group.num_rows, Verdict::Some),
-            maps: row_group.maps.clone(),
-            memory: Reservation::new(self.memory.budget().clone()),
+    /// Returns the filter.
+    pub(in crate::read) fn filter(&self) -> &Arc<FilterPlan> {
+        &self.filter
+    }
+
+    /// Returns true if another filter tests and emits the same columns.
+    pub(in crate::read) fn is_like(&self, filter: &FilterPlan) -> bool {
+        self.filter.is_like(filter)
+    }
+
+    /// Tests the rows that were not tested yet by another filter, which [is like](Self::is_like) this one.
+    pub(in crate::read) fn replace_filter(&mut self, filter: Arc<FilterPlan>) {
+        if let Some(joiner) = &mut self.joiner {
+            joiner.filter = filter.clone();
         }
+        self.filter = filter;
     }
 
     /// What is to be tested becomes known on the way.
@@ -133,18 +190,6 @@ impl FoundRows {
         self.walk.close();
         (self.untested, self.is_open) = (0, false);
         self.add_sure(Vec::new())
-    }
-
-    /// Gives up the row group.
-    pub(in crate::read) fn close(&mut self) {
-        self.kept.clear();
-        self.memory.release();
-        self.maps_memory.release();
-        self.sure.clear();
-        (self.untested, self.found) = (0, 0);
-        self.pieces.clear();
-        (self.given_of_first, self.given_up_to) = (0, 0);
-        self.is_open = false;
     }
 
     /// Counts rows that are given out.
@@ -199,44 +244,38 @@ impl FoundRows {
         self.found
     }
 
-    /// Tests the next rows; those that are wanted behind all that were returned before.
+    /// Rows of the row group that may still come.
+    pub(in crate::read) fn rows_left(&self) -> u64 {
+        self.rows_to_find() + self.found
+    }
+
+    /// Takes the result of the next tested rows. Returns the rows that are selected after all that were returned before.
     ///
     /// # Errors
-    /// What the predicate says; Limit where the budget refuses.
-    pub(in crate::read) fn test(&mut self, batch: &RecordBatch) -> Result<Vec<WantedPiece>> {
-        let bits = self.plan.evaluate(batch)?;
-        let chosen = bits.count_set_bits();
-        let metrics = self.memory.budget().metrics();
-        metrics.rows_tested.add(batch.num_rows() as u64);
-        metrics.rows_found.add(chosen as u64);
-        self.untested = self.untested.saturating_sub(batch.num_rows() as u64);
-        let pieces = self.pieces(&bits);
-        let pieces = self.add_sure(pieces);
-        if chosen == 0 || !self.plan.gives_out_tested() {
-            return Ok(pieces);
+    /// Limit if the budget refuses.
+    pub(in crate::read) fn record(&mut self, tested: Tested) -> Result<Vec<WantedPiece>> {
+        let (bits, chosen) = (tested.bits.clone(), tested.chosen as u64);
+        // If the budget refuses, the rows still count as not tested.
+        if let Some(joiner) = &mut self.joiner {
+            joiner.keep(tested)?;
         }
-        let columns = self
-            .plan
-            .sources()
-            .iter()
-            .filter_map(|source| match source {
-                ColumnSource::Tested(index) => batch.columns().get(*index),
-                ColumnSource::Other => None,
-            });
-        let arrays = columns.map(|array| select(array, &bits, chosen));
-        let arrays = arrays.collect::<Result<Vec<_>>>()?;
-        let bytes = arrays
-            .iter()
-            .map(|array| array.get_array_memory_size() as u64);
-        let bytes = bytes.sum();
-        self.memory.add(bytes)?;
-        self.kept.push_back(Kept {
-            arrays,
-            rows: chosen,
-            taken: 0,
-            bytes,
-        });
-        Ok(pieces)
+        let metrics = self.budget.metrics();
+        metrics.rows_tested.add(bits.len() as u64);
+        metrics.rows_found.add(chosen);
+        self.untested = self.untested.saturating_sub(bits.len() as u64);
+        let pieces = self.pieces(&bits);
+        Ok(self.add_sure(pieces))
+    }
+
+    /// Takes the tested columns that wait, to [join](Joiner::join) them with others.
+    pub(in crate::read) fn take_joiner(&mut self) -> Option<Joiner> {
+        self.joiner.take()
+    }
+
+    /// Takes the tested columns back, after `rows` rows of them were emitted.
+    pub(in crate::read) fn put_joiner(&mut self, joiner: Joiner, rows: u64) {
+        self.joiner = Some(joiner);
+        self.give_out(rows);
     }
 
     /// What is wanted of the row group, for bits of the next tested rows.
@@ -286,17 +325,50 @@ impl FoundRows {
         pieces
     }
 
-    /// A batch of the next wanted rows, of which `others` has its columns.
+    /// Makes a batch of the next selected rows, of which `others` has the columns that were not tested.
     ///
     /// # Errors
-    /// Limit where the budget refuses.
+    /// Limit if the budget refuses.
     pub(in crate::read) fn put_together(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
+        let Some(joiner) = &mut self.joiner else {
+            return Err(Error::argument("a batch is put together twice"));
+        };
+        let batch = joiner.join(others)?;
+        self.give_out(batch.num_rows() as u64);
+        Ok(batch)
+    }
+}
+
+impl Joiner {
+    fn keep(&mut self, tested: Tested) -> Result<()> {
+        let Tested { arrays, chosen, .. } = tested;
+        if arrays.is_empty() {
+            return Ok(());
+        }
+        let bytes = arrays
+            .iter()
+            .map(|array| array.get_array_memory_size() as u64);
+        let bytes = bytes.sum();
+        self.memory.add(bytes)?;
+        self.kept.push_back(Kept {
+            arrays,
+            rows: chosen,
+            taken: 0,
+            bytes,
+        });
+        Ok(())
+    }
+
+    /// Makes a batch of the next rows, of which `others` has the columns that were not tested.
+    ///
+    /// # Errors
+    /// Limit if the budget refuses.
+    pub(in crate::read) fn join(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
         let rows = others.num_rows();
-        self.give_out(rows as u64);
         let mut kept = self.take_kept(rows)?.into_iter();
         let mut others = others.columns().iter().cloned();
         let columns = self
-            .plan
+            .filter
             .sources()
             .iter()
             .filter_map(|source| match source {

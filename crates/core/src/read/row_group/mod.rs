@@ -1,16 +1,23 @@
 //! The execution of one row group: pruning, tested columns, other columns. Nothing here reads.
+//!
+//! ```text
+//! RowGroupRead   Planned ─► Pruning ─► Open: levels of columns ─► Over
+//! ```
 
 mod columns;
 mod explanation;
-mod filtered;
 mod found_rows;
+mod lane;
+mod levels;
 mod open;
 mod pruner;
+mod read;
+mod splits;
 
-pub(in crate::read) use columns::RowGroupCursor;
+pub use columns::{ColumnTask, too_few_rows};
 pub use explanation::{RowGroupExplanation, StepExplanation, explain};
-pub(in crate::read) use filtered::{FilterStep, FilteredRows};
-pub(in crate::read) use found_rows::FoundRows;
-pub use open::{ChunkInPlan, OpenRowGroup, missing_key};
+pub use levels::{Assembly, LevelTask, SharedStep};
+pub use open::{ChunkInPlan, OpenRowGroup, missing_keys};
+pub(in crate::read) use pruner::Pruned;
 pub use pruner::tests_row_groups;
-pub(in crate::read) use pruner::{Pruned, RowGroupPruner};
+pub use read::{RowGroupRead, RowGroupStep};

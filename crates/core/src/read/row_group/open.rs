@@ -4,15 +4,13 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use bytes::Bytes;
 use herringbone_format::modular_encryption::{ChunkCipher, KeyRequest, KeyStep};
 use herringbone_format::{AlikeChunks, CompressionCodec, Error, PageHeader, ReadableChunk, Result};
 
-use super::pruner::RowGroupPruner;
-use crate::budget::{Budget, ColumnRole, Reservation};
-use crate::column::selection::WantedPiece;
+use crate::budget::Budget;
+use crate::column::selection::{Selection, SelectionRun, WantedPiece};
 use crate::column::{
-    ColumnChunkDecoder, ColumnPlan, ColumnSplit, DictionaryValues, RowCounter, WantedRows,
+    ColumnChunkDecoder, ColumnPlan, ColumnSplit, DictionaryValues, Found, RowCounter, WantedRows,
 };
 use crate::page::body::num_values;
 use crate::page::decompression_limit::DecompressionLimit;
@@ -21,7 +19,7 @@ use crate::page::{
     has_dictionary,
 };
 use crate::read::plan::ArrayTree;
-use crate::read::{Needs, ReadPlan, RowGroupPlan};
+use crate::read::{ReadPlan, RowGroupPlan};
 
 /// Number of columns from which on chunks are compared with those before.
 const MANY_COLUMNS: usize = 64;
@@ -37,8 +35,6 @@ pub struct OpenRowGroup {
     pub(in crate::read) chunks: Vec<Chunk>,
     pub(in crate::read) pages: Arc<PageReaderOptions>,
     pub(in crate::read) budget: Arc<Budget>,
-    /// The memory of what is known of its pages.
-    pub(in crate::read) maps_memory: Option<Reservation>,
     /// The rows with which batches begin, once somebody asked.
     pub(in crate::read) batch_starts: OnceLock<Arc<[u64]>>,
 }
@@ -97,41 +93,6 @@ impl OpenRowGroup {
         Self::restricted(plan, row_group, budget)
     }
 
-    /// Opens a row group as [`Self::new`] does, with bytes that `read` returns. If few of its rows are selected, it finds
-    /// pages by the indexes of the file.
-    ///
-    /// # Errors
-    /// See [`Self::new`]; errors of `read`.
-    pub fn mapped(
-        plan: &Arc<ReadPlan>,
-        index: usize,
-        budget: &Arc<Budget>,
-        mut read: impl FnMut(Range<u64>) -> Result<Bytes>,
-    ) -> Result<Self> {
-        let row_group = plan.row_groups().get(index);
-        let is_selective = |it: &&RowGroupPlan| {
-            it.num_wanted() < it.num_rows && it.maps.is_empty() && plan.role == ColumnRole::All
-        };
-        let Some(row_group) = row_group.filter(is_selective) else {
-            return Self::new(plan, index, budget);
-        };
-        let mut pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget.clone())?;
-        let mut needs = Needs::default();
-        let pruned = loop {
-            if let Some(pruned) = pruner.poll(&mut needs)? {
-                break pruned;
-            }
-            for need in std::mem::take(&mut needs.now) {
-                let bytes = read(need.clone())?;
-                pruner.supply(need.start, &bytes);
-            }
-        };
-        let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
-        let mut opened = Self::restricted(plan, &row_group, budget)?;
-        opened.maps_memory = Some(pruned.memory);
-        Ok(opened)
-    }
-
     /// Opens a row group of a plan, or a part of one.
     ///
     /// # Errors
@@ -176,7 +137,8 @@ impl OpenRowGroup {
             row_group: row_group.ordinal(),
             num_rows: row_group.num_rows,
             ranges: row_group.ranges.clone(),
-            found: row_group.found(),
+            found: Found::default(),
+            rows_before: row_group.rows_before,
             batch_rows: batch_rows(plan, row_group, bytes),
         };
         Ok(Self {
@@ -185,7 +147,6 @@ impl OpenRowGroup {
             chunks,
             pages: plan.pages.clone(),
             budget: budget.clone(),
-            maps_memory: None,
             batch_starts: OnceLock::new(),
         })
     }
@@ -323,6 +284,70 @@ impl OpenRowGroup {
         })
     }
 
+    /// Returns the ranges of all column chunks.
+    pub(in crate::read) fn chunk_ranges(&self) -> Vec<Range<u64>> {
+        self.chunks
+            .iter()
+            .map(|chunk| chunk.range.clone())
+            .collect()
+    }
+
+    /// Returns a walk over the selected rows that are known.
+    pub(in crate::read) fn selection(&self) -> Selection {
+        self.rows.selection()
+    }
+
+    /// Returns the ranges of the file that a column needs for a selection, in the order in which it decodes them. It has
+    /// read up to the offset `from`.
+    ///
+    /// With a page map, these are the dictionary and the pages with selected rows. The page after the last selected row of a
+    /// list is among them, since that row may go on there.
+    pub(in crate::read) fn ranges_of(
+        &self,
+        ordinal: usize,
+        from: Option<u64>,
+        selection: &Selection,
+    ) -> Vec<Range<u64>> {
+        let Ok((plan, chunk)) = self.get(ordinal) else {
+            return Vec::new();
+        };
+        let start = from.unwrap_or(chunk.range.start).min(chunk.range.end);
+        let map = chunk.map.as_ref().filter(|map| !map.is_contradicted());
+        let first_page = map.and_then(|map| map.get(0));
+        let Some((map, first_page)) = map.zip(first_page) else {
+            let is_done = selection.run() == SelectionRun::Done;
+            let rest = if is_done {
+                start..start
+            } else {
+                start..chunk.range.end
+            };
+            return vec![rest];
+        };
+        let mut ranges = Vec::new();
+        if from.is_none() {
+            ranges.push(start..first_page.range.start);
+        }
+        let mut walk = selection.clone();
+        loop {
+            match walk.run() {
+                SelectionRun::Skip(rows) => walk.advance(rows),
+                SelectionRun::Take(rows) => {
+                    let first = walk.position();
+                    let last = map.page_of((first + rows as u64).saturating_sub(1));
+                    let last = last + usize::from(plan.max_rep_level > 0);
+                    let end = map.get(last.min(map.len() - 1));
+                    let begin = map.get(map.page_of(first));
+                    if let Some((begin, end)) = begin.zip(end) {
+                        let range = begin.range.start.max(start)..end.range.end;
+                        add_range(&mut ranges, range);
+                    }
+                    walk.advance(rows);
+                }
+                SelectionRun::Unknown | SelectionRun::Done => return ranges,
+            }
+        }
+    }
+
     /// Wants no rows but those that are [added](Self::extend_selection).
     pub(in crate::read) fn select_on_the_way(&mut self) {
         self.rows.ranges = [].into();
@@ -405,22 +430,27 @@ impl Chunk {
     }
 }
 
-/// Returns the key that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key) before the
-/// row group with this index of a plan is opened, if one is missing.
+/// Returns the keys that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key) before the
+/// row group with this index of a plan is opened: of all columns that the read decodes there.
 #[must_use]
-pub fn missing_key(plan: &ReadPlan, index: usize) -> Option<KeyRequest> {
+pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
     let row_group = plan.row_groups().get(index);
-    let row_group = row_group.filter(|_| plan.metadata.decryption().is_some())?;
-    let tested = plan.filter().into_iter().flat_map(|it| it.stages());
-    let tested = tested.flat_map(|it| it.columns());
-    let mut columns = plan.columns().iter().chain(tested);
-    columns.find_map(
-        |column| match readable_chunk(plan, row_group.ordinal(), column, None) {
-            Ok(KeyStep::NeedKey(request)) => Some(request),
-            // Opening the row group reports any other error.
-            _ => None,
-        },
-    )
+    let Some(row_group) = row_group.filter(|_| plan.metadata.decryption().is_some()) else {
+        return Vec::new();
+    };
+    let stages = plan.filter().into_iter().flat_map(|it| it.stages());
+    let tested = stages.flat_map(|stage| stage.columns());
+    let columns = plan.columns().iter().chain(tested);
+    let mut keys = Vec::new();
+    for column in columns {
+        // Opening the row group reports any other error.
+        if let Ok(KeyStep::NeedKey(key)) = readable_chunk(plan, row_group.ordinal(), column, None)
+            && !keys.contains(&key)
+        {
+            keys.push(key);
+        }
+    }
+    keys
 }
 
 /// Returns the metadata of a column chunk, or the key that it needs. `others` holds chunks that were decoded before.
@@ -464,4 +494,13 @@ fn batch_rows(plan: &ReadPlan, row_group: &RowGroupPlan, bytes: u64) -> usize {
     usize::try_from(rows)
         .unwrap_or(usize::MAX)
         .clamp(1, plan.options.batch_size.max(1))
+}
+
+/// Adds a range after all others, which it may overlap or touch.
+fn add_range(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
+    match ranges.last_mut() {
+        Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+        _ if range.start < range.end => ranges.push(range),
+        _ => {}
+    }
 }

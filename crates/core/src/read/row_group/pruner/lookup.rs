@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use bytes::Bytes;
 use herringbone_arrow::array::ArrayRef;
 use herringbone_format::{ColumnChunk, Encoding, FileMetadata, Limits, PageType, Result};
 
@@ -12,6 +11,7 @@ use crate::Step;
 use crate::column::DictionaryValues;
 use crate::pruning::BloomFilterProbe;
 use crate::read::ReadPlan;
+use crate::read::bytes::FileBytes;
 
 /// A dictionary is looked at by itself where it is no larger than one part of so many of its chunk.
 const DICTIONARY_SHARE: u64 = 2;
@@ -102,6 +102,15 @@ impl Lookup {
         }
     }
 
+    /// Returns the ranges that it needs first.
+    pub(super) fn into_first_ranges(mut self, limits: &Limits) -> Vec<Range<u64>> {
+        // An error counts when it is looked up.
+        match self.poll(limits) {
+            Ok(_) => self.needs,
+            Err(_) => Vec::new(),
+        }
+    }
+
     pub(super) fn leaf(&self) -> usize {
         self.leaf
     }
@@ -121,33 +130,31 @@ impl Lookup {
         }
     }
 
-    /// Returns the ranges of the file that it waits for.
-    pub(super) fn needs(&self) -> impl Iterator<Item = Range<u64>> {
-        self.needs.iter().cloned()
-    }
-
-    /// Hands in bytes of the file that start at `offset`, if they are some that are waited for; returns how many of them
-    /// were.
-    pub(super) fn supply(&mut self, offset: u64, bytes: &Bytes) -> Option<usize> {
-        let end = offset.saturating_add(bytes.len() as u64);
-        let mut supplied = None;
-        let what = &mut self.what;
-        self.needs.retain(|need| {
-            if need.start < offset || end < need.end {
-                return true;
+    /// Takes the bytes that it waits for, and calls `on_read` with the number of each read. Returns false if some are
+    /// missing.
+    ///
+    /// # Errors
+    /// Errors of `bytes`.
+    pub(super) fn fetch(
+        &mut self,
+        bytes: &mut dyn FileBytes,
+        mut on_read: impl FnMut(usize),
+    ) -> Result<bool> {
+        let mut missing = Vec::new();
+        for need in std::mem::take(&mut self.needs) {
+            let Some(found) = bytes.get(&need, need.end)? else {
+                missing.push(need);
+                continue;
+            };
+            on_read(found.len());
+            match &mut self.what {
+                What::BloomFilter { probe, .. } => probe.supply(need.start, found),
+                What::Dictionary { values, .. } => values.supply(need.start, found),
+                What::PageIndex(index) => index.supply(need.start, found),
             }
-            // No more than was asked for, so that nothing larger is kept.
-            let from = (need.start - offset) as usize;
-            let bytes = bytes.slice(from..from + (need.end - need.start) as usize);
-            supplied = Some(supplied.unwrap_or(0) + bytes.len());
-            match what {
-                What::BloomFilter { probe, .. } => probe.supply(need.start, bytes),
-                What::Dictionary { values, .. } => values.supply(need.start, bytes),
-                What::PageIndex(index) => index.supply(need.start, bytes),
-            }
-            false
-        });
-        supplied
+        }
+        self.needs = missing;
+        Ok(self.needs.is_empty())
     }
 
     /// Goes on as far as the bytes at hand allow; `None` where it [waits](Self::needs) for others.

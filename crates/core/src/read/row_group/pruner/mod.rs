@@ -14,7 +14,7 @@ mod page_index;
 use std::ops::Range;
 use std::sync::Arc;
 
-use bytes::Bytes;
+use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{ColumnChunk, ErrorKind, Result};
 
 use self::lookup::{Found, Lookup};
@@ -22,12 +22,14 @@ use self::page_index::FoundPages;
 use super::OpenRowGroup;
 use super::explanation::StepExplanation;
 use crate::budget::{Budget, Reservation};
+use crate::fetch::FetchPolicy;
 use crate::filter::verdict_runs::VerdictRuns;
 use crate::filter::{BoundRows, BoundTest, LeafNode, PruningStep, Verdict};
 use crate::page::{PageMap, PageMaps, byte_range};
 use crate::pruning::index_trust::IndexTrust;
+use crate::read::bytes::FileBytes;
 use crate::read::plan::count;
-use crate::read::{Needs, ReadPlan, RowGroupPlan};
+use crate::read::{ReadPlan, RowGroupPlan};
 
 /// Decoded, and with its bounds in arrays, an index takes at most so many times its bytes. A page takes eight bytes of the
 /// indexes at least, and two slots of bounds, of 64 bytes each at most.
@@ -36,11 +38,15 @@ const INDEX_GROWTH: u64 = 32;
 /// The indexes of a row group may take this share of the memory of a read.
 const INDEX_SHARE: u64 = 16;
 
+/// Of so many row groups that are looked at, one is assumed to be read: the column chunks of a row group are fetched along
+/// with its indexes if this share of a round trip costs more.
+const SURVIVING_ROW_GROUPS: u64 = 4;
+
 /// Chunks with fewer bytes than this are not worth an index.
 const SMALL_CHUNK: u64 = 16 << 10;
 
 /// What is known of a row group before its columns are opened.
-pub(crate) struct Pruned {
+pub(in crate::read) struct Pruned {
     pub(in crate::read) row_group: RowGroupPlan,
     /// Of each of its rows.
     pub(crate) verdicts: VerdictRuns,
@@ -143,12 +149,6 @@ impl RowGroupPruner {
         Ok(pruner)
     }
 
-    /// Whether it is known that all rows of the row group are wanted, and all were planned.
-    pub(in crate::read) fn is_wanted_whole(&self) -> bool {
-        self.row_group.num_wanted() == self.row_group.num_rows
-            && self.verdicts.whole() == Verdict::All
-    }
-
     /// The same, which notes what is known behind each step.
     pub(in crate::read) fn explained(mut self) -> Self {
         self.explanation = Some(Vec::new());
@@ -179,18 +179,24 @@ impl RowGroupPruner {
         }
     }
 
-    /// Goes on; without bytes `None`, and what `needs` says is needed.
+    /// Goes on as far as the bytes at hand allow. All lookups of a step ask for their bytes in one round; returns `None` if
+    /// some are missing.
     ///
     /// # Errors
-    /// Key where what is encrypted is not authentic; Limit where the budget refuses.
-    pub(crate) fn poll(&mut self, needs: &mut Needs) -> Result<Option<Pruned>> {
-        needs.now.clear();
-        needs.soon.clear();
+    /// Key if encrypted data is not authentic; Limit if the budget refuses; errors of `bytes`.
+    pub(in crate::read) fn poll(&mut self, bytes: &mut dyn FileBytes) -> Result<Option<Pruned>> {
         loop {
             let mut lookups = std::mem::take(&mut self.lookups);
             for mut lookup in lookups.drain(..) {
-                if !self.look_up(&mut lookup)? {
-                    needs.now.extend(lookup.needs());
+                let is_done = loop {
+                    if self.look_up(&mut lookup)? {
+                        break true;
+                    }
+                    if !self.fetch(&mut lookup, bytes)? {
+                        break false;
+                    }
+                };
+                if !is_done {
                     self.lookups.push(lookup);
                 }
             }
@@ -213,15 +219,78 @@ impl RowGroupPruner {
         }
     }
 
-    /// Hands in bytes of the file that start at `offset`.
-    pub(crate) fn supply(&mut self, offset: u64, bytes: &Bytes) {
-        let (step, taken) = &mut self.taken;
-        for lookup in &mut self.lookups {
-            if let Some(bytes) = lookup.supply(offset, bytes) {
-                *taken += bytes as u64;
-                self.budget.metrics().step(*step).reads.add(bytes);
+    /// Returns the ranges of the file that later steps may look up, and all column chunks if they are small: as long as they
+    /// cost less than a round trip, and up to `ahead` bytes.
+    pub(in crate::read) fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
+        let mut left = policy.round_trip_bytes.min(ahead);
+        let mut planned = Vec::new();
+        for step in self.steps.iter().rev() {
+            for range in self.first_ranges(*step) {
+                let bytes = range.end - range.start;
+                if bytes <= left {
+                    left -= bytes;
+                    planned.push(range);
+                }
             }
         }
+        let metadata = self.plan.metadata();
+        let chunk = |leaf: &usize| {
+            let chunk = metadata.readable_chunk(self.row_group.ordinal(), *leaf);
+            let chunk = chunk.and_then(KeyStep::ready).ok()?;
+            byte_range(&chunk.layout, self.plan.file_length()).ok()
+        };
+        let chunks: Vec<_> = self.plan.leaves_to_map().iter().filter_map(chunk).collect();
+        let bytes: u64 = chunks.iter().map(|chunk| chunk.end - chunk.start).sum();
+        if bytes <= left / SURVIVING_ROW_GROUPS {
+            planned.extend(chunks);
+        }
+        planned
+    }
+
+    /// Returns the ranges of the file that a step looks up first.
+    fn first_ranges(&self, step: PruningStep) -> Vec<Range<u64>> {
+        let undecided = self.undecided();
+        let place = |leaf| (self.row_group.ordinal(), leaf);
+        let page_index = |leaf: usize, with_bounds| {
+            let chunk = self.chunk(leaf)?;
+            Lookup::page_index(&self.plan, place(leaf), &chunk, with_bounds)
+        };
+        let lookups: Vec<Lookup> = match step {
+            PruningStep::Statistics => return Vec::new(),
+            PruningStep::BloomFilters => {
+                let filters = undecided.into_iter();
+                filters.filter_map(|test| self.bloom_filter(test)).collect()
+            }
+            PruningStep::Dictionaries => {
+                let chunks = undecided.iter().filter_map(|it| self.chunk(it.1.leaf));
+                return chunks
+                    .filter_map(|chunk| lookup::dictionary_of_all_pages(&chunk))
+                    .collect();
+            }
+            PruningStep::ColumnIndexes => {
+                let leaves = undecided.iter().map(|(_, leaf)| leaf.leaf);
+                leaves.filter_map(|leaf| page_index(leaf, true)).collect()
+            }
+            PruningStep::PageMaps => {
+                let leaves = self.plan.leaves_to_map().into_iter();
+                leaves.filter_map(|leaf| page_index(leaf, false)).collect()
+            }
+        };
+        let limits = &self.plan.options().limits;
+        lookups
+            .into_iter()
+            .flat_map(|lookup| lookup.into_first_ranges(limits))
+            .collect()
+    }
+
+    /// Gives a lookup the bytes that it waits for. Returns false if some of them are missing.
+    fn fetch(&mut self, lookup: &mut Lookup, bytes: &mut dyn FileBytes) -> Result<bool> {
+        let (step, taken) = &mut self.taken;
+        let reads = &self.budget.metrics().step(*step).reads;
+        lookup.fetch(bytes, |bytes| {
+            *taken += bytes as u64;
+            reads.add(bytes);
+        })
     }
 
     fn take(&mut self) -> Result<Pruned> {

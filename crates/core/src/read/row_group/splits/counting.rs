@@ -10,18 +10,16 @@
 //! is known of all pages up to where a part ends, the part may be decoded, from the pages as they are now.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
-use herringbone_core::column::{ColumnSplit, RowCounter};
-use herringbone_core::page::SharedPage;
-use herringbone_core::read::OpenRowGroup;
 use herringbone_format::Result;
 
 use super::splitter::{DataPage, Splitter};
+use crate::column::{ColumnSplit, RowCounter};
+use crate::page::SharedPage;
+use crate::read::row_group::OpenRowGroup;
 
 /// A column whose pages are being counted.
-pub(crate) struct Counting {
-    row_group: Arc<OpenRowGroup>,
+pub(in crate::read) struct Counting {
     ordinal: usize,
     /// Groups that nobody has begun to count.
     groups: VecDeque<Vec<DataPage>>,
@@ -43,7 +41,7 @@ struct Begun {
 impl Counting {
     /// The column at `ordinal`, in groups of about so much work.
     pub(super) fn new(
-        (row_group, ordinal): (Arc<OpenRowGroup>, usize),
+        ordinal: usize,
         pages: Vec<DataPage>,
         splitter: Splitter,
         group_work: u64,
@@ -64,7 +62,6 @@ impl Counting {
             groups.push_back(group);
         }
         Self {
-            row_group,
             ordinal,
             groups,
             begun: VecDeque::new(),
@@ -75,27 +72,34 @@ impl Counting {
     }
 
     /// Whether there is a group that nobody has begun to count.
-    pub(crate) fn has_more(&self) -> bool {
+    pub(in crate::read) fn has_more(&self) -> bool {
         !self.groups.is_empty()
     }
 
     /// Groups that were begun and are not cut.
-    pub(crate) fn num_begun(&self) -> usize {
+    pub(in crate::read) fn num_begun(&self) -> usize {
         self.begun.len()
     }
 
-    /// The next group, which the caller is to count.
-    pub(crate) fn begin(&mut self) -> Option<(usize, Result<Box<RowCounter>>)> {
+    /// Takes the next group, for the caller to count.
+    pub(in crate::read) fn begin(
+        &mut self,
+        row_group: &OpenRowGroup,
+    ) -> Option<(usize, Result<Box<RowCounter>>)> {
         let pages = self.groups.pop_front()?;
         let shared = pages.iter().filter_map(|page| page.shared.clone());
-        let counter = self.row_group.row_counter(self.ordinal, shared.collect());
+        let counter = row_group.row_counter(self.ordinal, shared.collect());
         self.begun.push_back(Begun { pages, rows: None });
         Some((self.num_split + self.begun.len() - 1, counter))
     }
 
     /// Notes what rows start in each page of a group; the parts that are known because of that. Where
     /// counting failed, what is behind is one part, which fails for the same reason.
-    pub(crate) fn counted(&mut self, group: usize, rows: Result<Vec<u64>>) -> Vec<ColumnSplit> {
+    pub(in crate::read) fn counted(
+        &mut self,
+        group: usize,
+        rows: Result<Vec<u64>>,
+    ) -> Vec<ColumnSplit> {
         let index = group.checked_sub(self.num_split);
         if let Some(begun) = index.and_then(|index| self.begun.get_mut(index)) {
             begun.rows = Some(rows);
@@ -124,10 +128,5 @@ impl Counting {
             parts.extend(self.splitter.end());
         }
         parts
-    }
-
-    /// Where the parts are of.
-    pub(crate) fn row_group(&self) -> &Arc<OpenRowGroup> {
-        &self.row_group
     }
 }

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use herringbone_core::column::{ColumnSplit, PageOfRow};
-use herringbone_core::page::SharedPage;
+use crate::column::{ColumnSplit, PageOfRow};
+use crate::page::SharedPage;
 
 /// A data page, as far as cutting needs to know it.
 pub(super) struct DataPage {

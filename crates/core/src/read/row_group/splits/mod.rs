@@ -16,20 +16,26 @@
 mod counting;
 mod splitter;
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use herringbone_core::column::{ColumnSplit, PageOfRow};
-use herringbone_core::loss::OnError;
-use herringbone_core::pruning::IndexDecoder;
-use herringbone_core::read::{ChunkInPlan, OpenRowGroup, ReadPlan};
+use bytes::Bytes;
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{OffsetIndex, PageHeader, PageType};
 
-pub(crate) use counting::Counting;
+pub(in crate::read) use counting::Counting;
 use splitter::{DataPage, Splitter};
 
-use crate::pages::Pages;
-use crate::source::Source;
+use super::{ChunkInPlan, OpenRowGroup};
+use crate::column::{ColumnSplit, PageOfRow};
+use crate::loss::OnError;
+use crate::page::PageWalker;
+use crate::pruning::IndexDecoder;
+use crate::read::ReadPlan;
+use crate::read::bytes::FileBytes;
+
+/// Bytes that are asked for as a page header; four times as many each time that it is longer.
+const HEADER_BYTES: u64 = 512;
 
 /// A value counts as this many bytes at least: decoding one takes its time, however few bits it has.
 const BYTES_A_VALUE: u64 = 8;
@@ -64,13 +70,13 @@ const MOST_BATCHES: u64 = 1 << 18;
 /// Groups of pages that are counted, for each part.
 const GROUPS_A_PART: u64 = 4;
 
-/// How a column of a row group is cut.
-pub(crate) enum SplitColumn {
-    /// Not at all.
+/// The parts of a column, for threads to share.
+pub(in crate::read) enum LaneSplits {
+    /// The column stays whole.
     Whole,
-    /// Into parts that are known.
+    /// These parts.
     Parts(Vec<ColumnSplit>),
-    /// As its pages are counted.
+    /// Parts that become known as pages are counted.
     Counting(Box<Counting>),
 }
 
@@ -88,17 +94,18 @@ fn work(bytes: u64, num_values: u64) -> u64 {
     bytes.max(num_values.saturating_mul(BYTES_A_VALUE))
 }
 
-/// How each column of a row group is cut. They are decoded as a whole where other columns keep the
-/// threads as busy.
-pub(crate) fn of_row_group(
-    row_group: &Arc<OpenRowGroup>,
-    source: &Arc<dyn Source>,
+/// Splits the columns of a row group. A column stays whole if other columns keep the threads as busy.
+///
+/// Page headers and offset indexes are read from `bytes`, which must have what is asked for.
+pub(in crate::read) fn of_row_group(
+    row_group: &OpenRowGroup,
     plan: &ReadPlan,
     threads: usize,
-) -> Vec<SplitColumn> {
+    bytes: &mut dyn FileBytes,
+) -> Vec<LaneSplits> {
     let options = plan.options();
     let columns = row_group.num_columns();
-    let mut cuts: Vec<_> = (0..columns).map(|_| SplitColumn::Whole).collect();
+    let mut cuts: Vec<_> = (0..columns).map(|_| LaneSplits::Whole).collect();
     let chunks: Vec<_> = (0..columns).filter_map(|i| row_group.chunk(i)).collect();
     let work_of = |chunk: &ChunkInPlan| work(chunk.uncompressed_size, chunk.num_values);
     let works = chunks.iter().map(work_of);
@@ -125,7 +132,7 @@ pub(crate) fn of_row_group(
         if !may_be_cut || !is_long(chunk) || work_of(chunk) < 2 * part {
             continue;
         }
-        let Some(pages) = data_pages(chunk, num_rows, (source, plan), largest_page) else {
+        let Some(pages) = data_pages(chunk, num_rows, (plan, bytes), largest_page) else {
             continue;
         };
         let part = part.max(pages.dictionary.saturating_mul(LEAST_DICTIONARIES));
@@ -133,60 +140,64 @@ pub(crate) fn of_row_group(
         *cut = if pages.are_rows_known {
             split_all(pages.data, splitter)
         } else {
-            let (column, group) = ((row_group.clone(), ordinal), part / GROUPS_A_PART);
-            SplitColumn::Counting(Box::new(Counting::new(column, pages.data, splitter, group)))
+            let group = part / GROUPS_A_PART;
+            LaneSplits::Counting(Box::new(Counting::new(
+                ordinal, pages.data, splitter, group,
+            )))
         };
     }
     cuts
 }
 
 /// The parts of a chunk whose pages are known.
-fn split_all(pages: Vec<DataPage>, mut splitter: Splitter) -> SplitColumn {
+fn split_all(pages: Vec<DataPage>, mut splitter: Splitter) -> LaneSplits {
     let pages = pages.into_iter();
     let mut parts: Vec<_> = pages.filter_map(|page| splitter.add(page)).collect();
     parts.extend(splitter.end());
     match parts.len() {
-        0 | 1 => SplitColumn::Whole,
-        _ => SplitColumn::Parts(parts),
+        0 | 1 => LaneSplits::Whole,
+        _ => LaneSplits::Parts(parts),
     }
 }
 
-/// The pages of a chunk with as many rows; none where pages are larger than `largest_page` bytes, or
-/// their headers are not what they should be, about which the column itself will complain.
+/// Returns the pages of a chunk that has `num_rows` rows. Returns `None` if a page is larger than `largest_page` bytes, or
+/// a header is invalid: decoding the column reports that.
 fn data_pages(
     chunk: &ChunkInPlan,
     num_rows: u64,
-    (source, plan): (&Arc<dyn Source>, &ReadPlan),
+    (plan, bytes): (&ReadPlan, &mut dyn FileBytes),
     largest_page: u64,
 ) -> Option<ChunkPages> {
-    let limits = plan.options().limits.clone();
-    let pages = Pages::over(source.clone(), chunk.walker(), chunk.num_values, limits);
     let mut counted = chunk.clone();
+    let mut walker = chunk.walker();
     let mut data_pages = Vec::new();
     let mut dictionary = 0;
     let mut rows = Some(0);
-    for page in pages {
-        let page = page.ok()?;
-        let header = &page.header;
+    while walker.start().num_values_before < chunk.num_values
+        && walker.start().offset < chunk.range.end
+    {
+        let header = next_header(&mut walker, plan, bytes)?;
+        let page = walker.start();
+        walker.pass();
         let bytes = u64::try_from(header.uncompressed_page_size).ok()?;
         let compressed = u64::try_from(header.compressed_page_size).ok()?;
         if !header.type_.carries_values() {
             continue;
         }
-        if bytes.max(compressed) > largest_page || !counted.allows(header) {
+        if bytes.max(compressed) > largest_page || !counted.allows(&header) {
             return None;
         }
         if header.type_ == PageType::DictionaryPage {
             dictionary = bytes;
             continue;
         }
-        let (values_of_page, rows_of_page) = values_and_rows(header, chunk.is_flat)?;
+        let (values_of_page, rows_of_page) = values_and_rows(&header, chunk.is_flat)?;
         if data_pages.len() == MOST_PAGES {
             return None;
         }
         data_pages.push(DataPage {
             place: PageOfRow {
-                page: page.start,
+                page,
                 rows_before: rows.unwrap_or_default(),
             },
             work: work(bytes, values_of_page),
@@ -197,13 +208,39 @@ fn data_pages(
     let are_rows_known = match rows {
         Some(rows) if rows != num_rows => return None,
         Some(_) => true,
-        None => add_offset_index(&mut data_pages, chunk, (&**source, plan)).is_some(),
+        None => add_offset_index(&mut data_pages, chunk, (plan, bytes)).is_some(),
     };
     Some(ChunkPages {
         dictionary,
         data: data_pages,
         are_rows_known,
     })
+}
+
+/// Reads the header of the page that `walker` stands at.
+fn next_header(
+    walker: &mut PageWalker,
+    plan: &ReadPlan,
+    bytes: &mut dyn FileBytes,
+) -> Option<PageHeader> {
+    let start = walker.position();
+    let mut length = HEADER_BYTES;
+    loop {
+        let end = start.saturating_add(length).min(walker.end());
+        let found = read(bytes, start.min(end)..end)?;
+        let limits = &plan.options().limits;
+        let decode = PageHeader::decode_prefix_without_statistics;
+        let is_whole = walker.decode_header(&found, limits, decode).ok()?;
+        if let Some(header) = walker.header().filter(|_| is_whole) {
+            return Some(header.clone());
+        }
+        length *= 4;
+    }
+}
+
+/// Returns the bytes of a range; `None` if they cannot be read.
+fn read(bytes: &mut dyn FileBytes, range: Range<u64>) -> Option<Bytes> {
+    bytes.get(&range, range.end).ok()?
 }
 
 /// Levels of a data page, and its rows if the header tells them.
@@ -228,12 +265,12 @@ fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u6
 fn add_offset_index(
     pages: &mut [DataPage],
     chunk: &ChunkInPlan,
-    (source, plan): (&dyn Source, &ReadPlan),
+    (plan, bytes): (&ReadPlan, &mut dyn FileBytes),
 ) -> Option<()> {
     let known = plan.page_indexes().get(chunk.row_group, chunk.leaf);
     let index = match known.and_then(|cell| cell.offsets) {
         Some(known) => known,
-        None => read_offset_index(pages.len(), chunk, (source, plan))?,
+        None => read_offset_index(pages.len(), chunk, (plan, bytes))?,
     };
     let locations = &index.page_locations;
     if locations.len() != pages.len() {
@@ -252,11 +289,11 @@ fn add_offset_index(
     (pages.first()?.place.rows_before == 0).then_some(())
 }
 
-/// Reads the offset index of a chunk of so many pages; none if there is none that can be used.
+/// Reads the offset index of a chunk with this number of pages; `None` if it has none that is valid.
 fn read_offset_index(
     num_pages: usize,
     chunk: &ChunkInPlan,
-    (source, plan): (&dyn Source, &ReadPlan),
+    (plan, bytes): (&ReadPlan, &mut dyn FileBytes),
 ) -> Option<Arc<OffsetIndex>> {
     let (row_group, leaf) = (chunk.row_group, chunk.leaf);
     let metadata = plan.metadata().column_chunk(row_group, leaf).ok()?;
@@ -264,28 +301,16 @@ fn read_offset_index(
     let cipher = cipher.and_then(KeyStep::ready).ok()?;
     let mut limits = plan.options().limits.clone();
     limits.page_index_bytes = INDEX_BYTES_A_PAGE * (num_pages + 1);
-    let index = IndexDecoder::of_offsets(&metadata, source.len(), &limits).ok()??;
+    let index = IndexDecoder::of_offsets(&metadata, plan.file_length(), &limits).ok()??;
     let index = index.encrypted(cipher);
-    let bytes = source.read(index.range()).ok()?;
+    let bytes = read(bytes, index.range())?;
     index.decode(&bytes, &limits).ok().map(Arc::new)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::ops::Range;
-
-    use bytes::Bytes;
-    use herringbone_arrow::array::types::Int64Type;
-    use herringbone_arrow::array::{ArrayRef, ListArray, RecordBatch};
-    use herringbone_core::budget::Budget;
-    use herringbone_core::compression::Compression;
-    use herringbone_core::page::PageStart;
-    use herringbone_core::read::ReadOptions;
-    use herringbone_core::write::{ColumnOptions, DataPageVersion, WriteOptions};
-
     use super::*;
-    use crate::blocking::count_rows;
-    use crate::{ParquetFile, Writer};
+    use crate::page::PageStart;
 
     /// Where the data page at `ordinal` starts, behind a dictionary.
     fn start(ordinal: usize, num_values_before: u64) -> PageStart {
@@ -323,7 +348,7 @@ mod tests {
     fn cut(pages: Vec<DataPage>, num_rows: u64, batch_rows: u64, work: u64) -> Vec<ColumnSplit> {
         let starts = (0..num_rows).step_by(batch_rows as usize).collect();
         match split_all(pages, Splitter::new(num_rows, starts, work, true)) {
-            SplitColumn::Parts(parts) => parts,
+            LaneSplits::Parts(parts) => parts,
             _ => Vec::new(),
         }
     }
@@ -353,65 +378,6 @@ mod tests {
             rows_and_pages(&parts),
             [(0..120, 1), (120..240, 3), (240..250, 5)]
         );
-    }
-
-    #[test]
-    fn lists_are_cut_whoever_tells_their_rows() {
-        let lists = (0..200_000).map(|row| Some([Some(row), None, Some(row)]));
-        let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(lists);
-        let batch = RecordBatch::try_from_iter([("a", Arc::new(lists) as ArrayRef)]).unwrap();
-        let written = |version, page_index| {
-            let columns = ColumnOptions::new().page_rows(10_000);
-            let columns = columns.compression(Compression::Uncompressed);
-            let options = WriteOptions::new().columns(columns);
-            let options = options.data_page_version(version).page_index(page_index);
-            let mut bytes = Vec::new();
-            let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
-            writer.write(&batch).unwrap();
-            writer.finish().unwrap();
-            Bytes::from(bytes)
-        };
-        for (version, page_index, are_rows_known) in [
-            (DataPageVersion::V1, true, true),
-            (DataPageVersion::V1, false, false),
-            (DataPageVersion::V2, false, true),
-        ] {
-            let source = written(version, page_index);
-            let file = ParquetFile::from_bytes(source.clone()).unwrap();
-            let plan = file.plan(&ReadOptions::new()).unwrap();
-            let budget = Budget::new(&plan.options().limits);
-            let row_group = Arc::new(OpenRowGroup::new(&plan, 0, &budget).unwrap());
-            let source: Arc<dyn Source> = Arc::new(source);
-            let (parts, were_known) = match of_row_group(&row_group, &source, &plan, 2).remove(0) {
-                SplitColumn::Whole => panic!("{version:?} {page_index}"),
-                SplitColumn::Parts(parts) => (parts, true),
-                SplitColumn::Counting(counting) => (parts_backwards(*counting, &source), false),
-            };
-            assert_eq!(were_known, are_rows_known, "{version:?} {page_index}");
-            assert!(parts.len() > 1, "{version:?} {page_index}");
-            let mut next = 0;
-            for part in &parts {
-                assert_eq!(part.rows.start, next);
-                let in_page = next.checked_sub(part.begin.rows_before);
-                assert!(in_page.is_some_and(|row| row < 10_000), "{part:?}");
-                next = part.rows.end;
-            }
-            assert_eq!(next, 200_000);
-        }
-    }
-
-    /// The parts of a column whose last pages are counted first.
-    fn parts_backwards(mut counting: Counting, source: &Arc<dyn Source>) -> Vec<ColumnSplit> {
-        let mut groups = Vec::new();
-        while let Some((group, counter)) = counting.begin() {
-            groups.push((group, count_rows(&mut counter.unwrap(), source).unwrap()));
-        }
-        let mut parts = Vec::new();
-        for (group, rows) in groups.into_iter().rev() {
-            assert!(parts.is_empty());
-            parts = counting.counted(group, Ok(rows));
-        }
-        parts
     }
 
     #[test]

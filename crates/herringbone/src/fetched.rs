@@ -1,0 +1,75 @@
+//! A read from a source that is slow to answer: ranges are fetched in rounds, many of them at the same time.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_core::fetch::FetchPolicy;
+use herringbone_core::loss::Losses;
+use herringbone_core::read::{Needs, Poll, PushDecoder, ReadPlan, ReadSequence};
+use herringbone_format::Result;
+use herringbone_format::modular_encryption::KeyStep;
+
+use crate::blocking::fetch;
+use crate::source::Source;
+
+/// Decodes on the caller's thread, from bytes that are fetched in rounds.
+pub(crate) struct Fetched {
+    decoder: PushDecoder,
+    source: Arc<dyn Source>,
+    policy: FetchPolicy,
+}
+
+impl Fetched {
+    pub(crate) fn new(sequence: ReadSequence, source: Arc<dyn Source>) -> Self {
+        let policy = source.fetch_policy();
+        Self {
+            decoder: PushDecoder::of_sequence(sequence, policy.clone()),
+            source,
+            policy,
+        }
+    }
+
+    /// Returns the next batch; `None` after the last one.
+    ///
+    /// # Errors
+    /// Errors in the bytes, with their place, and errors of the source.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            match self.decoder.poll()? {
+                Poll::Batch(batch) => return Ok(Some(batch)),
+                Poll::Finished => return Ok(None),
+                Poll::Needs(needs) => self.fetch(needs)?,
+                Poll::NeedsKeys(keys) => {
+                    for key in keys {
+                        KeyStep::<()>::NeedKey(key).ready()?;
+                    }
+                }
+            }
+        }
+    }
+
+    fn fetch(&mut self, needs: Needs) -> Result<()> {
+        let soon = needs.soon.into_iter().map(|soon| soon.range);
+        let ranges = needs.now.into_iter().chain(soon);
+        let decoder = &mut self.decoder;
+        fetch(&*self.source, ranges, &self.policy, |offset, bytes| {
+            decoder.supply(offset, bytes);
+        })
+    }
+
+    pub(crate) fn take_losses(&mut self) -> Losses {
+        self.decoder.take_losses()
+    }
+
+    pub(crate) fn decoder(&self) -> &PushDecoder {
+        &self.decoder
+    }
+
+    /// Lets the filter of another plan select the rows that were not selected yet.
+    ///
+    /// # Errors
+    /// See [`PushDecoder::tighten_filter`].
+    pub(crate) fn tighten_filter(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        self.decoder.tighten_filter(plan)
+    }
+}

@@ -1,0 +1,640 @@
+//! A read on several threads: which task comes next, and what becomes of its result.
+//!
+//! A row group is worked on in one of two ways. Threads *share* its columns: each task decodes the next column batch of one
+//! column. Or one thread takes the *whole* row group, and each task makes its next batch. Small row groups are taken whole,
+//! as are those whose tasks need more memory than there is.
+//!
+//! The row group that is due comes first. Work ahead waits while memory is short. If the row group that is due is refused
+//! memory, the work ahead is dropped, and one thread goes on alone after the rows that were emitted.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_core::budget::{Budget, Reservation};
+use herringbone_core::loss::Losses;
+use herringbone_core::read::{
+    Assembly, LevelTask, ReadSequence, RowGroupRead, RowGroupStep, SharedStep,
+};
+use herringbone_format::modular_encryption::KeyStep;
+use herringbone_format::{Error, Result};
+use herringbone_pipeline::{Crew, Shared, Work};
+
+use crate::blocking::SourceBytes;
+use crate::source::Source;
+
+/// The number of batches after the one that is due that threads may work on, if they share columns.
+const BATCHES_AHEAD: u64 = 3;
+
+/// The number of whole row groups per thread that may be under way. One is not enough: the caller returns no batch while it
+/// works on a row group of its own.
+const WHOLE_PER_THREAD: usize = 2;
+
+/// Bytes of columns below which a second thread is not worth its start: pruning may leave only a few.
+const FEW_BYTES: u64 = 1 << 20;
+
+/// The number of row groups that are pruned before a second thread is worth its start.
+const FEW_ROW_GROUPS: u64 = 16;
+
+/// The way in which threads divide row groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Grain {
+    /// Each thread takes a whole row group.
+    RowGroup,
+    /// Threads share the columns of a row group.
+    Column,
+}
+
+/// A read on several threads.
+pub(crate) struct Threads {
+    crew: Crew<ReadWork>,
+}
+
+/// What all threads know of a read.
+struct ReadWork {
+    source: Arc<dyn Source>,
+    budget: Arc<Budget>,
+    threads: usize,
+    grain: Grain,
+}
+
+/// The row groups that are under way.
+struct State {
+    sequence: ReadSequence,
+    /// The first one is due.
+    slots: VecDeque<Slot>,
+    next_id: u64,
+    /// The number of row groups that were begun.
+    begun: u64,
+    /// The number of tasks that threads have.
+    running: usize,
+    /// True while the row group that is due was refused memory: one thread goes on alone.
+    is_alone: bool,
+}
+
+/// A row group that is under way.
+struct Slot {
+    id: u64,
+    /// Absent while a thread has all of it.
+    read: Option<Box<RowGroupRead>>,
+    way: Way,
+    /// Batches of a whole row group that wait for their turn.
+    ready: VecDeque<Result<Ready>>,
+    is_over: bool,
+    /// The upper bound of the rows that may still come, after the last batch that was emitted.
+    rows_left: u64,
+    planned_rows: u64,
+    index: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// One thread makes batches, one after the other.
+    Whole,
+    /// The same, but only while the row group is due: it was refused memory before.
+    WholeIfDue,
+    /// Threads share its columns, once it is open.
+    Shared { is_open: bool },
+}
+
+/// A batch that waits for its turn.
+struct Ready {
+    batch: RecordBatch,
+    losses: Losses,
+    rows_left: u64,
+    _memory: Reservation,
+}
+
+/// Something to do.
+enum Task {
+    /// Makes the next batch of a row group.
+    Whole {
+        id: u64,
+        read: Box<RowGroupRead>,
+        is_due: bool,
+    },
+    /// Opens a row group, or goes to its next level, so that threads can share the columns.
+    Share(u64, Box<RowGroupRead>),
+    /// Works on a column, or tests a batch.
+    Level(u64, Box<LevelTask>),
+}
+
+/// The outcome of a task.
+enum Done {
+    Whole(u64, Box<RowGroupRead>, Result<Option<Ready>>),
+    Share(u64, Box<RowGroupRead>, Result<()>),
+    Level(u64, Box<LevelTask>),
+}
+
+/// What the caller does next.
+enum Event {
+    /// Returns a batch of this row group.
+    Ready(Ready),
+    /// Puts a batch of this row group together.
+    Assemble(u64, Box<Assembly>),
+    Failed(Error),
+}
+
+impl Threads {
+    pub(crate) fn new(
+        sequence: ReadSequence,
+        source: Arc<dyn Source>,
+        (threads, grain): (usize, Grain),
+    ) -> Self {
+        let work = ReadWork {
+            source,
+            budget: sequence.budget().clone(),
+            threads,
+            grain,
+        };
+        let host = sequence.plan().options().spawn.clone();
+        let state = State {
+            sequence,
+            slots: VecDeque::new(),
+            next_id: 0,
+            begun: 0,
+            running: 0,
+            is_alone: false,
+        };
+        Self {
+            crew: Crew::new(work, state, threads, host),
+        }
+    }
+
+    /// Returns the next batch; `None` after the last one.
+    ///
+    /// # Errors
+    /// Errors in the bytes, with their place, and errors of the source.
+    pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        loop {
+            let Some(event) = self.crew.next(State::event) else {
+                return match self.rows_left() {
+                    0 => Ok(None),
+                    rows => Err(Error::argument(format!(
+                        "no thread has a task, and {rows} rows are still to come"
+                    ))),
+                };
+            };
+            let batch = match event {
+                Event::Failed(error) => {
+                    self.crew.update(State::finish);
+                    return Err(error);
+                }
+                Event::Ready(ready) => self.crew.update(|state| state.emit(ready)),
+                Event::Assemble(id, mut assembly) => {
+                    assembly.run();
+                    self.crew.update(|state| state.deliver_batch(id, assembly))
+                }
+            };
+            if let Some(batch) = batch {
+                return Ok(Some(batch));
+            }
+        }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn grain(&self) -> Grain {
+        self.crew.work().grain
+    }
+
+    /// Changes the sequence of row groups.
+    pub(crate) fn update<R>(&self, change: impl FnOnce(&mut ReadSequence) -> R) -> R {
+        self.crew.update(|state| change(&mut state.sequence))
+    }
+
+    /// Returns the upper bound of the rows that are still to come.
+    pub(crate) fn rows_left(&self) -> u64 {
+        self.crew.look(|state| {
+            let begun = state.slots.iter().map(|slot| slot.rows_left);
+            state.sequence.rows_left_with(begun.sum())
+        })
+    }
+}
+
+impl State {
+    /// Returns what the caller does next; `None` if it has to wait.
+    fn event(&mut self) -> Option<Event> {
+        loop {
+            if self.sequence.rows_to_find() == 0 {
+                self.finish();
+                return None;
+            }
+            let most = self.sequence.rows_to_find();
+            let plan = self.sequence.plan().clone();
+            let Some(front) = self.slots.front_mut() else {
+                let key = self.sequence.missing_keys().into_iter().next()?;
+                return KeyStep::<()>::NeedKey(key).ready().err().map(Event::Failed);
+            };
+            if let Some(ready) = front.ready.pop_front() {
+                match ready {
+                    Ok(ready) => return Some(Event::Ready(ready)),
+                    Err(error) => match self.fail(error) {
+                        Some(error) => return Some(Event::Failed(error)),
+                        None => continue,
+                    },
+                }
+            }
+            if front.is_over {
+                self.pop_front();
+                continue;
+            }
+            let read = front.read.as_mut().filter(|_| front.way.is_shared())?;
+            if read.tighten_filter(&plan) {
+                self.restart_front(Way::Shared { is_open: false });
+                continue;
+            }
+            match read.poll_shared(most) {
+                Ok(SharedStep::Pending | SharedStep::Split) => return None,
+                Ok(SharedStep::Batch(assembly)) => {
+                    return Some(Event::Assemble(front.id, assembly));
+                }
+                Ok(SharedStep::End) => {
+                    let losses = read.take_losses();
+                    self.sequence.add_losses(losses);
+                    self.pop_front();
+                }
+                Err(error) => {
+                    if let Some(error) = self.fail(error) {
+                        return Some(Event::Failed(error));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the part of a batch of the row group that is due which is emitted.
+    fn emit(&mut self, ready: Ready) -> Option<RecordBatch> {
+        self.sequence.add_losses(ready.losses);
+        if let Some(front) = self.slots.front_mut() {
+            front.rows_left = ready.rows_left;
+        }
+        self.sequence.emit(ready.batch)
+    }
+
+    /// Takes the batch of the row group that is due back, which the caller put together.
+    fn deliver_batch(&mut self, id: u64, assembly: Box<Assembly>) -> Option<RecordBatch> {
+        let front = self.slots.front_mut().filter(|front| front.id == id)?;
+        let read = front.read.as_mut()?;
+        match read.deliver(LevelTask::Batch(assembly)) {
+            Ok(batch) => {
+                let losses = read.take_losses();
+                front.rows_left = read.rows_left();
+                self.sequence.add_losses(losses);
+                self.sequence.emit(batch?)
+            }
+            Err(error) => {
+                front.ready.push_back(Err(error));
+                None
+            }
+        }
+    }
+
+    /// Handles an error of the row group that is due. Returns it if the read ends with it.
+    fn fail(&mut self, error: Error) -> Option<Error> {
+        let is_split_wrong = match self.slots.front() {
+            Some(front) => front.read.as_ref().is_some_and(|it| it.is_split_wrong()),
+            None => false,
+        };
+        let is_refused = Budget::depends_on_others(&error) && !self.is_alone;
+        if is_refused || is_split_wrong {
+            self.work_alone();
+            return None;
+        }
+        let rows = self.slots.front().map_or(0, |front| front.rows_left);
+        self.pop_front();
+        self.sequence.lose(error, rows).err()
+    }
+
+    /// Drops all work ahead, and lets one thread go on alone after the rows that were emitted.
+    fn work_alone(&mut self) {
+        while self.slots.len() > 1
+            && let Some(slot) = self.slots.pop_back()
+        {
+            self.sequence
+                .return_row_groups(slot.index, slot.planned_rows);
+        }
+        self.is_alone = true;
+        self.restart_front(Way::Whole);
+    }
+
+    /// Starts the row group that is due again after the rows that were emitted.
+    fn restart_front(&mut self, way: Way) {
+        // Tasks that are under way belong to the row group as it was.
+        let id = self.new_id();
+        if let Some(front) = self.slots.front_mut() {
+            front.id = id;
+            front.way = way;
+            if let Some(read) = &mut front.read {
+                read.restart();
+                front.rows_left = read.rows_left();
+            }
+        }
+    }
+
+    fn pop_front(&mut self) {
+        self.slots.pop_front();
+        self.is_alone = false;
+    }
+
+    fn new_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    /// Drops all row groups: no more rows come.
+    fn finish(&mut self) {
+        self.slots.clear();
+        self.sequence.finish();
+    }
+
+    /// Returns the number of batches after the one that is due that threads may work on, by row group.
+    fn aheads(&self) -> Vec<u64> {
+        let mut ahead = match self.sequence.is_short() {
+            true => 0,
+            false => BATCHES_AHEAD,
+        };
+        let aheads = self.slots.iter().map(|slot| {
+            let of_slot = ahead;
+            ahead = ahead.saturating_sub(slot.batches_left());
+            of_slot
+        });
+        aheads.collect()
+    }
+
+    fn slot(&mut self, id: u64) -> Option<(usize, &mut Slot)> {
+        let mut slots = self.slots.iter_mut().enumerate();
+        slots.find(|(_, slot)| slot.id == id)
+    }
+}
+
+impl Way {
+    fn is_shared(self) -> bool {
+        self == Self::Shared { is_open: true }
+    }
+}
+
+impl ReadWork {
+    /// Takes a task of the slot at `index`. Threads may share columns `ahead` batches after the one that is due.
+    fn take_of_slot(&self, state: &mut State, index: usize, ahead: u64) -> Option<Task> {
+        let is_short = state.sequence.is_short();
+        let (plan, is_due) = (state.sequence.plan().clone(), index == 0);
+        let most = match is_due {
+            true => state.sequence.rows_to_find(),
+            false => u64::MAX,
+        };
+        let (is_alone, running) = (state.is_alone, state.running);
+        let slot = state.slots.get_mut(index)?;
+        let has_failed = slot.ready.back().is_some_and(Result::is_err);
+        // A batch that is due leaves before the next one is made, if memory is short.
+        let is_ahead = !is_due || !slot.ready.is_empty();
+        if slot.is_over || has_failed || is_ahead && is_short {
+            return None;
+        }
+        let read = slot.read.as_mut()?;
+        match slot.way {
+            Way::Whole if is_alone && running > 0 => None,
+            Way::WholeIfDue if !is_due => None,
+            Way::Whole | Way::WholeIfDue => {
+                read.tighten_filter(&plan);
+                Some(Task::Whole {
+                    id: slot.id,
+                    read: slot.read.take()?,
+                    is_due,
+                })
+            }
+            Way::Shared { is_open: false } => {
+                read.tighten_filter(&plan);
+                Some(Task::Share(slot.id, slot.read.take()?))
+            }
+            Way::Shared { is_open: true } => {
+                if let Some(task) = read.take_task(ahead) {
+                    return Some(Task::Level(slot.id, Box::new(task)));
+                }
+                let is_over = read.is_level_over(most);
+                is_over.then(|| slot.read.take().map(|read| Task::Share(slot.id, read)))?
+            }
+        }
+    }
+
+    /// Returns true if another row group may be begun.
+    fn may_begin(&self, state: &State) -> bool {
+        if state.slots.is_empty() {
+            return true;
+        }
+        let plan = state.sequence.plan();
+        // Under a limit nothing is tested ahead that may not be needed.
+        let is_limited = plan.is_filtered() && plan.options().limit.is_some();
+        if is_limited || state.is_alone || state.sequence.is_short() {
+            return false;
+        }
+        match self.grain {
+            Grain::RowGroup => state.slots.len() < WHOLE_PER_THREAD * self.threads,
+            Grain::Column => {
+                let left = state.slots.iter().map(Slot::batches_left);
+                let left = left.fold(0, u64::saturating_add);
+                left <= BATCHES_AHEAD || state.slots.len() == 1
+            }
+        }
+    }
+
+    /// Begins with the next row group.
+    fn begin(&self, state: &mut State) -> bool {
+        if !self.may_begin(state) || !state.sequence.missing_keys().is_empty() {
+            return false;
+        }
+        let Some(read) = state.sequence.next_row_group() else {
+            return false;
+        };
+        state.begun += 1;
+        let id = state.new_id();
+        let way = match self.grain {
+            Grain::RowGroup => Way::Whole,
+            Grain::Column => Way::Shared { is_open: false },
+        };
+        state.slots.push_back(Slot {
+            id,
+            way,
+            ready: VecDeque::new(),
+            is_over: false,
+            rows_left: read.rows_left(),
+            planned_rows: read.planned_rows(),
+            index: read.index(),
+            read: Some(Box::new(read)),
+        });
+        true
+    }
+
+    /// Makes the next batch of a row group.
+    fn run_whole(&self, read: &mut RowGroupRead, is_due: bool) -> Result<Option<Ready>> {
+        let mut bytes = SourceBytes::new(&self.source, &self.budget);
+        let position = read.position();
+        loop {
+            match read.poll((u64::MAX, false), &mut bytes)? {
+                // The source has all bytes.
+                RowGroupStep::Pending => {}
+                RowGroupStep::End => return Ok(None),
+                RowGroupStep::Batch(batch) => {
+                    let mut memory = Reservation::new(self.budget.clone());
+                    let counted = memory.resize(batch.get_array_memory_size() as u64);
+                    // A batch that is due waits for nothing.
+                    if let Err(error) = counted
+                        && !is_due
+                    {
+                        read.restart_at(position);
+                        return Err(error);
+                    }
+                    return Ok(Some(Ready {
+                        losses: read.take_losses(),
+                        rows_left: read.rows_left(),
+                        batch,
+                        _memory: memory,
+                    }));
+                }
+            }
+        }
+    }
+}
+
+impl Slot {
+    /// Returns the number of batches that are still to come, if it is small.
+    fn batches_left(&self) -> u64 {
+        let read = self.read.as_ref().filter(|_| self.way.is_shared());
+        let left = read.and_then(|read| read.batches_left());
+        left.unwrap_or(u64::MAX)
+    }
+}
+
+impl Work for ReadWork {
+    type State = State;
+    type Task = Task;
+    type Output = Done;
+    /// The row group that a thread worked on last: parts of it are in its caches.
+    type Scratch = Option<u64>;
+
+    fn take(&self, state: &mut State, last: &mut Option<u64>) -> Option<Task> {
+        let own = match self.grain {
+            Grain::RowGroup => last.and_then(|id| state.slot(id)).map(|(index, _)| index),
+            Grain::Column => None,
+        };
+        let mut task = own.and_then(|index| self.take_of_slot(state, index, 0));
+        loop {
+            let mut aheads = state.aheads().into_iter().enumerate();
+            task = task.or_else(|| {
+                aheads.find_map(|(index, ahead)| self.take_of_slot(state, index, ahead))
+            });
+            if task.is_some() || !self.begin(state) {
+                break;
+            }
+        }
+        let task = task?;
+        *last = Some(task.id());
+        state.running += 1;
+        Some(task)
+    }
+
+    fn wants_help(&self, state: &mut State) -> bool {
+        match self.grain {
+            Grain::RowGroup => {
+                let is_worth =
+                    state.begun > FEW_ROW_GROUPS || self.budget.column_bytes() >= FEW_BYTES;
+                is_worth && !state.is_alone
+            }
+            Grain::Column => {
+                let has_task = |(slot, ahead): (&Slot, u64)| {
+                    slot.read.as_ref().is_some_and(|it| it.has_task(ahead))
+                };
+                let aheads = state.aheads();
+                !state.is_alone && state.slots.iter().zip(aheads).any(has_task)
+            }
+        }
+    }
+
+    fn run(&self, task: Task, _: &mut Option<u64>, _: &Shared<Self>) -> Done {
+        match task {
+            Task::Whole {
+                id,
+                mut read,
+                is_due,
+            } => {
+                let ready = self.run_whole(&mut read, is_due);
+                Done::Whole(id, read, ready)
+            }
+            Task::Share(id, mut read) => {
+                let mut bytes = SourceBytes::new(&self.source, &self.budget);
+                let opened = read.open(&mut bytes).map(|_| ());
+                if opened.is_ok() {
+                    read.share(self.threads, &mut bytes);
+                }
+                Done::Share(id, read, opened)
+            }
+            Task::Level(id, mut task) => {
+                task.run(&mut SourceBytes::new(&self.source, &self.budget));
+                Done::Level(id, task)
+            }
+        }
+    }
+
+    fn finish(&self, state: &mut State, done: Done) {
+        state.running -= 1;
+        let id = done.id();
+        // The row group may have been dropped, or started again.
+        let Some((index, slot)) = state.slot(id) else {
+            return;
+        };
+        match done {
+            Done::Level(_, task) => {
+                if let Some(read) = &mut slot.read {
+                    // Only the caller puts batches of the last level together.
+                    drop(read.deliver(*task));
+                }
+            }
+            Done::Share(_, read, opened) => {
+                slot.read = Some(read);
+                slot.way = Way::Shared { is_open: true };
+                slot.take_result(index, opened);
+            }
+            Done::Whole(_, read, ready) => {
+                slot.read = Some(read);
+                match ready {
+                    Ok(Some(ready)) => slot.ready.push_back(Ok(ready)),
+                    Ok(None) => slot.is_over = true,
+                    Err(error) => slot.take_result(index, Err(error)),
+                }
+            }
+        }
+    }
+}
+
+impl Slot {
+    /// Takes note of the result of a task that had all of the row group.
+    fn take_result(&mut self, index: usize, result: Result<()>) {
+        let Err(error) = result else {
+            return;
+        };
+        // Nothing is lost ahead of its turn: the row group starts again when it is due.
+        if index > 0 && Budget::depends_on_others(&error) {
+            if let Some(read) = &mut self.read {
+                read.restart();
+            }
+            self.way = Way::WholeIfDue;
+            return;
+        }
+        self.ready.push_back(Err(error));
+    }
+}
+
+impl Task {
+    fn id(&self) -> u64 {
+        match self {
+            Self::Whole { id, .. } | Self::Share(id, _) | Self::Level(id, _) => *id,
+        }
+    }
+}
+
+impl Done {
+    fn id(&self) -> u64 {
+        match self {
+            Self::Whole(id, ..) | Self::Share(id, ..) | Self::Level(id, _) => *id,
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The rounds and requests of reads from a remote source. The figures of its policy stand next to each count.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone::arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use herringbone::filter::col;
+use herringbone::source::FetchPolicy;
+use herringbone::{ColumnOptions, Compression, ReadOptions, WriteOptions, Writer};
+
+use crate::requests::{Recorder, rows};
+
+/// Numbers that do not compress, from a generator with fixed constants.
+fn noise(seed: u64, rows: u64) -> impl Iterator<Item = u64> {
+    (0..rows).map(move |row| {
+        let mut x = (seed << 40 | row).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        x ^= x >> 31;
+        x = x.wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x ^ x >> 29
+    })
+}
+
+/// A file of `columns` columns of noise, the first of which counts the rows.
+fn file(columns: u64, row_groups: u64, rows: u64) -> Bytes {
+    let column = |column: u64| -> (String, ArrayRef) {
+        let values = noise(column, row_groups * rows).map(|it| it as i64 >> 8);
+        match column {
+            0 => (
+                "id".to_owned(),
+                Arc::new(Int64Array::from_iter_values(0..(row_groups * rows) as i64)),
+            ),
+            _ => (
+                format!("c{column}"),
+                Arc::new(Int64Array::from_iter_values(values)),
+            ),
+        }
+    };
+    let batch = RecordBatch::try_from_iter((0..columns).map(column)).unwrap();
+    let columns = ColumnOptions::new().page_rows(1000);
+    let columns = columns.compression(Compression::Uncompressed);
+    let options = WriteOptions::new()
+        .columns(columns)
+        .row_group_rows(rows as usize);
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    file.into()
+}
+
+/// The rounds of a read, each with its requests.
+fn read(file: &Bytes, options: &ReadOptions) -> (Vec<Vec<Range<u64>>>, usize) {
+    let source = Recorder::new(file.clone(), FetchPolicy::remote());
+    let rows = rows(&source.open(), options.clone());
+    (source.take(), rows)
+}
+
+fn bytes(rounds: &[Vec<Range<u64>>]) -> u64 {
+    let ranges = rounds.iter().flatten();
+    ranges.map(|range| range.end - range.start).sum()
+}
+
+/// 262,144 bytes come with the footer, and 67,108,864 bytes may be asked for ahead.
+#[test]
+fn three_columns_of_four_row_groups_take_two_rounds() {
+    let file = file(19, 4, 20_000);
+    let options = ReadOptions::new().columns(["c3", "c9", "c15"]);
+    for threads in [1, 2] {
+        let (rounds, rows) = read(&file, &options.clone().threads(threads));
+        assert_eq!(rows, 80_000);
+        assert_eq!(rounds.len(), 2, "{rounds:?}");
+        // Between two of the columns are five others of 160,000 bytes, and 262,144 bytes may be read over.
+        assert_eq!(rounds[1].len(), 12);
+    }
+}
+
+#[test]
+fn five_columns_of_a_hundred_take_two_rounds() {
+    let file = file(100, 16, 2000);
+    let names = ["c10", "c30", "c50", "c70", "c90"];
+    let (rounds, rows) = read(&file, &ReadOptions::new().columns(names).threads(1));
+    assert_eq!(rows, 32_000);
+    assert_eq!(rounds.len(), 2);
+    let requests: usize = rounds.iter().map(Vec::len).sum();
+    assert!(requests <= 81, "{requests}");
+    // 5 columns of 32,000 numbers of 8 bytes, with the headers of their pages.
+    let of_chunks = 5 * 32_000 * 8;
+    let fetched = bytes(&rounds[1..]);
+    assert!(
+        (of_chunks..of_chunks + of_chunks / 20).contains(&fetched),
+        "{fetched}"
+    );
+}
+
+#[test]
+fn a_row_by_a_sorted_key_takes_three_rounds() {
+    let file = file(6, 4, 80_000);
+    let options = ReadOptions::new()
+        .filter(col("id").eq(200_001))
+        .columns(["id", "c1", "c2", "c3", "c4"])
+        .threads(1);
+    let (rounds, rows) = read(&file, &options);
+    assert_eq!(rows, 1);
+    assert!(rounds.len() <= 3, "{rounds:?}");
+    // One page of 1,000 numbers of each column, next to the first 262,144 bytes.
+    assert!(bytes(&rounds[1..]) < 5 * 10_000, "{rounds:?}");
+}
+
+#[test]
+fn a_filter_that_keeps_most_rows_takes_two_rounds_per_row_group() {
+    let floats = noise(7, 100_000).map(|it| (it >> 11) as f64 / (1_u64 << 53) as f64);
+    let (floats, others) = (Float64Array::from_iter_values(floats), noise(8, 100_000));
+    let others = Int64Array::from_iter_values(others.map(|it| it as i64));
+    let batch = RecordBatch::try_from_iter([
+        ("x", Arc::new(floats) as ArrayRef),
+        ("y", Arc::new(others.clone()) as ArrayRef),
+        ("z", Arc::new(others) as ArrayRef),
+    ]);
+    let batch = batch.unwrap();
+    let options = WriteOptions::new().row_group_rows(10_000);
+    let mut file = Vec::new();
+    let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let file = Bytes::from(file);
+    let options = ReadOptions::new().filter(col("x").lt(0.77)).threads(1);
+    // 67,108,864 bytes ahead are more than the file has: the footer, and all pages.
+    let rounds_with = |mut policy: FetchPolicy| {
+        policy.suffix_bytes = 20_000;
+        let source = Recorder::new(file.clone(), policy);
+        let rows = crate::requests::rows(&source.open(), options.clone());
+        assert!((76_000..78_000).contains(&rows), "{rows}");
+        source.take().len()
+    };
+    assert!(rounds_with(FetchPolicy::remote()) <= 3);
+    // Nothing is asked for ahead. The row group has 235,000 bytes, which cost less than a fourth of a round trip.
+    let mut policy = FetchPolicy::remote();
+    policy.max_bytes_ahead = 0;
+    assert_eq!(policy.round_trip_bytes, 4 << 20);
+    assert_eq!(rounds_with(policy.clone()), 1 + 10);
+    // Each step is a round: the first page headers of the tested column, and of the others, and the pages of both.
+    policy.round_trip_bytes = 0;
+    assert!(rounds_with(policy) <= 1 + 4 * 10);
+}
