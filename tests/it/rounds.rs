@@ -79,18 +79,20 @@ fn three_columns_of_four_row_groups_take_two_rounds() {
 fn five_columns_of_a_hundred_take_two_rounds() {
     let file = file(100, 16, 2000);
     let names = ["c10", "c30", "c50", "c70", "c90"];
-    let (rounds, rows) = read(&file, &ReadOptions::new().columns(names).threads(1));
-    assert_eq!(rows, 32_000);
-    assert_eq!(rounds.len(), 2);
-    let requests: usize = rounds.iter().map(Vec::len).sum();
-    assert!(requests <= 81, "{requests}");
-    // 5 columns of 32,000 numbers of 8 bytes, with the headers of their pages.
-    let of_chunks = 5 * 32_000 * 8;
-    let fetched = bytes(&rounds[1..]);
-    assert!(
-        (of_chunks..of_chunks + of_chunks / 20).contains(&fetched),
-        "{fetched}"
-    );
+    for threads in [1, 4] {
+        let (rounds, rows) = read(&file, &ReadOptions::new().columns(names).threads(threads));
+        assert_eq!(rows, 32_000);
+        assert_eq!(rounds.len(), 2);
+        let requests: usize = rounds.iter().map(Vec::len).sum();
+        assert!(requests <= 81, "{requests}");
+        // 5 columns of 32,000 numbers of 8 bytes, with the headers of their pages.
+        let of_chunks = 5 * 32_000 * 8;
+        let fetched = bytes(&rounds[1..]);
+        assert!(
+            (of_chunks..of_chunks + of_chunks / 20).contains(&fetched),
+            "{fetched}"
+        );
+    }
 }
 
 #[test]
@@ -124,14 +126,19 @@ fn a_filter_that_keeps_most_rows_takes_two_rounds_per_row_group() {
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
     let file = Bytes::from(file);
-    let options = ReadOptions::new().filter(col("x").lt(0.77)).threads(1);
+    let options = ReadOptions::new().filter(col("x").lt(0.77));
     // 67,108,864 bytes ahead are more than the file has: the footer, and all pages.
     let rounds_with = |mut policy: FetchPolicy| {
         policy.suffix_bytes = 20_000;
-        let source = Recorder::new(file.clone(), policy);
-        let rows = crate::requests::rows(&source.open(), options.clone());
-        assert!((76_000..78_000).contains(&rows), "{rows}");
-        source.take().len()
+        let rounds = [1, 2].map(|threads| {
+            let source = Recorder::new(file.clone(), policy.clone());
+            let rows = crate::requests::rows(&source.open(), options.clone().threads(threads));
+            assert!((76_000..78_000).contains(&rows), "{rows}");
+            source.take().len()
+        });
+        // Two threads fetch the bytes of several row groups in one round.
+        assert!(rounds[1] <= rounds[0], "{rounds:?}");
+        rounds[0]
     };
     assert!(rounds_with(FetchPolicy::remote()) <= 3);
     // Nothing is asked for ahead. The row group has 235,000 bytes, which cost less than a fourth of a round trip.

@@ -1,12 +1,12 @@
 //! Bytes of a source, for decoders that wait for them.
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use herringbone_core::budget::Budget;
-use herringbone_core::fetch::{FetchPolicy, requests};
-use herringbone_core::read::FileBytes;
+use herringbone_core::fetch::{ChunkReads, FetchPolicy, requests};
+use herringbone_core::read::{ByteStore, FileBytes};
 use herringbone_format::Result;
 
 use crate::source::Source;
@@ -37,6 +37,131 @@ impl FileBytes for SourceBytes<'_> {
         self.budget.add_round();
         self.budget.add_fetched(bytes.len() as u64);
         Ok(Some(bytes))
+    }
+}
+
+/// Returns true if bytes of a source with this policy are fetched ahead, in rounds of many requests.
+pub(crate) fn is_fetched_ahead(policy: &FetchPolicy) -> bool {
+    policy.chunk_reads == ChunkReads::Whole && !policy.in_memory
+}
+
+/// The bytes of a read that several threads share.
+pub(crate) struct SharedBytes {
+    source: Arc<dyn Source>,
+    budget: Arc<Budget>,
+    policy: FetchPolicy,
+    /// Bytes that were fetched ahead; absent if the source answers at once.
+    store: Option<Mutex<ByteStore>>,
+}
+
+impl SharedBytes {
+    pub(crate) fn new(source: Arc<dyn Source>, budget: Arc<Budget>) -> Self {
+        let policy = source.fetch_policy();
+        let store = || Mutex::new(ByteStore::new(budget.clone()));
+        Self {
+            store: is_fetched_ahead(&policy).then(store),
+            source,
+            budget,
+            policy,
+        }
+    }
+
+    /// Returns the policy of the source, if bytes are fetched ahead.
+    pub(crate) fn fetch_policy(&self) -> Option<&FetchPolicy> {
+        self.store.as_ref().map(|_| &self.policy)
+    }
+
+    fn store(&self) -> Option<MutexGuard<'_, ByteStore>> {
+        let store = self.store.as_ref()?;
+        Some(store.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Returns the bytes for a task, which reads what was not fetched.
+    pub(crate) fn of_task(&self) -> TaskBytes<'_> {
+        TaskBytes {
+            direct: SourceBytes::new(&self.source, &self.budget),
+            shared: self,
+            unmet: None,
+        }
+    }
+
+    /// Returns the bytes for a task that has all of a row group, and waits for what was not fetched.
+    pub(crate) fn of_row_group(&self) -> TaskBytes<'_> {
+        TaskBytes {
+            unmet: self.store.is_some().then(Vec::new),
+            ..self.of_task()
+        }
+    }
+
+    /// Fetches the missing ones of the ranges that tasks wait for and of the planned ranges, in one round.
+    ///
+    /// # Errors
+    /// Errors of the source.
+    pub(crate) fn fetch(&self, unmet: Vec<Range<u64>>, planned: &[Range<u64>]) -> Result<()> {
+        let Some(wanted) = self.store().map(|store| store.want(unmet, planned)) else {
+            return Ok(());
+        };
+        if wanted.ranges().is_empty() {
+            return Ok(());
+        }
+        self.budget.add_round();
+        let ranges = wanted.ranges().iter().cloned();
+        fetch(&*self.source, ranges, &self.policy, |offset, bytes| {
+            self.budget.add_fetched(bytes.len() as u64);
+            if let Some(mut store) = self.store() {
+                store.supply((offset, bytes), &wanted, true);
+            }
+        })
+    }
+
+    /// Drops fetched bytes that no task will ask for again.
+    pub(crate) fn release(&self, ranges: Vec<Range<u64>>) {
+        if let Some(mut store) = self.store() {
+            ranges.into_iter().for_each(|range| store.release(range));
+        }
+    }
+
+    /// Drops bytes that were fetched ahead of their use.
+    pub(crate) fn drop_ahead(&self) {
+        if let Some(mut store) = self.store() {
+            store.drop_ahead();
+        }
+    }
+}
+
+/// The bytes of a task.
+pub(crate) struct TaskBytes<'a> {
+    direct: SourceBytes<'a>,
+    shared: &'a SharedBytes,
+    /// The ranges that the task waits for, if it has all of a row group.
+    unmet: Option<Vec<Range<u64>>>,
+}
+
+impl TaskBytes<'_> {
+    /// Takes the ranges that the task waits for.
+    pub(crate) fn take_unmet(&mut self) -> Vec<Range<u64>> {
+        self.unmet.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+}
+
+impl FileBytes for TaskBytes<'_> {
+    fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>> {
+        let found = self.shared.store().and_then(|store| store.find(need, end));
+        match &mut self.unmet {
+            _ if found.is_some() => Ok(found),
+            Some(unmet) => {
+                unmet.push(need.clone());
+                Ok(None)
+            }
+            None => self.direct.get(need, end),
+        }
+    }
+
+    /// Tasks of the same column may need bytes before those that one of them has decoded.
+    fn release(&mut self, range: Range<u64>) {
+        if self.unmet.is_some() {
+            self.shared.release(vec![range]);
+        }
     }
 }
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::budget::Budget;
-use herringbone_core::fetch::ChunkReads;
 use herringbone_core::loss::{Losses, OnError};
 use herringbone_core::metrics::ReadMetrics;
 use herringbone_core::read::{ReadPlan, ReadSequence, ReadStep, RowGroupPlan, tests_row_groups};
@@ -13,7 +12,7 @@ use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
 
 use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
-use crate::blocking::SourceBytes;
+use crate::blocking::{SourceBytes, is_fetched_ahead};
 use crate::fetched::Fetched;
 use crate::source::Source;
 use crate::threads::{Grain, Threads};
@@ -58,10 +57,9 @@ impl Reader {
     pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>) -> Self {
         let budget = Budget::new(&plan.options().limits);
         let sequence = ReadSequence::new(plan.clone(), budget.clone());
-        let policy = source.fetch_policy();
-        let is_slow = policy.chunk_reads == ChunkReads::Whole && !policy.in_memory;
-        let driver = match grain(&plan, is_slow) {
-            _ if is_slow => Driver::Fetched(Box::new(Fetched::new(sequence, source))),
+        let is_fetched = is_fetched_ahead(&source.fetch_policy());
+        let driver = match grain(&plan) {
+            None if is_fetched => Driver::Fetched(Box::new(Fetched::new(sequence, source))),
             None => Driver::OneThread(Box::new(sequence), source),
             Some(how) => Driver::Threads(Box::new(Threads::new(sequence, source, how))),
         };
@@ -190,7 +188,7 @@ fn next_batch(
 }
 
 /// Returns the number of threads that a read is worth, and how they divide row groups; `None` for one thread.
-fn grain(plan: &ReadPlan, is_slow: bool) -> Option<(usize, Grain)> {
+fn grain(plan: &ReadPlan) -> Option<(usize, Grain)> {
     let threads = herringbone_pipeline::threads(plan.options().threads);
     let rows: u64 = plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum();
     let values = (plan.num_columns() as u64).saturating_mul(rows);
@@ -202,7 +200,7 @@ fn grain(plan: &ReadPlan, is_slow: bool) -> Option<(usize, Grain)> {
             keep_memory(bytes);
         }
     };
-    if is_slow || threads == 1 || !has_threads_for(plan, threads) {
+    if threads == 1 || !has_threads_for(plan, threads) {
         tune_allocator(ONE_THREAD);
         return None;
     }

@@ -4,6 +4,9 @@
 //! column. Or one thread takes the *whole* row group, and each task makes its next batch. Small row groups are taken whole,
 //! as are those whose tasks need more memory than there is.
 //!
+//! If the source is slow to answer, a thread opens several row groups, and fetches the bytes of all of them in one round. Other
+//! threads decode meanwhile.
+//!
 //! The row group that is due comes first. Work ahead waits while memory is short. If the row group that is due is refused
 //! memory, the work ahead is dropped, and one thread goes on alone after the rows that were emitted.
 
@@ -20,7 +23,7 @@ use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{Error, Result};
 use herringbone_pipeline::{Crew, Shared, Work};
 
-use crate::blocking::SourceBytes;
+use crate::blocking::SharedBytes;
 use crate::source::Source;
 
 /// The number of batches after the one that is due that threads may work on, if they share columns.
@@ -29,6 +32,9 @@ const BATCHES_AHEAD: u64 = 3;
 /// The number of whole row groups per thread that may be under way. One is not enough: the caller returns no batch while it
 /// works on a row group of its own.
 const WHOLE_PER_THREAD: usize = 2;
+
+/// The most row groups that may be under way if their bytes are fetched ahead.
+const MAX_ROW_GROUPS: u64 = 64;
 
 /// Bytes of columns below which a second thread is not worth its start: pruning may leave only a few.
 const FEW_BYTES: u64 = 1 << 20;
@@ -52,15 +58,18 @@ pub(crate) struct Threads {
 
 /// What all threads know of a read.
 struct ReadWork {
-    source: Arc<dyn Source>,
+    bytes: Arc<SharedBytes>,
     budget: Arc<Budget>,
     threads: usize,
     grain: Grain,
+    /// The number of row groups that may be under way, if their bytes are fetched ahead.
+    fetched_row_groups: Option<usize>,
 }
 
 /// The row groups that are under way.
 struct State {
     sequence: ReadSequence,
+    bytes: Arc<SharedBytes>,
     /// The first one is due.
     slots: VecDeque<Slot>,
     next_id: u64,
@@ -93,8 +102,10 @@ enum Way {
     Whole,
     /// The same, but only while the row group is due: it was refused memory before.
     WholeIfDue,
-    /// Threads share its columns, once it is open.
-    Shared { is_open: bool },
+    /// A thread opens it before anything else, and fetches its bytes.
+    Unopened,
+    /// Threads share its columns.
+    Shared,
 }
 
 /// A batch that waits for its turn.
@@ -111,10 +122,14 @@ enum Task {
     Whole {
         id: u64,
         read: Box<RowGroupRead>,
-        is_due: bool,
+        /// True if the row group is due, and true if no other thread works.
+        how: (bool, bool),
     },
-    /// Opens a row group, or goes to its next level, so that threads can share the columns.
-    Share(u64, Box<RowGroupRead>),
+    /// Opens row groups, or goes to their next level, with about as many bytes as `ahead`.
+    Open {
+        reads: Vec<(u64, Box<RowGroupRead>)>,
+        ahead: u64,
+    },
     /// Works on a column, or tests a batch.
     Level(u64, Box<LevelTask>),
 }
@@ -122,8 +137,16 @@ enum Task {
 /// The outcome of a task.
 enum Done {
     Whole(u64, Box<RowGroupRead>, Result<Option<Ready>>),
-    Share(u64, Box<RowGroupRead>, Result<()>),
+    Open(Vec<Opened>),
     Level(u64, Box<LevelTask>),
+}
+
+/// A row group that a thread has opened, or failed to.
+struct Opened {
+    id: u64,
+    read: Box<RowGroupRead>,
+    /// False while bytes are missing.
+    is_open: Result<bool>,
 }
 
 /// What the caller does next.
@@ -141,15 +164,25 @@ impl Threads {
         source: Arc<dyn Source>,
         (threads, grain): (usize, Grain),
     ) -> Self {
+        let budget = sequence.budget().clone();
+        let bytes = Arc::new(SharedBytes::new(source, budget.clone()));
+        let plan = sequence.plan();
+        let row_group_bytes = plan.chunk_bytes().saturating_mul(plan.num_columns() as u64);
+        let fetched_row_groups = bytes.fetch_policy().map(|policy| {
+            let row_groups = policy.max_bytes_ahead / row_group_bytes.max(1);
+            row_groups.clamp(1, MAX_ROW_GROUPS) as usize
+        });
         let work = ReadWork {
-            source,
-            budget: sequence.budget().clone(),
+            bytes: bytes.clone(),
+            budget,
             threads,
             grain,
+            fetched_row_groups,
         };
         let host = sequence.plan().options().spawn.clone();
         let state = State {
             sequence,
+            bytes,
             slots: VecDeque::new(),
             next_id: 0,
             begun: 0,
@@ -238,9 +271,9 @@ impl State {
                 self.pop_front();
                 continue;
             }
-            let read = front.read.as_mut().filter(|_| front.way.is_shared())?;
+            let read = front.read.as_mut().filter(|_| front.way == Way::Shared)?;
             if read.tighten_filter(&plan) {
-                self.restart_front(Way::Shared { is_open: false });
+                self.restart_front(Way::Unopened);
                 continue;
             }
             match read.poll_shared(most) {
@@ -313,6 +346,7 @@ impl State {
             self.sequence
                 .return_row_groups(slot.index, slot.planned_rows);
         }
+        self.bytes.drop_ahead();
         self.is_alone = true;
         self.restart_front(Way::Whole);
     }
@@ -332,7 +366,10 @@ impl State {
     }
 
     fn pop_front(&mut self) {
-        self.slots.pop_front();
+        let front = self.slots.pop_front();
+        if let Some(read) = front.and_then(|front| front.read) {
+            self.bytes.release(read.chunk_ranges());
+        }
         self.is_alone = false;
     }
 
@@ -367,12 +404,6 @@ impl State {
     }
 }
 
-impl Way {
-    fn is_shared(self) -> bool {
-        self == Self::Shared { is_open: true }
-    }
-}
-
 impl ReadWork {
     /// Takes a task of the slot at `index`. Threads may share columns `ahead` batches after the one that is due.
     fn take_of_slot(&self, state: &mut State, index: usize, ahead: u64) -> Option<Task> {
@@ -383,6 +414,7 @@ impl ReadWork {
             false => u64::MAX,
         };
         let (is_alone, running) = (state.is_alone, state.running);
+        let bytes_ahead = state.sequence.memory_ahead();
         let slot = state.slots.get_mut(index)?;
         let has_failed = slot.ready.back().is_some_and(Result::is_err);
         // A batch that is due leaves before the next one is made, if memory is short.
@@ -394,26 +426,53 @@ impl ReadWork {
         match slot.way {
             Way::Whole if is_alone && running > 0 => None,
             Way::WholeIfDue if !is_due => None,
+            Way::Whole if index >= WHOLE_PER_THREAD * self.threads => None,
             Way::Whole | Way::WholeIfDue => {
                 read.tighten_filter(&plan);
                 Some(Task::Whole {
                     id: slot.id,
                     read: slot.read.take()?,
-                    is_due,
+                    how: (is_due, is_alone),
                 })
             }
-            Way::Shared { is_open: false } => {
+            Way::Unopened => {
                 read.tighten_filter(&plan);
-                Some(Task::Share(slot.id, slot.read.take()?))
+                slot.take_to_open(bytes_ahead)
             }
-            Way::Shared { is_open: true } => {
+            Way::Shared => {
                 if let Some(task) = read.take_task(ahead) {
                     return Some(Task::Level(slot.id, Box::new(task)));
                 }
                 let is_over = read.is_level_over(most);
-                is_over.then(|| slot.read.take().map(|read| Task::Share(slot.id, read)))?
+                is_over.then(|| slot.take_to_open(bytes_ahead))?
             }
         }
+    }
+
+    /// Returns true if no more than half of the row groups that may be under way are.
+    fn may_fetch(&self, state: &State) -> bool {
+        let most = self.fetched_row_groups;
+        most.is_some_and(|most| state.slots.len() <= most / 2) && !state.is_alone
+    }
+
+    /// Takes all row groups that are to be opened, and begins more, once half of those that may be under way are over. Their
+    /// bytes are fetched in one round.
+    fn take_to_fetch(&self, state: &mut State) -> Option<Task> {
+        if !self.may_fetch(state) {
+            return None;
+        }
+        while self.begin(state) {}
+        let (plan, bytes_ahead) = (state.sequence.plan().clone(), state.sequence.memory_ahead());
+        let mut reads = Vec::new();
+        let unopened = state.slots.iter_mut().filter(|it| it.way == Way::Unopened);
+        for slot in unopened {
+            if let Some(mut read) = slot.read.take() {
+                read.tighten_filter(&plan);
+                reads.push((slot.id, read));
+            }
+        }
+        let ahead = bytes_ahead / (reads.len() as u64).max(1);
+        (!reads.is_empty()).then_some(Task::Open { reads, ahead })
     }
 
     /// Returns true if another row group may be begun.
@@ -426,6 +485,9 @@ impl ReadWork {
         let is_limited = plan.is_filtered() && plan.options().limit.is_some();
         if is_limited || state.is_alone || state.sequence.is_short() {
             return false;
+        }
+        if let Some(most) = self.fetched_row_groups {
+            return state.slots.len() < most;
         }
         match self.grain {
             Grain::RowGroup => state.slots.len() < WHOLE_PER_THREAD * self.threads,
@@ -448,8 +510,8 @@ impl ReadWork {
         state.begun += 1;
         let id = state.new_id();
         let way = match self.grain {
-            Grain::RowGroup => Way::Whole,
-            Grain::Column => Way::Shared { is_open: false },
+            Grain::RowGroup if self.fetched_row_groups.is_none() => Way::Whole,
+            Grain::RowGroup | Grain::Column => Way::Unopened,
         };
         state.slots.push_back(Slot {
             id,
@@ -465,13 +527,24 @@ impl ReadWork {
     }
 
     /// Makes the next batch of a row group.
-    fn run_whole(&self, read: &mut RowGroupRead, is_due: bool) -> Result<Option<Ready>> {
-        let mut bytes = SourceBytes::new(&self.source, &self.budget);
+    fn run_whole(
+        &self,
+        read: &mut RowGroupRead,
+        (is_due, is_alone): (bool, bool),
+    ) -> Result<Option<Ready>> {
+        let mut bytes = match is_alone {
+            true => self.bytes.of_task(),
+            false => self.bytes.of_row_group(),
+        };
         let position = read.position();
         loop {
             match read.poll((u64::MAX, false), &mut bytes)? {
-                // The source has all bytes.
-                RowGroupStep::Pending => {}
+                RowGroupStep::Pending => {
+                    let policy = self.bytes.fetch_policy();
+                    let planned = policy.map(|policy| read.planned(u64::MAX, policy));
+                    self.bytes
+                        .fetch(bytes.take_unmet(), &planned.unwrap_or_default())?;
+                }
                 RowGroupStep::End => return Ok(None),
                 RowGroupStep::Batch(batch) => {
                     let mut memory = Reservation::new(self.budget.clone());
@@ -495,10 +568,55 @@ impl ReadWork {
     }
 }
 
+impl ReadWork {
+    /// Opens row groups, or goes to their next level, and fetches their bytes in as few rounds as their steps have.
+    fn open(&self, reads: Vec<(u64, Box<RowGroupRead>)>, ahead: u64) -> Vec<Opened> {
+        let unopened = |(id, read)| Opened {
+            id,
+            read,
+            is_open: Ok(false),
+        };
+        let mut reads: Vec<Opened> = reads.into_iter().map(unopened).collect();
+        let mut has_failed = None;
+        while reads.iter().any(|it| matches!(it.is_open, Ok(false))) {
+            let (mut unmet, mut planned) = (Vec::new(), Vec::new());
+            for Opened { read, is_open, .. } in &mut reads {
+                let mut bytes = match has_failed {
+                    None => self.bytes.of_row_group(),
+                    // Each row group finds out by itself what is wrong.
+                    Some(_) => self.bytes.of_task(),
+                };
+                if let Ok(false) = is_open {
+                    *is_open = read.open(&mut bytes);
+                }
+                unmet.extend(bytes.take_unmet());
+                if let Some(policy) = self.bytes.fetch_policy()
+                    && is_open.is_ok()
+                {
+                    planned.extend(read.planned(ahead, policy));
+                }
+            }
+            has_failed = self.bytes.fetch(unmet, &planned).err();
+        }
+        for Opened { read, is_open, .. } in &mut reads {
+            if is_open.is_ok() && self.grain == Grain::Column {
+                read.share(self.threads, &mut self.bytes.of_task());
+            }
+        }
+        reads
+    }
+}
+
 impl Slot {
+    /// Takes the row group, to open it or to go to its next level.
+    fn take_to_open(&mut self, ahead: u64) -> Option<Task> {
+        let reads = vec![(self.id, self.read.take()?)];
+        Some(Task::Open { reads, ahead })
+    }
+
     /// Returns the number of batches that are still to come, if it is small.
     fn batches_left(&self) -> u64 {
-        let read = self.read.as_ref().filter(|_| self.way.is_shared());
+        let read = self.read.as_ref().filter(|_| self.way == Way::Shared);
         let left = read.and_then(|read| read.batches_left());
         left.unwrap_or(u64::MAX)
     }
@@ -516,7 +634,8 @@ impl Work for ReadWork {
             Grain::RowGroup => last.and_then(|id| state.slot(id)).map(|(index, _)| index),
             Grain::Column => None,
         };
-        let mut task = own.and_then(|index| self.take_of_slot(state, index, 0));
+        let mut task = self.take_to_fetch(state);
+        task = task.or_else(|| own.and_then(|index| self.take_of_slot(state, index, 0)));
         loop {
             let mut aheads = state.aheads().into_iter().enumerate();
             task = task.or_else(|| {
@@ -527,13 +646,14 @@ impl Work for ReadWork {
             }
         }
         let task = task?;
-        *last = Some(task.id());
+        *last = task.id();
         state.running += 1;
         Some(task)
     }
 
     fn wants_help(&self, state: &mut State) -> bool {
         match self.grain {
+            _ if self.may_fetch(state) && state.sequence.rows_left_with(0) > 0 => true,
             Grain::RowGroup => {
                 let is_worth =
                     state.begun > FEW_ROW_GROUPS || self.budget.column_bytes() >= FEW_BYTES;
@@ -551,24 +671,13 @@ impl Work for ReadWork {
 
     fn run(&self, task: Task, _: &mut Option<u64>, _: &Shared<Self>) -> Done {
         match task {
-            Task::Whole {
-                id,
-                mut read,
-                is_due,
-            } => {
-                let ready = self.run_whole(&mut read, is_due);
+            Task::Whole { id, mut read, how } => {
+                let ready = self.run_whole(&mut read, how);
                 Done::Whole(id, read, ready)
             }
-            Task::Share(id, mut read) => {
-                let mut bytes = SourceBytes::new(&self.source, &self.budget);
-                let opened = read.open(&mut bytes).map(|_| ());
-                if opened.is_ok() {
-                    read.share(self.threads, &mut bytes);
-                }
-                Done::Share(id, read, opened)
-            }
+            Task::Open { reads, ahead } => Done::Open(self.open(reads, ahead)),
             Task::Level(id, mut task) => {
-                task.run(&mut SourceBytes::new(&self.source, &self.budget));
+                task.run(&mut self.bytes.of_task());
                 Done::Level(id, task)
             }
         }
@@ -576,24 +685,31 @@ impl Work for ReadWork {
 
     fn finish(&self, state: &mut State, done: Done) {
         state.running -= 1;
-        let id = done.id();
-        // The row group may have been dropped, or started again.
-        let Some((index, slot)) = state.slot(id) else {
-            return;
-        };
+        // A row group may have been dropped, or started again.
         match done {
-            Done::Level(_, task) => {
-                if let Some(read) = &mut slot.read {
+            Done::Level(id, task) => {
+                let slot = state.slot(id);
+                if let Some(read) = slot.and_then(|(_, slot)| slot.read.as_mut()) {
                     // Only the caller puts batches of the last level together.
                     drop(read.deliver(*task));
                 }
             }
-            Done::Share(_, read, opened) => {
-                slot.read = Some(read);
-                slot.way = Way::Shared { is_open: true };
-                slot.take_result(index, opened);
+            Done::Open(reads) => {
+                for Opened { id, read, is_open } in reads {
+                    if let Some((index, slot)) = state.slot(id) {
+                        slot.read = Some(read);
+                        slot.way = match self.grain {
+                            Grain::RowGroup => Way::Whole,
+                            Grain::Column => Way::Shared,
+                        };
+                        slot.take_result(index, is_open.map(|_| ()));
+                    }
+                }
             }
-            Done::Whole(_, read, ready) => {
+            Done::Whole(id, read, ready) => {
+                let Some((index, slot)) = state.slot(id) else {
+                    return;
+                };
                 slot.read = Some(read);
                 match ready {
                     Ok(Some(ready)) => slot.ready.push_back(Ok(ready)),
@@ -624,17 +740,14 @@ impl Slot {
 }
 
 impl Task {
-    fn id(&self) -> u64 {
+    /// Returns the row group that it works on, unless there are several.
+    fn id(&self) -> Option<u64> {
         match self {
-            Self::Whole { id, .. } | Self::Share(id, _) | Self::Level(id, _) => *id,
-        }
-    }
-}
-
-impl Done {
-    fn id(&self) -> u64 {
-        match self {
-            Self::Whole(id, ..) | Self::Share(id, ..) | Self::Level(id, _) => *id,
+            Self::Whole { id, .. } | Self::Level(id, _) => Some(*id),
+            Self::Open { reads, .. } => match &**reads {
+                [(id, _)] => Some(*id),
+                _ => None,
+            },
         }
     }
 }

@@ -21,7 +21,7 @@ pub use crate::extension::ExtensionColumnOption;
 pub use assemble::BatchAssembler;
 pub use bytes::FileBytes;
 pub use plan::{ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn};
-pub use push::{DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPoll, Soon};
+pub use push::{ByteStore, DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPoll, Soon, Wanted};
 pub use row_group::{
     Assembly, ChunkInPlan, ColumnTask, LevelTask, OpenRowGroup, RowGroupExplanation, RowGroupRead,
     RowGroupStep, SharedStep, StepExplanation, explain, missing_keys, tests_row_groups,

@@ -134,7 +134,8 @@ impl ReadSequence {
     }
 
     /// Returns the number of bytes that may be asked for ahead: half of the memory that is free.
-    pub(in crate::read) fn memory_ahead(&self) -> u64 {
+    #[must_use]
+    pub fn memory_ahead(&self) -> u64 {
         self.budget.left() / 2
     }
 

@@ -13,7 +13,8 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::modular_encryption::KeyRequest;
 use herringbone_format::{Error, Result};
 
-use self::store::{ByteStore, union, without};
+pub use self::store::{ByteStore, Wanted};
+use self::store::{union, without};
 use super::ReadPlan;
 use super::bytes::FileBytes as _;
 use super::row_group::{RowGroupRead, RowGroupStep};
@@ -66,6 +67,8 @@ pub struct PushDecoder {
     sequence: ReadSequence,
     store: ByteStore,
     policy: FetchPolicy,
+    /// The ranges that were listed last.
+    wanted: Wanted,
 }
 
 impl PushDecoder {
@@ -90,6 +93,7 @@ impl PushDecoder {
             store: ByteStore::new(sequence.budget().clone()),
             sequence,
             policy,
+            wanted: Wanted::default(),
         }
     }
 
@@ -115,10 +119,12 @@ impl PushDecoder {
             true => 0,
             false => self.sequence.memory_ahead(),
         };
-        let before = self.store.listed();
+        let before = self.store.missing(self.wanted.ranges());
+        let unmet = self.store.take_unmet();
         let due = self.sequence.begun().front_mut();
         let planned = due.map_or(Vec::new(), |it| it.planned(memory, &self.policy));
-        let now = self.store.list(planned);
+        let mut wanted = self.store.want(unmet, &planned);
+        let now = wanted.ranges().to_vec();
         let mut soon = Vec::new();
         let ahead = self.policy.max_bytes_ahead.min(memory);
         let mut ahead = ahead.saturating_sub(bytes(&now));
@@ -138,11 +144,12 @@ impl PushDecoder {
             let planned = read.planned(ahead, &self.policy);
             let planned = [planned, unmet].concat();
             let first_row = read.first_row();
-            let missing = self.store.list_more(planned);
+            let missing = self.store.want_more(&mut wanted, planned);
             ahead = ahead.saturating_sub(bytes(&missing));
             soon.extend(missing.into_iter().map(|range| Soon { range, first_row }));
         }
-        let cancelled = without(&before, &self.store.listed());
+        let cancelled = without(&before, wanted.ranges());
+        self.wanted = wanted;
         Ok(Needs {
             now,
             soon,
@@ -173,7 +180,8 @@ impl PushDecoder {
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
         self.sequence.budget().add_fetched(bytes.len() as u64);
         let keeps_ahead = !self.sequence.has_started_again();
-        self.store.supply(offset, bytes, keeps_ahead);
+        self.store
+            .supply((offset, bytes), &self.wanted, keeps_ahead);
     }
 
     /// Takes the key that a request asked for.
@@ -216,6 +224,7 @@ impl PushDecoder {
             read,
             store: self.store.split_off(&ranges),
             policy: self.policy.clone(),
+            wanted: Wanted::default(),
             has_started_again: false,
         })
     }
@@ -258,6 +267,7 @@ pub struct DetachedRowGroup {
     read: RowGroupRead,
     store: ByteStore,
     policy: FetchPolicy,
+    wanted: Wanted,
     /// True if it has started again because memory was short.
     has_started_again: bool,
 }
@@ -294,7 +304,9 @@ impl DetachedRowGroup {
                 Ok(RowGroupStep::Pending) => {
                     let ahead = if is_short { 0 } else { u64::MAX };
                     let planned = self.read.planned(ahead, &self.policy);
-                    return Ok(RowGroupPoll::Needs(self.store.list(planned)));
+                    let unmet = self.store.take_unmet();
+                    self.wanted = self.store.want(unmet, &planned);
+                    return Ok(RowGroupPoll::Needs(self.wanted.ranges().to_vec()));
                 }
                 Err(error) => {
                     let may_drop = Budget::refused(&error) && !self.has_started_again;
@@ -311,7 +323,9 @@ impl DetachedRowGroup {
     /// Takes bytes of the file that start at `offset`.
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
         self.read.budget().add_fetched(bytes.len() as u64);
-        self.store.supply(offset, bytes, !self.has_started_again);
+        let keeps_ahead = !self.has_started_again;
+        self.store
+            .supply((offset, bytes), &self.wanted, keeps_ahead);
     }
 
     /// Takes the damaged pages that the batches so far did without.

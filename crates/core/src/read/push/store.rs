@@ -14,16 +14,31 @@ use crate::read::bytes::FileBytes;
 ///
 /// A piece counts as memory of the read until all bytes of it that are needed were released. Bytes that a decoder waits for
 /// do not count here: it has reserved memory for them.
-pub(super) struct ByteStore {
+#[doc(hidden)] // For drivers.
+pub struct ByteStore {
     /// Disjoint pieces, by the offset of their first byte.
     pieces: BTreeMap<u64, Piece>,
     memory: Reservation,
-    /// The ranges that decoders asked for and did not get since the last list.
+    /// The ranges that decoders asked for and did not get.
     unmet: Vec<Range<u64>>,
-    /// The ranges that decoders wait for: ascending and disjoint. They have reserved memory for these.
+}
+
+/// Byte ranges of the file that decoders need, to be fetched.
+#[doc(hidden)] // For drivers.
+#[derive(Debug, Default)]
+pub struct Wanted {
+    /// Ascending and disjoint ranges.
+    ranges: Vec<Range<u64>>,
+    /// Those that decoders wait for. They have reserved memory for these.
     due: Vec<Range<u64>>,
-    /// The ranges that were listed last: ascending and disjoint.
-    listed: Vec<Range<u64>>,
+}
+
+impl Wanted {
+    /// Returns the ranges, ascending and disjoint.
+    #[must_use]
+    pub fn ranges(&self) -> &[Range<u64>] {
+        &self.ranges
+    }
 }
 
 struct Piece {
@@ -35,13 +50,13 @@ struct Piece {
 }
 
 impl ByteStore {
-    pub(super) fn new(budget: Arc<Budget>) -> Self {
+    /// Makes an empty store, whose bytes count as memory of a read.
+    #[must_use]
+    pub fn new(budget: Arc<Budget>) -> Self {
         Self {
             pieces: BTreeMap::new(),
             memory: Reservation::new(budget),
             unmet: Vec::new(),
-            due: Vec::new(),
-            listed: Vec::new(),
         }
     }
 
@@ -55,61 +70,69 @@ impl ByteStore {
         std::mem::take(&mut self.unmet)
     }
 
-    /// Starts a new list of missing ranges: those that decoders asked for, and the `planned` ones.
-    pub(super) fn list(&mut self, planned: Vec<Range<u64>>) -> Vec<Range<u64>> {
-        self.due = union(self.take_unmet());
-        self.listed = self.missing(&union([&*self.due, &planned].concat()));
-        self.listed.clone()
+    /// Lists the missing ones of the ranges that decoders asked for, and of the `planned` ones.
+    #[must_use]
+    pub fn want(&self, unmet: Vec<Range<u64>>, planned: &[Range<u64>]) -> Wanted {
+        let due = union(unmet);
+        Wanted {
+            ranges: self.missing(&union([&*due, planned].concat())),
+            due,
+        }
     }
 
-    /// Adds the missing ones of these ranges to the list, and returns them.
-    pub(super) fn list_more(&mut self, planned: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    /// Adds the missing ones of these ranges to a list, and returns them.
+    pub(super) fn want_more(
+        &self,
+        wanted: &mut Wanted,
+        planned: Vec<Range<u64>>,
+    ) -> Vec<Range<u64>> {
         let missing = self.missing(&union(planned));
-        let missing = without(&missing, &self.listed);
-        self.listed = union([&*self.listed, &missing].concat());
+        let missing = without(&missing, &wanted.ranges);
+        wanted.ranges = union([&*wanted.ranges, &missing].concat());
         missing
-    }
-
-    /// Returns the missing ranges that were listed last.
-    pub(super) fn listed(&self) -> Vec<Range<u64>> {
-        self.missing(&self.listed)
     }
 
     /// Takes bytes that start at `offset`.
     ///
-    /// If the budget has no room for all of them, it keeps those that were listed, or those alone that a decoder waits for.
+    /// If the budget has no room for all of them, it keeps those that are wanted, or those alone that a decoder waits for.
     /// Without `keeps_ahead`, it keeps only the latter.
-    pub(super) fn supply(&mut self, offset: u64, bytes: &Bytes, keeps_ahead: bool) {
+    pub fn supply(&mut self, (offset, bytes): (u64, &Bytes), wanted: &Wanted, keeps_ahead: bool) {
         let supplied = offset..offset.saturating_add(bytes.len() as u64);
+        let due_bytes = |part: &Range<u64>| {
+            let due = overlaps(&wanted.due, part).map(|it| it.end - it.start);
+            due.sum()
+        };
         for gap in self.missing(std::slice::from_ref(&supplied)) {
-            let mut live: Vec<_> = overlaps(&self.listed, &gap).collect();
-            let listed = live.clone();
-            if live.is_empty() {
-                live.push(gap.clone());
-            }
-            if keeps_ahead && self.keep((offset, bytes), &gap, live) {
+            let listed: Vec<_> = overlaps(&wanted.ranges, &gap).collect();
+            let live = match listed.is_empty() {
+                true => vec![gap.clone()],
+                false => listed.clone(),
+            };
+            if keeps_ahead && self.keep((offset, bytes), &gap, (live, due_bytes(&gap))) {
                 continue;
             }
             for part in listed {
-                if keeps_ahead && self.keep((offset, bytes), &part, vec![part.clone()]) {
+                let live = vec![part.clone()];
+                if keeps_ahead && self.keep((offset, bytes), &part, (live, due_bytes(&part))) {
                     continue;
                 }
-                for due in overlaps(&self.due, &part).collect::<Vec<_>>() {
-                    self.keep((offset, bytes), &due, vec![due.clone()]);
+                for due in overlaps(&wanted.due, &part) {
+                    let live = vec![due.clone()];
+                    self.keep((offset, bytes), &due, (live, due.end - due.start));
                 }
             }
         }
     }
 
-    /// Keeps `part` of the bytes that start at `offset`. Returns false if the budget has no room for it.
+    /// Keeps `part` of the bytes that start at `offset`, of which `due` bytes are waited for. Returns false if the budget has
+    /// no room for the others.
     fn keep(
         &mut self,
         (offset, bytes): (u64, &Bytes),
         part: &Range<u64>,
-        live: Vec<Range<u64>>,
+        (live, due): (Vec<Range<u64>>, u64),
     ) -> bool {
-        let due = overlaps(&self.due, part).map(|it| it.end - it.start);
-        let counted = (part.end - part.start).saturating_sub(due.sum());
+        let counted = (part.end - part.start).saturating_sub(due);
         let is_kept = self.memory.add(counted).is_ok();
         if is_kept {
             let piece = Piece {
@@ -142,6 +165,32 @@ impl ByteStore {
         missing
     }
 
+    /// Returns the bytes of `need`, followed by any number of bytes up to `end`; `None` if some of `need` are missing.
+    #[must_use]
+    pub fn find(&self, need: &Range<u64>, end: u64) -> Option<Bytes> {
+        let first = self.pieces.range(..=need.start).next_back();
+        if let Some((offset, piece)) = first {
+            let piece_end = offset + piece.bytes.len() as u64;
+            if need.end <= piece_end {
+                let part = need.start..end.clamp(need.end, piece_end);
+                return Some(slice(&piece.bytes, *offset, &part));
+            }
+        }
+        if !self.missing(std::slice::from_ref(need)).is_empty() {
+            return None;
+        }
+        let first = first.map_or(need.start, |(offset, _)| *offset);
+        let mut joined = BytesMut::with_capacity((need.end - need.start) as usize);
+        for (offset, piece) in self.pieces.range(first..need.end) {
+            let piece_end = offset + piece.bytes.len() as u64;
+            let part = need.start.max(*offset)..need.end.min(piece_end);
+            if part.start < part.end {
+                joined.extend_from_slice(&slice(&piece.bytes, *offset, &part));
+            }
+        }
+        Some(joined.freeze())
+    }
+
     /// Moves the bytes of `ranges` to another store. Bytes are shared, not copied.
     pub(super) fn split_off(&mut self, ranges: &[Range<u64>]) -> Self {
         let mut parts = Vec::new();
@@ -160,7 +209,7 @@ impl ByteStore {
         ranges.iter().for_each(|range| self.release(range.clone()));
         let mut other = Self::new(self.memory.budget().clone());
         for (offset, bytes) in &parts {
-            other.supply(*offset, bytes, true);
+            other.supply((*offset, bytes), &Wanted::default(), true);
         }
         other
     }
@@ -181,28 +230,11 @@ impl ByteStore {
 
 impl FileBytes for ByteStore {
     fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>> {
-        let first = self.pieces.range(..=need.start).next_back();
-        if let Some((offset, piece)) = first {
-            let piece_end = offset + piece.bytes.len() as u64;
-            if need.end <= piece_end {
-                let part = need.start..end.clamp(need.end, piece_end);
-                return Ok(Some(slice(&piece.bytes, *offset, &part)));
-            }
-        }
-        if !self.missing(std::slice::from_ref(need)).is_empty() {
+        let found = self.find(need, end);
+        if found.is_none() {
             self.unmet.push(need.clone());
-            return Ok(None);
         }
-        let first = first.map_or(need.start, |(offset, _)| *offset);
-        let mut joined = BytesMut::with_capacity((need.end - need.start) as usize);
-        for (offset, piece) in self.pieces.range(first..need.end) {
-            let piece_end = offset + piece.bytes.len() as u64;
-            let part = need.start.max(*offset)..need.end.min(piece_end);
-            if part.start < part.end {
-                joined.extend_from_slice(&slice(&piece.bytes, *offset, &part));
-            }
-        }
-        Ok(Some(joined.freeze()))
+        Ok(found)
     }
 
     fn release(&mut self, range: Range<u64>) {
@@ -305,13 +337,13 @@ mod tests {
     #[test]
     fn pieces_are_joined_and_overlaps_are_not_stored_twice() {
         let mut store = store(100);
-        store.supply(5, &file(5..8), true);
-        store.supply(0, &file(0..3), true);
+        store.supply((5, &file(5..8)), &Wanted::default(), true);
+        store.supply((0, &file(0..3)), &Wanted::default(), true);
         assert_eq!(get(&mut store, 1..3), Some(file(1..3)));
         assert_eq!(get(&mut store, 1..6), None);
         assert_eq!(store.take_unmet(), [1..6]);
         assert_eq!(store.missing(&[0..9, 20..21]), [3..5, 8..9, 20..21]);
-        store.supply(2, &file(2..6), true);
+        store.supply((2, &file(2..6)), &Wanted::default(), true);
         assert_eq!(store.buffered_bytes(), 8);
         assert_eq!(get(&mut store, 1..8), Some(file(1..8)));
         // What comes after the need comes along.
@@ -321,8 +353,8 @@ mod tests {
     #[test]
     fn a_piece_counts_until_all_that_was_wanted_of_it_is_released() {
         let mut store = store(10);
-        store.list(vec![2..4, 6..8]);
-        store.supply(0, &file(0..10), true);
+        let wanted = store.want(Vec::new(), &[2..4, 6..8]);
+        store.supply((0, &file(0..10)), &wanted, true);
         assert_eq!(store.memory.bytes(), 10);
         store.release(0..4);
         assert_eq!((store.memory.bytes(), store.buffered_bytes()), (10, 10));
@@ -334,12 +366,14 @@ mod tests {
     fn bytes_that_are_waited_for_are_kept_whatever_the_budget() {
         let mut store = store(3);
         assert_eq!(get(&mut store, 4..6), None);
-        assert_eq!(store.list(vec![0..5]), [0..6]);
-        store.supply(0, &file(0..10), true);
+        let unmet = store.take_unmet();
+        let wanted = store.want(unmet, &[0..5]);
+        assert_eq!(wanted.ranges(), [0..6]);
+        store.supply((0, &file(0..10)), &wanted, true);
         assert_eq!(get(&mut store, 4..6), Some(file(4..6)));
         assert_eq!((store.memory.bytes(), store.buffered_bytes()), (0, 2));
         assert!(!store.drop_ahead());
-        store.supply(6, &file(6..9), true);
+        store.supply((6, &file(6..9)), &Wanted::default(), true);
         assert_eq!(store.memory.bytes(), 3);
         assert!(store.drop_ahead());
         assert_eq!((store.memory.bytes(), store.buffered_bytes()), (0, 2));

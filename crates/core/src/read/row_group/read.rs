@@ -119,7 +119,8 @@ impl RowGroupRead {
 
     /// Returns the ranges of the file that the pruning or the open columns need next: about as many bytes as `ahead`, in the
     /// order in which each column decodes them.
-    pub(in crate::read) fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
+    #[must_use]
+    pub fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         match &self.stage {
             Stage::Pruning(pruner) => pruner.planned(ahead, policy),
             Stage::Open(levels) => levels.planned(ahead, policy),
@@ -128,7 +129,8 @@ impl RowGroupRead {
     }
 
     /// Returns the ranges of the column chunks of the row group, as far as they are open.
-    pub(in crate::read) fn chunk_ranges(&self) -> Vec<Range<u64>> {
+    #[must_use]
+    pub fn chunk_ranges(&self) -> Vec<Range<u64>> {
         match &self.stage {
             Stage::Open(levels) => levels.chunk_ranges(),
             _ => Vec::new(),
