@@ -69,6 +69,8 @@ mod hostile;
 #[cfg(test)]
 mod memory;
 #[cfg(test)]
+mod memory_pool;
+#[cfg(test)]
 mod crafted;
 #[cfg(test)]
 mod dismantled;

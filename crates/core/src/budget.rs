@@ -17,8 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use herringbone_format::{Error, Limits, Result};
+use herringbone_format::{Error, Limits, Remedy, Result};
 
+use crate::memory_pool::{MemoryPool, PooledMemory};
 use crate::metrics::{Metrics, ReadMetrics};
 
 /// The name of the limit that a budget keeps.
@@ -30,6 +31,8 @@ pub struct Budget {
     limit: u64,
     /// Bytes that are held.
     used: AtomicU64,
+    /// The memory of a pool that the bytes are from, if many reads share one.
+    pooled: Option<PooledMemory>,
     /// Row groups and column chunks that were opened so far.
     opened: Mutex<Opened>,
     metrics: Metrics,
@@ -72,9 +75,16 @@ impl Budget {
     /// Creates a budget of [`Limits::memory_bytes`], all of it free.
     #[must_use]
     pub fn new(limits: &Limits) -> Arc<Self> {
+        Self::with_pool(limits, None)
+    }
+
+    /// Creates a budget of [`Limits::memory_bytes`], whose bytes are taken from a pool if there is one.
+    #[must_use]
+    pub(crate) fn with_pool(limits: &Limits, pool: Option<Arc<dyn MemoryPool>>) -> Arc<Self> {
         Arc::new(Self {
             limit: limits.memory_bytes,
             used: AtomicU64::new(0),
+            pooled: pool.map(PooledMemory::new),
             opened: Mutex::default(),
             metrics: Metrics::default(),
         })
@@ -137,7 +147,7 @@ impl Budget {
     #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn refused(error: &Error) -> bool {
-        error.limit_name() == Some(LIMIT)
+        error.limit_name() == Some(LIMIT) || error.remedy() == Some(Remedy::EnlargeMemoryPool)
     }
 
     /// Returns true if an error may be due to other work of the read: to memory that it holds, or to row groups that were
@@ -177,14 +187,22 @@ impl Budget {
     fn take(&self, bytes: u64) -> Result<()> {
         let add = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.limit);
         let taken = (self.used).fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
-        match taken {
-            Ok(_) => Ok(()),
-            Err(used) => Err(Error::limit(LIMIT, used.saturating_add(bytes), self.limit)),
+        if let Err(used) = taken {
+            return Err(Error::limit(LIMIT, used.saturating_add(bytes), self.limit));
+        }
+        match &self.pooled {
+            None => Ok(()),
+            Some(pooled) => pooled
+                .grow_to(self.used())
+                .inspect_err(|_| self.give_back(bytes)),
         }
     }
 
     fn give_back(&self, bytes: u64) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
+        let used = self.used.fetch_sub(bytes, Ordering::Relaxed);
+        if let Some(pooled) = &self.pooled {
+            pooled.shrink_to(used - bytes);
+        }
     }
 }
 

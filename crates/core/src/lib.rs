@@ -12,6 +12,7 @@
 
 // In the order in which data flows.
 mod step;
+pub mod memory_pool;
 pub mod budget;
 pub mod loss;
 pub mod metrics;

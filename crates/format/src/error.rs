@@ -124,6 +124,8 @@ pub enum Remedy {
     GiveSchema,
     /// To say how many rows a row group has.
     GiveRowGroupRows,
+    /// To give the memory pool of the program more bytes, or to read less at the same time.
+    EnlargeMemoryPool,
     /// To give keys to decrypt with.
     GiveKeys,
     /// To read what is not encrypted, though it should be.
@@ -154,6 +156,7 @@ impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::RaiseLimit(_) => "raise it in `Limits`",
+            Self::EnlargeMemoryPool => "enlarge the pool, or read less at the same time",
             Self::IgnoreChecksums => "reading without `verify_crc` ignores it",
             Self::IgnoreArrowSchema => "reading without `use_arrow_schema` ignores that schema",
             Self::IgnoreAnnotations => {
@@ -224,6 +227,13 @@ impl Error {
     pub fn limit(limit: &'static str, asked: u64, allowed: u64) -> Self {
         let message = format!("{asked} is more than the limit `{limit}` of {allowed}");
         Self::new(ErrorKind::Limit, message).with_remedy(Remedy::RaiseLimit(limit))
+    }
+
+    /// Makes the error of a memory pool that refuses `asked` bytes to a read that holds `held` bytes.
+    #[cold]
+    pub fn pool_refused(asked: u64, held: u64) -> Self {
+        let message = format!("the memory pool refuses {asked} bytes to a read that holds {held}");
+        Self::new(ErrorKind::Limit, message).with_remedy(Remedy::EnlargeMemoryPool)
     }
 
     /// More of `what` than the format can say, which nobody can raise.

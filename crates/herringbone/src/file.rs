@@ -177,7 +177,7 @@ impl ParquetFile {
     /// As [`Self::read`], and what the source says.
     pub fn explain(&self, options: &ReadOptions) -> Result<Vec<RowGroupExplanation>> {
         let plan = Arc::new(self.plan(options)?);
-        let budget = Budget::new(&plan.options().limits);
+        let budget = plan.new_budget();
         explain(&plan, &mut SourceBytes::new(&self.source, &budget))
     }
 

@@ -8,6 +8,7 @@
 //! | write to memory or anything else that takes bytes | [`Writer`] |
 //! | write something else that is to appear when it is complete | [`FileTarget`] |
 //! | have the work done by threads of your own | [`Spawn`] |
+//! | share memory among reads, or take it from your own pool | [`MemoryPool`] |
 //! | do the I/O yourself | [`PushDecoder`](push::PushDecoder) |
 //! | know what a file says of its data, to skip what nobody needs | [`pruning`] |
 //! | look at pages as they are stored | [`Pages`] and [`physical`] |
@@ -72,6 +73,7 @@ pub use file::ParquetFile;
 pub use herringbone_core::Step;
 pub use herringbone_core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
+pub use herringbone_core::memory_pool::{MemoryPool, SharedMemory};
 pub use herringbone_core::pruning::PageIndexCell;
 pub use herringbone_core::read::{
     FieldMatching, FieldNames, ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn,

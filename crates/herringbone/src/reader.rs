@@ -55,7 +55,7 @@ enum Driver {
 
 impl Reader {
     pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>) -> Self {
-        let budget = Budget::new(&plan.options().limits);
+        let budget = plan.new_budget();
         let sequence = ReadSequence::new(plan.clone(), budget.clone());
         let is_fetched = is_fetched_ahead(&source.fetch_policy());
         let driver = match grain(&plan) {

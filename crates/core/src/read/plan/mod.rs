@@ -21,7 +21,7 @@ use row_groups::{plan_row_groups, repeats};
 use super::WantedSchema;
 use super::wanted_schema::{resolve, unwanted_null, with_fields_behind};
 use super::wrappers::KeptColumn;
-use crate::budget::ColumnRole;
+use crate::budget::{Budget, ColumnRole};
 use crate::column::ColumnPlan;
 use crate::created_by::CreatedBy;
 use crate::filter::ResolvedLeaf;
@@ -193,6 +193,13 @@ impl ReadPlan {
             }
         };
         Err(Error::argument(message))
+    }
+
+    /// Makes the budget of a read.
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn new_budget(&self) -> Arc<Budget> {
+        Budget::with_pool(&self.options.limits, self.options.memory_pool.clone())
     }
 
     /// The leaves whose pages are looked for where rows are passed over.

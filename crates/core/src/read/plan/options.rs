@@ -12,6 +12,7 @@ use super::{RowSelection, VirtualColumn};
 use crate::extension::{ExtensionColumnOption, ExtensionType};
 use crate::filter::{Predicate, PruningSteps};
 use crate::loss::OnError;
+use crate::memory_pool::MemoryPool;
 use crate::read::WantedSchema;
 
 /// What to read of a file, and how. The default reads all of it.
@@ -49,6 +50,8 @@ pub struct ReadOptions {
     pub threads: usize,
     /// A program's own threads; those of a pool that all readers and writers of the process share if `None`.
     pub spawn: Option<Arc<dyn Spawn>>,
+    /// Memory that reads share. A read takes at most [`Limits::memory_bytes`] of it.
+    pub memory_pool: Option<Arc<dyn MemoryPool>>,
     /// Whether the reader may have the C library of GNU/Linux keep freed memory for the next batch. That is a setting
     /// of the whole process, which stays. Without it, each batch may take a page fault for every 4 KiB.
     pub tune_allocator: bool,
@@ -102,6 +105,7 @@ impl Default for ReadOptions {
             batch_bytes: Self::DEFAULT_BATCH_BYTES,
             threads: 0,
             spawn: None,
+            memory_pool: None,
             tune_allocator: true,
             verify_crc: true,
             on_error: OnError::Fail,
@@ -153,6 +157,8 @@ setters! {
     threads: usize;
     /// Lends threads of the program.
     spawn: Arc<dyn Spawn>;
+    /// Takes the memory of the read from a pool.
+    memory_pool: Arc<dyn MemoryPool>;
     /// Allows or forbids to tune the allocator.
     tune_allocator: bool;
     /// Switches checksums on or off.

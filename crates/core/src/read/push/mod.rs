@@ -81,7 +81,7 @@ impl PushDecoder {
     /// Makes a decoder that lists ranges for a source with this policy.
     #[must_use]
     pub fn with_policy(plan: Arc<ReadPlan>, policy: FetchPolicy) -> Self {
-        let budget = Budget::new(&plan.options().limits);
+        let budget = plan.new_budget();
         Self::of_sequence(ReadSequence::new(plan, budget), policy)
     }
 

@@ -67,7 +67,7 @@ pub fn explain(
 ) -> Result<Vec<RowGroupExplanation>> {
     let mut explanations = Vec::with_capacity(plan.row_groups().len());
     for row_group in plan.row_groups() {
-        let budget = Budget::new(&plan.options().limits);
+        let budget = plan.new_budget();
         let mut pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget)?.explained();
         if pruner.poll(bytes)?.is_none() {
             return Err(super::columns::not_read());

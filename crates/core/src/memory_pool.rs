@@ -1,0 +1,122 @@
+//! Memory that many reads share.
+
+use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use herringbone_format::{Error, Result};
+
+/// Memory that many reads share, such as that of a query engine.
+///
+/// A read takes bytes before it allocates them, in blocks of a mebibyte, and gives all of them back when it is dropped. A
+/// pool that refuses must not wait: the read drops the work that is ahead of its output, and goes on with less. If what is
+/// due is refused even so, the read fails with an error of kind [Limit](herringbone_format::ErrorKind::Limit).
+pub trait MemoryPool: Debug + Send + Sync {
+    /// Takes `bytes` bytes. Returns false if the pool does not have them.
+    fn take(&self, bytes: u64) -> bool;
+
+    /// Gives back bytes that were taken.
+    fn give_back(&self, bytes: u64);
+}
+
+/// A [`MemoryPool`] of a fixed number of bytes.
+///
+/// ```
+/// use std::sync::Arc;
+/// use herringbone_core::memory_pool::{MemoryPool, SharedMemory};
+///
+/// let pool = SharedMemory::new(100);
+/// assert!(pool.take(60));
+/// assert!(!pool.take(60));
+/// pool.give_back(60);
+/// assert_eq!(pool.used(), 0);
+/// ```
+#[derive(Debug)]
+pub struct SharedMemory {
+    limit: u64,
+    used: AtomicU64,
+}
+
+impl SharedMemory {
+    /// Makes a pool of `bytes` bytes.
+    #[must_use]
+    pub fn new(bytes: u64) -> Arc<Self> {
+        Arc::new(Self {
+            limit: bytes,
+            used: AtomicU64::new(0),
+        })
+    }
+
+    /// Returns the number of bytes that are taken.
+    #[must_use]
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+}
+
+impl MemoryPool for SharedMemory {
+    fn take(&self, bytes: u64) -> bool {
+        let add = |used: u64| used.checked_add(bytes).filter(|used| *used <= self.limit);
+        let taken = (self.used).fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
+        taken.is_ok()
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+}
+
+/// The number of bytes that are taken from a pool at once.
+const BLOCK: u64 = 1 << 20;
+
+/// The bytes that one read has taken from a pool. They are given back on drop.
+#[derive(Debug)]
+pub(crate) struct PooledMemory {
+    pool: Arc<dyn MemoryPool>,
+    taken: Mutex<u64>,
+}
+
+impl PooledMemory {
+    pub(crate) fn new(pool: Arc<dyn MemoryPool>) -> Self {
+        Self {
+            pool,
+            taken: Mutex::new(0),
+        }
+    }
+
+    /// Takes as many bytes from the pool as are missing to `used` bytes: whole blocks, or else no more than that.
+    ///
+    /// # Errors
+    /// Limit if the pool refuses.
+    pub(crate) fn grow_to(&self, used: u64) -> Result<()> {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let missing = used.saturating_sub(*taken);
+        let blocks = missing.checked_next_multiple_of(BLOCK);
+        for bytes in [blocks.unwrap_or(missing), missing] {
+            if bytes == 0 || self.pool.take(bytes) {
+                *taken += bytes;
+                return Ok(());
+            }
+        }
+        Err(Error::pool_refused(missing, *taken))
+    }
+
+    /// Gives back whole blocks, if more than one is not used.
+    pub(crate) fn shrink_to(&self, used: u64) {
+        let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+        let spare = taken.saturating_sub(used);
+        if spare >= 2 * BLOCK {
+            let bytes = spare - BLOCK;
+            self.pool.give_back(bytes);
+            *taken -= bytes;
+        }
+    }
+}
+
+impl Drop for PooledMemory {
+    fn drop(&mut self) {
+        let taken = self.taken.get_mut();
+        self.pool
+            .give_back(*taken.unwrap_or_else(PoisonError::into_inner));
+    }
+}
