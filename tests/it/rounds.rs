@@ -107,6 +107,16 @@ fn a_row_by_a_sorted_key_takes_three_rounds() {
     assert!(rounds.len() <= 3, "{rounds:?}");
     // One page of 1,000 numbers of each column, next to the first 262,144 bytes.
     assert!(bytes(&rounds[1..]) < 5 * 10_000, "{rounds:?}");
+    // The explanation has the requests of the last round, which needs pages of one row group alone.
+    let source = Recorder::new(file, FetchPolicy::remote());
+    let explained = source.open().explain(&options).unwrap();
+    let pages: Vec<_> = explained.iter().filter(|it| it.rounds > 0).collect();
+    assert_eq!((explained.len(), pages.len()), (4, 1));
+    assert_eq!(pages[0].row_group, 2);
+    let pages_of = 5 * 8000..5 * 9000;
+    assert!(pages_of.contains(&pages[0].wanted_bytes), "{pages:?}");
+    assert_eq!(pages[0].fetched.requests, rounds[2].len() as u64);
+    assert_eq!(pages[0].fetched.bytes, pages[0].wanted_bytes);
 }
 
 #[test]

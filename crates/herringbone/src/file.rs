@@ -7,7 +7,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_core::Step;
-use herringbone_core::budget::Budget;
 use herringbone_core::footer::{FooterDecoder, FooterStep};
 use herringbone_core::pruning::{
     BloomFilterProbe, ColumnBounds, ColumnBoundsDecoder, IndexDecoder, PageIndexCell,
@@ -171,14 +170,16 @@ impl ParquetFile {
     }
 
     /// What a read learns of each of its row groups before it decodes their rows: which of them cannot be wanted, or are
-    /// wanted anyway, by which [step](crate::filter::PruningStep), and how many bytes that takes.
+    /// wanted anyway, by which [step](crate::filter::PruningStep), and how many bytes that takes. It also has the requests
+    /// that the read of each row group takes after that.
     ///
     /// # Errors
     /// As [`Self::read`], and what the source says.
     pub fn explain(&self, options: &ReadOptions) -> Result<Vec<RowGroupExplanation>> {
         let plan = Arc::new(self.plan(options)?);
         let budget = plan.new_budget();
-        explain(&plan, &mut SourceBytes::new(&self.source, &budget))
+        let policy = self.source.fetch_policy();
+        explain(&plan, &policy, &mut SourceBytes::new(&self.source, &budget))
     }
 
     /// Plans a read, for drivers of one's own such as

@@ -22,7 +22,7 @@ pub(crate) fn run(
     for input in inputs {
         let file = input.open()?;
         if wanted.explain {
-            let mut options = ReadOptions::new();
+            let mut options = ReadOptions::new().projection(Projection::Leaves(Vec::new()));
             let filter = wanted.filter(&file);
             options.filter = filter.map_err(|error| input.failure(&error))?;
             explain::file(input, &file, &options, output)?;

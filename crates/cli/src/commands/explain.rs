@@ -47,6 +47,16 @@ pub(crate) fn file(
         "to be tested",
         counted(rows, "row"),
         counted(undecided.len() as u64, "row group")
+    ))?;
+    let wanted: u64 = row_groups.iter().map(|it| it.wanted_bytes).sum();
+    let fetched: u64 = row_groups.iter().map(|it| it.fetched.bytes).sum();
+    let requests: u64 = row_groups.iter().map(|it| it.fetched.requests).sum();
+    output.line(&format!(
+        "  {:<15}  {} of pages, {} in {}",
+        "to be fetched",
+        counted(wanted, "byte"),
+        counted(fetched, "byte"),
+        counted(requests, "request")
     ))
 }
 

@@ -6,11 +6,13 @@
 //! ```
 
 mod policy;
+mod ranges;
 mod requests;
 mod splits;
 #[cfg(test)]
 mod tests;
 
 pub use policy::{ChunkReads, FetchPolicy};
+pub(crate) use ranges::{bytes, union, without};
 pub use requests::{Request, Requests, requests};
 pub use splits::row_groups_in;

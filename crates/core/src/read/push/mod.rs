@@ -14,13 +14,12 @@ use herringbone_format::modular_encryption::KeyRequest;
 use herringbone_format::{Error, Result};
 
 pub use self::store::{ByteStore, Wanted};
-use self::store::{union, without};
 use super::ReadPlan;
 use super::bytes::FileBytes as _;
 use super::row_group::{RowGroupRead, RowGroupStep};
 use super::sequence::{ReadSequence, ReadStep};
 use crate::budget::Budget;
-use crate::fetch::FetchPolicy;
+use crate::fetch::{FetchPolicy, bytes, union, without};
 use crate::loss::Losses;
 use crate::metrics::ReadMetrics;
 
@@ -338,9 +337,4 @@ impl DetachedRowGroup {
     pub fn rows_left(&self) -> u64 {
         self.read.rows_left()
     }
-}
-
-/// Returns the number of bytes in disjoint ranges.
-fn bytes(ranges: &[Range<u64>]) -> u64 {
-    ranges.iter().map(|range| range.end - range.start).sum()
 }

@@ -8,6 +8,7 @@ use bytes::{Bytes, BytesMut};
 use herringbone_format::Result;
 
 use crate::budget::{Budget, Reservation};
+use crate::fetch::{union, without};
 use crate::read::bytes::FileBytes;
 
 /// Bytes of the file, in pieces of any size that arrived in any order.
@@ -278,40 +279,6 @@ fn overlaps<'a>(
 /// Returns the bytes of `part`, where `bytes` start at `offset` and have all of it.
 fn slice(bytes: &Bytes, offset: u64, part: &Range<u64>) -> Bytes {
     bytes.slice((part.start - offset) as usize..(part.end - offset) as usize)
-}
-
-/// Sorts ranges, and joins those that overlap or touch.
-pub(super) fn union(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
-    ranges.retain(|range| !range.is_empty());
-    ranges.sort_unstable_by_key(|range| range.start);
-    ranges.dedup_by(|next, last| {
-        let touches = next.start <= last.end;
-        if touches {
-            last.end = last.end.max(next.end);
-        }
-        touches
-    });
-    ranges
-}
-
-/// Returns the parts of `ranges` that are in none of `others`. Both are ascending and disjoint.
-pub(super) fn without(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
-    let mut rest = Vec::new();
-    for range in ranges {
-        let mut next = range.start;
-        let first = others.partition_point(|other| other.end <= range.start);
-        let others = others.iter().skip(first);
-        for other in others.take_while(|other| other.start < range.end) {
-            if next < other.start {
-                rest.push(next..other.start);
-            }
-            next = other.end;
-        }
-        if next < range.end {
-            rest.push(next..range.end);
-        }
-    }
-    rest
 }
 
 #[cfg(test)]

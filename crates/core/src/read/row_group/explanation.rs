@@ -4,9 +4,11 @@ use std::sync::Arc;
 
 use herringbone_format::Result;
 
+use super::levels::Levels;
 use super::pruner::RowGroupPruner;
-use crate::budget::Budget;
+use crate::fetch::{FetchPolicy, requests};
 use crate::filter::PruningStep;
+use crate::metrics::ReadCounts;
 use crate::read::ReadPlan;
 use crate::read::bytes::FileBytes;
 
@@ -20,6 +22,12 @@ pub struct RowGroupExplanation {
     pub rows: u64,
     /// The steps that were taken, in their order.
     pub steps: Vec<StepExplanation>,
+    /// The bytes of all pages that the read may need after these steps.
+    pub wanted_bytes: u64,
+    /// The requests for these bytes, and the bytes that they fetch with the gaps that they read over.
+    pub fetched: ReadCounts,
+    /// The number of times that a read of this row group alone waits for requests, at most.
+    pub rounds: u64,
 }
 
 /// What is known behind a step.
@@ -57,25 +65,39 @@ impl RowGroupExplanation {
     }
 }
 
-/// Prunes the row groups of a read, with bytes that `bytes` always has.
+/// Prunes the row groups of a read, with bytes that `bytes` always has. Requests are counted by a policy.
 ///
 /// # Errors
 /// Errors of `bytes`; Corrupt if metadata is invalid; Key; errors of custom predicates.
 pub fn explain(
     plan: &Arc<ReadPlan>,
+    policy: &FetchPolicy,
     bytes: &mut dyn FileBytes,
 ) -> Result<Vec<RowGroupExplanation>> {
     let mut explanations = Vec::with_capacity(plan.row_groups().len());
     for row_group in plan.row_groups() {
         let budget = plan.new_budget();
-        let mut pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget)?.explained();
-        if pruner.poll(bytes)?.is_none() {
+        let pruner = RowGroupPruner::new(plan.clone(), row_group.clone(), budget.clone())?;
+        let mut pruner = pruner.explained();
+        let Some(pruned) = pruner.poll(bytes)? else {
             return Err(super::columns::not_read());
-        }
+        };
+        let steps = pruner.into_explanation();
+        let levels = Levels::of_pruned(plan, pruned, &budget)?;
+        let (wanted, rounds) = levels.map_or((Vec::new(), 0), |it| it.all_ranges(policy));
+        let lookups = steps.iter().filter(|step| step.bytes > 0).count() as u64;
         explanations.push(RowGroupExplanation {
             row_group: row_group.ordinal(),
             rows: row_group.num_wanted(),
-            steps: pruner.into_explanation(),
+            steps,
+            wanted_bytes: wanted.iter().map(|range| range.end - range.start).sum(),
+            fetched: requests(wanted, policy).fold(ReadCounts::default(), |counts, request| {
+                ReadCounts {
+                    requests: counts.requests + 1,
+                    bytes: counts.bytes + (request.range.end - request.range.start),
+                }
+            }),
+            rounds: lookups + rounds,
         });
     }
     Ok(explanations)

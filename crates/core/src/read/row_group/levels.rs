@@ -23,7 +23,7 @@ use super::found_rows::{FoundRows, Joiner, Tested};
 use super::{OpenRowGroup, Pruned, RowGroupStep, splits};
 use crate::budget::{Budget, Reservation};
 use crate::column::selection::{RowRanges, WantedPiece};
-use crate::fetch::FetchPolicy;
+use crate::fetch::{FetchPolicy, bytes, union};
 use crate::filter::Verdict;
 use crate::loss::Losses;
 use crate::read::bytes::FileBytes;
@@ -70,11 +70,31 @@ impl Levels {
         })
     }
 
+    /// Opens a row group after its pruning; returns `None` if no row of it can be selected.
+    ///
+    /// # Errors
+    /// See [`OpenRowGroup::new`](super::OpenRowGroup::new).
+    pub(in crate::read) fn of_pruned(
+        plan: &Arc<ReadPlan>,
+        pruned: Pruned,
+        budget: &Arc<Budget>,
+    ) -> Result<Option<Self>> {
+        match (pruned.verdicts.whole(), plan.filter()) {
+            (Verdict::None, Some(_)) => Ok(None),
+            (Verdict::Some, Some(filter)) => Self::filtered(plan, filter, pruned, budget).map(Some),
+            _ => {
+                let row_group = &pruned.row_group;
+                let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
+                Self::whole(plan, &row_group, (budget, pruned.memory)).map(Some)
+            }
+        }
+    }
+
     /// Opens a row group of which a filter selects rows.
     ///
     /// # Errors
     /// See [`OpenRowGroup::new`](super::OpenRowGroup::new).
-    pub(in crate::read) fn filtered(
+    fn filtered(
         plan: &Arc<ReadPlan>,
         filter: &Arc<FilterPlan>,
         pruned: Pruned,
@@ -190,14 +210,31 @@ impl Levels {
             return Vec::new();
         };
         let mut ranges = set.planned(ahead);
-        let later = self.sets.iter().skip(active + 1);
-        let candidates = later.flat_map(|set| set.planned_for(&self.candidates));
-        let candidates: Vec<_> = candidates.collect();
-        let total: u64 = candidates.iter().map(|it| it.end - it.start).sum();
-        if total <= policy.round_trip_bytes.min(ahead) {
+        let candidates = self.candidates_after(active);
+        if bytes(&candidates) <= policy.round_trip_bytes.min(ahead) {
             ranges.extend(candidates);
         }
         ranges
+    }
+
+    /// Returns the ranges of all columns before anything was decoded, and the number of rounds in which they are fetched.
+    pub(in crate::read) fn all_ranges(&self, policy: &FetchPolicy) -> (Vec<Range<u64>>, u64) {
+        let mut ranges = self.planned(u64::MAX, policy);
+        let later = self.candidates_after(self.active());
+        let rounds = match bytes(&later) <= policy.round_trip_bytes {
+            true => 1,
+            false => self.sets.len() as u64,
+        };
+        ranges.extend(later);
+        (union(ranges), rounds)
+    }
+
+    /// Returns the ranges of the columns of the levels after one, for all rows that may be selected.
+    fn candidates_after(&self, level: usize) -> Vec<Range<u64>> {
+        let later = self.sets.iter().skip(level + 1);
+        later
+            .flat_map(|set| set.planned_for(&self.candidates))
+            .collect()
     }
 
     /// Returns the ranges of all column chunks.

@@ -10,7 +10,6 @@ use super::levels::{LevelTask, Levels, SharedStep};
 use super::pruner::RowGroupPruner;
 use crate::budget::{Budget, Reservation};
 use crate::fetch::FetchPolicy;
-use crate::filter::Verdict;
 use crate::loss::Losses;
 use crate::read::bytes::FileBytes;
 use crate::read::{ReadPlan, RowGroupPlan};
@@ -179,22 +178,17 @@ impl RowGroupRead {
         let Some(pruned) = pruner.poll(bytes)? else {
             return Ok(false);
         };
-        let filter = self.plan.filter();
-        self.stage = match (pruned.verdicts.whole(), filter) {
-            (Verdict::None, Some(_)) => {
+        let is_filtered = self.plan.is_filtered();
+        self.stage = match Levels::of_pruned(&self.plan, pruned, &self.budget)? {
+            None => {
                 self.rows_left = 0;
                 Stage::Over
             }
-            (Verdict::Some, Some(filter)) => {
-                let levels = Levels::filtered(&self.plan, filter, pruned, &self.budget)?;
-                self.rows_left = levels.rows_left();
+            Some(levels) => {
+                if is_filtered {
+                    self.rows_left = levels.rows_left();
+                }
                 Stage::Open(Box::new(levels))
-            }
-            _ => {
-                let row_group = &pruned.row_group;
-                let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
-                let memory = (&self.budget, pruned.memory);
-                Stage::Open(Box::new(Levels::whole(&self.plan, &row_group, memory)?))
             }
         };
         Ok(true)
