@@ -30,6 +30,7 @@ use herringbone_schema::ParquetSchema;
 
 use crate::Step;
 use crate::array::LeafType;
+use crate::array::leaf_array;
 use crate::budget::{Budget, ColumnMemory, MemoryUse, Reservation};
 use crate::loss::Losses;
 use crate::page::{
@@ -215,11 +216,11 @@ impl ColumnChunkDecoder {
         memory
             .hold(MemoryUse::Column, bytes as u64)
             .map_err(locate)?;
-        let batch = BatchBuilder::new(plan.clone(), row_group, memory).map_err(locate)?;
+        let array = leaf_array(&plan.leaf_type).map_err(locate)?;
         Ok(Box::new(Self {
             rows: RowWalk::new(rows),
             pages: PageCursor::new(plan.clone(), pages, chunk),
-            batch,
+            batch: BatchBuilder::new(plan.clone(), row_group, (array, memory)),
             plan,
         }))
     }

@@ -11,7 +11,7 @@ use super::nesting_builder::NestingBuilder;
 use super::page_cursor::PageCursor;
 use super::sibling_levels::ListLevelsBuilder;
 use super::{ColumnBatch, ColumnPlan, each};
-use crate::array::{LeafArray, leaf_array};
+use crate::array::LeafArray;
 use crate::budget::{ColumnMemory, MemoryUse};
 use crate::encoding::Rest;
 use crate::loss::{Loss, Losses, Lost};
@@ -42,11 +42,11 @@ impl BatchBuilder {
     pub(super) fn new(
         plan: Arc<ColumnPlan>,
         row_group: usize,
-        memory: ColumnMemory,
-    ) -> Result<Self> {
-        Ok(Self {
+        (array, memory): (Box<dyn LeafArray>, ColumnMemory),
+    ) -> Self {
+        Self {
             row_group,
-            array: leaf_array(&plan.leaf_type)?,
+            array,
             validity: Bitmap::new(),
             nesting_builders: each(plan.nesting_plans.iter().cloned(), NestingBuilder::new),
             shared_lists: each(plan.shared_lists.iter().copied(), ListLevelsBuilder::new),
@@ -56,7 +56,7 @@ impl BatchBuilder {
             kept_bytes: 0,
             last_bytes: 0,
             plan,
-        })
+        }
     }
 
     /// Returns the number of rows of the column batch so far.

@@ -1,7 +1,7 @@
 //! One column of a column set: its decoders, and the column batches that wait for their turn.
 //!
 //! ```text
-//! one thread        one part, which is decoded in place
+//! one thread        one decoder, which decodes in place
 //! several threads   parts, each with its decoder: [ passed ] [ due ] [ ahead ] [ ahead ] …
 //! ```
 
@@ -19,6 +19,10 @@ use crate::read::bytes::FileBytes;
 /// A column of an open row group.
 #[derive(Default)]
 pub(super) struct Lane {
+    /// The decoder of a lane that one thread decodes: absent before the first and after the last column batch.
+    decoder: Option<Box<ColumnChunkDecoder>>,
+    /// True after the last column batch of such a lane.
+    is_over: bool,
     /// The part that is due, and those after it.
     parts: VecDeque<Part>,
     /// The pages whose rows are still to be counted. More parts follow from them.
@@ -69,10 +73,10 @@ impl Part {
 impl Lane {
     /// Returns the decoder of a lane that one thread decodes.
     pub(super) fn decoder(&mut self) -> Option<&mut ColumnChunkDecoder> {
-        self.parts.front_mut()?.decoder.as_deref_mut()
+        self.decoder.as_deref_mut()
     }
 
-    /// Returns the next column batch, and decodes it if it does not wait; `None` if bytes are missing.
+    /// Decodes the next column batch of a lane that one thread decodes; `None` if bytes are missing.
     ///
     /// # Errors
     /// Errors in the bytes, with their place.
@@ -82,35 +86,29 @@ impl Lane {
         ordinal: usize,
         bytes: &mut dyn FileBytes,
     ) -> Result<Option<ColumnBatch>> {
-        if self.parts.is_empty() {
-            let part = Part::new(Ok(row_group.column(ordinal)?), 0);
-            self.parts.push_back(part);
-        }
-        let Some(part) = self.parts.front_mut() else {
-            return Err(super::too_few_rows());
-        };
-        let Some(decoder) = &mut part.decoder else {
-            return Err(super::too_few_rows());
+        let decoder = match &mut self.decoder {
+            None if self.is_over => return Err(super::too_few_rows()),
+            None => self.decoder.insert(row_group.column(ordinal)?),
+            Some(decoder) => decoder,
         };
         let column_batch = decode(decoder, bytes)?;
         if column_batch.is_some() && decoder.is_done() {
             bytes.release(decoder.chunk());
-            part.decoder = None;
+            self.decoder = None;
+            self.is_over = true;
         }
         Ok(column_batch)
     }
 
     /// Returns the ranges of the file that the lane still needs, in the order in which it decodes them.
     pub(super) fn planned(&self, row_group: &OpenRowGroup, ordinal: usize) -> Vec<Range<u64>> {
-        match self.parts.front() {
+        match &self.decoder {
+            None if self.is_over => Vec::new(),
             None => row_group.ranges_of(ordinal, None, &row_group.selection()),
-            Some(part) => match &part.decoder {
-                Some(decoder) => {
-                    let (offset, selection) = decoder.progress();
-                    row_group.ranges_of(ordinal, Some(offset), selection)
-                }
-                None => Vec::new(),
-            },
+            Some(decoder) => {
+                let (offset, selection) = decoder.progress();
+                row_group.ranges_of(ordinal, Some(offset), selection)
+            }
         }
     }
 
