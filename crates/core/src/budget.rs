@@ -97,18 +97,16 @@ impl Budget {
         self.used() > self.limit / 2
     }
 
-    /// Counts a request of the file that fetched so many bytes.
+    /// Counts requests to the file, and the bytes that they fetched.
     #[doc(hidden)] // For drivers.
-    pub fn add_fetched(&self, bytes: u64) {
-        self.metrics
-            .fetched
-            .add(usize::try_from(bytes).unwrap_or(usize::MAX));
+    pub fn add_fetched(&self, requests: u64, bytes: u64) {
+        self.metrics.fetched.add_many(requests, bytes);
     }
 
-    /// Counts a round trip: one or more requests at the same time.
+    /// Counts round trips: each is one or more requests at the same time.
     #[doc(hidden)] // For drivers.
-    pub fn add_round(&self) {
-        self.metrics.rounds.add(1);
+    pub fn add_rounds(&self, rounds: u64) {
+        self.metrics.rounds.add(rounds);
     }
 
     /// Returns the bytes that are free.

@@ -98,8 +98,12 @@ impl Counter {
 
 impl ReadCounters {
     pub(crate) fn add(&self, bytes: usize) {
-        self.requests.add(1);
-        self.bytes.add(bytes as u64);
+        self.add_many(1, bytes as u64);
+    }
+
+    pub(crate) fn add_many(&self, requests: u64, bytes: u64) {
+        self.requests.add(requests);
+        self.bytes.add(bytes);
     }
 
     pub(crate) fn get(&self) -> ReadCounts {

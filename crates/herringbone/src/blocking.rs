@@ -17,6 +17,8 @@ pub(crate) struct SourceBytes<'a> {
     /// The counts of the read.
     budget: &'a Budget,
     in_memory: bool,
+    /// The requests that are not counted there yet, and the bytes that they fetched.
+    fetched: (u64, u64),
 }
 
 impl<'a> SourceBytes<'a> {
@@ -25,6 +27,7 @@ impl<'a> SourceBytes<'a> {
             source: &**source,
             budget,
             in_memory: source.fetch_policy().in_memory,
+            fetched: (0, 0),
         }
     }
 }
@@ -34,9 +37,18 @@ impl FileBytes for SourceBytes<'_> {
     fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>> {
         let end = if self.in_memory { end } else { need.end };
         let bytes = self.source.read(need.start..end.max(need.end))?;
-        self.budget.add_round();
-        self.budget.add_fetched(bytes.len() as u64);
+        self.fetched.0 += 1;
+        self.fetched.1 += bytes.len() as u64;
         Ok(Some(bytes))
+    }
+}
+
+impl Drop for SourceBytes<'_> {
+    fn drop(&mut self) {
+        let (requests, bytes) = self.fetched;
+        // Each request was waited for by itself.
+        self.budget.add_rounds(requests);
+        self.budget.add_fetched(requests, bytes);
     }
 }
 
@@ -104,10 +116,10 @@ impl SharedBytes {
         if wanted.ranges().is_empty() {
             return Ok(());
         }
-        self.budget.add_round();
+        self.budget.add_rounds(1);
         let ranges = wanted.ranges().iter().cloned();
         fetch(&*self.source, ranges, &self.policy, |offset, bytes| {
-            self.budget.add_fetched(bytes.len() as u64);
+            self.budget.add_fetched(1, bytes.len() as u64);
             if let Some(mut store) = self.store() {
                 store.supply((offset, bytes), &wanted, true);
             }

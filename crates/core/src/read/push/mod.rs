@@ -177,7 +177,7 @@ impl PushDecoder {
     ///
     /// Bytes that the memory of the read has no room for are dropped, and listed again when they are needed.
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
-        self.sequence.budget().add_fetched(bytes.len() as u64);
+        self.sequence.budget().add_fetched(1, bytes.len() as u64);
         let keeps_ahead = !self.sequence.has_started_again();
         self.store
             .supply((offset, bytes), &self.wanted, keeps_ahead);
@@ -321,7 +321,7 @@ impl DetachedRowGroup {
 
     /// Takes bytes of the file that start at `offset`.
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
-        self.read.budget().add_fetched(bytes.len() as u64);
+        self.read.budget().add_fetched(1, bytes.len() as u64);
         let keeps_ahead = !self.has_started_again;
         self.store
             .supply((offset, bytes), &self.wanted, keeps_ahead);
