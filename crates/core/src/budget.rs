@@ -191,15 +191,15 @@ impl Budget {
         match &self.pooled {
             None => Ok(()),
             Some(pooled) => pooled
-                .grow_to(self.used())
+                .grow(&self.used)
                 .inspect_err(|_| self.give_back(bytes)),
         }
     }
 
     fn give_back(&self, bytes: u64) {
-        let used = self.used.fetch_sub(bytes, Ordering::Relaxed);
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
         if let Some(pooled) = &self.pooled {
-            pooled.shrink_to(used - bytes);
+            pooled.shrink(&self.used);
         }
     }
 }

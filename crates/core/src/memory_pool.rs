@@ -88,9 +88,9 @@ impl PooledMemory {
     ///
     /// # Errors
     /// Limit if the pool refuses.
-    pub(crate) fn grow_to(&self, used: u64) -> Result<()> {
+    pub(crate) fn grow(&self, used: &AtomicU64) -> Result<()> {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let missing = used.saturating_sub(*taken);
+        let missing = used.load(Ordering::Relaxed).saturating_sub(*taken);
         let blocks = missing.checked_next_multiple_of(BLOCK);
         for bytes in [blocks.unwrap_or(missing), missing] {
             if bytes == 0 || self.pool.take(bytes) {
@@ -101,10 +101,10 @@ impl PooledMemory {
         Err(Error::pool_refused(missing, *taken))
     }
 
-    /// Gives back whole blocks, if more than one is not used.
-    pub(crate) fn shrink_to(&self, used: u64) {
+    /// Gives back what is not `used`, but for one block.
+    pub(crate) fn shrink(&self, used: &AtomicU64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
-        let spare = taken.saturating_sub(used);
+        let spare = taken.saturating_sub(used.load(Ordering::Relaxed));
         if spare >= 2 * BLOCK {
             let bytes = spare - BLOCK;
             self.pool.give_back(bytes);

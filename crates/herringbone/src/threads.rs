@@ -419,7 +419,7 @@ impl ReadWork {
         let has_failed = slot.ready.back().is_some_and(Result::is_err);
         // A batch that is due leaves before the next one is made, if memory is short.
         let is_ahead = !is_due || !slot.ready.is_empty();
-        if slot.is_over || has_failed || is_ahead && is_short {
+        if slot.is_over || has_failed || is_ahead && (is_short || is_alone) {
             return None;
         }
         let read = slot.read.as_mut()?;
