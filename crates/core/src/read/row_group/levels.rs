@@ -402,7 +402,7 @@ impl Assembly {
 pub enum SharedStep {
     /// Tasks are under way, or wait for a thread.
     Pending,
-    /// The columns of the next level have to be [split](Levels::share).
+    /// The columns of the next level have to be [split](super::RowGroupRead::share).
     Split,
     /// The column batches of the next batch are complete.
     Batch(Box<Assembly>),
