@@ -14,14 +14,14 @@ use herringbone_arrow::array::{
 
 use super::{ALLOCATOR, ONE_AT_A_TIME, files};
 
-/// What a read may hold beyond its budget, as SECURITY.md has it: an eighth of it for each thread, and
-/// for each column and once what is too small to be counted.
-fn margin(budget: u64, columns: usize, threads: usize) -> u64 {
-    budget / 8 * threads as u64 + 4096 * columns as u64 + (256 << 10)
+/// What a read may hold beyond its budget, as SECURITY.md has it: an eighth of it for each thread, a quarter for bytes that
+/// are fetched ahead, and for each column and once what is too small to be counted.
+fn margin(budget: u64, columns: usize, shares: usize) -> u64 {
+    budget / 8 * shares as u64 + 4096 * columns as u64 + (256 << 10)
 }
 
-/// A file whose bytes take memory when they are read.
-struct Copying(Bytes);
+/// A file whose bytes take memory when they are read, from a disk or a network.
+struct Copying(Bytes, FetchPolicy);
 
 impl Source for Copying {
     fn len(&self) -> u64 {
@@ -34,7 +34,7 @@ impl Source for Copying {
 
     fn fetch_policy(&self) -> FetchPolicy {
         // All bytes that are read are seen here: none come with the footer.
-        let mut policy = FetchPolicy::local();
+        let mut policy = self.1.clone();
         policy.suffix_bytes = 0;
         policy
     }
@@ -50,10 +50,10 @@ struct Outcome {
     refused: bool,
 }
 
-fn outcome(bytes: &Bytes, options: &ReadOptions, budget: u64) -> Outcome {
+fn outcome(bytes: &Bytes, options: &ReadOptions, (policy, budget): (&FetchPolicy, u64)) -> Outcome {
     let mut options = options.clone();
     options.limits.memory_bytes = budget;
-    let source = Copying(bytes.clone());
+    let source = Copying(bytes.clone(), policy.clone());
     let file = ParquetFile::from_source(source, options.limits.clone()).unwrap();
     let mut reader = file.read(options).unwrap();
     let before = ALLOCATOR.current_usage();
@@ -78,20 +78,26 @@ fn outcome(bytes: &Bytes, options: &ReadOptions, budget: u64) -> Outcome {
 fn keeps(name: &str, bytes: &Bytes, options: &ReadOptions, threads: &[usize]) {
     let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
     let columns = file.parquet_schema().leaves().len();
-    for &threads in threads {
+    let policies = [FetchPolicy::local(), FetchPolicy::remote()];
+    for (&threads, policy) in threads
+        .iter()
+        .flat_map(|it| policies.iter().map(move |policy| (it, policy)))
+    {
         let options = options.clone().threads(threads);
+        // Fetched bytes of each column may stay until it asks for its next page.
+        let shares = threads + 2 * usize::from(policy.max_bytes_ahead > 0);
         let mut budget = 16 << 10;
         loop {
             let Outcome {
                 held,
                 batch,
                 refused,
-            } = outcome(bytes, &options, budget);
+            } = outcome(bytes, &options, (policy, budget));
             // A batch that was given out does not count: other threads may go on before it is dropped.
             let given_out = if threads > 1 { batch } else { 0 };
             assert!(
-                held <= budget + margin(budget, columns, threads) + given_out,
-                "{name}, {threads} threads: {held} bytes held with a budget of {budget}"
+                held <= budget + margin(budget, columns, shares) + given_out,
+                "{name}, {threads} threads, {policy:?}: {held} bytes held with a budget of {budget}"
             );
             if !refused {
                 break;

@@ -110,7 +110,9 @@ impl Budget {
     }
 
     /// Returns the bytes that are free.
-    pub(crate) fn left(&self) -> u64 {
+    #[doc(hidden)] // For drivers.
+    #[must_use]
+    pub fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used())
     }
 

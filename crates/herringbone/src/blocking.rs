@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use herringbone_core::budget::Budget;
+use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::fetch::{ChunkReads, FetchPolicy, requests};
 use herringbone_core::read::{ByteStore, FileBytes};
 use herringbone_format::Result;
@@ -69,7 +69,7 @@ pub(crate) struct SharedBytes {
 impl SharedBytes {
     pub(crate) fn new(source: Arc<dyn Source>, budget: Arc<Budget>) -> Self {
         let policy = source.fetch_policy();
-        let store = || Mutex::new(ByteStore::new(budget.clone()));
+        let store = || Mutex::new(ByteStore::new(budget.clone(), &policy));
         Self {
             store: is_fetched_ahead(&policy).then(store),
             source,
@@ -105,25 +105,37 @@ impl SharedBytes {
         }
     }
 
-    /// Fetches the missing ones of the ranges that tasks wait for and of the planned ranges, in one round.
+    /// Fetches the missing ones of the ranges that tasks wait for and of the planned ranges, in one round. Without memory for
+    /// all of them, it fetches only the former.
     ///
     /// # Errors
     /// Errors of the source.
     pub(crate) fn fetch(&self, unmet: Vec<Range<u64>>, planned: &[Range<u64>]) -> Result<()> {
-        let Some(wanted) = self.store().map(|store| store.want(unmet, planned)) else {
+        let want = |planned| self.store().map(|store| store.want(unmet.clone(), planned));
+        let Some(mut wanted) = want(planned) else {
             return Ok(());
         };
-        if wanted.ranges().is_empty() {
+        let mut requests = requests_for(wanted.ranges(), &self.policy, self.budget.left());
+        let mut memory = Reservation::new(self.budget.clone());
+        if memory.resize(bytes_of(&requests)).is_err()
+            && let Some(due) = want(&[])
+        {
+            requests = requests_for(due.ranges(), &self.policy, 0);
+            wanted = due;
+        }
+        if requests.is_empty() {
             return Ok(());
         }
         self.budget.add_rounds(1);
-        let ranges = wanted.ranges().iter().cloned();
-        fetch(&*self.source, ranges, &self.policy, |offset, bytes| {
+        let fetched = self.source.read_many(&requests)?;
+        drop(memory);
+        for (range, bytes) in requests.iter().zip(&fetched) {
             self.budget.add_fetched(1, bytes.len() as u64);
             if let Some(mut store) = self.store() {
-                store.supply((offset, bytes), &wanted, true);
+                store.supply((range.start, bytes), &wanted, true);
             }
-        })
+        }
+        Ok(())
     }
 
     /// Drops fetched bytes that no task will ask for again.
@@ -158,7 +170,10 @@ impl TaskBytes<'_> {
 
 impl FileBytes for TaskBytes<'_> {
     fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>> {
-        let found = self.shared.store().and_then(|store| store.find(need, end));
+        let found = self
+            .shared
+            .store()
+            .and_then(|mut store| store.find(need, end));
         match &mut self.unmet {
             _ if found.is_some() => Ok(found),
             Some(unmet) => {
@@ -177,20 +192,25 @@ impl FileBytes for TaskBytes<'_> {
     }
 }
 
-/// Fetches ranges in one round of requests, and hands the bytes of each request to `supply`.
-///
-/// # Errors
-/// Errors of the source.
-pub(crate) fn fetch(
-    source: &dyn Source,
-    ranges: impl IntoIterator<Item = Range<u64>>,
+/// Returns the requests for these ranges. They read over gaps only if all of them have no more than `most` bytes then.
+pub(crate) fn requests_for(
+    ranges: &[Range<u64>],
     policy: &FetchPolicy,
-    mut supply: impl FnMut(u64, &Bytes),
-) -> Result<()> {
-    let ranges: Vec<_> = requests(ranges, policy).map(|it| it.range).collect();
-    let bytes = source.read_many(&ranges)?;
-    for (range, bytes) in ranges.iter().zip(&bytes) {
-        supply(range.start, bytes);
+    most: u64,
+) -> Vec<Range<u64>> {
+    let merged = |policy: &FetchPolicy| -> Vec<Range<u64>> {
+        let requests = requests(ranges.iter().cloned(), policy);
+        requests.map(|request| request.range).collect()
+    };
+    let with_gaps = merged(policy);
+    if bytes_of(&with_gaps) <= most {
+        return with_gaps;
     }
-    Ok(())
+    let mut policy = policy.clone();
+    policy.max_gap_bytes = 0;
+    merged(&policy)
+}
+
+fn bytes_of(ranges: &[Range<u64>]) -> u64 {
+    ranges.iter().map(|range| range.end - range.start).sum()
 }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
+use herringbone_core::budget::Budget;
 use herringbone_core::fetch::FetchPolicy;
 use herringbone_core::loss::Losses;
 use herringbone_core::read::{Needs, Poll, PushDecoder, ReadPlan, ReadSequence};
 use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
 
-use crate::blocking::fetch;
+use crate::blocking::requests_for;
 use crate::source::Source;
 
 /// Decodes on the caller's thread, from bytes that are fetched in rounds.
@@ -17,12 +18,14 @@ pub(crate) struct Fetched {
     decoder: PushDecoder,
     source: Arc<dyn Source>,
     policy: FetchPolicy,
+    budget: Arc<Budget>,
 }
 
 impl Fetched {
     pub(crate) fn new(sequence: ReadSequence, source: Arc<dyn Source>) -> Self {
         let policy = source.fetch_policy();
         Self {
+            budget: sequence.budget().clone(),
             decoder: PushDecoder::of_sequence(sequence, policy.clone()),
             source,
             policy,
@@ -50,11 +53,13 @@ impl Fetched {
 
     fn fetch(&mut self, needs: Needs) -> Result<()> {
         let soon = needs.soon.into_iter().map(|soon| soon.range);
-        let ranges = needs.now.into_iter().chain(soon);
-        let decoder = &mut self.decoder;
-        fetch(&*self.source, ranges, &self.policy, |offset, bytes| {
-            decoder.supply(offset, bytes);
-        })
+        let ranges: Vec<_> = needs.now.into_iter().chain(soon).collect();
+        let requests = requests_for(&ranges, &self.policy, self.budget.left());
+        let fetched = self.source.read_many(&requests)?;
+        for (range, bytes) in requests.iter().zip(&fetched) {
+            self.decoder.supply(range.start, bytes);
+        }
+        Ok(())
     }
 
     pub(crate) fn take_losses(&mut self) -> Losses {

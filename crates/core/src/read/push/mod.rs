@@ -89,7 +89,7 @@ impl PushDecoder {
     #[must_use]
     pub fn of_sequence(sequence: ReadSequence, policy: FetchPolicy) -> Self {
         Self {
-            store: ByteStore::new(sequence.budget().clone()),
+            store: ByteStore::new(sequence.budget().clone(), &policy),
             sequence,
             policy,
             wanted: Wanted::default(),

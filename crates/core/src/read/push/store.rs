@@ -8,7 +8,7 @@ use bytes::{Bytes, BytesMut};
 use herringbone_format::Result;
 
 use crate::budget::{Budget, Reservation};
-use crate::fetch::{union, without};
+use crate::fetch::{FetchPolicy, union, without};
 use crate::read::bytes::FileBytes;
 
 /// Bytes of the file, in pieces of any size that arrived in any order.
@@ -22,6 +22,8 @@ pub struct ByteStore {
     memory: Reservation,
     /// The ranges that decoders asked for and did not get.
     unmet: Vec<Range<u64>>,
+    /// True if the bytes are in memory anyway, so that decoders may take more of them than they need.
+    in_memory: bool,
 }
 
 /// Byte ranges of the file that decoders need, to be fetched.
@@ -53,8 +55,9 @@ struct Piece {
 impl ByteStore {
     /// Makes an empty store, whose bytes count as memory of a read.
     #[must_use]
-    pub fn new(budget: Arc<Budget>) -> Self {
+    pub fn new(budget: Arc<Budget>, policy: &FetchPolicy) -> Self {
         Self {
+            in_memory: policy.in_memory,
             pieces: BTreeMap::new(),
             memory: Reservation::new(budget),
             unmet: Vec::new(),
@@ -112,14 +115,19 @@ impl ByteStore {
             if keeps_ahead && self.keep((offset, bytes), &gap, (live, due_bytes(&gap))) {
                 continue;
             }
+            // A slice would hold all of the request.
+            let copy = |part: &Range<u64>| match *part == supplied {
+                true => bytes.clone(),
+                false => Bytes::copy_from_slice(&slice(bytes, offset, part)),
+            };
             for part in listed {
-                let live = vec![part.clone()];
-                if keeps_ahead && self.keep((offset, bytes), &part, (live, due_bytes(&part))) {
+                let live = (vec![part.clone()], due_bytes(&part));
+                if keeps_ahead && self.keep((part.start, &copy(&part)), &part, live) {
                     continue;
                 }
                 for due in overlaps(&wanted.due, &part) {
-                    let live = vec![due.clone()];
-                    self.keep((offset, bytes), &due, (live, due.end - due.start));
+                    let live = (vec![due.clone()], due.end - due.start);
+                    self.keep((due.start, &copy(&due)), &due, live);
                 }
             }
         }
@@ -168,11 +176,12 @@ impl ByteStore {
 
     /// Returns the bytes of `need`, followed by any number of bytes up to `end`; `None` if some of `need` are missing.
     #[must_use]
-    pub fn find(&self, need: &Range<u64>, end: u64) -> Option<Bytes> {
+    pub fn find(&mut self, need: &Range<u64>, end: u64) -> Option<Bytes> {
         let first = self.pieces.range(..=need.start).next_back();
         if let Some((offset, piece)) = first {
             let piece_end = offset + piece.bytes.len() as u64;
             if need.end <= piece_end {
+                let end = if self.in_memory { end } else { need.end };
                 let part = need.start..end.clamp(need.end, piece_end);
                 return Some(slice(&piece.bytes, *offset, &part));
             }
@@ -189,7 +198,32 @@ impl ByteStore {
                 joined.extend_from_slice(&slice(&piece.bytes, *offset, &part));
             }
         }
-        Some(joined.freeze())
+        let joined = joined.freeze();
+        self.replace_pieces(need, &joined);
+        Some(joined)
+    }
+
+    /// Replaces the pieces within `range` by its bytes, so that they are in memory once.
+    fn replace_pieces(&mut self, range: &Range<u64>, bytes: &Bytes) {
+        let within = self.pieces.range(range.clone());
+        let within =
+            within.filter(|(offset, piece)| *offset + piece.bytes.len() as u64 <= range.end);
+        let offsets: Vec<u64> = within.map(|(offset, _)| *offset).collect();
+        let pieces = offsets
+            .iter()
+            .filter_map(|offset| self.pieces.remove(offset));
+        let joined = pieces.reduce(|mut first, next| {
+            first.live.extend(next.live);
+            first.counted += next.counted;
+            first
+        });
+        let Some((start, mut joined)) = offsets.first().copied().zip(joined) else {
+            return;
+        };
+        let next = self.pieces.range(start..range.end).next();
+        let end = next.map_or(range.end, |(offset, _)| *offset);
+        joined.bytes = slice(bytes, range.start, &(start..end));
+        self.pieces.insert(start, joined);
     }
 
     /// Moves the bytes of `ranges` to another store. Bytes are shared, not copied.
@@ -208,7 +242,12 @@ impl ByteStore {
         }
         // Their memory is free before it is counted again.
         ranges.iter().for_each(|range| self.release(range.clone()));
-        let mut other = Self::new(self.memory.budget().clone());
+        let mut other = Self {
+            pieces: BTreeMap::new(),
+            memory: Reservation::new(self.memory.budget().clone()),
+            unmet: Vec::new(),
+            in_memory: self.in_memory,
+        };
         for (offset, bytes) in &parts {
             other.supply((*offset, bytes), &Wanted::default(), true);
         }
@@ -290,7 +329,7 @@ mod tests {
     fn store(memory: u64) -> ByteStore {
         let mut limits = Limits::default();
         limits.memory_bytes = memory;
-        ByteStore::new(Budget::new(&limits))
+        ByteStore::new(Budget::new(&limits), &FetchPolicy::memory())
     }
 
     fn file(range: Range<u8>) -> Bytes {

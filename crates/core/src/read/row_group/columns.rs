@@ -144,7 +144,11 @@ pub(super) fn decode(
 ) -> Result<Option<ColumnBatch>> {
     loop {
         match decoder.poll()? {
-            Step::Ready(column_batch) => return column_batch.ok_or_else(too_few_rows).map(Some),
+            Step::Ready(column_batch) => {
+                // The decoder has these bytes, or is done with them.
+                bytes.release(decoder.chunk().start..decoder.progress().0);
+                return column_batch.ok_or_else(too_few_rows).map(Some);
+            }
             Step::Need(need) => {
                 bytes.release(decoder.chunk().start..need.start);
                 let Some(found) = bytes.get(&need, decoder.chunk_end())? else {
