@@ -71,6 +71,8 @@ mod memory;
 #[cfg(test)]
 mod memory_pool;
 #[cfg(test)]
+mod nested_reads;
+#[cfg(test)]
 mod crafted;
 #[cfg(test)]
 mod dismantled;

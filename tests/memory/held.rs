@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone::format::Encoding;
+use herringbone::push::{Poll, PushDecoder};
 use herringbone::schema::{ByteLayout, DictionaryOutput};
 use herringbone::source::{FetchPolicy, Source};
 use herringbone::{ColumnOptions, Compression, ParquetFile, ReadOptions, WriteOptions, Writer};
@@ -225,5 +226,55 @@ fn columns_of_byte_arrays() {
                 keeps(&name, &bytes, &options, &[1, 3]);
             }
         }
+    }
+}
+
+/// Bytes of a push decoder never exceed the memory of the read by more than the page that each column waits for.
+#[test]
+fn supplied_bytes_keep_to_the_budget() {
+    const ROWS: usize = 40_000;
+    let _alone = ONE_AT_A_TIME.lock().unwrap();
+    let binary = || -> ArrayRef {
+        let values = (0..ROWS).map(|row| hash(row).to_le_bytes().repeat(1 + row % 4));
+        Arc::new(BinaryArray::from_iter_values(values))
+    };
+    let columns = ColumnOptions::new().dictionary(false).page_bytes(16 << 10);
+    let options = WriteOptions::new().columns(columns).row_group_rows(10_000);
+    let bytes = written((0..4).map(|_| binary()).collect(), options);
+    let rows = |budget: u64| {
+        let mut options = ReadOptions::new().batch_size(500);
+        options.limits.memory_bytes = budget;
+        let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
+        let mut decoder = PushDecoder::new(Arc::new(file.plan(&options).unwrap()));
+        let before = ALLOCATOR.current_usage();
+        ALLOCATOR.reset_peak_usage();
+        let mut rows = 0;
+        loop {
+            match decoder.poll().unwrap() {
+                Poll::Needs(needs) => {
+                    let soon = needs.soon.into_iter().map(|soon| soon.range);
+                    for range in needs.now.into_iter().chain(soon) {
+                        let part = range.start as usize..range.end as usize;
+                        decoder.supply(range.start, &Bytes::copy_from_slice(&bytes[part]));
+                        let buffered = decoder.buffered_bytes();
+                        // A page may be a few values larger than it was meant to be.
+                        let due = 4 * ((16 << 10) + 512);
+                        assert!(buffered <= budget + due, "{buffered} with {budget}");
+                    }
+                }
+                Poll::Batch(batch) => rows += batch.num_rows(),
+                Poll::Finished => break,
+                Poll::NeedsKeys(_) => unreachable!("nothing is encrypted"),
+            }
+        }
+        let held = ALLOCATOR.peak_usage().saturating_sub(before) as u64;
+        assert!(
+            held <= budget + margin(budget, 4, 3),
+            "{held} with {budget}"
+        );
+        rows
+    };
+    for budget in [256 << 10, 400 << 10, 1 << 20, 16 << 20] {
+        assert_eq!(rows(budget), ROWS);
     }
 }
