@@ -1,27 +1,26 @@
-//! What a read did so far: what it looked at, decoded and left out.
+//! Counts of the work of a read.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::filter::PruningStep;
 
-/// What a read did so far. Work that was done again counts again; with several threads, work ahead of the batches counts
-/// as well.
+/// The counts of a read so far. Repeated work counts again. With several threads, work ahead of the batches counts as well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadMetrics {
-    /// Row groups that were looked at.
+    /// The number of row groups that were pruned or opened.
     pub row_groups: u64,
-    /// Those of which no row can be wanted, as was known before a column was opened.
+    /// The number of row groups that pruning ruled out.
     pub row_groups_passed_over: u64,
-    /// What each step of pruning told, in their order. Steps that were not taken told nothing.
+    /// The results of each step of pruning, in order. They are 0 for steps that were not taken.
     pub steps: Vec<StepMetrics>,
-    /// Rows whose values were tested, once for each stage of the filter.
+    /// The number of rows whose values were tested, once for each stage of the filter.
     pub rows_tested: u64,
-    /// Rows that these tests selected.
+    /// The number of rows that these tests selected.
     pub rows_found: u64,
-    /// Pages that were decompressed, dictionaries among them.
+    /// The number of pages that were decompressed, dictionaries among them.
     pub pages_read: u64,
-    /// Data pages without a wanted row whose bodies were left alone, as far as columns got.
+    /// The number of data pages without a selected row whose bodies were not decoded.
     pub pages_passed_over: u64,
     /// The reads of columns.
     pub columns: ReadCounts,
@@ -31,27 +30,27 @@ pub struct ReadMetrics {
     pub rounds: u64,
 }
 
-/// What a step of pruning told of the rows that it was asked about.
+/// The result of a step of pruning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepMetrics {
     /// The step.
     pub step: PruningStep,
-    /// Rows that are known not to be wanted since this step.
+    /// The number of rows that this step ruled out.
     pub rows_refused: u64,
-    /// Rows that are known to be wanted since this step.
+    /// The number of rows that this step accepted without a test.
     pub rows_accepted: u64,
-    /// What it read.
+    /// The reads of this step.
     pub reads: ReadCounts,
 }
 
-/// How often, and how much.
+/// Numbers of reads and of their bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ReadCounts {
-    /// Times that bytes were handed in that somebody waited for.
+    /// The number of reads.
     pub requests: u64,
-    /// These bytes.
+    /// The number of bytes that were read.
     pub bytes: u64,
 }
 

@@ -169,12 +169,11 @@ impl ParquetFile {
         ))
     }
 
-    /// What a read learns of each of its row groups before it decodes their rows: which of them cannot be wanted, or are
-    /// wanted anyway, by which [step](crate::filter::PruningStep), and how many bytes that takes. It also has the requests
-    /// that the read of each row group takes after that.
+    /// Prunes the row groups of a read, and returns how many of their rows each [step](crate::filter::PruningStep) rules out or
+    /// accepts, and how many bytes it reads. The result also has the requests that reading each row group takes.
     ///
     /// # Errors
-    /// As [`Self::read`], and what the source says.
+    /// See [`Self::read`]; errors of the source.
     pub fn explain(&self, options: &ReadOptions) -> Result<Vec<RowGroupExplanation>> {
         let plan = Arc::new(self.plan(options)?);
         let budget = plan.new_budget();

@@ -17,17 +17,16 @@ use crate::fetched::Fetched;
 use crate::source::Source;
 use crate::threads::{Grain, Threads};
 
-/// Values below which neither a second thread nor anything else is worth its start.
+/// The number of values below which a second thread is not worth its start.
 const FEW_VALUES: u64 = 1 << 17;
 
-/// Values of a row group up to which a thread takes all of it: it stays in the caches until it is given out, and takes
-/// less time than its columns would to go from thread to thread.
+/// The number of values of a row group up to which a thread takes all of it. It stays in the caches until it is emitted.
 const SMALL_ROW_GROUP: u64 = 1 << 19;
 
-/// Bytes of such a row group, at most: some of them wait for their turn.
+/// The most bytes of such a row group, since some of them wait for their turn.
 const SMALL_ROW_GROUP_BYTES: u64 = 8 << 20;
 
-/// Bytes of a column chunk below which it is not worth handing it to another thread.
+/// The size of a column chunk, in bytes, below which it is not worth handing to another thread.
 const SMALL_CHUNK_BYTES: u64 = 2 << 10;
 
 /// An iterator of record batches.
@@ -71,19 +70,19 @@ impl Reader {
         }
     }
 
-    /// The schema of the batches.
+    /// Returns the schema of the batches.
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
         self.plan.schema().clone()
     }
 
-    /// What of the Arrow schema in the file had to be ignored.
+    /// Returns the parts of the Arrow schema in the file that had to be ignored.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         self.plan.warnings()
     }
 
-    /// Rows still to come.
+    /// Returns the upper bound of the rows that are still to come.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
         match &self.driver {
@@ -94,13 +93,13 @@ impl Reader {
         }
     }
 
-    /// What the batches so far did without, if [damage](herringbone_core::loss::OnError) is no reason to fail.
+    /// Returns the damage that the batches so far did without, if the options [tolerate](herringbone_core::loss::OnError) it.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
     }
 
-    /// What the read did so far: row groups, rows and pages that were looked at and passed over, and bytes by step.
+    /// Returns the counts of the read so far: row groups, rows, pages, requests and bytes.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.budget.read_metrics()

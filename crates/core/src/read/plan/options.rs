@@ -1,4 +1,4 @@
-//! What to read of a file, and how.
+//! The options of a read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::loss::OnError;
 use crate::memory_pool::MemoryPool;
 use crate::read::WantedSchema;
 
-/// What to read of a file, and how. The default reads all of it.
+/// The options of a read: which columns and rows, and how. The default reads the whole file.
 ///
 /// ```
 /// use herringbone_core::read::ReadOptions;
@@ -27,63 +27,62 @@ use crate::read::WantedSchema;
 pub struct ReadOptions {
     /// The columns.
     pub projection: Projection,
-    /// Ordinals of the row groups, in the order in which they are to come; all where `None`.
+    /// The ordinals of the row groups, in the order of the output; all of them if `None`.
     pub row_groups: Option<Vec<usize>>,
-    /// Rows, counted from the first row of the file; all where `None`. Ranges may overlap and come
-    /// in any order: each row in one of them is read once, in file order.
+    /// Ranges of rows, counted from the first row of the file; all rows if `None`. Ranges may overlap and come in any order.
+    /// Each row is read once, in the order of the file.
     pub row_ranges: Option<Vec<Range<u64>>>,
-    /// Rows that are kept or left out: those that all of these leave.
+    /// Selections of rows. The read returns the rows that all of them select.
     pub row_selections: Vec<RowSelection>,
-    /// Which of these rows are wanted, by their values; all where `None`.
+    /// The predicate that rows have to satisfy; all rows do if `None`.
     pub filter: Option<Predicate>,
-    /// How rows are passed over that nobody wants.
+    /// The steps that may rule out rows before they are decoded.
     pub pruning: PruningSteps,
-    /// Rows to pass over, of those that the options above leave.
+    /// The number of rows to skip, of those that the options above select.
     pub offset: u64,
-    /// Rows to read at most, after `offset`.
+    /// The largest number of rows to read, after `offset`.
     pub limit: Option<u64>,
-    /// Rows of a batch, at most. A batch never spans row groups.
+    /// The largest number of rows in a batch. A batch never spans row groups.
     pub batch_size: usize,
-    /// Bytes of a batch, roughly: batches of wide rows have fewer rows.
+    /// The approximate size of a batch in bytes. Batches of wide rows have fewer rows.
     pub batch_bytes: usize,
-    /// Threads that decode, the caller's included; 0 stands for one a core.
+    /// The number of threads that decode, including the caller's; 0 stands for one per core.
     pub threads: usize,
-    /// A program's own threads; those of a pool that all readers and writers of the process share if `None`.
+    /// The program's own threads. If `None`, all readers and writers of the process share a pool.
     pub spawn: Option<Arc<dyn Spawn>>,
-    /// Memory that reads share. A read takes at most [`Limits::memory_bytes`] of it.
+    /// Memory that several reads share. A read takes at most [`Limits::memory_bytes`] of it.
     pub memory_pool: Option<Arc<dyn MemoryPool>>,
-    /// Whether the reader may have the C library of GNU/Linux keep freed memory for the next batch. That is a setting
-    /// of the whole process, which stays. Without it, each batch may take a page fault for every 4 KiB.
+    /// True if the reader may set the C library of GNU/Linux to keep freed memory for the next batch. The setting applies to
+    /// the whole process and stays. Without it, each batch may take a page fault for every 4 KiB.
     pub tune_allocator: bool,
-    /// Whether pages that carry a checksum are compared with it.
+    /// True if the checksums of pages are verified.
     pub verify_crc: bool,
-    /// What to do about damaged pages and row groups.
+    /// The reaction to damaged pages and row groups.
     pub on_error: OnError,
-    /// What the file may ask for.
+    /// The limits on what a file may demand.
     pub limits: Limits,
-    /// The Arrow types that columns become.
+    /// The choice of Arrow types for columns.
     pub schema: SchemaOptions,
-    /// The schema that the batches shall have, whatever the file has; that which follows from `projection` and
-    /// `schema` where `None`. It says which columns are read; a projection beside it names some of its own.
+    /// The schema of the batches, whatever the file has. If `None`, it follows from `projection` and `schema`. Otherwise a
+    /// projection selects columns of this schema.
     pub wanted_schema: Option<WantedSchema>,
-    /// Who has the keys of the file, for calls that open it. A file that is open already has been asked for
-    /// them.
+    /// The keys of the file, for calls that open it. A file that is open already has its keys.
     pub decryption: Option<Arc<dyn Decryption>>,
-    /// Extension types that are asked what they make of each field, before those of the library.
+    /// Extension types that map fields, before those of the library.
     pub extensions: Vec<Arc<dyn ExtensionType>>,
-    /// Columns that extension types make, behind those of `projection`.
+    /// Columns that extension types make, after those of `projection`.
     pub extension_columns: Vec<ExtensionColumnOption>,
-    /// Columns that say where rows come from, behind all others.
+    /// Columns with the origin of each row, after all others.
     pub virtual_columns: Vec<VirtualColumn>,
 }
 
 impl ReadOptions {
-    /// Rows of a batch, unless chosen otherwise.
+    /// The default number of rows in a batch.
     pub const DEFAULT_BATCH_SIZE: usize = 8192;
-    /// Bytes of a batch, unless chosen otherwise.
+    /// The default size of a batch in bytes.
     pub const DEFAULT_BATCH_BYTES: usize = 128 << 20;
 
-    /// Everything, with default settings.
+    /// Returns options that read the whole file.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -120,7 +119,7 @@ impl Default for ReadOptions {
     }
 }
 
-/// Declares setters that can be chained, one a field.
+/// Declares setters that can be chained, one per field.
 macro_rules! setters {
     ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
         impl ReadOptions {$(
@@ -143,19 +142,19 @@ setters! {
     row_ranges: Vec<Range<u64>>;
     /// Chooses rows by their values.
     filter: Predicate;
-    /// Chooses how rows are passed over that nobody wants.
+    /// Chooses the steps that may rule out rows.
     pruning: PruningSteps;
-    /// Passes over rows.
+    /// Skips this many rows.
     offset: u64;
-    /// Stops after that many rows.
+    /// Stops after this many rows.
     limit: u64;
-    /// Sets the rows of a batch.
+    /// Sets the largest number of rows in a batch.
     batch_size: usize;
-    /// Sets the bytes of a batch.
+    /// Sets the approximate size of a batch in bytes.
     batch_bytes: usize;
-    /// Sets the number of threads; 0 stands for one a core.
+    /// Sets the number of threads; 0 stands for one per core.
     threads: usize;
-    /// Lends threads of the program.
+    /// Uses the program's own threads.
     spawn: Arc<dyn Spawn>;
     /// Takes the memory of the read from a pool.
     memory_pool: Arc<dyn MemoryPool>;
@@ -163,15 +162,15 @@ setters! {
     tune_allocator: bool;
     /// Switches checksums on or off.
     verify_crc: bool;
-    /// Chooses what to do about damage.
+    /// Chooses the reaction to damage.
     on_error: OnError;
-    /// Sets what the file may ask for.
+    /// Sets the limits on what a file may demand.
     limits: Limits;
     /// Chooses the Arrow types.
     schema: SchemaOptions;
-    /// Sets the schema that the batches shall have.
+    /// Sets the schema of the batches.
     wanted_schema: WantedSchema;
-    /// Sets who has the keys of the file.
+    /// Sets the keys of the file.
     decryption: Arc<dyn Decryption>;
 }
 
@@ -191,22 +190,22 @@ impl ReadOptions {
         self
     }
 
-    /// Keeps or leaves out rows, of those that are left so far.
+    /// Adds a selection of rows.
     #[must_use]
     pub fn row_selection(mut self, selection: RowSelection) -> Self {
         self.row_selections.push(selection);
         self
     }
 
-    /// Adds a column that says where rows come from.
+    /// Adds a column with the origin of each row.
     #[must_use]
     pub fn virtual_column(mut self, column: VirtualColumn) -> Self {
         self.virtual_columns.push(column);
         self
     }
 
-    /// Adds a column that an extension type makes from the field at a path, whether or not the field
-    /// itself is read. What is decoded for both is decoded once.
+    /// Adds a column that an extension type makes from the field at a path. The field itself need not be read. If it is, it is
+    /// decoded once.
     #[must_use]
     pub fn extension_column<S: Into<String>>(
         mut self,

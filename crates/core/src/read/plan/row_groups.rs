@@ -1,4 +1,4 @@
-//! Which rows a read wants of which row groups.
+//! The rows of each row group that a read selects.
 
 use std::ops::Range;
 
@@ -10,43 +10,43 @@ use super::row_selection::{intersection, normalize, within};
 use crate::column::selection::{RowRanges, WantedPiece};
 use crate::page::PageMaps;
 
-/// The wanted rows of one row group.
+/// The selected rows of one row group.
 #[derive(Debug, Clone)]
 pub struct RowGroupPlan {
-    /// Which one of the read it is.
+    /// Its index among the row groups of the read.
     pub(in crate::read) index: usize,
     ordinal: usize,
-    /// Rows of the file before it.
+    /// The number of rows of the file before it.
     pub(in crate::read) first_row: u64,
     pub(in crate::read) num_rows: u64,
     pub(in crate::read) ranges: RowRanges,
     num_wanted: u64,
     /// The number of selected rows of the row group that were emitted before the first of these.
     pub(in crate::read) rows_before: u64,
-    /// Where the pages of its columns lie, as far as that was looked up.
+    /// The places of the pages of its columns, as far as they were looked up.
     pub(in crate::read) maps: PageMaps,
 }
 
 impl RowGroupPlan {
-    /// Ordinal of the row group in the file.
+    /// Returns the ordinal of the row group in the file.
     #[must_use]
     pub fn ordinal(&self) -> usize {
         self.ordinal
     }
 
-    /// Which of its rows are wanted, counted from its first one: ascending, disjoint and not empty.
+    /// Returns its selected rows, counted from its first one: ascending, disjoint ranges that are not empty.
     #[must_use]
     pub fn row_ranges(&self) -> &[Range<u64>] {
         &self.ranges
     }
 
-    /// The number of its first row in the file.
+    /// Returns the number of its first row in the file.
     #[must_use]
     pub fn first_row(&self) -> u64 {
         self.first_row
     }
 
-    /// How many of its rows are wanted: at least one.
+    /// Returns the number of its selected rows: at least one.
     #[must_use]
     pub fn num_wanted(&self) -> u64 {
         self.num_wanted
@@ -61,12 +61,12 @@ impl RowGroupPlan {
         }
     }
 
-    /// Where the first `wanted` rows of its ranges end.
+    /// Returns the end of its first `wanted` selected rows.
     pub(in crate::read) fn end_of(&self, wanted: u64) -> u64 {
         WantedPiece::Ranges(self.ranges.clone()).end_of(wanted)
     }
 
-    /// The same row group, of which these rows are wanted. Its pages are found by `maps`.
+    /// Returns the row group with these selected rows, whose pages are found by `maps`.
     pub(in crate::read) fn restricted(&self, ranges: RowRanges, maps: PageMaps) -> Self {
         Self {
             num_wanted: count(ranges.iter()),
@@ -77,7 +77,7 @@ impl RowGroupPlan {
     }
 }
 
-/// How often the row group is read that is read most often.
+/// Returns the largest number of times that a row group is read.
 pub(in crate::read) fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
     let mut ordinals: Vec<_> = row_groups.iter().map(RowGroupPlan::ordinal).collect();
     ordinals.sort_unstable();
@@ -85,10 +85,10 @@ pub(in crate::read) fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
     runs.max().unwrap_or(1) as u64
 }
 
-/// The row groups with wanted rows, in the order in which they are read.
+/// Returns the row groups with selected rows, in the order in which they are read.
 ///
 /// # Errors
-/// Corrupt where row counts make no sense; Argument where a row group is asked for that there is not.
+/// Corrupt if row counts are invalid; Argument if the file lacks a requested row group.
 pub(in crate::read) fn plan_row_groups(
     metadata: &FileMetadata,
     options: &ReadOptions,
@@ -150,7 +150,7 @@ pub(in crate::read) fn plan_row_groups(
     Ok(plans)
 }
 
-/// How many rows ranges have.
+/// Returns the number of rows in ranges.
 pub(in crate::read) fn count<'a>(ranges: impl IntoIterator<Item = &'a Range<u64>>) -> u64 {
     let ranges = ranges.into_iter();
     ranges.map(|range| range.end - range.start).sum()
@@ -162,7 +162,7 @@ fn no_row_group(ordinal: usize, row_groups: usize) -> Error {
     ))
 }
 
-/// Rows still to be passed over, and rows still to be read.
+/// The numbers of rows to skip and to read.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::read) struct Window {
     pub(in crate::read) offset: u64,
@@ -170,7 +170,7 @@ pub(in crate::read) struct Window {
 }
 
 impl Window {
-    /// All rows.
+    /// Returns the window of all rows.
     pub(in crate::read) fn all() -> Self {
         Self {
             offset: 0,
@@ -178,7 +178,7 @@ impl Window {
         }
     }
 
-    /// Those of the options.
+    /// Returns the window of the options' offset and limit.
     pub(in crate::read) fn of(options: &ReadOptions) -> Self {
         Self {
             offset: options.offset,
@@ -186,12 +186,12 @@ impl Window {
         }
     }
 
-    /// How many rows are to be found, to pass over or to give out.
+    /// Returns the number of rows to skip or to emit.
     pub(in crate::read) fn wanted(&self) -> u64 {
         self.offset.saturating_add(self.left)
     }
 
-    /// The part of the next `rows` rows that is to be given out.
+    /// Returns the part of the next `rows` rows that is emitted.
     pub(in crate::read) fn next(&mut self, rows: u64) -> Range<u64> {
         let passed = rows.min(self.offset);
         self.offset -= passed;
@@ -200,7 +200,7 @@ impl Window {
         passed..passed + taken
     }
 
-    /// The part of a batch of the next rows that is to be given out, if any.
+    /// Returns the part of a batch of the next rows that is emitted, if any.
     pub(in crate::read) fn cut_batch(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
         let rows = self.next(batch.num_rows() as u64);
         // Both are at most the rows of the batch.

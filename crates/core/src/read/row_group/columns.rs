@@ -200,7 +200,7 @@ impl ColumnSet {
         if let Some(assembler) = &mut set.assembler {
             assembler.open_selecting(row_group);
         }
-        set.row_group.select_on_the_way();
+        set.row_group.wait_for_rows();
         Ok(set)
     }
 

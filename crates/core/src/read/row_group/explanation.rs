@@ -1,4 +1,4 @@
-//! What a read learns of its row groups before it decodes their rows.
+//! Explanations: what pruning finds out about row groups, and what reading them takes.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::metrics::ReadCounts;
 use crate::read::ReadPlan;
 use crate::read::bytes::FileBytes;
 
-/// What is known of the rows of a row group before they are decoded.
+/// The result of pruning a row group, before its rows are decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowGroupExplanation {
-    /// Ordinal of the row group in the file.
+    /// The ordinal of the row group in the file.
     pub row_group: usize,
-    /// Rows of it that the read may give, but for its filter.
+    /// The number of its rows that the read selects before its filter.
     pub rows: u64,
     /// The steps that were taken, in their order.
     pub steps: Vec<StepExplanation>,
@@ -30,17 +30,17 @@ pub struct RowGroupExplanation {
     pub rounds: u64,
 }
 
-/// What is known behind a step.
+/// The result of a step of pruning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepExplanation {
     /// The step.
     pub step: PruningStep,
-    /// Rows that are known not to be wanted, by this step and those before it.
+    /// The number of rows that this step and those before it ruled out.
     pub refused: u64,
-    /// Rows that are known to be wanted.
+    /// The number of rows that are selected without a test.
     pub accepted: u64,
-    /// Bytes of the file that the step looked at.
+    /// The number of bytes of the file that the step read.
     pub bytes: u64,
 }
 
@@ -56,7 +56,7 @@ impl StepExplanation {
 }
 
 impl RowGroupExplanation {
-    /// Rows whose values are tested.
+    /// Returns the number of rows whose values are tested.
     #[must_use]
     pub fn undecided(&self) -> u64 {
         let last = self.steps.last();

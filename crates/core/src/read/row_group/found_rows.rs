@@ -16,7 +16,7 @@ use crate::filter::{Verdict, concat, select};
 use crate::page::PageMaps;
 use crate::read::plan::{ColumnSource, FilterPlan, RowGroupPlan, count};
 
-/// Wanted rows whose runs begin less than this far from each other, on average, are told as a mask.
+/// If runs of selected rows begin less than this many rows apart, on average, they become a mask.
 const SHORT_RUNS: usize = 256;
 
 /// The rows of a row group that one filter selects.
@@ -24,7 +24,7 @@ pub(in crate::read) struct FoundRows {
     filter: Arc<FilterPlan>,
     /// The rows that are tested, up to the first that was not.
     walk: Selection,
-    /// Rows that are selected without a test, from the first that the other columns do not know of.
+    /// Rows that are selected without a test, and that the next level was not told of.
     sure: VecDeque<Range<u64>>,
     /// The number of rows still to be tested, of those that are known.
     untested: u64,
@@ -34,9 +34,9 @@ pub(in crate::read) struct FoundRows {
     found: u64,
     /// The selected rows, each piece with its number of rows. Some rows of the first one may have been emitted.
     pieces: VecDeque<(WantedPiece, u64)>,
-    given_of_first: u64,
+    emitted_of_first: u64,
     /// The end of the pieces that were emitted.
-    given_up_to: u64,
+    emitted_to: u64,
     /// Absent while a thread puts a batch together.
     joiner: Option<Joiner>,
     budget: Arc<Budget>,
@@ -119,8 +119,8 @@ impl FoundRows {
             is_open: false,
             found: 0,
             pieces: VecDeque::new(),
-            given_of_first: 0,
-            given_up_to: 0,
+            emitted_of_first: 0,
+            emitted_to: 0,
         }
     }
 
@@ -170,14 +170,14 @@ impl FoundRows {
         self.filter = filter;
     }
 
-    /// What is to be tested becomes known on the way.
-    pub(in crate::read) fn test_on_the_way(&mut self) {
+    /// Waits for the rows to test, which the level before selects.
+    pub(in crate::read) fn wait_for_rows(&mut self) {
         self.walk = Selection::new([].into());
         self.walk.open();
         (self.untested, self.is_open) = (0, true);
     }
 
-    /// These rows are to be tested too, which lie behind all others.
+    /// Adds rows to test, which come after all others.
     pub(in crate::read) fn extend(&mut self, pieces: Vec<WantedPiece>) {
         for piece in pieces {
             self.untested += piece.count();
@@ -185,37 +185,37 @@ impl FoundRows {
         }
     }
 
-    /// No other rows are to be tested; those that are wanted anyway.
+    /// Ends the tests. Returns the rows that are selected without a test and were not returned before.
     pub(in crate::read) fn end(&mut self) -> Vec<WantedPiece> {
         self.walk.close();
         (self.untested, self.is_open) = (0, false);
         self.add_sure(Vec::new())
     }
 
-    /// Counts rows that are given out.
-    fn give_out(&mut self, rows: u64) {
+    /// Counts rows that are emitted.
+    fn emit(&mut self, rows: u64) {
         self.found = self.found.saturating_sub(rows);
-        self.given_of_first += rows;
+        self.emitted_of_first += rows;
         while let Some((piece, count)) = self.pieces.front()
-            && *count <= self.given_of_first
+            && *count <= self.emitted_of_first
         {
-            self.given_of_first -= count;
-            self.given_up_to = piece.end();
+            self.emitted_of_first -= count;
+            self.emitted_to = piece.end();
             self.pieces.pop_front();
         }
     }
 
-    /// Up to which row all wanted rows were given out.
-    pub(in crate::read) fn given_up_to(&self) -> u64 {
+    /// Returns the end of the rows of which all selected ones were emitted.
+    pub(in crate::read) fn emitted_to(&self) -> u64 {
         match self.pieces.front() {
-            Some((piece, _)) if self.given_of_first > 0 => piece.end_of(self.given_of_first),
-            Some(_) => self.given_up_to,
-            // None is known that was not given out.
+            Some((piece, _)) if self.emitted_of_first > 0 => piece.end_of(self.emitted_of_first),
+            Some(_) => self.emitted_to,
+            // All selected rows that are known were emitted.
             None => self.next_test(),
         }
     }
 
-    /// Up to which row it is known which ones are wanted.
+    /// Returns the first row that is not tested yet.
     fn next_test(&self) -> u64 {
         match self.walk.run() {
             SelectionRun::Skip(rows) => self.walk.position() + rows as u64,
@@ -224,27 +224,27 @@ impl FoundRows {
         }
     }
 
-    /// Rows still to be tested, as far as they are known.
+    /// Returns the number of rows to test, of those that are known.
     pub(in crate::read) fn untested(&self) -> u64 {
         self.untested
     }
 
-    /// Whether nothing else is to be tested.
+    /// Returns true if no more rows are to be tested.
     pub(in crate::read) fn is_tested(&self) -> bool {
         self.untested == 0 && !self.is_open
     }
 
-    /// Rows of which it is not known that they are wanted, and those that are anyway.
+    /// Returns the number of rows to test, and of those that are selected without a test and wait.
     pub(in crate::read) fn rows_to_find(&self) -> u64 {
         self.untested + count(self.sure.iter())
     }
 
-    /// Wanted rows that are known and were not given out.
+    /// Returns the number of selected rows that are known and were not emitted.
     pub(in crate::read) fn found(&self) -> u64 {
         self.found
     }
 
-    /// Rows of the row group that may still come.
+    /// Returns the upper bound of the rows that may still be emitted.
     pub(in crate::read) fn rows_left(&self) -> u64 {
         self.rows_to_find() + self.found
     }
@@ -275,10 +275,10 @@ impl FoundRows {
     /// Takes the tested columns back, after `rows` rows of them were emitted.
     pub(in crate::read) fn put_joiner(&mut self, joiner: Joiner, rows: u64) {
         self.joiner = Some(joiner);
-        self.give_out(rows);
+        self.emit(rows);
     }
 
-    /// What is wanted of the row group, for bits of the next tested rows.
+    /// Returns the selected rows, from the bits of the next tested rows.
     fn pieces(&mut self, bits: &BooleanBuffer) -> Vec<WantedPiece> {
         let mut pieces = Vec::new();
         let mut first = 0;
@@ -298,7 +298,7 @@ impl FoundRows {
         pieces
     }
 
-    /// These wanted rows, and all that are wanted anyway up to where the next test is.
+    /// Returns these selected rows, with those that are selected without a test up to the next row to test.
     pub(in crate::read) fn add_sure(&mut self, found: Vec<WantedPiece>) -> Vec<WantedPiece> {
         let next = self.next_test();
         let mut pieces = Vec::with_capacity(found.len());
@@ -334,7 +334,7 @@ impl FoundRows {
             return Err(Error::argument("a batch is put together twice"));
         };
         let batch = joiner.join(others)?;
-        self.give_out(batch.num_rows() as u64);
+        self.emit(batch.num_rows() as u64);
         Ok(batch)
     }
 }
@@ -381,7 +381,7 @@ impl Joiner {
             .map_err(|error| Error::corrupt(error.to_string()))
     }
 
-    /// The next `rows` rows of the columns that are given out as they were tested.
+    /// Takes the next `rows` rows of the columns that are emitted as they were tested.
     fn take_kept(&mut self, rows: usize) -> Result<Vec<ArrayRef>> {
         let mut pieces: Vec<Vec<ArrayRef>> = Vec::new();
         let (mut left, mut freed) = (rows, 0);
@@ -414,7 +414,7 @@ impl Joiner {
     }
 }
 
-/// What is wanted of the rows from `start` on, if anything.
+/// Returns the selected rows from `start` on; `None` if there are none.
 fn piece(start: u64, bits: BooleanBuffer) -> Option<WantedPiece> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     for (from, to) in bits.set_slices() {

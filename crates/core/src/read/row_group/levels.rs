@@ -127,7 +127,7 @@ impl Levels {
                 },
             };
             if ordinal + 1 < plans.len() {
-                rows.test_on_the_way();
+                rows.wait_for_rows();
             }
             row_groups.push(row_group);
             levels.rows.push(rows);
@@ -188,7 +188,7 @@ impl Levels {
 
     /// Returns the end of the rows that were emitted, counted in the row group; `None` without a filter.
     pub(in crate::read) fn emitted_to(&self) -> Option<u64> {
-        self.rows.last().map(FoundRows::given_up_to)
+        self.rows.last().map(FoundRows::emitted_to)
     }
 
     /// Takes the damaged pages that the batches so far did without.

@@ -42,7 +42,7 @@ pub struct OpenRowGroup {
 /// A column chunk of a row group that is open.
 #[derive(Debug, Clone)]
 pub struct ChunkInPlan {
-    /// Where it lies in the file.
+    /// Its bytes in the file.
     pub range: Range<u64>,
     /// Its levels.
     pub num_values: u64,
@@ -151,13 +151,13 @@ impl OpenRowGroup {
         })
     }
 
-    /// How many columns there are: those of the read.
+    /// Returns the number of columns of the read.
     #[must_use]
     pub fn num_columns(&self) -> usize {
         self.chunks.len()
     }
 
-    /// Rows of a batch; the last one of the row group may have fewer.
+    /// Returns the number of rows of a batch. The last batch of the row group may have fewer.
     #[must_use]
     pub fn batch_rows(&self) -> usize {
         self.rows.batch_rows
@@ -178,7 +178,7 @@ impl OpenRowGroup {
         Ok(column)
     }
 
-    /// What reads the dictionary of a column, which lies at `place`.
+    /// Returns the reader of a column's dictionary, whose bytes are at `place`.
     pub(in crate::read) fn dictionary_values(
         &self,
         ordinal: usize,
@@ -206,7 +206,7 @@ impl OpenRowGroup {
         ColumnChunkDecoder::new(plan.clone(), &self.rows, pages, self.budget.clone())
     }
 
-    /// What the pages of a chunk are read by.
+    /// Returns what a page reader needs to know about a chunk.
     fn pages_of(
         &self,
         plan: &ColumnPlan,
@@ -228,17 +228,17 @@ impl OpenRowGroup {
         (self.pages.clone(), chunk)
     }
 
-    /// What the pages of a column chunk may decompress to.
+    /// Returns the limit of the decompressed bytes of a column chunk.
     fn decompression_limit(&self, plan: &ColumnPlan) -> DecompressionLimit {
         let leaf = &plan.leaf_type;
         DecompressionLimit::new(&self.pages.limits, leaf.physical_type, leaf.type_length)
     }
 
-    /// A part of a column, from a multiple of [`Self::batch_rows`] up to another one, or to the last row.
+    /// Creates the decoder of a part of a column, from a multiple of [`Self::batch_rows`] up to another one, or to the last row.
     /// All pages of the chunk must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
-    /// As [`Self::column`].
+    /// See [`Self::column`].
     pub fn part(&self, ordinal: usize, part: ColumnSplit) -> Result<Box<ColumnChunkDecoder>> {
         let (plan, chunk) = self.get(ordinal)?;
         let mut column = self.make(plan, chunk, self.decompression_limit(plan).unlimited())?;
@@ -249,12 +249,12 @@ impl OpenRowGroup {
         Ok(column)
     }
 
-    /// Counts the rows of these pages of a column, one behind the other in its chunk, and keeps what it
-    /// decompressed for the others that come for them. All pages of the chunk must be
+    /// Creates the counter of the rows of these pages of a column, which follow each other in its chunk. It keeps the
+    /// decompressed pages for the decoders of parts. All pages of the chunk must be
     /// [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
-    /// Argument where the read has no such column.
+    /// Argument if the read has no such column.
     pub fn row_counter(
         &self,
         ordinal: usize,
@@ -266,7 +266,7 @@ impl OpenRowGroup {
         Ok(Box::new(counter))
     }
 
-    /// The chunk of a column; none where the read has no such column.
+    /// Returns the chunk of a column; `None` if the read has no such column.
     #[must_use]
     pub fn chunk(&self, ordinal: usize) -> Option<ChunkInPlan> {
         let (plan, chunk) = self.get(ordinal).ok()?;
@@ -348,35 +348,35 @@ impl OpenRowGroup {
         }
     }
 
-    /// Wants no rows but those that are [added](Self::extend_selection).
-    pub(in crate::read) fn select_on_the_way(&mut self) {
+    /// Selects no rows but those that are [added](Self::extend_selection) later.
+    pub(in crate::read) fn wait_for_rows(&mut self) {
         self.rows.ranges = [].into();
         self.rows.found.is_open = true;
     }
 
-    /// Wants these rows too, which lie behind all others.
+    /// Selects more rows, which come after all others.
     pub(in crate::read) fn extend_selection(&mut self, piece: &WantedPiece) {
         self.rows.found.pieces.push(piece.clone());
     }
 
-    /// No other rows are wanted.
+    /// Selects no more rows.
     pub(in crate::read) fn close_selection(&mut self) {
         self.rows.found.is_open = false;
     }
 
-    /// Rows of the row group, wanted or not.
+    /// Returns the number of rows of the row group.
     #[must_use]
     pub fn num_rows(&self) -> u64 {
         self.rows.num_rows
     }
 
-    /// How many of them are wanted.
+    /// Returns the number of selected rows.
     #[must_use]
     pub fn num_wanted(&self) -> u64 {
         self.rows.num_wanted()
     }
 
-    /// The rows with which batches begin.
+    /// Returns the first row of each batch.
     #[must_use]
     pub fn batch_starts(&self) -> &Arc<[u64]> {
         self.batch_starts.get_or_init(|| {
@@ -386,16 +386,16 @@ impl OpenRowGroup {
     }
 }
 
-/// A column chunk, as its metadata has it.
+/// A column chunk, by its metadata.
 pub(in crate::read) struct Chunk {
-    /// Where it lies in the file.
+    /// Its bytes in the file.
     pub(in crate::read) range: Range<u64>,
     num_values: u64,
     pub(in crate::read) uncompressed_size: u64,
     codec: CompressionCodec,
     has_dictionary: bool,
     cipher: Option<ChunkCipher>,
-    /// Where its pages are, if that was looked up.
+    /// The places of its pages, if they were looked up.
     map: Option<Arc<PageMap>>,
 }
 

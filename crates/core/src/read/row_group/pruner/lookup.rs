@@ -1,4 +1,4 @@
-//! One thing that is looked up in the file about a column chunk, step by step as its bytes come.
+//! The lookup of a bloom filter, a dictionary or page indexes of a column chunk, as its bytes arrive.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use crate::pruning::BloomFilterProbe;
 use crate::read::ReadPlan;
 use crate::read::bytes::FileBytes;
 
-/// A dictionary is looked at by itself where it is no larger than one part of so many of its chunk.
+/// A dictionary is read by itself if it is at most one part in this many of its chunk.
 const DICTIONARY_SHARE: u64 = 2;
 
-/// Something that is looked up.
+/// A lookup under way.
 pub(super) struct Lookup {
     leaf: usize,
     what: What,
-    /// The bytes that it waits for.
+    /// The ranges that it waits for.
     needs: Vec<Range<u64>>,
 }
 
@@ -28,7 +28,7 @@ enum What {
     BloomFilter {
         test: usize,
         probe: Box<BloomFilterProbe>,
-        /// Values that were not looked up yet.
+        /// The hashes that were not looked up yet.
         hashes: Vec<u64>,
     },
     Dictionary {
@@ -38,7 +38,7 @@ enum What {
     PageIndex(Box<PageIndex>),
 }
 
-/// What was found.
+/// The result of a lookup.
 pub(super) enum Found {
     Nothing,
     /// The chunk has no value that this test accepts.
@@ -51,7 +51,7 @@ pub(super) enum Found {
 }
 
 impl Lookup {
-    /// Asks the bloom filter of a chunk, if it has one, for values that are hashed so.
+    /// Looks up hashes in the bloom filter of a chunk, if it has one.
     pub(super) fn bloom_filter(
         metadata: &FileMetadata,
         (row_group, leaf): (usize, usize),
@@ -83,7 +83,7 @@ impl Lookup {
         )
     }
 
-    /// Reads the offset index of a chunk, and the column index where that is asked for; none where it has not got both.
+    /// Reads the offset index of a chunk, and the column index if `with_bounds`. Returns `None` if the chunk lacks one.
     pub(super) fn page_index(
         plan: &ReadPlan,
         (row_group, leaf): (usize, usize),
@@ -115,14 +115,14 @@ impl Lookup {
         self.leaf
     }
 
-    /// Looks it up for another test too.
+    /// Adds a test that the result is for.
     pub(super) fn add_test(&mut self, test: usize) {
         if let What::Dictionary { tests, .. } = &mut self.what {
             tests.push(test);
         }
     }
 
-    /// Bytes of the file that an index takes.
+    /// Returns the number of bytes of the file that the indexes take.
     pub(super) fn bytes(&self) -> u64 {
         match &self.what {
             What::PageIndex(index) => index.bytes(),
@@ -157,10 +157,10 @@ impl Lookup {
         Ok(self.needs.is_empty())
     }
 
-    /// Goes on as far as the bytes at hand allow; `None` where it [waits](Self::needs) for others.
+    /// Goes on as far as the bytes at hand allow. Returns `None` if it waits for others.
     ///
     /// # Errors
-    /// Whatever is wrong with the bytes.
+    /// Errors in the bytes.
     pub(super) fn poll(&mut self, limits: &Limits) -> Result<Option<Found>> {
         if !self.needs.is_empty() {
             return Ok(None);
@@ -194,7 +194,7 @@ impl Lookup {
     }
 }
 
-/// Asks a bloom filter for one value after the other, until it may have one.
+/// Looks up one value after the other in a bloom filter, until it may have one.
 fn ask(
     test: usize,
     probe: &mut BloomFilterProbe,
@@ -213,7 +213,7 @@ fn ask(
     Ok(Step::Ready(Found::NoValue(test)))
 }
 
-/// Where the dictionary of a chunk lies, if all its data pages refer to it and it is a small part of the chunk.
+/// Returns the range of a chunk's dictionary, if all data pages refer to it and it is a small part of the chunk.
 pub(super) fn dictionary_of_all_pages(chunk: &ColumnChunk) -> Option<Range<u64>> {
     let metadata = chunk.meta_data.as_ref()?;
     let start = u64::try_from(metadata.dictionary_page_offset?).ok()?;

@@ -1,12 +1,13 @@
-//! What is looked at before the columns of a row group are opened: which of its rows can be wanted, and in which pages
-//! they lie.
+//! Pruning: which rows of a row group a filter may select, and which pages have them.
+//!
+//! It takes place before the columns are opened.
 //!
 //! ```text
 //! statistics ─► bloom filters ─► dictionaries ─► page indexes ─► maps of the pages of all columns
-//!               each only for tests that are undecided, and only while rows are
+//!               each only for undecided tests, as long as there are undecided rows
 //! ```
 //!
-//! Nothing here moves rows: what is not known, or wrong, leaves them undecided.
+//! Missing or invalid data leaves rows undecided.
 
 mod lookup;
 mod page_index;
@@ -31,53 +32,54 @@ use crate::read::bytes::FileBytes;
 use crate::read::plan::count;
 use crate::read::{ReadPlan, RowGroupPlan};
 
-/// Decoded, and with its bounds in arrays, an index takes at most so many times its bytes. A page takes eight bytes of the
-/// indexes at least, and two slots of bounds, of 64 bytes each at most.
+/// The most bytes of memory per byte of an index, once it is decoded and its bounds are in arrays.
+///
+/// A page has at least eight bytes in the indexes, and at most two bounds of 64 bytes each.
 const INDEX_GROWTH: u64 = 32;
 
-/// The indexes of a row group may take this share of the memory of a read.
+/// The indexes of a row group may take one part in this many of the memory of a read.
 const INDEX_SHARE: u64 = 16;
 
 /// Of so many row groups that are looked at, one is assumed to be read: the column chunks of a row group are fetched along
 /// with its indexes if this share of a round trip costs more.
 const SURVIVING_ROW_GROUPS: u64 = 4;
 
-/// Chunks with fewer bytes than this are not worth an index.
+/// The size of a column chunk, in bytes, below which its offset index is not worth a lookup.
 const SMALL_CHUNK: u64 = 16 << 10;
 
-/// What is known of a row group before its columns are opened.
+/// The result of pruning a row group.
 pub(in crate::read) struct Pruned {
     pub(in crate::read) row_group: RowGroupPlan,
-    /// Of each of its rows.
+    /// The verdict for each of its rows.
     pub(crate) verdicts: VerdictRuns,
-    /// Of the columns that have one.
+    /// The page maps of the columns that have one.
     pub(crate) maps: PageMaps,
     /// The memory of the maps.
     pub(crate) memory: Reservation,
 }
 
-/// Finds out which rows of a row group can be wanted.
+/// Finds out which rows of a row group a filter may select.
 pub(crate) struct RowGroupPruner {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
     row_group: RowGroupPlan,
-    /// Of each test of the filter.
+    /// The verdicts of each test of the filter.
     of_tests: Vec<VerdictRuns>,
     verdicts: VerdictRuns,
     maps: Vec<(usize, Arc<PageMap>)>,
     memory: Reservation,
-    /// Steps still to be taken, the next one last.
+    /// The steps to take, the next one last.
     steps: Vec<PruningStep>,
     lookups: Vec<Lookup>,
-    /// The step that was taken last, and the bytes that it was given.
+    /// The step that was taken last, and the number of bytes that it read.
     taken: (PruningStep, u64),
-    /// Rows known not to be wanted, and to be wanted, before it.
+    /// The numbers of rows that were ruled out and accepted before it.
     known: (u64, u64),
-    /// What is known behind each step, where somebody asks.
+    /// The result of each step, for an explanation.
     explanation: Option<Vec<StepExplanation>>,
 }
 
-/// What statistics tell of each test of the filter, in a row group.
+/// Returns the verdicts of statistics for each test of the filter, in a row group.
 fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<VerdictRuns>> {
     let tests = plan.filter().map_or(&[][..], |filter| filter.tests());
     let is_asked = plan.options().pruning.has(PruningStep::Statistics);
@@ -107,7 +109,7 @@ pub fn tests_row_groups(plan: &ReadPlan) -> bool {
         match verdict {
             Ok(Verdict::None) => {}
             Ok(Verdict::All) => untested += row_group.num_wanted(),
-            // Whoever reads the row group says what is wrong.
+            // Reading the row group reports the error.
             Ok(Verdict::Some) | Err(_) => {
                 row_groups += 1;
                 tested += row_group.num_wanted();
@@ -118,10 +120,10 @@ pub fn tests_row_groups(plan: &ReadPlan) -> bool {
 }
 
 impl RowGroupPruner {
-    /// One for a row group of the plan, or a part of it.
+    /// Creates the pruner of a row group of the plan, or of a part of one.
     ///
     /// # Errors
-    /// Corrupt where metadata of the row group cannot be decoded; what predicates of one's own say.
+    /// Corrupt if metadata of the row group is invalid; errors of custom predicates.
     pub(in crate::read) fn new(
         plan: Arc<ReadPlan>,
         row_group: RowGroupPlan,
@@ -149,18 +151,18 @@ impl RowGroupPruner {
         Ok(pruner)
     }
 
-    /// The same, which notes what is known behind each step.
+    /// Keeps the result of each step, for an explanation.
     pub(in crate::read) fn explained(mut self) -> Self {
         self.explanation = Some(Vec::new());
         self
     }
 
-    /// What was known behind each step.
+    /// Returns the result of each step.
     pub(in crate::read) fn into_explanation(self) -> Vec<StepExplanation> {
         self.explanation.unwrap_or_default()
     }
 
-    /// Notes what is known behind the step that was taken last.
+    /// Notes the result of the step that was taken last.
     fn note_step(&mut self) {
         let ranges = &self.row_group.ranges;
         let rows = |verdict| count(&self.verdicts.within(ranges, |it| it == verdict));
@@ -318,12 +320,12 @@ impl RowGroupPruner {
         }
     }
 
-    /// Whether a step can tell more than is known.
+    /// Returns true if a step may decide about more rows.
     fn is_worth(&self, step: PruningStep) -> bool {
         let verdict = self.verdicts.whole();
         match step {
             PruningStep::PageMaps => {
-                // Rows are passed over, or may be.
+                // Pages may be skipped.
                 let is_partial = self.row_group.num_wanted() < self.row_group.num_rows / 2;
                 verdict == Verdict::Some || (verdict == Verdict::All && is_partial)
             }
@@ -331,7 +333,7 @@ impl RowGroupPruner {
         }
     }
 
-    /// What the tests that are undecided ask of their leaves.
+    /// Returns the undecided tests of leaves, with their numbers.
     fn undecided(&self) -> Vec<(usize, &LeafNode)> {
         let tests = self.undecided_tests();
         let leaves = tests.filter_map(|(index, test)| match test {
@@ -363,11 +365,11 @@ impl RowGroupPruner {
             .plan
             .metadata()
             .column_chunk(self.row_group.ordinal(), leaf);
-        // Whoever reads the pages says what is wrong.
+        // Reading the pages reports the error.
         chunk.ok().filter(|chunk| chunk.meta_data.is_some())
     }
 
-    /// Notes what is to be looked up in a step.
+    /// Starts the lookups of a step.
     fn begin(&mut self, step: PruningStep) -> Result<()> {
         let lookups = match step {
             PruningStep::Statistics => Vec::new(),
@@ -409,7 +411,7 @@ impl RowGroupPruner {
         )
     }
 
-    /// The dictionaries of columns of which all pages refer to them, where the dictionary is the smaller part.
+    /// Returns the lookups of dictionaries, if all pages refer to them and they are the smaller part of the chunk.
     fn dictionaries(&self) -> Result<Vec<Lookup>> {
         let Some(filter) = self.plan.filter() else {
             return Ok(Vec::new());
@@ -483,7 +485,7 @@ impl RowGroupPruner {
         Ok(lookups)
     }
 
-    /// Goes on with a lookup; returns false where it needs bytes. What is damaged tells nothing.
+    /// Goes on with a lookup. Returns false if bytes are missing. Damaged data decides nothing.
     fn look_up(&mut self, lookup: &mut Lookup) -> Result<bool> {
         let found = match lookup.poll(&self.plan.options().limits) {
             Ok(None) => return Ok(false),

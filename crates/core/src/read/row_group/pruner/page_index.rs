@@ -15,7 +15,7 @@ use crate::page::{PageStart, PageWalker, has_dictionary};
 use crate::pruning::IndexDecoder;
 use crate::read::ReadPlan;
 
-/// Bytes that are asked for as a page header; twice as many where it is longer.
+/// The number of bytes that are read for a page header. If it is longer, twice as many are read.
 const USUAL_HEADER: u64 = 128;
 
 /// The lookup of the indexes of a chunk. All that is missing is asked for at once.
@@ -51,9 +51,9 @@ pub(super) struct FoundPages {
     /// The column index, if it was asked for.
     pub(super) bounds: Option<Arc<ColumnIndex>>,
     pub(super) offsets: Arc<OffsetIndex>,
-    /// Levels of the first data page.
+    /// The number of levels of the first data page.
     first_levels: u64,
-    /// Its rows, if its header states them.
+    /// The number of its rows, if its header states it.
     first_rows: Option<u64>,
 }
 
@@ -141,7 +141,7 @@ impl PageIndex {
     /// Returns the indexes, or `None` after adding the missing ranges to `needs`.
     ///
     /// # Errors
-    /// Whatever is wrong with the bytes.
+    /// Errors in the bytes.
     pub(super) fn poll(
         &mut self,
         limits: &Limits,
@@ -158,7 +158,7 @@ impl PageIndex {
         let first = offsets.page_locations.first();
         let first = first.and_then(|page| u64::try_from(page.offset).ok());
         let first = first.ok_or_else(|| Error::corrupt("an offset index without pages"))?;
-        // There are writers that do not say where the first data page is.
+        // Some writers do not state the offset of the first data page.
         if first != self.walker.start().offset {
             self.walker.jump(PageStart {
                 offset: first,

@@ -1,4 +1,4 @@
-//! Columns below lists whose pages only their levels tell the rows of.
+//! Splits of columns below lists, if only the levels of their pages tell the rows.
 //!
 //! ```text
 //! pages     |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |  8  |
@@ -6,8 +6,8 @@
 //! parts     |        0           |       1          |     2       |
 //! ```
 //!
-//! Threads decompress pages in groups, any of them, and count the rows that start there. Once that
-//! is known of all pages up to where a part ends, the part may be decoded, from the pages as they are now.
+//! Threads decompress groups of pages in any order, and count the rows that start there. Once all pages up to the end of a
+//! part are counted, the part can be decoded from the decompressed pages.
 
 use std::collections::VecDeque;
 
@@ -21,25 +21,25 @@ use crate::read::row_group::OpenRowGroup;
 /// A column whose pages are being counted.
 pub(in crate::read) struct Counting {
     ordinal: usize,
-    /// Groups that nobody has begun to count.
+    /// The groups that no thread has begun to count.
     groups: VecDeque<Vec<DataPage>>,
-    /// Those behind them which are not cut, the first one first.
+    /// The groups that were begun and are not split yet, in order.
     begun: VecDeque<Begun>,
-    /// Groups before those.
+    /// The number of groups before those.
     num_split: usize,
     splitter: Splitter,
-    /// Rows of all that is cut.
+    /// The number of rows in all groups that are split.
     rows: u64,
 }
 
-/// A group that somebody counts, or has counted.
+/// A group that a thread counts, or has counted.
 struct Begun {
     pages: Vec<DataPage>,
     rows: Option<Result<Vec<u64>>>,
 }
 
 impl Counting {
-    /// The column at `ordinal`, in groups of about so much work.
+    /// Creates the groups of the column at `ordinal`, each with about this much work.
     pub(super) fn new(
         ordinal: usize,
         pages: Vec<DataPage>,
@@ -49,7 +49,7 @@ impl Counting {
         let mut groups = VecDeque::new();
         let (mut group, mut work) = (Vec::new(), 0);
         for mut page in pages {
-            // For who counts its rows, and for the part that has them.
+            // For the counter of its rows, and for the part that has them.
             page.shared = Some(SharedPage::new(page.place.page, 2));
             work += page.work;
             group.push(page);
@@ -71,17 +71,17 @@ impl Counting {
         }
     }
 
-    /// Whether there is a group that nobody has begun to count.
+    /// Returns true if there is a group that no thread has begun to count.
     pub(in crate::read) fn has_more(&self) -> bool {
         !self.groups.is_empty()
     }
 
-    /// Groups that were begun and are not cut.
+    /// Returns the number of groups that were begun and are not split yet.
     pub(in crate::read) fn num_begun(&self) -> usize {
         self.begun.len()
     }
 
-    /// Takes the next group, for the caller to count.
+    /// Takes the next group, which the caller counts.
     pub(in crate::read) fn begin(
         &mut self,
         row_group: &OpenRowGroup,
@@ -93,8 +93,8 @@ impl Counting {
         Some((self.num_split + self.begun.len() - 1, counter))
     }
 
-    /// Notes what rows start in each page of a group; the parts that are known because of that. Where
-    /// counting failed, what is behind is one part, which fails for the same reason.
+    /// Notes how many rows start in each page of a group. Returns the parts that are known now. If counting failed, the
+    /// rest is one part, which fails for the same reason.
     pub(in crate::read) fn counted(
         &mut self,
         group: usize,

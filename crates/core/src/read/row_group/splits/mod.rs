@@ -1,4 +1,4 @@
-//! Where a column chunk is cut, so that several threads decode it.
+//! Splits of a column chunk, so that several threads decode it.
 //!
 //! ```text
 //! pages     |   0   |   1   |   2   |   3   |   4   |
@@ -9,9 +9,9 @@
 //! Parts begin where batches do, so that their column batches are those of the undivided column. A page that
 //! two parts have rows of is decompressed by one of them, and decoded from there by both.
 //!
-//! Which rows a page has is what headers tell or, of pages of version 1 of a column below lists, the
-//! offset index. That may be wrong: each part looks whether the next one begins where it was thought to.
-//! Where there is no such index, the rows are [counted](Counting) as the read goes on.
+//! Page headers tell which rows a page has. For pages of version 1 of a column below lists, the offset index does. It may be
+//! wrong, so each part checks that the next one begins with the expected row. Without such an index, threads
+//! [count](Counting) the rows during the read.
 
 mod counting;
 mod splitter;
@@ -34,62 +34,62 @@ use crate::pruning::IndexDecoder;
 use crate::read::ReadPlan;
 use crate::read::bytes::FileBytes;
 
-/// Bytes that are asked for as a page header; four times as many each time that it is longer.
+/// The number of bytes that are read for a page header. If it is longer, four times as many are read.
 const HEADER_BYTES: u64 = 512;
 
-/// A value counts as this many bytes at least: decoding one takes its time, however few bits it has.
+/// The least work of decoding a value, in bytes: it takes time, however few bits the value has.
 const BYTES_A_VALUE: u64 = 8;
 
-/// A part is not worth its start below this many bytes, decompressed.
+/// The least work of a part, in decompressed bytes.
 const LEAST_BYTES: u64 = 1 << 20;
 
-/// Nor below so many times the dictionary, which each part decodes.
+/// The least work of a part, in sizes of the dictionary, which each part decodes.
 const LEAST_DICTIONARIES: u64 = 4;
 
-/// Threads run ahead by a part each, whose arrays wait in memory: no more bytes than this.
+/// The most work of a part, in bytes. Each thread works a part ahead, whose arrays wait in memory.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// Pages of the columns that are cut, of which the budget of the read must hold as many.
+/// The number of pages of a split column that the memory of the read must have room for.
 const PAGES_IN_BUDGET: u64 = 16;
 
-/// Pages of a column that is cut, at most: they are listed, in some megabytes.
+/// The most pages of a split column. Their list takes some megabytes.
 const MOST_PAGES: usize = 1 << 16;
 
-/// Bytes of an offset index for each page, at most.
+/// The most bytes of an offset index per page.
 const INDEX_BYTES_A_PAGE: usize = 64;
 
-/// Parts a thread, so that one that is late does not keep the others waiting.
+/// The number of parts per thread. Several parts let fast threads do more than slow ones.
 const PARTS_A_THREAD: u64 = 8;
 
-/// Columns are decoded as a whole where fewer rows are wanted than one of so many.
+/// Columns are split only if at least one row in this many is selected.
 const LEAST_SHARE: u64 = 4;
 
-/// Batches of a row group whose columns are cut, at most: they are listed, in some megabytes.
+/// The most batches of a row group whose columns are split. Their list takes some megabytes.
 const MOST_BATCHES: u64 = 1 << 18;
 
-/// Groups of pages that are counted, for each part.
+/// The number of groups of pages to count per part.
 const GROUPS_A_PART: u64 = 4;
 
-/// The parts of a column, for threads to share.
+/// The parts of a column, which threads share.
 pub(in crate::read) enum LaneSplits {
     /// The column stays whole.
     Whole,
     /// These parts.
     Parts(Vec<ColumnSplit>),
-    /// Parts that become known as pages are counted.
+    /// The parts become known as pages are counted.
     Counting(Box<Counting>),
 }
 
 /// The pages of a column chunk.
 struct ChunkPages {
-    /// Bytes of the dictionary.
+    /// The size of the dictionary in bytes.
     dictionary: u64,
     data: Vec<DataPage>,
-    /// Whether it is known what rows they have.
+    /// True if the rows of each page are known.
     are_rows_known: bool,
 }
 
-/// What decoding takes, in bytes.
+/// Returns the work of decoding, in bytes.
 fn work(bytes: u64, num_values: u64) -> u64 {
     bytes.max(num_values.saturating_mul(BYTES_A_VALUE))
 }
@@ -113,12 +113,12 @@ pub(in crate::read) fn of_row_group(
     let (num_rows, num_wanted) = (row_group.num_rows(), row_group.num_wanted());
     let is_sparse = num_wanted < num_rows / LEAST_SHARE;
     let is_endless = num_rows / row_group.batch_rows() as u64 > MOST_BATCHES;
-    // A page that is lost must be lost once.
+    // A lost page must be reported once.
     if is_sparse || is_endless || matches!(options.on_error, OnError::NullPage) {
         return cuts;
     }
     let batch_starts = row_group.batch_starts();
-    // More than a thread's share, and more than a quarter of that more.
+    // More than a thread's share by a quarter.
     let share = total / threads as u64;
     let is_long = |chunk: &ChunkInPlan| work_of(chunk) > share.saturating_add(share / 4);
     let long = chunks.iter().filter(|chunk| is_long(chunk)).count() as u64;
@@ -127,7 +127,7 @@ pub(in crate::read) fn of_row_group(
     for (ordinal, (chunk, cut)) in chunks.iter().zip(&mut cuts).enumerate() {
         let part = work_of(chunk) / (threads as u64 * PARTS_A_THREAD);
         let part = part.clamp(LEAST_BYTES, MOST_BYTES);
-        // Which rows lists go on in is only known where all are read.
+        // The rows in which lists go on are known only if all rows are read.
         let may_be_cut = chunk.is_flat || num_wanted == num_rows;
         if !may_be_cut || !is_long(chunk) || work_of(chunk) < 2 * part {
             continue;
@@ -149,7 +149,7 @@ pub(in crate::read) fn of_row_group(
     cuts
 }
 
-/// The parts of a chunk whose pages are known.
+/// Splits a chunk whose pages are known.
 fn split_all(pages: Vec<DataPage>, mut splitter: Splitter) -> LaneSplits {
     let pages = pages.into_iter();
     let mut parts: Vec<_> = pages.filter_map(|page| splitter.add(page)).collect();
@@ -243,7 +243,7 @@ fn read(bytes: &mut dyn FileBytes, range: Range<u64>) -> Option<Bytes> {
     bytes.get(&range, range.end).ok()?
 }
 
-/// Levels of a data page, and its rows if the header tells them.
+/// Returns the number of levels of a data page, and of its rows if the header tells it.
 fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u64>)> {
     let (values, rows) = match header.type_ {
         PageType::DataPage => (header.data_page_header.as_ref()?.num_values, None),
@@ -261,7 +261,7 @@ fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u6
     Some((values, rows))
 }
 
-/// Adds the rows that the offset index states; none if there is no index, or not of these pages.
+/// Adds the first rows from the offset index. Returns `None` if there is no index, or not for these pages.
 fn add_offset_index(
     pages: &mut [DataPage],
     chunk: &ChunkInPlan,

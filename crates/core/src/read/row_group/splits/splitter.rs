@@ -1,29 +1,29 @@
-//! Where one part ends and the next one begins.
+//! Chooses where a part ends and the next one begins.
 
 use std::sync::Arc;
 
 use crate::column::{ColumnSplit, PageOfRow};
 use crate::page::SharedPage;
 
-/// A data page, as far as cutting needs to know it.
+/// A data page, as splitting needs to know it.
 pub(super) struct DataPage {
     pub(super) place: PageOfRow,
     pub(super) work: u64,
-    /// Where it was decompressed to be counted.
+    /// The decompressed page, if its rows were counted.
     pub(super) shared: Option<SharedPage>,
 }
 
-/// Makes parts of about so much work from the pages of a column chunk, which it gets one by one.
+/// Makes parts of about the same work from the pages of a column chunk, one page after the other.
 pub(super) struct Splitter {
     num_rows: u64,
-    /// The rows with which batches begin.
+    /// The first row of each batch.
     batch_starts: Arc<[u64]>,
     part_work: u64,
     is_flat: bool,
     /// The part at hand, with the work of its pages so far.
     open: Option<ColumnSplit>,
     work: u64,
-    /// The row that the next part is to begin with: a batch does.
+    /// The first row of the next part, which is that of a batch.
     next: Option<u64>,
     /// The last page, and its work.
     last: Option<(PageOfRow, u64)>,
@@ -48,12 +48,12 @@ impl Splitter {
         }
     }
 
-    /// Adds the next page; the part that is complete now, if one is.
+    /// Adds the next page. Returns a part if it is complete now.
     pub(super) fn add(&mut self, page: DataPage) -> Option<ColumnSplit> {
         let place = page.place;
         let next = self.next.take_if(|first| place.rows_before > *first);
         let complete = next.and_then(|first| self.cut(first));
-        // Of the rows before the first batch none is wanted.
+        // No row before the first batch is selected.
         let first_wanted = self.batch_starts.first().copied().unwrap_or_default();
         let open = self.open.get_or_insert_with(|| ColumnSplit {
             rows: first_wanted..self.num_rows,
@@ -62,7 +62,7 @@ impl Splitter {
             shared: Vec::new(),
         });
         if self.work >= self.part_work && self.next.is_none() {
-            // The first batch that starts in this page or behind it.
+            // The first batch that starts in this page or after it.
             let starts = &self.batch_starts;
             let next = starts.partition_point(|start| *start < place.rows_before);
             let first = starts.get(next).copied();
@@ -74,21 +74,21 @@ impl Splitter {
         complete
     }
 
-    /// The parts that are left when there is no page any more.
+    /// Returns the parts that are left after the last page.
     pub(super) fn end(&mut self) -> impl Iterator<Item = ColumnSplit> {
         let first = self.next.take();
         let before = first.and_then(|first| self.cut(first));
         before.into_iter().chain(self.open.take())
     }
 
-    /// Has the next part begin with the row `first`, in the last page; the part before it.
+    /// Begins the next part with the row `first`, in the last page. Returns the part before it.
     fn cut(&mut self, first: u64) -> Option<ColumnSplit> {
         let (begin, work) = self.last?;
         let mut before = self.open.take()?;
         before.rows.end = first;
         before.end = Some(begin);
         let mut shared = Vec::new();
-        // Below lists, the part before it looks there for the end of its last row.
+        // Below lists, the part before looks there for the end of its last row.
         if !self.is_flat || begin.rows_before < first {
             let counted = before
                 .shared
