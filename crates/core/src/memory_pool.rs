@@ -8,9 +8,10 @@ use herringbone_format::{Error, Result};
 
 /// Memory that many reads share, such as that of a query engine.
 ///
-/// A read takes bytes before it allocates them, in blocks of a mebibyte, and gives all of them back when it is dropped. A
-/// pool that refuses must not wait: the read drops the work that is ahead of its output, and goes on with less. If what is
-/// due is refused even so, the read fails with an error of kind [Limit](herringbone_format::ErrorKind::Limit).
+/// A read takes bytes before it allocates them, in blocks of a mebibyte. It gives all of them back when it is dropped.
+///
+/// A pool must not wait. If it refuses, the read drops the work ahead of its output and tries again. If the pool refuses once
+/// more, the read fails with an error of kind [Limit](herringbone_format::ErrorKind::Limit).
 pub trait MemoryPool: Debug + Send + Sync {
     /// Takes `bytes` bytes. Returns false if the pool does not have them.
     fn take(&self, bytes: u64) -> bool;
@@ -101,7 +102,7 @@ impl PooledMemory {
         Err(Error::pool_refused(missing, *taken))
     }
 
-    /// Gives back what is not `used`, but for one block.
+    /// Gives back the bytes that are not `used`, except for one block.
     pub(crate) fn shrink(&self, used: &AtomicU64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let spare = taken.saturating_sub(used.load(Ordering::Relaxed));

@@ -106,7 +106,7 @@ impl Reader {
     }
 
     /// Lets the filter of another plan of the same read select all rows that were not selected yet. The plan is of the same
-    /// file and options, but for its filter. Row groups that are not begun are pruned by it.
+    /// file and options, except for its filter. Row groups that are not begun are pruned by it.
     ///
     /// Rows that the old filter selected before still come. With several threads, their number depends on how far these are.
     ///

@@ -25,7 +25,6 @@ pub use push::{ByteStore, DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPo
 pub use row_group::{
     Assembly, ChunkInPlan, ColumnTask, LevelTask, OpenRowGroup, RowGroupExplanation, RowGroupRead,
     RowGroupStep, SharedStep, StepExplanation, explain, missing_keys, tests_row_groups,
-    too_few_rows,
 };
 pub use sequence::{ReadSequence, ReadStep};
 pub use wanted_schema::{FieldMatching, FieldNames, WantedSchema};

@@ -81,7 +81,7 @@ impl ReadSequence {
         &self.budget
     }
 
-    /// Returns the counts of what the read did so far.
+    /// Returns the counts of the read so far.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.budget.read_metrics()

@@ -59,7 +59,7 @@ pub struct ReadOptions {
     pub verify_crc: bool,
     /// The reaction to damaged pages and row groups.
     pub on_error: OnError,
-    /// The limits on what a file may demand.
+    /// The limits on the resources that a file may take.
     pub limits: Limits,
     /// The choice of Arrow types for columns.
     pub schema: SchemaOptions,
@@ -164,7 +164,7 @@ setters! {
     verify_crc: bool;
     /// Chooses the reaction to damage.
     on_error: OnError;
-    /// Sets the limits on what a file may demand.
+    /// Sets the limits on the resources that a file may take.
     limits: Limits;
     /// Chooses the Arrow types.
     schema: SchemaOptions;

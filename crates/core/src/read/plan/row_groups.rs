@@ -23,7 +23,7 @@ pub struct RowGroupPlan {
     num_wanted: u64,
     /// The number of selected rows of the row group that were emitted before the first of these.
     pub(in crate::read) rows_before: u64,
-    /// The places of the pages of its columns, as far as they were looked up.
+    /// The page maps of its columns, for those that were looked up.
     pub(in crate::read) maps: PageMaps,
 }
 

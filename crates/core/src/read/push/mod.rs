@@ -96,7 +96,7 @@ impl PushDecoder {
         }
     }
 
-    /// Goes on as far as the bytes at hand allow.
+    /// Decodes the next batch from the supplied bytes, or returns what is missing.
     ///
     /// # Errors
     /// Errors in the bytes, with their place. Later calls return no more rows.
@@ -237,7 +237,7 @@ impl PushDecoder {
         self.sequence.tighten_filter(plan)
     }
 
-    /// Returns the counts of what the read did so far.
+    /// Returns the counts of the read so far.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {
         self.sequence.metrics()
@@ -289,7 +289,7 @@ impl DetachedRowGroup {
         self.read.ordinal()
     }
 
-    /// Goes on as far as the bytes at hand allow.
+    /// Decodes the next batch from the supplied bytes, or returns what is missing.
     ///
     /// # Errors
     /// Errors in the bytes, with their place.

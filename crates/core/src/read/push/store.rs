@@ -32,7 +32,7 @@ pub struct ByteStore {
 pub struct Wanted {
     /// Ascending and disjoint ranges.
     ranges: Vec<Range<u64>>,
-    /// Those that decoders wait for. They have reserved memory for these.
+    /// The ranges that decoders wait for. Decoders have reserved memory for them.
     due: Vec<Range<u64>>,
 }
 
@@ -133,8 +133,8 @@ impl ByteStore {
         }
     }
 
-    /// Keeps `part` of the bytes that start at `offset`, of which `due` bytes are waited for. Returns false if the budget has
-    /// no room for the others.
+    /// Keeps `part` of the bytes that start at `offset`. A decoder waits for `due` of these bytes. Returns false if the budget
+    /// has no room for the others.
     fn keep(
         &mut self,
         (offset, bytes): (u64, &Bytes),
@@ -315,7 +315,7 @@ fn overlaps<'a>(
     ranges.map(|range| range.start.max(within.start)..range.end.min(within.end))
 }
 
-/// Returns the bytes of `part`, where `bytes` start at `offset` and have all of it.
+/// Returns the bytes of `part`, from `bytes` that start at `offset` and include it.
 fn slice(bytes: &Bytes, offset: u64, part: &Range<u64>) -> Bytes {
     bytes.slice((part.start - offset) as usize..(part.end - offset) as usize)
 }
@@ -352,7 +352,7 @@ mod tests {
         store.supply((2, &file(2..6)), &Wanted::default(), true);
         assert_eq!(store.buffered_bytes(), 8);
         assert_eq!(get(&mut store, 1..8), Some(file(1..8)));
-        // What comes after the need comes along.
+        // Bytes after the needed ones come along.
         assert_eq!(store.get(&(5..6), 100).unwrap(), Some(file(5..8)));
     }
 

@@ -133,7 +133,7 @@ pub(super) fn not_read() -> Error {
 }
 
 /// Returns the error of a column that ends before its row group does.
-pub fn too_few_rows() -> Error {
+pub(in crate::read) fn too_few_rows() -> Error {
     Error::corrupt("a column has fewer rows than its row group")
 }
 

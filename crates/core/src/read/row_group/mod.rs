@@ -14,7 +14,8 @@ mod pruner;
 mod read;
 mod splits;
 
-pub use columns::{ColumnTask, too_few_rows};
+pub use columns::ColumnTask;
+pub(in crate::read) use columns::too_few_rows;
 pub use explanation::{RowGroupExplanation, StepExplanation, explain};
 pub use levels::{Assembly, LevelTask, SharedStep};
 pub use open::{ChunkInPlan, OpenRowGroup, missing_keys};

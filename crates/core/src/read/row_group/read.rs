@@ -127,19 +127,13 @@ impl RowGroupRead {
         }
     }
 
-    /// Returns the ranges of the column chunks of the row group, as far as they are open.
+    /// Returns the ranges of the open column chunks.
     #[must_use]
     pub fn chunk_ranges(&self) -> Vec<Range<u64>> {
         match &self.stage {
             Stage::Open(levels) => levels.chunk_ranges(),
             _ => Vec::new(),
         }
-    }
-
-    /// Returns the plan that it reads by.
-    #[must_use]
-    pub fn plan(&self) -> &Arc<ReadPlan> {
-        &self.plan
     }
 
     /// Returns the upper bound of the rows that may still come, after the last batch.

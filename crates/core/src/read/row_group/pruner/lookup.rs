@@ -157,7 +157,7 @@ impl Lookup {
         Ok(self.needs.is_empty())
     }
 
-    /// Goes on as far as the bytes at hand allow. Returns `None` if it waits for others.
+    /// Returns the result, or `None` if bytes are missing.
     ///
     /// # Errors
     /// Errors in the bytes.

@@ -181,8 +181,7 @@ impl RowGroupPruner {
         }
     }
 
-    /// Goes on as far as the bytes at hand allow. All lookups of a step ask for their bytes in one round; returns `None` if
-    /// some are missing.
+    /// Returns the result, or `None` if bytes are missing. All lookups of a step ask for their bytes in one round.
     ///
     /// # Errors
     /// Key if encrypted data is not authentic; Limit if the budget refuses; errors of `bytes`.
