@@ -151,8 +151,8 @@ struct Opened {
 
 /// What the caller does next.
 enum Event {
-    /// Returns a batch of this row group.
-    Ready(Ready),
+    /// Returns this batch.
+    Emit(RecordBatch),
     /// Puts a batch of this row group together.
     Assemble(u64, Box<Assembly>),
     Failed(Error),
@@ -213,7 +213,7 @@ impl Threads {
                     self.crew.update(State::finish);
                     return Err(error);
                 }
-                Event::Ready(ready) => self.crew.update(|state| state.emit(ready)),
+                Event::Emit(batch) => Some(batch),
                 Event::Assemble(id, mut assembly) => {
                     assembly.run();
                     self.crew.update(|state| state.deliver_batch(id, assembly))
@@ -260,7 +260,10 @@ impl State {
             };
             if let Some(ready) = front.ready.pop_front() {
                 match ready {
-                    Ok(ready) => return Some(Event::Ready(ready)),
+                    Ok(ready) => match self.emit(ready) {
+                        Some(batch) => return Some(Event::Emit(batch)),
+                        None => continue,
+                    },
                     Err(error) => match self.fail(error) {
                         Some(error) => return Some(Event::Failed(error)),
                         None => continue,
@@ -295,7 +298,8 @@ impl State {
         }
     }
 
-    /// Returns the part of a batch of the row group that is due which is emitted.
+    /// Returns the part of a batch of the row group that is due which is emitted. Its memory is given back before another
+    /// thread can begin the next one.
     fn emit(&mut self, ready: Ready) -> Option<RecordBatch> {
         self.sequence.add_losses(ready.losses);
         if let Some(front) = self.slots.front_mut() {
