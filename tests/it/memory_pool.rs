@@ -131,7 +131,9 @@ fn several_threads_need_no_more_of_a_pool_than_one() {
         let options = ReadOptions::new().threads(threads).memory_pool(pool);
         rows(&file, options)
     };
-    let least = (1..).map(|n| n << 14).find(|bytes| reads(*bytes, 1).is_ok());
+    let least = (1..)
+        .map(|n| n << 14)
+        .find(|bytes| reads(*bytes, 1).is_ok());
     let least = least.unwrap();
     for threads in [2, 3, 8] {
         for _ in 0..5 {

@@ -58,7 +58,7 @@ pub(crate) use page_cursor::rows_of_page;
 use page_cursor::{PageCursor, PageStep};
 pub use row_counter::RowCounter;
 use row_walk::RowWalk;
-use selection::{RowRanges, Selection, WantedPiece};
+use selection::{RowRanges, RowSelector, SelectionCursor};
 use sibling_levels::{ListLevels, SharedListPlan};
 
 /// Bytes of the heap that a column takes besides its pages, dictionary and array.
@@ -107,30 +107,30 @@ impl ColumnPlan {
 
 /// The selected rows of a row group.
 #[derive(Debug, Clone)]
-pub(crate) struct WantedRows {
+pub(crate) struct ColumnRows {
     pub(crate) row_group: usize,
     /// Rows of the row group, selected or not.
     pub(crate) num_rows: u64,
     pub(crate) ranges: RowRanges,
     /// Selected rows after the ranges, which may become known while columns are decoded.
-    pub(crate) found: Found,
+    pub(crate) found: Selectors,
     /// Rows of a batch.
     pub(crate) batch_rows: usize,
     /// The number of selected rows that were emitted before the first of these.
     pub(crate) rows_before: u64,
 }
 
-impl WantedRows {
+impl ColumnRows {
     /// Returns the number of selected rows that are known.
     pub(crate) fn num_wanted(&self) -> u64 {
         let ranges = self.ranges.iter().map(|range| range.end - range.start);
-        let found = self.found.pieces.iter().map(WantedPiece::count);
+        let found = self.found.pieces.iter().map(RowSelector::count);
         ranges.chain(found).sum()
     }
 
     /// Returns a walk over the rows of the row group.
-    pub(crate) fn selection(&self) -> Selection {
-        let mut selection = Selection::new(self.ranges.clone());
+    pub(crate) fn selection(&self) -> SelectionCursor {
+        let mut selection = SelectionCursor::new(self.ranges.clone());
         let found = self.found.pieces.iter();
         found.for_each(|piece| selection.extend(piece.clone()));
         if self.found.is_open {
@@ -142,8 +142,8 @@ impl WantedRows {
 
 /// Selected rows after the ranges that were planned.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Found {
-    pub(crate) pieces: Vec<WantedPiece>,
+pub(crate) struct Selectors {
+    pub(crate) pieces: Vec<RowSelector>,
     /// Others may follow.
     pub(crate) is_open: bool,
 }
@@ -196,7 +196,7 @@ impl ColumnChunkDecoder {
     /// Creates the decoder of one chunk of a row group.
     pub(crate) fn new(
         plan: Arc<ColumnPlan>,
-        rows: &WantedRows,
+        rows: &ColumnRows,
         (pages, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
         budget: Arc<Budget>,
     ) -> Result<Box<Self>> {
@@ -226,7 +226,7 @@ impl ColumnChunkDecoder {
     }
 
     /// Selects more rows, which come after all others.
-    pub(crate) fn extend_selection(&mut self, piece: WantedPiece) {
+    pub(crate) fn extend_selection(&mut self, piece: RowSelector) {
         self.rows.extend(piece);
     }
 
@@ -266,7 +266,7 @@ impl ColumnChunkDecoder {
     }
 
     /// Returns the offset of the next page, and the rows that are still selected.
-    pub(crate) fn progress(&self) -> (u64, &Selection) {
+    pub(crate) fn progress(&self) -> (u64, &SelectionCursor) {
         (self.pages.next_offset(), self.rows.selection())
     }
 

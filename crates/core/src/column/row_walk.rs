@@ -5,12 +5,12 @@ use std::ops::Range;
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_format::{Error, Result};
 
-use super::WantedRows;
-use super::selection::{Selection, SelectionRun, WantedPiece};
+use super::ColumnRows;
+use super::selection::{RowSelector, SelectionCursor, SelectionRun};
 
 /// The walk of a column over the rows of its row group, selected and unselected, and where its column batches end.
 pub(super) struct RowWalk {
-    selection: Selection,
+    selection: SelectionCursor,
     /// Rows of the row group.
     num_rows: u64,
     /// Selected rows between two places where column batches end.
@@ -22,7 +22,7 @@ pub(super) struct RowWalk {
 }
 
 impl RowWalk {
-    pub(super) fn new(rows: &WantedRows) -> Self {
+    pub(super) fn new(rows: &ColumnRows) -> Self {
         Self {
             selection: rows.selection(),
             num_rows: rows.num_rows,
@@ -33,7 +33,7 @@ impl RowWalk {
     }
 
     /// Returns the selected rows that are left.
-    pub(super) fn selection(&self) -> &Selection {
+    pub(super) fn selection(&self) -> &SelectionCursor {
         &self.selection
     }
 
@@ -43,7 +43,7 @@ impl RowWalk {
     }
 
     /// Selects more rows, which come after all others.
-    pub(super) fn extend(&mut self, piece: WantedPiece) {
+    pub(super) fn extend(&mut self, piece: RowSelector) {
         self.selection.extend(piece);
     }
 

@@ -11,7 +11,7 @@ pub(crate) type RowRanges = Arc<[Range<u64>]>;
 
 /// Wanted rows, a piece of a selection.
 #[derive(Debug, Clone)]
-pub(crate) enum WantedPiece {
+pub(crate) enum RowSelector {
     Ranges(RowRanges),
     /// One bit a row, from the row `start` on, the last one set: for runs that are too short to be taken one by one.
     Mask {
@@ -20,7 +20,7 @@ pub(crate) enum WantedPiece {
     },
 }
 
-impl WantedPiece {
+impl RowSelector {
     /// How many rows are wanted.
     pub(crate) fn count(&self) -> u64 {
         match self {
@@ -113,12 +113,12 @@ impl WantedPiece {
 
 /// A walk over the rows of a row group, wanted and unwanted. What is wanted may become known on the way.
 #[derive(Debug, Clone)]
-pub(crate) struct Selection {
-    piece: WantedPiece,
+pub(crate) struct SelectionCursor {
+    piece: RowSelector,
     /// The first of its ranges that is not behind `position`.
     next: usize,
     /// Pieces behind it.
-    more: VecDeque<WantedPiece>,
+    more: VecDeque<RowSelector>,
     /// Whether others may follow.
     is_open: bool,
     /// Rows passed or taken so far.
@@ -138,11 +138,11 @@ pub(crate) enum SelectionRun {
     Done,
 }
 
-impl Selection {
+impl SelectionCursor {
     /// These rows and no others.
     pub(crate) fn new(ranges: RowRanges) -> Self {
         Self {
-            piece: WantedPiece::Ranges(ranges),
+            piece: RowSelector::Ranges(ranges),
             next: 0,
             more: VecDeque::new(),
             is_open: false,
@@ -157,7 +157,7 @@ impl Selection {
         let mut passed = 0;
         for piece in std::iter::once(&self.piece).chain(&self.more) {
             match piece {
-                WantedPiece::Ranges(ranges) => {
+                RowSelector::Ranges(ranges) => {
                     for range in ranges.iter() {
                         let mut next = range.start + (portion - passed) % portion;
                         passed = (passed + range.end - range.start) % portion;
@@ -167,7 +167,7 @@ impl Selection {
                         }
                     }
                 }
-                WantedPiece::Mask { start, bits } => {
+                RowSelector::Mask { start, bits } => {
                     for (word, mut left) in bits.bit_chunks().iter_padded().enumerate() {
                         let wanted = u64::from(left.count_ones());
                         // Wanted rows of this word before the next portion, and those that are left of it.
@@ -203,7 +203,7 @@ impl Selection {
     }
 
     /// Wants these rows too, which lie behind all others.
-    pub(crate) fn extend(&mut self, piece: WantedPiece) {
+    pub(crate) fn extend(&mut self, piece: RowSelector) {
         self.more.push_back(piece);
         self.leave_pieces();
     }
@@ -222,8 +222,8 @@ impl Selection {
     #[inline]
     pub(crate) fn run(&self) -> SelectionRun {
         let ranges = match &self.piece {
-            WantedPiece::Ranges(ranges) => ranges,
-            WantedPiece::Mask { start, bits } => return self.run_of_mask(*start, bits),
+            RowSelector::Ranges(ranges) => ranges,
+            RowSelector::Mask { start, bits } => return self.run_of_mask(*start, bits),
         };
         let rows = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
         match ranges.get(self.next) {
@@ -246,7 +246,7 @@ impl Selection {
 
     /// What is left of the mask, where the next rows are wanted by one.
     pub(crate) fn mask(&self) -> Option<BooleanBuffer> {
-        let WantedPiece::Mask { start, bits } = &self.piece else {
+        let RowSelector::Mask { start, bits } = &self.piece else {
             return None;
         };
         let first = usize::try_from(self.position.checked_sub(*start)?).ok()?;
@@ -256,14 +256,14 @@ impl Selection {
     /// Moves on by `rows`, at most what [`Self::run`] said, or what is left of the [mask](Self::mask).
     pub(crate) fn advance(&mut self, rows: usize) {
         self.position += rows as u64;
-        if let WantedPiece::Ranges(ranges) = &self.piece
+        if let RowSelector::Ranges(ranges) = &self.piece
             && ranges
                 .get(self.next)
                 .is_some_and(|range| range.end <= self.position)
         {
             self.next += 1;
         }
-        if !self.more.is_empty() || matches!(self.piece, WantedPiece::Mask { .. }) {
+        if !self.more.is_empty() || matches!(self.piece, RowSelector::Mask { .. }) {
             self.leave_pieces();
         }
     }
@@ -277,8 +277,8 @@ impl Selection {
             self.next = 0;
         }
         // Behind a mask there is nothing, as behind ranges.
-        if matches!(self.piece, WantedPiece::Mask { .. }) && self.piece.end() <= self.position {
-            self.piece = WantedPiece::Ranges([].into());
+        if matches!(self.piece, RowSelector::Mask { .. }) && self.piece.end() <= self.position {
+            self.piece = RowSelector::Ranges([].into());
             self.next = 0;
         }
     }
@@ -317,7 +317,7 @@ mod tests {
 
     #[test]
     fn walks_over_gaps_and_ranges() {
-        let mut walk = Selection::new(Arc::from([2..5, 5..6, 9..10]));
+        let mut walk = SelectionCursor::new(Arc::from([2..5, 5..6, 9..10]));
         assert_eq!(walk.run(), SelectionRun::Skip(2));
         walk.advance(2);
         assert_eq!(walk.run(), SelectionRun::Take(3));
@@ -333,16 +333,16 @@ mod tests {
         assert_eq!(walk.run(), SelectionRun::Done);
     }
 
-    fn ranges<const N: usize>(ranges: [Range<u64>; N]) -> WantedPiece {
-        WantedPiece::Ranges(Arc::from(ranges))
+    fn ranges<const N: usize>(ranges: [Range<u64>; N]) -> RowSelector {
+        RowSelector::Ranges(Arc::from(ranges))
     }
 
     #[test]
     fn masks_are_runs_too() {
-        let mut walk = Selection::new(Arc::from([1..2]));
+        let mut walk = SelectionCursor::new(Arc::from([1..2]));
         walk.open();
         let bits = BooleanBuffer::from(vec![false, true, true, false]);
-        walk.extend(WantedPiece::Mask { start: 3, bits });
+        walk.extend(RowSelector::Mask { start: 3, bits });
         walk.extend(ranges([8..9]));
         walk.close();
         let mut taken = Vec::new();
@@ -364,10 +364,10 @@ mod tests {
 
     #[test]
     fn a_mask_is_what_is_left_of_it() {
-        let mut walk = Selection::new(Arc::from([]));
+        let mut walk = SelectionCursor::new(Arc::from([]));
         walk.open();
         let bits = BooleanBuffer::from(vec![true, false, true]);
-        walk.extend(WantedPiece::Mask { start: 2, bits });
+        walk.extend(RowSelector::Mask { start: 2, bits });
         assert_eq!((walk.run(), walk.mask()), (SelectionRun::Skip(2), None));
         walk.advance(2);
         walk.advance(1);
@@ -379,14 +379,14 @@ mod tests {
     #[test]
     fn portions_of_masks_begin_where_the_rows_before_are_full() {
         let bits: Vec<bool> = (0..500_u32).map(|row| row % 7 < 3 || row > 400).collect();
-        let mut walk = Selection::new(Arc::from([0..5]));
+        let mut walk = SelectionCursor::new(Arc::from([0..5]));
         let wanted = |first: u64| {
             let rows = bits.iter().zip(first..).filter(|(bit, _)| **bit);
             rows.map(|(_, row)| row).collect::<Vec<_>>()
         };
         for start in [10, 1000] {
             let bits = BooleanBuffer::from(bits.clone());
-            walk.extend(WantedPiece::Mask { start, bits });
+            walk.extend(RowSelector::Mask { start, bits });
         }
         let all = [(0..5).collect(), wanted(10), wanted(1000)].concat();
         for portion in [1, 2, 3, 63, 64, 65, 100, 1000] {
@@ -404,7 +404,7 @@ mod tests {
         let rows = (10..).zip(&bits).filter(|(_, bit)| **bit);
         let rows: Vec<u64> = rows.map(|(row, _)| row).collect();
         let bits = BooleanBuffer::from(bits);
-        let mask = WantedPiece::Mask { start: 10, bits };
+        let mask = RowSelector::Mask { start: 10, bits };
         for (row, wanted) in rows.iter().zip(1..) {
             assert_eq!(mask.end_of(wanted), row + 1, "{wanted}");
         }
@@ -414,8 +414,8 @@ mod tests {
     #[test]
     fn portions_and_parts_of_walks() {
         let bits = BooleanBuffer::from(vec![true, false, true, true, false, true]);
-        let mut walk = Selection::new(Arc::from([2..5, 6..7]));
-        walk.extend(WantedPiece::Mask { start: 10, bits });
+        let mut walk = SelectionCursor::new(Arc::from([2..5, 6..7]));
+        walk.extend(RowSelector::Mask { start: 10, bits });
         // Wanted: 2 3 4 6 10 12 13 15.
         assert_eq!(walk.portions(3), [2, 6, 13]);
         assert_eq!(walk.portions(1), [2, 3, 4, 6, 10, 12, 13, 15]);
@@ -445,7 +445,7 @@ mod tests {
 
     #[test]
     fn rows_become_known_on_the_way() {
-        let mut walk = Selection::new(Arc::from([]));
+        let mut walk = SelectionCursor::new(Arc::from([]));
         walk.open();
         assert_eq!(walk.run(), SelectionRun::Unknown);
         walk.extend(ranges([1..2, 4..5]));

@@ -14,7 +14,7 @@ use super::bounds_test::BoundsTest;
 use super::leaf_test::Asked;
 use super::predicate::{Each, Expression};
 use super::tested_leaves::leaf_at;
-use super::verdict_runs::VerdictRuns;
+use super::verdicts::Verdicts;
 use super::wanted_columns::as_wanted;
 use super::{LeafSource, Predicate, ResolvedLeaf, RowPredicate};
 
@@ -125,7 +125,7 @@ impl BoundPredicate {
     }
 
     /// What is known of the rows of a row group, by what is known of each test.
-    pub(crate) fn verdicts(&self, of_tests: &[VerdictRuns], num_rows: u64) -> VerdictRuns {
+    pub(crate) fn verdicts(&self, of_tests: &[Verdicts], num_rows: u64) -> Verdicts {
         self.root.verdicts(of_tests, num_rows)
     }
 }
@@ -317,8 +317,8 @@ impl Node {
         }
     }
 
-    fn verdicts(&self, of_tests: &[VerdictRuns], num_rows: u64) -> VerdictRuns {
-        let all = |verdict| VerdictRuns::all(num_rows, verdict);
+    fn verdicts(&self, of_tests: &[Verdicts], num_rows: u64) -> Verdicts {
+        let all = |verdict| Verdicts::all(num_rows, verdict);
         let of = |part: &Self| part.verdicts(of_tests, num_rows);
         match self {
             Self::Test(test) => {

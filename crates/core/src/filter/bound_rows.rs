@@ -15,7 +15,7 @@ use herringbone_arrow::schema::{ArrowError, DataType, FieldRef, Schema, SchemaRe
 use herringbone_format::{ColumnIndex, Error, FileMetadata, OffsetIndex, Result};
 use herringbone_schema::ParquetSchema;
 
-use super::verdict_runs::VerdictRuns;
+use super::verdicts::Verdicts;
 use super::{RowPredicate, RowTest, Verdict, select};
 use crate::pruning::ColumnBoundsDecoder;
 
@@ -161,9 +161,9 @@ impl BoundRows {
         leaf: usize,
         (columns, offsets): (&ColumnIndex, &OffsetIndex),
         rows: &[Range<u64>],
-    ) -> Result<VerdictRuns> {
+    ) -> Result<Verdicts> {
         let num_rows = rows.last().map_or(0, |rows| rows.end);
-        let mut known = VerdictRuns::all(num_rows, Verdict::Some);
+        let mut known = Verdicts::all(num_rows, Verdict::Some);
         let columns_of_leaf = self.pages.iter().enumerate();
         for (column, (_, decoder)) in columns_of_leaf.filter(|(_, (it, _))| *it == leaf) {
             // Damaged bounds show nothing.
@@ -182,7 +182,7 @@ impl BoundRows {
             let verdicts = verdicts
                 .into_iter()
                 .map(|verdict| self.of_predicate(verdict));
-            known = known.refined(&VerdictRuns::from_ends(ends.zip(verdicts)));
+            known = known.refined(&Verdicts::from_ends(ends.zip(verdicts)));
         }
         Ok(known)
     }

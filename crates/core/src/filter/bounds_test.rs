@@ -11,7 +11,7 @@ use super::leaf_test::{Asked, Facts, Key, LeafTest};
 use super::point_hashes::point_hashes;
 use super::position::TextForm;
 use super::predicate::Each;
-use super::verdict_runs::VerdictRuns;
+use super::verdicts::Verdicts;
 use super::wanted_columns::BoundsCast;
 use crate::pruning::BoundsDecoder;
 use crate::pruning::index_trust::{IndexTrust, has_nulls_of_chunk};
@@ -123,7 +123,7 @@ impl BoundsTest {
         index: &ColumnIndex,
         chunk: &Statistics,
         pages: &[std::ops::Range<u64>],
-    ) -> Result<VerdictRuns> {
+    ) -> Result<Verdicts> {
         let with_bounds = 0..if self.is_ordered { pages.len() } else { 0 };
         let mins = with_bounds.clone().map(|page| self.trust.min(index, page));
         let mins = self.keys(&mins.collect::<Vec<_>>())?;
@@ -142,7 +142,7 @@ impl BoundsTest {
             };
             (rows.end, verdict)
         });
-        Ok(VerdictRuns::from_ends(verdicts))
+        Ok(Verdicts::from_ends(verdicts))
     }
 
     /// What a column index counts in a page of so many rows.

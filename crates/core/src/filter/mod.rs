@@ -32,7 +32,7 @@ mod rows;
 mod select;
 mod stages;
 mod tested_leaves;
-pub(crate) mod verdict_runs;
+pub(crate) mod verdicts;
 mod wanted_columns;
 
 pub use bound::Verdict;

@@ -25,7 +25,7 @@ use super::wrappers::put_around;
 use super::{ReadPlan, RowGroupPlan};
 use crate::budget::{Budget, Reservation};
 use crate::column::nesting_builder::{Nesting, Offsets};
-use crate::column::selection::WantedPiece;
+use crate::column::selection::RowSelector;
 use crate::column::{ColumnBatch, each};
 use crate::loss::Losses;
 
@@ -95,7 +95,7 @@ impl BatchAssembler {
     }
 
     /// These rows come too, behind all others.
-    pub(super) fn extend_selection(&mut self, piece: &WantedPiece) {
+    pub(super) fn extend_selection(&mut self, piece: &RowSelector) {
         if !self.plan.virtual_columns().is_empty() {
             self.origins.extend(piece);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use herringbone_arrow::array::{ArrayRef, Int64Array};
 use herringbone_format::{Error, Result};
 
-use crate::column::selection::{Selection, SelectionRun, WantedPiece};
+use crate::column::selection::{RowSelector, SelectionCursor, SelectionRun};
 use crate::read::plan::VirtualValues;
 use crate::read::{RowGroupPlan, VirtualColumn};
 
@@ -16,7 +16,7 @@ pub(super) struct RowOrigins {
     first_row: u64,
     row_group: usize,
     /// Over the wanted rows of the row group.
-    walk: Selection,
+    walk: SelectionCursor,
 }
 
 impl RowOrigins {
@@ -24,7 +24,7 @@ impl RowOrigins {
         Self {
             first_row: 0,
             row_group: 0,
-            walk: Selection::new([].into()),
+            walk: SelectionCursor::new([].into()),
         }
     }
 
@@ -32,18 +32,18 @@ impl RowOrigins {
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
         self.first_row = row_group.first_row;
         self.row_group = row_group.ordinal();
-        self.walk = Selection::new(row_group.ranges.clone());
+        self.walk = SelectionCursor::new(row_group.ranges.clone());
     }
 
     /// The same, for no rows but those that are [added](Self::extend).
     pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) {
         self.open(row_group);
-        self.walk = Selection::new([].into());
+        self.walk = SelectionCursor::new([].into());
         self.walk.open();
     }
 
     /// These rows come too, behind all others.
-    pub(super) fn extend(&mut self, piece: &WantedPiece) {
+    pub(super) fn extend(&mut self, piece: &RowSelector) {
         self.walk.extend(piece.clone());
     }
 

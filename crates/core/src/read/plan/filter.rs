@@ -11,7 +11,7 @@ use herringbone_schema::{DictionaryOutput, ParquetSchema, Projection};
 
 use super::{ReadOptions, ReadPlan};
 use crate::budget::ColumnRole;
-use crate::filter::verdict_runs::VerdictRuns;
+use crate::filter::verdicts::Verdicts;
 use crate::filter::{
     BoundPredicate, BoundTest, Predicate, Stages, TestedColumns, extension_columns,
     has_row_predicate, implied_first, operands, tested_leaves, tested_paths,
@@ -141,7 +141,7 @@ impl FilterPlan {
     }
 
     /// What is known of the rows of a row group, by what is known of each test.
-    pub(in crate::read) fn verdicts(&self, of_tests: &[VerdictRuns], num_rows: u64) -> VerdictRuns {
+    pub(in crate::read) fn verdicts(&self, of_tests: &[Verdicts], num_rows: u64) -> Verdicts {
         self.predicate.verdicts(of_tests, num_rows)
     }
 

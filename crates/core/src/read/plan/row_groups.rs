@@ -7,7 +7,7 @@ use herringbone_format::{Error, FileMetadata, Result};
 
 use super::ReadOptions;
 use super::row_selection::{intersection, normalize, within};
-use crate::column::selection::{RowRanges, WantedPiece};
+use crate::column::selection::{RowRanges, RowSelector};
 use crate::page::PageMaps;
 
 /// The selected rows of one row group.
@@ -63,7 +63,7 @@ impl RowGroupPlan {
 
     /// Returns the end of its first `wanted` selected rows.
     pub(in crate::read) fn end_of(&self, wanted: u64) -> u64 {
-        WantedPiece::Ranges(self.ranges.clone()).end_of(wanted)
+        RowSelector::Ranges(self.ranges.clone()).end_of(wanted)
     }
 
     /// Returns the row group with these selected rows, whose pages are found by `maps`.

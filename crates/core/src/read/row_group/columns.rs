@@ -20,7 +20,7 @@ use super::lane::Lane;
 use super::splits::LaneSplits;
 use crate::Step;
 use crate::budget::Budget;
-use crate::column::selection::{RowRanges, Selection, WantedPiece};
+use crate::column::selection::{RowRanges, RowSelector, SelectionCursor};
 use crate::column::{ColumnBatch, ColumnChunkDecoder, RowCounter};
 use crate::loss::Losses;
 use crate::read::bytes::FileBytes;
@@ -205,7 +205,7 @@ impl ColumnSet {
     }
 
     /// Selects more rows, which come after all others.
-    pub(in crate::read) fn extend_selection(&mut self, piece: &WantedPiece) {
+    pub(in crate::read) fn extend_selection(&mut self, piece: &RowSelector) {
         if let Some(assembler) = &mut self.assembler {
             assembler.extend_selection(piece);
         }
@@ -262,7 +262,7 @@ impl ColumnSet {
 
     /// Returns the ranges of the file that the lanes need if these rows are selected.
     pub(in crate::read) fn planned_for(&self, rows: &RowRanges) -> Vec<Range<u64>> {
-        let selection = Selection::new(rows.clone());
+        let selection = SelectionCursor::new(rows.clone());
         let lanes = 0..self.lanes.len();
         let ranges = lanes.map(|lane| self.row_group.ranges_of(lane, None, &selection));
         ranges.flatten().collect()

@@ -19,10 +19,10 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 
 use super::columns::{ColumnSet, ColumnTask};
-use super::found_rows::{FoundRows, Joiner, Tested};
+use super::selected_rows::{Joiner, SelectedRows, Tested};
 use super::{OpenRowGroup, Pruned, RowGroupStep, splits};
 use crate::budget::{Budget, Reservation};
-use crate::column::selection::{RowRanges, WantedPiece};
+use crate::column::selection::{RowRanges, RowSelector};
 use crate::fetch::{FetchPolicy, bytes, union};
 use crate::filter::Verdict;
 use crate::loss::Losses;
@@ -35,7 +35,7 @@ pub(in crate::read) struct Levels {
     /// One set per level. The last one is emitted.
     sets: Vec<ColumnSet>,
     /// The rows that each level but the last one tests.
-    rows: Vec<FoundRows>,
+    rows: Vec<SelectedRows>,
     /// The rows that a set without columns has, if there is no filter.
     rows_left: u64,
     /// The rows that a filter may select.
@@ -118,7 +118,7 @@ impl Levels {
         // From the last level to the first: a level tests the rows that the levels before it leave.
         let mut row_groups = Vec::new();
         for (ordinal, (filter, plan)) in plans.iter().rev().enumerate() {
-            let mut rows = FoundRows::new(filter.clone(), plan.schema().clone(), budget);
+            let mut rows = SelectedRows::new(filter.clone(), plan.schema().clone(), budget);
             let row_group = match known.take() {
                 Some((row_group, verdicts, maps)) => rows.open(&row_group, &verdicts, maps),
                 None => match row_groups.last() {
@@ -182,13 +182,13 @@ impl Levels {
         let Some((last, before)) = self.rows.split_last() else {
             return self.rows_left;
         };
-        let to_find: u64 = before.iter().map(FoundRows::rows_to_find).sum();
+        let to_find: u64 = before.iter().map(SelectedRows::rows_to_find).sum();
         last.rows_left() + to_find
     }
 
     /// Returns the end of the rows that were emitted, counted in the row group; `None` without a filter.
     pub(in crate::read) fn emitted_to(&self) -> Option<u64> {
-        self.rows.last().map(FoundRows::emitted_to)
+        self.rows.last().map(SelectedRows::emitted_to)
     }
 
     /// Takes the damaged pages that the batches so far did without.
@@ -245,7 +245,7 @@ impl Levels {
 
     /// Returns the number of the first level that still has rows to test, or the last one.
     fn active(&self) -> usize {
-        let is_tested = |rows: &&FoundRows| rows.is_tested();
+        let is_tested = |rows: &&SelectedRows| rows.is_tested();
         self.rows.iter().take_while(is_tested).count()
     }
 
@@ -325,8 +325,8 @@ impl Levels {
     }
 
     /// Tells the next level of rows that a level selected.
-    fn pass_on(&mut self, level: usize, pieces: Vec<WantedPiece>) {
-        let is_tested = self.rows.get(level).is_some_and(FoundRows::is_tested);
+    fn pass_on(&mut self, level: usize, pieces: Vec<RowSelector>) {
+        let is_tested = self.rows.get(level).is_some_and(SelectedRows::is_tested);
         if let Some(set) = self.sets.get_mut(level + 1) {
             pieces.iter().for_each(|piece| set.extend_selection(piece));
             if is_tested {
@@ -480,7 +480,7 @@ impl Levels {
             None => self
                 .rows
                 .first()
-                .map_or(self.rows_left, FoundRows::untested),
+                .map_or(self.rows_left, SelectedRows::untested),
         }
     }
 
@@ -494,7 +494,7 @@ impl Levels {
             level,
             assembler,
             rows_left,
-            joiner: below.and_then(FoundRows::take_joiner),
+            joiner: below.and_then(SelectedRows::take_joiner),
             filter: self.rows.get(level).map(|rows| rows.filter().clone()),
             result: Ok(None),
         }))
@@ -503,7 +503,7 @@ impl Levels {
     /// Takes the most urgent task of the level that threads share, of the batches up to `ahead` after the one that is due.
     pub(in crate::read) fn take_task(&mut self, ahead: u64) -> Option<LevelTask> {
         let level = self.shared.filter(|_| self.error.is_none())?;
-        let is_tested = self.rows.get(level).map(FoundRows::is_tested);
+        let is_tested = self.rows.get(level).map(SelectedRows::is_tested);
         if is_tested == Some(true) {
             return None;
         }

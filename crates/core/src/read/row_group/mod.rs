@@ -6,7 +6,7 @@
 
 mod columns;
 mod explanation;
-mod found_rows;
+mod selected_rows;
 mod lane;
 mod levels;
 mod open;

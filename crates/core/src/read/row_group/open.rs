@@ -8,9 +8,10 @@ use herringbone_format::modular_encryption::{ChunkCipher, KeyRequest, KeyStep};
 use herringbone_format::{AlikeChunks, CompressionCodec, Error, PageHeader, ReadableChunk, Result};
 
 use crate::budget::Budget;
-use crate::column::selection::{Selection, SelectionRun, WantedPiece};
+use crate::column::selection::{RowSelector, SelectionCursor, SelectionRun};
 use crate::column::{
-    ColumnChunkDecoder, ColumnPlan, ColumnSplit, DictionaryValues, Found, RowCounter, WantedRows,
+    ColumnChunkDecoder, ColumnPlan, ColumnRows, ColumnSplit, DictionaryValues, RowCounter,
+    Selectors,
 };
 use crate::page::body::num_values;
 use crate::page::decompression_limit::DecompressionLimit;
@@ -29,7 +30,7 @@ const MANY_COLUMNS: usize = 64;
 /// A [`ColumnChunkDecoder`] holds buffers, so make each when its turn comes and drop it when it
 /// [has no more](ColumnChunkDecoder::is_done).
 pub struct OpenRowGroup {
-    pub(in crate::read) rows: WantedRows,
+    pub(in crate::read) rows: ColumnRows,
     pub(in crate::read) tree: Arc<ArrayTree>,
     /// One a column.
     pub(in crate::read) chunks: Vec<Chunk>,
@@ -133,11 +134,11 @@ impl OpenRowGroup {
             budget.open_row_group((plan.role, row_group.index), bytes_of_file),
         )
         .map_err(|error| error.in_row_group(row_group.ordinal()))?;
-        let rows = WantedRows {
+        let rows = ColumnRows {
             row_group: row_group.ordinal(),
             num_rows: row_group.num_rows,
             ranges: row_group.ranges.clone(),
-            found: Found::default(),
+            found: Selectors::default(),
             rows_before: row_group.rows_before,
             batch_rows: batch_rows(plan, row_group, bytes),
         };
@@ -293,7 +294,7 @@ impl OpenRowGroup {
     }
 
     /// Returns a walk over the selected rows that are known.
-    pub(in crate::read) fn selection(&self) -> Selection {
+    pub(in crate::read) fn selection(&self) -> SelectionCursor {
         self.rows.selection()
     }
 
@@ -306,7 +307,7 @@ impl OpenRowGroup {
         &self,
         ordinal: usize,
         from: Option<u64>,
-        selection: &Selection,
+        selection: &SelectionCursor,
     ) -> Vec<Range<u64>> {
         let Ok((plan, chunk)) = self.get(ordinal) else {
             return Vec::new();
@@ -355,7 +356,7 @@ impl OpenRowGroup {
     }
 
     /// Selects more rows, which come after all others.
-    pub(in crate::read) fn extend_selection(&mut self, piece: &WantedPiece) {
+    pub(in crate::read) fn extend_selection(&mut self, piece: &RowSelector) {
         self.rows.found.pieces.push(piece.clone());
     }
 

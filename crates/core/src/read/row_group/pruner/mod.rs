@@ -24,7 +24,7 @@ use super::OpenRowGroup;
 use super::explanation::StepExplanation;
 use crate::budget::{Budget, Reservation};
 use crate::fetch::FetchPolicy;
-use crate::filter::verdict_runs::VerdictRuns;
+use crate::filter::verdicts::Verdicts;
 use crate::filter::{BoundRows, BoundTest, LeafNode, PruningStep, Verdict};
 use crate::page::{PageMap, PageMaps, byte_range};
 use crate::pruning::index_trust::IndexTrust;
@@ -51,7 +51,7 @@ const SMALL_CHUNK: u64 = 16 << 10;
 pub(in crate::read) struct Pruned {
     pub(in crate::read) row_group: RowGroupPlan,
     /// The verdict for each of its rows.
-    pub(crate) verdicts: VerdictRuns,
+    pub(crate) verdicts: Verdicts,
     /// The page maps of the columns that have one.
     pub(crate) maps: PageMaps,
     /// The memory of the maps.
@@ -64,8 +64,8 @@ pub(crate) struct RowGroupPruner {
     budget: Arc<Budget>,
     row_group: RowGroupPlan,
     /// The verdicts of each test of the filter.
-    of_tests: Vec<VerdictRuns>,
-    verdicts: VerdictRuns,
+    of_tests: Vec<Verdicts>,
+    verdicts: Verdicts,
     maps: Vec<(usize, Arc<PageMap>)>,
     memory: Reservation,
     /// The steps to take, the next one last.
@@ -80,7 +80,7 @@ pub(crate) struct RowGroupPruner {
 }
 
 /// Returns the verdicts of statistics for each test of the filter, in a row group.
-fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<VerdictRuns>> {
+fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdicts>> {
     let tests = plan.filter().map_or(&[][..], |filter| filter.tests());
     let is_asked = plan.options().pruning.has(PruningStep::Statistics);
     let verdict = |test: &BoundTest| match is_asked {
@@ -89,7 +89,7 @@ fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdic
     };
     tests
         .iter()
-        .map(|test| Ok(VerdictRuns::all(row_group.num_rows, verdict(test)?)))
+        .map(|test| Ok(Verdicts::all(row_group.num_rows, verdict(test)?)))
         .collect()
 }
 
@@ -134,7 +134,7 @@ impl RowGroupPruner {
         let steps = steps.filter(|step| plan.options().pruning.has(*step));
         let steps = steps.filter(|step| plan.is_filtered() || *step == PruningStep::PageMaps);
         let mut pruner = Self {
-            verdicts: VerdictRuns::all(row_group.num_rows, Verdict::All),
+            verdicts: Verdicts::all(row_group.num_rows, Verdict::All),
             steps: steps.collect(),
             memory: Reservation::new(budget.clone()),
             plan,
@@ -497,10 +497,9 @@ impl RowGroupPruner {
         let leaf = lookup.leaf();
         match found {
             Found::Nothing => {}
-            Found::NoValue(test) => self.and(
-                test,
-                &VerdictRuns::all(self.row_group.num_rows, Verdict::None),
-            ),
+            Found::NoValue(test) => {
+                self.and(test, &Verdicts::all(self.row_group.num_rows, Verdict::None))
+            }
             Found::Dictionary { tests, values } => {
                 for test in tests {
                     let verdict = match self.leaf_node(test) {
@@ -509,7 +508,7 @@ impl RowGroupPruner {
                     };
                     // Nulls are in no dictionary.
                     if verdict == Verdict::None {
-                        self.and(test, &VerdictRuns::all(self.row_group.num_rows, verdict));
+                        self.and(test, &Verdicts::all(self.row_group.num_rows, verdict));
                     }
                 }
             }
@@ -579,7 +578,7 @@ impl RowGroupPruner {
         byte_range(&chunk.layout, self.plan.file_length()).ok()
     }
 
-    fn and(&mut self, test: usize, verdicts: &VerdictRuns) {
+    fn and(&mut self, test: usize, verdicts: &Verdicts) {
         if let Some(known) = self.of_tests.get_mut(test) {
             *known = known.and(verdicts);
         }

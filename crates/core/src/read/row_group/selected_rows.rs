@@ -10,8 +10,8 @@ use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::{Error, Result};
 
 use crate::budget::{Budget, Reservation};
-use crate::column::selection::{RowRanges, Selection, SelectionRun, WantedPiece};
-use crate::filter::verdict_runs::VerdictRuns;
+use crate::column::selection::{RowRanges, RowSelector, SelectionCursor, SelectionRun};
+use crate::filter::verdicts::Verdicts;
 use crate::filter::{Verdict, concat, select};
 use crate::page::PageMaps;
 use crate::read::plan::{ColumnSource, FilterPlan, RowGroupPlan, count};
@@ -20,10 +20,10 @@ use crate::read::plan::{ColumnSource, FilterPlan, RowGroupPlan, count};
 const SHORT_RUNS: usize = 256;
 
 /// The rows of a row group that one filter selects.
-pub(in crate::read) struct FoundRows {
+pub(in crate::read) struct SelectedRows {
     filter: Arc<FilterPlan>,
     /// The rows that are tested, up to the first that was not.
-    walk: Selection,
+    walk: SelectionCursor,
     /// Rows that are selected without a test, and that the next level was not told of.
     sure: VecDeque<Range<u64>>,
     /// The number of rows still to be tested, of those that are known.
@@ -33,7 +33,7 @@ pub(in crate::read) struct FoundRows {
     /// The number of selected rows that were not emitted.
     found: u64,
     /// The selected rows, each piece with its number of rows. Some rows of the first one may have been emitted.
-    pieces: VecDeque<(WantedPiece, u64)>,
+    pieces: VecDeque<(RowSelector, u64)>,
     emitted_of_first: u64,
     /// The end of the pieces that were emitted.
     emitted_to: u64,
@@ -98,7 +98,7 @@ impl FilterPlan {
     }
 }
 
-impl FoundRows {
+impl SelectedRows {
     pub(in crate::read) fn new(
         filter: Arc<FilterPlan>,
         schema: SchemaRef,
@@ -113,7 +113,7 @@ impl FoundRows {
             }),
             budget: budget.clone(),
             filter,
-            walk: Selection::new([].into()),
+            walk: SelectionCursor::new([].into()),
             sure: VecDeque::new(),
             untested: 0,
             is_open: false,
@@ -128,7 +128,7 @@ impl FoundRows {
     pub(in crate::read) fn open(
         &mut self,
         row_group: &RowGroupPlan,
-        verdicts: &VerdictRuns,
+        verdicts: &Verdicts,
         maps: PageMaps,
     ) -> RowGroupPlan {
         let within = |is_wanted: fn(Verdict) -> bool| verdicts.within(&row_group.ranges, is_wanted);
@@ -142,13 +142,13 @@ impl FoundRows {
         };
         let undecided: RowRanges = undecided.into();
         self.untested = count(undecided.iter());
-        self.walk = Selection::new(undecided.clone());
+        self.walk = SelectionCursor::new(undecided.clone());
         row_group.restricted(undecided, maps)
     }
 
     /// Goes to a row group of which all rows are to be tested.
     pub(in crate::read) fn open_undecided(&mut self, row_group: &RowGroupPlan) -> RowGroupPlan {
-        let verdicts = VerdictRuns::all(row_group.num_rows, Verdict::Some);
+        let verdicts = Verdicts::all(row_group.num_rows, Verdict::Some);
         self.open(row_group, &verdicts, row_group.maps.clone())
     }
 
@@ -172,13 +172,13 @@ impl FoundRows {
 
     /// Waits for the rows to test, which the level before selects.
     pub(in crate::read) fn wait_for_rows(&mut self) {
-        self.walk = Selection::new([].into());
+        self.walk = SelectionCursor::new([].into());
         self.walk.open();
         (self.untested, self.is_open) = (0, true);
     }
 
     /// Adds rows to test, which come after all others.
-    pub(in crate::read) fn extend(&mut self, pieces: Vec<WantedPiece>) {
+    pub(in crate::read) fn extend(&mut self, pieces: Vec<RowSelector>) {
         for piece in pieces {
             self.untested += piece.count();
             self.walk.extend(piece);
@@ -186,7 +186,7 @@ impl FoundRows {
     }
 
     /// Ends the tests. Returns the rows that are selected without a test and were not returned before.
-    pub(in crate::read) fn end(&mut self) -> Vec<WantedPiece> {
+    pub(in crate::read) fn end(&mut self) -> Vec<RowSelector> {
         self.walk.close();
         (self.untested, self.is_open) = (0, false);
         self.add_sure(Vec::new())
@@ -253,7 +253,7 @@ impl FoundRows {
     ///
     /// # Errors
     /// Limit if the budget refuses.
-    pub(in crate::read) fn record(&mut self, tested: Tested) -> Result<Vec<WantedPiece>> {
+    pub(in crate::read) fn record(&mut self, tested: Tested) -> Result<Vec<RowSelector>> {
         let (bits, chosen) = (tested.bits.clone(), tested.chosen as u64);
         // If the budget refuses, the rows still count as not tested.
         if let Some(joiner) = &mut self.joiner {
@@ -279,7 +279,7 @@ impl FoundRows {
     }
 
     /// Returns the selected rows, from the bits of the next tested rows.
-    fn pieces(&mut self, bits: &BooleanBuffer) -> Vec<WantedPiece> {
+    fn pieces(&mut self, bits: &BooleanBuffer) -> Vec<RowSelector> {
         let mut pieces = Vec::new();
         let mut first = 0;
         while first < bits.len() {
@@ -299,17 +299,17 @@ impl FoundRows {
     }
 
     /// Returns these selected rows, with those that are selected without a test up to the next row to test.
-    pub(in crate::read) fn add_sure(&mut self, found: Vec<WantedPiece>) -> Vec<WantedPiece> {
+    pub(in crate::read) fn add_sure(&mut self, found: Vec<RowSelector>) -> Vec<RowSelector> {
         let next = self.next_test();
         let mut pieces = Vec::with_capacity(found.len());
-        let mut add_sure = |before: u64, pieces: &mut Vec<WantedPiece>| {
+        let mut add_sure = |before: u64, pieces: &mut Vec<RowSelector>| {
             let ranges = std::iter::from_fn(|| {
                 let is_before = self.sure.front().is_some_and(|it| it.start < before);
                 is_before.then(|| self.sure.pop_front()).flatten()
             });
             let ranges: Vec<Range<u64>> = ranges.collect();
             if !ranges.is_empty() {
-                pieces.push(WantedPiece::Ranges(ranges.into()));
+                pieces.push(RowSelector::Ranges(ranges.into()));
             }
         };
         for piece in found {
@@ -415,13 +415,13 @@ impl Joiner {
 }
 
 /// Returns the selected rows from `start` on; `None` if there are none.
-fn piece(start: u64, bits: BooleanBuffer) -> Option<WantedPiece> {
+fn piece(start: u64, bits: BooleanBuffer) -> Option<RowSelector> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     for (from, to) in bits.set_slices() {
         if ranges.len() > bits.len() / SHORT_RUNS {
-            return WantedPiece::mask(start, bits);
+            return RowSelector::mask(start, bits);
         }
         ranges.push(start + from as u64..start + to as u64);
     }
-    (!ranges.is_empty()).then(|| WantedPiece::Ranges(ranges.into()))
+    (!ranges.is_empty()).then(|| RowSelector::Ranges(ranges.into()))
 }

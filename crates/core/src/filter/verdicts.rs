@@ -6,13 +6,13 @@ use super::Verdict;
 
 /// A verdict for each row of a row group.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct VerdictRuns {
+pub(crate) struct Verdicts {
     /// Where each run ends, and its verdict: ascending, the last one at the end of the row group. No two runs next to each
     /// other have the same verdict.
     runs: Vec<(u64, Verdict)>,
 }
 
-impl VerdictRuns {
+impl Verdicts {
     /// The same for all of `num_rows` rows.
     pub(crate) fn all(num_rows: u64, verdict: Verdict) -> Self {
         Self {
@@ -118,24 +118,24 @@ mod tests {
 
     #[test]
     fn each_row_has_the_verdict_of_both() {
-        let one = VerdictRuns::from_ends(RUNS);
+        let one = Verdicts::from_ends(RUNS);
         let two = [(4, Verdict::Some), (7, Verdict::All), (12, Verdict::None)];
-        let two = VerdictRuns::from_ends(two);
-        let at = |runs: &VerdictRuns, row| runs.runs.iter().find(|run| row < run.0).unwrap().1;
+        let two = Verdicts::from_ends(two);
+        let at = |runs: &Verdicts, row| runs.runs.iter().find(|run| row < run.0).unwrap().1;
         let (and, or) = (one.and(&two), one.or(&two));
         for row in 0..12 {
             assert_eq!(at(&and, row), at(&one, row).min(at(&two, row)), "{row}");
             assert_eq!(at(&or, row), at(&one, row).max(at(&two, row)), "{row}");
         }
         assert_eq!(and.whole(), Verdict::Some);
-        let none = VerdictRuns::all(12, Verdict::None);
+        let none = Verdicts::all(12, Verdict::None);
         assert_eq!(one.and(&none), none);
         assert_eq!(none.whole(), Verdict::None);
     }
 
     #[test]
     fn ranges_are_cut_to_runs() {
-        let runs = VerdictRuns::from_ends(RUNS);
+        let runs = Verdicts::from_ends(RUNS);
         let within = |ranges: &[Range<u64>]| runs.within(ranges, |it| it != Verdict::None);
         assert_eq!(within(&[0..12]), [3..9]);
         assert_eq!(within(&[0..4, 6..7, 8..11]), [3..4, 6..7, 8..9]);
