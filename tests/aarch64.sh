@@ -19,6 +19,7 @@ export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc
 export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$emulator -L /usr/aarch64-linux-gnu"
 # Emulated code without any optimisation takes all day.
 export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
-cargo test --quiet --target "$target" -p herringbone-kernels -p herringbone-core --lib -- "$@"
+cargo test --quiet --target "$target" -p herringbone-kernels -p herringbone-core -p herringbone-filter -p herringbone-read \
+    -p herringbone-write --lib -- "$@"
 # Those tests start their own program again, which the system cannot without the emulator.
 cargo test --quiet --target "$target" -p herringbone-tests --test it -- --skip memory::lies "$@"

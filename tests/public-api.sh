@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 
 crates=(herringbone inspect variant geospatial encryption rewrite)
 # Crates that `herringbone` exports items of.
-exported=(core format pipeline schema)
+exported=(core filter format pipeline read schema sort write)
 
 for tool in "cargo +nightly" python3; do
     if ! $tool --version > /dev/null 2>&1; then

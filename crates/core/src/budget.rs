@@ -51,7 +51,7 @@ struct Opened {
 
 /// The use of the columns of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum ColumnRole {
+pub enum ColumnRole {
     /// All selected rows of them are emitted.
     All,
     /// A filter tests them, with this number of stages after its own.
@@ -62,7 +62,7 @@ pub(crate) enum ColumnRole {
 
 impl ColumnRole {
     /// Returns the roles of the columns that a filter tests, and of the others, if all of them have this role.
-    pub(crate) fn with_filter(self) -> (Self, Self) {
+    pub fn with_filter(self) -> (Self, Self) {
         let later = match self {
             Self::All => 0,
             Self::Tested(later) | Self::Selected(later) => later + 1,
@@ -80,7 +80,7 @@ impl Budget {
 
     /// Creates a budget of [`Limits::memory_bytes`], whose bytes are taken from a pool if there is one.
     #[must_use]
-    pub(crate) fn with_pool(limits: &Limits, pool: Option<Arc<dyn MemoryPool>>) -> Arc<Self> {
+    pub fn with_pool(limits: &Limits, pool: Option<Arc<dyn MemoryPool>>) -> Arc<Self> {
         Arc::new(Self {
             limit: limits.memory_bytes,
             used: AtomicU64::new(0),
@@ -91,47 +91,41 @@ impl Budget {
     }
 
     /// Returns true if more than half is in use, so that nothing should be decoded ahead.
-    #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn is_short(&self) -> bool {
         self.used() > self.limit / 2
     }
 
     /// Counts requests to the file, and the bytes that they fetched.
-    #[doc(hidden)] // For drivers.
     pub fn add_fetched(&self, requests: u64, bytes: u64) {
         self.metrics.fetched.add_many(requests, bytes);
     }
 
     /// Counts round trips: each is one or more requests at the same time.
-    #[doc(hidden)] // For drivers.
     pub fn add_rounds(&self, rounds: u64) {
         self.metrics.rounds.add(rounds);
     }
 
     /// Returns the bytes that are free.
-    #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used())
     }
 
     /// Returns the counts of the work so far.
-    #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn read_metrics(&self) -> ReadMetrics {
         self.metrics.get(self.opened().seen.len() as u64)
     }
 
     /// Returns the number of bytes of columns that were read so far.
-    #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn column_bytes(&self) -> u64 {
         self.metrics.columns.get().bytes
     }
 
     /// Counts a row group of the read as looked at.
-    pub(crate) fn look_at(&self, index: usize) {
+    pub fn look_at(&self, index: usize) {
         self.opened().seen.insert(index);
     }
 
@@ -139,12 +133,12 @@ impl Budget {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn metrics(&self) -> &Metrics {
+    /// Returns the counters of the read.
+    pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
     /// Returns true if an error is a refusal of a budget.
-    #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn refused(error: &Error) -> bool {
         error.limit_name() == Some(LIMIT) || error.remedy() == Some(Remedy::EnlargeMemoryPool)
@@ -152,7 +146,6 @@ impl Budget {
 
     /// Returns true if an error may be due to other work of the read: to memory that it holds, or to row groups that were
     /// opened out of order.
-    #[doc(hidden)] // For drivers.
     #[must_use]
     pub fn depends_on_others(error: &Error) -> bool {
         Self::refused(error) || error.limit_name() == Some("overlap_ratio")
@@ -160,7 +153,7 @@ impl Budget {
 
     /// Counts column chunks of `bytes` bytes, unless they were counted before. Returns the bytes of all column chunks of the
     /// read up to these.
-    pub(crate) fn open_row_group(&self, (role, index): (ColumnRole, usize), bytes: u64) -> u64 {
+    pub fn open_row_group(&self, (role, index): (ColumnRole, usize), bytes: u64) -> u64 {
         let mut opened = self.opened();
         opened.seen.insert(index);
         if let Some((_, known)) = opened.row_groups.get(&(role, index)) {
@@ -173,7 +166,7 @@ impl Budget {
     }
 
     /// Forgets the row groups from `index` on, which are opened again in order.
-    pub(crate) fn close_row_groups_from(&self, index: usize) {
+    pub fn close_row_groups_from(&self, index: usize) {
         let mut opened = self.opened();
         opened.row_groups.retain(|(_, known), _| *known < index);
         opened.bytes = opened.row_groups.values().map(|(bytes, _)| bytes).sum();
@@ -207,7 +200,6 @@ impl Budget {
 }
 
 /// Memory that was taken from a budget. It is given back on drop.
-#[doc(hidden)] // For drivers.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Arc<Budget>,
@@ -221,17 +213,19 @@ impl Reservation {
         Self { budget, bytes: 0 }
     }
 
-    pub(crate) fn bytes(&self) -> u64 {
+    /// Returns the number of bytes that are reserved.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Returns the budget that the memory is from.
-    pub(crate) fn budget(&self) -> &Arc<Budget> {
+    pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
     /// Returns the limit of the budget.
-    pub(crate) fn limit(&self) -> u64 {
+    pub fn limit(&self) -> u64 {
         self.budget.limit
     }
 
@@ -253,12 +247,12 @@ impl Reservation {
     ///
     /// # Errors
     /// See [`Self::resize`].
-    pub(crate) fn add(&mut self, bytes: u64) -> Result<()> {
+    pub fn add(&mut self, bytes: u64) -> Result<()> {
         self.resize(self.bytes.saturating_add(bytes))
     }
 
     /// Gives back all bytes.
-    pub(crate) fn release(&mut self) {
+    pub fn release(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
         // An atomic operation takes time, even with 0.
         if bytes > 0 {
@@ -267,7 +261,7 @@ impl Reservation {
     }
 
     /// Gives back `bytes` bytes, or all if there are fewer.
-    pub(crate) fn give_back(&mut self, bytes: u64) {
+    pub fn give_back(&mut self, bytes: u64) {
         drop(self.split(bytes));
     }
 

@@ -10,7 +10,7 @@ const CUTTING_WRITERS: [&str; 3] = [
 
 /// The program that wrote a file, as far as it matters to its readers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct CreatedBy {
+pub struct CreatedBy {
     /// It compressed all pages, also data pages of version 2 whose headers say that they are not
     /// (ARROW-17100).
     pub(crate) compresses_all_pages: bool,
@@ -18,7 +18,7 @@ pub(crate) struct CreatedBy {
     pub(crate) appends_zeros: bool,
     /// It cuts upper bounds of byte arrays in column indexes without raising them, so that values lie above them
     /// (segmentio/parquet-go issue 495, fixed in April 2023).
-    pub(crate) cuts_upper_bounds: bool,
+    pub cuts_upper_bounds: bool,
     /// It left the header of the dictionary page out of `total_compressed_size` (PARQUET-816), so the last
     /// page may start after the end of its column chunk.
     pub(crate) omits_dictionary_header: bool,
@@ -26,7 +26,7 @@ pub(crate) struct CreatedBy {
 
 impl CreatedBy {
     /// The writer that calls itself so.
-    pub(crate) fn new(created_by: Option<&str>) -> Self {
+    pub fn new(created_by: Option<&str>) -> Self {
         let (name, version) = name_and_version(created_by.unwrap_or_default());
         Self {
             omits_dictionary_header: name == "parquet-mr" && version < [1, 2, 9],

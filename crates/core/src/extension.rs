@@ -33,8 +33,7 @@ pub struct ExtensionColumnOption {
 
 /// An extension type: makes Arrow arrays from what is stored, and back.
 ///
-/// Registered with [`ReadOptions::extension`](crate::read::ReadOptions::extension) and
-/// [`WriteOptions::extension`](crate::write::WriteOptions::extension).
+/// `ReadOptions::extension` and `WriteOptions::extension` register it.
 pub trait ExtensionType: ExtensionMapping {
     /// Reading: the array of a field for which [`ExtensionMapping::to_arrow`] says that arrays are made. It
     /// has as many slots as the storage and the type of the field. Called once a record batch, on
@@ -87,6 +86,15 @@ pub struct WrittenField<'a> {
     pub path: &'a [String],
 }
 
+impl<'a> WrittenField<'a> {
+    /// Describes the field with this path.
+    #[doc(hidden)] // For `herringbone-write`.
+    #[must_use]
+    pub fn new(field: &'a Field, path: &'a [String]) -> Self {
+        Self { field, path }
+    }
+}
+
 /// Turns the arrays of one field of one file into those of their storage.
 ///
 /// It is asked in this order: [`fields`](Self::fields) once, [`arrays`](Self::arrays) for each record
@@ -135,12 +143,12 @@ pub trait StorageWriter: Send {
 }
 
 /// The halves that map fields.
-pub(crate) fn mappings(extensions: &[Arc<dyn ExtensionType>]) -> Vec<Arc<dyn ExtensionMapping>> {
+pub fn mappings(extensions: &[Arc<dyn ExtensionType>]) -> Vec<Arc<dyn ExtensionMapping>> {
     extensions.iter().map(mapping).collect()
 }
 
 /// The half that maps fields.
-pub(crate) fn mapping(extension: &Arc<dyn ExtensionType>) -> Arc<dyn ExtensionMapping> {
+pub fn mapping(extension: &Arc<dyn ExtensionType>) -> Arc<dyn ExtensionMapping> {
     let extension: Arc<dyn ExtensionType> = Arc::clone(extension);
     extension
 }

@@ -1,12 +1,14 @@
-//! The data path of Herringbone: pages decoded straight into Arrow arrays.
+//! The base of the data path: pages ⇄ column batches of Arrow arrays.
 //!
 //! ```text
-//! bytes → footer → schema → plan → column chunk → page → levels + values → Arrow arrays → RecordBatch
+//! bytes → footer → column chunk → page → levels + values → Arrow arrays
 //! ```
 //!
-//! This crate does no I/O and spawns no thread: it says which bytes it needs and takes them.
-//! Most people want the `herringbone` crate instead, which reads files with it. What that crate does not
-//! export of this one is for the crates of this workspace, and changes with any release.
+//! This crate does no I/O and spawns no thread: its decoders return the ranges of bytes that they need, and take the bytes.
+//! `herringbone-read` makes record batches with it, and `herringbone-write` makes column chunks.
+//!
+//! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
+//! `herringbone` exports.
 
 #![forbid(unsafe_code)]
 
@@ -18,29 +20,25 @@ pub mod loss;
 pub mod metrics;
 pub mod fetch;
 pub mod footer;
-mod created_by;
+pub mod created_by;
 pub mod page;
 pub mod compression;
 pub mod statistics;
 pub mod bloom_filter;
-mod levels;
-mod cast;
-mod encoding;
-mod array;
+pub mod levels;
+pub mod cast;
+pub mod encoding;
+pub mod array;
 pub mod column;
 pub mod physical;
 pub mod extension;
-pub mod pruning;
-pub mod filter;
-pub mod read;
-pub mod write;
 
 pub use step::Step;
 
 use herringbone_format::Error;
 use herringbone_kernels::Malformed;
 
-/// A kernel refuses the bytes; the place is added by who knows it.
-fn malformed(Malformed(message): Malformed) -> Error {
+/// Turns the refusal of a kernel into an error. The caller adds the place.
+pub fn malformed(Malformed(message): Malformed) -> Error {
     Error::corrupt(message)
 }

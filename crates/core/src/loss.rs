@@ -94,7 +94,8 @@ impl Losses {
         self.more = self.more.saturating_add(next.more);
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
+    /// Returns true if nothing was lost.
+    pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
 }

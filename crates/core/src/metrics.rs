@@ -2,8 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::filter::PruningStep;
-
 /// The counts of a read so far. Repeated work counts again. With several threads, work ahead of the batches counts as well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -28,6 +26,41 @@ pub struct ReadMetrics {
     pub fetched: ReadCounts,
     /// The number of times that the read waited for requests. Requests at the same time are one round.
     pub rounds: u64,
+}
+
+/// A step by which a read learns which rows of a row group can be wanted, and where they lie, before it decodes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PruningStep {
+    /// Bounds and counts in the metadata of column chunks.
+    Statistics,
+    /// Bloom filters of columns that are tested for a few values.
+    BloomFilters,
+    /// Dictionaries of tested columns of which all pages refer to them.
+    Dictionaries,
+    /// Bounds and counts of pages: column indexes, and the offset indexes of the same columns.
+    ColumnIndexes,
+    /// Offset indexes of all columns, so that no header is read of pages that are passed over.
+    PageMaps,
+}
+
+impl PruningStep {
+    /// All of them, in their order.
+    pub const ALL: [Self; 5] = [
+        Self::Statistics,
+        Self::BloomFilters,
+        Self::Dictionaries,
+        Self::ColumnIndexes,
+        Self::PageMaps,
+    ];
+
+    /// Those that read something of the file, in their order.
+    pub const LOOKUPS: [Self; 4] = [
+        Self::BloomFilters,
+        Self::Dictionaries,
+        Self::ColumnIndexes,
+        Self::PageMaps,
+    ];
 }
 
 /// The result of a step of pruning.
@@ -56,11 +89,14 @@ pub struct ReadCounts {
 
 /// The counters of a read, which all of its threads share.
 #[derive(Debug, Default)]
-pub(crate) struct Metrics {
-    pub(crate) row_groups_passed_over: Counter,
+pub struct Metrics {
+    /// The row groups that pruning ruled out.
+    pub row_groups_passed_over: Counter,
     steps: [StepCounters; PruningStep::ALL.len()],
-    pub(crate) rows_tested: Counter,
-    pub(crate) rows_found: Counter,
+    /// The rows whose values were tested.
+    pub rows_tested: Counter,
+    /// The rows that these tests selected.
+    pub rows_found: Counter,
     pub(crate) pages_read: Counter,
     pub(crate) pages_passed_over: Counter,
     pub(crate) columns: ReadCounters,
@@ -68,25 +104,31 @@ pub(crate) struct Metrics {
     pub(crate) rounds: Counter,
 }
 
+/// The counters of a step of pruning.
 #[derive(Debug, Default)]
-pub(crate) struct StepCounters {
-    pub(crate) rows_refused: Counter,
-    pub(crate) rows_accepted: Counter,
-    pub(crate) reads: ReadCounters,
+pub struct StepCounters {
+    /// The rows that the step ruled out.
+    pub rows_refused: Counter,
+    /// The rows that the step accepted without a test.
+    pub rows_accepted: Counter,
+    /// The reads of the step.
+    pub reads: ReadCounters,
 }
 
+/// The counters of reads and of their bytes.
 #[derive(Debug, Default)]
-pub(crate) struct ReadCounters {
+pub struct ReadCounters {
     requests: Counter,
     bytes: Counter,
 }
 
 /// A number that only grows. Nothing else is read or written because of it.
 #[derive(Debug, Default)]
-pub(crate) struct Counter(AtomicU64);
+pub struct Counter(AtomicU64);
 
 impl Counter {
-    pub(crate) fn add(&self, more: u64) {
+    /// Adds to the number.
+    pub fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
 
@@ -96,7 +138,8 @@ impl Counter {
 }
 
 impl ReadCounters {
-    pub(crate) fn add(&self, bytes: usize) {
+    /// Counts a read of this many bytes.
+    pub fn add(&self, bytes: usize) {
         self.add_many(1, bytes as u64);
     }
 
@@ -114,7 +157,8 @@ impl ReadCounters {
 }
 
 impl Metrics {
-    pub(crate) fn step(&self, step: PruningStep) -> &StepCounters {
+    /// Returns the counters of a step.
+    pub fn step(&self, step: PruningStep) -> &StepCounters {
         let [
             statistics,
             bloom_filters,

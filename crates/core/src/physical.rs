@@ -1,7 +1,7 @@
 //! The pages of a column chunk one by one, as levels and values of the physical type: what the file
 //! stores, before it becomes rows.
 //!
-//! Who wants rows takes a [`ReadPlan`](crate::read::ReadPlan). This is for those who look at pages:
+//! Who wants rows takes a `ReadPlan`. This is for those who look at pages:
 //! to check what is said about them, or to find out what they hold where nothing else is left.
 
 use std::sync::Arc;
@@ -121,13 +121,26 @@ pub struct Block<'a> {
 }
 
 impl PageDecoder {
-    /// A decoder of pages of `leaf` that `codec` compressed, in a file that says who it was
-    /// `created_by`: some old writers have faults. It shares `budget` with other decoders that are in use
-    /// at the same time.
+    /// Makes a decoder of pages of `leaf` that are compressed by `codec`. `created_by` is the writer of the file: some old
+    /// writers have faults. The decoder holds no more memory than [`Limits::memory_bytes`].
     ///
     /// # Errors
-    /// Unsupported for values that no array can hold.
+    /// Unsupported if no array can hold the values.
     pub fn new(
+        leaf: &Leaf,
+        codec: CompressionCodec,
+        created_by: Option<&str>,
+        limits: Limits,
+    ) -> Result<Self> {
+        let budget = Budget::new(&limits);
+        Self::with_budget(leaf, codec, created_by, limits, &budget)
+    }
+
+    /// Makes a decoder, as [`Self::new`], which shares a budget with other decoders.
+    ///
+    /// # Errors
+    /// Unsupported if no array can hold the values.
+    pub fn with_budget(
         leaf: &Leaf,
         codec: CompressionCodec,
         created_by: Option<&str>,

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use bytes::Bytes;
 use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::fetch::{ChunkReads, FetchPolicy, requests};
-use herringbone_core::read::{ByteStore, FileBytes};
 use herringbone_format::Result;
+use herringbone_read::{ByteStore, FileBytes};
 
 use crate::source::Source;
 

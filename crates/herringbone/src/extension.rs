@@ -84,10 +84,9 @@
 //! ```
 
 pub use herringbone_core::extension::{
-    AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, FILE_EXTENSION_NAME,
-    StorageWriter, StoredField, VARIANT_EXTENSION_NAME, WrittenField,
+    AnnotatedField, ExtensionColumnOption, ExtensionField, ExtensionMapping, ExtensionType,
+    FILE_EXTENSION_NAME, StorageWriter, StoredField, VARIANT_EXTENSION_NAME, WrittenField,
 };
-pub use herringbone_core::read::ExtensionColumnOption;
-pub use herringbone_core::write::{
+pub use herringbone_write::{
     ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
 };

@@ -6,9 +6,9 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::Budget;
 use herringbone_core::fetch::FetchPolicy;
 use herringbone_core::loss::Losses;
-use herringbone_core::read::{Needs, Poll, PushDecoder, ReadPlan, ReadSequence};
 use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
+use herringbone_read::{Needs, Poll, PushDecoder, ReadPlan, ReadSequence};
 
 use crate::blocking::requests_for;
 use crate::source::Source;
@@ -26,7 +26,7 @@ impl Fetched {
         let policy = source.fetch_policy();
         Self {
             budget: sequence.budget().clone(),
-            decoder: PushDecoder::of_sequence(sequence, policy.clone()),
+            decoder: PushDecoder::from((sequence, policy.clone())),
             source,
             policy,
         }

@@ -8,14 +8,14 @@ use bytes::Bytes;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_core::Step;
 use herringbone_core::footer::{FooterDecoder, FooterStep};
-use herringbone_core::pruning::{
+use herringbone_filter::pruning::{
     BloomFilterProbe, ColumnBounds, ColumnBoundsDecoder, IndexDecoder, PageIndexCell,
 };
-use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupExplanation, explain};
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{
     BloomFilterHeader, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
 };
+use herringbone_read::{ReadOptions, ReadPlan, RowGroupExplanation, explain};
 use herringbone_schema::{Int96Overflow, ParquetSchema, SchemaOptions, to_arrow};
 
 use crate::blocking::SourceBytes;
@@ -176,13 +176,13 @@ impl ParquetFile {
     /// See [`Self::read`]; errors of the source.
     pub fn explain(&self, options: &ReadOptions) -> Result<Vec<RowGroupExplanation>> {
         let plan = Arc::new(self.plan(options)?);
-        let budget = plan.new_budget();
+        let budget = herringbone_read::new_budget(&plan);
         let policy = self.source.fetch_policy();
         explain(&plan, &policy, &mut SourceBytes::new(&self.source, &budget))
     }
 
     /// Plans a read, for drivers of one's own such as
-    /// [`PushDecoder`](herringbone_core::read::PushDecoder).
+    /// [`PushDecoder`](herringbone_read::PushDecoder).
     ///
     /// # Errors
     /// As [`Self::read`].

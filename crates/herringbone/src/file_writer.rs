@@ -9,15 +9,15 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_core::write::{
-    EncodedColumn, FileEncoder, SortingCheck, UnsortedRows, WriteOptions, WritePlan,
-};
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{FileMetadata, KeyValue, Limits, Result};
+use herringbone_write::{
+    EncodedColumn, FileEncoder, SortingCheck, UnsortedRows, WriteOptions, WritePlan,
+};
 
 use crate::allocator::{SEVERAL_THREADS, keep_memory};
 use crate::encoders::Encoders;
-use crate::sort::Sorter;
+use herringbone_sort::Sorter;
 
 /// Rows that are handed to the columns at once, at most and at least.
 const SLICE_ROWS: std::ops::RangeInclusive<usize> = 1024..=65_536;
@@ -155,7 +155,7 @@ impl<W: Write> FileWriter<W> {
     /// Writes the rows that were sorted, if there are any.
     fn write_sorted(&mut self) -> Result<()> {
         while let Some(sorter) = &mut self.sorter
-            && let Some(batch) = sorter.next()?
+            && let Some(batch) = sorter.next_batch()?
         {
             self.write_rows(&batch)?;
         }

@@ -16,9 +16,9 @@
 //! ```
 
 pub use herringbone_core::metrics::{ReadCounts, ReadMetrics, StepMetrics};
-pub use herringbone_core::read::{RowGroupExplanation, StepExplanation};
+pub use herringbone_read::{RowGroupExplanation, StepExplanation};
 
-pub use herringbone_core::filter::{
+pub use herringbone_filter::{
     Column, Literal, Predicate, PruningStep, PruningSteps, RowError, RowPredicate, RowTest,
     Verdict, col, col_at,
 };

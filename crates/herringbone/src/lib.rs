@@ -53,7 +53,6 @@ pub mod physical;
 pub mod pruning;
 pub mod push;
 mod reader;
-mod sort;
 pub mod source;
 mod target;
 mod threads;
@@ -74,20 +73,20 @@ pub use herringbone_core::Step;
 pub use herringbone_core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
 pub use herringbone_core::memory_pool::{MemoryPool, SharedMemory};
-pub use herringbone_core::pruning::PageIndexCell;
-pub use herringbone_core::read::{
+pub use herringbone_filter::pruning::PageIndexCell;
+pub use herringbone_format::modular_encryption;
+pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
+pub use herringbone_pipeline::Spawn;
+pub use herringbone_read::{
     FieldMatching, FieldNames, ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn,
     WantedSchema,
 };
-pub use herringbone_core::write::{
+pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
+pub use herringbone_write::{
     BloomFilterOptions, CREATED_BY, ColumnChoice, ColumnOptions, ColumnSelector, Compatibility,
     DataPageVersion, EncodingEstimate, Explanation, Prefer, SortingColumnOption, StatisticsLevel,
     StoredAs, UnsortedRows, WriteOptions,
 };
-pub use herringbone_format::modular_encryption;
-pub use herringbone_format::{Error, ErrorKind, Limits, Location, Remedy, Result};
-pub use herringbone_pipeline::Spawn;
-pub use herringbone_schema::{Int96Overflow, Projection, SchemaOptions};
 pub use int96::Int96Units;
 pub use metadata_handle::MetadataHandle;
 pub use open_options::OpenOptions;

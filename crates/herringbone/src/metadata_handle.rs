@@ -8,10 +8,10 @@ use bytes::Bytes;
 use herringbone_core::Step;
 use herringbone_core::fetch::row_groups_in;
 use herringbone_core::footer::{FooterDecoder, FooterStep};
-use herringbone_core::pruning::{PageIndexCell, PageIndexCells};
-use herringbone_core::read::{ReadOptions, ReadPlan, RowGroupPlan};
+use herringbone_filter::pruning::{PageIndexCell, PageIndexCells};
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{ColumnChunk, Error, FileMetadata, Limits, Result, Type};
+use herringbone_read::{ReadOptions, ReadPlan, RowGroupPlan};
 use herringbone_schema::{Int96Overflow, ParquetSchema, Projection};
 
 use crate::open_options::OpenOptions;

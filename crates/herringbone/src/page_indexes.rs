@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use herringbone_core::pruning::{IndexDecoder, PageIndexCell};
+use herringbone_filter::pruning::{IndexDecoder, PageIndexCell};
 use herringbone_format::{ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, Result};
 
 use crate::metadata_handle::MetadataHandle;

@@ -3,5 +3,4 @@
 //!
 //! [`ParquetFile::pages`](crate::ParquetFile::pages) finds the pages, and a [`PageDecoder`] takes their bodies.
 
-pub use herringbone_core::budget::Budget;
 pub use herringbone_core::physical::{Block, PageDecoder};

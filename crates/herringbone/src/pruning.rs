@@ -2,6 +2,6 @@
 //! and bloom filters, without I/O.
 
 pub use herringbone_core::bloom_filter::hash as bloom_filter_hash;
-pub use herringbone_core::pruning::{
+pub use herringbone_filter::pruning::{
     BloomFilterProbe, BoundsDecoder, ColumnBounds, ColumnBoundsDecoder, IndexDecoder,
 };

@@ -7,4 +7,4 @@
 pub use herringbone_core::fetch::FetchPolicy;
 pub use herringbone_core::fetch::{Request, Requests, requests};
 pub use herringbone_core::footer::{FooterDecoder, FooterStep};
-pub use herringbone_core::read::{DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPoll, Soon};
+pub use herringbone_read::{DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPoll, Soon};

@@ -7,9 +7,11 @@ use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_core::budget::Budget;
 use herringbone_core::loss::{Losses, OnError};
 use herringbone_core::metrics::ReadMetrics;
-use herringbone_core::read::{ReadPlan, ReadSequence, ReadStep, RowGroupPlan, tests_row_groups};
 use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
+use herringbone_read::{
+    ReadPlan, ReadSequence, ReadStep, RowGroupPlan, check_tightens, tests_row_groups,
+};
 
 use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
 use crate::blocking::{SourceBytes, is_fetched_ahead};
@@ -54,8 +56,8 @@ enum Driver {
 
 impl Reader {
     pub(crate) fn new(plan: Arc<ReadPlan>, source: Arc<dyn Source>) -> Self {
-        let budget = plan.new_budget();
-        let sequence = ReadSequence::new(plan.clone(), budget.clone());
+        let sequence = ReadSequence::new(plan.clone());
+        let budget = sequence.budget().clone();
         let is_fetched = is_fetched_ahead(&source.fetch_policy());
         let driver = match grain(&plan) {
             None if is_fetched => Driver::Fetched(Box::new(Fetched::new(sequence, source))),
@@ -135,7 +137,7 @@ impl Reader {
             Driver::OneThread(sequence, _) => sequence.tighten_filter(plan),
             Driver::Threads(threads) => threads.update(|it| it.tighten_filter(plan)),
             Driver::Fetched(fetched) => fetched.tighten_filter(plan),
-            Driver::Failed => self.plan.check_tightens(&plan),
+            Driver::Failed => check_tightens(&self.plan, &plan),
         }
     }
 
@@ -215,7 +217,7 @@ fn has_threads_for(plan: &ReadPlan, threads: usize) -> bool {
     if plan.is_filtered() {
         return plan.options().on_error == OnError::Fail || may_take_row_groups(plan);
     }
-    let chunk_bytes = plan.chunk_bytes();
+    let chunk_bytes = plan.mean_chunk_bytes();
     let columns_pay = chunk_bytes >= SMALL_CHUNK_BYTES || chunk_bytes == 0;
     columns_pay || takes_row_groups(plan, threads)
 }
@@ -240,7 +242,7 @@ fn takes_row_groups(plan: &ReadPlan, threads: usize) -> bool {
     let columns = plan.num_columns() as u64;
     let rows: u64 = plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum();
     let values = rows.saturating_mul(columns) / row_groups;
-    let bytes = plan.chunk_bytes().saturating_mul(columns);
+    let bytes = plan.mean_chunk_bytes().saturating_mul(columns);
     row_groups >= threads as u64
         && values <= SMALL_ROW_GROUP
         && (1..=SMALL_ROW_GROUP_BYTES).contains(&bytes)

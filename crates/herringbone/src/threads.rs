@@ -16,12 +16,10 @@ use std::sync::Arc;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::loss::Losses;
-use herringbone_core::read::{
-    Assembly, LevelTask, ReadSequence, RowGroupRead, RowGroupStep, SharedStep,
-};
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{Error, Result};
 use herringbone_pipeline::{Crew, Shared, Work};
+use herringbone_read::{Assembly, LevelTask, ReadSequence, RowGroupRead, RowGroupStep, SharedStep};
 
 use crate::blocking::SharedBytes;
 use crate::source::Source;
@@ -167,7 +165,9 @@ impl Threads {
         let budget = sequence.budget().clone();
         let bytes = Arc::new(SharedBytes::new(source, budget.clone()));
         let plan = sequence.plan();
-        let row_group_bytes = plan.chunk_bytes().saturating_mul(plan.num_columns() as u64);
+        let row_group_bytes = plan
+            .mean_chunk_bytes()
+            .saturating_mul(plan.num_columns() as u64);
         let fetched_row_groups = bytes.fetch_policy().map(|policy| {
             let row_groups = policy.max_bytes_ahead / row_group_bytes.max(1);
             row_groups.clamp(1, MAX_ROW_GROUPS) as usize

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_core::write::{StorageBatches, WriteOptions};
 use herringbone_format::{Error, FileMetadata, Result};
+use herringbone_write::{StorageBatches, WriteOptions};
 
 use crate::file_writer::FileWriter;
 use crate::target::FileTarget;

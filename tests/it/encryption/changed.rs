@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use herringbone::DataPageVersion;
 use herringbone::encryption::properties::EncryptionKey;
 use herringbone::encryption::{
     Algorithm, FileDecryptionProperties, FileEncryptionProperties, KeyLength,
 };
 use herringbone::{ErrorKind, ReadOptions};
-use herringbone_core::write::DataPageVersion;
 
 use super::round_trip::key;
 use super::*;

@@ -17,12 +17,12 @@ use herringbone::arrow::array::{
 };
 use herringbone::arrow::schema::{DataType, Field};
 use herringbone::modular_encryption::Decryption;
+use herringbone::push::{Poll, PushDecoder};
 use herringbone::{
     BloomFilterOptions, ColumnOptions, OpenOptions, ParquetFile, ReadOptions, Result, WriteOptions,
     Writer,
 };
 use herringbone_arrow::array::types::Int32Type;
-use herringbone_core::read::{Poll, PushDecoder};
 use herringbone_inspect::verify::Severity;
 
 /// Rows of [`batch`].

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use herringbone::DataPageVersion;
 use herringbone::format::thrift::CompactWriter;
 use herringbone::format::{ColumnChunk, FileMetadataParts, KeyValue, Limits, RawStruct};
 use herringbone::modular_encryption::{
@@ -13,7 +14,6 @@ use herringbone::modular_encryption::{
 };
 use herringbone::{Compression, Error, ErrorKind, ReadOptions, Result};
 use herringbone_core::footer::{FooterDecoder, FooterStep};
-use herringbone_core::write::DataPageVersion;
 
 use super::*;
 

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use herringbone::DataPageVersion;
 use herringbone::encryption::properties::{EncryptionKey, OtherColumns};
 use herringbone::encryption::{
     Algorithm, FileDecryptionProperties, FileEncryptionProperties, Key, KeyLength,
 };
 use herringbone::{Compression, ErrorKind, ReadOptions, WriteOptions};
-use herringbone_core::write::DataPageVersion;
 
 use super::*;
 

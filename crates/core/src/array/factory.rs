@@ -20,7 +20,7 @@ use super::{LeafArray, LeafType, decimal, fixed_size_binary, interval, primitive
 ///
 /// # Errors
 /// Unsupported where the Arrow type cannot hold what the file holds.
-pub(crate) fn leaf_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
+pub fn leaf_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
     if let Some(array) = dictionary_leaf_array(leaf)? {
         return Ok(array);

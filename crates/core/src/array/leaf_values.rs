@@ -14,7 +14,7 @@ use crate::encoding::values::Values;
 ///
 /// # Errors
 /// Argument where a value does not fit what the file can hold, naming the value.
-pub(crate) fn values<'a>(
+pub fn values<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,
     scratch: &'a mut Scratch,

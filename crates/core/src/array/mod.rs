@@ -13,7 +13,7 @@
 mod boolean;
 mod byte_layouts;
 mod decimal;
-pub(crate) mod dictionary;
+pub mod dictionary;
 mod fixed_size_binary;
 mod interval;
 mod null;
@@ -31,10 +31,10 @@ mod selected;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use factory::leaf_array;
+pub use factory::leaf_array;
 use factory::{finish_fixed_width, unsupported};
-pub(crate) use leaf_values::values;
-pub(crate) use selected::{Scratch, Selected};
+pub use leaf_values::values;
+pub use selected::{Scratch, Selected};
 
 use std::ops::Range;
 
@@ -49,25 +49,25 @@ use crate::encoding::Rest;
 
 /// What a leaf column holds in the file and what it becomes in Arrow.
 #[derive(Debug, Clone)]
-pub(crate) struct LeafType {
+pub struct LeafType {
     /// The physical type of the leaf.
-    pub(crate) physical_type: Type,
+    pub physical_type: Type,
     /// Bytes of a FIXED_LEN_BYTE_ARRAY value; 0 for other types.
-    pub(crate) type_length: usize,
+    pub type_length: usize,
     /// The Arrow type of the finished array.
-    pub(crate) data_type: DataType,
+    pub data_type: DataType,
     /// The arithmetic between stored integers and those of `data_type`.
-    pub(crate) conversion: Conversion,
+    pub conversion: Conversion,
     /// What becomes of timestamps that do not fit.
-    pub(crate) int96_overflow: Int96Overflow,
+    pub int96_overflow: Int96Overflow,
     /// Whether the order of a dictionary's values means something: that of the dictionary page does.
-    pub(crate) is_ordered: bool,
+    pub is_ordered: bool,
 }
 
 /// One Arrow layout under construction, for one leaf, over the pages of a column chunk.
 ///
 /// **Shapes**: `n` counts non-null values, `slots` counts array entries with nulls.
-pub(crate) trait LeafArray: Send {
+pub trait LeafArray: Send {
     /// Installs the dictionary page of the next column chunk: `num_values` PLAIN values.
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()>;
 

@@ -15,7 +15,7 @@ use herringbone_kernels::filter::filter;
 
 /// Memory that is used again for each block.
 #[derive(Debug, Default)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     pub(in crate::array) int32: Vec<i32>,
     pub(in crate::array) int64: Vec<i64>,
     pub(in crate::array) float: Vec<f32>,
@@ -25,7 +25,7 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     /// Bytes held.
-    pub(crate) fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         4 * (self.int32.capacity() + self.float.capacity())
             + 8 * (self.int64.capacity() + self.double.capacity())
             + self.bytes.capacity()
@@ -34,12 +34,13 @@ impl Scratch {
 
 /// Some slots of a leaf array.
 #[derive(Clone, Copy)]
-pub(crate) struct Selected<'a> {
-    pub(crate) array: &'a ArrayRef,
+pub struct Selected<'a> {
+    /// The array.
+    pub array: &'a ArrayRef,
     /// The nulls of `array`.
-    pub(crate) nulls: Option<&'a NullBuffer>,
+    pub nulls: Option<&'a NullBuffer>,
     /// The slots, in order; those of them that are null are left out.
-    pub(crate) ranges: &'a [Range<usize>],
+    pub ranges: &'a [Range<usize>],
 }
 
 impl<'a> Selected<'a> {

@@ -12,7 +12,7 @@ const FIRST_LOOK: usize = 1 << 12;
 /// is halved in the end if there were fewer. Otherwise it keeps the different hashes, 8 bytes each,
 /// until it has seen all of them, or so many that the filter is as large as it may become.
 #[derive(Debug, Clone)]
-pub(crate) struct BloomFilterBuilder {
+pub struct BloomFilterBuilder {
     fpp: f64,
     most_blocks: usize,
     seen: Seen,
@@ -38,7 +38,7 @@ impl BloomFilterBuilder {
     /// # Errors
     ///
     /// Argument: `fpp` is not between 0 and 1.
-    pub(crate) fn new(distinct_values: Option<u64>, fpp: f64, max_bytes: usize) -> Result<Self> {
+    pub fn new(distinct_values: Option<u64>, fpp: f64, max_bytes: usize) -> Result<Self> {
         if !(fpp > 0.0 && fpp < 1.0) {
             return Err(Error::argument(format!(
                 "the share of false positives of a bloom filter is between 0 and 1, not {fpp}"
@@ -65,7 +65,7 @@ impl BloomFilterBuilder {
 
     /// Adds the value with this hash.
     #[inline]
-    pub(crate) fn insert_hash(&mut self, hash: u64) {
+    pub fn insert_hash(&mut self, hash: u64) {
         match &mut self.seen {
             Seen::Filter(filter) => filter.insert_hash(hash),
             Seen::Hashes { hashes, look } => {
@@ -94,7 +94,7 @@ impl BloomFilterBuilder {
 
     /// Bytes held.
     #[must_use]
-    pub(crate) fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         match &self.seen {
             Seen::Hashes { hashes, .. } => size_of::<u64>() * hashes.capacity(),
             Seen::Filter(filter) => filter.num_bytes(),
@@ -103,7 +103,7 @@ impl BloomFilterBuilder {
 
     /// The filter.
     #[must_use]
-    pub(crate) fn finish(self) -> BloomFilter {
+    pub fn finish(self) -> BloomFilter {
         match self.seen {
             Seen::Filter(mut filter) => {
                 filter.fold_to(self.fpp);

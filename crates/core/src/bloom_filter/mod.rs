@@ -13,7 +13,7 @@ mod builder;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use builder::BloomFilterBuilder;
+pub use builder::BloomFilterBuilder;
 
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
@@ -22,7 +22,7 @@ use herringbone_format::{
 use twox_hash::XxHash64;
 
 /// Bytes of a block.
-pub(crate) const BLOCK_BYTES: usize = 32;
+pub const BLOCK_BYTES: usize = 32;
 
 /// By which the words of a block choose their bits, from the specification.
 const SALT: [u32; 8] = [
@@ -155,13 +155,13 @@ impl BloomFilter {
 
 /// Which of so many blocks the upper half of a hash chooses.
 #[inline]
-pub(crate) fn block_of(hash: u64, num_blocks: usize) -> usize {
+pub fn block_of(hash: u64, num_blocks: usize) -> usize {
     // Less than the number of blocks, which is at most 2^26.
     (((hash >> 32) * num_blocks as u64) >> 32) as usize
 }
 
 /// Whether a block, as it lies in a file, has the bits of a hash.
-pub(crate) fn check_block(block: &[u8; BLOCK_BYTES], hash: u64) -> bool {
+pub fn check_block(block: &[u8; BLOCK_BYTES], hash: u64) -> bool {
     has_bits(&words(block), hash)
 }
 

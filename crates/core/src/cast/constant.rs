@@ -7,7 +7,7 @@ use herringbone_format::{Error, Result};
 
 /// What a field is that the file does not have.
 #[derive(Debug, Clone)]
-pub(crate) enum Constant {
+pub enum Constant {
     /// Null.
     Null(DataType),
     /// The only slot of this array.
@@ -16,7 +16,7 @@ pub(crate) enum Constant {
 
 impl Constant {
     /// Bytes that an array of so many slots takes, roughly.
-    pub(crate) fn bytes(&self, slots: usize) -> usize {
+    pub fn bytes(&self, slots: usize) -> usize {
         let of_slot = match self {
             Self::Null(data_type) => null_bytes(data_type),
             Self::Value(value) => {
@@ -31,7 +31,7 @@ impl Constant {
     ///
     /// # Errors
     /// Unsupported where they are too long for one array.
-    pub(crate) fn array(&self, slots: usize) -> Result<ArrayRef> {
+    pub fn array(&self, slots: usize) -> Result<ArrayRef> {
         match self {
             Self::Null(data_type) => Ok(new_null_array(data_type, slots)),
             Self::Value(value) => repeated(value, slots),
@@ -40,7 +40,7 @@ impl Constant {
 }
 
 /// Bytes that a null takes at least, one bit rounded up.
-pub(crate) fn null_bytes(data_type: &DataType) -> usize {
+pub fn null_bytes(data_type: &DataType) -> usize {
     match data_type {
         DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0).max(1),
         DataType::FixedSizeList(element, size) => {

@@ -14,12 +14,12 @@ use herringbone_format::{Error, Result};
 mod constant;
 mod decimal;
 
-pub(crate) use constant::{Constant, null_bytes};
+pub use constant::{Constant, null_bytes};
 use decimal::{decimal, decimal_digits, decimal_places};
 
 /// A cast between two types.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Cast {
+pub struct Cast {
     to: DataType,
     kind: Kind,
 }
@@ -51,7 +51,7 @@ enum Factor {
 
 impl Cast {
     /// The cast from one type to another one; none where a value of the former has no place in the latter.
-    pub(crate) fn new(from: &DataType, to: &DataType) -> Option<Self> {
+    pub fn new(from: &DataType, to: &DataType) -> Option<Self> {
         use DataType as T;
         let kind = match (from, to) {
             (T::Null, _) => Kind::Null,
@@ -81,12 +81,12 @@ impl Cast {
     }
 
     /// The type that values get.
-    pub(crate) fn data_type(&self) -> &DataType {
+    pub fn data_type(&self) -> &DataType {
         &self.to
     }
 
     /// Bytes of the values that [`Self::apply`] makes anew: text and bytes that lie one behind the other stay where they are.
-    pub(crate) fn bytes(&self, array: &ArrayRef) -> usize {
+    pub fn bytes(&self, array: &ArrayRef) -> usize {
         let of_slot = match &self.kind {
             Kind::Dictionary(cast) => {
                 let array = array.as_any_dictionary_opt();
@@ -107,7 +107,7 @@ impl Cast {
     ///
     /// # Errors
     /// Unsupported where a value has no place in the wanted type.
-    pub(crate) fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
+    pub fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         let to = &self.to;
         let cast = match &self.kind {
             Kind::Null => Some(new_null_array(to, array.len())),

@@ -14,7 +14,7 @@ use crate::budget::{Budget, ColumnMemory, MemoryUse};
 use crate::page::{Page, PageReader, PageReaderChunk, PageReaderOptions};
 
 /// Reads the dictionary page of a column chunk.
-pub(crate) struct DictionaryValues {
+pub struct DictionaryValues {
     plan: Arc<ColumnPlan>,
     pages: PageReader,
     memory: ColumnMemory,
@@ -22,7 +22,7 @@ pub(crate) struct DictionaryValues {
 
 impl DictionaryValues {
     /// The dictionary of a chunk, which lies at `place` in the file.
-    pub(crate) fn new(
+    pub fn new(
         plan: Arc<ColumnPlan>,
         (options, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
         place: &Range<u64>,
@@ -38,7 +38,7 @@ impl DictionaryValues {
     }
 
     /// Hands in bytes of the file that start at `offset`.
-    pub(crate) fn supply(&mut self, offset: u64, bytes: Bytes) {
+    pub fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.pages.supply(offset, bytes);
     }
 
@@ -46,7 +46,7 @@ impl DictionaryValues {
     ///
     /// # Errors
     /// Whatever is wrong with the page.
-    pub(crate) fn poll(&mut self) -> Result<Step<Option<ArrayRef>>> {
+    pub fn poll(&mut self) -> Result<Step<Option<ArrayRef>>> {
         if let Step::Need(range) = self.pages.header(&mut self.memory)? {
             return Ok(Step::Need(range));
         }

@@ -44,17 +44,17 @@ mod row_walk;
 mod flat;
 mod masked;
 mod nested;
-pub(crate) mod nesting_builder;
-pub(crate) mod selection;
-pub(crate) mod sibling_levels;
+pub mod nesting_builder;
+pub mod selection;
+pub mod sibling_levels;
 // Other readers of pages.
 mod dictionary_values;
 mod row_counter;
 
 use batch_builder::BatchBuilder;
-pub(crate) use dictionary_values::DictionaryValues;
+pub use dictionary_values::DictionaryValues;
 use nesting_builder::{Nesting, NestingPlan};
-pub(crate) use page_cursor::rows_of_page;
+pub use page_cursor::rows_of_page;
 use page_cursor::{PageCursor, PageStep};
 pub use row_counter::RowCounter;
 use row_walk::RowWalk;
@@ -66,40 +66,43 @@ const COLUMN_BYTES: usize = 512;
 
 /// The facts about a leaf that are the same in every row group.
 #[derive(Debug)]
-pub(crate) struct ColumnPlan {
+pub struct ColumnPlan {
     /// Ordinal of the leaf in the Parquet schema.
-    pub(crate) leaf: usize,
+    pub leaf: usize,
     /// The Parquet schema, which has the path of the leaf.
-    pub(crate) schema: ParquetSchema,
-    pub(crate) leaf_type: LeafType,
-    pub(crate) max_def_level: u8,
-    pub(crate) max_rep_level: u8,
+    pub schema: ParquetSchema,
+    /// The types of the leaf in the file and in Arrow.
+    pub leaf_type: LeafType,
+    /// The highest definition level.
+    pub max_def_level: u8,
+    /// The highest repetition level; 0 if the leaf is not in a list.
+    pub max_rep_level: u8,
     /// From this definition level on, the leaf has a slot: the innermost list has an element.
-    pub(crate) slot_def: u8,
+    pub slot_def: u8,
     /// The leaf itself may be null, not only its ancestors.
-    pub(crate) nullable: bool,
+    pub nullable: bool,
     /// The ancestors that this leaf records.
-    pub(crate) nesting_plans: Vec<NestingPlan>,
+    pub nesting_plans: Vec<NestingPlan>,
     /// The lists above the leaf that have other leaves too.
-    pub(crate) shared_lists: Vec<SharedListPlan>,
+    pub shared_lists: Vec<SharedListPlan>,
     /// Damaged pages become nulls.
-    pub(crate) null_pages: bool,
+    pub null_pages: bool,
     /// A column batch has no more slots than this, unless one row has more.
-    pub(crate) max_slots: usize,
+    pub max_slots: usize,
     /// A column batch ends when it holds this many bytes, with at least one row.
-    pub(crate) column_batch_bytes: usize,
+    pub column_batch_bytes: usize,
     /// More bytes than this for one row are an error.
-    pub(crate) row_bytes: usize,
+    pub row_bytes: usize,
 }
 
 impl ColumnPlan {
     /// Returns the path of the leaf, for errors. It is not kept: names may be long, and shared by many leaves.
-    pub(crate) fn path(&self) -> String {
+    pub fn path(&self) -> String {
         self.schema.column_path(self.leaf)
     }
 
     /// Returns the parts of the path of the leaf.
-    pub(crate) fn path_parts(&self) -> Vec<String> {
+    pub fn path_parts(&self) -> Vec<String> {
         let parts = self.schema.path(self.leaf).into_iter();
         parts.map(str::to_owned).collect()
     }
@@ -107,29 +110,31 @@ impl ColumnPlan {
 
 /// The selected rows of a row group.
 #[derive(Debug, Clone)]
-pub(crate) struct ColumnRows {
-    pub(crate) row_group: usize,
+pub struct ColumnRows {
+    /// The ordinal of the row group in the file.
+    pub row_group: usize,
     /// Rows of the row group, selected or not.
-    pub(crate) num_rows: u64,
-    pub(crate) ranges: RowRanges,
+    pub num_rows: u64,
+    /// The selected rows that the plan knows.
+    pub ranges: RowRanges,
     /// Selected rows after the ranges, which may become known while columns are decoded.
-    pub(crate) found: Selectors,
+    pub found: Selectors,
     /// Rows of a batch.
-    pub(crate) batch_rows: usize,
+    pub batch_rows: usize,
     /// The number of selected rows that were emitted before the first of these.
-    pub(crate) rows_before: u64,
+    pub rows_before: u64,
 }
 
 impl ColumnRows {
     /// Returns the number of selected rows that are known.
-    pub(crate) fn num_wanted(&self) -> u64 {
+    pub fn num_wanted(&self) -> u64 {
         let ranges = self.ranges.iter().map(|range| range.end - range.start);
         let found = self.found.pieces.iter().map(RowSelector::count);
         ranges.chain(found).sum()
     }
 
     /// Returns a walk over the rows of the row group.
-    pub(crate) fn selection(&self) -> SelectionCursor {
+    pub fn selection(&self) -> SelectionCursor {
         let mut selection = SelectionCursor::new(self.ranges.clone());
         let found = self.found.pieces.iter();
         found.for_each(|piece| selection.extend(piece.clone()));
@@ -142,10 +147,11 @@ impl ColumnRows {
 
 /// Selected rows after the ranges that were planned.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Selectors {
-    pub(crate) pieces: Vec<RowSelector>,
+pub struct Selectors {
+    /// The selected rows that are known, in order.
+    pub pieces: Vec<RowSelector>,
     /// Others may follow.
-    pub(crate) is_open: bool,
+    pub is_open: bool,
 }
 
 /// A part of a column chunk: the rows of whole batches.
@@ -173,15 +179,20 @@ pub struct PageOfRow {
 /// Rows of one leaf, with what it records of its ancestors.
 #[derive(Debug)]
 pub struct ColumnBatch {
-    pub(crate) row_group: usize,
-    pub(crate) rows: usize,
-    pub(crate) leaf: ArrayRef,
-    pub(crate) nestings: Vec<Nesting>,
+    /// The ordinal of the row group in the file.
+    pub row_group: usize,
+    /// The number of rows.
+    pub rows: usize,
+    /// The slots of the leaf.
+    pub leaf: ArrayRef,
+    /// The ancestors that the leaf records, from the top down.
+    pub nestings: Vec<Nesting>,
     /// Levels of each list that the leaf shares with others.
-    pub(crate) shared_lists: Vec<ListLevels>,
+    pub shared_lists: Vec<ListLevels>,
     /// Damaged pages whose values are null.
-    pub(crate) losses: Losses,
-    pub(crate) memory: Reservation,
+    pub losses: Losses,
+    /// The memory that the column batch holds.
+    pub memory: Reservation,
 }
 
 /// The decoder of one leaf over one column chunk.
@@ -194,7 +205,7 @@ pub struct ColumnChunkDecoder {
 
 impl ColumnChunkDecoder {
     /// Creates the decoder of one chunk of a row group.
-    pub(crate) fn new(
+    pub fn new(
         plan: Arc<ColumnPlan>,
         rows: &ColumnRows,
         (pages, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
@@ -226,22 +237,22 @@ impl ColumnChunkDecoder {
     }
 
     /// Selects more rows, which come after all others.
-    pub(crate) fn extend_selection(&mut self, piece: RowSelector) {
+    pub fn extend_selection(&mut self, piece: RowSelector) {
         self.rows.extend(piece);
     }
 
     /// Notes that no more rows will be selected.
-    pub(crate) fn close_selection(&mut self) {
+    pub fn close_selection(&mut self) {
         self.rows.close();
     }
 
     /// Goes by this map to pages with selected rows, unless something contradicts it.
-    pub(crate) fn use_map(&mut self, map: Arc<PageMap>) {
+    pub fn use_map(&mut self, map: Arc<PageMap>) {
         self.pages.use_map(map);
     }
 
     /// Keeps the rows of this part only.
-    pub(crate) fn restrict(&mut self, part: ColumnSplit) {
+    pub fn restrict(&mut self, part: ColumnSplit) {
         self.rows.restrict(&part.rows);
         self.pages.restrict(part);
     }
@@ -261,12 +272,12 @@ impl ColumnChunkDecoder {
     }
 
     /// Returns the range of the column chunk in the file.
-    pub(crate) fn chunk(&self) -> Range<u64> {
+    pub fn chunk(&self) -> Range<u64> {
         self.pages.chunk()
     }
 
     /// Returns the offset of the next page, and the rows that are still selected.
-    pub(crate) fn progress(&self) -> (u64, &SelectionCursor) {
+    pub fn progress(&self) -> (u64, &SelectionCursor) {
         (self.pages.next_offset(), self.rows.selection())
     }
 
@@ -334,10 +345,7 @@ impl ColumnChunkDecoder {
 
 /// Returns the results of `make`. Most columns have no items, which this makes cheap.
 #[inline]
-pub(crate) fn each<T, U>(
-    these: impl ExactSizeIterator<Item = T>,
-    make: impl FnMut(T) -> U,
-) -> Vec<U> {
+pub fn each<T, U>(these: impl ExactSizeIterator<Item = T>, make: impl FnMut(T) -> U) -> Vec<U> {
     match these.len() {
         0 => Vec::new(),
         _ => these.map(make).collect(),

@@ -14,27 +14,37 @@ use crate::malformed;
 
 /// One ancestor to record.
 #[derive(Debug, Clone)]
-pub(crate) enum NestingPlan {
+pub enum NestingPlan {
     /// A struct that may be null: one bit for each position with a repetition level of at most
     /// `rep_level` and a definition level of at least `slot_def`; set from `valid_def` on.
     Struct {
+        /// The repetition level up to which a position has a slot.
         rep_level: u8,
+        /// The definition level from which a position has a slot.
         slot_def: u8,
+        /// The definition level from which a slot is valid.
         valid_def: u8,
     },
     /// A list or map, with 32-bit or 64-bit offsets.
-    List { plan: ListPlan, large: bool },
+    List {
+        /// The levels that make its offsets.
+        plan: ListPlan,
+        /// True if offsets have 64 bits.
+        large: bool,
+    },
 }
 
 /// Offsets of the width that the list's layout has.
 #[derive(Debug, Clone)]
-pub(crate) enum Offsets {
+pub enum Offsets {
+    /// Offsets of `List` and `Map`.
     I32(Vec<i32>),
+    /// Offsets of `LargeList`.
     I64(Vec<i64>),
 }
 
 /// One ancestor under construction.
-pub(crate) struct NestingBuilder {
+pub struct NestingBuilder {
     plan: NestingPlan,
     validity: Bitmap,
     offsets: Offsets,
@@ -44,15 +54,18 @@ pub(crate) struct NestingBuilder {
 
 /// One ancestor over the rows of a column batch.
 #[derive(Debug)]
-pub(crate) struct Nesting {
-    pub(crate) slots: usize,
-    pub(crate) validity: Option<NullBuffer>,
+pub struct Nesting {
+    /// The number of slots.
+    pub slots: usize,
+    /// The validity of the slots; `None` if all are valid.
+    pub validity: Option<NullBuffer>,
     /// Of a list: one more than slots.
-    pub(crate) offsets: Option<Offsets>,
+    pub offsets: Option<Offsets>,
 }
 
 impl NestingBuilder {
-    pub(crate) fn new(plan: NestingPlan) -> Self {
+    /// Creates a builder without slots.
+    pub fn new(plan: NestingPlan) -> Self {
         let offsets = first_offset(&plan);
         Self {
             plan,
@@ -63,7 +76,7 @@ impl NestingBuilder {
     }
 
     /// Records a run of levels.
-    pub(crate) fn record(&mut self, rep: &[u8], def: &[u8]) -> Result<()> {
+    pub fn record(&mut self, rep: &[u8], def: &[u8]) -> Result<()> {
         match &self.plan {
             &NestingPlan::Struct {
                 rep_level,
@@ -105,7 +118,7 @@ impl NestingBuilder {
     }
 
     /// What was recorded since the last call.
-    pub(crate) fn finish(&mut self) -> Nesting {
+    pub fn finish(&mut self) -> Nesting {
         let slots = self.validity.len();
         let validity = self.validity.finish();
         let offsets = match &self.plan {

@@ -24,7 +24,8 @@ pub struct RowCounter {
 }
 
 impl RowCounter {
-    pub(crate) fn new(
+    /// Creates a counter of the rows of a column chunk, which goes on after the `uncounted` pages.
+    pub fn new(
         max_rep_level: u8,
         (options, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
         uncounted: VecDeque<SharedPage>,

@@ -7,22 +7,25 @@ use std::sync::Arc;
 use herringbone_arrow::buffer::BooleanBuffer;
 
 /// Wanted rows of one row group: ascending, disjoint, non-empty ranges, counted from its first row.
-pub(crate) type RowRanges = Arc<[Range<u64>]>;
+pub type RowRanges = Arc<[Range<u64>]>;
 
 /// Wanted rows, a piece of a selection.
 #[derive(Debug, Clone)]
-pub(crate) enum RowSelector {
+pub enum RowSelector {
+    /// Ranges of rows.
     Ranges(RowRanges),
     /// One bit a row, from the row `start` on, the last one set: for runs that are too short to be taken one by one.
     Mask {
+        /// The row of the first bit.
         start: u64,
+        /// One bit per row.
         bits: BooleanBuffer,
     },
 }
 
 impl RowSelector {
     /// How many rows are wanted.
-    pub(crate) fn count(&self) -> u64 {
+    pub fn count(&self) -> u64 {
         match self {
             Self::Ranges(ranges) => ranges.iter().map(|range| range.end - range.start).sum(),
             Self::Mask { bits, .. } => bits.count_set_bits() as u64,
@@ -30,7 +33,7 @@ impl RowSelector {
     }
 
     /// The first row that may be wanted.
-    pub(crate) fn start(&self) -> u64 {
+    pub fn start(&self) -> u64 {
         match self {
             Self::Ranges(ranges) => ranges.first().map_or(0, |range| range.start),
             Self::Mask { start, .. } => *start,
@@ -38,7 +41,7 @@ impl RowSelector {
     }
 
     /// Where the first `wanted` of its wanted rows end; of none, where it starts.
-    pub(crate) fn end_of(&self, mut wanted: u64) -> u64 {
+    pub fn end_of(&self, mut wanted: u64) -> u64 {
         if wanted == 0 {
             return self.start();
         }
@@ -93,7 +96,7 @@ impl RowSelector {
     }
 
     /// The rows from `start` on whose bit is set, if any is.
-    pub(crate) fn mask(start: u64, bits: BooleanBuffer) -> Option<Self> {
+    pub fn mask(start: u64, bits: BooleanBuffer) -> Option<Self> {
         // It ends with a row that is wanted, as ranges do.
         let last = (0..bits.len()).rev().find(|row| bits.value(*row))?;
         Some(Self::Mask {
@@ -103,7 +106,7 @@ impl RowSelector {
     }
 
     /// Where it ends.
-    pub(crate) fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         match self {
             Self::Ranges(ranges) => ranges.last().map_or(0, |range| range.end),
             Self::Mask { start, bits } => start + bits.len() as u64,
@@ -113,7 +116,7 @@ impl RowSelector {
 
 /// A walk over the rows of a row group, wanted and unwanted. What is wanted may become known on the way.
 #[derive(Debug, Clone)]
-pub(crate) struct SelectionCursor {
+pub struct SelectionCursor {
     piece: RowSelector,
     /// The first of its ranges that is not behind `position`.
     next: usize,
@@ -127,7 +130,7 @@ pub(crate) struct SelectionCursor {
 
 /// What comes next on the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SelectionRun {
+pub enum SelectionRun {
     /// This many rows nobody wants.
     Skip(usize),
     /// This many rows that are wanted.
@@ -140,7 +143,7 @@ pub(crate) enum SelectionRun {
 
 impl SelectionCursor {
     /// These rows and no others.
-    pub(crate) fn new(ranges: RowRanges) -> Self {
+    pub fn new(ranges: RowRanges) -> Self {
         Self {
             piece: RowSelector::Ranges(ranges),
             next: 0,
@@ -151,7 +154,7 @@ impl SelectionCursor {
     }
 
     /// The wanted rows that begin each portion of `portion` rows, of the whole walk from its start.
-    pub(crate) fn portions(&self, portion: u64) -> Vec<u64> {
+    pub fn portions(&self, portion: u64) -> Vec<u64> {
         let mut firsts = Vec::new();
         // Wanted rows before a piece or range, of those of the last portion.
         let mut passed = 0;
@@ -198,29 +201,29 @@ impl SelectionCursor {
     }
 
     /// Rows that become known on the way.
-    pub(crate) fn open(&mut self) {
+    pub fn open(&mut self) {
         self.is_open = true;
     }
 
     /// Wants these rows too, which lie behind all others.
-    pub(crate) fn extend(&mut self, piece: RowSelector) {
+    pub fn extend(&mut self, piece: RowSelector) {
         self.more.push_back(piece);
         self.leave_pieces();
     }
 
     /// No other rows are wanted.
-    pub(crate) fn close(&mut self) {
+    pub fn close(&mut self) {
         self.is_open = false;
     }
 
     /// Rows passed or taken so far.
-    pub(crate) fn position(&self) -> u64 {
+    pub fn position(&self) -> u64 {
         self.position
     }
 
     /// What comes next.
     #[inline]
-    pub(crate) fn run(&self) -> SelectionRun {
+    pub fn run(&self) -> SelectionRun {
         let ranges = match &self.piece {
             RowSelector::Ranges(ranges) => ranges,
             RowSelector::Mask { start, bits } => return self.run_of_mask(*start, bits),
@@ -253,8 +256,8 @@ impl SelectionCursor {
         Some(bits.slice(first, bits.len().checked_sub(first)?))
     }
 
-    /// Moves on by `rows`, at most what [`Self::run`] said, or what is left of the [mask](Self::mask).
-    pub(crate) fn advance(&mut self, rows: usize) {
+    /// Moves on by `rows`, at most what [`Self::run`] said, or what is left of the mask.
+    pub fn advance(&mut self, rows: usize) {
         self.position += rows as u64;
         if let RowSelector::Ranges(ranges) = &self.piece
             && ranges

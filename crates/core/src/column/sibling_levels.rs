@@ -9,11 +9,11 @@ use herringbone_kernels::nesting;
 
 /// A list with several leaves below it.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SharedListPlan {
+pub struct SharedListPlan {
     /// Repetition level of the list's elements.
-    pub(crate) rep_level: u8,
+    pub rep_level: u8,
     /// Definition level from which on there is an element.
-    pub(crate) element_def: u8,
+    pub element_def: u8,
 }
 
 /// The levels that concern a shared list, those with a repetition level of at most that of its
@@ -25,7 +25,7 @@ pub(crate) struct ListLevelsBuilder {
 
 /// A bit for each level that concerns a shared list.
 #[derive(Debug)]
-pub(crate) struct ListLevels {
+pub struct ListLevels {
     /// Set where a list goes on, not set where one starts.
     goes_on: BooleanBuffer,
     /// Set where there is an element.
@@ -63,13 +63,14 @@ impl ListLevelsBuilder {
 }
 
 impl ListLevels {
-    pub(crate) fn len(&self) -> usize {
+    /// Returns the number of levels.
+    pub fn num_levels(&self) -> usize {
         self.goes_on.len()
     }
 
     /// Whether `n` levels from `start` on make the same lists as those of `other` from
     /// `other_start` on.
-    pub(crate) fn same(&self, start: usize, other: &Self, other_start: usize, n: usize) -> bool {
+    pub fn same(&self, start: usize, other: &Self, other_start: usize, n: usize) -> bool {
         self.goes_on.slice(start, n) == other.goes_on.slice(other_start, n)
             && self.has_element.slice(start, n) == other.has_element.slice(other_start, n)
     }

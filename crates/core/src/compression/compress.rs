@@ -30,7 +30,7 @@ pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Re
 /// # Errors
 ///
 /// As [`compress`].
-pub(crate) fn compress_cut(
+pub fn compress_cut(
     compression: Compression,
     input: &[u8],
     cuts: &[usize],

@@ -14,7 +14,7 @@ use super::{
 use crate::compression::Compression;
 
 /// The values of the page under construction.
-pub(crate) trait ValueEncoder: Send {
+pub trait ValueEncoder: Send {
     /// Appends values, which are of the type that the encoder was made for.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ pub(crate) trait ValueEncoder: Send {
 ///
 /// # Errors
 /// Argument where the encoding does not serve the type, or is no encoding of values.
-pub(crate) fn value_encoder(
+pub fn value_encoder(
     encoding: Encoding,
     (physical_type, type_length): (Type, usize),
     compression: Compression,

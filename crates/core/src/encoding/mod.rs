@@ -12,7 +12,7 @@ pub(crate) mod byte_stream_split;
 mod delta_binary_packed;
 mod delta_byte_array;
 mod delta_length_byte_array;
-pub(crate) mod dictionary;
+pub mod dictionary;
 pub(crate) mod plain;
 mod rle;
 // Which of them serves what.
@@ -21,20 +21,20 @@ pub(crate) mod byte_array;
 mod decoder;
 mod encoder;
 pub(crate) mod rest;
-pub(crate) mod values;
+pub mod values;
 
 use herringbone_format::{Error, Result};
 
 pub(crate) use decoder::{Native, Page, ValueDecoder};
-pub(crate) use encoder::{ValueEncoder, value_encoder};
-pub(crate) use rest::Rest;
+pub use encoder::{ValueEncoder, value_encoder};
+pub use rest::Rest;
 
 /// Bytes of a page from which on its memory does not go to the next page: it has few values that are large, which others
 /// need not have.
-pub(crate) const LARGE_PAGE: usize = 8 << 20;
+pub const LARGE_PAGE: usize = 8 << 20;
 
 /// Bytes that encryption may put behind a page, which is not moved to have room for them.
-pub(crate) const BEHIND_PAGE: usize = 16;
+pub const BEHIND_PAGE: usize = 16;
 
 /// A page has fewer values than its header or its levels say.
 #[cold]
@@ -51,7 +51,7 @@ pub(crate) fn product(n: usize, units: usize) -> Result<usize> {
 ///
 /// # Errors
 /// Limit where it exceeds 2^31 - 1.
-pub(crate) fn length(bytes: usize) -> Result<i32> {
+pub fn length(bytes: usize) -> Result<i32> {
     i32::try_from(bytes).map_err(|_| {
         Error::beyond_format("bytes of a value or page", bytes as u64, i32::MAX as u64)
     })

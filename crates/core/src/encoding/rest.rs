@@ -12,7 +12,7 @@ const FASTPARQUET_PADDING: usize = 8;
 /// The unused bits of packed runs, of the last block of a delta encoding and of the last byte of booleans are
 /// padding, which is nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Rest<'a> {
+pub enum Rest<'a> {
     /// Nothing.
     Nothing,
     /// Values: the encoding has a number of values of its own.

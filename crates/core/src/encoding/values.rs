@@ -7,11 +7,14 @@ use herringbone_kernels::plain;
 
 /// Values of one physical type, nulls left out.
 #[derive(Debug)]
-pub(crate) enum Values<'a> {
+pub enum Values<'a> {
     /// BOOLEAN: `len` bits of `bits` from bit `first` on.
     Boolean {
+        /// The packed bits, the least significant first.
         bits: &'a [u8],
+        /// The index of the first bit.
         first: usize,
+        /// The number of bits.
         len: usize,
     },
     /// INT32.
@@ -22,15 +25,20 @@ pub(crate) enum Values<'a> {
     Float(&'a [f32]),
     /// DOUBLE.
     Double(&'a [f64]),
-    /// FIXED_LEN_BYTE_ARRAY or INT96: values of `width` bytes, one behind the other.
-    Fixed { bytes: &'a [u8], width: usize },
+    /// FIXED_LEN_BYTE_ARRAY or INT96.
+    Fixed {
+        /// The values, one after the other.
+        bytes: &'a [u8],
+        /// The number of bytes of a value.
+        width: usize,
+    },
     /// BYTE_ARRAY.
     ByteArray(Vec<&'a [u8]>),
 }
 
 impl Values<'_> {
     /// Whether they are integers or floating point numbers.
-    pub(crate) fn are_numbers(&self) -> bool {
+    pub fn are_numbers(&self) -> bool {
         matches!(
             self,
             Self::Int32(_) | Self::Int64(_) | Self::Float(_) | Self::Double(_)
@@ -38,7 +46,7 @@ impl Values<'_> {
     }
 
     /// How many values there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn num_values(&self) -> usize {
         match self {
             Self::Boolean { len, .. } => *len,
             Self::Int32(values) => values.len(),
@@ -53,12 +61,12 @@ impl Values<'_> {
 
 impl Values<'_> {
     /// The first values, at most so many.
-    pub(crate) fn front(&self, n: usize) -> Values<'_> {
+    pub fn front(&self, n: usize) -> Values<'_> {
         self.slice(0..n)
     }
 
     /// Those of the values in `range` that there are.
-    pub(crate) fn slice(&self, range: Range<usize>) -> Values<'_> {
+    pub fn slice(&self, range: Range<usize>) -> Values<'_> {
         fn part<T>(values: &[T], range: Range<usize>) -> &[T] {
             let end = range.end.min(values.len());
             values.get(range.start..end).unwrap_or_default()
@@ -83,7 +91,7 @@ impl Values<'_> {
 }
 
 /// Calls `visit` with values that lie here in their PLAIN form, by their type and its length.
-pub(crate) fn with_plain<R>(
+pub fn with_plain<R>(
     (physical_type, type_length): (Type, usize),
     bytes: &[u8],
     num_values: usize,
@@ -120,15 +128,20 @@ pub(crate) fn with_plain<R>(
 
 /// Values and, for arrays with a dictionary or runs, which of them each slot has.
 #[derive(Debug)]
-pub(crate) enum Slots<'a> {
+pub enum Slots<'a> {
     /// One value a slot.
     Values(Values<'a>),
-    /// Slot `i` has the value `keys[i]`; keys are below the number of values.
-    Keyed { keys: &'a [u32], values: Values<'a> },
+    /// Slot `i` has the value `keys[i]`.
+    Keyed {
+        /// Indices of values.
+        keys: &'a [u32],
+        /// The values of a dictionary or of runs.
+        values: Values<'a>,
+    },
 }
 
 /// Bytes of a PLAIN value; `None` for BOOLEAN and BYTE_ARRAY.
-pub(crate) fn plain_width(physical_type: Type, type_length: usize) -> Option<usize> {
+pub fn plain_width(physical_type: Type, type_length: usize) -> Option<usize> {
     match physical_type {
         Type::Boolean | Type::ByteArray => None,
         Type::Int32 | Type::Float => Some(4),
@@ -185,27 +198,29 @@ pub(crate) fn gathered<R>(
 
 /// Bytes of PLAIN values, and those of them that are not lengths of byte arrays.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct PlainSize {
-    pub(crate) bytes: usize,
-    pub(crate) byte_array_bytes: usize,
+pub struct PlainSize {
+    /// All bytes.
+    pub bytes: usize,
+    /// The bytes without the lengths of byte arrays.
+    pub byte_array_bytes: usize,
 }
 
 impl Slots<'_> {
     /// How many slots there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn num_slots(&self) -> usize {
         match self {
-            Self::Values(values) => values.len(),
+            Self::Values(values) => values.num_values(),
             Self::Keyed { keys, .. } => keys.len(),
         }
     }
 
     /// What the slots take in PLAIN.
-    pub(crate) fn plain_size(&self) -> PlainSize {
+    pub fn plain_size(&self) -> PlainSize {
         let (values, keys) = match self {
             Self::Values(values) => (values, None),
             Self::Keyed { keys, values } => (values, Some(keys)),
         };
-        let slots = self.len();
+        let slots = self.num_slots();
         let bytes = match values {
             Values::Boolean { .. } => slots.div_ceil(8),
             Values::Int32(_) | Values::Float(_) => 4 * slots,
@@ -232,7 +247,7 @@ impl Slots<'_> {
     }
 
     /// Calls `visit` with the value of each slot.
-    pub(crate) fn with_values<R>(&self, visit: impl FnOnce(&Values<'_>) -> R) -> R {
+    pub fn with_values<R>(&self, visit: impl FnOnce(&Values<'_>) -> R) -> R {
         match self {
             Self::Values(values) => visit(values),
             Self::Keyed { keys, values } => gathered(keys, values, visit),

@@ -13,6 +13,6 @@ mod splits;
 mod tests;
 
 pub use policy::{ChunkReads, FetchPolicy};
-pub(crate) use ranges::{bytes, union, without};
+pub use ranges::{bytes, union, without};
 pub use requests::{Request, Requests, requests};
 pub use splits::row_groups_in;

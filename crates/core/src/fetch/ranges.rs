@@ -3,12 +3,12 @@
 use std::ops::Range;
 
 /// Returns the number of bytes in disjoint ranges.
-pub(crate) fn bytes(ranges: &[Range<u64>]) -> u64 {
+pub fn bytes(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }
 
 /// Sorts ranges, and joins those that overlap or touch.
-pub(crate) fn union(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+pub fn union(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     ranges.retain(|range| !range.is_empty());
     ranges.sort_unstable_by_key(|range| range.start);
     ranges.dedup_by(|next, last| {
@@ -22,7 +22,7 @@ pub(crate) fn union(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
 }
 
 /// Returns the parts of `ranges` that are in none of `others`. Both are ascending and disjoint.
-pub(crate) fn without(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
+pub fn without(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut rest = Vec::new();
     for range in ranges {
         let mut next = range.start;

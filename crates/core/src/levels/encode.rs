@@ -12,7 +12,7 @@ use crate::page::level_width;
 
 /// Levels as they come.
 #[derive(Debug)]
-pub(crate) struct PageLevels {
+pub struct PageLevels {
     max_def: u8,
     max_rep: u8,
     /// Which levels become runs.
@@ -24,7 +24,7 @@ pub(crate) struct PageLevels {
 }
 
 /// Definition levels of the entries of a leaf.
-pub(crate) enum DefinitionLevels {
+pub enum DefinitionLevels {
     /// Nothing can be null or empty: the highest definition level is 0.
     None,
     /// The highest definition level is 1 and there are no lists: a level is a bit of the validity.
@@ -44,23 +44,26 @@ enum Def {
 
 /// The levels of a page, encoded without length prefixes, and what they count.
 #[derive(Debug, Default)]
-pub(crate) struct EncodedLevels {
-    pub(crate) rep: Vec<u8>,
-    pub(crate) def: Vec<u8>,
-    pub(crate) num_rows: usize,
+pub struct EncodedLevels {
+    /// The encoded repetition levels.
+    pub rep: Vec<u8>,
+    /// The encoded definition levels.
+    pub def: Vec<u8>,
+    /// The number of rows that start in the page.
+    pub num_rows: usize,
     /// Values, nulls and empty lists.
-    pub(crate) num_levels: usize,
+    pub num_levels: usize,
     /// Levels below the highest definition level.
-    pub(crate) num_nulls: usize,
+    pub num_nulls: usize,
     /// How often each repetition level occurs; empty for columns without lists.
-    pub(crate) rep_histogram: Vec<u64>,
+    pub rep_histogram: Vec<u64>,
     /// How often each definition level occurs; empty for columns whose highest is 0.
-    pub(crate) def_histogram: Vec<u64>,
+    pub def_histogram: Vec<u64>,
 }
 
 impl EncodedLevels {
     /// Bytes held.
-    pub(crate) fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         let counts = self.rep_histogram.capacity() + self.def_histogram.capacity();
         self.rep.capacity() + self.def.capacity() + size_of::<u64>() * counts
     }
@@ -68,7 +71,7 @@ impl EncodedLevels {
 
 impl PageLevels {
     /// No levels, which become runs of this kind.
-    pub(crate) fn new(max_def: u8, max_rep: u8, runs: Runs) -> Self {
+    pub fn new(max_def: u8, max_rep: u8, runs: Runs) -> Self {
         let def = if max_rep == 0 && max_def == 1 {
             Def::Bits(Bitmap::new())
         } else {
@@ -85,15 +88,18 @@ impl PageLevels {
         }
     }
 
-    pub(crate) fn num_rows(&self) -> usize {
+    /// Returns the number of rows.
+    pub fn num_rows(&self) -> usize {
         self.num_rows
     }
 
-    pub(crate) fn num_levels(&self) -> usize {
+    /// Returns the number of levels.
+    pub fn num_levels(&self) -> usize {
         self.num_levels
     }
 
-    pub(crate) fn heap_bytes(&self) -> usize {
+    /// Returns the number of bytes of the heap that the levels take.
+    pub fn heap_bytes(&self) -> usize {
         self.rep.capacity()
             + match &self.def {
                 Def::Bits(bits) => bits.heap_bytes(),
@@ -103,12 +109,7 @@ impl PageLevels {
 
     /// Appends the levels of `num_rows` rows: one repetition level an entry, none for a column without
     /// lists.
-    pub(crate) fn append(
-        &mut self,
-        rep: &[u8],
-        def: &DefinitionLevels,
-        num_rows: usize,
-    ) -> Result<()> {
+    pub fn append(&mut self, rep: &[u8], def: &DefinitionLevels, num_rows: usize) -> Result<()> {
         self.num_rows += num_rows;
         self.rep.extend_from_slice(rep);
         self.num_levels += match (def, &mut self.def) {
@@ -143,12 +144,12 @@ impl PageLevels {
     }
 
     /// Chooses which levels become runs from here on.
-    pub(crate) fn choose_runs(&mut self, runs: Runs) {
+    pub fn choose_runs(&mut self, runs: Runs) {
         self.runs = runs;
     }
 
     /// Encodes the levels of the page, and starts the next one.
-    pub(crate) fn finish_page(&mut self) -> EncodedLevels {
+    pub fn finish_page(&mut self) -> EncodedLevels {
         let encoded = self.encode(self.runs);
         self.num_rows = 0;
         self.num_levels = 0;
@@ -161,7 +162,7 @@ impl PageLevels {
     }
 
     /// The levels of the page with runs of this kind.
-    pub(crate) fn encode(&self, runs: Runs) -> EncodedLevels {
+    pub fn encode(&self, runs: Runs) -> EncodedLevels {
         let mut encoded = EncodedLevels {
             num_rows: self.num_rows,
             num_levels: self.num_levels,

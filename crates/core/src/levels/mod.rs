@@ -5,4 +5,4 @@ mod decode;
 mod encode;
 
 pub(crate) use decode::Levels;
-pub(crate) use encode::{DefinitionLevels, EncodedLevels, PageLevels};
+pub use encode::{DefinitionLevels, EncodedLevels, PageLevels};

@@ -388,7 +388,7 @@ pub(crate) fn check_sizes(header: &PageHeader, limits: &Limits) -> Result<u64> {
 }
 
 /// Values that a page declares: entries of a dictionary, or levels.
-pub(crate) fn num_values(header: &PageHeader) -> Result<usize> {
+pub fn num_values(header: &PageHeader) -> Result<usize> {
     let declared = header
         .num_values()
         .ok_or_else(|| Error::corrupt("page header lacks the header of its type"))?;

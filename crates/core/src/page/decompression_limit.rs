@@ -13,7 +13,7 @@ const BYTE_ARRAY_BYTES: u64 = 256;
 
 /// What is left of the bytes that a column chunk may decompress to.
 #[derive(Debug, Clone)]
-pub(crate) struct DecompressionLimit {
+pub struct DecompressionLimit {
     left: u64,
     /// Bytes for each compressed byte.
     ratio: u64,
@@ -27,7 +27,7 @@ pub(crate) struct DecompressionLimit {
 impl DecompressionLimit {
     /// That of a chunk with values of this type. As many bytes are granted as the largest page may have
     /// that a read can hold: such a page is never too much, whatever it was compressed to.
-    pub(crate) fn new(limits: &Limits, physical_type: Type, type_length: usize) -> Self {
+    pub fn new(limits: &Limits, physical_type: Type, type_length: usize) -> Self {
         let width = match physical_type {
             Type::Boolean => 1,
             Type::Int32 | Type::Float => 4,
@@ -46,7 +46,7 @@ impl DecompressionLimit {
     }
 
     /// That of pages that were counted before.
-    pub(crate) fn unlimited(self) -> Self {
+    pub fn unlimited(self) -> Self {
         Self {
             left: u64::MAX,
             ..self
@@ -57,7 +57,7 @@ impl DecompressionLimit {
     ///
     /// # Errors
     /// Limit where the pages so far decompress to more than their bytes and values account for.
-    pub(crate) fn spend(&mut self, header: &PageHeader, num_values: usize) -> Result<()> {
+    pub fn spend(&mut self, header: &PageHeader, num_values: usize) -> Result<()> {
         let compressed = u64::try_from(header.compressed_page_size).unwrap_or_default();
         let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
         self.compressed = self.compressed.saturating_add(compressed);

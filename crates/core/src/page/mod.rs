@@ -7,8 +7,8 @@ use herringbone_format::{ColumnLayout, Encoding, Error, Result};
 
 use crate::levels::Levels;
 
-pub(crate) mod decompression_limit;
-pub(crate) mod body;
+pub mod decompression_limit;
+pub mod body;
 pub(crate) mod chunk_bytes;
 mod data_page;
 mod page_map;
@@ -17,10 +17,10 @@ mod shared;
 mod walker;
 
 pub(crate) use data_page::level_width;
-pub(crate) use page_map::{PageMap, PageMaps};
-pub(crate) use reader::{PageReader, PageReaderChunk, PageReaderOptions};
+pub use page_map::{PageMap, PageMaps};
+pub use reader::{PageReader, PageReaderChunk, PageReaderOptions};
 pub use shared::SharedPage;
-pub(crate) use walker::has_dictionary;
+pub use walker::has_dictionary;
 pub use walker::{PageStart, PageWalker};
 
 /// Levels decoded at once, as bytes: they stay in the first cache.
@@ -28,9 +28,11 @@ pub(crate) const BLOCK_LEVELS: usize = 4096;
 
 /// The highest levels of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct MaxLevels {
-    pub(crate) repetition: u8,
-    pub(crate) definition: u8,
+pub struct MaxLevels {
+    /// The highest repetition level.
+    pub repetition: u8,
+    /// The highest definition level.
+    pub definition: u8,
 }
 
 /// A page that carries values, decompressed.

@@ -8,13 +8,13 @@ use herringbone_format::OffsetIndex;
 use super::PageStart;
 
 /// The page maps of some column chunks of a row group, each with the ordinal of its leaf.
-pub(crate) type PageMaps = Arc<[(usize, Arc<PageMap>)]>;
+pub type PageMaps = Arc<[(usize, Arc<PageMap>)]>;
 
 /// The data pages of a column chunk (format, "Page Index").
 ///
 /// An index that contradicts itself makes no map. Whether it agrees with the pages is checked by who goes by it.
 #[derive(Debug)]
-pub(crate) struct PageMap {
+pub struct PageMap {
     pages: Vec<MappedPage>,
     num_rows: u64,
     is_contradicted: bool,
@@ -29,16 +29,16 @@ struct MappedPage {
 
 /// What the map says of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PageInMap {
+pub struct PageInMap {
     /// Where header and body lie in the file.
-    pub(crate) range: Range<u64>,
+    pub range: Range<u64>,
     /// Its rows, counted from the first one of the row group.
-    pub(crate) rows: Range<u64>,
+    pub rows: Range<u64>,
 }
 
 impl PageMap {
     /// The map of a chunk that lies at `chunk` and has `num_rows` rows; none where the index contradicts itself.
-    pub(crate) fn new(index: &OffsetIndex, chunk: &Range<u64>, num_rows: u64) -> Option<Self> {
+    pub fn new(index: &OffsetIndex, chunk: &Range<u64>, num_rows: u64) -> Option<Self> {
         let mut pages = Vec::with_capacity(index.page_locations.len());
         let (mut end, mut next_row) = (chunk.start, 0);
         for location in &index.page_locations {
@@ -70,7 +70,7 @@ impl PageMap {
     }
 
     /// Marks the map as contradicted by a page header or a histogram.
-    pub(crate) fn contradicted(self) -> Self {
+    pub fn contradicted(self) -> Self {
         Self {
             is_contradicted: true,
             ..self
@@ -78,17 +78,17 @@ impl PageMap {
     }
 
     /// Returns true if a page header or a histogram contradicts the map: then neither map nor headers are trusted.
-    pub(crate) fn is_contradicted(&self) -> bool {
+    pub fn is_contradicted(&self) -> bool {
         self.is_contradicted
     }
 
     /// How many data pages there are: at least one.
-    pub(crate) fn len(&self) -> usize {
+    pub fn num_pages(&self) -> usize {
         self.pages.len()
     }
 
     /// What is known of the `index`-th data page.
-    pub(crate) fn get(&self, index: usize) -> Option<PageInMap> {
+    pub fn get(&self, index: usize) -> Option<PageInMap> {
         let page = self.pages.get(index)?;
         let next = self.pages.get(index + 1);
         let next_row = next.map_or(self.num_rows, |next| next.first_row);
@@ -99,7 +99,7 @@ impl PageMap {
     }
 
     /// The page that has a row.
-    pub(crate) fn page_of(&self, row: u64) -> usize {
+    pub fn page_of(&self, row: u64) -> usize {
         let behind = self.pages.partition_point(|page| page.first_row <= row);
         behind.saturating_sub(1)
     }
@@ -117,7 +117,7 @@ impl PageMap {
     }
 
     /// Bytes of the heap.
-    pub(crate) fn heap_bytes(&self) -> u64 {
+    pub fn heap_bytes(&self) -> u64 {
         (self.pages.capacity() * size_of::<MappedPage>()) as u64
     }
 }

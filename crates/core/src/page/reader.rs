@@ -32,34 +32,38 @@ const USUAL_HEADER: u64 = 128;
 
 /// What is the same for all column chunks of a read.
 #[derive(Debug)]
-pub(crate) struct PageReaderOptions {
+pub struct PageReaderOptions {
     /// Length of the file.
-    pub(crate) file_length: u64,
-    pub(crate) verify_crc: bool,
-    pub(crate) limits: Limits,
+    pub file_length: u64,
+    /// True if checksums of pages are verified.
+    pub verify_crc: bool,
+    /// The limits of the read.
+    pub limits: Limits,
     /// Who wrote the file.
-    pub(crate) created_by: CreatedBy,
+    pub created_by: CreatedBy,
 }
 
 /// What a page reader must know of its column chunk.
 #[derive(Debug)]
-pub(crate) struct PageReaderChunk {
+pub struct PageReaderChunk {
     /// Where the chunk lies in the file.
-    pub(crate) range: Range<u64>,
+    pub range: Range<u64>,
     /// Levels in the whole chunk.
-    pub(crate) num_values: u64,
-    pub(crate) codec: CompressionCodec,
+    pub num_values: u64,
+    /// The codec of the pages.
+    pub codec: CompressionCodec,
     /// Whether the chunk is said to have a dictionary.
-    pub(crate) has_dictionary: bool,
+    pub has_dictionary: bool,
     /// What decrypts the pages, if they are encrypted.
-    pub(crate) cipher: Option<ChunkCipher>,
-    pub(crate) max_levels: MaxLevels,
+    pub cipher: Option<ChunkCipher>,
+    /// The highest levels of the column.
+    pub max_levels: MaxLevels,
     /// What the pages may decompress to.
-    pub(crate) decompression_limit: DecompressionLimit,
+    pub decompression_limit: DecompressionLimit,
 }
 
 /// The pages of one column chunk.
-pub(crate) struct PageReader {
+pub struct PageReader {
     options: Arc<PageReaderOptions>,
     /// Where the chunk lies in the file.
     range: Range<u64>,

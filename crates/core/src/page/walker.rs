@@ -248,7 +248,7 @@ impl PageWalker {
 }
 
 /// Whether a chunk is said to have a dictionary. Some writers put 0 for none.
-pub(crate) fn has_dictionary(layout: &ColumnLayout) -> bool {
+pub fn has_dictionary(layout: &ColumnLayout) -> bool {
     layout
         .dictionary_page_offset
         .is_some_and(|offset| offset > 0)

@@ -24,7 +24,7 @@ pub struct EncodedBounds {
 impl EncodedBounds {
     /// The statistics of a page or column chunk with these bounds and so many nulls.
     #[must_use]
-    pub(crate) fn into_statistics(self, null_count: i64) -> Statistics {
+    pub fn into_statistics(self, null_count: i64) -> Statistics {
         Statistics::new()
             .null_count(null_count)
             .is_max_value_exact(self.max.as_ref().map(|_| self.max_exact))

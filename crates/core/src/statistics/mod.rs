@@ -24,4 +24,4 @@ mod tests;
 
 pub use bounds::BoundsBuilder;
 pub use encoded::{EncodedBounds, compare};
-pub(crate) use page_index::{ColumnIndexBuilder, OffsetIndexBuilder, PageSummary};
+pub use page_index::{ColumnIndexBuilder, OffsetIndexBuilder, PageSummary};

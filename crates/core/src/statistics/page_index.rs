@@ -7,22 +7,22 @@ use herringbone_schema::ColumnOrderKind;
 
 /// What the column index says about one data page.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PageSummary<'a> {
+pub struct PageSummary<'a> {
     /// Whether there are nothing but nulls.
-    pub(crate) null_page: bool,
+    pub null_page: bool,
     /// The bounds, if there are others.
-    pub(crate) bounds: &'a EncodedBounds,
+    pub bounds: &'a EncodedBounds,
     /// How many nulls there are.
-    pub(crate) null_count: i64,
+    pub null_count: i64,
     /// How often each repetition level occurs; empty to leave it out, in all pages then.
-    pub(crate) repetition_levels: &'a [u64],
+    pub repetition_levels: &'a [u64],
     /// How often each definition level occurs; empty to leave it out, in all pages then.
-    pub(crate) definition_levels: &'a [u64],
+    pub definition_levels: &'a [u64],
 }
 
 /// Collects the [`ColumnIndex`] of a column chunk.
 #[derive(Debug, Clone)]
-pub(crate) struct ColumnIndexBuilder {
+pub struct ColumnIndexBuilder {
     order: ColumnOrderKind,
     physical: Type,
     null_pages: Vec<bool>,
@@ -43,7 +43,7 @@ pub(crate) struct ColumnIndexBuilder {
 impl ColumnIndexBuilder {
     /// No pages yet, of a column of this type and order.
     #[must_use]
-    pub(crate) fn new(order: ColumnOrderKind, physical: Type) -> Self {
+    pub fn new(order: ColumnOrderKind, physical: Type) -> Self {
         Self {
             order,
             physical,
@@ -63,7 +63,7 @@ impl ColumnIndexBuilder {
 
     /// Bytes held.
     #[must_use]
-    pub(crate) fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         let counts = [
             &self.null_counts,
             &self.nan_counts,
@@ -78,7 +78,7 @@ impl ColumnIndexBuilder {
     }
 
     /// Adds the next data page.
-    pub(crate) fn push(&mut self, page: PageSummary<'_>) {
+    pub fn push(&mut self, page: PageSummary<'_>) {
         let (min, max) = match (page.null_page, &page.bounds.min, &page.bounds.max) {
             (true, ..) => (&[][..], &[][..]),
             (false, Some(min), Some(max)) => {
@@ -127,7 +127,7 @@ impl ColumnIndexBuilder {
     /// The index of all pages. None when a page has values but no bounds, and when there is no order:
     /// such a column chunk has no column index.
     #[must_use]
-    pub(crate) fn finish(self) -> Option<ColumnIndex> {
+    pub fn finish(self) -> Option<ColumnIndex> {
         if !self.complete {
             return None;
         }
@@ -149,7 +149,7 @@ impl ColumnIndexBuilder {
 /// Collects the [`OffsetIndex`] of a column chunk, before it is known where in the file the chunk
 /// will be.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct OffsetIndexBuilder {
+pub struct OffsetIndexBuilder {
     pages: Vec<PageLocation>,
     byte_array_bytes: Vec<i64>,
 }
@@ -157,7 +157,7 @@ pub(crate) struct OffsetIndexBuilder {
 impl OffsetIndexBuilder {
     /// Bytes held.
     #[must_use]
-    pub(crate) fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         size_of::<PageLocation>() * self.pages.capacity()
             + size_of::<i64>() * self.byte_array_bytes.capacity()
     }
@@ -166,14 +166,14 @@ impl OffsetIndexBuilder {
     ///
     /// For BYTE_ARRAY columns, `byte_array_bytes` is how long the values are together, without their
     /// lengths; for others None.
-    pub(crate) fn push(&mut self, page: PageLocation, byte_array_bytes: Option<i64>) {
+    pub fn push(&mut self, page: PageLocation, byte_array_bytes: Option<i64>) {
         self.pages.push(page);
         self.byte_array_bytes.extend(byte_array_bytes);
     }
 
     /// The index of all pages of a chunk that starts at `chunk_offset` in the file.
     #[must_use]
-    pub(crate) fn finish(mut self, chunk_offset: i64) -> OffsetIndex {
+    pub fn finish(mut self, chunk_offset: i64) -> OffsetIndex {
         for page in &mut self.pages {
             page.offset += chunk_offset;
         }

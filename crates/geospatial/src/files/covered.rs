@@ -1,6 +1,6 @@
 //! What a box asks of the columns whose bounds pages have: those of a covering, or the ordinates of native geometries.
 
-use herringbone_core::filter::{Column, Predicate, col_at};
+use herringbone_filter::{Column, Predicate, col_at};
 use herringbone_format::{BoundingBox, Type};
 use herringbone_schema::ParquetSchema;
 

@@ -24,7 +24,7 @@ mod write;
 
 use std::sync::Arc;
 
-use herringbone_core::write::WriteOptions;
+use herringbone_write::WriteOptions;
 
 pub use columns::GeometryColumn;
 use known_metadata::KnownMetadata;
@@ -32,8 +32,7 @@ pub use options::GeoParquetOptions;
 
 /// GEOMETRY and GEOGRAPHY as Arrow extension types, and their statistics.
 ///
-/// Reading, it is an extension type of
-/// [`ReadOptions`](herringbone_core::read::ReadOptions::extension): columns become `geoarrow.wkb`
+/// Reading, it is an extension type of `ReadOptions::extension`: columns become `geoarrow.wkb`
 /// with their CRS and edges, as the logical type says them, else the GeoParquet metadata. Columns
 /// in one of the native encodings of GeoParquet 1.1 become `geoarrow.point` to
 /// `geoarrow.multipolygon`.
@@ -45,7 +44,7 @@ pub use options::GeoParquetOptions;
 /// ```
 /// use std::sync::Arc;
 /// use herringbone_geospatial::{GeoParquetOptions, Geospatial, geoparquet::Version};
-/// use herringbone_core::write::WriteOptions;
+/// use herringbone_write::WriteOptions;
 ///
 /// // GeoParquet 1.1 with a column of boxes, which readers skip pages by.
 /// let geoparquet = GeoParquetOptions::new(Version::V1_1).covering(true);

@@ -8,7 +8,7 @@ use std::fmt;
 
 use herringbone_arrow::array::{Array as _, BooleanArray, RecordBatch};
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_core::filter::{Predicate, RowError, RowPredicate, RowTest, Verdict};
+use herringbone_filter::{Predicate, RowError, RowPredicate, RowTest, Verdict};
 use herringbone_format::{BoundingBox, Error, FileMetadata, Result};
 use herringbone_schema::ParquetSchema;
 
@@ -65,7 +65,7 @@ impl GeometryColumn {
     /// where no row can cross the antimeridian, and of geographies nothing, as nobody says how they bound edges.
     ///
     /// ```no_run
-    /// # use herringbone_core::read::ReadOptions;
+    /// # use herringbone_read::ReadOptions;
     /// # use herringbone_format::{BoundingBox, FileMetadata};
     /// # use herringbone_schema::ParquetSchema;
     /// # use herringbone_geospatial::GeometryColumn;

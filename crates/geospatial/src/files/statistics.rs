@@ -1,9 +1,9 @@
 //! Geospatial statistics of column chunks that are written.
 
-use herringbone_core::write::{
+use herringbone_format::{Result, Type};
+use herringbone_write::{
     ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
 };
-use herringbone_format::{Result, Type};
 
 use super::Geospatial;
 use crate::{Edges, StatisticsBuilder};

@@ -22,9 +22,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{Array, ArrayRef, RecordBatch};
-use herringbone_core::write::{EncodedColumn, WritePlan};
 use herringbone_format::{Error, Result};
 use herringbone_pipeline::{Crew, threads};
+use herringbone_write::{EncodedColumn, WritePlan};
 
 use self::state::{Column, RowGroup, Slice, State, Task, Writing};
 use self::work::Encoding;

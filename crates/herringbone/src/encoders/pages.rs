@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use herringbone_core::write::{
-    ChunkPages, EncodedColumn, EndedColumn, FinishedPage, PageBuffers, PageSink, UnfinishedPage,
-};
 use herringbone_format::{Error, Result};
 use herringbone_pipeline::Shared;
+use herringbone_write::{
+    ChunkPages, EncodedColumn, EndedColumn, FinishedPage, PageBuffers, PageSink, UnfinishedPage,
+};
 
 use super::state::State;
 use super::work::Encoding;

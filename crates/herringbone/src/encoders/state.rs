@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_core::write::{ColumnWriter, EncodedColumn, WriteOptions};
 use herringbone_format::Error;
+use herringbone_write::{ColumnWriter, EncodedColumn, WriteOptions};
 
 use super::pages::{Chunk, Done, PageJob, Report};
 
@@ -569,7 +569,7 @@ impl Failure {
 mod tests {
     use herringbone_arrow::array::Int32Array;
     use herringbone_arrow::schema::{DataType, Field, Schema};
-    use herringbone_core::write::{WriteOptions, WritePlan};
+    use herringbone_write::{WriteOptions, WritePlan};
 
     use super::*;
 

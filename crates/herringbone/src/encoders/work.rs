@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone_arrow::array::ArrayRef;
-use herringbone_core::write::{BlockMemory, EndedColumn, WritePlan};
 use herringbone_format::Result;
 use herringbone_pipeline::{Shared, Work};
+use herringbone_write::{BlockMemory, EndedColumn, WritePlan};
 
 use super::pages::{Chunk, Done, Pages, Waiting};
 use super::state::{ColumnJob, Job, Outcome, State, Task, Writing};

@@ -143,7 +143,8 @@ impl<'a> Fits<'a> {
     /// Makes a decoder that holds the dictionary of the candidate.
     fn decoder(&mut self, candidate: Candidate, leaf: &Leaf) -> Result<Option<Decoder>> {
         let (limits, budget) = (self.limits.clone(), Budget::new(self.limits));
-        let decoder = PageDecoder::new(leaf, candidate.codec, self.created_by, limits, &budget);
+        let decoder =
+            PageDecoder::with_budget(leaf, candidate.codec, self.created_by, limits, &budget);
         let Ok(mut decoder) = decoder else {
             return Ok(None);
         };

@@ -45,11 +45,11 @@ use herringbone_schema::{Int96Overflow, ParquetSchema, WriteSchemaOptions, from_
 use assemble::{Assembled, Assembly};
 use codecs::{CodecSet, Codecs};
 use fit::Fits;
+use herringbone::ReadOptions;
 use herringbone::Reader;
 use herringbone::source::Source;
 use herringbone::{MetadataHandle, OpenOptions, ParquetFile};
 use herringbone_arrow::schema::Schema;
-use herringbone_core::read::ReadOptions;
 use readings::Readings;
 use scan::{FoundPages, Scan};
 

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use herringbone_arrow::array::{Array, ArrayRef};
 use herringbone_core::Step;
 use herringbone_core::bloom_filter::{BloomFilter, hash};
-use herringbone_core::pruning::BloomFilterProbe;
+use herringbone_filter::pruning::BloomFilterProbe;
 use herringbone_format::{
     BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader,
     ColumnMetaData, Error, Result, Type,

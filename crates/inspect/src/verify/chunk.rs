@@ -6,7 +6,7 @@ use herringbone_core::bloom_filter::hash;
 use herringbone_core::budget::Budget;
 use herringbone_core::page::PageWalker;
 use herringbone_core::physical::{Block, PageDecoder};
-use herringbone_core::pruning::IndexDecoder;
+use herringbone_filter::pruning::IndexDecoder;
 use herringbone_format::modular_encryption::ChunkCipher;
 use herringbone_format::{
     ColumnChunk, ColumnMetaData, Encoding, ErrorKind, Limits, PageHeader, PageType, Result,
@@ -77,7 +77,8 @@ pub(super) fn check(
     };
     let (limits, budget) = (file.limits().clone(), Budget::new(file.limits()));
     let created_by = file.metadata().created_by();
-    let decoder = PageDecoder::new(&column.leaf, metadata.codec, created_by, limits, &budget);
+    let decoder =
+        PageDecoder::with_budget(&column.leaf, metadata.codec, created_by, limits, &budget);
     let decoder = match decoder {
         Ok(decoder) => Some(decoder.encrypted(cipher.clone())),
         Err(error) => {

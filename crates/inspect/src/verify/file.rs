@@ -1,6 +1,6 @@
 //! The file as a whole, and its row groups.
 
-use herringbone_core::read::ReadOptions;
+use herringbone::ReadOptions;
 use herringbone_format::footer::{FOOTER_TAIL_BYTES, MAGIC, MAGIC_ENCRYPTED, Tail};
 use herringbone_format::{ErrorKind, Result, RowGroupHeader};
 use herringbone_schema::{SchemaOptions, to_arrow};

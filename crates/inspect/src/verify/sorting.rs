@@ -133,7 +133,7 @@ impl Cursor {
         Ok(Self {
             source: file.source().clone(),
             pages: file.pages(row_group, leaf)?,
-            decoder: PageDecoder::new(
+            decoder: PageDecoder::with_budget(
                 &column.leaf,
                 chunk.layout.codec,
                 file.metadata().created_by(),

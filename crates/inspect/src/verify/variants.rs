@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use herringbone::ParquetFile;
+use herringbone::ReadOptions;
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::schema::Field;
 use herringbone_core::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
     WrittenField,
 };
-use herringbone_core::read::ReadOptions;
 use herringbone_format::{ErrorKind, LogicalType, Result};
 use herringbone_schema::{Projection, SchemaNode};
 use herringbone_variant::extension::VariantExtension;

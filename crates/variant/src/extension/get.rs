@@ -22,7 +22,7 @@ use crate::shredding::{
 };
 
 /// A column of the values at a path, for
-/// [`ReadOptions::extension_column`](herringbone_core::read::ReadOptions::extension_column).
+/// `ReadOptions::extension_column`.
 ///
 /// It is of variants, `arrow.parquet.variant`, unless a type is asked for. What is missing is null.
 ///

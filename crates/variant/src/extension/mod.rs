@@ -9,8 +9,8 @@
 //! Without any of this, a VARIANT group is read and written as it is stored, shredded or not.
 //!
 //! ```
-//! use herringbone_core::read::ReadOptions;
-//! use herringbone_core::write::WriteOptions;
+//! use herringbone_read::ReadOptions;
+//! use herringbone_write::WriteOptions;
 //! use herringbone_variant::PrimitiveType;
 //! use herringbone_variant::extension::{Shredding, VariantExtension, VariantGet};
 //!

@@ -11,8 +11,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use herringbone_arrow::schema::SchemaRef;
-use herringbone_core::filter::{Column, Predicate, RowError, RowPredicate, RowTest, col_at};
-use herringbone_core::read::ExtensionColumnOption;
+use herringbone_core::extension::ExtensionColumnOption;
+use herringbone_filter::{Column, Predicate, RowError, RowPredicate, RowTest, col_at};
 use herringbone_format::Repetition;
 use herringbone_schema::{ParquetSchema, SchemaOptions};
 
@@ -40,7 +40,7 @@ impl VariantGet {
     /// the wanted one: they are the same, or both of them integers or decimals.
     ///
     /// ```
-    /// use herringbone_core::read::ReadOptions;
+    /// use herringbone_read::ReadOptions;
     /// use herringbone_variant::PrimitiveType;
     /// use herringbone_variant::extension::VariantGet;
     ///

@@ -6,10 +6,10 @@ mod write;
 use herringbone_arrow::schema::DataType;
 
 pub(super) use read::dictionary_leaf_array;
-pub(crate) use write::{Keyed, slots};
+pub use write::{Keyed, slots};
 
 /// How many values keys of this type can tell apart, 2³² − 1 at most; none where it is no type of keys.
-pub(crate) fn max_values(key: &DataType) -> Option<usize> {
+pub fn max_values(key: &DataType) -> Option<usize> {
     Some(match key {
         DataType::Int8 => 1 << 7,
         DataType::UInt8 => 1 << 8,

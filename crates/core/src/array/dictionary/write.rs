@@ -19,7 +19,7 @@ use crate::encoding::values::Slots;
 
 /// Memory for arrays with keys that is used again for each block.
 #[derive(Debug, Default)]
-pub(crate) struct Keyed {
+pub struct Keyed {
     keys: Vec<u32>,
     /// The values that there are keys for.
     named: Vec<Range<usize>>,
@@ -29,7 +29,7 @@ pub(crate) struct Keyed {
 
 impl Keyed {
     /// Bytes held.
-    pub(crate) fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         size_of::<u32>() * (self.keys.capacity() + self.ordinals.capacity())
             + size_of::<Range<usize>>() * self.named.capacity()
     }
@@ -39,7 +39,7 @@ impl Keyed {
 ///
 /// # Errors
 /// Argument where a value does not fit what the file can hold.
-pub(crate) fn slots<'a>(
+pub fn slots<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,
     scratch: &'a mut Scratch,

@@ -60,7 +60,7 @@ impl PageCursor {
             return Ok(None);
         }
         let (map, position) = (&used.map, rows.position());
-        if page.data_pages_before == map.len() {
+        if page.data_pages_before == map.num_pages() {
             return Ok(None);
         }
         let first = map.get(0).map_or(u64::MAX, |page| page.range.start);

@@ -402,7 +402,7 @@ fn check_flat_counts(header: &PageHeader) -> Result<()> {
 
 /// Returns the number of rows of a data page, if its header states them. A page without levels has none, whatever its body
 /// decompresses to.
-pub(crate) fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
+pub fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
     let (num_values, num_rows) = match (&header.data_page_header, &header.data_page_header_v2) {
         (Some(v1), _) if header.type_ == PageType::DataPage => (v1.num_values, None),
         // A page that starts no row goes on with the last one, which may be selected.

@@ -5,4 +5,4 @@ mod decode;
 mod encode;
 
 pub(crate) use decode::Indices;
-pub(crate) use encode::{Dictionary, ranks};
+pub use encode::{Dictionary, ranks};

@@ -13,13 +13,13 @@ use crate::encoding::mismatch;
 use crate::encoding::values::{Slots, Values};
 use byte_arrays::ByteArrays;
 use numbers::Numbers;
-pub(crate) use sort::ranks;
+pub use sort::ranks;
 
 /// The index of a value that has none yet.
 const NONE: u32 = u32::MAX;
 
 /// The dictionary of a column chunk.
-pub(crate) struct Dictionary {
+pub struct Dictionary {
     entries: Entries,
     /// By ordinal among the keyed values of one call: their indices.
     keyed: Vec<u32>,
@@ -39,7 +39,7 @@ enum Entries {
 
 impl Dictionary {
     /// An empty dictionary; none for BOOLEAN, which would not gain from one.
-    pub(crate) fn new(physical_type: Type, type_length: usize) -> Option<Self> {
+    pub fn new(physical_type: Type, type_length: usize) -> Option<Self> {
         let entries = match physical_type {
             Type::Boolean => return None,
             Type::Int32 => Entries::Int32(Numbers::new()),
@@ -64,7 +64,7 @@ impl Dictionary {
     }
 
     /// How many values there are.
-    pub(crate) fn len(&self) -> usize {
+    pub fn num_values(&self) -> usize {
         match &self.entries {
             Entries::Int32(values) | Entries::Float(values) => values.values().len(),
             Entries::Int64(values) | Entries::Double(values) => values.values().len(),
@@ -73,21 +73,21 @@ impl Dictionary {
     }
 
     /// The indices of values that slots have, ascending.
-    pub(crate) fn used(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn used(&self) -> impl Iterator<Item = u32> + '_ {
         let is_used = |dictionary_index: &u32| match &self.used {
             None => true,
             Some(used) => used.get(*dictionary_index as usize) == Some(&true),
         };
-        (0..self.len() as u32).filter(is_used)
+        (0..self.num_values() as u32).filter(is_used)
     }
 
     /// Bytes of the dictionary page.
-    pub(crate) fn plain_bytes(&self) -> usize {
+    pub fn plain_bytes(&self) -> usize {
         self.plain().len()
     }
 
     /// The values in their PLAIN form: the body of the dictionary page.
-    pub(crate) fn plain(&self) -> &[u8] {
+    pub fn plain(&self) -> &[u8] {
         match &self.entries {
             Entries::Int32(values) | Entries::Float(values) => plain::bytes(values.values()),
             Entries::Int64(values) | Entries::Double(values) => plain::bytes(values.values()),
@@ -96,7 +96,7 @@ impl Dictionary {
     }
 
     /// Bytes held.
-    pub(crate) fn heap_bytes(&self) -> usize {
+    pub fn heap_bytes(&self) -> usize {
         4 * self.keyed.capacity()
             + self.used.as_ref().map_or(0, Vec::capacity)
             + match &self.entries {
@@ -111,8 +111,8 @@ impl Dictionary {
     ///
     /// # Errors
     /// As [`Self::append`].
-    pub(crate) fn list(&mut self, values: &Values<'_>) -> Result<()> {
-        let known = self.len();
+    pub fn list(&mut self, values: &Values<'_>) -> Result<()> {
+        let known = self.num_values();
         self.used.get_or_insert_with(|| vec![true; known]);
         self.append_values(values, &mut Vec::new())
     }
@@ -121,7 +121,7 @@ impl Dictionary {
     ///
     /// # Errors
     /// Limit where a byte array is longer than the format allows.
-    pub(crate) fn append(&mut self, slots: &Slots<'_>, indices: &mut Vec<u32>) -> Result<()> {
+    pub fn append(&mut self, slots: &Slots<'_>, indices: &mut Vec<u32>) -> Result<()> {
         match slots {
             Slots::Values(values) => {
                 let before = indices.len();
@@ -188,7 +188,7 @@ impl Dictionary {
     ) -> Result<()> {
         let mut keyed = std::mem::take(&mut self.keyed);
         keyed.clear();
-        keyed.resize(values.len(), NONE);
+        keyed.resize(values.num_values(), NONE);
         indices.reserve(keys.len());
         for &key in keys {
             let index = key as usize;
@@ -239,7 +239,7 @@ impl Dictionary {
     }
 
     /// Calls `visit` with the values that have these indices; `scratch` is memory to be used again.
-    pub(crate) fn with_values<R>(
+    pub fn with_values<R>(
         &self,
         indices: impl Iterator<Item = u32>,
         visit: impl FnOnce(&Values<'_>) -> R,

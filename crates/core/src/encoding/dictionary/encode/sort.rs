@@ -11,7 +11,7 @@ use crate::encoding::plain::append_plain;
 impl Dictionary {
     /// The indices of the entries as these ascend in the order of the column; `None` where there is no such order: of NaN,
     /// for one, or of byte arrays that are not compared byte by byte.
-    pub(crate) fn sorted(&self, kind: ColumnOrderKind) -> Option<Vec<u32>> {
+    pub fn sorted(&self, kind: ColumnOrderKind) -> Option<Vec<u32>> {
         let near = match (&self.entries, kind) {
             (Entries::Int32(entries), ColumnOrderKind::Signed) => entries.near_order(),
             (Entries::Int64(entries), ColumnOrderKind::Signed) => entries.near_order(),
@@ -20,7 +20,7 @@ impl Dictionary {
         if near.is_some() {
             return near;
         }
-        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        let mut order: Vec<u32> = (0..self.num_values() as u32).collect();
         match (&self.entries, kind) {
             (Entries::Int32(entries), ColumnOrderKind::Signed) => {
                 sort_by(&mut order, entries.values(), |bits| bits.cast_signed());
@@ -65,7 +65,7 @@ impl Dictionary {
     }
 
     /// Puts the entries into this order, which has each index once.
-    pub(crate) fn reorder(&mut self, order: &[u32]) {
+    pub fn reorder(&mut self, order: &[u32]) {
         match &mut self.entries {
             Entries::Int32(entries) | Entries::Float(entries) => entries.reorder(order),
             Entries::Int64(entries) | Entries::Double(entries) => entries.reorder(order),
@@ -85,7 +85,7 @@ impl Dictionary {
     ///
     /// # Errors
     /// Limit where a byte array is longer than the format allows.
-    pub(crate) fn plain_of(&self, indices: &[u32]) -> Result<Vec<u8>> {
+    pub fn plain_of(&self, indices: &[u32]) -> Result<Vec<u8>> {
         let mut plain = Vec::new();
         self.with_values(indices.iter().copied(), |values| {
             append_plain(values, &mut plain)
@@ -140,7 +140,7 @@ fn sort_by_key<K: Ord + Copy>(
 }
 
 /// Where each entry comes to stand in this order.
-pub(crate) fn ranks(order: &[u32]) -> Vec<u32> {
+pub fn ranks(order: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0; order.len()];
     for (rank, index) in (0..).zip(order) {
         if let Some(place) = ranks.get_mut(*index as usize) {
@@ -230,7 +230,7 @@ mod tests {
         ] {
             let order = dictionary.sorted(kind).unwrap();
             let expected = dictionary.plain_of(&order).unwrap();
-            let len = dictionary.len();
+            let len = dictionary.num_values();
             dictionary.reorder(&order);
             assert_eq!(dictionary.plain(), expected);
             assert!(dictionary.sorted(kind).unwrap().is_sorted());
@@ -238,7 +238,7 @@ mod tests {
             dictionary
                 .append(&Slots::Values(values), &mut indices)
                 .unwrap();
-            assert_eq!(dictionary.len(), len);
+            assert_eq!(dictionary.num_values(), len);
             assert_eq!(indices.len(), all.len());
         }
     }

@@ -1,0 +1,180 @@
+//! A test of a column in record batches: of its values, or of its dictionaries.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
+use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
+use herringbone_arrow::schema::{DataType, FieldRef, Schema};
+use herringbone_format::{Error, Result};
+use herringbone_kernels::key_table::KeyTable;
+
+use super::below_lists;
+use super::leaf_test::{Asked, LeafTest};
+use super::position::TextForm;
+use super::predicate::Each;
+
+/// A dictionary of which each value was tested.
+#[derive(Debug)]
+struct TestedDictionary {
+    values: Weak<dyn Array>,
+    accepted: Arc<KeyTable>,
+}
+
+/// A test of an array.
+#[derive(Debug)]
+pub struct ArrayTest {
+    /// The path of the column, from the root.
+    path: Vec<String>,
+    /// Below a list: how many of a row's values are to be accepted.
+    each: Option<Each>,
+    /// None where the test only says what is passed over.
+    test: Option<LeafTest>,
+    /// Dictionaries that are in use: batches have the same one after the other, and threads one each.
+    dictionaries: Mutex<Vec<TestedDictionary>>,
+}
+
+/// The field at a path; below lists, where `each` of their values is tested.
+///
+/// # Errors
+/// Unsupported where there is none.
+fn field_at(tested: &Schema, path: &[String], each: Option<Each>) -> Result<FieldRef> {
+    let unreachable = || Error::unsupported("a test of a field inside of an extension type");
+    let (first, rest) = path.split_first().ok_or_else(unreachable)?;
+    let (_, mut found) = tested.fields().find(first).ok_or_else(unreachable)?;
+    if each.is_some() {
+        return below_lists::field(found, rest).cloned();
+    }
+    for name in rest {
+        let DataType::Struct(fields) = found.data_type() else {
+            return Err(unreachable());
+        };
+        (_, found) = fields.find(name).ok_or_else(unreachable)?;
+    }
+    Ok(found.clone())
+}
+
+/// Returns true if a schema has the field at a path.
+pub(super) fn has_field(schema: &Schema, path: &[String], each: Option<Each>) -> bool {
+    field_at(schema, path, each).is_ok()
+}
+
+impl ArrayTest {
+    /// Returns the test of the field at a path of `tested`.
+    ///
+    /// # Errors
+    /// Argument if a literal cannot be compared with its values; Unsupported if there is no such field.
+    pub(super) fn new(tested: &Schema, path: &[String], asked: Asked<'_>) -> Result<Self> {
+        let field = field_at(tested, path, asked.each)?;
+        let test = LeafTest::new(asked, field.data_type(), TextForm::of_field(&field))?;
+        Ok(Self {
+            test: Some(test),
+            ..Self::without_values(path, asked)
+        })
+    }
+
+    /// Returns a test that rules rows out by metadata, and looks at no values.
+    pub(super) fn without_values(path: &[String], asked: Asked<'_>) -> Self {
+        Self {
+            path: path.to_vec(),
+            each: asked.each,
+            test: None,
+            dictionaries: Mutex::default(),
+        }
+    }
+
+    /// The test itself; none where it only says what is passed over.
+    pub(super) fn test(&self) -> Option<&LeafTest> {
+        self.test.as_ref()
+    }
+
+    /// Below a list: how many of a row's values are to be accepted.
+    pub(super) fn each(&self) -> Option<Each> {
+        self.each
+    }
+
+    /// One bit a row: whether its value is accepted.
+    ///
+    /// # Errors
+    /// Argument where the column was not read.
+    pub(super) fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
+        let Some(test) = &self.test else {
+            return Ok(BooleanBuffer::new_set(batch.num_rows()));
+        };
+        if let Some(each) = self.each {
+            return below_lists::accepted_rows(test, each, &self.path, batch);
+        }
+        let (array, nulls) = array_at(&self.path, batch)?;
+        let bits = match array.data_type() {
+            DataType::Dictionary(..) => self.evaluate_dictionary(test, &array)?,
+            _ => test.evaluate(&array)?,
+        };
+        Ok(within_structs(bits, nulls.as_ref(), test))
+    }
+
+    fn evaluate_dictionary(&self, test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
+        let values = array.as_any_dictionary().values();
+        if !matches!(values.data_type(), DataType::Dictionary(..)) {
+            let accepted = self.accepted_of(test, values)?;
+            return test.evaluate_keys(array, &accepted);
+        }
+        test.evaluate(array)
+    }
+
+    /// Which values of a dictionary are accepted.
+    fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<Arc<KeyTable>> {
+        let lock = || {
+            let tested = self.dictionaries.lock();
+            tested.unwrap_or_else(PoisonError::into_inner)
+        };
+        let same = lock()
+            .iter()
+            .find(|tested| {
+                let tested = tested.values.upgrade();
+                tested.is_some_and(|tested| Arc::ptr_eq(&tested, values))
+            })
+            .map(|tested| tested.accepted.clone());
+        if let Some(accepted) = same {
+            return Ok(accepted);
+        }
+        let accepted = Arc::new(KeyTable::new(&test.evaluate_values(values)?));
+        let mut tested = lock();
+        tested.retain(|tested| tested.values.strong_count() > 0);
+        tested.push(TestedDictionary {
+            values: Arc::downgrade(values),
+            accepted: accepted.clone(),
+        });
+        Ok(accepted)
+    }
+}
+
+/// The values that are accepted, where structs around them may be null: so are the values then.
+pub(super) fn within_structs(
+    bits: BooleanBuffer,
+    nulls: Option<&NullBuffer>,
+    test: &LeafTest,
+) -> BooleanBuffer {
+    match (nulls, test) {
+        (None, _) => bits,
+        (Some(nulls), LeafTest::Null { is_null: true }) => &bits | &!nulls.inner(),
+        (Some(nulls), _) => &bits & nulls.inner(),
+    }
+}
+
+/// The array at a path, and the nulls of the structs around it.
+fn array_at(path: &[String], batch: &RecordBatch) -> Result<(ArrayRef, Option<NullBuffer>)> {
+    let missing = || Error::argument("a tested column was not read");
+    let (first, rest) = path.split_first().ok_or_else(missing)?;
+    let mut array = batch.column_by_name(first).ok_or_else(missing)?.clone();
+    let mut nulls = None;
+    for name in rest {
+        let parent = array
+            .as_any()
+            .downcast_ref::<StructArray>()
+            .ok_or_else(missing)?;
+        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
+        let child = parent.column_by_name(name).ok_or_else(missing)?.clone();
+        array = child;
+    }
+    Ok((array, nulls))
+}

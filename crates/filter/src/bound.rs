@@ -1,0 +1,408 @@
+//! A predicate that has met a file: its columns found, its literals made keys.
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch};
+use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_arrow::schema::{DataType, Schema};
+use herringbone_format::{FileMetadata, Result};
+use herringbone_schema::ParquetSchema;
+
+use super::array_test::{ArrayTest, has_field};
+use super::bound_rows::BoundRows;
+use super::bounds_test::BoundsTest;
+use super::leaf_test::Asked;
+use super::predicate::{Each, Expression};
+use super::tested_leaves::leaf_at;
+use super::verdicts::Verdicts;
+use super::wanted_columns::as_wanted;
+use super::{LeafSource, Predicate, ResolvedLeaf, RowPredicate};
+
+/// What is known of some rows without looking at them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// None of them is wanted.
+    None,
+    /// Some of them may be.
+    Some,
+    /// All of them are.
+    All,
+}
+
+/// A predicate for one file.
+#[derive(Debug)]
+pub struct BoundPredicate {
+    root: Node,
+    tests: Vec<BoundTest>,
+}
+
+#[derive(Debug)]
+enum Node {
+    /// The test at this index.
+    Test(usize),
+    And(Vec<Self>),
+    Or(Vec<Self>),
+    /// What is true wherever a test of one's own is: rows are passed over by it, and none is tested.
+    Implied(Box<Self>),
+}
+
+/// A test of a predicate for one file.
+#[derive(Debug)]
+pub enum BoundTest {
+    /// A test of one leaf.
+    Leaf(Box<LeafNode>),
+    /// Of a column of a wanted schema that no leaf of the file is alone.
+    Unstored {
+        /// The test of the values.
+        test: ArrayTest,
+        /// The verdict on all rows of the file, as far as it is known without their values.
+        verdict: Verdict,
+    },
+    /// A custom predicate.
+    Rows(Box<BoundRows>),
+}
+
+/// A test of a leaf.
+#[derive(Debug)]
+pub struct LeafNode {
+    /// The ordinal of the leaf in the Parquet schema.
+    pub leaf: usize,
+    /// For the array that is read.
+    array: ArrayTest,
+    /// The type that it becomes under a wanted schema.
+    wanted: Option<DataType>,
+    /// For the bounds of its statistics, if they can be compared.
+    pub bounds: Option<BoundsTest>,
+}
+
+/// The columns that a stage of a filter tests.
+#[derive(Debug, Clone, Copy)]
+pub struct TestedColumns<'a> {
+    /// Their schema in the batches that are tested.
+    pub schema: &'a Schema,
+    /// Their leaves in the file, if the predicate has the paths of a wanted schema.
+    pub resolved: Option<&'a [ResolvedLeaf]>,
+}
+
+impl BoundPredicate {
+    /// Binds the last stage of a filter to a file. The operands in `passed` were tested before: they only rule rows out by
+    /// metadata. `tested` has the columns of each stage, those of the last one first.
+    ///
+    /// # Errors
+    /// Argument if a literal cannot be compared with the values of its column.
+    pub fn new(
+        (last, passed): (&Predicate, Option<&Predicate>),
+        metadata: &FileMetadata,
+        schema: &ParquetSchema,
+        tested: &[TestedColumns<'_>],
+    ) -> Result<Self> {
+        let mut binder = Binder {
+            metadata,
+            schema,
+            tested,
+            looks_at_values: true,
+            looks_at_rows: true,
+            tests: Vec::new(),
+        };
+        let mut root = binder.node(&last.0, false)?;
+        if let Some(passed) = passed {
+            binder.looks_at_rows = false;
+            let passed = binder.node(&passed.0, false)?;
+            root = Node::And(vec![Node::Implied(Box::new(passed)), root]);
+        }
+        Ok(Self {
+            root,
+            tests: binder.tests,
+        })
+    }
+
+    /// Its tests.
+    pub fn tests(&self) -> &[BoundTest] {
+        &self.tests
+    }
+
+    /// One bit a row: whether it is wanted.
+    ///
+    /// # Errors
+    /// What predicates of one's own say.
+    pub fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
+        self.root.evaluate(&self.tests, batch, None)
+    }
+
+    /// What is known of the rows of a row group, by what is known of each test.
+    pub fn verdicts(&self, of_tests: &[Verdicts], num_rows: u64) -> Verdicts {
+        self.root.verdicts(of_tests, num_rows)
+    }
+}
+
+struct Binder<'a> {
+    metadata: &'a FileMetadata,
+    schema: &'a ParquetSchema,
+    /// The columns of each stage, those of the last one first.
+    tested: &'a [TestedColumns<'a>],
+    /// False for tests that only rule rows out by metadata, whose columns no stage has.
+    looks_at_values: bool,
+    /// False for custom predicates that an earlier stage evaluates: each is bound by its own stage.
+    looks_at_rows: bool,
+    tests: Vec<BoundTest>,
+}
+
+impl Binder<'_> {
+    fn node(&mut self, expression: &Expression, is_negated: bool) -> Result<Node> {
+        let mut nodes = |parts: &[Expression]| {
+            let parts = parts.iter().map(|part| self.node(part, is_negated));
+            parts.collect::<Result<Vec<_>>>()
+        };
+        Ok(match expression {
+            Expression::Not(inner) => self.node(inner, !is_negated)?,
+            // Not both is not one or not the other.
+            Expression::And(parts) if is_negated => Node::Or(nodes(parts)?),
+            Expression::Or(parts) if is_negated => Node::And(nodes(parts)?),
+            Expression::And(parts) => Node::And(nodes(parts)?),
+            Expression::Or(parts) => Node::Or(nodes(parts)?),
+            Expression::Rows(predicate) => self.rows(predicate, is_negated)?,
+            Expression::Test {
+                column,
+                test,
+                is_ieee,
+            } => {
+                let asked = Asked::new(column, test, is_negated, *is_ieee);
+                let bound = match self.has_wanted_schema() {
+                    false => {
+                        let leaf = leaf_at(self.schema, column)?;
+                        let path = self.schema.path(leaf).into_iter();
+                        let path: Vec<String> = path.map(str::to_owned).collect();
+                        self.leaf(leaf, &path, asked, None)
+                            .map_err(|e| e.in_column(self.schema.column_path(leaf)))
+                    }
+                    true => self
+                        .wanted(&column.path, asked)
+                        .map_err(|e| e.in_column(column.path.join("."))),
+                };
+                self.add(bound?)
+            }
+        })
+    }
+
+    /// Returns true if the predicate has the paths of a wanted schema, and not those of the file.
+    fn has_wanted_schema(&self) -> bool {
+        self.tested.iter().any(|it| it.resolved.is_some())
+    }
+
+    fn add(&mut self, test: BoundTest) -> Node {
+        self.tests.push(test);
+        Node::Test(self.tests.len() - 1)
+    }
+
+    fn rows(&mut self, predicate: &Arc<dyn RowPredicate>, is_negated: bool) -> Result<Node> {
+        let implied = match is_negated {
+            // It knows the names of the file.
+            _ if self.has_wanted_schema() => None,
+            true => None,
+            false => predicate.implied(self.schema)?,
+        };
+        let mut test = BoundRows::new(predicate.clone(), is_negated);
+        if !self.has_wanted_schema() {
+            test = test.with_metadata(self.metadata, self.schema)?;
+        }
+        if let Some(tested) = self.tested.first().filter(|_| self.looks_at_rows) {
+            test = test.with_columns(tested.schema)?;
+        }
+        let mut node = self.add(BoundTest::Rows(Box::new(test)));
+        if let Some(implied) = implied {
+            let looked = (self.looks_at_values, self.looks_at_rows);
+            (self.looks_at_values, self.looks_at_rows) = (false, false);
+            let implied = self.node(&implied.0, false);
+            (self.looks_at_values, self.looks_at_rows) = looked;
+            node = Node::And(vec![node, Node::Implied(Box::new(implied?))]);
+        }
+        Ok(node)
+    }
+
+    /// A test of a leaf, which `wanted` tells of under a wanted schema.
+    fn leaf(
+        &self,
+        leaf: usize,
+        path: &[String],
+        asked: Asked<'_>,
+        wanted: Option<&DataType>,
+    ) -> Result<BoundTest> {
+        Ok(BoundTest::Leaf(Box::new(LeafNode {
+            leaf,
+            array: self.array(path, asked)?,
+            wanted: wanted.cloned(),
+            bounds: BoundsTest::new(self.metadata, self.schema, (leaf, wanted), asked),
+        })))
+    }
+
+    /// A test of a column of a wanted schema.
+    fn wanted(&self, path: &[String], asked: Asked<'_>) -> Result<BoundTest> {
+        let mut leaves = self.tested.iter().filter_map(|it| it.resolved).flatten();
+        let known = leaves.find(|leaf| leaf.path == path);
+        let verdict = match known.map(|known| &known.source) {
+            Some(LeafSource::Leaf(leaf)) => {
+                let data_type = known.map(|known| &known.data_type);
+                return self.leaf(*leaf, path, asked, data_type);
+            }
+            Some(LeafSource::Constant(constant)) => {
+                let bits = match self.array(path, asked)?.test() {
+                    Some(test) => test.evaluate(&constant.array(1)?)?,
+                    None => BooleanBuffer::new_set(1),
+                };
+                match bits.value(0) {
+                    true => Verdict::All,
+                    false => Verdict::None,
+                }
+            }
+            None => Verdict::Some,
+        };
+        let test = self.array(path, asked)?;
+        Ok(BoundTest::Unstored { test, verdict })
+    }
+
+    /// A test of the array of a column. The first stage that has the column determines its type.
+    fn array(&self, path: &[String], asked: Asked<'_>) -> Result<ArrayTest> {
+        if !self.looks_at_values {
+            return Ok(ArrayTest::without_values(path, asked));
+        }
+        let mut stages = self.tested.iter().map(|it| it.schema);
+        let has_column = |schema: &&Schema| has_field(schema, path, asked.each);
+        let schema = stages.clone().find(has_column).or(stages.next());
+        match schema {
+            Some(schema) => ArrayTest::new(schema, path, asked),
+            None => Ok(ArrayTest::without_values(path, asked)),
+        }
+    }
+}
+
+impl Node {
+    /// Returns one bit per row, which is set if the row is selected. Outside of `among`, bits can be anything: a custom predicate
+    /// sees only the rows in it.
+    fn evaluate(
+        &self,
+        tests: &[BoundTest],
+        batch: &RecordBatch,
+        among: Option<&BooleanBuffer>,
+    ) -> Result<BooleanBuffer> {
+        let num_rows = batch.num_rows();
+        match self {
+            Self::Test(test) => match tests.get(*test) {
+                Some(test) => test.evaluate(batch, among),
+                None => Ok(BooleanBuffer::new_unset(num_rows)),
+            },
+            Self::And(parts) => {
+                let all = || BooleanBuffer::new_set(num_rows);
+                let mut bits = among.cloned().unwrap_or_else(all);
+                for part in parts {
+                    bits = &bits & &part.evaluate(tests, batch, Some(&bits))?;
+                }
+                Ok(bits)
+            }
+            Self::Or(parts) => {
+                let mut bits = BooleanBuffer::new_unset(num_rows);
+                for part in parts {
+                    let left = part.has_rows(tests).then(|| match among {
+                        Some(among) => among & &!&bits,
+                        None => !&bits,
+                    });
+                    bits = &bits | &part.evaluate(tests, batch, left.as_ref())?;
+                }
+                Ok(bits)
+            }
+            Self::Implied(_) => Ok(BooleanBuffer::new_set(num_rows)),
+        }
+    }
+
+    /// Returns true if it has a custom predicate that is evaluated.
+    fn has_rows(&self, tests: &[BoundTest]) -> bool {
+        match self {
+            Self::Test(test) => matches!(tests.get(*test), Some(BoundTest::Rows(_))),
+            Self::And(parts) | Self::Or(parts) => parts.iter().any(|part| part.has_rows(tests)),
+            Self::Implied(_) => false,
+        }
+    }
+
+    fn verdicts(&self, of_tests: &[Verdicts], num_rows: u64) -> Verdicts {
+        let all = |verdict| Verdicts::all(num_rows, verdict);
+        let of = |part: &Self| part.verdicts(of_tests, num_rows);
+        match self {
+            Self::Test(test) => {
+                let known = of_tests.get(*test).cloned();
+                known.unwrap_or_else(|| all(Verdict::Some))
+            }
+            Self::And(parts) => parts
+                .iter()
+                .fold(all(Verdict::All), |known, part| known.and(&of(part))),
+            Self::Or(parts) => parts
+                .iter()
+                .fold(all(Verdict::None), |known, part| known.or(&of(part))),
+            Self::Implied(inner) => of(inner),
+        }
+    }
+}
+
+impl BoundTest {
+    fn evaluate(
+        &self,
+        batch: &RecordBatch,
+        among: Option<&BooleanBuffer>,
+    ) -> Result<BooleanBuffer> {
+        match self {
+            Self::Leaf(leaf) => leaf.array.evaluate(batch),
+            Self::Unstored { test, .. } => test.evaluate(batch),
+            Self::Rows(rows) => rows.evaluate(batch, among),
+        }
+    }
+
+    /// What the metadata of a row group tells, its statistics among it.
+    ///
+    /// # Errors
+    /// Corrupt where the metadata of a column chunk cannot be decoded; what predicates of one's own say.
+    pub fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
+        match self {
+            Self::Leaf(leaf) => leaf.verdict(metadata, row_group),
+            Self::Unstored { verdict, .. } => Ok(*verdict),
+            Self::Rows(rows) => rows.verdict(metadata, row_group),
+        }
+    }
+}
+
+impl LeafNode {
+    /// Whether no value of these, or each of them, is accepted: those of a dictionary.
+    ///
+    /// # Errors
+    /// Unsupported where the array has another layout than the test was made for.
+    pub fn verdict_of_values(&self, values: &ArrayRef) -> Result<Verdict> {
+        let test = self.array.test();
+        let Some(test) = test.filter(|test| test.is_of_values()) else {
+            return Ok(Verdict::Some);
+        };
+        let Some(values) = as_wanted(values, self.wanted.as_ref()) else {
+            return Ok(Verdict::Some);
+        };
+        // Of an empty list all values are accepted.
+        if self.array.each() == Some(Each::All) {
+            return Ok(Verdict::Some);
+        }
+        Ok(match test.evaluate(&values)?.count_set_bits() {
+            0 => Verdict::None,
+            accepted if accepted == values.len() => Verdict::All,
+            _ => Verdict::Some,
+        })
+    }
+
+    fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
+        let Some(bounds) = &self.bounds else {
+            return Ok(Verdict::Some);
+        };
+        let chunk = metadata.column_chunk(row_group, self.leaf)?;
+        let Some(metadata) = chunk.meta_data else {
+            return Ok(Verdict::Some);
+        };
+        let rows = u64::try_from(metadata.num_values).unwrap_or_default();
+        let Some(statistics) = metadata.statistics else {
+            return Ok(Verdict::Some);
+        };
+        bounds.verdict(&statistics, rows)
+    }
+}

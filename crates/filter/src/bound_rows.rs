@@ -1,0 +1,298 @@
+//! A custom predicate for one file.
+//!
+//! ```text
+//! tested batch ── the named columns ── the rows that are left ──► test ──► one bit per row
+//! ```
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions, make_array};
+use herringbone_arrow::buffer::{BooleanBuffer, BooleanBufferBuilder, NullBuffer};
+use herringbone_arrow::schema::{ArrowError, DataType, FieldRef, Schema, SchemaRef};
+use herringbone_format::{ColumnIndex, Error, FileMetadata, OffsetIndex, Result};
+use herringbone_schema::ParquetSchema;
+
+use super::verdicts::Verdicts;
+use super::{RowPredicate, RowTest, Verdict, select};
+use crate::pruning::ColumnBoundsDecoder;
+
+/// A custom predicate, or its opposite.
+pub struct BoundRows {
+    predicate: Arc<dyn RowPredicate>,
+    is_negated: bool,
+    /// `None` if it only rules rows out by metadata.
+    test: Option<(NamedColumns, RowTest)>,
+    /// The leaves whose page bounds it looks at.
+    pages: Vec<(usize, ColumnBoundsDecoder)>,
+    /// False if its names are those of a wanted schema, so that it must not see metadata of the file.
+    knows_metadata: bool,
+}
+
+impl fmt::Debug for BoundRows {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut tuple = f.debug_tuple("BoundRows");
+        tuple
+            .field(&self.predicate)
+            .field(&self.is_negated)
+            .finish()
+    }
+}
+
+impl BoundRows {
+    pub(super) fn new(predicate: Arc<dyn RowPredicate>, is_negated: bool) -> Self {
+        Self {
+            predicate,
+            is_negated,
+            test: None,
+            pages: Vec::new(),
+            knows_metadata: false,
+        }
+    }
+
+    /// Binds it to the batches of a schema.
+    ///
+    /// # Errors
+    /// Argument if they lack a column that it named; errors of the predicate.
+    pub(super) fn with_columns(mut self, tested: &Schema) -> Result<Self> {
+        let columns = NamedColumns::new(&*self.predicate, tested)?;
+        let test = self.predicate.bind(&columns.schema)?;
+        self.test = Some((columns, test));
+        Ok(self)
+    }
+
+    /// Lets it see the metadata of a file.
+    ///
+    /// # Errors
+    /// Argument if the file lacks a leaf whose page bounds it looks at.
+    pub(super) fn with_metadata(
+        mut self,
+        metadata: &FileMetadata,
+        schema: &ParquetSchema,
+    ) -> Result<Self> {
+        self.knows_metadata = true;
+        for path in self.predicate.page_columns() {
+            let mut leaves = 0..schema.leaves().len();
+            let leaf = leaves.find(|leaf| schema.path(*leaf).iter().eq(path.iter()));
+            let leaf = leaf.ok_or_else(|| no_column(&path))?;
+            let decoder = ColumnBoundsDecoder::new(metadata, schema, leaf)?;
+            self.pages.push((leaf, decoder));
+        }
+        Ok(self)
+    }
+
+    /// Returns one bit per row, which is set if the row is selected. The predicate sees only the rows `among` these; the other
+    /// bits can be anything.
+    ///
+    /// # Errors
+    /// Errors of the predicate; Argument if it answers for another number of rows.
+    pub(super) fn evaluate(
+        &self,
+        batch: &RecordBatch,
+        among: Option<&BooleanBuffer>,
+    ) -> Result<BooleanBuffer> {
+        let num_rows = batch.num_rows();
+        let Some((columns, test)) = &self.test else {
+            return Ok(BooleanBuffer::new_set(num_rows));
+        };
+        let among = among.map(|among| (among, among.count_set_bits()));
+        let Some((among, seen)) = among.filter(|(_, seen)| *seen < num_rows) else {
+            return self.selected(test, &columns.batch(columns.arrays(batch)?, num_rows)?);
+        };
+        if seen == 0 {
+            return Ok(BooleanBuffer::new_unset(num_rows));
+        }
+        let arrays = columns.arrays(batch)?;
+        let arrays = arrays.iter().map(|array| select(array, among, seen));
+        let arrays = arrays.collect::<Result<Vec<_>>>()?;
+        let found = self.selected(test, &columns.batch(arrays, seen)?)?;
+        let mut bits = BooleanBufferBuilder::new(num_rows);
+        bits.append_n(num_rows, false);
+        for (row, is_found) in among.set_indices().zip(&found) {
+            bits.set_bit(row, is_found);
+        }
+        Ok(bits.finish())
+    }
+
+    /// Returns one bit per row of a batch of the named columns.
+    fn selected(&self, test: &RowTest, batch: &RecordBatch) -> Result<BooleanBuffer> {
+        let found = test(batch)?;
+        if found.len() != batch.num_rows() {
+            return Err(Error::argument(format!(
+                "a predicate answered for {} of {} rows",
+                found.len(),
+                batch.num_rows()
+            )));
+        }
+        let bits = match self.is_negated {
+            true => !found.values(),
+            false => found.values().clone(),
+        };
+        Ok(match found.nulls() {
+            Some(nulls) => &bits & nulls.inner(),
+            None => bits,
+        })
+    }
+
+    /// Returns a verdict on all rows of a row group by its metadata.
+    ///
+    /// # Errors
+    /// Errors of the predicate.
+    pub(super) fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
+        if !self.knows_metadata {
+            return Ok(Verdict::Some);
+        }
+        Ok(self.of_predicate(self.predicate.verdict(metadata, row_group)?))
+    }
+
+    /// Returns the leaves whose page bounds it looks at.
+    pub fn page_leaves(&self) -> impl Iterator<Item = usize> {
+        self.pages.iter().map(|(leaf, _)| *leaf)
+    }
+
+    /// Returns a verdict on each page of a leaf, which have these `rows`.
+    ///
+    /// # Errors
+    /// Errors of the predicate; Argument if it answers for another number of pages.
+    pub fn verdicts_of_pages(
+        &self,
+        leaf: usize,
+        (columns, offsets): (&ColumnIndex, &OffsetIndex),
+        rows: &[Range<u64>],
+    ) -> Result<Verdicts> {
+        let num_rows = rows.last().map_or(0, |rows| rows.end);
+        let mut known = Verdicts::all(num_rows, Verdict::Some);
+        let columns_of_leaf = self.pages.iter().enumerate();
+        for (column, (_, decoder)) in columns_of_leaf.filter(|(_, (it, _))| *it == leaf) {
+            // Damaged bounds show nothing.
+            let Ok(bounds) = decoder.pages(columns, offsets, num_rows) else {
+                continue;
+            };
+            let verdicts = self.predicate.verdicts_of_pages(column, &bounds)?;
+            if verdicts.len() != rows.len() {
+                return Err(Error::argument(format!(
+                    "a predicate answered for {} of {} pages",
+                    verdicts.len(),
+                    rows.len()
+                )));
+            }
+            let ends = rows.iter().map(|rows| rows.end);
+            let verdicts = verdicts
+                .into_iter()
+                .map(|verdict| self.of_predicate(verdict));
+            known = known.refined(&Verdicts::from_ends(ends.zip(verdicts)));
+        }
+        Ok(known)
+    }
+
+    /// Returns the verdict on rows on which the predicate, or its opposite, has this one. If it selects none, they may all be
+    /// null, which the opposite does not select either.
+    fn of_predicate(&self, verdict: Verdict) -> Verdict {
+        match (verdict, self.is_negated) {
+            (Verdict::All, true) => Verdict::None,
+            (Verdict::None, true) => Verdict::Some,
+            (verdict, _) => verdict,
+        }
+    }
+}
+
+/// The columns that a custom predicate named, in batches of one schema.
+#[derive(Debug)]
+struct NamedColumns {
+    schema: SchemaRef,
+    /// For each column: the index of its root, then those of the fields that lead to it.
+    places: Vec<Vec<usize>>,
+}
+
+impl NamedColumns {
+    fn new(predicate: &dyn RowPredicate, tested: &Schema) -> Result<Self> {
+        let extensions = predicate.extension_columns().into_iter();
+        let extensions = extensions.map(|column| vec![column.name]);
+        let paths = predicate.columns().into_iter().chain(extensions);
+        let found = paths.map(|path| find(tested, &path).ok_or_else(|| no_column(&path)));
+        let found = found.collect::<Result<Vec<_>>>()?;
+        let (places, fields): (_, Vec<FieldRef>) = found.into_iter().unzip();
+        Ok(Self {
+            schema: Arc::new(Schema::new(fields)),
+            places,
+        })
+    }
+
+    /// Returns the named columns of a batch.
+    fn arrays(&self, batch: &RecordBatch) -> Result<Vec<ArrayRef>> {
+        let missing = || Error::argument("a tested column was not read");
+        let places = self.places.iter();
+        let arrays = places.map(|place| array_at(batch, place).ok_or_else(missing)?);
+        arrays.collect()
+    }
+
+    fn batch(&self, arrays: Vec<ArrayRef>, num_rows: usize) -> Result<RecordBatch> {
+        let options = RecordBatchOptions::new().with_row_count(Some(num_rows));
+        let batch = RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options);
+        batch.map_err(invalid)
+    }
+}
+
+fn no_column(path: &[String]) -> Error {
+    Error::argument(format!("there is no column `{}`", path.join(".")))
+}
+
+fn invalid(error: ArrowError) -> Error {
+    Error::corrupt(error.to_string())
+}
+
+/// Finds the field at a path through structs; of a path that leads into something else, the field that this is.
+fn find(tested: &Schema, path: &[String]) -> Option<(Vec<usize>, FieldRef)> {
+    let (first, rest) = path.split_first()?;
+    let (index, mut field) = tested.fields().find(first)?;
+    let (mut place, mut is_nullable) = (vec![index], field.is_nullable());
+    for name in rest {
+        let DataType::Struct(fields) = field.data_type() else {
+            break;
+        };
+        let Some((index, below)) = fields.find(name) else {
+            break;
+        };
+        place.push(index);
+        is_nullable |= below.is_nullable();
+        field = below;
+    }
+    let field = match field.is_nullable() == is_nullable {
+        true => field.clone(),
+        false => Arc::new(field.as_ref().clone().with_nullable(true)),
+    };
+    Some((place, field))
+}
+
+/// Returns the array at a place, which is null wherever a struct around it is.
+fn array_at(batch: &RecordBatch, place: &[usize]) -> Option<Result<ArrayRef>> {
+    let (root, below) = place.split_first()?;
+    let mut array = batch.columns().get(*root)?;
+    let mut nulls = None;
+    for index in below {
+        let parent = array.as_struct_opt()?;
+        nulls = NullBuffer::union(nulls.as_ref(), parent.nulls());
+        array = parent.columns().get(*index)?;
+    }
+    Some(match nulls.filter(|nulls| nulls.null_count() > 0) {
+        Some(nulls) => with_nulls(array, &nulls),
+        None => Ok(array.clone()),
+    })
+}
+
+fn with_nulls(array: &ArrayRef, nulls: &NullBuffer) -> Result<ArrayRef> {
+    match array.data_type() {
+        DataType::Null => Ok(array.clone()),
+        DataType::RunEndEncoded(..) | DataType::Union(..) => Err(Error::unsupported(format!(
+            "a custom predicate on {} within a struct that has nulls",
+            array.data_type()
+        ))),
+        _ => {
+            let nulls = NullBuffer::union(Some(nulls), array.nulls());
+            let data = array.to_data().into_builder().nulls(nulls).build();
+            Ok(make_array(data.map_err(invalid)?))
+        }
+    }
+}

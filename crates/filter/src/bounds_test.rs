@@ -1,0 +1,243 @@
+//! A test of a leaf, asked about rows of which bounds are known: those of a row group, or of a page.
+
+use herringbone_arrow::array::{Array as _, ArrayRef, new_null_array};
+use herringbone_arrow::schema::DataType;
+use herringbone_format::{ColumnIndex, ColumnOrder, FileMetadata, Result, Statistics};
+use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
+
+use super::Verdict;
+use super::evaluate::key_at;
+use super::leaf_test::{Asked, Facts, Key, LeafTest};
+use super::point_hashes::point_hashes;
+use super::position::TextForm;
+use super::predicate::Each;
+use super::verdicts::Verdicts;
+use super::wanted_columns::BoundsCast;
+use crate::pruning::BoundsDecoder;
+use crate::pruning::index_trust::{IndexTrust, has_nulls_of_chunk};
+
+/// A test of bounds.
+#[derive(Debug)]
+pub struct BoundsTest {
+    decoder: BoundsDecoder,
+    /// What makes bounds of the wanted type of them.
+    cast: BoundsCast,
+    test: LeafTest,
+    /// Whether the older `min` and `max` follow the order of the column.
+    is_signed: bool,
+    /// Whether `min_value` and `max_value` do.
+    is_ordered: bool,
+    is_float: bool,
+    /// Whether a row may have several values, of which one is enough, or none.
+    is_below_list: bool,
+    trust: IndexTrust,
+    /// The only values that it accepts, as bloom filters hash them, if there are few.
+    hashes: Option<Vec<u64>>,
+}
+
+impl BoundsTest {
+    /// How bounds of a leaf, which may have another wanted type, are tested; none where nothing is to be learned from them.
+    pub(super) fn new(
+        metadata: &FileMetadata,
+        schema: &ParquetSchema,
+        (leaf, wanted): (usize, Option<&DataType>),
+        asked: Asked<'_>,
+    ) -> Option<Self> {
+        let decoder = BoundsDecoder::new(schema, leaf, &SchemaOptions::default()).ok()?;
+        let data_type = decoder.field().data_type();
+        let cast = match wanted {
+            None => BoundsCast::Keep,
+            Some(wanted) => BoundsCast::new(data_type, wanted)?,
+        };
+        let form = TextForm::of_leaf(schema, leaf);
+        let test = LeafTest::new(asked, cast.data_type(data_type), form).ok()?;
+        // Of lists that are empty or null, bounds know nothing.
+        let is_unknown = |each| each == Each::All || !test.is_of_values();
+        if asked.each.is_some_and(is_unknown) {
+            return None;
+        }
+        let natural = schema.order(leaf);
+        let leaf_schema = schema.leaves().get(leaf)?;
+        let ignored = leaf_schema.annotation_ignored;
+        let order = metadata.column_orders().and_then(|it| it.get(leaf));
+        let is_ordered = match order {
+            Some(ColumnOrder::TypeDefined) => {
+                !matches!(natural, ColumnOrderKind::Int96 | ColumnOrderKind::Undefined)
+            }
+            Some(ColumnOrder::Ieee754Total) => natural.is_float(),
+            _ => false,
+        };
+        Some(Self {
+            hashes: match cast.keeps_keys(data_type) {
+                true => point_hashes(&test, leaf_schema, data_type),
+                false => None,
+            },
+            cast,
+            decoder,
+            test,
+            is_signed: natural == ColumnOrderKind::Signed && !ignored,
+            is_ordered: is_ordered && !ignored,
+            is_float: natural.is_float(),
+            is_below_list: asked.each.is_some(),
+            trust: IndexTrust::new(metadata, leaf_schema),
+        })
+    }
+
+    /// The only values that it accepts, as bloom filters hash them, if there are few.
+    pub fn hashes(&self) -> Option<&[u64]> {
+        self.hashes.as_deref()
+    }
+
+    /// What the statistics of a column chunk tell of its `rows` rows.
+    ///
+    /// # Errors
+    /// Unsupported where the column has no Arrow array.
+    pub(crate) fn verdict(&self, statistics: &Statistics, rows: u64) -> Result<Verdict> {
+        let nulls = statistics.null_count;
+        let nulls = nulls.and_then(|nulls| u64::try_from(nulls).ok());
+        let (min, max) = match (self.is_ordered, self.is_signed) {
+            (true, _) if statistics.min_value.is_some() || statistics.max_value.is_some() => {
+                (&statistics.min_value, &statistics.max_value)
+            }
+            (_, true) => (&statistics.min, &statistics.max),
+            _ => (&None, &None),
+        };
+        let mut bounds = self.keys(&[min.as_deref(), max.as_deref()])?.into_iter();
+        let counts = Counts {
+            nulls,
+            nans: statistics
+                .nan_count
+                .and_then(|nans| u64::try_from(nans).ok()),
+            rows,
+        };
+        Ok(self.verdict_of(counts, bounds.next().flatten(), bounds.next().flatten()))
+    }
+
+    /// What a column index tells of pages, each of which has these rows of the row group, in a chunk with these statistics.
+    /// Without an order that is known, it tells of nulls alone.
+    ///
+    /// # Errors
+    /// Unsupported where the column has no Arrow array.
+    pub fn verdicts_of_pages(
+        &self,
+        index: &ColumnIndex,
+        chunk: &Statistics,
+        pages: &[std::ops::Range<u64>],
+    ) -> Result<Verdicts> {
+        let with_bounds = 0..if self.is_ordered { pages.len() } else { 0 };
+        let mins = with_bounds.clone().map(|page| self.trust.min(index, page));
+        let mins = self.keys(&mins.collect::<Vec<_>>())?;
+        let maxs = with_bounds.map(|page| self.trust.max(index, page));
+        let maxs = self.keys(&maxs.collect::<Vec<_>>())?;
+        let is_sound =
+            has_nulls_of_chunk(index, chunk) && self.reaches(index, chunk, &mins, &maxs)?;
+        let verdicts = pages.iter().enumerate().map(|(page, rows)| {
+            let key = |keys: &[Option<Key>]| keys.get(page).cloned().flatten();
+            let verdict = match is_sound {
+                true => {
+                    let counts = self.counts(index, page, rows.end - rows.start);
+                    self.verdict_of(counts, key(&mins), key(&maxs))
+                }
+                false => Verdict::Some,
+            };
+            (rows.end, verdict)
+        });
+        Ok(Verdicts::from_ends(verdicts))
+    }
+
+    /// What a column index counts in a page of so many rows.
+    fn counts(&self, index: &ColumnIndex, page: usize, rows: u64) -> Counts {
+        let count = |counts: &Option<Vec<i64>>| {
+            let count = counts.as_ref().and_then(|counts| counts.get(page).copied());
+            count.and_then(|count| u64::try_from(count).ok())
+        };
+        let is_said_to_be_null = index.null_pages.get(page) == Some(&true);
+        let nulls = count(&index.null_counts);
+        Counts {
+            nulls: match (is_said_to_be_null, nulls) {
+                (true, _) if !self.trust.is_null_page(index, page) => None,
+                // One of the two is wrong. Below lists there are more nulls than rows.
+                (true, Some(nulls)) if nulls < rows || (nulls > rows && !self.is_below_list) => {
+                    None
+                }
+                (true, _) => Some(rows),
+                (false, nulls) => nulls.filter(|nulls| *nulls < rows),
+            },
+            nans: count(&index.nan_counts),
+            rows,
+        }
+    }
+
+    /// Whether bounds of pages reach as far as those of their chunk, which has all values of the pages. Where the bounds of a
+    /// page are not known, they may.
+    fn reaches(
+        &self,
+        index: &ColumnIndex,
+        chunk: &Statistics,
+        mins: &[Option<Key>],
+        maxs: &[Option<Key>],
+    ) -> Result<bool> {
+        if !self.is_ordered {
+            return Ok(true);
+        }
+        let of_chunk = self.keys(&[chunk.min_value.as_deref(), chunk.max_value.as_deref()])?;
+        let [min, max] = of_chunk.as_slice() else {
+            return Ok(true);
+        };
+        let any = |keys: &[Option<Key>], reaches: &dyn Fn(&Key) -> bool| {
+            let mut pages = keys.iter().zip(&index.null_pages);
+            pages.any(|(key, is_null)| match key {
+                Some(key) => reaches(key),
+                None => !is_null,
+            })
+        };
+        let reaches_min = |min: &Key| any(mins, &|key| !key.is_above(min));
+        let reaches_max = |max: &Key| any(maxs, &|key| !max.is_above(key));
+        Ok(min.as_ref().is_none_or(reaches_min) && max.as_ref().is_none_or(reaches_max))
+    }
+
+    /// Bounds as they are compared; none where there is none, or it is of no use.
+    fn keys(&self, bounds: &[Option<&[u8]>]) -> Result<Vec<Option<Key>>> {
+        let values = self.bounds(bounds)?;
+        let keys = (0..bounds.len()).map(|slot| {
+            let key = key_at(&values, slot);
+            key.filter(|key| !self.is_float || !key.is_nan())
+        });
+        Ok(keys.collect())
+    }
+
+    /// Bounds of the type that is tested; null where they have no place in it, so that values may not either.
+    fn bounds(&self, bounds: &[Option<&[u8]>]) -> Result<ArrayRef> {
+        let decoded = self.decoder.decode(bounds)?;
+        let data_type = self.cast.data_type(decoded.data_type());
+        let none = || new_null_array(data_type, bounds.len());
+        Ok(self.cast.apply(&decoded).unwrap_or_else(none))
+    }
+
+    fn verdict_of(&self, counts: Counts, min: Option<Key>, max: Option<Key>) -> Verdict {
+        let mut facts = Facts {
+            nulls: counts.nulls.filter(|nulls| *nulls <= counts.rows),
+            rows: counts.rows,
+            min,
+            max,
+            may_have_nan: self.is_float && counts.nans != Some(0),
+        };
+        // Bounds the wrong way round say nothing.
+        if let (Some(min), Some(max)) = (&facts.min, &facts.max)
+            && min.is_above(max)
+        {
+            (facts.min, facts.max) = (None, None);
+        }
+        match self.test.verdict(&facts) {
+            Verdict::All if self.is_below_list => Verdict::Some,
+            verdict => verdict,
+        }
+    }
+}
+
+/// Counts of some rows, as far as they are known.
+struct Counts {
+    nulls: Option<u64>,
+    nans: Option<u64>,
+    rows: u64,
+}

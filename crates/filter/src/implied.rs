@@ -1,0 +1,52 @@
+//! What a predicate implies of columns that are cheaper than its own.
+
+use herringbone_format::Result;
+use herringbone_schema::ParquetSchema;
+
+use super::Predicate;
+use super::predicate::Expression;
+
+/// Returns a predicate that is true wherever all `operands` are, and looks at other columns in place of those of custom predicates
+/// that [ask for it](super::RowPredicate::tests_implied). Returns `None` if there is no such predicate among them.
+///
+/// # Errors
+/// Errors of the custom predicates.
+pub fn implied_first(operands: &[Predicate], schema: &ParquetSchema) -> Result<Option<Predicate>> {
+    let operands = operands.iter().map(|operand| operand.0.clone());
+    let mut replaced = false;
+    let implied = implied(&Expression::And(operands.collect()), schema, &mut replaced)?;
+    Ok(implied.filter(|_| replaced).map(Predicate))
+}
+
+/// None where nothing is implied.
+fn implied(
+    expression: &Expression,
+    schema: &ParquetSchema,
+    replaced: &mut bool,
+) -> Result<Option<Expression>> {
+    Ok(match expression {
+        Expression::Test { .. } => Some(expression.clone()),
+        Expression::Rows(predicate) => {
+            let implied = match predicate.tests_implied() {
+                true => predicate.implied(schema)?,
+                false => None,
+            };
+            *replaced |= implied.is_some();
+            implied.map(|it| it.0)
+        }
+        // Of rows that are not wanted nothing is implied.
+        Expression::Not(_) => (!expression.has_rows()).then(|| expression.clone()),
+        Expression::And(parts) => {
+            let parts = parts
+                .iter()
+                .filter_map(|part| implied(part, schema, replaced).transpose());
+            let parts = parts.collect::<Result<Vec<_>>>()?;
+            (!parts.is_empty()).then_some(Expression::And(parts))
+        }
+        Expression::Or(parts) => {
+            let parts = parts.iter().map(|part| implied(part, schema, replaced));
+            let parts = parts.collect::<Result<Option<Vec<_>>>>()?;
+            parts.map(Expression::Or)
+        }
+    })
+}

@@ -1,0 +1,57 @@
+//! Filters on rows by their values, and pruning by the metadata and indexes of a file.
+//!
+//! ```text
+//! Predicate ── bind: paths → leaves, literals → keys in the order of their type ──► BoundPredicate
+//!     statistics of a row group ──► none, some or all of its rows
+//!     arrays of the tested columns ──► one bit per row
+//! ```
+//!
+//! When a predicate is bound, its negations are pushed down to the comparisons. A row is selected if the whole predicate
+//! is true. A comparison with a null is never true, negated or not, as in SQL.
+//!
+//! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
+//! `herringbone` exports.
+
+#![forbid(unsafe_code)]
+
+mod batch;
+mod bound;
+mod bound_rows;
+mod array_test;
+mod below_lists;
+mod bounds_test;
+mod byte_cuts;
+mod evaluate;
+mod implied;
+mod leaf_test;
+mod like;
+mod literal;
+mod moment;
+mod point_hashes;
+mod position;
+mod predicate;
+pub mod pruning;
+mod pruning_steps;
+mod ranges;
+mod resolved_leaf;
+mod rows;
+pub mod select;
+mod stages;
+pub mod tested_leaves;
+pub mod verdicts;
+mod wanted_columns;
+
+pub use bound::Verdict;
+pub use bound::{BoundPredicate, BoundTest, LeafNode, TestedColumns};
+pub use bound_rows::BoundRows;
+pub use herringbone_core::metrics::PruningStep;
+pub use implied::implied_first;
+pub use literal::Literal;
+pub use predicate::{Column, Predicate, col, col_at};
+pub use pruning_steps::PruningSteps;
+pub use resolved_leaf::{LeafSource, ResolvedLeaf};
+pub use rows::{RowError, RowPredicate, RowTest};
+pub use select::{concat, select};
+pub use stages::{Stages, operands};
+pub use tested_leaves::{extension_columns, has_row_predicate, tested_leaves};
+pub use wanted_columns::tested_paths;

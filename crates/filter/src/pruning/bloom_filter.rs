@@ -1,0 +1,302 @@
+//! A bloom filter in a file, asked in place: its header, and one block a value.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
+use herringbone_format::{
+    BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader,
+    ColumnMetaData, Error, Limits, Result,
+};
+
+use herringbone_core::Step;
+use herringbone_core::bloom_filter::{BLOCK_BYTES, block_of, check_block};
+
+/// Bytes asked for first, far more than headers have, and more than what encryption adds to bits.
+const USUAL_HEADER: u64 = 64;
+
+/// The bloom filter of a column chunk (format, "Parquet Bloom Filter").
+///
+/// ```text
+/// poll_header → Need(range) → supply → poll_header → Ready(header)
+/// hash of a value → poll → Need(32 bytes of the file) → supply → poll → Ready(maybe, or no)
+/// ```
+///
+/// Of an encrypted filter, all bits are one module: they are asked for once, and kept.
+#[derive(Debug, Clone)]
+pub struct BloomFilterProbe {
+    start: u64,
+    /// Bytes of header and bits, as the metadata of the chunk has them.
+    length: Option<i32>,
+    file_length: u64,
+    /// The path of the column, for errors.
+    column: String,
+    /// What was supplied last, and where it starts.
+    bytes: (u64, Bytes),
+    /// The header, and where the bits start.
+    header: Option<(BloomFilterHeader, u64)>,
+    cipher: Option<ChunkCipher>,
+    /// All bits, decrypted, and where their module ends.
+    decrypted: Option<(Bytes, u64)>,
+}
+
+impl BloomFilterProbe {
+    /// The filter of a column chunk in a file of `file_length` bytes, if it has one.
+    ///
+    /// # Errors
+    /// Corrupt where it lies outside of the file.
+    pub fn new(metadata: &ColumnMetaData, file_length: u64) -> Result<Option<Self>> {
+        let Some(offset) = metadata.bloom_filter_offset else {
+            return Ok(None);
+        };
+        let start = u64::try_from(offset).unwrap_or(u64::MAX);
+        if start >= file_length {
+            return Err(Error::corrupt("the bloom filter lies outside of the file"));
+        }
+        Ok(Some(Self {
+            start,
+            length: metadata.bloom_filter_length,
+            file_length,
+            column: metadata.path_in_schema.join("."),
+            bytes: (start, Bytes::new()),
+            header: None,
+            cipher: None,
+            decrypted: None,
+        }))
+    }
+
+    /// The same filter, encrypted if there is a cipher for it.
+    #[must_use]
+    pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
+        Self { cipher, ..self }
+    }
+
+    /// Hands in bytes of the file that start at `offset`: those that were asked for.
+    pub fn supply(&mut self, offset: u64, bytes: Bytes) {
+        self.bytes = (offset, bytes);
+    }
+
+    /// The bytes at hand from `offset` on.
+    fn available(&self, offset: u64) -> Bytes {
+        let (start, bytes) = &self.bytes;
+        let from = offset.checked_sub(*start);
+        let from = from.and_then(|from| usize::try_from(from).ok());
+        match from.filter(|from| *from <= bytes.len()) {
+            Some(from) => bytes.slice(from..),
+            None => Bytes::new(),
+        }
+    }
+
+    /// The bytes of a range of the file, if they are at hand.
+    fn get(&self, range: &Range<u64>) -> Option<Bytes> {
+        let available = self.available(range.start);
+        let length = usize::try_from(range.end.checked_sub(range.start)?).ok()?;
+        (length <= available.len()).then(|| available.slice(..length))
+    }
+
+    /// The header, or the range of the file that it takes.
+    ///
+    /// # Errors
+    /// Corrupt where there is no header, or the metadata of the chunk contradicts it; Limit where the filter is larger than
+    /// [`Limits::bloom_filter_bytes`]; Key where it is encrypted and not authentic.
+    pub fn poll_header(&mut self, limits: &Limits) -> Result<Step<BloomFilterHeader>> {
+        if let Some((header, _)) = &self.header {
+            return Ok(Step::Ready(*header));
+        }
+        let decoded = self
+            .decode_header(limits)
+            .map_err(|error| self.locate(error, self.start))?;
+        let Some((header, length)) = decoded else {
+            return self.need_more().map(Step::Need);
+        };
+        self.check_length(&header, length as u64)
+            .map_err(|error| self.locate(error, self.start))?;
+        self.header = Some((header, self.start.saturating_add(length as u64)));
+        Ok(Step::Ready(header))
+    }
+
+    /// Compares the header, of so many bytes, with what the metadata of the chunk has: one of them is wrong where they
+    /// differ, and bits elsewhere than thought would deny values that the chunk has.
+    fn check_length(&self, header: &BloomFilterHeader, header_bytes: u64) -> Result<()> {
+        let Some(length) = self.length else {
+            return Ok(());
+        };
+        let found = header_bytes.saturating_add(num_bytes(header));
+        let is_right = match (u64::try_from(length), &self.cipher) {
+            (Ok(length), None) => found == length,
+            // The bytes that encryption adds count too.
+            (Ok(length), Some(_)) => found <= length,
+            (Err(_), _) => false,
+        };
+        match is_right {
+            true => Ok(()),
+            false => Err(Error::corrupt(format!(
+                "the bloom filter has {found} bytes by its header, and {length} by the metadata of its column chunk"
+            ))),
+        }
+    }
+
+    fn decode_header(&self, limits: &Limits) -> Result<Option<(BloomFilterHeader, usize)>> {
+        let available = self.available(self.start);
+        let Some(cipher) = &self.cipher else {
+            return BloomFilterHeader::decode_prefix(&available, limits);
+        };
+        let kind = ModuleKind::BloomFilterHeader;
+        let Some(module) = module(cipher, kind, &available, limits.page_header_bytes)? else {
+            return Ok(None);
+        };
+        let header = cipher.decrypt(kind, &module)?;
+        match BloomFilterHeader::decode_prefix(&header, limits)? {
+            Some((header, _)) => Ok(Some((header, module.len()))),
+            None => Err(Error::corrupt(
+                "the header of the bloom filter does not end",
+            )),
+        }
+    }
+
+    /// What to ask for where the header does not end in what is here.
+    fn need_more(&self) -> Result<Range<u64>> {
+        let available = self.available(self.start).len() as u64;
+        let wanted = (available * 2).max(USUAL_HEADER);
+        let end = self.start.saturating_add(wanted).min(self.file_length);
+        if end - self.start <= available {
+            let error = Error::corrupt("the header of the bloom filter does not end");
+            return Err(self.locate(error, self.start));
+        }
+        Ok(self.start..end)
+    }
+
+    /// Where the filter ends in the file, as far as that is known: with the header or, of an encrypted one,
+    /// [with its bits](Self::poll_bits).
+    #[must_use]
+    pub fn end(&self) -> Option<u64> {
+        match (&self.header, &self.cipher, &self.decrypted) {
+            (Some((header, bits)), None, _) => Some(bits.saturating_add(num_bytes(header))),
+            (_, _, Some((_, end))) => Some(*end),
+            _ => None,
+        }
+    }
+
+    /// All bits of the filter, or the range of the file that they take.
+    ///
+    /// # Errors
+    /// As [`Self::poll_header`], and Corrupt where the bits lie outside of the file.
+    pub fn poll_bits(&mut self, limits: &Limits) -> Result<Step<Bytes>> {
+        if let Some((bits, _)) = &self.decrypted {
+            return Ok(Step::Ready(bits.clone()));
+        }
+        let (start, num_bytes) = match (self.poll_header(limits)?, &self.header) {
+            (Step::Need(range), _) => return Ok(Step::Need(range)),
+            (Step::Ready(header), Some((_, start))) => (*start, num_bytes(&header)),
+            (Step::Ready(_), None) => return Err(self.outside()),
+        };
+        let Some(cipher) = &self.cipher else {
+            let bits = start..start.saturating_add(num_bytes);
+            if bits.end > self.file_length {
+                return Err(self.outside());
+            }
+            return Ok(match self.get(&bits) {
+                Some(bits) => Step::Ready(bits),
+                None => Step::Need(bits),
+            });
+        };
+        let (kind, limit) = (ModuleKind::BloomFilterBitset, limits.bloom_filter_bytes);
+        let available = self.available(start);
+        let module = module(cipher, kind, &available, limit + USUAL_HEADER as usize);
+        let Some(module) = module.map_err(|error| self.locate(error, start))? else {
+            let end = start.saturating_add(num_bytes.saturating_add(USUAL_HEADER));
+            let end = end.min(self.file_length);
+            if end.saturating_sub(start) <= available.len() as u64 {
+                return Err(self.outside());
+            }
+            return Ok(Step::Need(start..end));
+        };
+        let bits = cipher
+            .decrypt(kind, &module)
+            .map_err(|error| self.locate(error, start))?;
+        if bits.len() as u64 != num_bytes {
+            let message = "the bits of the bloom filter are not as many as its header says";
+            return Err(self.locate(Error::corrupt(message), start));
+        }
+        let bits = Bytes::from(bits);
+        self.decrypted = Some((bits.clone(), start.saturating_add(module.len() as u64)));
+        Ok(Step::Ready(bits))
+    }
+
+    #[cold]
+    fn outside(&self) -> Error {
+        let error = Error::corrupt("the bits of the bloom filter lie outside of the file");
+        self.locate(error, self.start)
+    }
+
+    #[cold]
+    fn locate(&self, error: Error, offset: u64) -> Error {
+        let error = match &self.cipher {
+            Some(cipher) => cipher.module(ModuleKind::BloomFilterHeader).place(error),
+            None => error,
+        };
+        error.at_offset(offset).in_column(&self.column)
+    }
+
+    /// Whether the column chunk may contain a value with this [hash](herringbone_core::bloom_filter::hash()), or the range
+    /// of the file that it takes to know; if not, it does not. It may where the algorithm, the hash or the
+    /// compression of the filter is another than the format's.
+    ///
+    /// # Errors
+    /// As [`Self::poll_bits`].
+    pub fn poll(&mut self, hash: u64, limits: &Limits) -> Result<Step<bool>> {
+        let header = match self.poll_header(limits)? {
+            Step::Need(range) => return Ok(Step::Need(range)),
+            Step::Ready(header) => header,
+        };
+        let is_known = header.algorithm == BloomFilterAlgorithm::Block
+            && header.hash == BloomFilterHash::Xxhash
+            && header.compression == BloomFilterCompression::Uncompressed;
+        let count = usize::try_from(num_bytes(&header)).unwrap_or(0) / BLOCK_BYTES;
+        if !is_known || count == 0 {
+            return Ok(Step::Ready(true));
+        }
+        let block = (block_of(hash, count) * BLOCK_BYTES) as u64;
+        let block = match (&self.cipher, &self.header) {
+            (None, Some((_, bits))) => {
+                let range =
+                    bits.saturating_add(block)..bits.saturating_add(block + BLOCK_BYTES as u64);
+                if range.end > self.file_length {
+                    return Err(self.outside());
+                }
+                match self.get(&range) {
+                    Some(block) => block,
+                    None => return Ok(Step::Need(range)),
+                }
+            }
+            _ => match self.poll_bits(limits)? {
+                Step::Need(range) => return Ok(Step::Need(range)),
+                Step::Ready(bits) => bits.slice(block as usize..block as usize + BLOCK_BYTES),
+            },
+        };
+        Ok(Step::Ready(
+            block
+                .first_chunk()
+                .is_none_or(|block| check_block(block, hash)),
+        ))
+    }
+}
+
+/// Bytes of all blocks.
+fn num_bytes(header: &BloomFilterHeader) -> u64 {
+    u64::try_from(header.num_bytes).unwrap_or_default()
+}
+
+/// The module at the start of `available`, if all of it is there.
+fn module(
+    cipher: &ChunkCipher,
+    kind: ModuleKind,
+    available: &Bytes,
+    limit: usize,
+) -> Result<Option<Bytes>> {
+    let length = cipher
+        .modules()
+        .module_bytes(&cipher.module(kind), available, limit)?;
+    let whole = length.filter(|length| *length <= available.len());
+    Ok(whole.map(|length| available.slice(..length)))
+}

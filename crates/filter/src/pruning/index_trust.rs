@@ -1,0 +1,98 @@
+//! What of a column index is believed. Writers get some of it wrong, and other parts of the file contradict it then.
+
+use std::ops::Range;
+
+use herringbone_format::{ColumnIndex, FileMetadata, Statistics, Type};
+use herringbone_schema::Leaf;
+
+use herringbone_core::created_by::CreatedBy;
+
+/// How far the column indexes of one column are believed.
+#[derive(Debug, Clone, Copy)]
+pub struct IndexTrust {
+    has_byte_arrays: bool,
+    /// The writer cuts upper bounds of byte arrays without raising them.
+    cuts_upper_bounds: bool,
+    max_rep_level: u8,
+    max_def_level: u8,
+}
+
+impl IndexTrust {
+    /// How far the indexes of `leaf` are believed, by who wrote the file.
+    pub fn new(metadata: &FileMetadata, leaf: &Leaf) -> Self {
+        Self {
+            has_byte_arrays: leaf.physical_type == Type::ByteArray,
+            cuts_upper_bounds: CreatedBy::new(metadata.created_by()).cuts_upper_bounds,
+            max_rep_level: leaf.max_rep_level,
+            max_def_level: leaf.max_def_level,
+        }
+    }
+
+    /// The lower bound of a page; none where it is said to have no values.
+    pub(crate) fn min(self, index: &ColumnIndex, page: usize) -> Option<&[u8]> {
+        let has_values = index.null_pages.get(page) == Some(&false);
+        index.min_values.get(page).filter(|_| has_values)
+    }
+
+    /// The upper bound of a page; none where it is said to have no values, or the bound may lie below some of them.
+    pub(crate) fn max(self, index: &ColumnIndex, page: usize) -> Option<&[u8]> {
+        let has_values = index.null_pages.get(page) == Some(&false);
+        let max = index.max_values.get(page).filter(|_| has_values)?;
+        // A bound of 0xFF bytes alone may be a longer value that could not be raised.
+        let is_greatest = !max.is_empty() && max.iter().all(|byte| *byte == u8::MAX);
+        let is_cut = self.has_byte_arrays && (self.cuts_upper_bounds || is_greatest);
+        (!is_cut).then_some(max)
+    }
+
+    /// Whether a page has no values. Some writers say so of pages of lists that have as many nulls as rows, so
+    /// the definition levels must confirm it there.
+    pub(crate) fn is_null_page(self, index: &ColumnIndex, page: usize) -> bool {
+        let is_said = index.null_pages.get(page) == Some(&true);
+        let levels = self.levels_of(&index.definition_level_histograms, self.max_def_level, page);
+        is_said
+            && match levels.and_then(|levels| levels.last()) {
+                Some(values) => *values == 0,
+                None => self.max_rep_level == 0,
+            }
+    }
+
+    /// Returns true if the level histograms, if present, count the rows of each page as the offset index does.
+    pub fn has_rows(self, index: &ColumnIndex, pages: &[Range<u64>]) -> bool {
+        pages.iter().enumerate().all(|(page, rows)| {
+            let rows = i64::try_from(rows.end - rows.start).ok();
+            let repetition = &index.repetition_level_histograms;
+            let definition = &index.definition_level_histograms;
+            let counted = match self.max_rep_level {
+                0 => self
+                    .levels_of(definition, self.max_def_level, page)
+                    .map(|levels| levels.iter().fold(0, |sum, n| i64::saturating_add(sum, *n))),
+                // A row starts with the level 0.
+                max => self
+                    .levels_of(repetition, max, page)
+                    .and_then(|levels| levels.first().copied()),
+            };
+            counted.is_none() || counted == rows
+        })
+    }
+
+    /// How often a page has each level up to `max_level`, by a histogram of all pages.
+    fn levels_of(
+        self,
+        histograms: &Option<Vec<i64>>,
+        max_level: u8,
+        page: usize,
+    ) -> Option<&[i64]> {
+        let length = usize::from(max_level) + 1;
+        let start = page.checked_mul(length)?;
+        let levels = histograms.as_ref()?.get(start..start.checked_add(length)?);
+        // If a column has only one level, writers leave the histogram out.
+        levels.filter(|_| max_level > 0)
+    }
+}
+
+/// Returns true if the null counts of all pages add up to that of the chunk, or one of them is unknown.
+pub(crate) fn has_nulls_of_chunk(index: &ColumnIndex, chunk: &Statistics) -> bool {
+    let pages = index.null_counts.as_ref();
+    let pages = pages.map(|counts| counts.iter().fold(0, |sum, n| i64::saturating_add(sum, *n)));
+    pages.is_none() || chunk.null_count.is_none() || pages == chunk.null_count
+}

@@ -1,0 +1,24 @@
+//! What a file says of its data, for those who want to know which of it they need: bounds, page indexes
+//! and bloom filters, without I/O.
+//!
+//! ```text
+//! Statistics, ColumnIndex ── PLAIN bounds ──► BoundsDecoder ──► Arrow array, one value a bound
+//!                                     ──► ColumnBoundsDecoder ──► those that are of use, and counts
+//! ColumnChunk ──► IndexDecoder: a range of the file ── its bytes ──► ColumnIndex or OffsetIndex
+//! ColumnMetaData ──► BloomFilterProbe: header, then the one block that a hash chooses ──► maybe, or no
+//! ```
+
+mod bloom_filter;
+mod bounds;
+mod column_bounds;
+pub mod index_trust;
+mod page_index;
+mod page_index_cells;
+#[cfg(test)]
+mod tests;
+
+pub use bloom_filter::BloomFilterProbe;
+pub use bounds::BoundsDecoder;
+pub use column_bounds::{ColumnBounds, ColumnBoundsDecoder};
+pub use page_index::IndexDecoder;
+pub use page_index_cells::{PageIndexCell, PageIndexCells};

@@ -1,0 +1,74 @@
+//! The order in which the operands of a filter are tested.
+//!
+//! A custom predicate can look at large columns, and can be slow. It sees only the rows that the operands before it left, and
+//! its columns are decoded for these rows alone. Comparisons are cheap: those next to each other form one stage.
+//!
+//! ```text
+//! a = 1 and b < 2 and custom(c) and d > 3 and custom(e)  ─►  [a = 1, b < 2]  [custom(c), d > 3]  [custom(e)]
+//! ```
+
+use super::Predicate;
+use super::predicate::Expression;
+
+/// A filter, cut into the stages that test its rows.
+#[derive(Debug)]
+pub struct Stages {
+    /// The stages before the last one, in their order. Each sees the rows that the one before it left.
+    pub earlier: Vec<Predicate>,
+    /// The last stage.
+    pub last: Predicate,
+    /// The operands that are not in the last stage; `None` if that has all of them.
+    pub passed: Option<Predicate>,
+}
+
+impl Stages {
+    /// Cuts the operands of an `and`. With `implied`, which has all operands without custom predicates, that is the first stage
+    /// and each other operand is a stage of its own.
+    pub fn new(operands: Vec<Predicate>, implied: Option<Predicate>) -> Self {
+        let mut stages: Vec<Vec<Expression>> = Vec::new();
+        let mut passed = Vec::new();
+        for Predicate(operand) in operands {
+            match (operand.has_rows(), stages.last_mut()) {
+                (false, _) if implied.is_some() => passed.push(operand),
+                (false, Some(stage)) => stage.push(operand),
+                (true, _) | (false, None) => stages.push(vec![operand]),
+            }
+        }
+        let last = all_of(stages.pop().unwrap_or_default());
+        passed.extend(stages.iter().flatten().cloned());
+        let stages = stages.into_iter().map(all_of);
+        Self {
+            earlier: implied.into_iter().chain(stages).collect(),
+            last,
+            passed: (!passed.is_empty()).then(|| all_of(passed)),
+        }
+    }
+}
+
+/// Returns the operands of the `and` that a predicate is; the predicate itself if it is nothing of the kind.
+pub fn operands(predicate: &Predicate) -> Vec<Predicate> {
+    let mut operands = Vec::new();
+    let mut left = vec![(&predicate.0, false)];
+    while let Some((expression, is_negated)) = left.pop() {
+        match (expression, is_negated) {
+            (Expression::Not(inner), _) => left.push((inner, !is_negated)),
+            (Expression::And(parts), false) | (Expression::Or(parts), true) => {
+                left.extend(parts.iter().rev().map(|part| (part, is_negated)));
+            }
+            (other, false) => operands.push(Predicate(other.clone())),
+            (other, true) => operands.push(Predicate(other.clone()).not()),
+        }
+    }
+    operands
+}
+
+/// Returns the predicate that is true where all of these are.
+fn all_of(mut parts: Vec<Expression>) -> Predicate {
+    Predicate(match (parts.pop(), parts.is_empty()) {
+        (Some(only), true) => only,
+        (last, _) => {
+            parts.extend(last);
+            Expression::And(parts)
+        }
+    })
+}

@@ -1,0 +1,35 @@
+//! The plan of a read, and the machines that turn the bytes of row groups into record batches.
+//!
+//! ```text
+//! ReadOptions + FileMetadata ─► ReadPlan ─► ReadSequence ─► RowGroupRead ─► columns ─► column batches ─► RecordBatch
+//! ```
+//!
+//! A [`ReadPlan`] is plain data. A [`RowGroupRead`] is the machine that reads one row group of it, without I/O. A
+//! [`ReadSequence`] has them in order. Drivers are thin loops: one thread [advances](ReadSequence::advance) the sequence,
+//! several threads take [tasks](LevelTask) of its row groups, and a [`PushDecoder`] takes bytes as they arrive.
+//!
+//! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
+//! `herringbone` exports.
+
+#![forbid(unsafe_code)]
+
+mod wrappers;
+mod wanted_schema;
+mod bytes;
+mod plan;
+mod assemble;
+mod row_group;
+mod sequence;
+mod push;
+
+pub use bytes::FileBytes;
+pub use plan::{
+    ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn, check_tightens, new_budget,
+};
+pub use push::{ByteStore, DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPoll, Soon, Wanted};
+pub use row_group::{
+    Assembly, ColumnTask, LevelTask, RowGroupExplanation, RowGroupRead, RowGroupStep, SharedStep,
+    StepExplanation, explain, missing_keys, tests_row_groups,
+};
+pub use sequence::{ReadSequence, ReadStep};
+pub use wanted_schema::{FieldMatching, FieldNames, WantedSchema};

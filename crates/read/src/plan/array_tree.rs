@@ -1,0 +1,457 @@
+//! How leaves make up the columns of a batch.
+//!
+//! The schema's tree is taken apart into one [`ColumnPlan`] a leaf, which is all that decoding needs,
+//! and a tree of [`ArrayNode`]s that says how to put column batches of leaves together again.
+
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, Fields};
+use herringbone_format::{Error, Result};
+use herringbone_kernels::nesting::ListPlan;
+use herringbone_schema::{ArrowMapping, ColumnStorage, Conversion, Node, NodeKind, ParquetSchema};
+
+use super::ReadOptions;
+
+use crate::wanted_schema::{ArrayConversion, Root};
+use crate::wrappers::{ExtensionArray, KeptColumn, TypedWrapper, max_slots, typed_wrappers};
+use herringbone_core::array::LeafType;
+use herringbone_core::cast::Constant;
+use herringbone_core::column::ColumnPlan;
+use herringbone_core::column::nesting_builder::NestingPlan;
+use herringbone_core::column::sibling_levels::SharedListPlan;
+use herringbone_core::loss::OnError;
+
+/// The columns below one list, and which of its shared lists it is to each.
+pub(crate) type SharedList = Vec<Member>;
+
+/// One of the columns below a list.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Member {
+    pub(crate) column: usize,
+    pub(crate) ordinal: usize,
+}
+
+/// Where an ancestor is recorded: the ordinals of the column and of its recorder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Record {
+    pub(crate) column: usize,
+    pub(crate) nesting_builder: usize,
+}
+
+/// An Arrow array to be put together.
+#[derive(Debug)]
+pub(crate) enum ArrayNode {
+    /// The array of one column.
+    Leaf { column: usize },
+    /// A struct; never null where nothing records its validity, and null where one of the records has a null.
+    Struct {
+        fields: Fields,
+        validity: Vec<Record>,
+        /// Of the entries of a map whose keys the file lets be null: the first column of the key.
+        nullable_key: Option<usize>,
+        children: Vec<Self>,
+    },
+    /// A list or map of any layout.
+    List {
+        data_type: DataType,
+        record: Record,
+        child: Box<Self>,
+    },
+    /// The same in every slot: the file does not have it.
+    Constant(Constant),
+    /// Another array, converted to the wanted type.
+    Converted {
+        conversion: ArrayConversion,
+        inner: Box<Self>,
+    },
+    /// An array that extension columns are made from: it is put aside under this ordinal as well.
+    Kept { slot: usize, inner: Box<Self> },
+    /// Another array with something around it.
+    Wrapped {
+        wrappers: Vec<TypedWrapper>,
+        inner: Box<Self>,
+    },
+}
+
+impl ArrayNode {
+    /// The first column below, if there is any.
+    pub(crate) fn first_column(&self) -> Option<usize> {
+        match self {
+            Self::Leaf { column } => Some(*column),
+            Self::Struct { children, .. } => children.iter().find_map(Self::first_column),
+            Self::List { child, .. } => child.first_column(),
+            Self::Kept { inner, .. }
+            | Self::Wrapped { inner, .. }
+            | Self::Converted { inner, .. } => inner.first_column(),
+            Self::Constant(_) => None,
+        }
+    }
+}
+
+/// The columns to decode and how to put them together.
+#[derive(Debug)]
+pub(crate) struct ArrayTree {
+    pub(crate) columns: Vec<Arc<ColumnPlan>>,
+    pub(crate) roots: Vec<ArrayNode>,
+    /// What extension columns are made from and the batch does not have.
+    pub(crate) storages: Vec<ArrayNode>,
+    /// Behind the roots.
+    pub(crate) extension_columns: Vec<KeptColumn>,
+    /// From the outermost to the innermost.
+    pub(crate) shared_lists: Vec<SharedList>,
+}
+
+impl ArrayTree {
+    pub(crate) fn new(
+        mapping: &ArrowMapping,
+        wanted: Option<&[Root]>,
+        schema: &ParquetSchema,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let mut builder = Builder {
+            schema,
+            options,
+            columns: Vec::new(),
+            ancestors: Vec::new(),
+            shared_lists: Vec::new(),
+            sharing: Vec::new(),
+            max_slots: usize::MAX,
+            kept: kept_nodes(mapping),
+        };
+        let roots = match wanted {
+            None => {
+                let nodes = mapping.fields.iter();
+                nodes
+                    .map(|node| builder.node(node, TOP))
+                    .collect::<Result<_>>()?
+            }
+            Some(roots) => {
+                let roots = roots.iter();
+                roots
+                    .map(|root| builder.root(root, mapping))
+                    .collect::<Result<_>>()?
+            }
+        };
+        let kept = std::mem::take(&mut builder.kept);
+        let storages = (kept.len()..).zip(&mapping.storages);
+        let storages = storages.map(|(slot, node)| {
+            let inner = Box::new(builder.node(node, TOP)?);
+            Ok(ArrayNode::Kept { slot, inner })
+        });
+        let storages = storages.collect::<Result<_>>()?;
+        let columns = mapping.extension_columns.iter();
+        let extension_columns = columns.zip(&options.extension_columns).map(|(column, of)| {
+            let slot = match column.storage {
+                ColumnStorage::Shared(node) => kept.iter().position(|kept| *kept == node),
+                ColumnStorage::Own(place) => Some(kept.len() + place),
+            };
+            let array = ExtensionArray {
+                extension: of.extension.clone(),
+                field: column.field.clone(),
+            };
+            KeptColumn {
+                slot: slot.unwrap_or(usize::MAX),
+                array: column.makes_arrays.then_some(array),
+            }
+        });
+        let extension_columns = extension_columns.collect();
+        Ok(Self {
+            columns: builder.columns.into_iter().map(Arc::new).collect(),
+            roots,
+            storages,
+            extension_columns,
+            shared_lists: builder.shared_lists,
+        })
+    }
+}
+
+/// The nodes of the projection that extension columns are made from, each once.
+fn kept_nodes(mapping: &ArrowMapping) -> Vec<usize> {
+    let mut kept = Vec::new();
+    for column in &mapping.extension_columns {
+        if let ColumnStorage::Shared(node) = column.storage
+            && !kept.contains(&node)
+        {
+            kept.push(node);
+        }
+    }
+    kept
+}
+
+/// What the innermost list around a node says.
+#[derive(Clone, Copy)]
+struct Depth {
+    rep_level: u8,
+    /// From this definition level on, the list has an element.
+    slot_def: u8,
+}
+
+/// No list is around.
+const TOP: Depth = Depth {
+    rep_level: 0,
+    slot_def: 0,
+};
+
+impl Depth {
+    /// Whether an element of the list, which has a slot of the node, may have no value of it.
+    fn has_null(self, node: &Node) -> bool {
+        node.def_level > self.slot_def
+    }
+}
+
+/// An ancestor of the node at hand, recorded by the first leaf below it; where damaged pages become nulls, a struct around
+/// such leaves is recorded by all of them, as a page that is lost knows nothing of it.
+struct Ancestor {
+    plan: NestingPlan,
+    records: Vec<Record>,
+}
+
+impl Ancestor {
+    fn new(plan: NestingPlan) -> Self {
+        let records = Vec::new();
+        Self { plan, records }
+    }
+
+    /// True if the next leaf below records it.
+    fn is_to_be_recorded(&self, on_error: OnError) -> bool {
+        let may_be_lost = on_error == OnError::NullPage
+            && matches!(self.plan, NestingPlan::Struct { rep_level: 0, .. });
+        may_be_lost || self.records.is_empty()
+    }
+}
+
+struct Builder<'a> {
+    schema: &'a ParquetSchema,
+    options: &'a ReadOptions,
+    columns: Vec<ColumnPlan>,
+    /// From the outermost to the innermost.
+    ancestors: Vec<Ancestor>,
+    shared_lists: Vec<SharedList>,
+    /// Which of them are around the node at hand.
+    sharing: Vec<(usize, SharedListPlan)>,
+    /// What the wrappers around the node at hand have room for.
+    max_slots: usize,
+    /// Nodes of the schema whose arrays are put aside, by the ordinals that they get there.
+    kept: Vec<usize>,
+}
+
+impl Builder<'_> {
+    /// A column of a wanted schema.
+    fn root(&mut self, root: &Root, mapping: &ArrowMapping) -> Result<ArrayNode> {
+        let (ordinal, conversion) = match root {
+            Root::Constant(constant) => return Ok(ArrayNode::Constant(constant.clone())),
+            Root::Field {
+                ordinal,
+                conversion,
+            } => (*ordinal, conversion.clone()),
+        };
+        let node = mapping.fields.get(ordinal);
+        let node = node.ok_or_else(|| Error::argument(format!("there is no field {ordinal}")))?;
+        let inner = self.node(node, TOP)?;
+        Ok(match conversion {
+            ArrayConversion::Keep => inner,
+            conversion => ArrayNode::Converted {
+                conversion,
+                inner: Box::new(inner),
+            },
+        })
+    }
+
+    fn node(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
+        if node.wrappers.is_empty() {
+            return self.decoded(node, depth);
+        }
+        let around = self.max_slots;
+        self.max_slots = around.min(max_slots(&node.wrappers));
+        let inner = Box::new(self.decoded(node, depth)?);
+        self.max_slots = around;
+        let wrappers = typed_wrappers(node, &self.options.extensions)?;
+        Ok(ArrayNode::Wrapped { wrappers, inner })
+    }
+
+    /// The array node within the wrappers of a node.
+    fn decoded(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
+        let array = self.unkept(node, depth)?;
+        let slot = self.kept.iter().position(|kept| *kept == node.schema_node);
+        Ok(match slot {
+            Some(slot) => ArrayNode::Kept {
+                slot,
+                inner: Box::new(array),
+            },
+            None => array,
+        })
+    }
+
+    fn unkept(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
+        match &node.kind {
+            NodeKind::Leaf { leaf, conversion } => self.leaf(node, *leaf, *conversion, depth),
+            NodeKind::Struct(children) => self.struct_(node, children, depth),
+            NodeKind::List {
+                rep_level,
+                element_def,
+                child,
+            }
+            | NodeKind::Map {
+                rep_level,
+                element_def,
+                entries: child,
+            } => {
+                let inner = Depth {
+                    rep_level: *rep_level,
+                    slot_def: *element_def,
+                };
+                self.list(node, child, depth, inner)
+            }
+        }
+    }
+
+    fn leaf(
+        &mut self,
+        node: &Node,
+        ordinal: usize,
+        conversion: Conversion,
+        depth: Depth,
+    ) -> Result<ArrayNode> {
+        let leaf = self
+            .schema
+            .leaves()
+            .get(ordinal)
+            .ok_or_else(|| Error::argument(format!("the schema has no leaf {ordinal}")))?;
+        let column = self.columns.len();
+        let data_type = node.decoded_type();
+        // Keys need a value even where nobody looks, and there may be none: so these are null.
+        let is_keyed = matches!(data_type, DataType::Dictionary(..));
+        let nullable = node.nullable || (is_keyed && depth.has_null(node));
+        let mut nesting_plans = Vec::new();
+        let on_error = self.options.on_error;
+        let ancestors = self.ancestors.iter_mut();
+        for ancestor in ancestors.filter(|it| it.is_to_be_recorded(on_error)) {
+            ancestor.records.push(Record {
+                column,
+                nesting_builder: nesting_plans.len(),
+            });
+            nesting_plans.push(ancestor.plan.clone());
+        }
+        let mut shared_lists = Vec::new();
+        for &(list, plan) in &self.sharing {
+            if let Some(list) = self.shared_lists.get_mut(list) {
+                let ordinal = shared_lists.len();
+                list.push(Member { column, ordinal });
+                shared_lists.push(plan);
+            }
+        }
+        self.columns.push(ColumnPlan {
+            leaf: ordinal,
+            schema: self.schema.clone(),
+            leaf_type: LeafType {
+                physical_type: leaf.physical_type,
+                type_length: leaf.type_length,
+                data_type,
+                conversion,
+                int96_overflow: self.options.schema.int96_overflow,
+                is_ordered: node.field.dict_is_ordered() == Some(true),
+            },
+            max_def_level: leaf.max_def_level,
+            max_rep_level: leaf.max_rep_level,
+            slot_def: depth.slot_def,
+            nullable,
+            nesting_plans,
+            shared_lists,
+            max_slots: self.max_slots,
+            null_pages: on_error == OnError::NullPage && node.nullable && leaf.max_rep_level == 0,
+            column_batch_bytes: self
+                .options
+                .batch_bytes
+                .min(self.options.limits.batch_column_bytes),
+            row_bytes: self.options.limits.batch_column_bytes,
+        });
+        Ok(ArrayNode::Leaf { column })
+    }
+
+    fn struct_(&mut self, node: &Node, children: &[Node], depth: Depth) -> Result<ArrayNode> {
+        let fields = children.iter().map(|child| child.field.clone()).collect();
+        // One that may not be null is null all the same where a struct around it is: the lists in it
+        // are, and Arrow wants nulls of required fields to be nulls of what is around them.
+        let is_recorded = node.nullable || depth.has_null(node);
+        if is_recorded {
+            let Depth {
+                rep_level,
+                slot_def,
+            } = depth;
+            let plan = NestingPlan::Struct {
+                rep_level,
+                slot_def,
+                valid_def: node.def_level,
+            };
+            self.ancestors.push(Ancestor::new(plan));
+        }
+        // Anywhere else Arrow's field may be null where the file's may.
+        let is_key = |field: &Node| field.nullable && !field.field.is_nullable();
+        let nullable_key = children.first().filter(|field| is_key(field));
+        let nullable_key = nullable_key.map(|_| self.columns.len());
+        let children = children
+            .iter()
+            .map(|child| self.node(child, depth))
+            .collect::<Result<_>>()?;
+        let recorded = is_recorded.then(|| self.ancestors.pop()).flatten();
+        let validity = recorded
+            .map(|ancestor| ancestor.records)
+            .unwrap_or_default();
+        Ok(ArrayNode::Struct {
+            fields,
+            validity,
+            nullable_key,
+            children,
+        })
+    }
+
+    fn list(&mut self, node: &Node, child: &Node, outer: Depth, inner: Depth) -> Result<ArrayNode> {
+        let plan = ListPlan {
+            rep_level: inner.rep_level,
+            list_def: node.def_level,
+            element_def: inner.slot_def,
+            parent_element_def: outer.slot_def,
+            nullable: node.nullable,
+        };
+        let data_type = node.decoded_type();
+        let large = matches!(
+            data_type,
+            DataType::LargeList(_) | DataType::LargeListView(_)
+        );
+        let plan = NestingPlan::List { plan, large };
+        self.ancestors.push(Ancestor::new(plan));
+        let is_shared = has_leaves(child, 2);
+        if is_shared {
+            let plan = SharedListPlan {
+                rep_level: inner.rep_level,
+                element_def: inner.slot_def,
+            };
+            self.sharing.push((self.shared_lists.len(), plan));
+            self.shared_lists.push(SharedList::new());
+        }
+        let child = Box::new(self.node(child, inner)?);
+        if is_shared {
+            self.sharing.pop();
+        }
+        let ancestor = self.ancestors.pop();
+        let record = ancestor.and_then(|it| it.records.first().copied());
+        let record = record.ok_or_else(|| {
+            Error::unsupported(format!(
+                "the list `{}` has no leaf below it, so nothing says how long it is",
+                node.field.name()
+            ))
+        })?;
+        Ok(ArrayNode::List {
+            data_type,
+            record,
+            child,
+        })
+    }
+}
+
+/// Whether a node has at least `n` leaves.
+fn has_leaves(node: &Node, n: usize) -> bool {
+    let mut leaves = 0;
+    node.for_each_leaf(&mut |_| leaves += 1);
+    leaves >= n
+}

@@ -1,0 +1,55 @@
+//! Requests of a read to the extension types.
+
+use std::sync::Arc;
+
+use herringbone_format::FileMetadata;
+use herringbone_schema::{ExtensionRequest, NullColumns, ReadExtensions};
+
+use super::ReadOptions;
+use super::RowGroupPlan;
+use herringbone_core::extension::{ExtensionColumnOption, mapping, mappings};
+
+/// What the options ask for, in the terms of the schema.
+pub(super) fn requests(
+    options: &ReadOptions,
+    metadata: &Arc<FileMetadata>,
+    row_groups: &[RowGroupPlan],
+) -> ReadExtensions {
+    let request = |column: &ExtensionColumnOption| ExtensionRequest {
+        name: column.name.clone(),
+        path: column.path.clone(),
+        extension: mapping(&column.extension),
+    };
+    ReadExtensions {
+        types: mappings(&options.extensions),
+        columns: options.extension_columns.iter().map(request).collect(),
+        nulls: (!options.extension_columns.is_empty()).then(|| -> Arc<dyn NullColumns> {
+            Arc::new(StatedNulls {
+                metadata: metadata.clone(),
+                row_groups: row_groups.iter().map(RowGroupPlan::ordinal).collect(),
+            })
+        }),
+    }
+}
+
+/// What statistics say of nulls in the row groups of a read.
+#[derive(Debug)]
+struct StatedNulls {
+    metadata: Arc<FileMetadata>,
+    row_groups: Vec<usize>,
+}
+
+impl NullColumns for StatedNulls {
+    fn is_all_null(&self, leaf: usize) -> bool {
+        let is_null = |row_group: usize| {
+            // What cannot be looked at is not known; reading it says why.
+            let chunk = self.metadata.column_chunk(row_group, leaf).ok()?;
+            let metadata = chunk.meta_data?;
+            let nulls = metadata.statistics?.null_count?;
+            Some(nulls == metadata.num_values)
+        };
+        self.row_groups
+            .iter()
+            .all(|ordinal| is_null(*ordinal) == Some(true))
+    }
+}

@@ -1,0 +1,343 @@
+//! The plan of a read: rows, columns, filter and limits. It is plain data: it opens no column and reads no byte.
+
+mod array_tree;
+mod extensions;
+mod filter;
+mod options;
+mod row_groups;
+mod row_selection;
+mod virtual_columns;
+
+use std::sync::Arc;
+
+use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use herringbone_arrow::schema::{ArrowError, FieldRef, Fields, Schema, SchemaRef};
+use herringbone_format::{Error, FileMetadata, Result};
+use herringbone_schema::{ArrowMapping, Leaf, ParquetSchema, to_arrow_extended};
+
+use extensions::requests;
+use row_groups::{plan_row_groups, repeats};
+
+use super::WantedSchema;
+use super::wanted_schema::{resolve, unwanted_null, with_fields_behind};
+use super::wrappers::KeptColumn;
+use herringbone_core::budget::{Budget, ColumnRole};
+use herringbone_core::column::ColumnPlan;
+use herringbone_core::created_by::CreatedBy;
+use herringbone_core::page::PageReaderOptions;
+use herringbone_filter::ResolvedLeaf;
+use herringbone_filter::pruning::PageIndexCells;
+
+pub(crate) use array_tree::{ArrayNode, ArrayTree, Record, SharedList};
+pub(crate) use filter::{ColumnSource, FilterPlan};
+pub use options::ReadOptions;
+pub use row_groups::RowGroupPlan;
+pub(crate) use row_groups::{Window, count};
+pub use row_selection::RowSelection;
+pub use virtual_columns::VirtualColumn;
+pub(crate) use virtual_columns::VirtualValues;
+
+/// The plan of a read, shared by everything that decodes a part of it.
+#[derive(Debug)]
+pub struct ReadPlan {
+    pub(crate) metadata: Arc<FileMetadata>,
+    page_indexes: Arc<PageIndexCells>,
+    schema: SchemaRef,
+    /// The leaves under their wanted paths, where there is a wanted schema.
+    resolved: Option<Vec<ResolvedLeaf>>,
+    warnings: Vec<String>,
+    pub(crate) tree: Arc<ArrayTree>,
+    row_groups: Vec<RowGroupPlan>,
+    /// How often the same row group is read, at most.
+    pub(crate) repeats: u64,
+    pub(crate) options: ReadOptions,
+    pub(crate) pages: Arc<PageReaderOptions>,
+    pub(crate) role: ColumnRole,
+    filter: Option<Arc<FilterPlan>>,
+}
+
+impl ReadPlan {
+    /// Plans a read of the file that `metadata` and `schema` describe. Page indexes that are in
+    /// `page_indexes` when they are needed are not read.
+    ///
+    /// # Errors
+    /// Argument where the options name columns or row groups that the file does not have; Corrupt
+    /// where row counts make no sense.
+    pub fn new(
+        metadata: Arc<FileMetadata>,
+        page_indexes: Arc<PageIndexCells>,
+        schema: &ParquetSchema,
+        file_length: u64,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let file = (metadata, page_indexes);
+        let mut plan = Self::of_columns(file, schema, file_length, (options, ColumnRole::All))?;
+        if let Some(predicate) = &options.filter {
+            plan.filter = Some(FilterPlan::new(predicate, &plan, schema, file_length)?);
+        }
+        Ok(plan)
+    }
+
+    /// Plans a read without a filter, of columns that have a role.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(crate) fn of_columns(
+        (metadata, page_indexes): (Arc<FileMetadata>, Arc<PageIndexCells>),
+        schema: &ParquetSchema,
+        file_length: u64,
+        (options, role): (&ReadOptions, ColumnRole),
+    ) -> Result<Self> {
+        let key_values = metadata.key_value_metadata();
+        let row_groups = plan_row_groups(&metadata, options)?;
+        let requests = requests(options, &metadata, &row_groups);
+        let wanted = options.wanted_schema.as_ref();
+        let wanted = wanted.map(|it| it.projected(&options.projection));
+        let wanted = wanted.transpose()?;
+        let (mapping, roots) = match &wanted {
+            None => {
+                let projection = &options.projection;
+                let options = &options.schema;
+                (
+                    to_arrow_extended(schema, key_values, options, projection, &requests)?,
+                    None,
+                )
+            }
+            Some(wanted) => {
+                let resolution = resolve(wanted, schema, key_values, &options.schema, &requests)?;
+                (
+                    resolution.mapping,
+                    Some((wanted, resolution.roots, resolution.leaves)),
+                )
+            }
+        };
+        let tree = ArrayTree::new(&mapping, roots.as_ref().map(|it| &*it.1), schema, options)?;
+        let arrow_schema = batch_schema(&mapping, roots.as_ref().map(|it| it.0), options)?;
+        let limits = options.limits.clone();
+        let pages = PageReaderOptions {
+            file_length,
+            verify_crc: options.verify_crc,
+            limits,
+            created_by: CreatedBy::new(metadata.created_by()),
+        };
+        Ok(Self {
+            metadata,
+            page_indexes,
+            schema: arrow_schema,
+            resolved: roots.map(|(_, _, leaves)| leaves),
+            warnings: mapping.warnings,
+            tree: Arc::new(tree),
+            repeats: repeats(&row_groups),
+            row_groups,
+            options: options.clone(),
+            pages: Arc::new(pages),
+            role,
+            filter: None,
+        })
+    }
+
+    /// The metadata of the file.
+    #[must_use]
+    pub fn metadata(&self) -> &FileMetadata {
+        &self.metadata
+    }
+
+    /// Returns the page indexes of the file that are known.
+    pub(crate) fn page_indexes(&self) -> &Arc<PageIndexCells> {
+        &self.page_indexes
+    }
+
+    /// The schema of the batches.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The leaves of the file under their wanted paths, where there is a wanted schema.
+    pub(crate) fn resolved(&self) -> Option<&[ResolvedLeaf]> {
+        self.resolved.as_deref()
+    }
+
+    /// What of the Arrow schema in the file had to be ignored.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// How the rows are found, where a filter chooses them. The [row groups](Self::row_groups) then count those
+    /// that it chooses from.
+    pub(crate) fn filter(&self) -> Option<&Arc<FilterPlan>> {
+        self.filter.as_ref()
+    }
+
+    /// The leaves whose pages are looked for where rows are passed over.
+    pub(crate) fn leaves_to_map(&self) -> Vec<usize> {
+        let mut leaves: Vec<_> = match &self.filter {
+            Some(filter) => filter.leaves().collect(),
+            None => self.leaves().collect(),
+        };
+        leaves.sort_unstable();
+        leaves.dedup();
+        leaves
+    }
+
+    /// Returns the leaf of the file with this ordinal; `None` if the read has no columns.
+    pub(crate) fn leaf(&self, leaf: usize) -> Option<&Leaf> {
+        let filter = self.filter.as_ref();
+        let plans = filter.map(|filter| [filter.tested(), filter.others()]);
+        let of_filter = plans.into_iter().flatten().flat_map(|plan| plan.columns());
+        // Each column has the schema of the whole file.
+        let mut columns = self.columns().iter().chain(of_filter);
+        columns.next()?.schema.leaves().get(leaf)
+    }
+
+    /// Bytes of the file.
+    pub(crate) fn file_length(&self) -> u64 {
+        self.pages.file_length
+    }
+
+    /// Returns true if the read has a filter.
+    #[must_use]
+    pub fn is_filtered(&self) -> bool {
+        self.filter.is_some()
+    }
+
+    /// The row groups with wanted rows, in the order in which they are read.
+    #[must_use]
+    pub fn row_groups(&self) -> &[RowGroupPlan] {
+        &self.row_groups
+    }
+
+    /// The options of the read.
+    #[must_use]
+    pub fn options(&self) -> &ReadOptions {
+        &self.options
+    }
+
+    pub(crate) fn columns(&self) -> &[Arc<ColumnPlan>] {
+        &self.tree.columns
+    }
+
+    pub(crate) fn tree(&self) -> &[ArrayNode] {
+        &self.tree.roots
+    }
+
+    /// What extension columns are made from and the batch does not have.
+    pub(crate) fn storages(&self) -> &[ArrayNode] {
+        &self.tree.storages
+    }
+
+    /// The columns behind those of the [tree](Self::tree).
+    pub(crate) fn extension_columns(&self) -> &[KeptColumn] {
+        &self.tree.extension_columns
+    }
+
+    /// The columns that say where rows come from.
+    pub(crate) fn virtual_columns(&self) -> &[VirtualColumn] {
+        &self.options.virtual_columns
+    }
+
+    /// The lists with several columns below them.
+    pub(crate) fn shared_lists(&self) -> &[SharedList] {
+        &self.tree.shared_lists
+    }
+
+    /// Returns the number of leaves of the Parquet schema that the read decodes.
+    #[must_use]
+    pub fn num_columns(&self) -> usize {
+        self.tree.columns.len()
+    }
+
+    /// Returns the mean number of decompressed bytes of a column chunk, by the metadata of its row groups. They may be wrong.
+    #[must_use]
+    pub fn mean_chunk_bytes(&self) -> u64 {
+        let (mut bytes, mut chunks) = (0_u64, 0_u64);
+        for row_group in &self.row_groups {
+            let header = self.metadata.row_group_header(row_group.ordinal());
+            let of_row_group = header.map_or(0, |header| header.total_byte_size);
+            bytes = bytes.saturating_add(u64::try_from(of_row_group).unwrap_or_default());
+            chunks += self.metadata.num_columns(row_group.ordinal()) as u64;
+        }
+        bytes / chunks.max(1)
+    }
+
+    /// Returns the leaves of the Parquet schema that the read decodes, by their ordinals.
+    pub fn leaves(&self) -> impl Iterator<Item = usize> {
+        self.columns().iter().map(|column| column.leaf)
+    }
+
+    /// A batch of these columns; `invalid` says what is wrong with what the file holds.
+    pub(crate) fn record_batch(
+        &self,
+        arrays: Vec<ArrayRef>,
+        rows: usize,
+        invalid: impl FnOnce(ArrowError) -> Error,
+    ) -> Result<RecordBatch> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(self.schema.clone(), arrays, &options);
+        batch.map_err(|error| match self.options.wanted_schema {
+            Some(_) => unwanted_null(&error),
+            None => invalid(error),
+        })
+    }
+}
+
+/// The schema of the batches: of what is read, and of the columns behind it.
+fn batch_schema(
+    mapping: &ArrowMapping,
+    wanted: Option<&WantedSchema>,
+    options: &ReadOptions,
+) -> Result<SchemaRef> {
+    for column in &options.virtual_columns {
+        column.check()?;
+    }
+    let behind = options
+        .virtual_columns
+        .iter()
+        .map(|column| column.field().clone());
+    if let Some(wanted) = wanted {
+        let columns = mapping.extension_columns.iter();
+        let columns = columns.map(|column| column.field.clone());
+        let behind: Vec<FieldRef> = columns.chain(behind).collect();
+        return Ok(with_fields_behind(wanted, &behind));
+    }
+    if options.virtual_columns.is_empty() {
+        return Ok(mapping.schema.clone());
+    }
+    let fields: Fields = mapping
+        .schema
+        .fields()
+        .iter()
+        .cloned()
+        .chain(behind)
+        .collect();
+    let metadata = mapping.schema.metadata().clone();
+    Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
+}
+
+/// Checks that a read by a plan can go on with the filter of another plan.
+///
+/// # Errors
+/// Argument if the other plan reads another file, other columns or other row groups, or has no filter.
+pub fn check_tightens(plan: &ReadPlan, next: &ReadPlan) -> Result<()> {
+    let row_groups = plan.row_groups.iter().zip(&next.row_groups);
+    let mut row_groups = row_groups.map(|(a, b)| (a.ordinal(), &a.ranges, b.ordinal(), &b.ranges));
+    let is_same = Arc::ptr_eq(&plan.metadata, &next.metadata)
+        && plan.schema == next.schema
+        && plan.row_groups.len() == next.row_groups.len()
+        && row_groups.all(|(a, of_a, b, of_b)| a == b && of_a == of_b);
+    let message = match (is_same, next.is_filtered()) {
+        (true, true) => return Ok(()),
+        (true, false) => "a filter can be tightened by a plan with a filter only",
+        (false, _) => {
+            "a filter can be tightened by a plan of the same file, columns and row groups only"
+        }
+    };
+    Err(Error::argument(message))
+}
+
+/// Makes the budget of a read by this plan.
+#[must_use]
+pub fn new_budget(plan: &ReadPlan) -> Arc<Budget> {
+    Budget::with_pool(&plan.options.limits, plan.options.memory_pool.clone())
+}

@@ -1,0 +1,223 @@
+//! The options of a read.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_format::Limits;
+use herringbone_format::modular_encryption::Decryption;
+use herringbone_pipeline::Spawn;
+use herringbone_schema::{Projection, SchemaOptions};
+
+use super::{RowSelection, VirtualColumn};
+use crate::WantedSchema;
+use herringbone_core::extension::{ExtensionColumnOption, ExtensionType};
+use herringbone_core::loss::OnError;
+use herringbone_core::memory_pool::MemoryPool;
+use herringbone_filter::{Predicate, PruningSteps};
+
+/// The options of a read: which columns and rows, and how. The default reads the whole file.
+///
+/// ```
+/// use herringbone_read::ReadOptions;
+///
+/// let options = ReadOptions::new().columns(["id", "name"]).limit(100);
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// The columns.
+    pub projection: Projection,
+    /// The ordinals of the row groups, in the order of the output; all of them if `None`.
+    pub row_groups: Option<Vec<usize>>,
+    /// Ranges of rows, counted from the first row of the file; all rows if `None`. Ranges may overlap and come in any order.
+    /// Each row is read once, in the order of the file.
+    pub row_ranges: Option<Vec<Range<u64>>>,
+    /// Selections of rows. The read returns the rows that all of them select.
+    pub row_selections: Vec<RowSelection>,
+    /// The predicate that rows have to satisfy; all rows do if `None`.
+    pub filter: Option<Predicate>,
+    /// The steps that may rule out rows before they are decoded.
+    pub pruning: PruningSteps,
+    /// The number of rows to skip, of those that the options above select.
+    pub offset: u64,
+    /// The largest number of rows to read, after `offset`.
+    pub limit: Option<u64>,
+    /// The largest number of rows in a batch. A batch never spans row groups.
+    pub batch_size: usize,
+    /// The approximate size of a batch in bytes. Batches of wide rows have fewer rows.
+    pub batch_bytes: usize,
+    /// The number of threads that decode, including the caller's; 0 stands for one per core.
+    pub threads: usize,
+    /// The program's own threads. If `None`, all readers and writers of the process share a pool.
+    pub spawn: Option<Arc<dyn Spawn>>,
+    /// Memory that several reads share. A read takes at most [`Limits::memory_bytes`] of it.
+    pub memory_pool: Option<Arc<dyn MemoryPool>>,
+    /// True if the reader may set the C library of GNU/Linux to keep freed memory for the next batch. The setting applies to
+    /// the whole process and stays. Without it, each batch may take a page fault for every 4 KiB.
+    pub tune_allocator: bool,
+    /// True if the checksums of pages are verified.
+    pub verify_crc: bool,
+    /// The reaction to damaged pages and row groups.
+    pub on_error: OnError,
+    /// The limits on the resources that a file may take.
+    pub limits: Limits,
+    /// The choice of Arrow types for columns.
+    pub schema: SchemaOptions,
+    /// The schema of the batches, whatever the file has. If `None`, it follows from `projection` and `schema`. Otherwise a
+    /// projection selects columns of this schema.
+    pub wanted_schema: Option<WantedSchema>,
+    /// The keys of the file, for calls that open it. A file that is open already has its keys.
+    pub decryption: Option<Arc<dyn Decryption>>,
+    /// Extension types that map fields, before those of the library.
+    pub extensions: Vec<Arc<dyn ExtensionType>>,
+    /// Columns that extension types make, after those of `projection`.
+    pub extension_columns: Vec<ExtensionColumnOption>,
+    /// Columns with the origin of each row, after all others.
+    pub virtual_columns: Vec<VirtualColumn>,
+}
+
+impl ReadOptions {
+    /// The default number of rows in a batch.
+    pub const DEFAULT_BATCH_SIZE: usize = 8192;
+    /// The default size of a batch in bytes.
+    pub const DEFAULT_BATCH_BYTES: usize = 128 << 20;
+
+    /// Returns options that read the whole file.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self {
+            projection: Projection::All,
+            row_groups: None,
+            row_ranges: None,
+            row_selections: Vec::new(),
+            filter: None,
+            pruning: PruningSteps::all(),
+            offset: 0,
+            limit: None,
+            batch_size: Self::DEFAULT_BATCH_SIZE,
+            batch_bytes: Self::DEFAULT_BATCH_BYTES,
+            threads: 0,
+            spawn: None,
+            memory_pool: None,
+            tune_allocator: true,
+            verify_crc: true,
+            on_error: OnError::Fail,
+            limits: Limits::default(),
+            schema: SchemaOptions::default(),
+            wanted_schema: None,
+            decryption: None,
+            extensions: Vec::new(),
+            extension_columns: Vec::new(),
+            virtual_columns: Vec::new(),
+        }
+    }
+}
+
+/// Declares setters that can be chained, one per field.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
+        impl ReadOptions {$(
+            $(#[$doc])*
+            #[must_use]
+            pub fn $name(mut self, $name: $type) -> Self {
+                self.$name = $name.into();
+                self
+            }
+        )*}
+    };
+}
+
+setters! {
+    /// Chooses columns by any kind of [`Projection`].
+    projection: Projection;
+    /// Chooses row groups by their ordinals.
+    row_groups: Vec<usize>;
+    /// Chooses rows of the file.
+    row_ranges: Vec<Range<u64>>;
+    /// Chooses rows by their values.
+    filter: Predicate;
+    /// Chooses the steps that may rule out rows.
+    pruning: PruningSteps;
+    /// Skips this many rows.
+    offset: u64;
+    /// Stops after this many rows.
+    limit: u64;
+    /// Sets the largest number of rows in a batch.
+    batch_size: usize;
+    /// Sets the approximate size of a batch in bytes.
+    batch_bytes: usize;
+    /// Sets the number of threads; 0 stands for one per core.
+    threads: usize;
+    /// Uses the program's own threads.
+    spawn: Arc<dyn Spawn>;
+    /// Takes the memory of the read from a pool.
+    memory_pool: Arc<dyn MemoryPool>;
+    /// Allows or forbids to tune the allocator.
+    tune_allocator: bool;
+    /// Switches checksums on or off.
+    verify_crc: bool;
+    /// Chooses the reaction to damage.
+    on_error: OnError;
+    /// Sets the limits on the resources that a file may take.
+    limits: Limits;
+    /// Chooses the Arrow types.
+    schema: SchemaOptions;
+    /// Sets the schema of the batches.
+    wanted_schema: WantedSchema;
+    /// Sets the keys of the file.
+    decryption: Arc<dyn Decryption>;
+}
+
+impl ReadOptions {
+    /// Chooses top-level columns by name.
+    #[must_use]
+    pub fn columns<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
+        self.projection(Projection::Names(
+            names.into_iter().map(Into::into).collect(),
+        ))
+    }
+
+    /// Adds an extension type.
+    #[must_use]
+    pub fn extension(mut self, extension: impl ExtensionType + 'static) -> Self {
+        self.extensions.push(Arc::new(extension));
+        self
+    }
+
+    /// Adds a selection of rows.
+    #[must_use]
+    pub fn row_selection(mut self, selection: RowSelection) -> Self {
+        self.row_selections.push(selection);
+        self
+    }
+
+    /// Adds a column with the origin of each row.
+    #[must_use]
+    pub fn virtual_column(mut self, column: VirtualColumn) -> Self {
+        self.virtual_columns.push(column);
+        self
+    }
+
+    /// Adds a column that an extension type makes from the field at a path. The field itself need not be read. If it is, it is
+    /// decoded once.
+    #[must_use]
+    pub fn extension_column<S: Into<String>>(
+        mut self,
+        name: impl Into<String>,
+        path: impl IntoIterator<Item = S>,
+        extension: impl ExtensionType + 'static,
+    ) -> Self {
+        self.extension_columns.push(ExtensionColumnOption {
+            name: name.into(),
+            path: path.into_iter().map(Into::into).collect(),
+            extension: Arc::new(extension),
+        });
+        self
+    }
+}

@@ -1,0 +1,238 @@
+//! The rows of each row group that a read selects.
+
+use std::ops::Range;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_format::{Error, FileMetadata, Result};
+
+use super::ReadOptions;
+use super::row_selection::{intersection, normalize, within};
+use herringbone_core::column::selection::{RowRanges, RowSelector};
+use herringbone_core::page::PageMaps;
+
+/// The selected rows of one row group.
+#[derive(Debug, Clone)]
+pub struct RowGroupPlan {
+    /// Its index among the row groups of the read.
+    pub(crate) index: usize,
+    ordinal: usize,
+    /// The number of rows of the file before it.
+    pub(crate) first_row: u64,
+    pub(crate) num_rows: u64,
+    pub(crate) ranges: RowRanges,
+    num_wanted: u64,
+    /// The number of selected rows of the row group that were emitted before the first of these.
+    pub(crate) rows_before: u64,
+    /// The page maps of its columns, for those that were looked up.
+    pub(crate) maps: PageMaps,
+}
+
+impl RowGroupPlan {
+    /// Returns the ordinal of the row group in the file.
+    #[must_use]
+    pub fn ordinal(&self) -> usize {
+        self.ordinal
+    }
+
+    /// Returns its selected rows, counted from its first one: ascending, disjoint ranges that are not empty.
+    #[must_use]
+    pub fn row_ranges(&self) -> &[Range<u64>] {
+        &self.ranges
+    }
+
+    /// Returns the number of its first row in the file.
+    #[must_use]
+    pub fn first_row(&self) -> u64 {
+        self.first_row
+    }
+
+    /// Returns the number of its selected rows: at least one.
+    #[must_use]
+    pub fn num_wanted(&self) -> u64 {
+        self.num_wanted
+    }
+
+    /// Returns the part of the row group from a row on. Of its selected rows, `rows_before` were emitted before.
+    pub(crate) fn after(&self, row: u64, rows_before: u64) -> Self {
+        let ranges = intersection(&self.ranges, std::slice::from_ref(&(row..u64::MAX)));
+        Self {
+            rows_before,
+            ..self.restricted(ranges.into(), self.maps.clone())
+        }
+    }
+
+    /// Returns the end of its first `wanted` selected rows.
+    pub(crate) fn end_of(&self, wanted: u64) -> u64 {
+        RowSelector::Ranges(self.ranges.clone()).end_of(wanted)
+    }
+
+    /// Returns the row group with these selected rows, whose pages are found by `maps`.
+    pub(crate) fn restricted(&self, ranges: RowRanges, maps: PageMaps) -> Self {
+        Self {
+            num_wanted: count(ranges.iter()),
+            ranges,
+            maps,
+            ..*self
+        }
+    }
+}
+
+/// Returns the largest number of times that a row group is read.
+pub(crate) fn repeats(row_groups: &[RowGroupPlan]) -> u64 {
+    let mut ordinals: Vec<_> = row_groups.iter().map(RowGroupPlan::ordinal).collect();
+    ordinals.sort_unstable();
+    let runs = ordinals.chunk_by(|a, b| a == b).map(<[_]>::len);
+    runs.max().unwrap_or(1) as u64
+}
+
+/// Returns the row groups with selected rows, in the order in which they are read.
+///
+/// # Errors
+/// Corrupt if row counts are invalid; Argument if the file lacks a requested row group.
+pub(crate) fn plan_row_groups(
+    metadata: &FileMetadata,
+    options: &ReadOptions,
+) -> Result<Vec<RowGroupPlan>> {
+    let wanted = options.row_ranges.clone().map(normalize);
+    let mut starts = Vec::with_capacity(metadata.num_row_groups());
+    let mut total = 0u64;
+    for ordinal in 0..metadata.num_row_groups() {
+        let num_rows = metadata.row_group_header(ordinal)?.num_rows;
+        let next = u64::try_from(num_rows)
+            .ok()
+            .and_then(|rows| total.checked_add(rows));
+        let next = next.ok_or_else(|| {
+            Error::corrupt(format!("{num_rows} rows make no sense")).in_row_group(ordinal)
+        })?;
+        starts.push(total..next);
+        total = next;
+    }
+    let mut selections = options.row_selections.iter();
+    let missing = selections.find_map(|it| it.row_group().filter(|it| *it >= starts.len()));
+    if let Some(ordinal) = missing {
+        return Err(no_row_group(ordinal, starts.len()));
+    }
+    let ordinals = match &options.row_groups {
+        Some(ordinals) => ordinals.clone(),
+        None => (0..starts.len()).collect(),
+    };
+    // A filter comes first.
+    let mut window = match options.filter {
+        Some(_) => Window::all(),
+        None => Window::of(options),
+    };
+    let mut plans = Vec::new();
+    for ordinal in ordinals {
+        let rows = starts.get(ordinal).cloned();
+        let rows = rows.ok_or_else(|| no_row_group(ordinal, starts.len()))?;
+        let ranges = match &wanted {
+            Some(wanted) => within(wanted, &rows),
+            None => vec![0..rows.end - rows.start],
+        };
+        let selections = options.row_selections.iter();
+        let ranges = selections.fold(ranges, |it, selection| selection.apply(it, ordinal, &rows));
+        let ranges = window.cut(ranges);
+        let num_wanted = count(&ranges);
+        if num_wanted > 0 {
+            let num_rows = rows.end - rows.start;
+            plans.push(RowGroupPlan {
+                index: plans.len(),
+                rows_before: 0,
+                maps: [].into(),
+                ordinal,
+                first_row: rows.start,
+                num_rows,
+                ranges: ranges.into(),
+                num_wanted,
+            });
+        }
+    }
+    Ok(plans)
+}
+
+/// Returns the number of rows in ranges.
+pub(crate) fn count<'a>(ranges: impl IntoIterator<Item = &'a Range<u64>>) -> u64 {
+    let ranges = ranges.into_iter();
+    ranges.map(|range| range.end - range.start).sum()
+}
+
+fn no_row_group(ordinal: usize, row_groups: usize) -> Error {
+    Error::argument(format!(
+        "there is no row group {ordinal}, the file has {row_groups}"
+    ))
+}
+
+/// The numbers of rows to skip and to read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Window {
+    pub(crate) offset: u64,
+    pub(crate) left: u64,
+}
+
+impl Window {
+    /// Returns the window of all rows.
+    pub(crate) fn all() -> Self {
+        Self {
+            offset: 0,
+            left: u64::MAX,
+        }
+    }
+
+    /// Returns the window of the options' offset and limit.
+    pub(crate) fn of(options: &ReadOptions) -> Self {
+        Self {
+            offset: options.offset,
+            left: options.limit.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Returns the number of rows to skip or to emit.
+    pub(crate) fn wanted(&self) -> u64 {
+        self.offset.saturating_add(self.left)
+    }
+
+    /// Returns the part of the next `rows` rows that is emitted.
+    pub(crate) fn next(&mut self, rows: u64) -> Range<u64> {
+        let passed = rows.min(self.offset);
+        self.offset -= passed;
+        let taken = (rows - passed).min(self.left);
+        self.left -= taken;
+        passed..passed + taken
+    }
+
+    /// Returns the part of a batch of the next rows that is emitted, if any.
+    pub(crate) fn cut_batch(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+        let rows = self.next(batch.num_rows() as u64);
+        // Both are at most the rows of the batch.
+        let (first, length) = (rows.start as usize, (rows.end - rows.start) as usize);
+        match length {
+            0 => None,
+            length if length == batch.num_rows() => Some(batch),
+            length => Some(batch.slice(first, length)),
+        }
+    }
+
+    fn cut(&mut self, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+        let mut kept = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            let taken = self.next(range.end - range.start);
+            if !taken.is_empty() {
+                kept.push(range.start + taken.start..range.start + taken.end);
+            }
+        }
+        kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offset_and_limit_count_wanted_rows() {
+        let mut window = Window { offset: 3, left: 4 };
+        assert_eq!(window.cut(vec![0..2, 4..6]), [5..6]);
+        assert_eq!(window.cut(vec![0..2, 8..20]), [0..2, 8..9]);
+        assert_eq!(window.cut(vec![0..2]), []);
+    }
+}

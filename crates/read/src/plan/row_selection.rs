@@ -1,0 +1,196 @@
+//! Rows that are kept, or left out, by their place.
+
+use std::ops::Range;
+
+use herringbone_arrow::buffer::BooleanBuffer;
+
+/// Rows that a read keeps, or leaves out as deleted, by their place in the file or in one row group.
+///
+/// ```
+/// use herringbone_read::{ReadOptions, RowSelection};
+///
+/// // A deletion vector of the file, and rows 10 to 19 of the third row group alone.
+/// let options = ReadOptions::new()
+///     .row_selection(RowSelection::delete_rows([3, 17, 4_000]))
+///     .row_selection(RowSelection::keep([10..20]).of_row_group(2));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowSelection {
+    /// Ascending, disjoint, not empty.
+    ranges: Vec<Range<u64>>,
+    is_deleted: bool,
+    row_group: Option<usize>,
+}
+
+impl RowSelection {
+    /// Keeps the rows in these ranges and no others. Ranges may overlap and come in any order; what is behind the
+    /// last row counts for nothing.
+    #[must_use]
+    pub fn keep(ranges: impl IntoIterator<Item = Range<u64>>) -> Self {
+        Self::new(ranges.into_iter().collect(), false)
+    }
+
+    /// Leaves out the rows in these ranges.
+    #[must_use]
+    pub fn delete(ranges: impl IntoIterator<Item = Range<u64>>) -> Self {
+        Self::new(ranges.into_iter().collect(), true)
+    }
+
+    /// Leaves out these rows, in any order.
+    #[must_use]
+    pub fn delete_rows(rows: impl IntoIterator<Item = u64>) -> Self {
+        // No file has a row with the last number of all.
+        Self::delete(rows.into_iter().map(|row| row..row.saturating_add(1)))
+    }
+
+    /// Keeps the rows whose bit is set; rows behind the last bit are not kept.
+    #[must_use]
+    pub fn keep_bits(bits: &BooleanBuffer) -> Self {
+        Self::keep(ranges_of(bits))
+    }
+
+    /// Leaves out the rows whose bit is set.
+    #[must_use]
+    pub fn delete_bits(bits: &BooleanBuffer) -> Self {
+        Self::delete(ranges_of(bits))
+    }
+
+    /// Counts rows from the first one of this row group, and says nothing of others.
+    #[must_use]
+    pub fn of_row_group(self, ordinal: usize) -> Self {
+        Self {
+            row_group: Some(ordinal),
+            ..self
+        }
+    }
+
+    fn new(ranges: Vec<Range<u64>>, is_deleted: bool) -> Self {
+        Self {
+            ranges: normalize(ranges),
+            is_deleted,
+            row_group: None,
+        }
+    }
+
+    /// The row group that it is about; none where it is about the file.
+    pub(crate) fn row_group(&self) -> Option<usize> {
+        self.row_group
+    }
+
+    /// What is left of `wanted`, in the row group with this ordinal and these `rows` of the file. Both count
+    /// from its first row.
+    pub(crate) fn apply(
+        &self,
+        wanted: Vec<Range<u64>>,
+        ordinal: usize,
+        rows: &Range<u64>,
+    ) -> Vec<Range<u64>> {
+        let chosen = match self.row_group {
+            None => within(&self.ranges, rows),
+            Some(row_group) if row_group == ordinal => {
+                within(&self.ranges, &(0..rows.end - rows.start))
+            }
+            Some(_) => return wanted,
+        };
+        match self.is_deleted {
+            true => intersection(&wanted, &gaps(&chosen, rows.end - rows.start)),
+            false => intersection(&wanted, &chosen),
+        }
+    }
+}
+
+fn ranges_of(bits: &BooleanBuffer) -> impl Iterator<Item = Range<u64>> {
+    let slices = bits.set_slices();
+    slices.map(|(from, to)| from as u64..to as u64)
+}
+
+/// Sorted, disjoint and not empty.
+pub(crate) fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+    ranges.retain(|range| range.start < range.end);
+    ranges.sort_by_key(|range| range.start);
+    let mut merged: Vec<Range<u64>> = Vec::with_capacity(ranges.len());
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}
+
+/// The parts of normalized `ranges` within `rows`, counted from its start.
+pub(crate) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>> {
+    let first = ranges.partition_point(|range| range.end <= rows.start);
+    ranges
+        .iter()
+        .skip(first)
+        .take_while(|range| range.start < rows.end)
+        .map(|range| range.start.max(rows.start) - rows.start..range.end.min(rows.end) - rows.start)
+        .filter(|range| range.start < range.end)
+        .collect()
+}
+
+/// What is in both.
+pub(crate) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
+    let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
+    let mut both = Vec::new();
+    while let (Some(one), Some(other)) = (a.peek(), b.peek()) {
+        let range = one.start.max(other.start)..one.end.min(other.end);
+        if one.end < other.end {
+            a.next();
+        } else {
+            b.next();
+        }
+        if range.start < range.end {
+            both.push(range);
+        }
+    }
+    both
+}
+
+/// What is in no range, of the first `rows` rows.
+fn gaps(ranges: &[Range<u64>], rows: u64) -> Vec<Range<u64>> {
+    let starts = std::iter::once(0).chain(ranges.iter().map(|range| range.end));
+    let ends = ranges.iter().map(|range| range.start);
+    let gaps = starts
+        .zip(ends.chain([rows]))
+        .map(|(start, end)| start..end);
+    gaps.filter(|gap| gap.start < gap.end).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_merged_and_cut_to_row_groups() {
+        let ranges = normalize(vec![7..9, 0..2, 5..5, 1..4, 8..12]);
+        assert_eq!(ranges, [0..4, 7..12]);
+        assert_eq!(within(&ranges, &(0..5)), [0..4]);
+        assert_eq!(within(&ranges, &(3..8)), [0..1, 4..5]);
+        assert_eq!(within(&ranges, &(4..7)), []);
+        assert_eq!(within(&ranges, &(10..20)), [0..2]);
+    }
+
+    #[test]
+    fn what_is_kept_and_deleted_is_counted_by_file_or_row_group() {
+        let all = vec![0..10];
+        let kept = RowSelection::keep([12..14, 3..5, 18..40]);
+        assert_eq!(kept.apply(all.clone(), 1, &(10..20)), [2..4, 8..10]);
+        let deleted = RowSelection::delete_rows([19, 10, 13, 12, 30]);
+        assert_eq!(deleted.apply(all.clone(), 1, &(10..20)), [1..2, 4..9]);
+        assert_eq!(deleted.apply(vec![0..2, 8..10], 1, &(10..20)), [1..2, 8..9]);
+        let here = RowSelection::delete([0..8]).of_row_group(1);
+        assert_eq!(here.apply(all.clone(), 1, &(10..20)), [8..10]);
+        assert_eq!(here.apply(all.clone(), 0, &(10..20)), [0..10]);
+        let bits = BooleanBuffer::from(vec![true, true, false, true]);
+        assert_eq!(
+            RowSelection::keep_bits(&bits).apply(all.clone(), 0, &(0..10)),
+            [0..2, 3..4]
+        );
+        assert_eq!(
+            RowSelection::delete_bits(&bits).apply(all, 0, &(0..10)),
+            [2..3, 4..10]
+        );
+    }
+}

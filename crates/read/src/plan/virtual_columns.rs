@@ -1,0 +1,110 @@
+//! Columns that say where rows come from.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use herringbone_arrow::array::{Array as _, ArrayRef, StringArray};
+use herringbone_arrow::schema::{DataType, Field, FieldRef};
+use herringbone_format::{Error, Result};
+
+use herringbone_core::cast::Constant;
+
+/// A column that says where the rows come from, behind those that are read.
+#[derive(Debug, Clone)]
+pub struct VirtualColumn {
+    field: FieldRef,
+    values: VirtualValues,
+}
+
+/// The origin of the values of a virtual column.
+#[derive(Debug, Clone)]
+pub(crate) enum VirtualValues {
+    RowNumber,
+    RowGroup,
+    Constant(Constant),
+}
+
+impl VirtualColumn {
+    /// The number of the row in the file, counted from 0 over all rows, wanted or not: `Int64`, never null.
+    #[must_use]
+    pub fn row_number(name: impl Into<String>) -> Self {
+        Self::new(name, DataType::Int64, VirtualValues::RowNumber)
+    }
+
+    /// The ordinal of the row group in the file: `Int64`, never null.
+    #[must_use]
+    pub fn row_group(name: impl Into<String>) -> Self {
+        Self::new(name, DataType::Int64, VirtualValues::RowGroup)
+    }
+
+    /// The name that the caller knows the file by: `Utf8`, never null.
+    #[must_use]
+    pub fn file_name(name: impl Into<String>, file: &str) -> Self {
+        Self::constant(name, Arc::new(StringArray::from(vec![file])))
+    }
+
+    /// The only slot of an array in each row, such as the value of a partition. It is a null only where the slot is.
+    /// An array of another length is an error of the read.
+    #[must_use]
+    pub fn constant(name: impl Into<String>, value: ArrayRef) -> Self {
+        let (data_type, is_null) = (value.data_type().clone(), value.logical_null_count() > 0);
+        let values = VirtualValues::Constant(Constant::Value(value));
+        let column = Self::new(name, data_type, values);
+        let field = Field::clone(&column.field).with_nullable(is_null);
+        Self {
+            field: Arc::new(field),
+            ..column
+        }
+    }
+
+    fn new(name: impl Into<String>, data_type: DataType, values: VirtualValues) -> Self {
+        Self {
+            field: Arc::new(Field::new(name, data_type, false)),
+            values,
+        }
+    }
+
+    /// Sets the metadata of the field.
+    #[must_use]
+    pub fn metadata(self, metadata: HashMap<String, String>) -> Self {
+        let field = Field::clone(&self.field).with_metadata(metadata);
+        Self {
+            field: Arc::new(field),
+            ..self
+        }
+    }
+
+    /// The field.
+    #[must_use]
+    pub fn field(&self) -> &FieldRef {
+        &self.field
+    }
+
+    /// Refuses a constant that is not one value.
+    pub(crate) fn check(&self) -> Result<()> {
+        match &self.values {
+            VirtualValues::Constant(Constant::Value(value)) if value.len() != 1 => {
+                let (name, values) = (self.field.name(), value.len());
+                Err(Error::argument(format!(
+                    "the constant for the column `{name}` has {values} values instead of one"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes that it takes in a batch of so many rows, roughly.
+    pub(crate) fn bytes(&self, rows: usize) -> usize {
+        match &self.values {
+            VirtualValues::RowNumber | VirtualValues::RowGroup => {
+                rows.saturating_mul(size_of::<i64>())
+            }
+            VirtualValues::Constant(constant) => constant.bytes(rows),
+        }
+    }
+
+    /// Returns the origin of its values.
+    pub(crate) fn values(&self) -> &VirtualValues {
+        &self.values
+    }
+}

@@ -1,0 +1,338 @@
+//! Record batches from bytes that are handed in.
+//!
+//! The decoder reads nothing. It lists the byte ranges of the file that it needs, takes bytes in any order and in any
+//! pieces, and returns batches in between. Files, object stores and networks are thin loops around it.
+
+mod store;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_arrow::array::RecordBatch;
+use herringbone_format::modular_encryption::KeyRequest;
+use herringbone_format::{Error, Result};
+
+pub use self::store::{ByteStore, Wanted};
+use super::ReadPlan;
+use super::bytes::FileBytes as _;
+use super::row_group::{RowGroupRead, RowGroupStep};
+use super::sequence::{ReadSequence, ReadStep};
+use herringbone_core::budget::Budget;
+use herringbone_core::fetch::{FetchPolicy, bytes, union, without};
+use herringbone_core::loss::Losses;
+use herringbone_core::metrics::ReadMetrics;
+
+/// The result of [`PushDecoder::poll`].
+#[derive(Debug)]
+pub enum Poll {
+    /// Bytes of the file are missing.
+    Needs(Needs),
+    /// Keys of columns are missing. [Supply](PushDecoder::supply_key) them all.
+    NeedsKeys(Vec<KeyRequest>),
+    /// The next batch.
+    Batch(RecordBatch),
+    /// There are no more rows.
+    Finished,
+}
+
+/// Byte ranges of the file that a decoder needs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Needs {
+    /// The ranges that the decoder waits for: ascending and disjoint.
+    pub now: Vec<Range<u64>>,
+    /// The ranges that it will need next, in the order of their rows.
+    pub soon: Vec<Soon>,
+    /// Ranges that were listed before, and are not needed any more.
+    pub cancelled: Vec<Range<u64>>,
+}
+
+/// A byte range that a decoder will need.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Soon {
+    /// The range.
+    pub range: Range<u64>,
+    /// The first row of the file that needs it.
+    pub first_row: u64,
+}
+
+/// Decodes a read from bytes that are handed in, on the caller's thread.
+///
+/// Ranges are listed row group by row group, as far ahead as the [policy](Self::with_policy) and the memory of the read
+/// allow. Fetch `now`, and `soon` with it if that is cheap, then [supply](Self::supply) the bytes.
+pub struct PushDecoder {
+    sequence: ReadSequence,
+    store: ByteStore,
+    policy: FetchPolicy,
+    /// The ranges that were listed last.
+    wanted: Wanted,
+}
+
+impl From<(ReadSequence, FetchPolicy)> for PushDecoder {
+    fn from((sequence, policy): (ReadSequence, FetchPolicy)) -> Self {
+        Self {
+            store: ByteStore::new(sequence.budget().clone(), &policy),
+            sequence,
+            policy,
+            wanted: Wanted::default(),
+        }
+    }
+}
+
+impl PushDecoder {
+    /// Makes a decoder for bytes that come over a network.
+    #[must_use]
+    pub fn new(plan: Arc<ReadPlan>) -> Self {
+        Self::with_policy(plan, FetchPolicy::remote())
+    }
+
+    /// Makes a decoder that lists ranges for a source with this policy.
+    #[must_use]
+    pub fn with_policy(plan: Arc<ReadPlan>, policy: FetchPolicy) -> Self {
+        Self::from((ReadSequence::new(plan), policy))
+    }
+
+    /// Decodes the next batch from the supplied bytes, or returns what is missing.
+    ///
+    /// # Errors
+    /// Errors in the bytes, with their place. Later calls return no more rows.
+    pub fn poll(&mut self) -> Result<Poll> {
+        self.store.take_unmet();
+        let step = self.sequence.advance(&mut self.store);
+        let step = step.inspect_err(|_| self.sequence.finish())?;
+        Ok(match step {
+            ReadStep::Pending => Poll::Needs(self.needs()?),
+            ReadStep::NeedsKeys(keys) => Poll::NeedsKeys(keys),
+            ReadStep::Batch(batch) => Poll::Batch(batch),
+            ReadStep::Finished => Poll::Finished,
+        })
+    }
+
+    /// Lists the ranges that are needed.
+    fn needs(&mut self) -> Result<Needs> {
+        let memory = match self.sequence.is_short() {
+            true => 0,
+            false => self.sequence.memory_ahead(),
+        };
+        let before = self.store.missing(self.wanted.ranges());
+        let unmet = self.store.take_unmet();
+        let due = self.sequence.begun().front_mut();
+        let planned = due.map_or(Vec::new(), |it| it.planned(memory, &self.policy));
+        let mut wanted = self.store.want(unmet, &planned);
+        let now = wanted.ranges().to_vec();
+        let mut soon = Vec::new();
+        let ahead = self.policy.max_bytes_ahead.min(memory);
+        let mut ahead = ahead.saturating_sub(bytes(&now));
+        let mut row_group = 1;
+        while ahead > 0 && self.begin_ahead(row_group) {
+            let Some(read) = self.sequence.begun().get_mut(row_group) else {
+                break;
+            };
+            row_group += 1;
+            // An error counts when the row group is due.
+            let is_open = read.open(&mut self.store);
+            let unmet = self.store.take_unmet();
+            if is_open.is_err() {
+                read.restart();
+                break;
+            }
+            let planned = read.planned(ahead, &self.policy);
+            let planned = [planned, unmet].concat();
+            let first_row = read.first_row();
+            let missing = self.store.want_more(&mut wanted, planned);
+            ahead = ahead.saturating_sub(bytes(&missing));
+            soon.extend(missing.into_iter().map(|range| Soon { range, first_row }));
+        }
+        let cancelled = without(&before, wanted.ranges());
+        self.wanted = wanted;
+        Ok(Needs {
+            now,
+            soon,
+            cancelled,
+        })
+    }
+
+    /// Makes sure that as many row groups and one more were begun. Returns false if there is none to begin.
+    fn begin_ahead(&mut self, row_groups: usize) -> bool {
+        if self.sequence.begun().len() > row_groups {
+            return true;
+        }
+        let plan = self.sequence.plan();
+        // A limit may end the read before the filter of the next row group is asked.
+        let may_end = plan.is_filtered() && plan.options().limit.is_some();
+        if may_end || !self.sequence.missing_keys().is_empty() {
+            return false;
+        }
+        let next = self.sequence.next_row_group();
+        let has_next = next.is_some();
+        self.sequence.begun().extend(next);
+        has_next
+    }
+
+    /// Takes bytes of the file that start at `offset`: in any order, in any pieces, also before they are listed.
+    ///
+    /// Bytes that the memory of the read has no room for are dropped, and listed again when they are needed.
+    pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
+        self.sequence.budget().add_fetched(1, bytes.len() as u64);
+        let keeps_ahead = !self.sequence.has_started_again();
+        self.store
+            .supply((offset, bytes), &self.wanted, keeps_ahead);
+    }
+
+    /// Takes the key that a request asked for.
+    ///
+    /// # Errors
+    /// Argument if no key has this length, or the file is not encrypted.
+    pub fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()> {
+        match self.sequence.plan().metadata().decryption() {
+            Some(file) => file.supply_key(request, key),
+            None => Err(Error::argument("the file is not encrypted")),
+        }
+    }
+
+    /// Returns the number of supplied bytes that are not used up.
+    #[must_use]
+    pub fn buffered_bytes(&self) -> u64 {
+        self.store.buffered_bytes()
+    }
+
+    /// Takes the row group that is due out of the read, with the bytes of it that are at hand. It can be decoded on any thread,
+    /// while this decoder goes on with the next one.
+    ///
+    /// Returns `None` if the read has no more row groups, if it has emitted rows of the one that is due, if a key is missing, or
+    /// if a limit counts the rows that a filter selects.
+    pub fn take_row_group(&mut self) -> Option<DetachedRowGroup> {
+        let plan = self.sequence.plan();
+        let options = plan.options();
+        let is_limited = options.offset > 0 || options.limit.is_some();
+        if plan.is_filtered() && is_limited || !self.begin_ahead(0) {
+            return None;
+        }
+        let read = self
+            .sequence
+            .begun()
+            .front()
+            .filter(|it| it.is_at_start())?;
+        let ranges = union(read.chunk_ranges());
+        let read = self.sequence.begun().pop_front()?;
+        Some(DetachedRowGroup {
+            read,
+            store: self.store.split_off(&ranges),
+            policy: self.policy.clone(),
+            wanted: Wanted::default(),
+            has_started_again: false,
+        })
+    }
+
+    /// Lets the filter of another plan of the same read select all rows that were not selected yet. Row groups that are not
+    /// begun are pruned by it.
+    ///
+    /// # Errors
+    /// Argument if the plan reads another file, other columns or other row groups, or has no filter.
+    pub fn tighten_filter(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        self.sequence.tighten_filter(plan)
+    }
+
+    /// Returns the counts of the read so far.
+    #[must_use]
+    pub fn metrics(&self) -> ReadMetrics {
+        self.sequence.metrics()
+    }
+
+    /// Returns the upper bound of the rows that are still to come.
+    #[must_use]
+    pub fn rows_left(&self) -> u64 {
+        self.sequence.rows_left()
+    }
+
+    /// Takes the damage that the batches since the last call did without.
+    pub fn take_losses(&mut self) -> Losses {
+        self.sequence.take_losses()
+    }
+
+    /// Returns the damage that the batches so far did without, if the options [tolerate](herringbone_core::loss::OnError) it.
+    #[must_use]
+    pub fn losses(&self) -> &Losses {
+        self.sequence.losses()
+    }
+}
+
+/// A row group of a read with its bytes, which decodes on any thread.
+pub struct DetachedRowGroup {
+    read: RowGroupRead,
+    store: ByteStore,
+    policy: FetchPolicy,
+    wanted: Wanted,
+    /// True if it has started again because memory was short.
+    has_started_again: bool,
+}
+
+/// The result of [`DetachedRowGroup::poll`].
+#[derive(Debug)]
+pub enum RowGroupPoll {
+    /// Bytes of the file are missing: those that a filter selected, or those that were dropped because memory was short.
+    Needs(Vec<Range<u64>>),
+    /// The next batch.
+    Batch(RecordBatch),
+    /// The row group has no more rows.
+    Finished,
+}
+
+impl DetachedRowGroup {
+    /// Returns the ordinal of the row group in the file.
+    #[must_use]
+    pub fn ordinal(&self) -> usize {
+        self.read.ordinal()
+    }
+
+    /// Decodes the next batch from the supplied bytes, or returns what is missing.
+    ///
+    /// # Errors
+    /// Errors in the bytes, with their place.
+    pub fn poll(&mut self) -> Result<RowGroupPoll> {
+        loop {
+            self.store.take_unmet();
+            let is_short = self.has_started_again || self.read.budget().is_short();
+            match self.read.poll((u64::MAX, !is_short), &mut self.store) {
+                Ok(RowGroupStep::Batch(batch)) => return Ok(RowGroupPoll::Batch(batch)),
+                Ok(RowGroupStep::End) => return Ok(RowGroupPoll::Finished),
+                Ok(RowGroupStep::Pending) => {
+                    let ahead = if is_short { 0 } else { u64::MAX };
+                    let planned = self.read.planned(ahead, &self.policy);
+                    let unmet = self.store.take_unmet();
+                    self.wanted = self.store.want(unmet, &planned);
+                    return Ok(RowGroupPoll::Needs(self.wanted.ranges().to_vec()));
+                }
+                Err(error) => {
+                    let may_drop = Budget::refused(&error) && !self.has_started_again;
+                    if !may_drop || !self.store.drop_ahead() {
+                        return Err(error);
+                    }
+                    self.has_started_again = true;
+                    self.read.restart();
+                }
+            }
+        }
+    }
+
+    /// Takes bytes of the file that start at `offset`.
+    pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
+        self.read.budget().add_fetched(1, bytes.len() as u64);
+        let keeps_ahead = !self.has_started_again;
+        self.store
+            .supply((offset, bytes), &self.wanted, keeps_ahead);
+    }
+
+    /// Takes the damaged pages that the batches so far did without.
+    pub fn take_losses(&mut self) -> Losses {
+        self.read.take_losses()
+    }
+
+    /// Returns the upper bound of the rows that are still to come.
+    #[must_use]
+    pub fn rows_left(&self) -> u64 {
+        self.read.rows_left()
+    }
+}

@@ -1,0 +1,454 @@
+//! Columns of one row group, decoded by one thread or by several.
+//!
+//! ```text
+//! lanes, one per column:   decoder ──► column batches that wait ──► assembler ──► record batch
+//! ```
+//!
+//! A single thread takes the next column batch of each lane in turn, and decodes it in place. Several threads take
+//! [tasks](ColumnSet::take_task) instead: the decoder of a lane goes to the thread, and comes back with a column batch that
+//! waits for its turn. Both ways end in the same assembler, in the same order.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_format::{Error, Result};
+
+use super::lane::Lane;
+use super::open::OpenRowGroup;
+use super::splits::LaneSplits;
+use crate::assemble::BatchAssembler;
+use crate::bytes::FileBytes;
+use crate::{ReadPlan, RowGroupPlan};
+use herringbone_core::Step;
+use herringbone_core::budget::Budget;
+use herringbone_core::column::selection::{RowRanges, RowSelector, SelectionCursor};
+use herringbone_core::column::{ColumnBatch, ColumnChunkDecoder, RowCounter};
+use herringbone_core::loss::Losses;
+
+/// The number of column batches per column that may wait for the columns before it.
+pub(crate) const BATCHES_AHEAD: u64 = 3;
+
+/// Columns of an open row group.
+pub(crate) struct ColumnSet {
+    plan: Arc<ReadPlan>,
+    /// Absent while a thread puts a batch together.
+    assembler: Option<BatchAssembler>,
+    row_group: OpenRowGroup,
+    lanes: Vec<Lane>,
+    /// The first lane that may lack its column batch.
+    first: usize,
+    tasks: Tasks,
+    /// True if a part of a lane begins with another row than was thought.
+    is_split_wrong: bool,
+    /// The number of rows of the batches so far, if threads share the columns.
+    rows: u64,
+}
+
+/// The tasks of a column set that threads share.
+#[derive(Default)]
+pub(super) struct Tasks {
+    /// Column batches of the parts that are due, by urgency.
+    pub(super) due: BTreeSet<TaskKey>,
+    /// Column batches of later parts.
+    pub(super) ahead: BTreeSet<TaskKey>,
+    /// Lanes with pages that are still to be counted.
+    pub(super) uncounted: BTreeSet<usize>,
+    /// The number of parts per lane that may be under way.
+    pub(super) threads: usize,
+}
+
+/// The place of a column batch in a row group. Keys sort by urgency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct TaskKey {
+    pub(super) batch: u64,
+    pub(super) lane: usize,
+    pub(super) part: usize,
+}
+
+/// A piece of work on one column, which any thread can do.
+pub enum ColumnTask {
+    /// Decodes the next column batch of a lane.
+    Decode(DecodeTask),
+    /// Counts the rows of some pages of a lane.
+    Count(CountTask),
+}
+
+/// The next column batch of a part of a column.
+pub struct DecodeTask {
+    key: TaskKey,
+    decoder: Box<ColumnChunkDecoder>,
+    column_batch: Option<Result<ColumnBatch>>,
+}
+
+/// The rows of a group of pages.
+pub struct CountTask {
+    lane: usize,
+    group: usize,
+    counter: Option<Box<RowCounter>>,
+    rows: Result<Vec<u64>>,
+}
+
+impl ColumnTask {
+    /// Does the work, with bytes that `bytes` always has.
+    pub fn run(&mut self, bytes: &mut dyn FileBytes) {
+        match self {
+            Self::Decode(task) => task.run(bytes),
+            Self::Count(task) => task.run(bytes),
+        }
+    }
+}
+
+impl DecodeTask {
+    fn run(&mut self, bytes: &mut dyn FileBytes) {
+        let column_batch = decode(&mut self.decoder, bytes).and_then(|it| it.ok_or_else(not_read));
+        self.column_batch = Some(column_batch);
+    }
+}
+
+impl CountTask {
+    fn run(&mut self, bytes: &mut dyn FileBytes) {
+        let Some(counter) = &mut self.counter else {
+            return;
+        };
+        let mut rows = Vec::new();
+        self.rows = loop {
+            match counter.poll() {
+                Ok(Step::Ready(Some(of_page))) => rows.push(of_page),
+                Ok(Step::Ready(None)) => break Ok(rows),
+                Err(error) => break Err(error),
+                Ok(Step::Need(need)) => match bytes.get(&need, counter.chunk_end()) {
+                    Ok(Some(bytes)) => counter.supply(need.start, bytes),
+                    Ok(None) => break Err(not_read()),
+                    Err(error) => break Err(error),
+                },
+            }
+        };
+    }
+}
+
+/// Returns the error of a driver that promised bytes and has none.
+pub(super) fn not_read() -> Error {
+    Error::argument("a task needs bytes that its driver does not have")
+}
+
+/// Returns the error of a column that ends before its row group does.
+pub(crate) fn too_few_rows() -> Error {
+    Error::corrupt("a column has fewer rows than its row group")
+}
+
+/// Decodes the next column batch; returns `None` if bytes are missing.
+pub(super) fn decode(
+    decoder: &mut ColumnChunkDecoder,
+    bytes: &mut dyn FileBytes,
+) -> Result<Option<ColumnBatch>> {
+    loop {
+        match decoder.poll()? {
+            Step::Ready(column_batch) => {
+                // The decoder has these bytes, or is done with them.
+                bytes.release(decoder.chunk().start..decoder.progress().0);
+                return column_batch.ok_or_else(too_few_rows).map(Some);
+            }
+            Step::Need(need) => {
+                bytes.release(decoder.chunk().start..need.start);
+                let Some(found) = bytes.get(&need, decoder.chunk_end())? else {
+                    return Ok(None);
+                };
+                decoder.supply(need.start, found);
+            }
+        }
+    }
+}
+
+impl ColumnSet {
+    /// Opens the columns of a plan in a row group, or in a part of one.
+    ///
+    /// # Errors
+    /// See [`OpenRowGroup::new`].
+    pub(crate) fn open(
+        plan: &Arc<ReadPlan>,
+        row_group: &RowGroupPlan,
+        budget: &Arc<Budget>,
+    ) -> Result<Self> {
+        let mut assembler = BatchAssembler::new(plan.clone(), budget);
+        assembler.open(row_group);
+        let row_group = OpenRowGroup::restricted(plan, row_group, budget)?;
+        let mut lanes = Vec::new();
+        lanes.resize_with(row_group.num_columns(), Lane::default);
+        Ok(Self {
+            plan: plan.clone(),
+            assembler: Some(assembler),
+            row_group,
+            lanes,
+            first: 0,
+            tasks: Tasks::default(),
+            is_split_wrong: false,
+            rows: 0,
+        })
+    }
+
+    /// Opens the columns as [`Self::open`] does, and selects the rows that are [added](Self::extend_selection) later.
+    ///
+    /// # Errors
+    /// See [`OpenRowGroup::new`].
+    pub(crate) fn open_selecting(
+        plan: &Arc<ReadPlan>,
+        row_group: &RowGroupPlan,
+        budget: &Arc<Budget>,
+    ) -> Result<Self> {
+        let mut set = Self::open(plan, row_group, budget)?;
+        if let Some(assembler) = &mut set.assembler {
+            assembler.open_selecting(row_group);
+        }
+        set.row_group.wait_for_rows();
+        Ok(set)
+    }
+
+    /// Selects more rows, which come after all others.
+    pub(crate) fn extend_selection(&mut self, piece: &RowSelector) {
+        if let Some(assembler) = &mut self.assembler {
+            assembler.extend_selection(piece);
+        }
+        self.row_group.extend_selection(piece);
+        for lane in &mut self.lanes {
+            if let Some(decoder) = lane.decoder() {
+                decoder.extend_selection(piece.clone());
+            }
+        }
+    }
+
+    /// Selects no more rows.
+    pub(crate) fn close_selection(&mut self) {
+        self.row_group.close_selection();
+        for lane in &mut self.lanes {
+            if let Some(decoder) = lane.decoder() {
+                decoder.close_selection();
+            }
+        }
+    }
+
+    /// Returns the open row group.
+    pub(crate) fn row_group(&self) -> &OpenRowGroup {
+        &self.row_group
+    }
+
+    /// Returns the plan of the columns.
+    pub(crate) fn plan(&self) -> &Arc<ReadPlan> {
+        &self.plan
+    }
+
+    /// Returns the ranges of the file that the lanes need next, about as many bytes as `ahead`.
+    pub(crate) fn planned(&self, ahead: u64) -> Vec<Range<u64>> {
+        let ranges = self.lanes.iter().enumerate();
+        let ranges = ranges.map(|(ordinal, lane)| lane.planned(&self.row_group, ordinal));
+        let ranges: Vec<Vec<Range<u64>>> = ranges.collect();
+        let all = ranges.iter().flatten().map(|range| range.end - range.start);
+        if all.sum::<u64>() <= ahead {
+            return ranges.into_iter().flatten().collect();
+        }
+        // Each lane gets the same share of what may be asked for.
+        let share = ahead / (self.lanes.len().max(1) as u64);
+        let first = |ranges: Vec<Range<u64>>| {
+            let mut left = share;
+            let cut = ranges.into_iter().map(move |range| {
+                let end = range.end.min(range.start.saturating_add(left));
+                left -= end - range.start;
+                range.start..end
+            });
+            cut.filter(|range| !range.is_empty())
+        };
+        ranges.into_iter().flat_map(first).collect()
+    }
+
+    /// Returns the ranges of the file that the lanes need if these rows are selected.
+    pub(crate) fn planned_for(&self, rows: &RowRanges) -> Vec<Range<u64>> {
+        let selection = SelectionCursor::new(rows.clone());
+        let lanes = 0..self.lanes.len();
+        let ranges = lanes.map(|lane| self.row_group.ranges_of(lane, None, &selection));
+        ranges.flatten().collect()
+    }
+
+    /// Takes the damaged pages that the batches so far did without.
+    pub(crate) fn take_losses(&mut self) -> Losses {
+        let losses = self.assembler.as_mut().map(BatchAssembler::take_losses);
+        losses.unwrap_or_default()
+    }
+
+    /// Returns the next batch of the row group, which has `rows_left` rows; `None` if bytes are missing.
+    ///
+    /// # Errors
+    /// Errors in the bytes, with their place.
+    pub(crate) fn poll(
+        &mut self,
+        rows_left: u64,
+        bytes: &mut dyn FileBytes,
+    ) -> Result<Option<RecordBatch>> {
+        if !self.gather(Some(bytes))? {
+            return Ok(None);
+        }
+        self.first = 0;
+        let batch = self.assembler.as_mut().map(|it| it.next_batch(rows_left));
+        batch.transpose()
+    }
+
+    /// Takes the assembler, once it has [gathered](Self::gather) a batch.
+    pub(crate) fn take_assembler(&mut self) -> Option<BatchAssembler> {
+        self.first = 0;
+        self.assembler.take()
+    }
+
+    /// Takes the assembler back, which made a batch of `rows` rows.
+    pub(crate) fn put_assembler(&mut self, assembler: BatchAssembler, rows: u64) {
+        self.assembler = Some(assembler);
+        self.rows += rows;
+    }
+
+    /// Returns the number of the batch that is due.
+    fn due(&self) -> u64 {
+        self.rows / self.row_group.batch_rows().max(1) as u64
+    }
+
+    /// Returns the number of batches that are still to be made.
+    pub(crate) fn batches_left(&self) -> u64 {
+        let batch_rows = self.row_group.batch_rows().max(1) as u64;
+        let batches = self.row_group.num_wanted().div_ceil(batch_rows);
+        batches.saturating_sub(self.due())
+    }
+
+    /// Gives the assembler the next column batch of each lane that lacks one. Returns false if one is missing.
+    ///
+    /// An error counts once all lanes before it have delivered. Without `bytes`, only threads decode.
+    ///
+    /// # Errors
+    /// The first error in the order of the columns.
+    pub(crate) fn gather(&mut self, mut bytes: Option<&mut dyn FileBytes>) -> Result<bool> {
+        let Some(assembler) = &mut self.assembler else {
+            return Ok(false);
+        };
+        for (ordinal, lane) in self.lanes.iter_mut().enumerate().skip(self.first) {
+            if !assembler.needs(ordinal) {
+                continue;
+            }
+            let column_batch = match &mut bytes {
+                Some(bytes) => lane.decode(&self.row_group, ordinal, *bytes)?,
+                None => self.tasks.take_column_batch(lane, ordinal)?,
+            };
+            let Some(column_batch) = column_batch else {
+                self.first = ordinal;
+                return Ok(false);
+            };
+            assembler.add(ordinal, column_batch);
+        }
+        Ok(true)
+    }
+
+    /// Lets threads share the columns, split as `splits` has it. There is one for each column.
+    pub(crate) fn share(&mut self, splits: Vec<LaneSplits>, threads: usize) {
+        self.tasks.threads = threads;
+        for (ordinal, (lane, splits)) in self.lanes.iter_mut().zip(splits).enumerate() {
+            lane.split(&self.row_group, ordinal, splits);
+            self.tasks.add_first(lane, ordinal);
+        }
+    }
+
+    /// Takes the most urgent task, of the batches up to `ahead` after the one that is due.
+    pub(crate) fn take_task(&mut self, ahead: u64) -> Option<ColumnTask> {
+        let latest = self.due().saturating_add(ahead);
+        let (tasks, lanes) = (&mut self.tasks, &mut self.lanes);
+        while let Some(key) = tasks.due.first().copied().filter(|key| key.batch <= latest) {
+            tasks.due.remove(&key);
+            if let Some(task) = take(lanes, key) {
+                return Some(task);
+            }
+        }
+        // Without work ahead, pages are counted only if nothing else of their column waits.
+        let most = if ahead > 0 { self.tasks.threads } else { 0 };
+        if let Some(task) = self.take_count(most) {
+            return Some(task);
+        }
+        if ahead == 0 {
+            return None;
+        }
+        let (tasks, lanes) = (&mut self.tasks, &mut self.lanes);
+        while let Some(key) = tasks.ahead.pop_first() {
+            if let Some(task) = take(lanes, key) {
+                return Some(task);
+            }
+        }
+        None
+    }
+
+    /// Returns true if [`Self::take_task`] would find a task.
+    pub(crate) fn has_task(&self, ahead: u64) -> bool {
+        let latest = self.due().saturating_add(ahead);
+        self.tasks
+            .due
+            .first()
+            .is_some_and(|key| key.batch <= latest)
+            || !self.tasks.uncounted.is_empty()
+            || (ahead > 0 && !self.tasks.ahead.is_empty())
+    }
+
+    /// Returns true if a column was split at a wrong row, so that one thread has to decode it.
+    pub(crate) fn is_split_wrong(&self) -> bool {
+        self.is_split_wrong
+    }
+
+    /// Takes a group of pages to be counted.
+    fn take_count(&mut self, most: usize) -> Option<ColumnTask> {
+        let row_group = &self.row_group;
+        for lane in &self.tasks.uncounted {
+            let begun = self.lanes.get_mut(*lane);
+            let begun = begun.and_then(|it| it.begin_count(row_group, most));
+            let Some((group, counter)) = begun else {
+                continue;
+            };
+            let (counter, rows) = match counter {
+                Ok(counter) => (Some(counter), Ok(Vec::new())),
+                Err(error) => (None, Err(error)),
+            };
+            return Some(ColumnTask::Count(CountTask {
+                lane: *lane,
+                group,
+                counter,
+                rows,
+            }));
+        }
+        None
+    }
+
+    /// Takes a task back after it ran.
+    pub(crate) fn deliver(&mut self, task: ColumnTask) {
+        match task {
+            ColumnTask::Decode(task) => {
+                let Some(lane) = self.lanes.get_mut(task.key.lane) else {
+                    return;
+                };
+                let result = task.column_batch.unwrap_or_else(|| Err(not_read()));
+                self.is_split_wrong |= !lane.deliver(task.key.part, task.decoder, result);
+                self.tasks.add(lane, task.key.lane, task.key.part);
+            }
+            ColumnTask::Count(task) => {
+                let Some(lane) = self.lanes.get_mut(task.lane) else {
+                    return;
+                };
+                let first = lane.counted(&self.row_group, task.lane, task.group, task.rows);
+                self.tasks.add_parts(lane, task.lane, first);
+                if !lane.has_uncounted() {
+                    self.tasks.uncounted.remove(&task.lane);
+                }
+            }
+        }
+    }
+}
+
+/// Takes the decoder of a task out of its lane, unless a thread has it.
+fn take(lanes: &mut [Lane], key: TaskKey) -> Option<ColumnTask> {
+    let decoder = lanes.get_mut(key.lane)?.part(key.part)?.take_decoder()?;
+    Some(ColumnTask::Decode(DecodeTask {
+        key,
+        decoder,
+        column_batch: None,
+    }))
+}

@@ -1,0 +1,616 @@
+//! The columns of a row group in levels: each level tests rows, and the next one decodes the rows that are left.
+//!
+//! ```text
+//! level 0   tested first ── batch ──► bits ──► rows ┐
+//! level 1   tested ◄─ these rows alone ── batch ──► bits ──► rows ┐
+//! level 2   emitted ◄─ these rows alone ───────────── batch ──► record batch
+//! ```
+//!
+//! Without a filter there is one level. A column that a level tests is emitted as it was decoded, unless it is a part of a
+//! struct with other parts that are emitted: then it is decoded twice.
+//!
+//! One thread tests as many rows as the next batch needs, and more while bytes of other columns are missing. Threads that
+//! share a level test the whole row group before they go to the next level.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_format::{Error, Result};
+
+use super::columns::{ColumnSet, ColumnTask};
+use super::open::OpenRowGroup;
+use super::selected_rows::{Joiner, SelectedRows, Tested};
+use super::{Pruned, RowGroupStep, splits};
+use crate::assemble::BatchAssembler;
+use crate::bytes::FileBytes;
+use crate::plan::FilterPlan;
+use crate::{ReadPlan, RowGroupPlan};
+use herringbone_core::budget::{Budget, Reservation};
+use herringbone_core::column::selection::{RowRanges, RowSelector};
+use herringbone_core::fetch::{FetchPolicy, bytes, union};
+use herringbone_core::loss::Losses;
+use herringbone_filter::Verdict;
+
+/// The columns of one row group, in levels.
+pub(crate) struct Levels {
+    /// One set per level. The last one is emitted.
+    sets: Vec<ColumnSet>,
+    /// The rows that each level but the last one tests.
+    rows: Vec<SelectedRows>,
+    /// The rows that a set without columns has, if there is no filter.
+    rows_left: u64,
+    /// The rows that a filter may select.
+    candidates: RowRanges,
+    /// The memory of the page maps of the row group.
+    _maps: Reservation,
+    /// The level that threads share, if they do. Levels before it are done.
+    shared: Option<usize>,
+    /// The error that is due as soon as the row group is.
+    error: Option<Error>,
+}
+
+impl Levels {
+    /// Opens a row group of which all planned rows are selected.
+    ///
+    /// # Errors
+    /// See [`OpenRowGroup::new`](super::OpenRowGroup::new).
+    pub(crate) fn whole(
+        plan: &Arc<ReadPlan>,
+        row_group: &RowGroupPlan,
+        (budget, maps): (&Arc<Budget>, Reservation),
+    ) -> Result<Self> {
+        let set = ColumnSet::open(plan, row_group, budget)?;
+        Ok(Self {
+            sets: vec![set],
+            rows: Vec::new(),
+            rows_left: row_group.num_wanted(),
+            candidates: row_group.ranges.clone(),
+            _maps: maps,
+            shared: None,
+            error: None,
+        })
+    }
+
+    /// Opens a row group after its pruning; returns `None` if no row of it can be selected.
+    ///
+    /// # Errors
+    /// See [`OpenRowGroup::new`](super::OpenRowGroup::new).
+    pub(crate) fn of_pruned(
+        plan: &Arc<ReadPlan>,
+        pruned: Pruned,
+        budget: &Arc<Budget>,
+    ) -> Result<Option<Self>> {
+        match (pruned.verdicts.whole(), plan.filter()) {
+            (Verdict::None, Some(_)) => Ok(None),
+            (Verdict::Some, Some(filter)) => Self::filtered(plan, filter, pruned, budget).map(Some),
+            _ => {
+                let row_group = &pruned.row_group;
+                let row_group = row_group.restricted(row_group.ranges.clone(), pruned.maps);
+                Self::whole(plan, &row_group, (budget, pruned.memory)).map(Some)
+            }
+        }
+    }
+
+    /// Opens a row group of which a filter selects rows.
+    ///
+    /// # Errors
+    /// See [`OpenRowGroup::new`](super::OpenRowGroup::new).
+    fn filtered(
+        plan: &Arc<ReadPlan>,
+        filter: &Arc<FilterPlan>,
+        pruned: Pruned,
+        budget: &Arc<Budget>,
+    ) -> Result<Self> {
+        let mut plans = filters(plan, filter);
+        plans.reverse();
+        let maps = pruned.memory;
+        let ranges = &pruned.row_group.ranges;
+        let candidates = pruned.verdicts.within(ranges, |it| it != Verdict::None);
+        let mut known = Some((pruned.row_group, pruned.verdicts, pruned.maps));
+        let mut levels = Self {
+            sets: Vec::new(),
+            rows: Vec::new(),
+            rows_left: 0,
+            candidates: candidates.into(),
+            _maps: maps,
+            shared: None,
+            error: None,
+        };
+        // From the last level to the first: a level tests the rows that the levels before it leave.
+        let mut row_groups = Vec::new();
+        for (ordinal, (filter, plan)) in plans.iter().rev().enumerate() {
+            let mut rows = SelectedRows::new(filter.clone(), plan.schema().clone(), budget);
+            let row_group = match known.take() {
+                Some((row_group, verdicts, maps)) => rows.open(&row_group, &verdicts, maps),
+                None => match row_groups.last() {
+                    Some(row_group) => rows.open_undecided(row_group),
+                    None => break,
+                },
+            };
+            if ordinal + 1 < plans.len() {
+                rows.wait_for_rows();
+            }
+            row_groups.push(row_group);
+            levels.rows.push(rows);
+        }
+        levels.rows.reverse();
+        row_groups.reverse();
+        for (ordinal, ((filter, _), row_group)) in plans.iter().zip(&row_groups).enumerate() {
+            if ordinal == 0 {
+                let first = ColumnSet::open(filter.tested(), row_group, budget)?;
+                levels.sets.push(first);
+            }
+            let next = ColumnSet::open_selecting(filter.others(), row_group, budget)?;
+            levels.sets.push(next);
+        }
+        for level in 0..levels.rows.len() {
+            let accepted = levels
+                .rows
+                .get_mut(level)
+                .map(|rows| rows.add_sure(Vec::new()));
+            levels.pass_on(level, accepted.unwrap_or_default());
+        }
+        Ok(levels)
+    }
+
+    /// Returns true if the filters of another plan test the same columns, so that they can take over in place.
+    pub(crate) fn can_replace(&self, plan: &Arc<ReadPlan>) -> bool {
+        let Some(filter) = plan.filter() else {
+            return false;
+        };
+        let mut plans = filters(plan, filter);
+        plans.reverse();
+        plans.len() == self.rows.len()
+            && !self.rows.is_empty()
+            && (plans.iter().zip(&self.rows)).all(|((filter, _), rows)| rows.is_like(filter))
+    }
+
+    /// Tests the rows that were not tested yet by the filters of another plan, which [can take
+    /// over](Self::can_replace).
+    pub(crate) fn replace_filters(&mut self, plan: &Arc<ReadPlan>) {
+        let Some(filter) = plan.filter() else {
+            return;
+        };
+        let mut plans = filters(plan, filter);
+        plans.reverse();
+        for ((filter, _), rows) in plans.into_iter().zip(&mut self.rows) {
+            rows.replace_filter(filter);
+        }
+    }
+
+    /// Returns the upper bound of the rows that may still come.
+    pub(crate) fn rows_left(&self) -> u64 {
+        let Some((last, before)) = self.rows.split_last() else {
+            return self.rows_left;
+        };
+        let to_find: u64 = before.iter().map(SelectedRows::rows_to_find).sum();
+        last.rows_left() + to_find
+    }
+
+    /// Returns the end of the rows that were emitted, counted in the row group; `None` without a filter.
+    pub(crate) fn emitted_to(&self) -> Option<u64> {
+        self.rows.last().map(SelectedRows::emitted_to)
+    }
+
+    /// Takes the damaged pages that the batches so far did without.
+    pub(crate) fn take_losses(&mut self) -> Losses {
+        let mut losses = Losses::default();
+        for set in &mut self.sets {
+            losses.append(set.take_losses());
+        }
+        losses
+    }
+
+    /// Returns the ranges of the file that the columns need next, about as many bytes as `ahead`.
+    ///
+    /// The columns of later levels wait for the rows that a test selects. Their bytes for all rows that may be selected go
+    /// along if they cost less than a round trip.
+    pub(crate) fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
+        let active = self.active();
+        let Some(set) = self.sets.get(active) else {
+            return Vec::new();
+        };
+        let mut ranges = set.planned(ahead);
+        let candidates = self.candidates_after(active);
+        if bytes(&candidates) <= policy.round_trip_bytes.min(ahead) {
+            ranges.extend(candidates);
+        }
+        ranges
+    }
+
+    /// Returns the ranges of all columns before anything was decoded, and the number of rounds in which they are fetched.
+    pub(crate) fn all_ranges(&self, policy: &FetchPolicy) -> (Vec<Range<u64>>, u64) {
+        let mut ranges = self.planned(u64::MAX, policy);
+        let later = self.candidates_after(self.active());
+        let rounds = match bytes(&later) <= policy.round_trip_bytes {
+            true => 1,
+            false => self.sets.len() as u64,
+        };
+        ranges.extend(later);
+        (union(ranges), rounds)
+    }
+
+    /// Returns the ranges of the columns of the levels after one, for all rows that may be selected.
+    fn candidates_after(&self, level: usize) -> Vec<Range<u64>> {
+        let later = self.sets.iter().skip(level + 1);
+        later
+            .flat_map(|set| set.planned_for(&self.candidates))
+            .collect()
+    }
+
+    /// Returns the ranges of all column chunks.
+    pub(crate) fn chunk_ranges(&self) -> Vec<Range<u64>> {
+        let sets = self.sets.iter().map(ColumnSet::row_group);
+        sets.flat_map(OpenRowGroup::chunk_ranges).collect()
+    }
+
+    /// Returns the number of the first level that still has rows to test, or the last one.
+    fn active(&self) -> usize {
+        let is_tested = |rows: &&SelectedRows| rows.is_tested();
+        self.rows.iter().take_while(is_tested).count()
+    }
+
+    /// Decodes the next batch on this thread. At most `most` rows are looked for.
+    ///
+    /// With `tests_ahead`, more rows are tested while bytes of other columns are missing.
+    ///
+    /// # Errors
+    /// Errors in the bytes, with their place; errors of predicates.
+    pub(crate) fn poll(
+        &mut self,
+        how: (u64, bool),
+        bytes: &mut dyn FileBytes,
+    ) -> Result<RowGroupStep> {
+        let last = self.rows.len();
+        let step = self.poll_level(last, how, bytes)?;
+        if let (RowGroupStep::Batch(batch), true) = (&step, self.rows.is_empty()) {
+            self.rows_left = self.rows_left.saturating_sub(batch.num_rows() as u64);
+        }
+        Ok(step)
+    }
+
+    fn poll_level(
+        &mut self,
+        level: usize,
+        (most, tests_ahead): (u64, bool),
+        bytes: &mut dyn FileBytes,
+    ) -> Result<RowGroupStep> {
+        let Some(below) = level.checked_sub(1) else {
+            return self.poll_first(bytes);
+        };
+        loop {
+            let (Some(rows), Some(set)) = (self.rows.get_mut(below), self.sets.get_mut(level))
+            else {
+                return Ok(RowGroupStep::End);
+            };
+            let is_over = rows.is_tested() || rows.found() >= most;
+            let batch_rows = set.row_group().batch_rows() as u64;
+            if is_over || rows.found() >= batch_rows {
+                if rows.found() == 0 {
+                    return Ok(RowGroupStep::End);
+                }
+                if let Some(batch) = set.poll(rows.found(), bytes)? {
+                    return rows.put_together(&batch).map(RowGroupStep::Batch);
+                }
+                if is_over || !tests_ahead {
+                    return Ok(RowGroupStep::Pending);
+                }
+            }
+            let step = self.poll_level(below, (u64::MAX, tests_ahead), bytes)?;
+            let Some(rows) = self.rows.get_mut(below) else {
+                return Ok(RowGroupStep::End);
+            };
+            let pieces = match step {
+                RowGroupStep::Pending => return Ok(RowGroupStep::Pending),
+                RowGroupStep::Batch(batch) => {
+                    let tested = rows.filter().test(&batch)?;
+                    rows.record(tested)?
+                }
+                RowGroupStep::End => rows.end(),
+            };
+            self.pass_on(below, pieces);
+        }
+    }
+
+    /// Decodes the next batch of the first level.
+    fn poll_first(&mut self, bytes: &mut dyn FileBytes) -> Result<RowGroupStep> {
+        let rows_left = match self.rows.first() {
+            Some(rows) => rows.untested(),
+            None => self.rows_left,
+        };
+        let Some(set) = self.sets.first_mut().filter(|_| rows_left > 0) else {
+            return Ok(RowGroupStep::End);
+        };
+        let batch = set.poll(rows_left, bytes)?;
+        Ok(batch.map_or(RowGroupStep::Pending, RowGroupStep::Batch))
+    }
+
+    /// Tells the next level of rows that a level selected.
+    fn pass_on(&mut self, level: usize, pieces: Vec<RowSelector>) {
+        let is_tested = self.rows.get(level).is_some_and(SelectedRows::is_tested);
+        if let Some(set) = self.sets.get_mut(level + 1) {
+            pieces.iter().for_each(|piece| set.extend_selection(piece));
+            if is_tested {
+                set.close_selection();
+            }
+        }
+        if let Some(rows) = self.rows.get_mut(level + 1) {
+            rows.extend(pieces);
+        }
+    }
+}
+
+/// A piece of work on the level that threads share.
+pub enum LevelTask {
+    /// Work on one column.
+    Column {
+        /// The level of the column.
+        level: usize,
+        /// The work.
+        task: ColumnTask,
+    },
+    /// Puts a batch together, and tests it if a level comes next.
+    Batch(Box<Assembly>),
+}
+
+/// The column batches of one batch, on their way to a record batch.
+pub struct Assembly {
+    level: usize,
+    assembler: BatchAssembler,
+    rows_left: u64,
+    /// The tested columns that go with them.
+    joiner: Option<Joiner>,
+    /// The filter that tests the batch.
+    filter: Option<Arc<FilterPlan>>,
+    result: Result<Option<Assembled>>,
+}
+
+/// The result of an [`Assembly`].
+enum Assembled {
+    Batch(RecordBatch),
+    Tested(Tested),
+}
+
+impl LevelTask {
+    /// Does the work, with bytes that `bytes` always has.
+    pub fn run(&mut self, bytes: &mut dyn FileBytes) {
+        match self {
+            Self::Column { task, .. } => task.run(bytes),
+            Self::Batch(assembly) => assembly.run(),
+        }
+    }
+}
+
+impl Assembly {
+    /// Puts the batch together, and tests it if a level comes next.
+    pub fn run(&mut self) {
+        self.result = self.assemble().map(Some);
+    }
+
+    fn assemble(&mut self) -> Result<Assembled> {
+        let mut batch = self.assembler.next_batch(self.rows_left)?;
+        if let Some(joiner) = &mut self.joiner {
+            batch = joiner.join(&batch)?;
+        }
+        Ok(match &self.filter {
+            Some(filter) => Assembled::Tested(filter.test(&batch)?),
+            None => Assembled::Batch(batch),
+        })
+    }
+}
+
+/// The state of a level that threads share.
+pub enum SharedStep {
+    /// Tasks are under way, or wait for a thread.
+    Pending,
+    /// The columns of the next level have to be [split](super::RowGroupRead::share).
+    Split,
+    /// The column batches of the next batch are complete.
+    Batch(Box<Assembly>),
+    /// The row group has no more rows.
+    End,
+}
+
+impl Levels {
+    /// Goes to the first level that still has rows to decode, and splits its columns among `threads`. Page headers are read
+    /// from `bytes`.
+    pub(crate) fn share(&mut self, threads: usize, bytes: &mut dyn FileBytes) {
+        // A limit may end a level before all of its rows are tested.
+        if let Some(level) = self.shared
+            && let Some(rows) = self.rows.get_mut(level).filter(|rows| !rows.is_tested())
+        {
+            let accepted = rows.end();
+            self.pass_on(level, accepted);
+        }
+        let level = self.active();
+        self.shared = Some(level);
+        if let Some(set) = self.sets.get_mut(level) {
+            let splits = splits::of_row_group(set.row_group(), set.plan(), threads, bytes);
+            set.share(splits, threads);
+        }
+    }
+
+    /// Returns the state of the level that threads share. No more than `most` rows are to be found.
+    ///
+    /// # Errors
+    /// The error that is due.
+    pub(crate) fn poll_shared(&mut self, most: u64) -> Result<SharedStep> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        let Some(level) = self.shared else {
+            return Ok(SharedStep::Split);
+        };
+        if level < self.rows.len() {
+            if self.is_level_over(most) {
+                return Ok(SharedStep::Split);
+            }
+            // A thread tests what is gathered, but an error is due at once.
+            if let Some(set) = self.sets.get_mut(level) {
+                set.gather(None)?;
+            }
+            return Ok(SharedStep::Pending);
+        }
+        if self.rows_of(level) == 0 {
+            return Ok(SharedStep::End);
+        }
+        let is_complete = match self.sets.get_mut(level) {
+            Some(set) => set.gather(None)?,
+            None => false,
+        };
+        let assembly = is_complete.then(|| self.assembly(level)).flatten();
+        Ok(assembly.map_or(SharedStep::Pending, SharedStep::Batch))
+    }
+
+    /// Returns true if the level that threads share has tested all rows, or, as the last one that tests, found `most` of them.
+    pub(crate) fn is_level_over(&self, most: u64) -> bool {
+        let Some((level, rows)) = self
+            .shared
+            .and_then(|level| Some((level, self.rows.get(level)?)))
+        else {
+            return false;
+        };
+        let has_found = level + 1 == self.rows.len() && rows.found() >= most;
+        self.error.is_none() && (rows.is_tested() || has_found)
+    }
+
+    /// Returns the number of rows that a level still has to decode, of those that are known.
+    fn rows_of(&self, level: usize) -> u64 {
+        match level.checked_sub(1).and_then(|below| self.rows.get(below)) {
+            Some(below) => below.found(),
+            None => self
+                .rows
+                .first()
+                .map_or(self.rows_left, SelectedRows::untested),
+        }
+    }
+
+    /// Takes the parts of the next batch of a level.
+    fn assembly(&mut self, level: usize) -> Option<Box<Assembly>> {
+        let rows_left = self.rows_of(level);
+        let assembler = self.sets.get_mut(level)?.take_assembler()?;
+        let below = level.checked_sub(1);
+        let below = below.and_then(|below| self.rows.get_mut(below));
+        Some(Box::new(Assembly {
+            level,
+            assembler,
+            rows_left,
+            joiner: below.and_then(SelectedRows::take_joiner),
+            filter: self.rows.get(level).map(|rows| rows.filter().clone()),
+            result: Ok(None),
+        }))
+    }
+
+    /// Takes the most urgent task of the level that threads share, of the batches up to `ahead` after the one that is due.
+    pub(crate) fn take_task(&mut self, ahead: u64) -> Option<LevelTask> {
+        let level = self.shared.filter(|_| self.error.is_none())?;
+        let is_tested = self.rows.get(level).map(SelectedRows::is_tested);
+        if is_tested == Some(true) {
+            return None;
+        }
+        let set = self.sets.get_mut(level)?;
+        if is_tested.is_some() {
+            match set.gather(None) {
+                Ok(true) => return self.assembly(level).map(LevelTask::Batch),
+                Ok(false) => {}
+                Err(error) => {
+                    self.error = Some(error);
+                    return None;
+                }
+            }
+        }
+        let task = self.sets.get_mut(level)?.take_task(ahead)?;
+        Some(LevelTask::Column { level, task })
+    }
+
+    /// Returns true if [`Self::take_task`] would find a task.
+    pub(crate) fn has_task(&self, ahead: u64) -> bool {
+        let set = self.shared.and_then(|level| self.sets.get(level));
+        self.error.is_none() && set.is_some_and(|set| set.has_task(ahead))
+    }
+
+    /// Takes a task back after it ran. Returns the batch of the last level.
+    ///
+    /// # Errors
+    /// The error of a batch of the last level.
+    pub(crate) fn deliver(&mut self, task: LevelTask) -> Result<Option<RecordBatch>> {
+        match task {
+            LevelTask::Column { level, task } => {
+                if let Some(set) = self.sets.get_mut(level) {
+                    set.deliver(task);
+                }
+                Ok(None)
+            }
+            LevelTask::Batch(assembly) => self.deliver_batch(assembly),
+        }
+    }
+
+    fn deliver_batch(&mut self, assembly: Box<Assembly>) -> Result<Option<RecordBatch>> {
+        let level = assembly.level;
+        // A limit may have ended the level meanwhile.
+        if self.shared.is_some_and(|shared| level < shared) {
+            return Ok(None);
+        }
+        let is_last = level == self.rows.len();
+        let result = assembly.result.and_then(|result| match result {
+            Some(Assembled::Batch(batch)) => Ok((batch.num_rows() as u64, Some(batch), None)),
+            Some(Assembled::Tested(tested)) => Ok((tested.num_rows(), None, Some(tested))),
+            None => Err(super::columns::not_read()),
+        });
+        let (rows, batch, tested) = match result {
+            Ok(result) => result,
+            Err(error) if is_last => return Err(error),
+            Err(error) => {
+                self.error = Some(error);
+                return Ok(None);
+            }
+        };
+        if let Some(set) = self.sets.get_mut(level) {
+            set.put_assembler(assembly.assembler, rows);
+        }
+        let below = level.checked_sub(1);
+        if let (Some(below), Some(joiner)) = (
+            below.and_then(|below| self.rows.get_mut(below)),
+            assembly.joiner,
+        ) {
+            below.put_joiner(joiner, rows);
+        }
+        if self.rows.is_empty() {
+            self.rows_left = self.rows_left.saturating_sub(rows);
+        }
+        if let (Some(tested), Some(rows)) = (tested, self.rows.get_mut(level)) {
+            match rows.record(tested) {
+                Ok(pieces) => self.pass_on(level, pieces),
+                Err(error) => self.error = Some(error),
+            }
+        }
+        Ok(batch)
+    }
+
+    /// Returns the number of batches of the last level that are still to be emitted, if that level is under way.
+    pub(crate) fn batches_left(&self) -> Option<u64> {
+        let level = self.shared.filter(|level| *level == self.rows.len())?;
+        self.sets.get(level).map(ColumnSet::batches_left)
+    }
+
+    /// Returns true if a column was split at a wrong row, so that one thread has to decode the row group.
+    pub(crate) fn is_split_wrong(&self) -> bool {
+        self.sets.iter().any(ColumnSet::is_split_wrong)
+    }
+}
+
+/// Returns the filters of a plan with the plans whose batches they make, the last level first.
+fn filters(
+    plan: &Arc<ReadPlan>,
+    filter: &Arc<FilterPlan>,
+) -> Vec<(Arc<FilterPlan>, Arc<ReadPlan>)> {
+    let mut plans = vec![(filter.clone(), plan.clone())];
+    while let Some((filter, _)) = plans.last()
+        && let Some(first) = filter.tested().filter()
+    {
+        let next = (first.clone(), filter.tested().clone());
+        plans.push(next);
+    }
+    plans
+}

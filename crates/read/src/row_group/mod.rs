@@ -1,0 +1,24 @@
+//! The execution of one row group: pruning, tested columns, other columns. Nothing here reads.
+//!
+//! ```text
+//! RowGroupRead   Planned ─► Pruning ─► Open: levels of columns ─► Over
+//! ```
+
+mod columns;
+mod explanation;
+mod selected_rows;
+mod lane;
+mod levels;
+mod open;
+mod pruner;
+mod read;
+mod splits;
+
+pub use columns::ColumnTask;
+pub(crate) use columns::too_few_rows;
+pub use explanation::{RowGroupExplanation, StepExplanation, explain};
+pub use levels::{Assembly, LevelTask, SharedStep};
+pub use open::missing_keys;
+pub(crate) use pruner::Pruned;
+pub use pruner::tests_row_groups;
+pub use read::{RowGroupRead, RowGroupStep};

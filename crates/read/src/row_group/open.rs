@@ -1,0 +1,507 @@
+//! An open row group: its column chunks, and the columns that decode them.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, OnceLock};
+
+use herringbone_format::modular_encryption::{ChunkCipher, KeyRequest, KeyStep};
+use herringbone_format::{AlikeChunks, CompressionCodec, Error, PageHeader, ReadableChunk, Result};
+
+use crate::plan::ArrayTree;
+use crate::{ReadPlan, RowGroupPlan};
+use herringbone_core::budget::Budget;
+use herringbone_core::column::selection::{RowSelector, SelectionCursor, SelectionRun};
+use herringbone_core::column::{
+    ColumnChunkDecoder, ColumnPlan, ColumnRows, ColumnSplit, DictionaryValues, RowCounter,
+    Selectors,
+};
+use herringbone_core::page::body::num_values;
+use herringbone_core::page::decompression_limit::DecompressionLimit;
+use herringbone_core::page::{
+    MaxLevels, PageMap, PageReaderChunk, PageReaderOptions, PageWalker, SharedPage, byte_range,
+    has_dictionary,
+};
+
+/// Number of columns from which on chunks are compared with those before.
+const MANY_COLUMNS: usize = 64;
+
+/// The column chunks of a row group, ready to be decoded.
+///
+/// A [`ColumnChunkDecoder`] holds buffers, so make each when its turn comes and drop it when it
+/// [has no more](ColumnChunkDecoder::is_done).
+pub(crate) struct OpenRowGroup {
+    pub(crate) rows: ColumnRows,
+    pub(crate) tree: Arc<ArrayTree>,
+    /// One a column.
+    pub(crate) chunks: Vec<Chunk>,
+    pub(crate) pages: Arc<PageReaderOptions>,
+    pub(crate) budget: Arc<Budget>,
+    /// The rows with which batches begin, once somebody asked.
+    pub(crate) batch_starts: OnceLock<Arc<[u64]>>,
+}
+
+/// A column chunk of a row group that is open.
+#[derive(Debug, Clone)]
+pub(crate) struct ChunkInPlan {
+    /// Its bytes in the file.
+    pub range: Range<u64>,
+    /// Its levels.
+    pub num_values: u64,
+    /// Bytes of its pages, decompressed, as its metadata has it.
+    pub uncompressed_size: u64,
+    /// Ordinal of its row group in the file.
+    pub row_group: usize,
+    /// Ordinal of its leaf in the Parquet schema.
+    pub leaf: usize,
+    /// Whether a level is a row, so that all page headers tell how many rows a page has.
+    pub is_flat: bool,
+    /// What its pages may decompress to, if they are compressed.
+    decompression_limit: Option<DecompressionLimit>,
+    /// Stands before its first page.
+    walker: PageWalker,
+}
+
+impl ChunkInPlan {
+    /// The way through its pages.
+    #[must_use]
+    pub(crate) fn walker(&self) -> PageWalker {
+        self.walker.clone()
+    }
+
+    /// Counts a page that carries values; whether all pages so far decompress to no more than their
+    /// bytes and values account for.
+    pub(crate) fn allows(&mut self, header: &PageHeader) -> bool {
+        match (&mut self.decompression_limit, num_values(header)) {
+            (Some(decompression_limit), Ok(values)) => {
+                decompression_limit.spend(header, values).is_ok()
+            }
+            (None, Ok(_)) => true,
+            (_, Err(_)) => false,
+        }
+    }
+}
+
+impl OpenRowGroup {
+    /// Opens a row group of a plan. Its columns share `budget` with all other columns of the read.
+    ///
+    /// # Errors
+    /// Corrupt or Unsupported if the metadata of a column chunk is invalid, or the chunk lies in another file.
+    /// Argument if the plan has no row group with this index.
+    pub(crate) fn new(plan: &ReadPlan, index: usize, budget: &Arc<Budget>) -> Result<Self> {
+        let row_group = plan.row_groups().get(index);
+        let row_group = row_group
+            .ok_or_else(|| Error::argument(format!("the read has no row group {index}")))?;
+        Self::restricted(plan, row_group, budget)
+    }
+
+    /// Opens a row group of a plan, or a part of one.
+    ///
+    /// # Errors
+    /// See [`Self::new`].
+    pub(crate) fn restricted(
+        plan: &ReadPlan,
+        row_group: &RowGroupPlan,
+        budget: &Arc<Budget>,
+    ) -> Result<Self> {
+        let locate = |error: Error, column: &ColumnPlan| {
+            error
+                .in_column(column.path())
+                .in_row_group(row_group.ordinal())
+        };
+        let chunks_present = plan.metadata.num_columns(row_group.ordinal());
+        let mut chunks = Vec::with_capacity(plan.columns().len());
+        let mut others = (plan.columns().len() >= MANY_COLUMNS).then(AlikeChunks::default);
+        let (mut bytes, mut bytes_of_file) = (0u64, 0u64);
+        for column in plan.columns() {
+            if column.leaf >= chunks_present {
+                let error = Error::corrupt(format!(
+                    "the row group has {chunks_present} column chunks and none for this column"
+                ));
+                return Err(locate(error, column));
+            }
+            let chunk = readable_chunk(plan, row_group.ordinal(), column, others.as_mut())
+                .and_then(KeyStep::ready)
+                .and_then(|chunk| Chunk::new(chunk, column, plan.pages.file_length))
+                .map_err(|error| locate(error, column))?;
+            let map = row_group.maps.iter().find(|(leaf, _)| *leaf == column.leaf);
+            let chunk = chunk.mapped(map.map(|(_, map)| map.clone()));
+            bytes = bytes.saturating_add(chunk.uncompressed_size);
+            bytes_of_file = bytes_of_file.saturating_add(chunk.range.end - chunk.range.start);
+            chunks.push(chunk);
+        }
+        check_overlap(
+            plan,
+            budget.open_row_group((plan.role, row_group.index), bytes_of_file),
+        )
+        .map_err(|error| error.in_row_group(row_group.ordinal()))?;
+        let rows = ColumnRows {
+            row_group: row_group.ordinal(),
+            num_rows: row_group.num_rows,
+            ranges: row_group.ranges.clone(),
+            found: Selectors::default(),
+            rows_before: row_group.rows_before,
+            batch_rows: batch_rows(plan, row_group, bytes),
+        };
+        Ok(Self {
+            rows,
+            tree: plan.tree.clone(),
+            chunks,
+            pages: plan.pages.clone(),
+            budget: budget.clone(),
+            batch_starts: OnceLock::new(),
+        })
+    }
+
+    /// Returns the number of columns of the read.
+    #[must_use]
+    pub(crate) fn num_columns(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// Returns the number of rows of a batch. The last batch of the row group may have fewer.
+    #[must_use]
+    pub(crate) fn batch_rows(&self) -> usize {
+        self.rows.batch_rows
+    }
+
+    /// Creates the decoder of a column, at its first row.
+    ///
+    /// # Errors
+    /// Corrupt or Unsupported if the chunk does not fit its row group or its Arrow type;
+    /// Argument if the read has no such column.
+    pub(crate) fn column(&self, ordinal: usize) -> Result<Box<ColumnChunkDecoder>> {
+        let (plan, chunk) = self.get(ordinal)?;
+        let decompression_limit = self.decompression_limit(plan);
+        let mut column = self.make(plan, chunk, decompression_limit)?;
+        if let Some(map) = &chunk.map {
+            column.use_map(map.clone());
+        }
+        Ok(column)
+    }
+
+    /// Returns the reader of a column's dictionary, whose bytes are at `place`.
+    pub(crate) fn dictionary_values(
+        &self,
+        ordinal: usize,
+        place: &Range<u64>,
+    ) -> Option<DictionaryValues> {
+        let (plan, chunk) = self.get(ordinal).ok()?;
+        let pages = self.pages_of(plan, chunk, self.decompression_limit(plan));
+        let budget = self.budget.clone();
+        Some(DictionaryValues::new(plan.clone(), pages, place, budget))
+    }
+
+    fn get(&self, ordinal: usize) -> Result<(&Arc<ColumnPlan>, &Chunk)> {
+        let column = self.tree.columns.get(ordinal);
+        let column = column.zip(self.chunks.get(ordinal));
+        column.ok_or_else(|| Error::argument(format!("the read has no column {ordinal}")))
+    }
+
+    fn make(
+        &self,
+        plan: &Arc<ColumnPlan>,
+        chunk: &Chunk,
+        decompression_limit: DecompressionLimit,
+    ) -> Result<Box<ColumnChunkDecoder>> {
+        let pages = self.pages_of(plan, chunk, decompression_limit);
+        ColumnChunkDecoder::new(plan.clone(), &self.rows, pages, self.budget.clone())
+    }
+
+    /// Returns what a page reader needs to know about a chunk.
+    fn pages_of(
+        &self,
+        plan: &ColumnPlan,
+        chunk: &Chunk,
+        decompression_limit: DecompressionLimit,
+    ) -> (Arc<PageReaderOptions>, PageReaderChunk) {
+        let chunk = PageReaderChunk {
+            range: chunk.range.clone(),
+            num_values: chunk.num_values,
+            codec: chunk.codec,
+            has_dictionary: chunk.has_dictionary,
+            cipher: chunk.cipher.clone(),
+            max_levels: MaxLevels {
+                repetition: plan.max_rep_level,
+                definition: plan.max_def_level,
+            },
+            decompression_limit,
+        };
+        (self.pages.clone(), chunk)
+    }
+
+    /// Returns the limit of the decompressed bytes of a column chunk.
+    fn decompression_limit(&self, plan: &ColumnPlan) -> DecompressionLimit {
+        let leaf = &plan.leaf_type;
+        DecompressionLimit::new(&self.pages.limits, leaf.physical_type, leaf.type_length)
+    }
+
+    /// Creates the decoder of a part of a column, from a multiple of [`Self::batch_rows`] up to another one, or to the last row.
+    /// All pages of the chunk must be [allowed](ChunkInPlan::allows).
+    ///
+    /// # Errors
+    /// See [`Self::column`].
+    pub(crate) fn part(
+        &self,
+        ordinal: usize,
+        part: ColumnSplit,
+    ) -> Result<Box<ColumnChunkDecoder>> {
+        let (plan, chunk) = self.get(ordinal)?;
+        let mut column = self.make(plan, chunk, self.decompression_limit(plan).unlimited())?;
+        column.restrict(part);
+        if let Some(map) = &chunk.map {
+            column.use_map(map.clone());
+        }
+        Ok(column)
+    }
+
+    /// Creates the counter of the rows of these pages of a column, which follow each other in its chunk. It keeps the
+    /// decompressed pages for the decoders of parts. All pages of the chunk must be
+    /// [allowed](ChunkInPlan::allows).
+    ///
+    /// # Errors
+    /// Argument if the read has no such column.
+    pub(crate) fn row_counter(
+        &self,
+        ordinal: usize,
+        uncounted: VecDeque<SharedPage>,
+    ) -> Result<Box<RowCounter>> {
+        let (plan, chunk) = self.get(ordinal)?;
+        let pages = self.pages_of(plan, chunk, self.decompression_limit(plan).unlimited());
+        let counter = RowCounter::new(plan.max_rep_level, pages, uncounted, self.budget.clone());
+        Ok(Box::new(counter))
+    }
+
+    /// Returns the chunk of a column; `None` if the read has no such column.
+    #[must_use]
+    pub(crate) fn chunk(&self, ordinal: usize) -> Option<ChunkInPlan> {
+        let (plan, chunk) = self.get(ordinal).ok()?;
+        let is_compressed = chunk.codec != CompressionCodec::Uncompressed;
+        Some(ChunkInPlan {
+            range: chunk.range.clone(),
+            num_values: chunk.num_values,
+            uncompressed_size: chunk.uncompressed_size,
+            row_group: self.rows.row_group,
+            leaf: plan.leaf,
+            is_flat: plan.max_rep_level == 0,
+            decompression_limit: is_compressed.then(|| self.decompression_limit(plan)),
+            walker: PageWalker::new(chunk.range.clone(), self.pages.file_length)
+                .encrypted(chunk.cipher.clone(), chunk.has_dictionary),
+        })
+    }
+
+    /// Returns the ranges of all column chunks.
+    pub(crate) fn chunk_ranges(&self) -> Vec<Range<u64>> {
+        self.chunks
+            .iter()
+            .map(|chunk| chunk.range.clone())
+            .collect()
+    }
+
+    /// Returns a walk over the selected rows that are known.
+    pub(crate) fn selection(&self) -> SelectionCursor {
+        self.rows.selection()
+    }
+
+    /// Returns the ranges of the file that a column needs for a selection, in the order in which it decodes them. It has
+    /// read up to the offset `from`.
+    ///
+    /// With a page map, these are the dictionary and the pages with selected rows. The page after the last selected row of a
+    /// list is among them, since that row may go on there.
+    pub(crate) fn ranges_of(
+        &self,
+        ordinal: usize,
+        from: Option<u64>,
+        selection: &SelectionCursor,
+    ) -> Vec<Range<u64>> {
+        let Ok((plan, chunk)) = self.get(ordinal) else {
+            return Vec::new();
+        };
+        let start = from.unwrap_or(chunk.range.start).min(chunk.range.end);
+        let map = chunk.map.as_ref().filter(|map| !map.is_contradicted());
+        let first_page = map.and_then(|map| map.get(0));
+        let Some((map, first_page)) = map.zip(first_page) else {
+            let is_done = selection.run() == SelectionRun::Done;
+            let rest = if is_done {
+                start..start
+            } else {
+                start..chunk.range.end
+            };
+            return vec![rest];
+        };
+        let mut ranges = Vec::new();
+        if from.is_none() {
+            ranges.push(start..first_page.range.start);
+        }
+        let mut walk = selection.clone();
+        loop {
+            match walk.run() {
+                SelectionRun::Skip(rows) => walk.advance(rows),
+                SelectionRun::Take(rows) => {
+                    let first = walk.position();
+                    let last = map.page_of((first + rows as u64).saturating_sub(1));
+                    let last = last + usize::from(plan.max_rep_level > 0);
+                    let end = map.get(last.min(map.num_pages() - 1));
+                    let begin = map.get(map.page_of(first));
+                    if let Some((begin, end)) = begin.zip(end) {
+                        let range = begin.range.start.max(start)..end.range.end;
+                        add_range(&mut ranges, range);
+                    }
+                    walk.advance(rows);
+                }
+                SelectionRun::Unknown | SelectionRun::Done => return ranges,
+            }
+        }
+    }
+
+    /// Selects no rows but those that are [added](Self::extend_selection) later.
+    pub(crate) fn wait_for_rows(&mut self) {
+        self.rows.ranges = [].into();
+        self.rows.found.is_open = true;
+    }
+
+    /// Selects more rows, which come after all others.
+    pub(crate) fn extend_selection(&mut self, piece: &RowSelector) {
+        self.rows.found.pieces.push(piece.clone());
+    }
+
+    /// Selects no more rows.
+    pub(crate) fn close_selection(&mut self) {
+        self.rows.found.is_open = false;
+    }
+
+    /// Returns the number of rows of the row group.
+    #[must_use]
+    pub(crate) fn num_rows(&self) -> u64 {
+        self.rows.num_rows
+    }
+
+    /// Returns the number of selected rows.
+    #[must_use]
+    pub(crate) fn num_wanted(&self) -> u64 {
+        self.rows.num_wanted()
+    }
+
+    /// Returns the first row of each batch.
+    #[must_use]
+    pub(crate) fn batch_starts(&self) -> &Arc<[u64]> {
+        self.batch_starts.get_or_init(|| {
+            let batch_rows = self.rows.batch_rows.max(1) as u64;
+            self.rows.selection().portions(batch_rows).into()
+        })
+    }
+}
+
+/// A column chunk, by its metadata.
+pub(crate) struct Chunk {
+    /// Its bytes in the file.
+    pub(crate) range: Range<u64>,
+    num_values: u64,
+    pub(crate) uncompressed_size: u64,
+    codec: CompressionCodec,
+    has_dictionary: bool,
+    cipher: Option<ChunkCipher>,
+    /// The places of its pages, if they were looked up.
+    map: Option<Arc<PageMap>>,
+}
+
+impl Chunk {
+    pub(crate) fn mapped(self, map: Option<Arc<PageMap>>) -> Self {
+        Self { map, ..self }
+    }
+
+    pub(crate) fn new(chunk: ReadableChunk, plan: &ColumnPlan, file_length: u64) -> Result<Self> {
+        let metadata = &chunk.layout;
+        if metadata.type_ != plan.leaf_type.physical_type {
+            return Err(Error::corrupt(format!(
+                "the column chunk holds {}, the schema says {}",
+                metadata.type_, plan.leaf_type.physical_type
+            )));
+        }
+        let num_values = u64::try_from(metadata.num_values)
+            .map_err(|_| Error::corrupt("the column chunk has a negative value count"))?;
+        Ok(Self {
+            range: byte_range(metadata, file_length)?,
+            num_values,
+            uncompressed_size: u64::try_from(metadata.total_uncompressed_size).unwrap_or(0),
+            codec: metadata.codec,
+            has_dictionary: has_dictionary(metadata),
+            cipher: chunk.cipher,
+            map: None,
+        })
+    }
+}
+
+/// Returns the keys that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key) before the
+/// row group with this index of a plan is opened: of all columns that the read decodes there.
+#[must_use]
+pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
+    let row_group = plan.row_groups().get(index);
+    let Some(row_group) = row_group.filter(|_| plan.metadata.decryption().is_some()) else {
+        return Vec::new();
+    };
+    let stages = plan.filter().into_iter().flat_map(|it| it.stages());
+    let tested = stages.flat_map(|stage| stage.columns());
+    let columns = plan.columns().iter().chain(tested);
+    let mut keys = Vec::new();
+    for column in columns {
+        // Opening the row group reports any other error.
+        if let Ok(KeyStep::NeedKey(key)) = readable_chunk(plan, row_group.ordinal(), column, None)
+            && !keys.contains(&key)
+        {
+            keys.push(key);
+        }
+    }
+    keys
+}
+
+/// Returns the metadata of a column chunk, or the key that it needs. `others` holds chunks that were decoded before.
+fn readable_chunk(
+    plan: &ReadPlan,
+    row_group: usize,
+    column: &ColumnPlan,
+    others: Option<&mut AlikeChunks>,
+) -> Result<KeyStep<ReadableChunk>> {
+    let metadata = &plan.metadata;
+    let step = match others {
+        Some(others) => metadata.readable_chunk_like(row_group, column.leaf, others)?,
+        None => metadata.readable_chunk(row_group, column.leaf)?,
+    };
+    if let (KeyStep::Ready(chunk), Some(decryption)) = (&step, metadata.decryption())
+        && chunk.cipher.is_none()
+    {
+        decryption.check_plaintext_column(&column.path_parts())?;
+    }
+    Ok(step)
+}
+
+/// Fails if the column chunks opened so far have too many `bytes` for the length of the file.
+fn check_overlap(plan: &ReadPlan, bytes: u64) -> Result<()> {
+    let file_length = plan.pages.file_length.max(1);
+    let limit = plan.pages.limits.overlap_ratio as u64;
+    let most = file_length
+        .saturating_mul(limit)
+        .saturating_mul(plan.repeats);
+    if bytes > most {
+        let ratio = bytes.div_ceil(file_length.saturating_mul(plan.repeats));
+        return Err(Error::limit("overlap_ratio", ratio, limit));
+    }
+    Ok(())
+}
+
+/// Returns the rows of a batch: fewer than the options ask for if rows are wide.
+fn batch_rows(plan: &ReadPlan, row_group: &RowGroupPlan, bytes: u64) -> usize {
+    let row_bytes = (bytes / row_group.num_rows.max(1)).max(1);
+    let rows = plan.options.batch_bytes as u64 / row_bytes;
+    usize::try_from(rows)
+        .unwrap_or(usize::MAX)
+        .clamp(1, plan.options.batch_size.max(1))
+}
+
+/// Adds a range after all others, which it may overlap or touch.
+fn add_range(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
+    match ranges.last_mut() {
+        Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+        _ if range.start < range.end => ranges.push(range),
+        _ => {}
+    }
+}

@@ -1,0 +1,237 @@
+//! The lookup of a bloom filter, a dictionary or page indexes of a column chunk, as its bytes arrive.
+
+use std::ops::Range;
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_format::{ColumnChunk, Encoding, FileMetadata, Limits, PageType, Result};
+
+use super::page_index::{FoundPages, PageIndex};
+
+use crate::ReadPlan;
+use crate::bytes::FileBytes;
+use herringbone_core::Step;
+use herringbone_core::column::DictionaryValues;
+use herringbone_filter::pruning::BloomFilterProbe;
+
+/// A dictionary is read by itself if it is at most one part in this many of its chunk.
+const DICTIONARY_SHARE: u64 = 2;
+
+/// A lookup under way.
+pub(super) struct Lookup {
+    leaf: usize,
+    what: What,
+    /// The ranges that it waits for.
+    needs: Vec<Range<u64>>,
+}
+
+enum What {
+    BloomFilter {
+        test: usize,
+        probe: Box<BloomFilterProbe>,
+        /// The hashes that were not looked up yet.
+        hashes: Vec<u64>,
+    },
+    Dictionary {
+        tests: Vec<usize>,
+        values: Box<DictionaryValues>,
+    },
+    PageIndex(Box<PageIndex>),
+}
+
+/// The result of a lookup.
+pub(super) enum Found {
+    Nothing,
+    /// The chunk has no value that this test accepts.
+    NoValue(usize),
+    Dictionary {
+        tests: Vec<usize>,
+        values: ArrayRef,
+    },
+    Pages(Box<FoundPages>),
+}
+
+impl Lookup {
+    /// Looks up hashes in the bloom filter of a chunk, if it has one.
+    pub(super) fn bloom_filter(
+        metadata: &FileMetadata,
+        (row_group, leaf): (usize, usize),
+        chunk: &ColumnChunk,
+        file_length: u64,
+        (test, hashes): (usize, Vec<u64>),
+    ) -> Option<Self> {
+        let cipher = metadata.cipher_of(row_group, leaf, chunk).ok()?;
+        let probe = BloomFilterProbe::new(chunk.meta_data.as_ref()?, file_length).ok()??;
+        let probe = probe.encrypted(cipher.ready().ok()?);
+        Some(Self::new(
+            leaf,
+            What::BloomFilter {
+                test,
+                probe: Box::new(probe),
+                hashes,
+            },
+        ))
+    }
+
+    /// Reads a dictionary for a test.
+    pub(super) fn dictionary(leaf: usize, test: usize, values: DictionaryValues) -> Self {
+        Self::new(
+            leaf,
+            What::Dictionary {
+                tests: vec![test],
+                values: Box::new(values),
+            },
+        )
+    }
+
+    /// Reads the offset index of a chunk, and the column index if `with_bounds`. Returns `None` if the chunk lacks one.
+    pub(super) fn page_index(
+        plan: &ReadPlan,
+        (row_group, leaf): (usize, usize),
+        chunk: &ColumnChunk,
+        with_bounds: bool,
+    ) -> Option<Self> {
+        let index = PageIndex::new(plan, (row_group, leaf), chunk, with_bounds)?;
+        Some(Self::new(leaf, What::PageIndex(Box::new(index))))
+    }
+
+    fn new(leaf: usize, what: What) -> Self {
+        Self {
+            leaf,
+            what,
+            needs: Vec::new(),
+        }
+    }
+
+    /// Returns the ranges that it needs first.
+    pub(super) fn into_first_ranges(mut self, limits: &Limits) -> Vec<Range<u64>> {
+        // An error counts when it is looked up.
+        match self.poll(limits) {
+            Ok(_) => self.needs,
+            Err(_) => Vec::new(),
+        }
+    }
+
+    pub(super) fn leaf(&self) -> usize {
+        self.leaf
+    }
+
+    /// Adds a test that the result is for.
+    pub(super) fn add_test(&mut self, test: usize) {
+        if let What::Dictionary { tests, .. } = &mut self.what {
+            tests.push(test);
+        }
+    }
+
+    /// Returns the number of bytes of the file that the indexes take.
+    pub(super) fn bytes(&self) -> u64 {
+        match &self.what {
+            What::PageIndex(index) => index.bytes(),
+            What::BloomFilter { .. } | What::Dictionary { .. } => 0,
+        }
+    }
+
+    /// Takes the bytes that it waits for, and calls `on_read` with the number of each read. Returns false if some are
+    /// missing.
+    ///
+    /// # Errors
+    /// Errors of `bytes`.
+    pub(super) fn fetch(
+        &mut self,
+        bytes: &mut dyn FileBytes,
+        mut on_read: impl FnMut(usize),
+    ) -> Result<bool> {
+        let mut missing = Vec::new();
+        for need in std::mem::take(&mut self.needs) {
+            let Some(found) = bytes.get(&need, need.end)? else {
+                missing.push(need);
+                continue;
+            };
+            on_read(found.len());
+            match &mut self.what {
+                What::BloomFilter { probe, .. } => probe.supply(need.start, found),
+                What::Dictionary { values, .. } => values.supply(need.start, found),
+                What::PageIndex(index) => index.supply(need.start, found),
+            }
+        }
+        self.needs = missing;
+        Ok(self.needs.is_empty())
+    }
+
+    /// Returns the result, or `None` if bytes are missing.
+    ///
+    /// # Errors
+    /// Errors in the bytes.
+    pub(super) fn poll(&mut self, limits: &Limits) -> Result<Option<Found>> {
+        if !self.needs.is_empty() {
+            return Ok(None);
+        }
+        let step = match &mut self.what {
+            What::BloomFilter {
+                test,
+                probe,
+                hashes,
+            } => ask(*test, probe, hashes, limits)?,
+            What::Dictionary { tests, values } => match values.poll()? {
+                Step::Need(range) => Step::Need(range),
+                Step::Ready(None) => Step::Ready(Found::Nothing),
+                Step::Ready(Some(values)) => Step::Ready(Found::Dictionary {
+                    tests: std::mem::take(tests),
+                    values,
+                }),
+            },
+            What::PageIndex(index) => {
+                let found = index.poll(limits, &mut self.needs)?;
+                return Ok(found.map(Box::new).map(Found::Pages));
+            }
+        };
+        Ok(match step {
+            Step::Need(range) => {
+                self.needs.push(range);
+                None
+            }
+            Step::Ready(found) => Some(found),
+        })
+    }
+}
+
+/// Looks up one value after the other in a bloom filter, until it may have one.
+fn ask(
+    test: usize,
+    probe: &mut BloomFilterProbe,
+    hashes: &mut Vec<u64>,
+    limits: &Limits,
+) -> Result<Step<Found>> {
+    while let Some(hash) = hashes.last() {
+        match probe.poll(*hash, limits)? {
+            Step::Need(range) => return Ok(Step::Need(range)),
+            Step::Ready(true) => return Ok(Step::Ready(Found::Nothing)),
+            Step::Ready(false) => {
+                hashes.pop();
+            }
+        }
+    }
+    Ok(Step::Ready(Found::NoValue(test)))
+}
+
+/// Returns the range of a chunk's dictionary, if all data pages refer to it and it is a small part of the chunk.
+pub(super) fn dictionary_of_all_pages(chunk: &ColumnChunk) -> Option<Range<u64>> {
+    let metadata = chunk.meta_data.as_ref()?;
+    let start = u64::try_from(metadata.dictionary_page_offset?).ok()?;
+    let end = u64::try_from(metadata.data_page_offset).ok()?;
+    let size = u64::try_from(metadata.total_compressed_size).ok()?;
+    let pages = metadata.encoding_stats.as_ref()?.iter();
+    let mut pages = pages
+        .filter(|pages| pages.page_type != PageType::DictionaryPage)
+        .peekable();
+    let is_known = pages.peek().is_some();
+    let refer = |encoding| {
+        matches!(
+            encoding,
+            Encoding::RleDictionary | Encoding::PlainDictionary
+        )
+    };
+    let all_refer = is_known && pages.all(|pages| pages.count > 0 && refer(pages.encoding));
+    let is_small =
+        start > 0 && start < end && (end - start).saturating_mul(DICTIONARY_SHARE) <= size;
+    (all_refer && is_small).then_some(start..end)
+}

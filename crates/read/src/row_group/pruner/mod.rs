@@ -1,0 +1,585 @@
+//! Pruning: which rows of a row group a filter may select, and which pages have them.
+//!
+//! It takes place before the columns are opened.
+//!
+//! ```text
+//! statistics ─► bloom filters ─► dictionaries ─► page indexes ─► maps of the pages of all columns
+//!               each only for undecided tests, as long as there are undecided rows
+//! ```
+//!
+//! Missing or invalid data leaves rows undecided.
+
+mod lookup;
+mod page_index;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_format::modular_encryption::KeyStep;
+use herringbone_format::{ColumnChunk, ErrorKind, Result};
+
+use self::lookup::{Found, Lookup};
+use self::page_index::FoundPages;
+use super::explanation::StepExplanation;
+use super::open::OpenRowGroup;
+use crate::bytes::FileBytes;
+use crate::plan::count;
+use crate::{ReadPlan, RowGroupPlan};
+use herringbone_core::budget::{Budget, Reservation};
+use herringbone_core::fetch::FetchPolicy;
+use herringbone_core::page::{PageMap, PageMaps, byte_range};
+use herringbone_filter::pruning::index_trust::IndexTrust;
+use herringbone_filter::verdicts::Verdicts;
+use herringbone_filter::{BoundRows, BoundTest, LeafNode, PruningStep, Verdict};
+
+/// The most bytes of memory per byte of an index, once it is decoded and its bounds are in arrays.
+///
+/// A page has at least eight bytes in the indexes, and at most two bounds of 64 bytes each.
+const INDEX_GROWTH: u64 = 32;
+
+/// The indexes of a row group may take one part in this many of the memory of a read.
+const INDEX_SHARE: u64 = 16;
+
+/// Of so many row groups that are looked at, one is assumed to be read: the column chunks of a row group are fetched along
+/// with its indexes if this share of a round trip costs more.
+const SURVIVING_ROW_GROUPS: u64 = 4;
+
+/// The size of a column chunk, in bytes, below which its offset index is not worth a lookup.
+const SMALL_CHUNK: u64 = 16 << 10;
+
+/// The result of pruning a row group.
+pub(crate) struct Pruned {
+    pub(crate) row_group: RowGroupPlan,
+    /// The verdict for each of its rows.
+    pub(crate) verdicts: Verdicts,
+    /// The page maps of the columns that have one.
+    pub(crate) maps: PageMaps,
+    /// The memory of the maps.
+    pub(crate) memory: Reservation,
+}
+
+/// Finds out which rows of a row group a filter may select.
+pub(crate) struct RowGroupPruner {
+    plan: Arc<ReadPlan>,
+    budget: Arc<Budget>,
+    row_group: RowGroupPlan,
+    /// The verdicts of each test of the filter.
+    of_tests: Vec<Verdicts>,
+    verdicts: Verdicts,
+    maps: Vec<(usize, Arc<PageMap>)>,
+    memory: Reservation,
+    /// The steps to take, the next one last.
+    steps: Vec<PruningStep>,
+    lookups: Vec<Lookup>,
+    /// The step that was taken last, and the number of bytes that it read.
+    taken: (PruningStep, u64),
+    /// The numbers of rows that were ruled out and accepted before it.
+    known: (u64, u64),
+    /// The result of each step, for an explanation.
+    explanation: Option<Vec<StepExplanation>>,
+}
+
+/// Returns the verdicts of statistics for each test of the filter, in a row group.
+fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdicts>> {
+    let tests = plan.filter().map_or(&[][..], |filter| filter.tests());
+    let is_asked = plan.options().pruning.has(PruningStep::Statistics);
+    let verdict = |test: &BoundTest| match is_asked {
+        true => test.verdict(plan.metadata(), row_group.ordinal()),
+        false => Ok(Verdict::Some),
+    };
+    tests
+        .iter()
+        .map(|test| Ok(Verdicts::all(row_group.num_rows, verdict(test)?)))
+        .collect()
+}
+
+/// Returns true if statistics leave several row groups to test, and accept no more rows than they leave undecided.
+#[must_use]
+pub fn tests_row_groups(plan: &ReadPlan) -> bool {
+    let Some(filter) = plan.filter() else {
+        return false;
+    };
+    let (mut row_groups, mut untested, mut tested) = (0, 0, 0);
+    for row_group in plan.row_groups() {
+        let verdict = by_statistics(plan, row_group).map(|of_tests| {
+            let verdicts = filter.verdicts(&of_tests, row_group.num_rows);
+            verdicts.whole()
+        });
+        match verdict {
+            Ok(Verdict::None) => {}
+            Ok(Verdict::All) => untested += row_group.num_wanted(),
+            // Reading the row group reports the error.
+            Ok(Verdict::Some) | Err(_) => {
+                row_groups += 1;
+                tested += row_group.num_wanted();
+            }
+        }
+    }
+    row_groups > 1 && tested >= untested
+}
+
+impl RowGroupPruner {
+    /// Creates the pruner of a row group of the plan, or of a part of one.
+    ///
+    /// # Errors
+    /// Corrupt if metadata of the row group is invalid; errors of custom predicates.
+    pub(crate) fn new(
+        plan: Arc<ReadPlan>,
+        row_group: RowGroupPlan,
+        budget: Arc<Budget>,
+    ) -> Result<Self> {
+        let of_tests = by_statistics(&plan, &row_group)?;
+        let steps = PruningStep::LOOKUPS.iter().rev().copied();
+        let steps = steps.filter(|step| plan.options().pruning.has(*step));
+        let steps = steps.filter(|step| plan.is_filtered() || *step == PruningStep::PageMaps);
+        let mut pruner = Self {
+            verdicts: Verdicts::all(row_group.num_rows, Verdict::All),
+            steps: steps.collect(),
+            memory: Reservation::new(budget.clone()),
+            plan,
+            budget,
+            row_group,
+            of_tests,
+            maps: Vec::new(),
+            lookups: Vec::new(),
+            taken: (PruningStep::Statistics, 0),
+            known: (0, 0),
+            explanation: None,
+        };
+        pruner.decide();
+        Ok(pruner)
+    }
+
+    /// Keeps the result of each step, for an explanation.
+    pub(crate) fn explained(mut self) -> Self {
+        self.explanation = Some(Vec::new());
+        self
+    }
+
+    /// Returns the result of each step.
+    pub(crate) fn into_explanation(self) -> Vec<StepExplanation> {
+        self.explanation.unwrap_or_default()
+    }
+
+    /// Notes the result of the step that was taken last.
+    fn note_step(&mut self) {
+        let ranges = &self.row_group.ranges;
+        let rows = |verdict| count(&self.verdicts.within(ranges, |it| it == verdict));
+        let (refused, accepted) = (rows(Verdict::None), rows(Verdict::All));
+        let (step, bytes) = self.taken;
+        let metrics = self.budget.metrics().step(step);
+        metrics
+            .rows_refused
+            .add(refused.saturating_sub(self.known.0));
+        metrics
+            .rows_accepted
+            .add(accepted.saturating_sub(self.known.1));
+        self.known = (refused, accepted);
+        if let Some(explanation) = &mut self.explanation {
+            explanation.push(StepExplanation::new(step, refused, accepted, bytes));
+        }
+    }
+
+    /// Returns the result, or `None` if bytes are missing. All lookups of a step ask for their bytes in one round.
+    ///
+    /// # Errors
+    /// Key if encrypted data is not authentic; Limit if the budget refuses; errors of `bytes`.
+    pub(crate) fn poll(&mut self, bytes: &mut dyn FileBytes) -> Result<Option<Pruned>> {
+        loop {
+            let mut lookups = std::mem::take(&mut self.lookups);
+            for mut lookup in lookups.drain(..) {
+                let is_done = loop {
+                    if self.look_up(&mut lookup)? {
+                        break true;
+                    }
+                    if !self.fetch(&mut lookup, bytes)? {
+                        break false;
+                    }
+                };
+                if !is_done {
+                    self.lookups.push(lookup);
+                }
+            }
+            if !self.lookups.is_empty() {
+                return Ok(None);
+            }
+            self.decide();
+            self.note_step();
+            let next = loop {
+                match self.steps.pop() {
+                    Some(step) if !self.is_worth(step) => {}
+                    next => break next,
+                }
+            };
+            let Some(step) = next else {
+                return self.take().map(Some);
+            };
+            self.taken = (step, 0);
+            self.begin(step)?;
+        }
+    }
+
+    /// Returns the ranges of the file that later steps may look up, and all column chunks if they are small: as long as they
+    /// cost less than a round trip, and up to `ahead` bytes.
+    pub(crate) fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
+        let mut left = policy.round_trip_bytes.min(ahead);
+        let mut planned = Vec::new();
+        for step in self.steps.iter().rev() {
+            for range in self.first_ranges(*step) {
+                let bytes = range.end - range.start;
+                if bytes <= left {
+                    left -= bytes;
+                    planned.push(range);
+                }
+            }
+        }
+        let metadata = self.plan.metadata();
+        let chunk = |leaf: &usize| {
+            let chunk = metadata.readable_chunk(self.row_group.ordinal(), *leaf);
+            let chunk = chunk.and_then(KeyStep::ready).ok()?;
+            byte_range(&chunk.layout, self.plan.file_length()).ok()
+        };
+        let chunks: Vec<_> = self.plan.leaves_to_map().iter().filter_map(chunk).collect();
+        let bytes: u64 = chunks.iter().map(|chunk| chunk.end - chunk.start).sum();
+        if bytes <= left / SURVIVING_ROW_GROUPS {
+            planned.extend(chunks);
+        }
+        planned
+    }
+
+    /// Returns the ranges of the file that a step looks up first.
+    fn first_ranges(&self, step: PruningStep) -> Vec<Range<u64>> {
+        let undecided = self.undecided();
+        let place = |leaf| (self.row_group.ordinal(), leaf);
+        let page_index = |leaf: usize, with_bounds| {
+            let chunk = self.chunk(leaf)?;
+            Lookup::page_index(&self.plan, place(leaf), &chunk, with_bounds)
+        };
+        let lookups: Vec<Lookup> = match step {
+            PruningStep::BloomFilters => {
+                let filters = undecided.into_iter();
+                filters.filter_map(|test| self.bloom_filter(test)).collect()
+            }
+            PruningStep::Dictionaries => {
+                let chunks = undecided.iter().filter_map(|it| self.chunk(it.1.leaf));
+                return chunks
+                    .filter_map(|chunk| lookup::dictionary_of_all_pages(&chunk))
+                    .collect();
+            }
+            PruningStep::ColumnIndexes => {
+                let leaves = undecided.iter().map(|(_, leaf)| leaf.leaf);
+                leaves.filter_map(|leaf| page_index(leaf, true)).collect()
+            }
+            PruningStep::PageMaps => {
+                let leaves = self.plan.leaves_to_map().into_iter();
+                leaves.filter_map(|leaf| page_index(leaf, false)).collect()
+            }
+            _ => return Vec::new(),
+        };
+        let limits = &self.plan.options().limits;
+        lookups
+            .into_iter()
+            .flat_map(|lookup| lookup.into_first_ranges(limits))
+            .collect()
+    }
+
+    /// Gives a lookup the bytes that it waits for. Returns false if some of them are missing.
+    fn fetch(&mut self, lookup: &mut Lookup, bytes: &mut dyn FileBytes) -> Result<bool> {
+        let (step, taken) = &mut self.taken;
+        let reads = &self.budget.metrics().step(*step).reads;
+        lookup.fetch(bytes, |bytes| {
+            *taken += bytes as u64;
+            reads.add(bytes);
+        })
+    }
+
+    fn take(&mut self) -> Result<Pruned> {
+        let maps = std::mem::take(&mut self.maps);
+        self.memory
+            .resize(maps.iter().map(|(_, map)| map.heap_bytes()).sum())?;
+        let memory = Reservation::new(self.budget.clone());
+        let metrics = self.budget.metrics();
+        let whole = self.plan.row_groups().get(self.row_group.index);
+        let is_whole = whole.is_some_and(|it| it.num_wanted() == self.row_group.num_wanted());
+        self.budget.look_at(self.row_group.index);
+        let is_passed_over = is_whole && self.verdicts.whole() == Verdict::None;
+        metrics.row_groups_passed_over.add(is_passed_over.into());
+        Ok(Pruned {
+            row_group: self.row_group.clone(),
+            verdicts: self.verdicts.clone(),
+            maps: maps.into(),
+            memory: std::mem::replace(&mut self.memory, memory),
+        })
+    }
+
+    fn decide(&mut self) {
+        if let Some(filter) = self.plan.filter() {
+            self.verdicts = filter.verdicts(&self.of_tests, self.row_group.num_rows);
+        }
+    }
+
+    /// Returns true if a step may decide about more rows.
+    fn is_worth(&self, step: PruningStep) -> bool {
+        let verdict = self.verdicts.whole();
+        match step {
+            PruningStep::PageMaps => {
+                // Pages may be skipped.
+                let is_partial = self.row_group.num_wanted() < self.row_group.num_rows / 2;
+                verdict == Verdict::Some || (verdict == Verdict::All && is_partial)
+            }
+            _ => verdict == Verdict::Some,
+        }
+    }
+
+    /// Returns the undecided tests of leaves, with their numbers.
+    fn undecided(&self) -> Vec<(usize, &LeafNode)> {
+        let tests = self.undecided_tests();
+        let leaves = tests.filter_map(|(index, test)| match test {
+            BoundTest::Leaf(leaf) => Some((index, &**leaf)),
+            BoundTest::Unstored { .. } | BoundTest::Rows(_) => None,
+        });
+        leaves.collect()
+    }
+
+    /// Returns the custom predicates that are undecided.
+    fn undecided_rows(&self) -> Vec<(usize, &BoundRows)> {
+        let tests = self.undecided_tests();
+        let rows = tests.filter_map(|(index, test)| match test {
+            BoundTest::Rows(rows) => Some((index, &**rows)),
+            BoundTest::Unstored { .. } | BoundTest::Leaf(_) => None,
+        });
+        rows.collect()
+    }
+
+    fn undecided_tests(&self) -> impl Iterator<Item = (usize, &BoundTest)> {
+        let tests = self.plan.filter().map_or(&[][..], |filter| filter.tests());
+        let tests = tests.iter().zip(&self.of_tests).enumerate();
+        let undecided = tests.filter(|(_, (_, known))| known.whole() == Verdict::Some);
+        undecided.map(|(index, (test, _))| (index, test))
+    }
+
+    fn chunk(&self, leaf: usize) -> Option<ColumnChunk> {
+        let chunk = self
+            .plan
+            .metadata()
+            .column_chunk(self.row_group.ordinal(), leaf);
+        // Reading the pages reports the error.
+        chunk.ok().filter(|chunk| chunk.meta_data.is_some())
+    }
+
+    /// Starts the lookups of a step.
+    fn begin(&mut self, step: PruningStep) -> Result<()> {
+        let lookups = match step {
+            PruningStep::BloomFilters => {
+                let tests = self.undecided().into_iter();
+                tests.filter_map(|test| self.bloom_filter(test)).collect()
+            }
+            PruningStep::Dictionaries => self.dictionaries()?,
+            PruningStep::ColumnIndexes => {
+                let mut leaves: Vec<_> =
+                    self.undecided().iter().map(|(_, leaf)| leaf.leaf).collect();
+                let rows = self.undecided_rows();
+                leaves.extend(rows.into_iter().flat_map(|(_, rows)| rows.page_leaves()));
+                leaves.sort_unstable();
+                leaves.dedup();
+                self.page_indexes(&leaves, true)?
+            }
+            PruningStep::PageMaps => {
+                let known: Vec<_> = self.maps.iter().map(|(leaf, _)| *leaf).collect();
+                let mut leaves = self.plan.leaves_to_map();
+                leaves.retain(|leaf| !known.contains(leaf));
+                self.page_indexes(&leaves, false)?
+            }
+            _ => Vec::new(),
+        };
+        self.lookups = lookups;
+        Ok(())
+    }
+
+    fn bloom_filter(&self, (test, leaf): (usize, &LeafNode)) -> Option<Lookup> {
+        let hashes = leaf.bounds.as_ref()?.hashes()?.to_vec();
+        let chunk = self.chunk(leaf.leaf)?;
+        let file_length = self.plan.file_length();
+        Lookup::bloom_filter(
+            self.plan.metadata(),
+            (self.row_group.ordinal(), leaf.leaf),
+            &chunk,
+            file_length,
+            (test, hashes),
+        )
+    }
+
+    /// Returns the lookups of dictionaries, if all pages refer to them and they are the smaller part of the chunk.
+    fn dictionaries(&self) -> Result<Vec<Lookup>> {
+        let Some(filter) = self.plan.filter() else {
+            return Ok(Vec::new());
+        };
+        let tests = self.undecided();
+        let is_open = |test: &(usize, &LeafNode)| {
+            let chunk = self.chunk(test.1.leaf);
+            chunk.and_then(|chunk| lookup::dictionary_of_all_pages(&chunk))
+        };
+        let tests: Vec<_> = tests
+            .into_iter()
+            .filter_map(|test| is_open(&test).map(|place| (test, place)))
+            .collect();
+        if tests.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut lookups: Vec<Lookup> = Vec::new();
+        let mut left = tests;
+        for plan in filter.stages() {
+            let leaves: Vec<usize> = plan.leaves().collect();
+            let (here, others): (Vec<_>, Vec<_>) = left
+                .into_iter()
+                .partition(|((_, leaf), _)| leaves.contains(&leaf.leaf));
+            left = others;
+            if here.is_empty() {
+                continue;
+            }
+            let row_group = OpenRowGroup::new(plan, self.row_group.index, &self.budget)?;
+            for ((test, leaf), place) in here {
+                let same = lookups.iter_mut().find(|it| it.leaf() == leaf.leaf);
+                match same {
+                    Some(lookup) => lookup.add_test(test),
+                    None => {
+                        let ordinal = leaves.iter().position(|it| *it == leaf.leaf);
+                        let values = ordinal.and_then(|it| row_group.dictionary_values(it, &place));
+                        lookups.extend(values.map(|it| Lookup::dictionary(leaf.leaf, test, it)));
+                    }
+                }
+            }
+        }
+        Ok(lookups)
+    }
+
+    /// The indexes of these leaves, in as far as memory is left for them.
+    fn page_indexes(&mut self, leaves: &[usize], with_bounds: bool) -> Result<Vec<Lookup>> {
+        let mut lookups = Vec::new();
+        let most = self.memory.limit() / INDEX_SHARE;
+        for leaf in leaves {
+            let Some(chunk) = self.chunk(*leaf) else {
+                continue;
+            };
+            let size = chunk
+                .meta_data
+                .as_ref()
+                .map_or(0, |it| it.total_compressed_size);
+            if !with_bounds && u64::try_from(size).unwrap_or(0) < SMALL_CHUNK {
+                continue;
+            }
+            let place = (self.row_group.ordinal(), *leaf);
+            let Some(lookup) = Lookup::page_index(&self.plan, place, &chunk, with_bounds) else {
+                continue;
+            };
+            let bytes = lookup.bytes().saturating_mul(INDEX_GROWTH);
+            let bytes = self.memory.bytes().saturating_add(bytes);
+            if bytes > most {
+                break;
+            }
+            self.memory.resize(bytes)?;
+            lookups.push(lookup);
+        }
+        Ok(lookups)
+    }
+
+    /// Goes on with a lookup. Returns false if bytes are missing. Damaged data decides nothing.
+    fn look_up(&mut self, lookup: &mut Lookup) -> Result<bool> {
+        let found = match lookup.poll(&self.plan.options().limits) {
+            Ok(None) => return Ok(false),
+            Ok(Some(found)) => found,
+            Err(error) if error.kind() == ErrorKind::Key || Budget::refused(&error) => {
+                return Err(error.in_row_group(self.row_group.ordinal()));
+            }
+            Err(_) => return Ok(true),
+        };
+        let leaf = lookup.leaf();
+        match found {
+            Found::Nothing => {}
+            Found::NoValue(test) => {
+                self.and(test, &Verdicts::all(self.row_group.num_rows, Verdict::None))
+            }
+            Found::Dictionary { tests, values } => {
+                for test in tests {
+                    let verdict = match self.leaf_node(test) {
+                        Some(node) => node.verdict_of_values(&values)?,
+                        None => Verdict::Some,
+                    };
+                    // Nulls are in no dictionary.
+                    if verdict == Verdict::None {
+                        self.and(test, &Verdicts::all(self.row_group.num_rows, verdict));
+                    }
+                }
+            }
+            Found::Pages(found) => self.add_pages(leaf, &found)?,
+        }
+        Ok(true)
+    }
+
+    /// Takes the pages of a leaf into account, unless the indexes contradict themselves, each other or the first page.
+    fn add_pages(&mut self, leaf: usize, found: &FoundPages) -> Result<()> {
+        let map = self.chunk_range(leaf);
+        let map =
+            map.and_then(|range| PageMap::new(&found.offsets, &range, self.row_group.num_rows));
+        let Some(map) = map else {
+            return Ok(());
+        };
+        let pages = (0..map.num_pages()).filter_map(|page| map.get(page));
+        let pages: Vec<Range<u64>> = pages.map(|page| page.rows).collect();
+        let first = pages.first().map_or(0, |rows| rows.end - rows.start);
+        let bounds = found.bounds.as_deref();
+        let bounds = bounds.filter(|it| it.null_pages.len() == pages.len());
+        let trust = self.plan.leaf(leaf);
+        let trust = trust.map(|leaf| IndexTrust::new(self.plan.metadata(), leaf));
+        let agree = |bounds| trust.is_some_and(|trust| trust.has_rows(bounds, &pages));
+        if !found.may_start_with(first) || !bounds.is_none_or(agree) {
+            self.maps.push((leaf, Arc::new(map.contradicted())));
+            return Ok(());
+        }
+        if let Some(bounds) = bounds {
+            let chunk = self.chunk(leaf).and_then(|chunk| chunk.meta_data);
+            let statistics = chunk.and_then(|chunk| chunk.statistics).unwrap_or_default();
+            let mut verdicts = Vec::new();
+            for (test, node) in self.undecided() {
+                if let Some(test_of_bounds) = node.bounds.as_ref().filter(|_| node.leaf == leaf) {
+                    let of_pages = test_of_bounds.verdicts_of_pages(bounds, &statistics, &pages)?;
+                    verdicts.push((test, of_pages));
+                }
+            }
+            for (test, rows) in self.undecided_rows() {
+                let indexes = (bounds, &*found.offsets);
+                verdicts.push((test, rows.verdicts_of_pages(leaf, indexes, &pages)?));
+            }
+            for (test, verdicts) in verdicts {
+                if let Some(known) = self.of_tests.get_mut(test) {
+                    *known = known.refined(&verdicts);
+                }
+            }
+        }
+        self.maps.push((leaf, Arc::new(map)));
+        Ok(())
+    }
+
+    fn leaf_node(&self, test: usize) -> Option<&LeafNode> {
+        match self.plan.filter()?.tests().get(test)? {
+            BoundTest::Leaf(leaf) => Some(leaf),
+            BoundTest::Unstored { .. } | BoundTest::Rows(_) => None,
+        }
+    }
+
+    fn chunk_range(&self, leaf: usize) -> Option<Range<u64>> {
+        let chunk = self
+            .plan
+            .metadata()
+            .readable_chunk(self.row_group.ordinal(), leaf)
+            .ok()?;
+        let chunk = chunk.ready().ok()?;
+        byte_range(&chunk.layout, self.plan.file_length()).ok()
+    }
+
+    fn and(&mut self, test: usize, verdicts: &Verdicts) {
+        if let Some(known) = self.of_tests.get_mut(test) {
+            *known = known.and(verdicts);
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! The indexes of a column chunk, and the header of its first data page, which shows whether the offset index counts rows
+//! as the pages do.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_format::modular_encryption::KeyStep;
+use herringbone_format::{
+    ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, PageHeader, Result,
+};
+
+use crate::ReadPlan;
+use herringbone_core::column::rows_of_page;
+use herringbone_core::page::{PageStart, PageWalker, has_dictionary};
+use herringbone_filter::pruning::IndexDecoder;
+
+/// The number of bytes that are read for a page header. If it is longer, twice as many are read.
+const USUAL_HEADER: u64 = 128;
+
+/// The lookup of the indexes of a chunk. All that is missing is asked for at once.
+pub(super) struct PageIndex {
+    /// The column index, if bounds or histograms are asked for.
+    bounds: Option<Index<ColumnIndex>>,
+    offsets: Index<OffsetIndex>,
+    /// Stands before the first data page.
+    walker: PageWalker,
+    /// True if each level of the column is a row.
+    is_flat: bool,
+    is_asked: bool,
+    /// Supplied bytes with their offsets in the file.
+    supplied: Vec<(u64, Bytes)>,
+}
+
+/// One of the indexes of a chunk.
+struct Index<T> {
+    decoder: IndexDecoder<T>,
+    /// The index, if it was decoded before.
+    known: Option<Arc<T>>,
+}
+
+impl<T> Index<T> {
+    /// Returns the range to read, unless the index is known.
+    fn missing(&self) -> Option<Range<u64>> {
+        self.known.is_none().then(|| self.decoder.range())
+    }
+}
+
+/// The indexes of a chunk.
+pub(super) struct FoundPages {
+    /// The column index, if it was asked for.
+    pub(super) bounds: Option<Arc<ColumnIndex>>,
+    pub(super) offsets: Arc<OffsetIndex>,
+    /// The number of levels of the first data page.
+    first_levels: u64,
+    /// The number of its rows, if its header states it.
+    first_rows: Option<u64>,
+}
+
+impl FoundPages {
+    /// Tells whether the first data page has as many rows as the indexes imply, as far as its header shows. If all rows of
+    /// an index are off by one, it is this page that is too long.
+    pub(super) fn may_start_with(&self, rows: u64) -> bool {
+        self.first_levels >= rows && self.first_rows.is_none_or(|it| it == rows)
+    }
+}
+
+impl PageIndex {
+    /// Starts to look up the indexes of the chunk of `leaf`; returns `None` if the chunk lacks one of them.
+    pub(super) fn new(
+        plan: &ReadPlan,
+        (row_group, leaf): (usize, usize),
+        chunk: &ColumnChunk,
+        with_bounds: bool,
+    ) -> Option<Self> {
+        let (limits, file_length) = (&plan.options().limits, plan.file_length());
+        let cipher = plan.metadata().cipher_of(row_group, leaf, chunk);
+        let cipher = cipher.and_then(KeyStep::ready).ok()?;
+        let offsets = IndexDecoder::of_offsets(chunk, file_length, limits).ok()??;
+        let is_flat = plan.leaf(leaf)?.max_rep_level == 0;
+        let bounds = IndexDecoder::of_column(chunk, file_length, limits);
+        let bounds = bounds.ok().flatten();
+        let bounds = match with_bounds {
+            true => Some(bounds?),
+            // Histograms of lists show what page headers may not.
+            false => bounds.filter(|_| !is_flat),
+        };
+        let readable = plan.metadata().readable_chunk(row_group, leaf);
+        let readable = readable.and_then(KeyStep::ready).ok()?;
+        let mut walker = PageWalker::of_chunk(&readable, file_length).ok()?;
+        let offset = u64::try_from(readable.layout.data_page_offset).ok()?;
+        let mut start = PageStart::first(offset);
+        start.ordinal = usize::from(has_dictionary(&readable.layout));
+        walker.jump(start);
+        let known = plan.page_indexes().get(row_group, leaf).unwrap_or_default();
+        Some(Self {
+            bounds: bounds.map(|decoder| Index {
+                decoder: decoder.encrypted(cipher.clone()),
+                known: known.columns,
+            }),
+            offsets: Index {
+                decoder: offsets.encrypted(cipher),
+                known: known.offsets,
+            },
+            walker,
+            is_flat,
+            is_asked: false,
+            supplied: Vec::new(),
+        })
+    }
+
+    /// Returns the number of bytes of the file that the indexes take.
+    pub(super) fn bytes(&self) -> u64 {
+        let bounds = self.bounds.as_ref().map(|it| it.decoder.range());
+        let offsets = Some(self.offsets.decoder.range());
+        let ranges = [bounds, offsets].into_iter().flatten();
+        ranges.map(|range| range.end - range.start).sum()
+    }
+
+    /// Hands in bytes that were asked for, which start at `offset` of the file.
+    pub(super) fn supply(&mut self, offset: u64, bytes: Bytes) {
+        self.supplied.retain(|(other, _)| *other != offset);
+        self.supplied.push((offset, bytes));
+    }
+
+    /// Returns an index, decoded from the bytes that were supplied unless it is known.
+    fn index<T>(&self, index: &Index<T>, limits: &Limits) -> Result<Arc<T>> {
+        if let Some(known) = &index.known {
+            return Ok(known.clone());
+        }
+        let bytes = self.at(index.decoder.range().start);
+        index.decoder.decode(&bytes, limits).map(Arc::new)
+    }
+
+    fn at(&self, offset: u64) -> Bytes {
+        let found = self.supplied.iter().find(|(start, _)| *start == offset);
+        found.map(|(_, bytes)| bytes.clone()).unwrap_or_default()
+    }
+
+    /// Returns the indexes, or `None` after adding the missing ranges to `needs`.
+    ///
+    /// # Errors
+    /// Errors in the bytes.
+    pub(super) fn poll(
+        &mut self,
+        limits: &Limits,
+        needs: &mut Vec<Range<u64>>,
+    ) -> Result<Option<FoundPages>> {
+        if !self.is_asked {
+            self.is_asked = true;
+            needs.extend(self.bounds.as_ref().and_then(Index::missing));
+            needs.extend(self.offsets.missing());
+            needs.push(self.header_range(USUAL_HEADER));
+            return Ok(None);
+        }
+        let offsets = self.index(&self.offsets, limits)?;
+        let first = offsets.page_locations.first();
+        let first = first.and_then(|page| u64::try_from(page.offset).ok());
+        let first = first.ok_or_else(|| Error::corrupt("an offset index without pages"))?;
+        // Some writers do not state the offset of the first data page.
+        let mut start = self.walker.start();
+        if first != start.offset {
+            start.offset = first;
+            self.walker.jump(start);
+        }
+        let header = self.at(first);
+        let decode = PageHeader::decode_prefix_without_statistics;
+        if !self.walker.decode_header(&header, limits, decode)? {
+            let length = USUAL_HEADER.max(2 * header.len() as u64);
+            needs.push(self.header_range(length));
+            return Ok(None);
+        }
+        let header = self.walker.header();
+        let levels = header.and_then(PageHeader::num_values);
+        let rows = header.and_then(|header| rows_of_page(header, self.is_flat));
+        let bounds = self.bounds.as_ref();
+        let bounds = bounds.map(|index| self.index(index, limits));
+        Ok(Some(FoundPages {
+            bounds: bounds.transpose()?,
+            offsets,
+            first_levels: levels.and_then(|it| u64::try_from(it).ok()).unwrap_or(0),
+            first_rows: rows.map(|rows| rows as u64),
+        }))
+    }
+
+    /// Returns the range of `length` bytes from the first data page on, cut at the end of its chunk.
+    fn header_range(&self, length: u64) -> Range<u64> {
+        let start = self.walker.start().offset;
+        start
+            ..start
+                .saturating_add(length)
+                .min(self.walker.end())
+                .max(start)
+    }
+}

@@ -1,0 +1,364 @@
+//! The machine that reads one row group: it prunes, decodes the tested columns, selects rows and decodes the others.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_format::Result;
+
+use super::levels::{LevelTask, Levels, SharedStep};
+use super::pruner::RowGroupPruner;
+use crate::bytes::FileBytes;
+use crate::{ReadPlan, RowGroupPlan};
+use herringbone_core::budget::{Budget, Reservation};
+use herringbone_core::fetch::FetchPolicy;
+use herringbone_core::loss::Losses;
+
+/// The read of one row group, or of a part of one.
+///
+/// It is a state machine without I/O: one thread polls it, or several take its tasks. It owns all it needs, so it can go to
+/// another thread at any time.
+pub struct RowGroupRead {
+    plan: Arc<ReadPlan>,
+    budget: Arc<Budget>,
+    row_group: RowGroupPlan,
+    /// True if pages are skipped: the plan or a filter selects some of the rows.
+    skips_pages: bool,
+    /// The number of selected rows that were emitted.
+    emitted: u64,
+    /// The number of rows that were emitted before the row group started again, and are decoded once more.
+    again: u64,
+    /// The upper bound of the rows that may still come, after the last batch.
+    rows_left: u64,
+    stage: Stage,
+}
+
+/// The state of a [`RowGroupRead`].
+enum Stage {
+    /// Nothing was done.
+    Planned,
+    Pruning(Box<RowGroupPruner>),
+    Open(Box<Levels>),
+    Over,
+}
+
+/// A position between two batches of a [`RowGroupRead`].
+#[derive(Debug, Clone, Copy)]
+pub struct RowGroupPosition {
+    /// The number of rows that were emitted.
+    emitted: u64,
+    /// The end of these rows, counted in the row group.
+    emitted_to: u64,
+}
+
+/// The result of a step of a [`RowGroupRead`].
+#[derive(Debug)]
+pub enum RowGroupStep {
+    /// Bytes are missing.
+    Pending,
+    /// The next batch.
+    Batch(RecordBatch),
+    /// The row group has no more rows.
+    End,
+}
+
+impl RowGroupRead {
+    /// Begins with a row group of a plan, or a part of one.
+    pub(crate) fn new(plan: Arc<ReadPlan>, row_group: RowGroupPlan, budget: Arc<Budget>) -> Self {
+        Self {
+            rows_left: row_group.num_wanted(),
+            skips_pages: plan.is_filtered() || row_group.num_wanted() < row_group.num_rows,
+            again: 0,
+            plan,
+            budget,
+            row_group,
+            emitted: 0,
+            stage: Stage::Planned,
+        }
+    }
+
+    /// Returns the index of the row group in its plan.
+    #[must_use]
+    pub fn index(&self) -> usize {
+        self.row_group.index
+    }
+
+    /// Returns the number of rows that the plan selects before any filter.
+    #[must_use]
+    pub fn planned_rows(&self) -> u64 {
+        self.row_group.num_wanted()
+    }
+
+    /// Returns the ordinal of the row group in the file.
+    #[must_use]
+    pub fn ordinal(&self) -> usize {
+        self.row_group.ordinal()
+    }
+
+    /// Returns the first selected row, counted in the file.
+    pub(crate) fn first_row(&self) -> u64 {
+        let first = self.row_group.row_ranges().first();
+        self.row_group.first_row + first.map_or(0, |range| range.start)
+    }
+
+    /// Returns true if no rows were emitted.
+    pub(crate) fn is_at_start(&self) -> bool {
+        self.emitted == 0 && self.row_group.rows_before == 0
+    }
+
+    /// Returns the memory of the read.
+    #[must_use]
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+
+    /// Returns the ranges of the file that the pruning or the open columns need next: about as many bytes as `ahead`, in the
+    /// order in which each column decodes them.
+    #[must_use]
+    pub fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
+        match &self.stage {
+            Stage::Pruning(pruner) => pruner.planned(ahead, policy),
+            Stage::Open(levels) => levels.planned(ahead, policy),
+            Stage::Planned | Stage::Over => Vec::new(),
+        }
+    }
+
+    /// Returns the ranges of the open column chunks.
+    #[must_use]
+    pub fn chunk_ranges(&self) -> Vec<Range<u64>> {
+        match &self.stage {
+            Stage::Open(levels) => levels.chunk_ranges(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns the upper bound of the rows that may still come, after the last batch.
+    #[must_use]
+    pub fn rows_left(&self) -> u64 {
+        self.rows_left
+    }
+
+    /// Takes the damaged pages that the batches so far did without.
+    pub fn take_losses(&mut self) -> Losses {
+        match &mut self.stage {
+            Stage::Open(levels) => levels.take_losses(),
+            _ => Losses::default(),
+        }
+    }
+
+    /// Prunes the row group and opens its columns. Returns false if bytes are missing.
+    ///
+    /// # Errors
+    /// Corrupt or Unsupported if metadata is invalid; Key; Limit; errors of predicates and of `bytes`.
+    pub fn open(&mut self, bytes: &mut dyn FileBytes) -> Result<bool> {
+        if let Stage::Planned = self.stage {
+            if !self.skips_pages {
+                let maps = Reservation::new(self.budget.clone());
+                let levels = Levels::whole(&self.plan, &self.row_group, (&self.budget, maps))?;
+                self.stage = Stage::Open(Box::new(levels));
+                return Ok(true);
+            }
+            let (plan, budget) = (self.plan.clone(), self.budget.clone());
+            let pruner = RowGroupPruner::new(plan, self.row_group.clone(), budget)?;
+            self.stage = Stage::Pruning(Box::new(pruner));
+        }
+        let Stage::Pruning(pruner) = &mut self.stage else {
+            return Ok(true);
+        };
+        let Some(pruned) = pruner.poll(bytes)? else {
+            return Ok(false);
+        };
+        let is_filtered = self.plan.is_filtered();
+        self.stage = match Levels::of_pruned(&self.plan, pruned, &self.budget)? {
+            None => {
+                self.rows_left = 0;
+                Stage::Over
+            }
+            Some(levels) => {
+                if is_filtered {
+                    self.rows_left = levels.rows_left();
+                }
+                Stage::Open(Box::new(levels))
+            }
+        };
+        Ok(true)
+    }
+
+    /// Decodes the next batch on this thread. At most `most` rows are looked for.
+    ///
+    /// With `tests_ahead`, more rows are tested while bytes of other columns are missing.
+    ///
+    /// # Errors
+    /// Errors in the bytes, with their place; errors of predicates and of `bytes`.
+    pub fn poll(&mut self, how: (u64, bool), bytes: &mut dyn FileBytes) -> Result<RowGroupStep> {
+        if !matches!(self.stage, Stage::Open(_)) && !self.open(bytes)? {
+            return Ok(RowGroupStep::Pending);
+        }
+        loop {
+            let Stage::Open(levels) = &mut self.stage else {
+                return Ok(RowGroupStep::End);
+            };
+            let batch = match levels.poll(how, bytes)? {
+                RowGroupStep::Batch(batch) => batch,
+                RowGroupStep::Pending => return Ok(RowGroupStep::Pending),
+                RowGroupStep::End => {
+                    self.end();
+                    return Ok(RowGroupStep::End);
+                }
+            };
+            self.rows_left = levels.rows_left();
+            let rows = batch.num_rows();
+            let again = usize::try_from(self.again).map_or(rows, |again| again.min(rows));
+            self.again -= again as u64;
+            if again < rows {
+                self.emitted += (rows - again) as u64;
+                return Ok(RowGroupStep::Batch(match again {
+                    0 => batch,
+                    again => batch.slice(again, rows - again),
+                }));
+            }
+            // They were reported with the rows.
+            levels.take_losses();
+        }
+    }
+
+    /// Splits the columns that come next among `threads`, which then share them. Page headers are read from `bytes`.
+    pub fn share(&mut self, threads: usize, bytes: &mut dyn FileBytes) {
+        if let Stage::Open(levels) = &mut self.stage {
+            levels.share(threads, bytes);
+        }
+    }
+
+    /// Returns the state of a row group whose columns threads share. No more than `most` rows are to be found.
+    ///
+    /// # Errors
+    /// The error that is due.
+    pub fn poll_shared(&mut self, most: u64) -> Result<SharedStep> {
+        match &mut self.stage {
+            Stage::Open(levels) => levels.poll_shared(most),
+            _ => Ok(SharedStep::End),
+        }
+    }
+
+    /// Returns true if threads are done with the columns that they share, and others have to be [shared](Self::share).
+    #[must_use]
+    pub fn is_level_over(&self, most: u64) -> bool {
+        matches!(&self.stage, Stage::Open(levels) if levels.is_level_over(most))
+    }
+
+    /// Takes the most urgent task of the columns that threads share, of the batches up to `ahead` after the one that is due.
+    pub fn take_task(&mut self, ahead: u64) -> Option<LevelTask> {
+        match &mut self.stage {
+            Stage::Open(levels) => levels.take_task(ahead),
+            _ => None,
+        }
+    }
+
+    /// Returns true if [`Self::take_task`] would find a task.
+    #[must_use]
+    pub fn has_task(&self, ahead: u64) -> bool {
+        matches!(&self.stage, Stage::Open(levels) if levels.has_task(ahead))
+    }
+
+    /// Takes a task back after it ran. Returns the batch if it was that of the last level.
+    ///
+    /// # Errors
+    /// The error of that batch.
+    pub fn deliver(&mut self, task: LevelTask) -> Result<Option<RecordBatch>> {
+        let Stage::Open(levels) = &mut self.stage else {
+            return Ok(None);
+        };
+        let batch = levels.deliver(task)?;
+        if let Some(batch) = &batch {
+            self.emitted += batch.num_rows() as u64;
+            self.rows_left = levels.rows_left();
+        }
+        Ok(batch)
+    }
+
+    /// Returns the number of batches that are still to be emitted, if that is known.
+    #[must_use]
+    pub fn batches_left(&self) -> Option<u64> {
+        match &self.stage {
+            Stage::Open(levels) => levels.batches_left(),
+            Stage::Over => Some(0),
+            Stage::Planned | Stage::Pruning(_) => None,
+        }
+    }
+
+    /// Returns true if a column was split at a wrong row, so that one thread has to decode the row group.
+    #[must_use]
+    pub fn is_split_wrong(&self) -> bool {
+        matches!(&self.stage, Stage::Open(levels) if levels.is_split_wrong())
+    }
+
+    /// Drops what the row group holds: no more rows come.
+    fn end(&mut self) {
+        self.stage = Stage::Over;
+        self.rows_left = 0;
+    }
+
+    /// Returns the position after the last batch, to [return](Self::restart_at) to it.
+    #[must_use]
+    pub fn position(&self) -> RowGroupPosition {
+        let emitted_to = match &self.stage {
+            Stage::Open(levels) => levels.emitted_to(),
+            Stage::Planned | Stage::Pruning(_) | Stage::Over => None,
+        };
+        RowGroupPosition {
+            emitted: self.emitted,
+            emitted_to: emitted_to.unwrap_or_else(|| self.row_group.end_of(self.emitted)),
+        }
+    }
+
+    /// Starts again after the last batch. All decoded values are dropped.
+    pub fn restart(&mut self) {
+        self.restart_at(self.position());
+    }
+
+    /// Starts again at an earlier position. All decoded values are dropped.
+    ///
+    /// A read of all rows decodes them once more, as nothing checks the headers and indexes by which it could skip them.
+    pub fn restart_at(&mut self, position: RowGroupPosition) {
+        let rows_before = self.row_group.rows_before + position.emitted;
+        if self.skips_pages {
+            return self.restart_after(position, rows_before);
+        }
+        self.emitted = position.emitted;
+        self.again = self.emitted;
+        self.rows_left = self.row_group.num_wanted().saturating_sub(self.emitted);
+        self.stage = Stage::Planned;
+    }
+
+    /// Starts again with the rows from a position on, before which `rows_before` rows of the row group come.
+    fn restart_after(&mut self, position: RowGroupPosition, rows_before: u64) {
+        self.row_group = self.row_group.after(position.emitted_to, rows_before);
+        (self.emitted, self.again, self.skips_pages) = (0, 0, true);
+        self.rows_left = self.row_group.num_wanted();
+        self.stage = match self.rows_left {
+            0 => Stage::Over,
+            _ => Stage::Planned,
+        };
+    }
+
+    /// Lets the filter of another plan of the same read select the rows that were not selected yet.
+    ///
+    /// A filter of the same columns takes over in place. Otherwise the row group starts again after the rows that were
+    /// emitted. Returns true if it did.
+    pub fn tighten_filter(&mut self, plan: &Arc<ReadPlan>) -> bool {
+        let is_same = Arc::ptr_eq(plan, &self.plan);
+        self.plan = plan.clone();
+        match &mut self.stage {
+            _ if is_same => false,
+            Stage::Over => false,
+            Stage::Open(levels) if levels.can_replace(plan) => {
+                levels.replace_filters(plan);
+                false
+            }
+            _ => {
+                self.restart_after(self.position(), 0);
+                true
+            }
+        }
+    }
+}

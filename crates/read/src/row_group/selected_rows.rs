@@ -1,0 +1,423 @@
+//! The rows of one row group that a filter selects, as its tested columns become known.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions};
+use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_format::{Error, Result};
+
+use crate::plan::{ColumnSource, FilterPlan, RowGroupPlan, count};
+use herringbone_core::budget::{Budget, Reservation};
+use herringbone_core::column::selection::{RowRanges, RowSelector, SelectionCursor, SelectionRun};
+use herringbone_core::page::PageMaps;
+use herringbone_filter::verdicts::Verdicts;
+use herringbone_filter::{Verdict, concat, select};
+
+/// If runs of selected rows begin less than this many rows apart, on average, they become a mask.
+const SHORT_RUNS: usize = 256;
+
+/// The rows of a row group that one filter selects.
+pub(crate) struct SelectedRows {
+    filter: Arc<FilterPlan>,
+    /// The rows that are tested, up to the first that was not.
+    walk: SelectionCursor,
+    /// Rows that are selected without a test, and that the next level was not told of.
+    sure: VecDeque<Range<u64>>,
+    /// The number of rows still to be tested, of those that are known.
+    untested: u64,
+    /// True if more rows to test may follow.
+    is_open: bool,
+    /// The number of selected rows that were not emitted.
+    found: u64,
+    /// The selected rows, each piece with its number of rows. Some rows of the first one may have been emitted.
+    pieces: VecDeque<(RowSelector, u64)>,
+    emitted_of_first: u64,
+    /// The end of the pieces that were emitted.
+    emitted_to: u64,
+    /// Absent while a thread puts a batch together.
+    joiner: Option<Joiner>,
+    budget: Arc<Budget>,
+}
+
+/// Tested columns that wait for the other columns of their batch.
+pub(crate) struct Joiner {
+    filter: Arc<FilterPlan>,
+    schema: SchemaRef,
+    kept: VecDeque<Kept>,
+    memory: Reservation,
+}
+
+/// Rows of tested columns that wait for their batch.
+struct Kept {
+    arrays: Vec<ArrayRef>,
+    rows: usize,
+    taken: usize,
+    bytes: u64,
+}
+
+/// The result of a test: one bit per tested row, and the selected slots of the columns that are emitted.
+pub(crate) struct Tested {
+    bits: BooleanBuffer,
+    arrays: Vec<ArrayRef>,
+    chosen: usize,
+}
+
+impl Tested {
+    /// Returns the number of tested rows.
+    pub(crate) fn num_rows(&self) -> u64 {
+        self.bits.len() as u64
+    }
+}
+
+impl FilterPlan {
+    /// Tests a batch of the tested columns.
+    ///
+    /// # Errors
+    /// Errors of the predicate.
+    pub(crate) fn test(&self, batch: &RecordBatch) -> Result<Tested> {
+        let bits = self.evaluate(batch)?;
+        let chosen = bits.count_set_bits();
+        let mut arrays = Vec::new();
+        if chosen > 0 && self.gives_out_tested() {
+            let sources = self.sources().iter();
+            let columns = sources.filter_map(|source| match source {
+                ColumnSource::Tested(index) => batch.columns().get(*index),
+                ColumnSource::Other => None,
+            });
+            let selected = columns.map(|array| select(array, &bits, chosen));
+            arrays = selected.collect::<Result<Vec<_>>>()?;
+        }
+        Ok(Tested {
+            bits,
+            arrays,
+            chosen,
+        })
+    }
+}
+
+impl SelectedRows {
+    pub(crate) fn new(filter: Arc<FilterPlan>, schema: SchemaRef, budget: &Arc<Budget>) -> Self {
+        Self {
+            joiner: Some(Joiner {
+                filter: filter.clone(),
+                schema,
+                kept: VecDeque::new(),
+                memory: Reservation::new(budget.clone()),
+            }),
+            budget: budget.clone(),
+            filter,
+            walk: SelectionCursor::new([].into()),
+            sure: VecDeque::new(),
+            untested: 0,
+            is_open: false,
+            found: 0,
+            pieces: VecDeque::new(),
+            emitted_of_first: 0,
+            emitted_to: 0,
+        }
+    }
+
+    /// Goes to a row group with these verdicts. Returns the rows of it that are to be tested.
+    pub(crate) fn open(
+        &mut self,
+        row_group: &RowGroupPlan,
+        verdicts: &Verdicts,
+        maps: PageMaps,
+    ) -> RowGroupPlan {
+        let within = |is_wanted: fn(Verdict) -> bool| verdicts.within(&row_group.ranges, is_wanted);
+        let undecided = match self.filter.gives_out_tested() {
+            // They are decoded whatever is known.
+            true => within(|verdict| verdict != Verdict::None),
+            false => {
+                self.sure = within(|verdict| verdict == Verdict::All).into();
+                within(|verdict| verdict == Verdict::Some)
+            }
+        };
+        let undecided: RowRanges = undecided.into();
+        self.untested = count(undecided.iter());
+        self.walk = SelectionCursor::new(undecided.clone());
+        row_group.restricted(undecided, maps)
+    }
+
+    /// Goes to a row group of which all rows are to be tested.
+    pub(crate) fn open_undecided(&mut self, row_group: &RowGroupPlan) -> RowGroupPlan {
+        let verdicts = Verdicts::all(row_group.num_rows, Verdict::Some);
+        self.open(row_group, &verdicts, row_group.maps.clone())
+    }
+
+    /// Returns the filter.
+    pub(crate) fn filter(&self) -> &Arc<FilterPlan> {
+        &self.filter
+    }
+
+    /// Returns true if another filter tests and emits the same columns.
+    pub(crate) fn is_like(&self, filter: &FilterPlan) -> bool {
+        self.filter.is_like(filter)
+    }
+
+    /// Tests the rows that were not tested yet by another filter, which [is like](Self::is_like) this one.
+    pub(crate) fn replace_filter(&mut self, filter: Arc<FilterPlan>) {
+        if let Some(joiner) = &mut self.joiner {
+            joiner.filter = filter.clone();
+        }
+        self.filter = filter;
+    }
+
+    /// Waits for the rows to test, which the level before selects.
+    pub(crate) fn wait_for_rows(&mut self) {
+        self.walk = SelectionCursor::new([].into());
+        self.walk.open();
+        (self.untested, self.is_open) = (0, true);
+    }
+
+    /// Adds rows to test, which come after all others.
+    pub(crate) fn extend(&mut self, pieces: Vec<RowSelector>) {
+        for piece in pieces {
+            self.untested += piece.count();
+            self.walk.extend(piece);
+        }
+    }
+
+    /// Ends the tests. Returns the rows that are selected without a test and were not returned before.
+    pub(crate) fn end(&mut self) -> Vec<RowSelector> {
+        self.walk.close();
+        (self.untested, self.is_open) = (0, false);
+        self.add_sure(Vec::new())
+    }
+
+    /// Counts rows that are emitted.
+    fn emit(&mut self, rows: u64) {
+        self.found = self.found.saturating_sub(rows);
+        self.emitted_of_first += rows;
+        while let Some((piece, count)) = self.pieces.front()
+            && *count <= self.emitted_of_first
+        {
+            self.emitted_of_first -= count;
+            self.emitted_to = piece.end();
+            self.pieces.pop_front();
+        }
+    }
+
+    /// Returns the end of the rows of which all selected ones were emitted.
+    pub(crate) fn emitted_to(&self) -> u64 {
+        match self.pieces.front() {
+            Some((piece, _)) if self.emitted_of_first > 0 => piece.end_of(self.emitted_of_first),
+            Some(_) => self.emitted_to,
+            // All selected rows that are known were emitted.
+            None => self.next_test(),
+        }
+    }
+
+    /// Returns the first row that is not tested yet.
+    fn next_test(&self) -> u64 {
+        match self.walk.run() {
+            SelectionRun::Skip(rows) => self.walk.position() + rows as u64,
+            SelectionRun::Take(_) | SelectionRun::Unknown => self.walk.position(),
+            SelectionRun::Done => u64::MAX,
+        }
+    }
+
+    /// Returns the number of rows to test, of those that are known.
+    pub(crate) fn untested(&self) -> u64 {
+        self.untested
+    }
+
+    /// Returns true if no more rows are to be tested.
+    pub(crate) fn is_tested(&self) -> bool {
+        self.untested == 0 && !self.is_open
+    }
+
+    /// Returns the number of rows to test, and of those that are selected without a test and wait.
+    pub(crate) fn rows_to_find(&self) -> u64 {
+        self.untested + count(self.sure.iter())
+    }
+
+    /// Returns the number of selected rows that are known and were not emitted.
+    pub(crate) fn found(&self) -> u64 {
+        self.found
+    }
+
+    /// Returns the upper bound of the rows that may still be emitted.
+    pub(crate) fn rows_left(&self) -> u64 {
+        self.rows_to_find() + self.found
+    }
+
+    /// Takes the result of the next tested rows. Returns the rows that are selected after all that were returned before.
+    ///
+    /// # Errors
+    /// Limit if the budget refuses.
+    pub(crate) fn record(&mut self, tested: Tested) -> Result<Vec<RowSelector>> {
+        let (bits, chosen) = (tested.bits.clone(), tested.chosen as u64);
+        // If the budget refuses, the rows still count as not tested.
+        if let Some(joiner) = &mut self.joiner {
+            joiner.keep(tested)?;
+        }
+        let metrics = self.budget.metrics();
+        metrics.rows_tested.add(bits.len() as u64);
+        metrics.rows_found.add(chosen);
+        self.untested = self.untested.saturating_sub(bits.len() as u64);
+        let pieces = self.pieces(&bits);
+        Ok(self.add_sure(pieces))
+    }
+
+    /// Takes the tested columns that wait, to [join](Joiner::join) them with others.
+    pub(crate) fn take_joiner(&mut self) -> Option<Joiner> {
+        self.joiner.take()
+    }
+
+    /// Takes the tested columns back, after `rows` rows of them were emitted.
+    pub(crate) fn put_joiner(&mut self, joiner: Joiner, rows: u64) {
+        self.joiner = Some(joiner);
+        self.emit(rows);
+    }
+
+    /// Returns the selected rows, from the bits of the next tested rows.
+    fn pieces(&mut self, bits: &BooleanBuffer) -> Vec<RowSelector> {
+        let mut pieces = Vec::new();
+        let mut first = 0;
+        while first < bits.len() {
+            match self.walk.run() {
+                SelectionRun::Skip(rows) => self.walk.advance(rows),
+                SelectionRun::Take(rows) => {
+                    let rows = rows.min(bits.len() - first);
+                    let start = self.walk.position();
+                    pieces.extend(piece(start, bits.slice(first, rows)));
+                    self.walk.advance(rows);
+                    first += rows;
+                }
+                SelectionRun::Unknown | SelectionRun::Done => break,
+            }
+        }
+        pieces
+    }
+
+    /// Returns these selected rows, with those that are selected without a test up to the next row to test.
+    pub(crate) fn add_sure(&mut self, found: Vec<RowSelector>) -> Vec<RowSelector> {
+        let next = self.next_test();
+        let mut pieces = Vec::with_capacity(found.len());
+        let mut add_sure = |before: u64, pieces: &mut Vec<RowSelector>| {
+            let ranges = std::iter::from_fn(|| {
+                let is_before = self.sure.front().is_some_and(|it| it.start < before);
+                is_before.then(|| self.sure.pop_front()).flatten()
+            });
+            let ranges: Vec<Range<u64>> = ranges.collect();
+            if !ranges.is_empty() {
+                pieces.push(RowSelector::Ranges(ranges.into()));
+            }
+        };
+        for piece in found {
+            add_sure(piece.start(), &mut pieces);
+            pieces.push(piece);
+        }
+        add_sure(next, &mut pieces);
+        for piece in &pieces {
+            let count = piece.count();
+            self.found += count;
+            self.pieces.push_back((piece.clone(), count));
+        }
+        pieces
+    }
+
+    /// Makes a batch of the next selected rows, of which `others` has the columns that were not tested.
+    ///
+    /// # Errors
+    /// Limit if the budget refuses.
+    pub(crate) fn put_together(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
+        let Some(joiner) = &mut self.joiner else {
+            return Err(Error::argument("a batch is put together twice"));
+        };
+        let batch = joiner.join(others)?;
+        self.emit(batch.num_rows() as u64);
+        Ok(batch)
+    }
+}
+
+impl Joiner {
+    fn keep(&mut self, tested: Tested) -> Result<()> {
+        let Tested { arrays, chosen, .. } = tested;
+        if arrays.is_empty() {
+            return Ok(());
+        }
+        let bytes = arrays
+            .iter()
+            .map(|array| array.get_array_memory_size() as u64);
+        let bytes = bytes.sum();
+        self.memory.add(bytes)?;
+        self.kept.push_back(Kept {
+            arrays,
+            rows: chosen,
+            taken: 0,
+            bytes,
+        });
+        Ok(())
+    }
+
+    /// Makes a batch of the next rows, of which `others` has the columns that were not tested.
+    ///
+    /// # Errors
+    /// Limit if the budget refuses.
+    pub(crate) fn join(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
+        let rows = others.num_rows();
+        let mut kept = self.take_kept(rows)?.into_iter();
+        let mut others = others.columns().iter().cloned();
+        let columns = self
+            .filter
+            .sources()
+            .iter()
+            .filter_map(|source| match source {
+                ColumnSource::Tested(_) => kept.next(),
+                ColumnSource::Other => others.next(),
+            });
+        let columns = columns.collect();
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+            .map_err(|error| Error::corrupt(error.to_string()))
+    }
+
+    /// Takes the next `rows` rows of the columns that are emitted as they were tested.
+    fn take_kept(&mut self, rows: usize) -> Result<Vec<ArrayRef>> {
+        let mut pieces: Vec<Vec<ArrayRef>> = Vec::new();
+        let (mut left, mut freed) = (rows, 0);
+        while left > 0
+            && let Some(kept) = self.kept.front_mut()
+        {
+            let taken = left.min(kept.rows - kept.taken);
+            let slices = kept
+                .arrays
+                .iter()
+                .map(|array| array.slice(kept.taken, taken));
+            pieces.push(slices.collect());
+            kept.taken += taken;
+            left -= taken;
+            if kept.taken == kept.rows {
+                freed += kept.bytes;
+                self.kept.pop_front();
+            }
+        }
+        self.memory
+            .resize(self.memory.bytes().saturating_sub(freed))?;
+        let columns = pieces.first().map_or(0, Vec::len);
+        let column = |column: usize| {
+            let pieces = pieces
+                .iter()
+                .filter_map(|arrays| arrays.get(column).cloned());
+            concat(&pieces.collect::<Vec<_>>()).transpose()
+        };
+        (0..columns).filter_map(column).collect()
+    }
+}
+
+/// Returns the selected rows from `start` on; `None` if there are none.
+fn piece(start: u64, bits: BooleanBuffer) -> Option<RowSelector> {
+    let mut ranges: Vec<Range<u64>> = Vec::new();
+    for (from, to) in bits.set_slices() {
+        if ranges.len() > bits.len() / SHORT_RUNS {
+            return RowSelector::mask(start, bits);
+        }
+        ranges.push(start + from as u64..start + to as u64);
+    }
+    (!ranges.is_empty()).then(|| RowSelector::Ranges(ranges.into()))
+}

@@ -1,0 +1,128 @@
+//! Splits of columns below lists, if only the levels of their pages tell the rows.
+//!
+//! ```text
+//! pages     |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |  8  |
+//! groups    |       0         |       1         |       2         |
+//! parts     |        0           |       1          |     2       |
+//! ```
+//!
+//! Threads decompress groups of pages in any order, and count the rows that start there. Once all pages up to the end of a
+//! part are counted, the part can be decoded from the decompressed pages.
+
+use std::collections::VecDeque;
+
+use herringbone_format::Result;
+
+use super::splitter::{DataPage, Splitter};
+use crate::row_group::open::OpenRowGroup;
+use herringbone_core::column::{ColumnSplit, RowCounter};
+use herringbone_core::page::SharedPage;
+
+/// A column whose pages are being counted.
+pub(crate) struct Counting {
+    ordinal: usize,
+    /// The groups that no thread has begun to count.
+    groups: VecDeque<Vec<DataPage>>,
+    /// The groups that were begun and are not split yet, in order.
+    begun: VecDeque<Begun>,
+    /// The number of groups before those.
+    num_split: usize,
+    splitter: Splitter,
+    /// The number of rows in all groups that are split.
+    rows: u64,
+}
+
+/// A group that a thread counts, or has counted.
+struct Begun {
+    pages: Vec<DataPage>,
+    rows: Option<Result<Vec<u64>>>,
+}
+
+impl Counting {
+    /// Creates the groups of the column at `ordinal`, each with about this much work.
+    pub(super) fn new(
+        ordinal: usize,
+        pages: Vec<DataPage>,
+        splitter: Splitter,
+        group_work: u64,
+    ) -> Self {
+        let mut groups = VecDeque::new();
+        let (mut group, mut work) = (Vec::new(), 0);
+        for mut page in pages {
+            // For the counter of its rows, and for the part that has them.
+            page.shared = Some(SharedPage::new(page.place.page, 2));
+            work += page.work;
+            group.push(page);
+            if work >= group_work {
+                groups.push_back(std::mem::take(&mut group));
+                work = 0;
+            }
+        }
+        if !group.is_empty() {
+            groups.push_back(group);
+        }
+        Self {
+            ordinal,
+            groups,
+            begun: VecDeque::new(),
+            num_split: 0,
+            splitter,
+            rows: 0,
+        }
+    }
+
+    /// Returns true if there is a group that no thread has begun to count.
+    pub(crate) fn has_more(&self) -> bool {
+        !self.groups.is_empty()
+    }
+
+    /// Returns the number of groups that were begun and are not split yet.
+    pub(crate) fn num_begun(&self) -> usize {
+        self.begun.len()
+    }
+
+    /// Takes the next group, which the caller counts.
+    pub(crate) fn begin(
+        &mut self,
+        row_group: &OpenRowGroup,
+    ) -> Option<(usize, Result<Box<RowCounter>>)> {
+        let pages = self.groups.pop_front()?;
+        let shared = pages.iter().filter_map(|page| page.shared.clone());
+        let counter = row_group.row_counter(self.ordinal, shared.collect());
+        self.begun.push_back(Begun { pages, rows: None });
+        Some((self.num_split + self.begun.len() - 1, counter))
+    }
+
+    /// Notes how many rows start in each page of a group. Returns the parts that are known now. If counting failed, the
+    /// rest is one part, which fails for the same reason.
+    pub(crate) fn counted(&mut self, group: usize, rows: Result<Vec<u64>>) -> Vec<ColumnSplit> {
+        let index = group.checked_sub(self.num_split);
+        if let Some(begun) = index.and_then(|index| self.begun.get_mut(index)) {
+            begun.rows = Some(rows);
+        }
+        let mut parts = Vec::new();
+        while self.begun.front().is_some_and(|begun| begun.rows.is_some())
+            && let Some(Begun { pages, rows }) = self.begun.pop_front()
+        {
+            self.num_split += 1;
+            let rows = rows
+                .and_then(Result::ok)
+                .filter(|rows| rows.len() == pages.len());
+            if rows.is_none() {
+                self.groups.clear();
+                self.begun.clear();
+            }
+            // Of pages that could not be counted, the first one is where what is left begins.
+            let rows = rows.unwrap_or_else(|| vec![0]);
+            for (mut page, rows) in pages.into_iter().zip(rows) {
+                page.place.rows_before = self.rows;
+                self.rows += rows;
+                parts.extend(self.splitter.add(page));
+            }
+        }
+        if self.groups.is_empty() && self.begun.is_empty() {
+            parts.extend(self.splitter.end());
+        }
+        parts
+    }
+}

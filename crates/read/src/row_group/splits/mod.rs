@@ -1,0 +1,389 @@
+//! Splits of a column chunk, so that several threads decode it.
+//!
+//! ```text
+//! pages     |   0   |   1   |   2   |   3   |   4   |
+//! batches   |  |  |  |  |  |  |  |  |  |  |  |  |  |
+//! parts     |           |           |              |
+//! ```
+//!
+//! Parts begin where batches do, so that their column batches are those of the undivided column. A page that
+//! two parts have rows of is decompressed by one of them, and decoded from there by both.
+//!
+//! Page headers tell which rows a page has. For pages of version 1 of a column below lists, the offset index does. It may be
+//! wrong, so each part checks that the next one begins with the expected row. Without such an index, threads
+//! [count](Counting) the rows during the read.
+
+mod counting;
+mod splitter;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_format::modular_encryption::KeyStep;
+use herringbone_format::{OffsetIndex, PageHeader, PageType};
+
+pub(crate) use counting::Counting;
+use splitter::{DataPage, Splitter};
+
+use super::open::{ChunkInPlan, OpenRowGroup};
+use crate::ReadPlan;
+use crate::bytes::FileBytes;
+use herringbone_core::column::{ColumnSplit, PageOfRow};
+use herringbone_core::loss::OnError;
+use herringbone_core::page::PageWalker;
+use herringbone_filter::pruning::IndexDecoder;
+
+/// The number of bytes that are read for a page header. If it is longer, four times as many are read.
+const HEADER_BYTES: u64 = 512;
+
+/// The least work of decoding a value, in bytes: it takes time, however few bits the value has.
+const BYTES_A_VALUE: u64 = 8;
+
+/// The least work of a part, in decompressed bytes.
+const LEAST_BYTES: u64 = 1 << 20;
+
+/// The least work of a part, in sizes of the dictionary, which each part decodes.
+const LEAST_DICTIONARIES: u64 = 4;
+
+/// The most work of a part, in bytes. Each thread works a part ahead, whose arrays wait in memory.
+const MOST_BYTES: u64 = 8 << 20;
+
+/// The number of pages of a split column that the memory of the read must have room for.
+const PAGES_IN_BUDGET: u64 = 16;
+
+/// The most pages of a split column. Their list takes some megabytes.
+const MOST_PAGES: usize = 1 << 16;
+
+/// The most bytes of an offset index per page.
+const INDEX_BYTES_A_PAGE: usize = 64;
+
+/// The number of parts per thread. Several parts let fast threads do more than slow ones.
+const PARTS_A_THREAD: u64 = 8;
+
+/// Columns are split only if at least one row in this many is selected.
+const LEAST_SHARE: u64 = 4;
+
+/// The most batches of a row group whose columns are split. Their list takes some megabytes.
+const MOST_BATCHES: u64 = 1 << 18;
+
+/// The number of groups of pages to count per part.
+const GROUPS_A_PART: u64 = 4;
+
+/// The parts of a column, which threads share.
+pub(crate) enum LaneSplits {
+    /// The column stays whole.
+    Whole,
+    /// These parts.
+    Parts(Vec<ColumnSplit>),
+    /// The parts become known as pages are counted.
+    Counting(Box<Counting>),
+}
+
+/// The pages of a column chunk.
+struct ChunkPages {
+    /// The size of the dictionary in bytes.
+    dictionary: u64,
+    data: Vec<DataPage>,
+    /// True if the rows of each page are known.
+    are_rows_known: bool,
+}
+
+/// Returns the work of decoding, in bytes.
+fn work(bytes: u64, num_values: u64) -> u64 {
+    bytes.max(num_values.saturating_mul(BYTES_A_VALUE))
+}
+
+/// Splits the columns of a row group. A column stays whole if other columns keep the threads as busy.
+///
+/// Page headers and offset indexes are read from `bytes`, which must have what is asked for.
+pub(crate) fn of_row_group(
+    row_group: &OpenRowGroup,
+    plan: &ReadPlan,
+    threads: usize,
+    bytes: &mut dyn FileBytes,
+) -> Vec<LaneSplits> {
+    let options = plan.options();
+    let columns = row_group.num_columns();
+    let mut cuts: Vec<_> = (0..columns).map(|_| LaneSplits::Whole).collect();
+    let chunks: Vec<_> = (0..columns).filter_map(|i| row_group.chunk(i)).collect();
+    let work_of = |chunk: &ChunkInPlan| work(chunk.uncompressed_size, chunk.num_values);
+    let works = chunks.iter().map(work_of);
+    let total = works.fold(0, u64::saturating_add);
+    let (num_rows, num_wanted) = (row_group.num_rows(), row_group.num_wanted());
+    let is_sparse = num_wanted < num_rows / LEAST_SHARE;
+    let is_endless = num_rows / row_group.batch_rows() as u64 > MOST_BATCHES;
+    // A lost page must be reported once.
+    if is_sparse || is_endless || matches!(options.on_error, OnError::NullPage) {
+        return cuts;
+    }
+    let batch_starts = row_group.batch_starts();
+    // More than a thread's share by a quarter.
+    let share = total / threads as u64;
+    let is_long = |chunk: &ChunkInPlan| work_of(chunk) > share.saturating_add(share / 4);
+    let long = chunks.iter().filter(|chunk| is_long(chunk)).count() as u64;
+    // Larger pages than this make parts that take much less memory than the whole does.
+    let largest_page = options.limits.memory_bytes / PAGES_IN_BUDGET / long.max(1);
+    for (ordinal, (chunk, cut)) in chunks.iter().zip(&mut cuts).enumerate() {
+        let part = work_of(chunk) / (threads as u64 * PARTS_A_THREAD);
+        let part = part.clamp(LEAST_BYTES, MOST_BYTES);
+        // The rows in which lists go on are known only if all rows are read.
+        let may_be_cut = chunk.is_flat || num_wanted == num_rows;
+        if !may_be_cut || !is_long(chunk) || work_of(chunk) < 2 * part {
+            continue;
+        }
+        let Some(pages) = data_pages(chunk, num_rows, (plan, bytes), largest_page) else {
+            continue;
+        };
+        let part = part.max(pages.dictionary.saturating_mul(LEAST_DICTIONARIES));
+        let splitter = Splitter::new(num_rows, batch_starts.clone(), part, chunk.is_flat);
+        *cut = if pages.are_rows_known {
+            split_all(pages.data, splitter)
+        } else {
+            let group = part / GROUPS_A_PART;
+            LaneSplits::Counting(Box::new(Counting::new(
+                ordinal, pages.data, splitter, group,
+            )))
+        };
+    }
+    cuts
+}
+
+/// Splits a chunk whose pages are known.
+fn split_all(pages: Vec<DataPage>, mut splitter: Splitter) -> LaneSplits {
+    let pages = pages.into_iter();
+    let mut parts: Vec<_> = pages.filter_map(|page| splitter.add(page)).collect();
+    parts.extend(splitter.end());
+    match parts.len() {
+        0 | 1 => LaneSplits::Whole,
+        _ => LaneSplits::Parts(parts),
+    }
+}
+
+/// Returns the pages of a chunk that has `num_rows` rows. Returns `None` if a page is larger than `largest_page` bytes, or
+/// a header is invalid: decoding the column reports that.
+fn data_pages(
+    chunk: &ChunkInPlan,
+    num_rows: u64,
+    (plan, bytes): (&ReadPlan, &mut dyn FileBytes),
+    largest_page: u64,
+) -> Option<ChunkPages> {
+    let mut counted = chunk.clone();
+    let mut walker = chunk.walker();
+    let mut data_pages = Vec::new();
+    let mut dictionary = 0;
+    let mut rows = Some(0);
+    while walker.start().num_values_before < chunk.num_values
+        && walker.start().offset < chunk.range.end
+    {
+        let header = next_header(&mut walker, plan, bytes)?;
+        let page = walker.start();
+        walker.pass();
+        let bytes = u64::try_from(header.uncompressed_page_size).ok()?;
+        let compressed = u64::try_from(header.compressed_page_size).ok()?;
+        if !header.type_.carries_values() {
+            continue;
+        }
+        if bytes.max(compressed) > largest_page || !counted.allows(&header) {
+            return None;
+        }
+        if header.type_ == PageType::DictionaryPage {
+            dictionary = bytes;
+            continue;
+        }
+        let (values_of_page, rows_of_page) = values_and_rows(&header, chunk.is_flat)?;
+        if data_pages.len() == MOST_PAGES {
+            return None;
+        }
+        data_pages.push(DataPage {
+            place: PageOfRow {
+                page,
+                rows_before: rows.unwrap_or_default(),
+            },
+            work: work(bytes, values_of_page),
+            shared: None,
+        });
+        rows = rows.zip(rows_of_page).map(|(before, rows)| before + rows);
+    }
+    let are_rows_known = match rows {
+        Some(rows) if rows != num_rows => return None,
+        Some(_) => true,
+        None => add_offset_index(&mut data_pages, chunk, (plan, bytes)).is_some(),
+    };
+    Some(ChunkPages {
+        dictionary,
+        data: data_pages,
+        are_rows_known,
+    })
+}
+
+/// Reads the header of the page that `walker` stands at.
+fn next_header(
+    walker: &mut PageWalker,
+    plan: &ReadPlan,
+    bytes: &mut dyn FileBytes,
+) -> Option<PageHeader> {
+    let start = walker.position();
+    let mut length = HEADER_BYTES;
+    loop {
+        let end = start.saturating_add(length).min(walker.end());
+        let found = read(bytes, start.min(end)..end)?;
+        let limits = &plan.options().limits;
+        let decode = PageHeader::decode_prefix_without_statistics;
+        let is_whole = walker.decode_header(&found, limits, decode).ok()?;
+        if let Some(header) = walker.header().filter(|_| is_whole) {
+            return Some(header.clone());
+        }
+        length *= 4;
+    }
+}
+
+/// Returns the bytes of a range; `None` if they cannot be read.
+fn read(bytes: &mut dyn FileBytes, range: Range<u64>) -> Option<Bytes> {
+    bytes.get(&range, range.end).ok()?
+}
+
+/// Returns the number of levels of a data page, and of its rows if the header tells it.
+fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u64>)> {
+    let (values, rows) = match header.type_ {
+        PageType::DataPage => (header.data_page_header.as_ref()?.num_values, None),
+        _ => {
+            let v2 = header.data_page_header_v2.as_ref()?;
+            (v2.num_values, Some(v2.num_rows))
+        }
+    };
+    let values = u64::try_from(values).ok()?;
+    let rows = match (is_flat, rows) {
+        (true, _) => Some(values),
+        (false, Some(rows)) => Some(u64::try_from(rows).ok()?),
+        (false, None) => None,
+    };
+    Some((values, rows))
+}
+
+/// Adds the first rows from the offset index. Returns `None` if there is no index, or not for these pages.
+fn add_offset_index(
+    pages: &mut [DataPage],
+    chunk: &ChunkInPlan,
+    (plan, bytes): (&ReadPlan, &mut dyn FileBytes),
+) -> Option<()> {
+    let known = plan.page_indexes().get(chunk.row_group, chunk.leaf);
+    let index = match known.and_then(|cell| cell.offsets) {
+        Some(known) => known,
+        None => read_offset_index(pages.len(), chunk, (plan, bytes))?,
+    };
+    let locations = &index.page_locations;
+    if locations.len() != pages.len() {
+        return None;
+    }
+    let mut rows_before = 0;
+    for (page, location) in pages.iter_mut().zip(locations) {
+        let first_row = u64::try_from(location.first_row_index).ok()?;
+        if u64::try_from(location.offset).ok()? != page.place.page.offset || first_row < rows_before
+        {
+            return None;
+        }
+        rows_before = first_row;
+        page.place.rows_before = first_row;
+    }
+    (pages.first()?.place.rows_before == 0).then_some(())
+}
+
+/// Reads the offset index of a chunk with this number of pages; `None` if it has none that is valid.
+fn read_offset_index(
+    num_pages: usize,
+    chunk: &ChunkInPlan,
+    (plan, bytes): (&ReadPlan, &mut dyn FileBytes),
+) -> Option<Arc<OffsetIndex>> {
+    let (row_group, leaf) = (chunk.row_group, chunk.leaf);
+    let metadata = plan.metadata().column_chunk(row_group, leaf).ok()?;
+    let cipher = plan.metadata().cipher_of(row_group, leaf, &metadata);
+    let cipher = cipher.and_then(KeyStep::ready).ok()?;
+    let mut limits = plan.options().limits.clone();
+    limits.page_index_bytes = INDEX_BYTES_A_PAGE * (num_pages + 1);
+    let index = IndexDecoder::of_offsets(&metadata, plan.file_length(), &limits).ok()??;
+    let index = index.encrypted(cipher);
+    let bytes = read(bytes, index.range())?;
+    index.decode(&bytes, &limits).ok().map(Arc::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use herringbone_core::page::PageStart;
+
+    /// Where the data page at `ordinal` starts, behind a dictionary.
+    fn start(ordinal: usize, num_values_before: u64) -> PageStart {
+        let mut start = PageStart::first(100 * ordinal as u64);
+        start.ordinal = ordinal + 1;
+        start.data_pages_before = ordinal;
+        start.num_values_before = num_values_before;
+        start
+    }
+
+    fn pages(rows: &[u64]) -> Vec<DataPage> {
+        let mut before = 0;
+        let mut pages = Vec::new();
+        for (ordinal, rows) in rows.iter().enumerate() {
+            pages.push(DataPage {
+                place: PageOfRow {
+                    page: start(ordinal, before),
+                    rows_before: before,
+                },
+                work: *rows,
+                shared: None,
+            });
+            before += rows;
+        }
+        pages
+    }
+
+    fn rows_and_pages(parts: &[ColumnSplit]) -> Vec<(Range<u64>, usize)> {
+        parts
+            .iter()
+            .map(|part| (part.rows.clone(), part.begin.page.ordinal))
+            .collect()
+    }
+
+    fn cut(pages: Vec<DataPage>, num_rows: u64, batch_rows: u64, work: u64) -> Vec<ColumnSplit> {
+        let starts = (0..num_rows).step_by(batch_rows as usize).collect();
+        match split_all(pages, Splitter::new(num_rows, starts, work, true)) {
+            LaneSplits::Parts(parts) => parts,
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn parts_begin_with_batches_and_in_the_page_that_has_them() {
+        let pages = || pages(&[50, 50, 50, 50, 50]);
+        let parts = cut(pages(), 250, 20, 90);
+        assert_eq!(
+            rows_and_pages(&parts),
+            [(0..100, 1), (100..200, 3), (200..250, 5)]
+        );
+        let parts = cut(pages(), 250, 30, 50);
+        assert_eq!(
+            rows_and_pages(&parts),
+            [
+                (0..60, 1),
+                (60..120, 2),
+                (120..150, 3),
+                (150..210, 4),
+                (210..250, 5)
+            ]
+        );
+        // The batch starts two pages behind the one where the part has bytes enough.
+        let parts = cut(pages(), 250, 120, 50);
+        assert_eq!(
+            rows_and_pages(&parts),
+            [(0..120, 1), (120..240, 3), (240..250, 5)]
+        );
+    }
+
+    #[test]
+    fn what_is_not_worth_it_stays_whole() {
+        assert!(cut(pages(&[50, 50]), 100, 100, 10).is_empty());
+        assert!(cut(pages(&[50, 50]), 100, 10, 200).is_empty());
+        assert!(cut(Vec::new(), 0, 10, 200).is_empty());
+    }
+}

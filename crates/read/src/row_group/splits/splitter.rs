@@ -1,0 +1,115 @@
+//! Chooses where a part ends and the next one begins.
+
+use std::sync::Arc;
+
+use herringbone_core::column::{ColumnSplit, PageOfRow};
+use herringbone_core::page::SharedPage;
+
+/// A data page, as splitting needs to know it.
+pub(super) struct DataPage {
+    pub(super) place: PageOfRow,
+    pub(super) work: u64,
+    /// The decompressed page, if its rows were counted.
+    pub(super) shared: Option<SharedPage>,
+}
+
+/// Makes parts of about the same work from the pages of a column chunk, one page after the other.
+pub(super) struct Splitter {
+    num_rows: u64,
+    /// The first row of each batch.
+    batch_starts: Arc<[u64]>,
+    part_work: u64,
+    is_flat: bool,
+    /// The part at hand, with the work of its pages so far.
+    open: Option<ColumnSplit>,
+    work: u64,
+    /// The first row of the next part, which is that of a batch.
+    next: Option<u64>,
+    /// The last page, and its work.
+    last: Option<(PageOfRow, u64)>,
+}
+
+impl Splitter {
+    pub(super) fn new(
+        num_rows: u64,
+        batch_starts: Arc<[u64]>,
+        part_work: u64,
+        is_flat: bool,
+    ) -> Self {
+        Self {
+            num_rows,
+            batch_starts,
+            part_work,
+            is_flat,
+            open: None,
+            work: 0,
+            next: None,
+            last: None,
+        }
+    }
+
+    /// Adds the next page. Returns a part if it is complete now.
+    pub(super) fn add(&mut self, page: DataPage) -> Option<ColumnSplit> {
+        let place = page.place;
+        let next = self.next.take_if(|first| place.rows_before > *first);
+        let complete = next.and_then(|first| self.cut(first));
+        // No row before the first batch is selected.
+        let first_wanted = self.batch_starts.first().copied().unwrap_or_default();
+        let open = self.open.get_or_insert_with(|| ColumnSplit {
+            rows: first_wanted..self.num_rows,
+            begin: place,
+            end: None,
+            shared: Vec::new(),
+        });
+        if self.work >= self.part_work && self.next.is_none() {
+            // The first batch that starts in this page or after it.
+            let starts = &self.batch_starts;
+            let next = starts.partition_point(|start| *start < place.rows_before);
+            let first = starts.get(next).copied();
+            self.next = first.filter(|first| open.rows.start < *first);
+        }
+        open.shared.extend(page.shared);
+        self.work += page.work;
+        self.last = Some((place, page.work));
+        complete
+    }
+
+    /// Returns the parts that are left after the last page.
+    pub(super) fn end(&mut self) -> impl Iterator<Item = ColumnSplit> {
+        let first = self.next.take();
+        let before = first.and_then(|first| self.cut(first));
+        before.into_iter().chain(self.open.take())
+    }
+
+    /// Begins the next part with the row `first`, in the last page. Returns the part before it.
+    fn cut(&mut self, first: u64) -> Option<ColumnSplit> {
+        let (begin, work) = self.last?;
+        let mut before = self.open.take()?;
+        before.rows.end = first;
+        before.end = Some(begin);
+        let mut shared = Vec::new();
+        // Below lists, the part before looks there for the end of its last row.
+        if !self.is_flat || begin.rows_before < first {
+            let counted = before
+                .shared
+                .last()
+                .filter(|page| page.start() == begin.page);
+            shared.push(match counted {
+                Some(page) => page.share(),
+                None => {
+                    let page = SharedPage::new(begin.page, 2);
+                    before.shared.push(page.clone());
+                    page
+                }
+            });
+        }
+        self.open = Some(ColumnSplit {
+            rows: first..self.num_rows,
+            begin,
+            end: None,
+            shared,
+        });
+        self.work = work;
+        Some(before)
+    }
+}

@@ -1,0 +1,275 @@
+//! The row groups of a read, one after the other.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_format::modular_encryption::KeyRequest;
+use herringbone_format::{Error, Result};
+
+use super::bytes::FileBytes;
+use super::plan::{Window, check_tightens, new_budget};
+use super::row_group::{RowGroupRead, RowGroupStep, missing_keys};
+use super::{ReadPlan, RowGroupPlan};
+use herringbone_core::budget::Budget;
+use herringbone_core::loss::{Loss, Losses, Lost};
+use herringbone_core::metrics::ReadMetrics;
+
+/// The row groups of a read in the order of their output, and the rows that are still to be emitted.
+///
+/// One thread [advances](Self::advance) it. Several threads take [row groups](Self::next_row_group) from it, and hand
+/// their batches [back](Self::emit) in order.
+pub struct ReadSequence {
+    plan: Arc<ReadPlan>,
+    budget: Arc<Budget>,
+    /// The row groups that were begun. The first one is due.
+    begun: VecDeque<RowGroupRead>,
+    /// The index in the plan of the next row group to begin.
+    next: usize,
+    /// The selected rows of the row groups from `next` on, before the filter.
+    rows_after: u64,
+    /// The rows that are emitted, of those that a filter selects.
+    window: Window,
+    losses: Losses,
+    /// True if the row group that is due has started again because memory was short.
+    is_short: bool,
+}
+
+/// The result of a step of a [`ReadSequence`].
+#[derive(Debug)]
+pub enum ReadStep {
+    /// Bytes are missing.
+    Pending,
+    /// Keys of columns are missing.
+    NeedsKeys(Vec<KeyRequest>),
+    /// The next batch.
+    Batch(RecordBatch),
+    /// There are no more rows.
+    Finished,
+}
+
+impl ReadSequence {
+    /// Makes the sequence of all row groups of a plan.
+    #[must_use]
+    pub fn new(plan: Arc<ReadPlan>) -> Self {
+        // Without a filter, the planned rows are those of the window.
+        let window = match plan.is_filtered() {
+            true => Window::of(plan.options()),
+            false => Window::all(),
+        };
+        Self {
+            rows_after: plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum(),
+            budget: new_budget(&plan),
+            plan,
+            begun: VecDeque::new(),
+            next: 0,
+            window,
+            losses: Losses::default(),
+            is_short: false,
+        }
+    }
+
+    /// Returns the plan that row groups are begun by.
+    #[must_use]
+    pub fn plan(&self) -> &Arc<ReadPlan> {
+        &self.plan
+    }
+
+    /// Returns the memory of the read.
+    #[must_use]
+    pub fn budget(&self) -> &Arc<Budget> {
+        &self.budget
+    }
+
+    /// Returns the counts of the read so far.
+    #[must_use]
+    pub fn metrics(&self) -> ReadMetrics {
+        self.budget.read_metrics()
+    }
+
+    /// Returns the upper bound of the rows that are still to come.
+    #[must_use]
+    pub fn rows_left(&self) -> u64 {
+        self.rows_left_with(self.begun.iter().map(RowGroupRead::rows_left).sum())
+    }
+
+    /// Returns the upper bound of the rows that are still to come, of which `begun` are in row groups that were
+    /// [taken](Self::next_row_group).
+    #[must_use]
+    pub fn rows_left_with(&self, begun: u64) -> u64 {
+        self.rows_after.saturating_add(begun).min(self.window.left)
+    }
+
+    /// Returns the number of rows to find before no more are needed.
+    #[must_use]
+    pub fn rows_to_find(&self) -> u64 {
+        self.window.wanted()
+    }
+
+    /// Returns the damage that the batches so far did without.
+    #[must_use]
+    pub fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    /// Takes the damage that the batches since the last call did without.
+    pub fn take_losses(&mut self) -> Losses {
+        std::mem::take(&mut self.losses)
+    }
+
+    /// Returns the row groups that were begun, the one that is due first.
+    pub(crate) fn begun(&mut self) -> &mut VecDeque<RowGroupRead> {
+        &mut self.begun
+    }
+
+    /// Returns true if the row group that is due has started again because memory was short: it has all of it now.
+    pub(crate) fn has_started_again(&self) -> bool {
+        self.is_short
+    }
+
+    /// Returns true if no work may be done ahead, because memory is short.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        self.is_short || self.budget.is_short()
+    }
+
+    /// Returns the number of bytes that may be asked for ahead: half of the memory that is free.
+    #[must_use]
+    pub fn memory_ahead(&self) -> u64 {
+        self.budget.left() / 2
+    }
+
+    /// Returns the keys that the next row group needs, if any are missing.
+    #[must_use]
+    pub fn missing_keys(&self) -> Vec<KeyRequest> {
+        missing_keys(&self.plan, self.next)
+    }
+
+    /// Begins with the next row group; `None` after the last one.
+    pub fn next_row_group(&mut self) -> Option<RowGroupRead> {
+        let row_group = self.plan.row_groups().get(self.next);
+        let row_group = row_group.filter(|_| self.window.left > 0)?.clone();
+        self.next += 1;
+        self.rows_after = self.rows_after.saturating_sub(row_group.num_wanted());
+        let (plan, budget) = (self.plan.clone(), self.budget.clone());
+        Some(RowGroupRead::new(plan, row_group, budget))
+    }
+
+    /// Takes row groups back that were taken and dropped: those from this index on, with so many rows.
+    pub fn return_row_groups(&mut self, index: usize, rows: u64) {
+        self.next = index;
+        self.rows_after += rows;
+        self.budget.close_row_groups_from(index);
+    }
+
+    /// Lets the filter of another plan of the same read select all rows that were not selected yet. Row groups that are not
+    /// begun are pruned by it.
+    ///
+    /// # Errors
+    /// Argument if the plan reads another file, other columns or other row groups.
+    pub fn tighten_filter(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
+        check_tightens(&self.plan, &plan)?;
+        for row_group in &mut self.begun {
+            row_group.tighten_filter(&plan);
+        }
+        self.plan = plan;
+        Ok(())
+    }
+
+    /// Returns the part of a batch that is emitted.
+    pub fn emit(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+        self.window.cut_batch(batch)
+    }
+
+    /// Takes note of damage in batches that were emitted.
+    pub fn add_losses(&mut self, losses: Losses) {
+        self.losses.append(losses);
+    }
+
+    /// Takes note that `rows` rows of a row group are lost to an error, if the options allow that.
+    ///
+    /// # Errors
+    /// The error, if they do not.
+    pub fn lose(&mut self, error: Error, rows: u64) -> Result<()> {
+        if !self.plan.options().on_error.goes_on(&error) {
+            return Err(error);
+        }
+        let lost = Lost::Rows(rows);
+        self.losses.push(Loss { error, lost });
+        Ok(())
+    }
+
+    /// Drops all row groups: no more rows come.
+    pub fn finish(&mut self) {
+        self.begun.clear();
+        self.next = self.plan.row_groups().len();
+        self.rows_after = 0;
+    }
+
+    /// Decodes the next batch on this thread.
+    ///
+    /// # Errors
+    /// Errors in the bytes, with their place; errors of predicates and of `bytes`.
+    pub fn advance(&mut self, bytes: &mut dyn FileBytes) -> Result<ReadStep> {
+        loop {
+            if self.window.left == 0 {
+                self.finish();
+                return Ok(ReadStep::Finished);
+            }
+            if self.begun.is_empty() {
+                let keys = self.missing_keys();
+                if !keys.is_empty() {
+                    return Ok(ReadStep::NeedsKeys(keys));
+                }
+                let Some(row_group) = self.next_row_group() else {
+                    return Ok(ReadStep::Finished);
+                };
+                self.begun.push_back(row_group);
+                self.is_short = false;
+            }
+            let how = (self.window.wanted(), !self.is_short());
+            let Some(row_group) = self.begun.front_mut() else {
+                continue;
+            };
+            match row_group.poll(how, bytes) {
+                Ok(RowGroupStep::Pending) => return Ok(ReadStep::Pending),
+                Ok(RowGroupStep::Batch(batch)) => {
+                    let losses = row_group.take_losses();
+                    self.losses.append(losses);
+                    if let Some(batch) = self.window.cut_batch(batch) {
+                        return Ok(ReadStep::Batch(batch));
+                    }
+                }
+                Ok(RowGroupStep::End) => {
+                    let losses = row_group.take_losses();
+                    self.losses.append(losses);
+                    self.begun.pop_front();
+                }
+                Err(error) if Budget::refused(&error) && self.drop_ahead(bytes) => {}
+                Err(error) => {
+                    let rows = self.begun.pop_front().map_or(0, |it| it.rows_left());
+                    self.lose(error, rows)?;
+                }
+            }
+        }
+    }
+
+    /// Drops all work and all bytes ahead of the row group that is due, and starts that one again after the rows that were
+    /// emitted. Returns false if there is nothing to drop.
+    fn drop_ahead(&mut self, bytes: &mut dyn FileBytes) -> bool {
+        let has_ahead = self.begun.len() > 1;
+        if self.is_short || !bytes.drop_ahead() && !has_ahead {
+            return false;
+        }
+        while self.begun.len() > 1
+            && let Some(row_group) = self.begun.pop_back()
+        {
+            self.return_row_groups(row_group.index(), row_group.planned_rows());
+        }
+        if let Some(row_group) = self.begun.front_mut() {
+            row_group.restart();
+        }
+        self.is_short = true;
+        true
+    }
+}

@@ -1,0 +1,273 @@
+//! What each wanted field is made from: the leaves to decode, the types to decode them to, and what is done then.
+
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema};
+use herringbone_format::{Error, KeyValue, Result};
+use herringbone_schema::{
+    ArrowMapping, ByteLayout, DictionaryOutput, ListLayout, Node, NodeKind, ParquetSchema,
+    Projection, ReadExtensions, SchemaOptions, to_arrow_extended,
+};
+
+use super::conversion::FieldSource;
+use super::search::{Below, Part, Search, list_element};
+use super::{ArrayConversion, WantedSchema};
+use herringbone_core::cast::{Cast, Constant};
+use herringbone_filter::{LeafSource, ResolvedLeaf};
+
+/// A column of the batch.
+#[derive(Debug)]
+pub(crate) enum Root {
+    /// It is made of this one of the fields of the mapping.
+    Field {
+        ordinal: usize,
+        conversion: ArrayConversion,
+    },
+    /// The file does not have it.
+    Constant(Constant),
+}
+
+/// A file under a wanted schema.
+#[derive(Debug)]
+pub(crate) struct Resolution {
+    /// The fields of the file that are read, decoded as near to the wanted types as columns can.
+    pub(crate) mapping: ArrowMapping,
+    /// One a wanted column.
+    pub(crate) roots: Vec<Root>,
+    /// Those of them that are a leaf or constant, not below lists.
+    pub(crate) leaves: Vec<ResolvedLeaf>,
+}
+
+/// Finds the fields of a wanted schema in a file.
+///
+/// # Errors
+/// Argument where a field that may not be null is missing, where several fields may be a wanted one, and where the type
+/// in the file cannot become the wanted one.
+pub(crate) fn resolve(
+    wanted: &WantedSchema,
+    schema: &ParquetSchema,
+    key_values: &[KeyValue],
+    options: &SchemaOptions,
+    extensions: &ReadExtensions,
+) -> Result<Resolution> {
+    wanted.check_defaults()?;
+    let all = Projection::All;
+    let file = to_arrow_extended(schema, key_values, options, &all, extensions)?;
+    let mut search = Search::new(wanted);
+    let mut hints: Vec<FieldRef> = file.fields.iter().map(|node| node.field.clone()).collect();
+    let mut found = Vec::new();
+    for (field, &position) in wanted.schema().fields().iter().zip(&wanted.places) {
+        let mut path = vec![field.name().clone()];
+        let source = search.field(&file.fields, field, position, &mut path)?;
+        if let Some((ordinal, part)) = &source
+            && let Some(hint) = hints.get_mut(*ordinal)
+        {
+            *hint = part.hint.clone();
+        }
+        found.push(source);
+    }
+    let mut leaves = search.leaves;
+    leaves.sort_unstable();
+    leaves.dedup();
+    // The hint has the layouts that these options chose, so far as they are wanted.
+    let mut hinted = options.clone();
+    hinted.arrow_schema = Some(Arc::new(Schema::new(hints)));
+    (hinted.strings, hinted.lists) = (ByteLayout::Offsets, ListLayout::Offsets);
+    (hinted.dictionary, hinted.smallest_decimals) = (DictionaryOutput::Hinted, false);
+    let leaves = Projection::Leaves(leaves);
+    let mut mapping = to_arrow_extended(schema, key_values, &hinted, &leaves, extensions)?;
+    mapping.warnings = file.warnings;
+
+    let mut makers = Makers {
+        wanted,
+        leaves: Vec::new(),
+    };
+    let mut roots = Vec::new();
+    for (field, source) in wanted.schema().fields().iter().zip(&found) {
+        let mut path = vec![field.name().clone()];
+        roots.push(match source {
+            None => Root::Constant(makers.root_constant(field, path)?),
+            Some((_, part)) => {
+                let is_it = |node: &Node| node.schema_node == part.schema_node;
+                let ordinal = mapping.fields.iter().position(is_it);
+                let node = ordinal.and_then(|ordinal| mapping.fields.get(ordinal));
+                let (ordinal, node) = ordinal.zip(node).ok_or_else(|| lost(&path))?;
+                let conversion = makers.conversion(node, part, field, &mut path, true)?;
+                Root::Field {
+                    ordinal,
+                    conversion,
+                }
+            }
+        });
+    }
+    Ok(Resolution {
+        mapping,
+        roots,
+        leaves: makers.leaves,
+    })
+}
+
+/// Says what is done to arrays once they are decoded.
+struct Makers<'a> {
+    wanted: &'a WantedSchema,
+    leaves: Vec<ResolvedLeaf>,
+}
+
+impl Makers<'_> {
+    /// What makes the wanted field from the array of `node`. `is_single` where a row has one slot of it.
+    fn conversion(
+        &mut self,
+        node: &Node,
+        part: &Part,
+        wanted: &FieldRef,
+        path: &mut Vec<String>,
+        is_single: bool,
+    ) -> Result<ArrayConversion> {
+        let (is, wants) = (node.field.data_type(), wanted.data_type());
+        if let (NodeKind::Leaf { leaf, .. }, true) = (&node.kind, is_single) {
+            self.leaves.push(ResolvedLeaf {
+                path: path.clone(),
+                source: LeafSource::Leaf(*leaf),
+                data_type: wants.clone(),
+            });
+        }
+        let illegal = || illegal(is, wants).in_column(path.join("."));
+        match (&part.below, &node.kind, wants) {
+            (Below::Values, ..) if is == wants => Ok(ArrayConversion::Keep),
+            (Below::Values, ..) => Cast::new(is, wants)
+                .map(ArrayConversion::Cast)
+                .ok_or_else(illegal),
+            (Below::Fields(parts), NodeKind::Struct(fields), DataType::Struct(wanted_fields)) => {
+                let mut sources = Vec::new();
+                for (field, part) in wanted_fields.iter().zip(parts) {
+                    path.push(field.name().clone());
+                    sources.push(self.source(fields, part.as_ref(), field, path, is_single)?);
+                    path.pop();
+                }
+                if is == wants && are_all_kept(&sources, fields.len()) {
+                    return Ok(ArrayConversion::Keep);
+                }
+                Ok(ArrayConversion::Struct {
+                    fields: wanted_fields.clone(),
+                    sources,
+                })
+            }
+            (Below::Elements(part), NodeKind::List { child, .. }, _)
+                if is_same_layout(is, wants) =>
+            {
+                self.elements((node, child), part, wants, path)
+            }
+            // That the keys are sorted is for the file to say.
+            (Below::Elements(part), NodeKind::Map { entries, .. }, DataType::Map(_, is_sorted))
+                if !is_sorted || matches!(is, DataType::Map(_, true)) =>
+            {
+                self.elements((node, entries), part, wants, path)
+            }
+            _ => Err(illegal()),
+        }
+    }
+
+    fn source(
+        &mut self,
+        fields: &[Node],
+        part: Option<&Part>,
+        wanted: &FieldRef,
+        path: &mut Vec<String>,
+        is_single: bool,
+    ) -> Result<FieldSource> {
+        let Some(part) = part else {
+            return self.constant(wanted, path).map(FieldSource::Constant);
+        };
+        let ordinal = fields
+            .iter()
+            .position(|node| node.schema_node == part.schema_node);
+        let node = ordinal.and_then(|ordinal| fields.get(ordinal));
+        let (ordinal, node) = ordinal.zip(node).ok_or_else(|| lost(path))?;
+        let conversion = self.conversion(node, part, wanted, path, is_single)?;
+        Ok(FieldSource::Field(ordinal, conversion))
+    }
+
+    /// The conversion of a list or map by that of what is in it.
+    fn elements(
+        &mut self,
+        (node, child): (&Node, &Node),
+        part: &Part,
+        wants: &DataType,
+        path: &mut Vec<String>,
+    ) -> Result<ArrayConversion> {
+        let is = node.field.data_type();
+        let (element, is_sorted) = match wants {
+            DataType::Map(entries, is_sorted) => (entries, *is_sorted),
+            _ => (
+                list_element(wants).ok_or_else(|| illegal(is, wants))?,
+                false,
+            ),
+        };
+        let conversion = self.conversion(child, part, element, path, false)?;
+        if is == wants && matches!(conversion, ArrayConversion::Keep) {
+            return Ok(ArrayConversion::Keep);
+        }
+        Ok(ArrayConversion::List {
+            element: element.clone(),
+            is_sorted,
+            conversion: Box::new(conversion),
+        })
+    }
+
+    /// The same of a column, in which nothing else makes nulls.
+    fn root_constant(&mut self, field: &Field, path: Vec<String>) -> Result<Constant> {
+        let constant = self.constant(field, &path)?;
+        self.leaves.push(ResolvedLeaf {
+            path,
+            source: LeafSource::Constant(constant.clone()),
+            data_type: field.data_type().clone(),
+        });
+        Ok(constant)
+    }
+
+    /// What a field is that the file does not have.
+    fn constant(&self, field: &Field, path: &[String]) -> Result<Constant> {
+        if let Some(value) = self.wanted.default_of(path, field)? {
+            return Ok(Constant::Value(value));
+        }
+        if field.is_nullable() {
+            return Ok(Constant::Null(field.data_type().clone()));
+        }
+        Err(Error::argument(format!(
+            "the file has no `{}`, which may not be null in the wanted schema and has no default",
+            path.join(".")
+        )))
+    }
+}
+
+/// Whether a struct has all of its `fields`, in their order.
+fn are_all_kept(sources: &[FieldSource], fields: usize) -> bool {
+    let mut sources = sources.iter().enumerate();
+    sources.len() == fields
+        && sources.all(|(place, source)| {
+            matches!(source, FieldSource::Field(from, ArrayConversion::Keep) if *from == place)
+        })
+}
+
+/// Whether two lists lie in the same way.
+fn is_same_layout(a: &DataType, b: &DataType) -> bool {
+    use DataType as T;
+    match (a, b) {
+        (T::FixedSizeList(_, a), T::FixedSizeList(_, b)) => a == b,
+        (T::List(_), T::List(_))
+        | (T::LargeList(_), T::LargeList(_))
+        | (T::ListView(_), T::ListView(_))
+        | (T::LargeListView(_), T::LargeListView(_)) => true,
+        _ => false,
+    }
+}
+
+fn illegal(file: &DataType, wanted: &DataType) -> Error {
+    Error::argument(format!(
+        "{file} in the file cannot become the wanted {wanted}"
+    ))
+}
+
+fn lost(path: &[String]) -> Error {
+    Error::argument("a wanted field was found but not mapped").in_column(path.join("."))
+}

@@ -1,0 +1,211 @@
+//! Several sorted runs become one.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_format::Result;
+use herringbone_write::{RowKeys, SortKeys};
+
+use super::batch_rows;
+use super::dictionaries::Dictionaries;
+use super::gather::{Place, gather_batches};
+use super::run::{Run, RunReader};
+
+/// Runs that are merged, the oldest rows first.
+pub(super) struct Merge {
+    cursors: Vec<Cursor>,
+    /// The cursors that have rows, by their ordinals: a heap, whose first one has the least row.
+    heap: Vec<usize>,
+    /// Batches of the rows that were passed and not given back, and those of the cursors.
+    sources: Vec<RecordBatch>,
+    places: Vec<Place>,
+    batch_rows: usize,
+    /// Batches to give back.
+    ready: VecDeque<RecordBatch>,
+}
+
+/// A row of a run.
+struct Cursor {
+    reader: RunReader,
+    batch: RecordBatch,
+    keys: RowKeys,
+    row: usize,
+    /// The first bytes of the key of the row.
+    prefix: u128,
+    /// The ordinal of the batch in `sources`.
+    source: usize,
+}
+
+impl Cursor {
+    /// Reads the next batch with rows; false behind the last one.
+    fn read(&mut self, keys: &mut SortKeys, dictionaries: &mut Dictionaries) -> Result<bool> {
+        loop {
+            let Some(batch) = self.reader.next()? else {
+                return Ok(false);
+            };
+            if batch.num_rows() == 0 {
+                continue;
+            }
+            self.keys.clear();
+            keys.append(&dictionaries.put_back(&batch)?, &mut self.keys)?;
+            self.batch = batch;
+            self.set_row(0);
+            return Ok(true);
+        }
+    }
+
+    fn set_row(&mut self, row: usize) {
+        self.row = row;
+        let key = self.keys.row(row);
+        let mut bytes = [0; 16];
+        let length = key.len().min(16);
+        if let (Some(to), Some(from)) = (bytes.get_mut(..length), key.get(..length)) {
+            to.copy_from_slice(from);
+        }
+        self.prefix = u128::from_be_bytes(bytes);
+    }
+
+    fn compare(&self, other: &Self) -> Ordering {
+        let rest = || self.keys.row(self.row).cmp(other.keys.row(other.row));
+        self.prefix.cmp(&other.prefix).then_with(rest)
+    }
+}
+
+impl Merge {
+    /// Merges runs into batches of so many bytes, roughly.
+    ///
+    /// # Errors
+    /// Io where a run cannot be read.
+    pub(super) fn new(
+        runs: Vec<Run>,
+        batch_bytes: usize,
+        keys: &mut SortKeys,
+        dictionaries: &mut Dictionaries,
+    ) -> Result<Self> {
+        let bytes = runs.iter().map(|run| run.bytes).sum();
+        let num_rows = runs.iter().map(|run| run.num_rows).sum();
+        let mut merge = Self {
+            cursors: Vec::with_capacity(runs.len()),
+            heap: Vec::with_capacity(runs.len()),
+            sources: Vec::new(),
+            places: Vec::new(),
+            batch_rows: batch_rows(batch_bytes, bytes, num_rows),
+            ready: VecDeque::new(),
+        };
+        for run in runs {
+            let mut cursor = Cursor {
+                reader: run.read()?,
+                batch: RecordBatch::new_empty(dictionaries.stored_schema().clone()),
+                keys: RowKeys::default(),
+                row: 0,
+                prefix: 0,
+                source: merge.sources.len(),
+            };
+            if cursor.read(keys, dictionaries)? {
+                merge.sources.push(cursor.batch.clone());
+                merge.heap.push(merge.cursors.len());
+                merge.cursors.push(cursor);
+            }
+        }
+        for root in (0..merge.heap.len() / 2).rev() {
+            merge.sift_down(root);
+        }
+        Ok(merge)
+    }
+
+    /// The next rows in order; none behind the last one.
+    ///
+    /// # Errors
+    /// Io where a run cannot be read.
+    pub(super) fn next(
+        &mut self,
+        keys: &mut SortKeys,
+        dictionaries: &mut Dictionaries,
+    ) -> Result<Option<RecordBatch>> {
+        let batch = self.next_stored(keys, dictionaries)?;
+        batch.map(|batch| dictionaries.put_back(&batch)).transpose()
+    }
+
+    /// The same without their dictionaries, as runs have them.
+    ///
+    /// # Errors
+    /// As [`Self::next`].
+    pub(super) fn next_stored(
+        &mut self,
+        keys: &mut SortKeys,
+        dictionaries: &mut Dictionaries,
+    ) -> Result<Option<RecordBatch>> {
+        while self.ready.is_empty() {
+            let most_sources = 2 * self.cursors.len() + 1;
+            while self.places.len() < self.batch_rows && self.sources.len() <= most_sources {
+                if !self.step(keys, dictionaries)? {
+                    break;
+                }
+            }
+            if self.places.is_empty() {
+                return Ok(None);
+            }
+            gather_batches(&self.sources, &self.places, &mut self.ready)?;
+            self.places.clear();
+            self.sources.clear();
+            for &ordinal in &self.heap {
+                if let Some(cursor) = self.cursors.get_mut(ordinal) {
+                    cursor.source = self.sources.len();
+                    self.sources.push(cursor.batch.clone());
+                }
+            }
+        }
+        Ok(self.ready.pop_front())
+    }
+
+    /// Takes the least row; false where there is none.
+    fn step(&mut self, keys: &mut SortKeys, dictionaries: &mut Dictionaries) -> Result<bool> {
+        let Some(&ordinal) = self.heap.first() else {
+            return Ok(false);
+        };
+        let Some(cursor) = self.cursors.get_mut(ordinal) else {
+            return Ok(false);
+        };
+        self.places.push(Place::new(cursor.source, cursor.row));
+        if cursor.row + 1 < cursor.batch.num_rows() {
+            cursor.set_row(cursor.row + 1);
+        } else if cursor.read(keys, dictionaries)? {
+            cursor.source = self.sources.len();
+            self.sources.push(cursor.batch.clone());
+        } else {
+            self.heap.swap_remove(0);
+        }
+        self.sift_down(0);
+        Ok(true)
+    }
+
+    /// Moves the cursor at `place` of the heap down, until none below it has a lesser row.
+    fn sift_down(&mut self, mut place: usize) {
+        loop {
+            let mut least = place;
+            for child in [2 * place + 1, 2 * place + 2] {
+                if self.is_less(child, least) {
+                    least = child;
+                }
+            }
+            if least == place {
+                return;
+            }
+            self.heap.swap(place, least);
+            place = least;
+        }
+    }
+
+    /// Whether the row at a place of the heap comes before the one at another; equal ones by their runs.
+    fn is_less(&self, place: usize, other: usize) -> bool {
+        let ordinal = |place: usize| self.heap.get(place).copied();
+        let (Some(a), Some(b)) = (ordinal(place), ordinal(other)) else {
+            return false;
+        };
+        match (self.cursors.get(a), self.cursors.get(b)) {
+            (Some(row), Some(other)) => row.compare(other).then(a.cmp(&b)).is_lt(),
+            _ => false,
+        }
+    }
+}

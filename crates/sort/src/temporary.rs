@@ -1,0 +1,254 @@
+//! Temporary files: what is written to them is compressed, encrypted where the file is to be, and gone
+//! when they are dropped or the process ends.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use herringbone_core::compression::{Compression, compress, decompress};
+use herringbone_format::modular_encryption::{MAX_ORDINALS, ModuleCipher, ModuleId, ModuleKind};
+use herringbone_format::{Error, Remedy, Result};
+use herringbone_write::WritePlan;
+
+/// Where temporary files are, and what becomes of their bytes.
+pub(super) struct Spill {
+    plan: Arc<WritePlan>,
+    /// Of the options, or that of the file; none where neither is known.
+    folder: Option<PathBuf>,
+    compression: Compression,
+    /// Made with the first file.
+    cipher: Option<Arc<dyn ModuleCipher>>,
+    /// The number of the next block, over all files.
+    next_block: u64,
+}
+
+impl Spill {
+    /// For the rows of a file, which may have a path.
+    pub(super) fn new(plan: &Arc<WritePlan>, path: Option<&Path>) -> Self {
+        let beside = |path: &Path| match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+            _ => PathBuf::from("."),
+        };
+        // The fastest that there is: files are written once and read once.
+        let is_there = |it: &Compression| compress(*it, &[], &mut Vec::new()).is_ok();
+        let compression = [Compression::Lz4Raw, Compression::Snappy];
+        Self {
+            plan: plan.clone(),
+            folder: plan.options().sort_folder.clone().or(path.map(beside)),
+            compression: compression
+                .into_iter()
+                .find(is_there)
+                .unwrap_or(Compression::Uncompressed),
+            cipher: None,
+            next_block: 0,
+        }
+    }
+
+    /// Starts a file.
+    ///
+    /// # Errors
+    /// Io where it cannot be made; Unsupported where the file is to be encrypted, and this cannot be.
+    pub(super) fn create(&mut self) -> Result<TemporaryFile> {
+        if self.cipher.is_none() {
+            self.cipher = self.plan.temporary_cipher()?;
+        }
+        let folder = match &self.folder {
+            Some(folder) => folder.clone(),
+            None => system_folder()?,
+        };
+        let file = UnnamedFile::create(&folder).map_err(|error| failed(&folder, &error))?;
+        Ok(TemporaryFile {
+            file,
+            folder,
+            compression: self.compression,
+            cipher: self.cipher.clone(),
+            blocks: Vec::new(),
+            end: 0,
+        })
+    }
+
+    /// The number of a new block.
+    fn block(&mut self) -> u64 {
+        self.next_block += 1;
+        self.next_block - 1
+    }
+}
+
+#[cfg(not(target_family = "wasm"))]
+#[allow(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
+fn system_folder() -> Result<PathBuf> {
+    Ok(std::env::temp_dir())
+}
+
+#[cfg(target_family = "wasm")]
+fn system_folder() -> Result<PathBuf> {
+    Err(Error::unsupported(
+        "rows to sort do not fit into `sort_memory_bytes`, and there is no folder for temporary files",
+    ))
+}
+
+/// A file that is written block by block, and then read.
+pub(super) struct TemporaryFile {
+    file: UnnamedFile,
+    folder: PathBuf,
+    compression: Compression,
+    cipher: Option<Arc<dyn ModuleCipher>>,
+    blocks: Vec<Block>,
+    end: u64,
+}
+
+/// Where a block is.
+#[derive(Debug, Clone, Copy)]
+struct Block {
+    number: u64,
+    offset: u64,
+    stored: usize,
+    /// Bytes as they were given.
+    bytes: usize,
+}
+
+impl Block {
+    /// A module of its own. Headers are authenticated by every algorithm.
+    fn id(&self) -> ModuleId {
+        let most = MAX_ORDINALS as u64;
+        let digit = |place: u32| (self.number / most.pow(place) % most) as usize;
+        ModuleId::of_page(ModuleKind::DataPageHeader, digit(2), digit(1), digit(0))
+    }
+}
+
+impl TemporaryFile {
+    /// Appends a block.
+    ///
+    /// # Errors
+    /// Io where it cannot be written; what its cipher says.
+    pub(super) fn write(&mut self, bytes: &[u8], spill: &mut Spill) -> Result<()> {
+        let mut stored = Vec::new();
+        compress(self.compression, bytes, &mut stored)?;
+        let mut block = Block {
+            number: spill.block(),
+            offset: self.end,
+            stored: stored.len(),
+            bytes: bytes.len(),
+        };
+        if let Some(cipher) = &self.cipher {
+            let mut module = Vec::new();
+            cipher.encrypt(&block.id(), &stored, &mut module)?;
+            stored = module;
+        }
+        block.stored = stored.len();
+        let written = self.file.0.write_all(&stored);
+        written.map_err(|error| failed(&self.folder, &error))?;
+        self.end += stored.len() as u64;
+        self.blocks.push(block);
+        Ok(())
+    }
+
+    /// The block at this ordinal; none behind the last one.
+    ///
+    /// # Errors
+    /// Io where it cannot be read; what its cipher says.
+    fn read(&mut self, ordinal: usize) -> Result<Option<Vec<u8>>> {
+        let Some(block) = self.blocks.get(ordinal) else {
+            return Ok(None);
+        };
+        let mut stored = vec![0; block.stored];
+        let file = &mut self.file.0;
+        let read = file
+            .seek(SeekFrom::Start(block.offset))
+            .and_then(|_| file.read_exact(&mut stored));
+        read.map_err(|error| failed(&self.folder, &error))?;
+        if let Some(cipher) = &self.cipher {
+            let module = std::mem::take(&mut stored);
+            cipher.decrypt(&block.id(), &module, 0, &mut stored)?;
+        }
+        let mut bytes = vec![0; block.bytes];
+        decompress(self.compression.codec(), &stored, &mut bytes)?;
+        Ok(Some(bytes))
+    }
+}
+
+/// The bytes of all blocks, one behind the other.
+pub(super) struct BlockReader {
+    file: TemporaryFile,
+    next: usize,
+    bytes: io::Cursor<Vec<u8>>,
+}
+
+impl BlockReader {
+    pub(super) fn new(file: TemporaryFile) -> Self {
+        Self {
+            file,
+            next: 0,
+            bytes: io::Cursor::default(),
+        }
+    }
+}
+
+impl Read for BlockReader {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        loop {
+            let read = self.bytes.read(out)?;
+            if read > 0 || out.is_empty() {
+                return Ok(read);
+            }
+            match self.file.read(self.next).map_err(io::Error::other)? {
+                Some(bytes) => self.bytes = io::Cursor::new(bytes),
+                None => return Ok(0),
+            }
+            self.next += 1;
+        }
+    }
+}
+
+/// What became of a temporary file.
+#[cold]
+fn failed(folder: &Path, error: &io::Error) -> Error {
+    let message = format!(
+        "a temporary file of rows to sort, in {}: {error}",
+        folder.display()
+    );
+    Error::from(io::Error::new(error.kind(), message)).with_remedy(Remedy::ChooseSortFolder)
+}
+
+/// A file that loses its name when it is made, or where it has to have one, when it is dropped.
+struct UnnamedFile(File, #[cfg(not(unix))] PathBuf);
+
+impl UnnamedFile {
+    fn create(folder: &Path) -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!(".herringbone-sort.{}.{ordinal}.tmp", process::id());
+        let path = folder.join(name);
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        for_the_owner(&mut options);
+        let file = options.open(&path)?;
+        #[cfg(unix)]
+        return match fs::remove_file(&path) {
+            Ok(()) => Ok(Self(file)),
+            Err(error) => Err(error),
+        };
+        #[cfg(not(unix))]
+        Ok(Self(file, path))
+    }
+}
+
+#[cfg(not(unix))]
+impl Drop for UnnamedFile {
+    fn drop(&mut self) {
+        // Nobody is left to tell; the name says that the file is a temporary one.
+        drop(fs::remove_file(&self.1));
+    }
+}
+
+/// Nobody else may open the file while it has a name.
+#[cfg(unix)]
+fn for_the_owner(options: &mut OpenOptions) {
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
+}
+
+#[cfg(not(unix))]
+fn for_the_owner(_options: &mut OpenOptions) {}

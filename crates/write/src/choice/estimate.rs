@@ -1,0 +1,384 @@
+//! What values take in an encoding, by a sample of them.
+
+use herringbone_format::{Encoding, Result, Type};
+use herringbone_kernels::hybrid::{self, Runs};
+
+use super::Indexed;
+use super::costs::{self, Decoded};
+use super::explain::{EncodingEstimate, StoredAs};
+use super::levels::counts_bytes;
+use super::packing::{IndexForm, Packing};
+use crate::options::{DataPageVersion, Prefer};
+use crate::settings::ColumnSettings;
+use herringbone_core::compression::{Compression, compress_cut};
+use herringbone_core::encoding::dictionary::{Dictionary, ranks};
+use herringbone_core::encoding::values::Values;
+
+/// The share of the values that is a sample, bounded by numbers of values and by bytes, and the share of few values: more
+/// would take as long as writing them.
+const SAMPLE_SHARE: usize = 32;
+const SAMPLE_VALUES: std::ops::RangeInclusive<usize> = 2048..=8192;
+const SAMPLE_BYTES: usize = 64 << 10;
+const SHARE_OF_FEW: usize = 8;
+const LEAST_VALUES: usize = 256;
+
+/// The part of a sample that comes first, and how many times what the best costs by it is too much to look further.
+const FIRST_PART: usize = 4;
+const FAR: (u128, u128) = (3, 2);
+
+/// The share of the entries of a dictionary that are a sample of it, bounded by bytes. It has no more than the sample of few values,
+/// but for some bytes that are the least.
+const DICTIONARY_SHARE: usize = 4;
+const DICTIONARY_SAMPLE: std::ops::RangeInclusive<usize> = 8192..=16384;
+const LEAST_OF_DICTIONARY: usize = 2048;
+
+/// Entries that are sorted at most, how many values each has to have at least, and which part of the indices' bytes
+/// theirs have to be: order saves a part of the dictionary page alone.
+const MOST_SORTED: usize = 1 << 14;
+const VALUES_OF_SORTED: usize = 4;
+const SHARE_OF_SORTED: usize = 8;
+
+/// Estimates what values take.
+pub(super) struct Sampler<'a> {
+    settings: &'a ColumnSettings,
+    num_values: usize,
+    /// What they take in PLAIN.
+    plain_bytes: usize,
+}
+
+/// What values would take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Estimate {
+    form: Form,
+    pub(super) compression: Compression,
+    stored_bytes: u64,
+    /// Picoseconds.
+    reading: u64,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Values(Encoding),
+    Indices(IndexForm),
+}
+
+impl Estimate {
+    pub(super) fn cost(&self, prefer: Prefer) -> u128 {
+        costs::total(prefer, self.stored_bytes, self.reading)
+    }
+
+    pub(super) fn indices(&self) -> Option<IndexForm> {
+        match self.form {
+            Form::Indices(form) => Some(form),
+            Form::Values(_) => None,
+        }
+    }
+
+    pub(super) fn encoding(&self) -> Option<Encoding> {
+        match self.form {
+            Form::Values(encoding) => Some(encoding),
+            Form::Indices(_) => None,
+        }
+    }
+
+    pub(super) fn explain(&self) -> EncodingEstimate {
+        EncodingEstimate {
+            stored_as: match self.form {
+                Form::Values(encoding) => StoredAs::Values(encoding),
+                Form::Indices(form) => StoredAs::dictionary(form),
+            },
+            compression: self.compression,
+            bytes: self.stored_bytes,
+            nanoseconds: self.reading / 1000,
+        }
+    }
+}
+
+impl<'a> Sampler<'a> {
+    /// Of so many values, which take so many bytes in PLAIN.
+    pub(super) fn new(settings: &'a ColumnSettings, num_values: usize, plain_bytes: usize) -> Self {
+        Self {
+            settings,
+            num_values,
+            plain_bytes,
+        }
+    }
+
+    /// How many values a sample has.
+    pub(super) fn len(&self) -> usize {
+        let values = self.num_values / SAMPLE_SHARE;
+        let by_bytes = SAMPLE_BYTES * self.num_values / self.plain_bytes.max(1);
+        values
+            .clamp(*SAMPLE_VALUES.start(), *SAMPLE_VALUES.end())
+            .min((self.num_values / SHARE_OF_FEW).max(LEAST_VALUES))
+            .min(by_bytes.max(16))
+    }
+
+    /// The indices of the sample: one half from the middle of the first page, one from that of the last; where they are few,
+    /// all from the first. At its start indices are small, as few entries are there yet, which misleads a codec.
+    pub(super) fn indices(&self, pages: &[&[u32]]) -> Vec<u32> {
+        let values = self.len();
+        let (Some(first), Some(last)) = (pages.first(), pages.last()) else {
+            return Vec::new();
+        };
+        let middle = |page: &[u32], n: usize| {
+            let start = page.len().saturating_sub(n) / 2;
+            page.get(start..start + n).unwrap_or(page).to_vec()
+        };
+        if pages.len() == 1 || values <= *SAMPLE_VALUES.start() {
+            return middle(first, values);
+        }
+        let mut sample = middle(first, values / 2);
+        sample.extend(middle(last, values / 2));
+        sample
+    }
+
+    /// What values take in each encoding, by some of them. `least` is what something else costs.
+    pub(super) fn values(&self, sample: &Values<'_>, least: Option<u128>) -> Result<Vec<Estimate>> {
+        let encodings = &self.settings.encodings;
+        let all = |values: &Values<'_>| {
+            let all = encodings
+                .iter()
+                .map(|encoding| self.encoded(*encoding, values));
+            all.collect::<Result<Vec<_>>>()
+        };
+        if encodings.len() == 1 && least.is_none() {
+            return Ok(all(sample)?.concat());
+        }
+        let mut estimates = all(&sample.front(sample.num_values().div_ceil(FIRST_PART)))?;
+        let cost = |estimates: &[Estimate]| {
+            let costs = estimates.iter().map(|it| it.cost(self.settings.prefer));
+            costs.min().unwrap_or(u128::MAX)
+        };
+        let costs: Vec<u128> = estimates.iter().map(|it| cost(it)).collect();
+        let best = costs.iter().copied().chain(least).min().unwrap_or(0);
+        let is_near = |cost: u128| cost <= best * FAR.0 / FAR.1;
+        let num_near = costs
+            .iter()
+            .copied()
+            .chain(least)
+            .filter(|cost| is_near(*cost));
+        // What is alone is chosen whatever it takes, unless it is to be weighed whether the codec pays.
+        if num_near.count() > 1 || self.may_drop_codec() {
+            for ((encoding, estimates), cost) in encodings.iter().zip(&mut estimates).zip(costs) {
+                if is_near(cost) {
+                    *estimates = self.encoded(*encoding, sample)?;
+                }
+            }
+        }
+        Ok(estimates.concat())
+    }
+
+    /// What the values take in an encoding, by some of them; with the codec, and without where that may be dropped.
+    fn encoded(&self, encoding: Encoding, values: &Values<'_>) -> Result<Vec<Estimate>> {
+        let len = values.num_values();
+        if len == 0 {
+            return Ok(Vec::new());
+        }
+        let plain = plain_bytes(values);
+        let of_all = |bytes: usize| (bytes as u64) * (self.num_values as u64) / (len as u64);
+        let form = (Form::Values(encoding), Decoded::Values(encoding));
+        if (encoding, self.settings.compression) == (Encoding::Plain, Compression::Uncompressed) {
+            let counts = (self.num_values as u64, of_all(plain), of_all(plain));
+            return Ok(self.estimates(form, counts, of_all(plain)));
+        }
+        let mut encoder = self.settings.value_encoder(encoding)?;
+        encoder.append(values)?;
+        let (mut encoded, mut cuts) = (Vec::new(), Vec::new());
+        encoder.finish_page(&mut encoded, &mut cuts);
+        let compressed = self.compressed_cut(&encoded, &cuts)?;
+        let counts = (self.num_values as u64, of_all(plain), of_all(encoded.len()));
+        Ok(self.estimates(form, counts, of_all(compressed)))
+    }
+
+    /// What the values take as indices, in each form that may be the best one, and the order of sorted entries.
+    pub(super) fn dictionary(
+        &self,
+        dictionary: &Dictionary,
+        sample: &[u32],
+        indexed: &Indexed<'_>,
+    ) -> Result<(Vec<Estimate>, Option<Vec<u32>>)> {
+        let mut best: Option<(Packing, usize, usize)> = None;
+        for packing in self.packings(dictionary.num_values()) {
+            let encoded = self.packed(sample.iter().copied(), packing, dictionary.num_values());
+            let compressed = self.compressed(&encoded)?;
+            // What holds more bytes before the codec has to save something.
+            let is_better = |least: usize| compressed + compressed / 128 < least;
+            if best.is_none_or(|(_, _, least)| is_better(least)) {
+                best = Some((packing, encoded.len(), compressed));
+            }
+        }
+        let Some((packing, encoded, compressed)) = best else {
+            return Ok((Vec::new(), None));
+        };
+        let of_all =
+            |bytes: usize| bytes as u64 * self.num_values as u64 / sample.len().max(1) as u64;
+        let page = self.entries(
+            dictionary,
+            &(0..dictionary.num_values() as u32).collect::<Vec<_>>(),
+        )?;
+        // In order of appearance, pages are as narrow as the dictionary was small; without a codec that is known.
+        let index_bytes = match self.settings.compression {
+            Compression::Uncompressed => of_all(compressed).min(indexed.index_bytes as u64),
+            _ => of_all(compressed),
+        };
+        let counts = (
+            self.num_values as u64,
+            indexed.plain_bytes as u64,
+            of_all(encoded) + dictionary.plain_bytes() as u64,
+        );
+        let form = |is_sorted| Form::Indices(IndexForm { is_sorted, packing });
+        let mut estimates =
+            self.estimates((form(false), Decoded::Indices), counts, index_bytes + page);
+        let order = match self.may_sort(dictionary, index_bytes) {
+            true => self.sorted(dictionary),
+            false => None,
+        };
+        if let Some(order) = &order {
+            let page = self.entries(dictionary, order)?;
+            let ranks = ranks(order);
+            let rank = |index: &u32| ranks.get(*index as usize).copied().unwrap_or(0);
+            let encoded = self.packed(sample.iter().map(rank), packing, dictionary.num_values());
+            let compressed = of_all(self.compressed(&encoded)?);
+            let sorted = (form(true), Decoded::Indices);
+            estimates.extend(self.estimates(sorted, counts, compressed + page));
+        }
+        Ok((estimates, order))
+    }
+
+    fn may_sort(&self, dictionary: &Dictionary, index_bytes: u64) -> bool {
+        let entries = (dictionary.plain_bytes() * SHARE_OF_SORTED) as u64;
+        self.settings.may_sort_dictionary
+            && entries >= index_bytes
+            && self.settings.compression != Compression::Uncompressed
+    }
+
+    /// The order of the entries, if they have one, and are not too many to be sorted.
+    pub(super) fn sorted(&self, dictionary: &Dictionary) -> Option<Vec<u32>> {
+        let entries = dictionary.num_values();
+        match entries <= MOST_SORTED && entries * VALUES_OF_SORTED <= self.num_values {
+            true => dictionary.sorted(self.settings.leaf.order),
+            false => None,
+        }
+    }
+
+    /// The ways to pack indices that may be the best one: the usual one first.
+    fn packings(&self, num_entries: usize) -> Vec<Packing> {
+        let compression = self.settings.compression;
+        let mut packings = vec![Packing::TIGHT];
+        if compression == Compression::Uncompressed {
+            return packings;
+        }
+        let runs = match counts_bytes(compression) {
+            true => Runs::Long,
+            false => Runs::Shortest,
+        };
+        let aligned = Packing {
+            runs,
+            is_aligned: true,
+        };
+        if aligned != Packing::TIGHT && num_entries > 1 {
+            let is_wider = aligned.width(num_entries) != Packing::TIGHT.width(num_entries);
+            if is_wider || runs == Runs::Long {
+                packings.push(aligned);
+            }
+        }
+        packings
+    }
+
+    fn packed(
+        &self,
+        indices: impl Iterator<Item = u32>,
+        packing: Packing,
+        num_entries: usize,
+    ) -> Vec<u8> {
+        let indices: Vec<u32> = indices.collect();
+        let mut out = Vec::new();
+        let width = packing.width(num_entries);
+        hybrid::encode_u32(&indices, width, packing.runs, &mut out);
+        out
+    }
+
+    /// Bytes of the dictionary page with the entries in this order, after the codec.
+    fn entries(&self, dictionary: &Dictionary, order: &[u32]) -> Result<u64> {
+        let all = dictionary.plain_bytes();
+        if self.settings.compression == Compression::Uncompressed {
+            return Ok(all as u64);
+        }
+        let (least, most) = (*DICTIONARY_SAMPLE.start(), *DICTIONARY_SAMPLE.end());
+        let of_few = (self.plain_bytes / SHARE_OF_FEW).max(LEAST_OF_DICTIONARY);
+        let bytes = (all / DICTIONARY_SHARE).max(least.min(of_few)).min(most);
+        let share = order.len() * bytes / all.max(1);
+        let some = order.get(..share).unwrap_or(order);
+        let plain = dictionary.plain_of(some)?;
+        let compressed = self.compressed(&plain)? as u64;
+        Ok(compressed * all as u64 / plain.len().max(1) as u64)
+    }
+
+    /// Bytes that are stored of a section.
+    fn compressed(&self, bytes: &[u8]) -> Result<usize> {
+        self.compressed_cut(bytes, &[])
+    }
+
+    fn compressed_cut(&self, bytes: &[u8], cuts: &[usize]) -> Result<usize> {
+        if self.settings.compression == Compression::Uncompressed {
+            return Ok(bytes.len());
+        }
+        let mut compressed = Vec::new();
+        compress_cut(self.settings.compression, bytes, cuts, &mut compressed)?;
+        Ok(match self.settings.version {
+            DataPageVersion::V1 => compressed.len(),
+            DataPageVersion::V2 => compressed.len().min(bytes.len()),
+        })
+    }
+
+    /// Whether the chunk may go without the codec. Pages of version 2 do one by one.
+    fn may_drop_codec(&self) -> bool {
+        self.settings.may_drop_codec
+            && self.settings.version == DataPageVersion::V1
+            && self.settings.compression != Compression::Uncompressed
+    }
+
+    fn estimates(
+        &self,
+        (form, decoded): (Form, Decoded),
+        counts: (u64, u64, u64),
+        compressed: u64,
+    ) -> Vec<Estimate> {
+        let settings = self.settings;
+        let are_byte_arrays = settings.leaf.physical_type == Type::ByteArray;
+        let reading = |compression| costs::reading(decoded, are_byte_arrays, compression, counts);
+        let (with_codec, without) = (settings.compression, Compression::Uncompressed);
+        let estimate = |compression, stored_bytes, reading| Estimate {
+            form,
+            compression,
+            stored_bytes,
+            reading,
+        };
+        // Pages of version 2 go without the codec one by one, and there is nothing to be decompressed then.
+        let goes_without = matches!(form, Form::Values(_))
+            && settings.version == DataPageVersion::V2
+            && !settings.codec_pays(counts.2 as usize, compressed as usize);
+        let mut estimates = vec![match goes_without {
+            true => estimate(with_codec, counts.2, reading(without)),
+            false => estimate(with_codec, compressed, reading(with_codec)),
+        }];
+        if self.may_drop_codec() {
+            estimates.push(estimate(without, counts.2, reading(without)));
+        }
+        estimates
+    }
+}
+
+/// Bytes in PLAIN; of booleans as well.
+fn plain_bytes(values: &Values<'_>) -> usize {
+    match values {
+        Values::Boolean { len, .. } => len.div_ceil(8),
+        Values::Int32(values) => 4 * values.len(),
+        Values::Int64(values) => 8 * values.len(),
+        Values::Float(values) => 4 * values.len(),
+        Values::Double(values) => 8 * values.len(),
+        Values::Fixed { bytes, .. } => bytes.len(),
+        Values::ByteArray(values) => values.iter().map(|value| 4 + value.len()).sum(),
+    }
+}

@@ -1,0 +1,80 @@
+//! How the levels of a column chunk are stored, by those of its first page.
+
+use herringbone_format::Result;
+use herringbone_kernels::hybrid::Runs;
+
+use crate::options::DataPageVersion;
+use crate::settings::ColumnSettings;
+use herringbone_core::compression::{Compression, compress_cut};
+use herringbone_core::levels::{EncodedLevels, PageLevels};
+
+/// Pages of version 1 have to save this share of the bytes of the levels: readers make more of version 2.
+const LEAST_SHARE: usize = 8;
+
+/// How levels are stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LevelForm {
+    pub(crate) runs: Runs,
+    /// Levels are compressed in version 1, and not in version 2.
+    pub(crate) version: DataPageVersion,
+}
+
+/// The runs of levels where nothing is known of them.
+pub(crate) fn usual_runs(compression: Compression) -> Runs {
+    match compression {
+        Compression::Snappy | Compression::Lz4Raw => Runs::Repetitive,
+        _ => Runs::Shortest,
+    }
+}
+
+/// Whether a codec counts how often each byte occurs, beside looking for repetitions.
+pub(super) fn counts_bytes(compression: Compression) -> bool {
+    matches!(
+        compression,
+        Compression::Zstd(_) | Compression::Gzip(_) | Compression::Brotli(_)
+    )
+}
+
+/// Chooses by the levels of the first page.
+///
+/// # Errors
+/// Feature where the codec is not compiled in; Io where its library fails.
+pub(crate) fn choose_levels(settings: &ColumnSettings, page: &PageLevels) -> Result<LevelForm> {
+    let compression = settings.compression;
+    let usual = LevelForm {
+        runs: usual_runs(compression),
+        version: settings.version,
+    };
+    let may_be_version_1 = settings.version == DataPageVersion::V1 || settings.may_be_version_1;
+    if compression == Compression::Uncompressed || !may_be_version_1 {
+        return Ok(usual);
+    }
+    let plain = page.encode(usual.runs);
+    let plain_bytes = plain.rep.len() + plain.def.len();
+    if plain_bytes < super::LEAST_BYTES {
+        return Ok(usual);
+    }
+    let (mut runs, mut bytes) = (usual.runs, compressed_bytes(compression, &plain)?);
+    if counts_bytes(compression) {
+        let long = compressed_bytes(compression, &page.encode(Runs::Long))?;
+        if long < bytes {
+            (runs, bytes) = (Runs::Long, long);
+        }
+    }
+    let is_version_1 = settings.version == DataPageVersion::V1;
+    if !is_version_1 && bytes > plain_bytes - plain_bytes / LEAST_SHARE {
+        return Ok(usual);
+    }
+    Ok(LevelForm {
+        runs,
+        version: DataPageVersion::V1,
+    })
+}
+
+/// Bytes of levels after the codec.
+fn compressed_bytes(compression: Compression, levels: &EncodedLevels) -> Result<usize> {
+    let mut compressed = Vec::new();
+    let all = [levels.rep.as_slice(), &levels.def].concat();
+    compress_cut(compression, &all, &[levels.rep.len()], &mut compressed)?;
+    Ok(compressed.len())
+}

@@ -1,0 +1,220 @@
+//! How a column chunk is stored, chosen by a sample of its values.
+//!
+//! The sample is encoded in every way that the profile allows, and compressed. What that comes to for all values that were
+//! seen is weighed against the time that each read takes, by a table. A part of the sample comes first: what is far from the
+//! best by that is not looked at further. The sample lies at fixed rows of the row group, so neither threads nor batches
+//! change what is chosen.
+
+mod costs;
+mod earlier;
+mod estimate;
+mod explain;
+mod levels;
+mod packing;
+
+pub(super) use costs::pays;
+pub(super) use earlier::{Basis, EarlierChoice};
+pub(super) use explain::ChunkChoice;
+pub use explain::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
+pub(super) use levels::{LevelForm, choose_levels, usual_runs};
+pub(super) use packing::{IndexForm, Packing};
+
+use herringbone_format::{Encoding, Result};
+
+use super::doubt::DoubtedPage;
+use super::options::DataPageVersion;
+use super::settings::ColumnSettings;
+use estimate::{Estimate, Sampler};
+use herringbone_core::compression::Compression;
+use herringbone_core::encoding::dictionary::Dictionary;
+use herringbone_core::encoding::values::Values;
+
+/// Bytes in PLAIN below which a sample says nothing: what a codec adds to a page is more than what could be saved.
+const LEAST_BYTES: usize = 512;
+
+/// How many times larger values are in PLAIN than dictionary and indices where no other encoding is tried.
+const OBVIOUS: usize = 4;
+
+/// How a column chunk is stored.
+#[derive(Debug)]
+pub(super) struct Choice {
+    /// How indices are written; `None` where there is no dictionary.
+    pub(super) indices: Option<IndexForm>,
+    /// The order of the entries, where they are sorted.
+    pub(super) order: Option<Vec<u32>>,
+    /// The encoding of values outside of the dictionary.
+    pub(super) encoding: Encoding,
+    pub(super) compression: Compression,
+    /// Bytes a value that a dictionary would have taken, before the codec, if there is none though it would have saved some.
+    pub(super) declined: Option<f64>,
+    /// What it was chosen from.
+    pub(super) estimates: Vec<EncodingEstimate>,
+    pub(super) basis: Basis,
+}
+
+/// Values that wait for a choice, all of which are in a dictionary.
+pub(super) struct Indexed<'a> {
+    pub(super) dictionary: &'a Dictionary,
+    /// Indices of all values, page by page.
+    pub(super) pages: Vec<&'a [u32]>,
+    /// What the indices take, packed as tightly as each page allows, and what the values take in PLAIN.
+    pub(super) index_bytes: usize,
+    pub(super) plain_bytes: usize,
+    /// Whether the values are stored as indices whatever they cost.
+    pub(super) is_asked: bool,
+    /// What was chosen in the row group before, if that holds for these values.
+    pub(super) earlier: Option<EarlierChoice>,
+}
+
+/// Chooses for values that are not in a dictionary: `values` are the first ones, which take `plain_bytes` in PLAIN.
+///
+/// # Errors
+/// Feature where the codec is not compiled in; Io where its library fails.
+pub(super) fn choose_encoding(
+    settings: &ColumnSettings,
+    values: &Values<'_>,
+    plain_bytes: usize,
+) -> Result<Choice> {
+    let default = settings.usual_encoding();
+    if plain_bytes < LEAST_BYTES {
+        return Ok(Choice::without_looking(settings, None, default));
+    }
+    let sampler = Sampler::new(settings, values.num_values(), plain_bytes);
+    let sample = values.front(sampler.len());
+    let estimates = sampler.values(&sample, None)?;
+    Ok(Choice::cheapest(settings, &estimates, default))
+}
+
+/// Whether there is nothing to be chosen for values that are in no dictionary.
+fn values_have_one_form(settings: &ColumnSettings) -> bool {
+    let may_drop_codec = settings.may_drop_codec && settings.version == DataPageVersion::V1;
+    settings.encodings.len() == 1 && !may_drop_codec
+}
+
+/// Chooses for values that a dictionary did not get, by a page of them.
+///
+/// # Errors
+/// As [`choose_encoding`].
+pub(super) fn choose_for_doubted(
+    settings: &ColumnSettings,
+    page: &mut DoubtedPage,
+) -> Result<Choice> {
+    if values_have_one_form(settings) {
+        let only = settings.usual_encoding();
+        return Ok(Choice::without_looking(settings, None, only));
+    }
+    page.with_values(&settings.leaf, |encoder, values, plain_bytes| {
+        let choice = choose_encoding(settings, values, plain_bytes)?;
+        encoder.append(values)?;
+        Ok(choice)
+    })
+}
+
+/// Chooses for values that are in a dictionary.
+///
+/// # Errors
+/// As [`choose_encoding`].
+pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result<Choice> {
+    let default = settings.usual_encoding();
+    let dictionary = indexed.dictionary;
+    let indexed_bytes = dictionary.plain_bytes() + indexed.index_bytes;
+    let saves = indexed.is_asked || indexed_bytes < indexed.plain_bytes;
+    if indexed.plain_bytes < LEAST_BYTES {
+        let form = saves.then(IndexForm::default);
+        return Ok(Choice::without_looking(settings, form, default));
+    }
+    let is_obvious = saves && indexed_bytes * OBVIOUS <= indexed.plain_bytes;
+    // Who asks for a dictionary gets it where indices take fewer bytes.
+    let is_settled = indexed.is_asked || settings.dictionary_is_asked && saves;
+    let tries_values = !is_settled && !is_obvious;
+    let has_codec = settings.compression != Compression::Uncompressed;
+    if !saves && values_have_one_form(settings) || saves && !tries_values && !has_codec {
+        // There is one way only.
+        let form = saves.then(IndexForm::default);
+        return Ok(Choice::without_looking(settings, form, default));
+    }
+    let num_values: usize = indexed.pages.iter().map(|page| page.len()).sum();
+    let sampler = Sampler::new(settings, num_values, indexed.plain_bytes);
+    if let Some(earlier) = indexed.earlier
+        && let Some(form) = earlier.indices
+        && saves
+    {
+        let order = match form.is_sorted {
+            true => sampler.sorted(dictionary),
+            false => None,
+        };
+        return Ok(earlier.again().with_order(order));
+    }
+    let sample = sampler.indices(&indexed.pages);
+    let (mut estimates, order) = match saves {
+        true => sampler.dictionary(dictionary, &sample, indexed)?,
+        false => (Vec::new(), None),
+    };
+    if tries_values {
+        let least = estimates.iter().map(|it| it.cost(settings.prefer)).min();
+        let more = dictionary.with_values(sample.iter().copied(), |values| {
+            sampler.values(values, least)
+        });
+        estimates.extend(more?);
+    }
+    let mut choice = Choice::cheapest(settings, &estimates, default).with_order(order);
+    if saves && choice.indices.is_none() {
+        choice.declined = Some(indexed_bytes as f64 / num_values.max(1) as f64);
+    }
+    Ok(choice)
+}
+
+impl Choice {
+    /// Whether there were values enough to choose by.
+    pub(super) fn is_founded(&self) -> bool {
+        self.basis != Basis::Nothing
+    }
+
+    /// With the order of the entries, if they are to be sorted and have one.
+    fn with_order(mut self, order: Option<Vec<u32>>) -> Self {
+        if let Some(form) = &mut self.indices {
+            form.is_sorted &= order.is_some();
+            self.order = order.filter(|_| form.is_sorted);
+        }
+        self
+    }
+
+    fn without_looking(
+        settings: &ColumnSettings,
+        indices: Option<IndexForm>,
+        encoding: Encoding,
+    ) -> Self {
+        Self {
+            indices,
+            order: None,
+            encoding,
+            compression: settings.compression,
+            declined: None,
+            estimates: Vec::new(),
+            basis: Basis::Nothing,
+        }
+    }
+
+    /// What costs least; of several the first.
+    fn cheapest(settings: &ColumnSettings, estimates: &[Estimate], default: Encoding) -> Self {
+        let least = |fits: &dyn Fn(&Estimate) -> bool| {
+            let all = estimates.iter().filter(|estimate| fits(estimate));
+            all.min_by_key(|estimate| estimate.cost(settings.prefer))
+        };
+        let chosen = least(&|_| true);
+        // What follows a dictionary that grew too large.
+        let outside = least(&|estimate| estimate.encoding().is_some());
+        Self {
+            indices: chosen.and_then(Estimate::indices),
+            order: None,
+            encoding: outside.and_then(Estimate::encoding).unwrap_or(default),
+            compression: chosen.map_or(settings.compression, |chosen| chosen.compression),
+            declined: None,
+            estimates: estimates.iter().map(Estimate::explain).collect(),
+            basis: match chosen {
+                Some(_) => Basis::Sample,
+                None => Basis::Nothing,
+            },
+        }
+    }
+}

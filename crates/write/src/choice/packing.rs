@@ -1,0 +1,77 @@
+//! How the indices of a dictionary are packed.
+
+use herringbone_kernels::hybrid::Runs;
+
+/// How indices are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IndexForm {
+    /// Whether the entries of the dictionary are sorted.
+    pub(crate) is_sorted: bool,
+    pub(crate) packing: Packing,
+}
+
+/// How indices are packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Packing {
+    pub(crate) runs: Runs,
+    /// Whether indices end at borders of bytes, or never cross one: codecs see equal indices as equal bytes then.
+    pub(crate) is_aligned: bool,
+}
+
+impl Default for IndexForm {
+    fn default() -> Self {
+        Self {
+            is_sorted: false,
+            packing: Packing::TIGHT,
+        }
+    }
+}
+
+impl Packing {
+    /// As few bits as there can be.
+    pub(crate) const TIGHT: Self = Self {
+        runs: Runs::Shortest,
+        is_aligned: false,
+    };
+
+    /// Bits of an index of a dictionary with so many entries.
+    pub(crate) fn width(self, num_entries: usize) -> u8 {
+        let width = (usize::BITS - num_entries.saturating_sub(1).leading_zeros()) as u8;
+        match width {
+            3.. if !self.is_aligned => width,
+            0..=2 => width,
+            3..=4 => 4,
+            _ => width.next_multiple_of(8),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indices_have_the_bits_they_need_or_do_not_cross_bytes() {
+        let aligned = Packing {
+            is_aligned: true,
+            ..Packing::TIGHT
+        };
+        for (entries, tight, whole) in [
+            (0, 0, 0),
+            (1, 0, 0),
+            (2, 1, 1),
+            (3, 2, 2),
+            (4, 2, 2),
+            (5, 3, 4),
+            (16, 4, 4),
+            (17, 5, 8),
+            (256, 8, 8),
+            (257, 9, 16),
+            (65_536, 16, 16),
+            (65_537, 17, 24),
+        ] {
+            assert_eq!(Packing::TIGHT.width(entries), tight, "{entries}");
+            assert_eq!(aligned.width(entries), whole, "{entries}");
+        }
+    }
+}

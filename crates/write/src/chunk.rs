@@ -1,0 +1,498 @@
+//! A column chunk: what its metadata says about the pages, as they come, and the chunk when they are all there.
+
+use std::sync::Arc;
+
+use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
+use herringbone_format::{
+    ColumnIndex, ColumnMetaData, CompressionCodec, DataPageHeader, DataPageHeaderV2,
+    DictionaryPageHeader, Encoding, Error, OffsetIndex, PageEncodingStats, PageHeader, PageType,
+    Result, SizeStatistics, Statistics, Type,
+};
+
+use super::bounds::Bounds;
+use super::choice::{ChunkChoice, EarlierChoice, EncodingEstimate, StoredAs};
+use super::chunk_pages::ChunkPages;
+use super::chunked_buffer::ChunkedBuffer;
+use super::column_statistics::ChunkStatistics;
+use super::heap_bytes;
+use super::options::{DataPageVersion, StatisticsLevel};
+use super::page::{PageBuffers, PagePlace, PageSink, UnfinishedPage, finish_header};
+use super::settings::ColumnSettings;
+use herringbone_core::bloom_filter::BloomFilter;
+use herringbone_core::compression::{Compression, compress};
+use herringbone_core::encoding::length;
+use herringbone_core::levels::EncodedLevels;
+use herringbone_core::statistics::{ColumnIndexBuilder, EncodedBounds, PageSummary};
+
+/// A column chunk that is ready for the file. Offsets count from the start of the chunk.
+#[derive(Debug)]
+pub struct EncodedColumn {
+    /// The dictionary page; empty if there is none.
+    pub(crate) dictionary_page: Vec<u8>,
+    pub(crate) data_pages: ChunkedBuffer,
+    /// Offsets and paths are filled in when the place in the file is known.
+    pub(crate) metadata: ColumnMetaData,
+    pub(crate) offset_index: Option<OffsetIndex>,
+    pub(crate) column_index: Option<ColumnIndex>,
+    /// Header and bits of the bloom filter.
+    pub(crate) bloom_filter: Option<Vec<u8>>,
+    pub(crate) num_rows: u64,
+    /// Values that get a key when the column is read as dictionaries: those of the dictionary page, and all values of pages
+    /// without indices.
+    pub(super) keyed_values: u64,
+    /// How it is stored, and why.
+    pub(super) choice: ChunkChoice,
+}
+
+impl EncodedColumn {
+    /// Bytes held.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.dictionary_page.capacity()
+            + self.data_pages.heap_bytes()
+            + self.bloom_filter.as_ref().map_or(0, Vec::capacity)
+            + self.metadata_bytes()
+    }
+
+    /// Bytes held by what stays when the pages are given out.
+    pub(super) fn metadata_bytes(&self) -> usize {
+        heap_bytes::by_metadata(&self.metadata)
+            + heap_bytes::by_indexes(self.column_index.as_ref(), self.offset_index.as_ref())
+    }
+}
+
+/// A column chunk that is complete but for its data pages.
+#[derive(Debug)]
+pub struct EndedColumn {
+    /// Without data pages and offset index, and with sizes that do not count them.
+    column: EncodedColumn,
+    num_pages: usize,
+    has_offset_index: bool,
+    /// What was chosen for it, which may hold for the next row group.
+    pub(super) choice: Option<EarlierChoice>,
+}
+
+impl EndedColumn {
+    /// The chunk with its data pages.
+    ///
+    /// # Errors
+    /// Argument where there are not as many as it has.
+    pub fn with_pages(self, pages: ChunkPages) -> Result<EncodedColumn> {
+        if pages.num_pages() != self.num_pages {
+            return Err(Error::argument("a column chunk has other data pages"));
+        }
+        let mut column = self.column;
+        let metadata = &mut column.metadata;
+        metadata.total_uncompressed_size += count(pages.uncompressed)?;
+        metadata.total_compressed_size += count(pages.bytes() as u64)?;
+        let data_offset = metadata.data_page_offset;
+        let (data_pages, offset_index) = pages.finish(data_offset);
+        column.data_pages = data_pages;
+        column.offset_index = self.has_offset_index.then_some(offset_index);
+        Ok(column)
+    }
+}
+
+/// What is known of a column chunk under construction, while its pages go to a [`PageSink`].
+pub(crate) struct ChunkBuilder {
+    settings: Arc<ColumnSettings>,
+    version: DataPageVersion,
+    compression: Compression,
+    num_rows: u64,
+    num_levels: u64,
+    num_nulls: u64,
+    /// Values of pages without indices.
+    num_plain: u64,
+    bounds: Bounds,
+    byte_array_bytes: i64,
+    column_index: ColumnIndexBuilder,
+    encodings: Vec<PageEncodingStats>,
+    rep_histogram: Vec<u64>,
+    def_histogram: Vec<u64>,
+    /// Memory for the next page.
+    buffers: PageBuffers,
+    /// What encrypts the pages, if they are to be encrypted.
+    cipher: Option<ChunkCipher>,
+    num_data_pages: usize,
+}
+
+/// The entries of a dictionary page.
+pub(crate) struct DictionaryEntries<'a> {
+    /// In their PLAIN form.
+    pub(crate) plain: &'a [u8],
+    pub(crate) num_values: usize,
+    /// Whether they ascend.
+    pub(crate) is_sorted: bool,
+}
+
+/// A data page that is about to be written.
+pub(crate) struct DataPage<'a> {
+    pub(crate) levels: &'a EncodedLevels,
+    pub(crate) encoding: Encoding,
+    /// Bounds of its values.
+    pub(crate) bounds: &'a Bounds,
+    /// Bytes of its byte arrays.
+    pub(crate) byte_array_bytes: usize,
+}
+
+impl ChunkBuilder {
+    pub(crate) fn new(settings: Arc<ColumnSettings>, cipher: Option<ChunkCipher>) -> Self {
+        Self {
+            num_rows: 0,
+            num_levels: 0,
+            num_nulls: 0,
+            num_plain: 0,
+            bounds: Bounds::new(&settings),
+            byte_array_bytes: 0,
+            column_index: ColumnIndexBuilder::new(settings.leaf.order, settings.leaf.physical_type),
+            encodings: Vec::new(),
+            rep_histogram: Vec::new(),
+            def_histogram: Vec::new(),
+            buffers: PageBuffers::default(),
+            cipher,
+            num_data_pages: 0,
+            version: settings.version,
+            compression: settings.compression,
+            settings,
+        }
+    }
+
+    /// Chooses the version of all data pages, none of which is there yet.
+    pub(crate) fn choose_version(&mut self, version: DataPageVersion) {
+        self.version = version;
+    }
+
+    /// Chooses how pages are compressed; as long as there is none.
+    pub(crate) fn choose_compression(&mut self, compression: Compression) {
+        if self.num_data_pages == 0 {
+            self.compression = compression;
+        }
+    }
+
+    /// Bytes held.
+    pub(crate) fn heap_bytes(&self) -> usize {
+        self.buffers.heap_bytes() + self.bounds.heap_bytes() + self.column_index.heap_bytes()
+    }
+
+    /// Gives a data page to the sink; `append_values` puts its values section behind bytes that it is given, says where bytes of
+    /// another kind begin in it, and from where on both are there.
+    ///
+    /// # Errors
+    /// Limit where the page is larger than its header can say; those of the sink.
+    pub(crate) fn data_page(
+        &mut self,
+        page: &DataPage<'_>,
+        append_values: impl FnOnce(&[u8], &mut Vec<u8>, &mut Vec<usize>) -> usize,
+        sink: &mut dyn PageSink,
+    ) -> Result<()> {
+        let levels = page.levels;
+        let mut buffers = std::mem::take(&mut self.buffers);
+        buffers.start();
+        let PageBuffers {
+            front,
+            body,
+            cuts,
+            start,
+            levels_end,
+            ..
+        } = &mut buffers;
+        let header = match self.version {
+            DataPageVersion::V1 => levels_v1(page, front, cuts)?,
+            DataPageVersion::V2 => levels_v2(page, front)?,
+        };
+        match self.levels_are_apart() {
+            true => *start = append_values(&[], body, cuts),
+            false => {
+                *start = append_values(front, body, cuts);
+                *levels_end = front.len();
+                front.clear();
+            }
+        }
+        buffers.end(self.cipher.is_some() && self.compression == Compression::Uncompressed);
+        let byte_array_bytes = page.byte_array_bytes as i64;
+        self.buffers = sink.page(UnfinishedPage {
+            settings: self.settings.clone(),
+            compression: self.compression,
+            cipher: self.cipher.clone(),
+            place: PagePlace {
+                ordinal: self.num_data_pages,
+                first_row: self.num_rows,
+                byte_array_bytes: self.is_byte_array().then_some(byte_array_bytes),
+            },
+            header,
+            buffers,
+        })?;
+        self.num_data_pages += 1;
+        self.byte_array_bytes += byte_array_bytes;
+        self.num_rows += levels.num_rows as u64;
+        self.num_levels += levels.num_levels as u64;
+        self.num_nulls += levels.num_nulls as u64;
+        if page.encoding != Encoding::RleDictionary {
+            self.num_plain += (levels.num_levels - levels.num_nulls) as u64;
+        }
+        add(&mut self.rep_histogram, &levels.rep_histogram);
+        add(&mut self.def_histogram, &levels.def_histogram);
+        self.count(PageType::DataPage, page.encoding);
+        if self.settings.statistics >= StatisticsLevel::Chunk {
+            self.bounds.merge(page.bounds);
+        }
+        if self.settings.statistics >= StatisticsLevel::Page && self.settings.page_index {
+            self.column_index.push(PageSummary {
+                null_page: levels.num_levels == levels.num_nulls,
+                bounds: &page.bounds.encode(&self.settings),
+                null_count: levels.num_nulls as i64,
+                repetition_levels: &levels.rep_histogram,
+                definition_levels: &levels.def_histogram,
+            });
+        }
+        Ok(())
+    }
+
+    /// Values of the chunk so far, nulls included.
+    pub(crate) fn num_levels(&self) -> usize {
+        usize::try_from(self.num_levels).unwrap_or(usize::MAX)
+    }
+
+    /// Whether levels and values are not compressed or encrypted together.
+    fn levels_are_apart(&self) -> bool {
+        let together = match self.version {
+            DataPageVersion::V1 => self.compression != Compression::Uncompressed,
+            DataPageVersion::V2 => false,
+        };
+        !together && self.cipher.is_none()
+    }
+
+    fn count(&mut self, page_type: PageType, encoding: Encoding) {
+        let page_type = match (page_type, self.version) {
+            (PageType::DataPage, DataPageVersion::V2) => PageType::DataPageV2,
+            (page_type, _) => page_type,
+        };
+        let known = self
+            .encodings
+            .iter_mut()
+            .find(|known| (known.page_type, known.encoding) == (page_type, encoding));
+        match known {
+            Some(known) => known.count = known.count.saturating_add(1),
+            None => self
+                .encodings
+                .push(PageEncodingStats::new(page_type, encoding, 1)),
+        }
+    }
+
+    /// The dictionary page with this body, and how many bytes it has before compression.
+    fn dictionary_page(&self, entries: DictionaryEntries<'_>) -> Result<(Vec<u8>, usize)> {
+        let DictionaryEntries {
+            plain,
+            num_values,
+            is_sorted,
+        } = entries;
+        let mut compressed = Vec::new();
+        let body = if self.compression == Compression::Uncompressed {
+            plain
+        } else {
+            compress(self.compression, plain, &mut compressed)?;
+            &compressed
+        };
+        let of_page = DictionaryPageHeader::new(length(num_values)?, Encoding::Plain)
+            .is_sorted(is_sorted.then_some(true));
+        let mut header = PageHeader::new(PageType::DictionaryPage, length(plain.len())?, 0)
+            .dictionary_page_header(of_page);
+        let module = match &self.cipher {
+            Some(cipher) => Some(cipher.encrypt(ModuleKind::DictionaryPage, body)?),
+            None => None,
+        };
+        let body = module.as_deref().unwrap_or(body);
+        let header = finish_header(&mut header, [&[], body], self.settings.crc)?;
+        let mut page = match &self.cipher {
+            Some(cipher) => cipher.encrypt(ModuleKind::DictionaryPageHeader, &header)?,
+            None => header,
+        };
+        let uncompressed = page.len() + plain.len();
+        page.extend_from_slice(body);
+        Ok((page, uncompressed))
+    }
+
+    /// The whole chunk but its data pages. `stored_as` and `estimates` say what was chosen from what, `choice` the same to the
+    /// next row group, `distinct` the number of distinct values, if it is known; `statistics` are those that others made.
+    ///
+    /// # Errors
+    /// Limit where the dictionary page is larger than its header can say; those of codecs and of encryption.
+    pub(crate) fn finish(
+        mut self,
+        (stored_as, estimates, choice): (StoredAs, Vec<EncodingEstimate>, Option<EarlierChoice>),
+        dictionary: Option<DictionaryEntries<'_>>,
+        distinct: Option<u64>,
+        statistics: ChunkStatistics,
+        bloom_filter: Option<BloomFilter>,
+    ) -> Result<EndedColumn> {
+        let bloom_filter = bloom_filter
+            .map(|filter| self.bloom_filter(&filter))
+            .transpose()?;
+        let ChunkStatistics {
+            geospatial,
+            without_bounds,
+        } = statistics;
+        let num_entries = dictionary.as_ref().map_or(0, |entries| entries.num_values);
+        let (dictionary_page, uncompressed) = match dictionary {
+            Some(entries) => {
+                self.encodings.insert(
+                    0,
+                    PageEncodingStats::new(PageType::DictionaryPage, Encoding::Plain, 1),
+                );
+                self.dictionary_page(entries)?
+            }
+            None => (Vec::new(), 0),
+        };
+        let leaf = &self.settings.leaf;
+        let metadata = ColumnMetaData::new(
+            leaf.physical_type,
+            self.all_encodings(),
+            self.codec(),
+            count(self.num_levels)?,
+            count(uncompressed as u64)?,
+            count(dictionary_page.len() as u64)?,
+            dictionary_page.len() as i64,
+        )
+        .path_in_schema(leaf.path.clone())
+        .dictionary_page_offset((!dictionary_page.is_empty()).then_some(0))
+        .statistics(self.statistics(distinct, without_bounds))
+        .encoding_stats(self.encodings.clone())
+        .size_statistics(
+            SizeStatistics::new()
+                .unencoded_byte_array_data_bytes(
+                    self.is_byte_array().then_some(self.byte_array_bytes),
+                )
+                .repetition_level_histogram(histogram(&self.rep_histogram))
+                .definition_level_histogram(histogram(&self.def_histogram)),
+        )
+        .geospatial_statistics(geospatial);
+        let page_index = self.settings.page_index && self.num_rows > 0;
+        let of_bounds = self.settings.statistics >= StatisticsLevel::Page && !without_bounds;
+        let column_index = match page_index && of_bounds {
+            true => self.column_index.finish(),
+            false => None,
+        };
+        let column = EncodedColumn {
+            dictionary_page,
+            data_pages: ChunkedBuffer::default(),
+            metadata,
+            offset_index: None,
+            column_index,
+            bloom_filter,
+            num_rows: self.num_rows,
+            keyed_values: num_entries as u64 + self.num_plain,
+            choice: ChunkChoice {
+                stored_as,
+                compression: self.compression,
+                version: self.version,
+                estimates,
+            },
+        };
+        Ok(EndedColumn {
+            column,
+            num_pages: self.num_data_pages,
+            has_offset_index: page_index,
+            choice,
+        })
+    }
+
+    /// Header and bits of a bloom filter.
+    fn bloom_filter(&self, filter: &BloomFilter) -> Result<Vec<u8>> {
+        let mut bytes = filter.encode_header();
+        let Some(cipher) = &self.cipher else {
+            filter.encode_bits(&mut bytes);
+            return Ok(bytes);
+        };
+        let mut bits = Vec::new();
+        filter.encode_bits(&mut bits);
+        let mut modules = cipher.encrypt(ModuleKind::BloomFilterHeader, &bytes)?;
+        modules.extend(cipher.encrypt(ModuleKind::BloomFilterBitset, &bits)?);
+        Ok(modules)
+    }
+
+    fn is_byte_array(&self) -> bool {
+        self.settings.leaf.physical_type == Type::ByteArray
+    }
+
+    fn codec(&self) -> CompressionCodec {
+        self.compression.codec()
+    }
+
+    /// Every encoding in the chunk, those of levels included, each once.
+    fn all_encodings(&self) -> Vec<Encoding> {
+        let mut all: Vec<Encoding> = Vec::new();
+        let leaf = &self.settings.leaf;
+        let levels = (leaf.max_def_level > 0 || leaf.max_rep_level > 0).then_some(Encoding::Rle);
+        for encoding in self
+            .encodings
+            .iter()
+            .map(|page| page.encoding)
+            .chain(levels)
+        {
+            if !all.contains(&encoding) {
+                all.push(encoding);
+            }
+        }
+        all
+    }
+
+    fn statistics(&self, distinct: Option<u64>, without_bounds: bool) -> Statistics {
+        let bounds = match without_bounds {
+            true => EncodedBounds::default(),
+            false => self.bounds.encode(&self.settings),
+        };
+        bounds
+            .into_statistics(self.num_nulls as i64)
+            .distinct_count(distinct.map(|count| count as i64))
+    }
+}
+
+/// Levels version 1, with their lengths.
+fn levels_v1(page: &DataPage<'_>, out: &mut Vec<u8>, cuts: &mut Vec<usize>) -> Result<PageHeader> {
+    let levels = page.levels;
+    for section in [&levels.rep, &levels.def] {
+        if !section.is_empty() {
+            let bytes = length(section.len())?;
+            out.extend_from_slice(&bytes.to_le_bytes());
+            out.extend_from_slice(section);
+            cuts.push(out.len());
+        }
+    }
+    let num_values = length(levels.num_levels)?;
+    let of_page = DataPageHeader::new(num_values, page.encoding, Encoding::Rle, Encoding::Rle);
+    Ok(PageHeader::new(PageType::DataPage, 0, 0).data_page_header(of_page))
+}
+
+/// Levels version 2, whose lengths are in the header.
+fn levels_v2(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
+    let levels = page.levels;
+    out.extend_from_slice(&levels.rep);
+    out.extend_from_slice(&levels.def);
+    let of_page = DataPageHeaderV2::new(
+        length(levels.num_levels)?,
+        length(levels.num_nulls)?,
+        length(levels.num_rows)?,
+        page.encoding,
+        length(levels.def.len())?,
+        length(levels.rep.len())?,
+    )
+    .is_compressed(false);
+    Ok(PageHeader::new(PageType::DataPageV2, 0, 0).data_page_header_v2(of_page))
+}
+
+/// A size or number as the format stores it.
+fn count(value: u64) -> Result<i64> {
+    i64::try_from(value)
+        .map_err(|_| Error::beyond_format("bytes or values", value, i64::MAX as u64))
+}
+
+fn histogram(counts: &[u64]) -> Option<Vec<i64>> {
+    (!counts.is_empty()).then(|| counts.iter().map(|count| *count as i64).collect())
+}
+
+fn add(total: &mut Vec<u64>, more: &[u64]) {
+    total.resize(more.len().max(total.len()), 0);
+    for (total, more) in total.iter_mut().zip(more) {
+        *total += more;
+    }
+}

@@ -1,0 +1,73 @@
+//! The data pages of a column chunk, as they will be in the file.
+
+use herringbone_format::{OffsetIndex, PageLocation, Result};
+
+use super::chunked_buffer::ChunkedBuffer;
+use super::page::{FinishedPage, PageBuffers, PageSink, UnfinishedPage};
+use herringbone_core::encoding::length;
+use herringbone_core::statistics::OffsetIndexBuilder;
+
+/// The first data pages of a column chunk.
+#[derive(Debug, Default)]
+pub struct ChunkPages {
+    pages: ChunkedBuffer,
+    num_pages: usize,
+    offset_index: OffsetIndexBuilder,
+    /// Bytes of headers, and of bodies before compression.
+    pub(super) uncompressed: u64,
+    /// Bytes that compression had to have room for, at most.
+    scratch_bytes: usize,
+}
+
+impl ChunkPages {
+    /// The number of pages.
+    #[must_use]
+    pub fn num_pages(&self) -> usize {
+        self.num_pages
+    }
+
+    /// Bytes that they take in the file.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.pages.len()
+    }
+
+    /// Bytes held, which follow from the pages alone.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.pages.heap_bytes() + self.offset_index.heap_bytes() + self.scratch_bytes
+    }
+
+    /// Appends the next page. What comes back is memory for one that is to come.
+    ///
+    /// # Errors
+    /// Limit where it is larger than its place in the offset index can say.
+    pub fn push(&mut self, page: FinishedPage) -> Result<PageBuffers> {
+        let mut buffers = page.buffers;
+        let start = self.pages.len();
+        self.pages.push(&page.head);
+        self.pages.push(&buffers.front);
+        let (body, body_start) = buffers.stored();
+        self.pages.push_or_take(body, body_start);
+        let bytes = length(self.pages.len() - start)?;
+        let location = PageLocation::new(start as i64, bytes, page.place.first_row as i64);
+        self.offset_index
+            .push(location, page.place.byte_array_bytes);
+        self.num_pages += 1;
+        self.uncompressed += page.uncompressed;
+        self.scratch_bytes = self.scratch_bytes.max(page.scratch_bytes);
+        Ok(buffers.into_next())
+    }
+
+    /// The pages, and where they are in a chunk in which they begin there.
+    pub(super) fn finish(self, data_offset: i64) -> (ChunkedBuffer, OffsetIndex) {
+        (self.pages, self.offset_index.finish(data_offset))
+    }
+}
+
+/// Finishes pages at once.
+impl PageSink for ChunkPages {
+    fn page(&mut self, page: UnfinishedPage) -> Result<PageBuffers> {
+        self.push(page.finish()?)
+    }
+}

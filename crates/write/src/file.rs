@@ -1,0 +1,394 @@
+//! A file around its column chunks: magic, row groups, bloom filters, page indexes, footer.
+//!
+//! ```text
+//! PAR1  (column chunks  bloom filters)*  column indexes  offset indexes  FileMetaData  length  PAR1
+//! ```
+//!
+//! With an encrypted footer, the magic is `PARE`.
+
+use std::collections::HashSet;
+use std::mem;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone_format::footer::{MAGIC, MAGIC_ENCRYPTED, Tail};
+use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption, ModuleId, ModuleKind};
+use herringbone_format::thrift::CompactWriter;
+use herringbone_format::{
+    ColumnChunk, ColumnIndex, Error, FileMetadataParts, KeyValue, OffsetIndex, Result, RowGroup,
+};
+
+use super::chunk::EncodedColumn;
+use super::plan::WritePlan;
+
+/// Version of the format that files say they are: readers do not look at it.
+const FORMAT_VERSION: i32 = 1;
+
+/// Puts column chunks together to a file. What it returns is to be written in that order, one behind
+/// the other.
+#[derive(Debug)]
+pub struct FileEncoder {
+    plan: Arc<WritePlan>,
+    /// Bytes given out so far.
+    position: u64,
+    row_groups: Vec<RowGroup>,
+    /// Of the row group under construction: where it starts, and its columns.
+    start: u64,
+    columns: Vec<OpenColumn>,
+    /// Of all column chunks, in the order of the file.
+    indexes: Vec<(Option<ColumnIndex>, Option<OffsetIndex>)>,
+    num_rows: u64,
+    /// Bytes held by `row_groups` and `indexes`.
+    metadata_bytes: usize,
+    /// Added to the key-value metadata, instead of what is there under the same keys.
+    key_values: Vec<KeyValue>,
+    /// Number of values that readers may put into one dictionary array, per column.
+    dictionary_values: Vec<DictionaryValues>,
+}
+
+/// How many values readers may put into one dictionary array.
+///
+/// Arrow C++ starts a new dictionary at each dictionary page. It goes on with the last one through the pages without indices
+/// of any number of row groups.
+#[derive(Debug, Clone, Copy, Default)]
+struct DictionaryValues {
+    /// Values since the last dictionary page, its own included.
+    last: u64,
+    most: u64,
+}
+
+impl DictionaryValues {
+    fn add(&mut self, column: &EncodedColumn) {
+        self.last = match column.dictionary_page.is_empty() {
+            true => self.last.saturating_add(column.keyed_values),
+            false => column.keyed_values,
+        };
+        self.most = self.most.max(self.last);
+    }
+}
+
+/// A column chunk that was given out, of a row group that has not ended.
+#[derive(Debug)]
+struct OpenColumn {
+    chunk: ColumnChunk,
+    num_rows: u64,
+    uncompressed: i64,
+    bloom_filter: Option<Vec<u8>>,
+}
+
+impl FileEncoder {
+    /// A file of this plan, nothing of which has been given out.
+    #[must_use]
+    pub fn new(plan: Arc<WritePlan>) -> Self {
+        Self {
+            dictionary_values: vec![DictionaryValues::default(); plan.num_columns()],
+            plan,
+            position: 0,
+            row_groups: Vec::new(),
+            start: 0,
+            columns: Vec::new(),
+            indexes: Vec::new(),
+            num_rows: 0,
+            metadata_bytes: 0,
+            key_values: Vec::new(),
+        }
+    }
+
+    /// Adds to the key-value metadata of the file. What is there under the same keys goes.
+    pub fn add_key_values(&mut self, key_values: Vec<KeyValue>) {
+        self.key_values.extend(key_values);
+    }
+
+    /// Bytes held: what the footer will say, and page indexes.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.metadata_bytes
+    }
+
+    /// Rows of the row groups so far.
+    #[must_use]
+    pub fn num_rows(&self) -> u64 {
+        self.num_rows
+    }
+
+    /// Row groups so far.
+    #[must_use]
+    pub fn num_row_groups(&self) -> usize {
+        self.row_groups.len()
+    }
+
+    /// Bytes given out so far.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// What comes first in the file.
+    #[must_use]
+    pub fn start(&mut self) -> Vec<u8> {
+        self.position += MAGIC.len() as u64;
+        match self.encrypts_footer() {
+            true => MAGIC_ENCRYPTED.to_vec(),
+            false => MAGIC.to_vec(),
+        }
+    }
+
+    fn encrypts_footer(&self) -> bool {
+        let encryption = self.plan.encryption.as_ref();
+        encryption.is_some_and(|encryption| encryption.encrypts_footer())
+    }
+
+    /// Adds the next column chunk of the row group under construction.
+    ///
+    /// # Errors
+    /// Argument where the row group has all its columns, or others of them have another number of rows.
+    pub fn column(&mut self, mut column: EncodedColumn) -> Result<Vec<Bytes>> {
+        if self.columns.is_empty() {
+            self.start = self.position;
+        }
+        let first = self.columns.first();
+        if self.columns.len() >= self.plan.num_columns()
+            || first.is_some_and(|first| first.num_rows != column.num_rows)
+        {
+            return Err(Error::argument(
+                "the column chunks of a row group differ in their number of rows, or are too many",
+            ));
+        }
+        self.explain(&column);
+        if let Some(values) = self.dictionary_values.get_mut(self.columns.len()) {
+            values.add(&column);
+        }
+        self.metadata_bytes += column.metadata_bytes();
+        let mut out = Vec::with_capacity(4);
+        let open = OpenColumn {
+            num_rows: column.num_rows,
+            uncompressed: column.metadata.total_uncompressed_size,
+            bloom_filter: column.bloom_filter.take(),
+            chunk: self.chunk(column, &mut out),
+        };
+        self.columns.push(open);
+        Ok(out)
+    }
+
+    /// Ends the row group, which has so many rows. If they are not sorted, it is not said to have the sorting columns.
+    ///
+    /// # Errors
+    /// Argument where it has not as many column chunks as the file has columns, or these have another number of rows.
+    pub fn end_row_group(&mut self, num_rows: u64, is_sorted: bool) -> Result<Vec<Bytes>> {
+        let columns = mem::take(&mut self.columns);
+        if columns.len() != self.plan.num_columns()
+            || columns.iter().any(|column| column.num_rows != num_rows)
+        {
+            return Err(Error::argument(
+                "the column chunks of a row group are not all there, or have another number of rows",
+            ));
+        }
+        let start = if columns.is_empty() {
+            self.position
+        } else {
+            self.start
+        };
+        let compressed = (self.position - start) as i64;
+        let uncompressed = columns.iter().map(|column| column.uncompressed).sum();
+        let mut out = Vec::new();
+        let mut chunks = Vec::with_capacity(columns.len());
+        for column in columns {
+            let mut chunk = column.chunk;
+            if let (Some(metadata), Some(bloom_filter)) =
+                (&mut chunk.meta_data, column.bloom_filter)
+            {
+                metadata.bloom_filter_offset = Some(self.position as i64);
+                metadata.bloom_filter_length = i32::try_from(bloom_filter.len()).ok();
+                self.push(bloom_filter.into(), &mut out);
+            }
+            chunks.push(chunk);
+        }
+        self.num_rows += num_rows;
+        let sorting_columns = self.plan.sorting_columns.clone();
+        self.row_groups.push(
+            RowGroup::new(chunks, uncompressed, num_rows as i64)
+                .sorting_columns(sorting_columns.filter(|_| is_sorted))
+                .file_offset(start as i64)
+                .total_compressed_size(compressed)
+                // The format counts 32 768 of them; more have none.
+                .ordinal(i16::try_from(self.row_groups.len()).ok()),
+        );
+        Ok(out)
+    }
+
+    /// Tells how a chunk of the row group under construction is stored, if somebody asks.
+    fn explain(&self, column: &EncodedColumn) {
+        if let Some(explanation) = &self.plan.options.explanation {
+            let path = column.metadata.path_in_schema.clone();
+            explanation.add(column.choice.of(path, self.row_groups.len()));
+        }
+    }
+
+    /// Gives out the pages of a chunk.
+    fn chunk(&mut self, column: EncodedColumn, out: &mut Vec<Bytes>) -> ColumnChunk {
+        let start = self.position as i64;
+        let mut metadata = column.metadata;
+        metadata.data_page_offset += start;
+        metadata.dictionary_page_offset = metadata.dictionary_page_offset.map(|at| at + start);
+        let mut offset_index = column.offset_index;
+        if let Some(index) = &mut offset_index {
+            for location in &mut index.page_locations {
+                location.offset += start;
+            }
+        }
+        self.indexes.push((column.column_index, offset_index));
+        self.push(column.dictionary_page.into(), out);
+        for part in column.data_pages.finish() {
+            self.push(part, out);
+        }
+        ColumnChunk::default().meta_data(metadata)
+    }
+
+    fn push(&mut self, bytes: Bytes, out: &mut Vec<Bytes>) {
+        if !bytes.is_empty() {
+            self.position += bytes.len() as u64;
+            out.push(bytes);
+        }
+    }
+
+    /// Ends the file: page indexes and footer. The second part is the metadata alone, nothing of which is
+    /// encrypted.
+    ///
+    /// # Errors
+    /// Limit where the footer is larger than the format allows; those of encryption.
+    pub fn finish(mut self) -> Result<(Vec<u8>, FileMetadataParts)> {
+        self.drop_indexes_of_single_pages();
+        let mut writer = CompactWriter::new();
+        let base = self.position;
+        let ordinals = self.ordinals();
+        let ciphers = || {
+            let of = |&(row_group, column): &(usize, usize)| self.plan.cipher(row_group, column);
+            ordinals.iter().map(of)
+        };
+        let mut places = vec![(None, None); ordinals.len()];
+        for (((index, _), place), cipher) in self.indexes.iter().zip(&mut places).zip(ciphers()) {
+            if let Some(index) = index {
+                let cipher = cipher.map(|cipher| (cipher, ModuleKind::ColumnIndex));
+                place.0 = Some(encode(&mut writer, base, cipher, |writer| {
+                    index.encode(writer)
+                })?);
+            }
+        }
+        for (((_, index), place), cipher) in self.indexes.iter().zip(&mut places).zip(ciphers()) {
+            if let Some(index) = index {
+                let cipher = cipher.map(|cipher| (cipher, ModuleKind::OffsetIndex));
+                place.1 = Some(encode(&mut writer, base, cipher, |writer| {
+                    index.encode(writer)
+                })?);
+            }
+        }
+        let all = self
+            .row_groups
+            .iter_mut()
+            .flat_map(|group| &mut group.columns);
+        for (chunk, (column_index, offset_index)) in all.zip(places) {
+            (chunk.column_index_offset, chunk.column_index_length) = column_index.unzip();
+            (chunk.offset_index_offset, chunk.offset_index_length) = offset_index.unzip();
+        }
+        let encryption = self.plan.encryption.clone();
+        let parts = self.parts()?;
+        let start = writer.position();
+        match &encryption {
+            Some(encryption) => writer.raw(&encrypted_footer(&**encryption, &parts)?),
+            None => parts.encode(&mut writer),
+        }
+        let metadata_bytes = writer.position() - start;
+        let metadata_length = u32::try_from(metadata_bytes)
+            .ok()
+            .filter(|length| *length <= i32::MAX.cast_unsigned())
+            .ok_or_else(|| {
+                Error::beyond_format(
+                    "bytes of the footer",
+                    metadata_bytes as u64,
+                    i32::MAX as u64,
+                )
+            })?;
+        let mut bytes = writer.finish();
+        let tail = Tail {
+            metadata_length,
+            encrypted: encryption.is_some_and(|encryption| encryption.encrypts_footer()),
+        };
+        bytes.extend_from_slice(&tail.encode());
+        Ok((bytes, parts))
+    }
+
+    /// Where no chunk has more than one page, page indexes would but repeat the metadata of the chunks. Files have all of
+    /// them or none: there are readers that use none where one is missing.
+    fn drop_indexes_of_single_pages(&mut self) {
+        let num_pages = |index: &OffsetIndex| index.page_locations.len();
+        let mut offset_indexes = self.indexes.iter().filter_map(|(_, index)| index.as_ref());
+        if offset_indexes.all(|index| num_pages(index) <= 1) {
+            self.indexes.fill((None, None));
+        }
+    }
+
+    /// Row group and column of all chunks, in the order of the file.
+    fn ordinals(&self) -> Vec<(usize, usize)> {
+        let groups = self.row_groups.iter().enumerate();
+        let columns = |(ordinal, group): (usize, &RowGroup)| {
+            (0..group.columns.len()).map(move |column| (ordinal, column))
+        };
+        groups.flat_map(columns).collect()
+    }
+
+    fn parts(self) -> Result<FileMetadataParts> {
+        let options = &self.plan.options;
+        let added: HashSet<&str> = self.key_values.iter().map(|it| it.key.as_str()).collect();
+        let asked = options.key_value_metadata.iter();
+        let asked = asked.filter(|pair| !added.contains(pair.key.as_str()));
+        let pairs: Vec<KeyValue> = asked.chain(&self.key_values).cloned().collect();
+        let values = self.dictionary_values.iter().map(|it| it.most);
+        let values: Vec<u64> = values.collect();
+        let mapping = &self.plan.mapping;
+        let key_values = mapping.key_values(&pairs, &values)?;
+        Ok(FileMetadataParts::new(
+            FORMAT_VERSION,
+            mapping.elements.clone(),
+            self.num_rows as i64,
+            self.row_groups,
+        )
+        .key_value_metadata((!key_values.is_empty()).then_some(key_values))
+        .created_by(options.created_by.clone())
+        .column_orders(self.plan.column_orders()))
+    }
+}
+
+/// What stands in front of the tail of a file that is encrypted.
+fn encrypted_footer(encryption: &dyn FileEncryption, parts: &FileMetadataParts) -> Result<Vec<u8>> {
+    let mut sealed = parts.clone();
+    for (row_group, group) in sealed.row_groups.iter_mut().enumerate() {
+        for (column, chunk) in group.columns.iter_mut().enumerate() {
+            let id = ModuleId::of_column(ModuleKind::ColumnMetadata, row_group, column);
+            encryption.seal_chunk(&id, chunk)?;
+        }
+    }
+    encryption.complete_metadata(&mut sealed);
+    let mut writer = CompactWriter::new();
+    sealed.encode(&mut writer);
+    encryption.seal_footer(writer.finish())
+}
+
+/// Writes an index, encrypted if there is a cipher for it; its place in the file.
+fn encode(
+    writer: &mut CompactWriter,
+    base: u64,
+    cipher: Option<(ChunkCipher, ModuleKind)>,
+    write: impl FnOnce(&mut CompactWriter),
+) -> Result<(i64, i32)> {
+    let start = writer.position();
+    match cipher {
+        None => write(writer),
+        Some((cipher, kind)) => {
+            let mut index = CompactWriter::new();
+            write(&mut index);
+            writer.raw(&cipher.encrypt(kind, &index.finish())?);
+        }
+    }
+    let length = herringbone_core::encoding::length(writer.position() - start)?;
+    Ok(((base + start as u64) as i64, length))
+}

@@ -1,0 +1,56 @@
+//! The writing half of the data path: Arrow arrays, encoded straight into pages.
+//!
+//! ```text
+//! RecordBatch → leaf arrays → levels + values → page → column chunk → row group → footer → bytes
+//! ```
+//!
+//! A [`WritePlan`] has the settings of each column. A [`ColumnWriter`] takes the rows of one column of one row group, and
+//! makes an [`EncodedColumn`]. Columns are independent of each other, so they can be written on any threads. A
+//! [`FileEncoder`] puts the column chunks together. This crate does no I/O.
+//!
+//! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
+//! `herringbone` exports.
+
+#![forbid(unsafe_code)]
+
+mod levels;
+mod options;
+mod selector;
+mod settings;
+mod plan;
+mod bounds;
+mod chunked_buffer;
+mod page;
+mod chunk_pages;
+mod heap_bytes;
+mod chunk;
+mod choice;
+mod observers;
+mod doubt;
+mod growth;
+mod page_values;
+mod column;
+mod file;
+mod sort_keys;
+mod sorting;
+mod storage;
+mod column_statistics;
+
+pub use choice::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
+pub use chunk::{EncodedColumn, EndedColumn};
+pub use chunk_pages::ChunkPages;
+pub use column::{BlockMemory, ColumnWriter};
+pub use column_statistics::{
+    ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
+};
+pub use file::FileEncoder;
+pub use options::{
+    BloomFilterOptions, CREATED_BY, ColumnOptions, Compatibility, DataPageVersion, Prefer,
+    SortingColumnOption, StatisticsLevel, UnsortedRows, WriteOptions,
+};
+pub use page::{FinishedPage, PageBuffers, PageSink, UnfinishedPage};
+pub use plan::WritePlan;
+pub use selector::ColumnSelector;
+pub use sort_keys::{RowKeys, SortKeys};
+pub use sorting::SortingCheck;
+pub use storage::StorageBatches;

@@ -1,0 +1,360 @@
+//! What a write comes to: the schema of the file, and how each column is written.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use herringbone_arrow::schema::{DataType, Fields, Schema, SchemaRef};
+use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption, ModuleCipher};
+use herringbone_format::{ColumnOrder, Error, Result, SortingColumn};
+use herringbone_schema::{WriteKind, WriteMapping, WriteNode, from_arrow_extended};
+
+use super::chunk::EndedColumn;
+use super::column::ColumnWriter;
+use super::column_statistics::{ColumnStatistics, StatisticsColumn};
+use super::levels::{LeafPath, paths};
+use super::options::{SortingColumnOption, UnsortedRows, WriteOptions};
+use super::settings::{ArrowDictionary, ColumnSettings};
+use super::sort_keys::SortKeys;
+use super::sorting::SortingCheck;
+use herringbone_core::extension::mappings;
+
+/// What the write of one file comes to; shared by everything that encodes a part of it.
+#[derive(Debug)]
+pub struct WritePlan {
+    pub(super) mapping: WriteMapping,
+    pub(super) options: WriteOptions,
+    pub(super) columns: Vec<ColumnPlan>,
+    pub(super) sorting_columns: Option<Vec<SortingColumn>>,
+    schema: SchemaRef,
+    pub(super) encryption: Option<Arc<dyn FileEncryption>>,
+}
+
+/// How one column is written.
+#[derive(Debug)]
+pub(super) struct ColumnPlan {
+    pub(super) settings: Arc<ColumnSettings>,
+    /// The top-level field that the column is in.
+    pub(super) field: usize,
+    path: Arc<LeafPath>,
+}
+
+impl WritePlan {
+    /// Plans a file of batches with this schema: where extension types have a storage of their own, that of
+    /// the [storage](super::StorageBatches). Its `path`, if it has one, is for those who have other keys for
+    /// each file.
+    ///
+    /// # Errors
+    /// Unsupported where a type has no form in Parquet; Argument where options make no sense. Both
+    /// name the column.
+    pub fn new(schema: SchemaRef, options: &WriteOptions, path: Option<&Path>) -> Result<Self> {
+        if options.row_group_rows == 0 {
+            return Err(Error::argument("row_group_rows has to be at least 1"));
+        }
+        let types = mappings(&options.extensions);
+        let mapping = from_arrow_extended(&schema, &options.schema, &types)?;
+        let mut columns = Vec::with_capacity(mapping.leaves.len());
+        let mut dictionaries = vec![None; mapping.leaves.len()];
+        for node in &mapping.fields {
+            mark_dictionaries(node, &mut dictionaries);
+        }
+        for (field, node) in mapping.fields.iter().enumerate() {
+            for path in paths(node, &mapping.leaves)? {
+                let leaf = mapping
+                    .leaves
+                    .get(columns.len())
+                    .ok_or_else(|| Error::argument("a field has more leaves than the schema"))?;
+                let dictionary = dictionaries.get(columns.len()).copied().flatten();
+                let settings = ColumnSettings::new(leaf, dictionary, options)?;
+                columns.push(ColumnPlan {
+                    settings: Arc::new(settings),
+                    field,
+                    path: Arc::new(path),
+                });
+            }
+        }
+        let sorting_columns = declared(&columns, options)?;
+        let encryption = match &options.encryption {
+            Some(encryption) => {
+                let leaves: Vec<_> = mapping
+                    .leaves
+                    .iter()
+                    .map(|leaf| leaf.path.clone())
+                    .collect();
+                encryption.open(path, &leaves)?
+            }
+            None => None,
+        };
+        Ok(Self {
+            encryption,
+            mapping,
+            options: options.clone(),
+            columns,
+            sorting_columns,
+            schema,
+        })
+    }
+
+    /// The schema that batches have to have.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Where the schema of the file is not as
+    /// [`WriteSchemaOptions::parquet_schema`](herringbone_schema::WriteSchemaOptions::parquet_schema)
+    /// has it.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.mapping.warnings
+    }
+
+    /// The options of the write.
+    #[must_use]
+    pub fn options(&self) -> &WriteOptions {
+        &self.options
+    }
+
+    /// The number of columns of the file, all leaves counted.
+    #[must_use]
+    pub fn num_columns(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The ordinal of the top-level field that a column is in.
+    #[must_use]
+    pub fn field_of(&self, column: usize) -> Option<usize> {
+        self.columns.get(column).map(|column| column.field)
+    }
+
+    /// A new chunk of a column, in the row group at this ordinal. What was chosen for the one `before`, in the last row group,
+    /// may hold for this one, so the bytes of the file follow from it too.
+    ///
+    /// # Errors
+    /// Argument where there is no such column.
+    pub fn column_writer(
+        &self,
+        column: usize,
+        row_group: usize,
+        before: Option<&EndedColumn>,
+    ) -> Result<ColumnWriter> {
+        let plan = self
+            .columns
+            .get(column)
+            .ok_or_else(|| Error::argument(format!("the file has no column {column}")))?;
+        let statistics = self.column_statistics(column, &plan.settings)?;
+        let cipher = self.cipher(row_group, column);
+        let earlier = before.and_then(|before| before.choice);
+        let (settings, path) = (plan.settings.clone(), plan.path.clone());
+        ColumnWriter::new(settings, path, cipher, statistics, earlier)
+    }
+
+    /// What encrypts a column chunk, if it is to be encrypted.
+    pub(super) fn cipher(&self, row_group: usize, column: usize) -> Option<ChunkCipher> {
+        let modules = self.encryption.as_ref()?.column(column)?;
+        Some(ChunkCipher::new(modules, row_group, column))
+    }
+
+    /// The leaves that somebody who can read the footer may be without the keys of, by their paths without
+    /// the names that Parquet wraps around elements and entries.
+    #[must_use]
+    pub fn hidden_leaves(&self) -> Vec<Vec<String>> {
+        let Some(encryption) = &self.encryption else {
+            return Vec::new();
+        };
+        let leaves = self.mapping.leaves.iter().enumerate();
+        let hidden = leaves.filter(|(leaf, _)| encryption.is_hidden(*leaf));
+        hidden.map(|(_, leaf)| leaf.short_path.clone()).collect()
+    }
+
+    /// What makes further statistics of a column, if anything does.
+    fn column_statistics(
+        &self,
+        column: usize,
+        settings: &ColumnSettings,
+    ) -> Result<Option<Box<dyn ColumnStatistics>>> {
+        let column = StatisticsColumn {
+            leaf: &settings.leaf,
+            element: self.mapping.schema.element(column),
+        };
+        for factory in &self.options.column_statistics {
+            let statistics = factory.column(&column);
+            let path = || settings.leaf.path.join(".");
+            if let Some(statistics) = statistics.map_err(|error| error.in_column(path()))? {
+                return Ok(Some(statistics));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What compares rows with each other, if `unsorted_rows` asks for it.
+    ///
+    /// # Errors
+    /// Argument where rows cannot be compared by one of the columns.
+    pub fn sorting_check(&self) -> Result<Option<SortingCheck>> {
+        if self.options.unsorted_rows == UnsortedRows::Unchecked || self.sorting_columns.is_none() {
+            return Ok(None);
+        }
+        let columns = self.sorting_columns.as_deref().unwrap_or_default();
+        let keys = self.keys(columns).map_err(|error| {
+            let message = error.message();
+            let column = error.location().column.as_deref().unwrap_or_default();
+            Error::argument(format!(
+                "{message}, so `unsorted_rows` has to be `Unchecked`"
+            ))
+            .in_column(column)
+        })?;
+        Ok(Some(SortingCheck::new(keys)))
+    }
+
+    /// What rows are compared by to sort them, if the options ask for it.
+    ///
+    /// # Errors
+    /// Argument where rows cannot be compared by one of the columns.
+    pub fn sort_keys(&self) -> Result<Option<SortKeys>> {
+        if self.options.sort_by.is_empty() {
+            return Ok(None);
+        }
+        let by = sorting_columns(&self.columns, &self.options.sort_by)?;
+        self.keys(&by).map(Some)
+    }
+
+    fn keys(&self, columns: &[SortingColumn]) -> Result<SortKeys> {
+        let mut keys = SortKeys::new();
+        for &sorting in columns {
+            let ordinal = usize::try_from(sorting.column_idx).unwrap_or(usize::MAX);
+            if let Some(column) = self.columns.get(ordinal) {
+                let (settings, path) = (column.settings.clone(), column.path.clone());
+                keys.push(settings, path, column.field, sorting)?;
+            }
+        }
+        Ok(keys)
+    }
+
+    /// What encrypts temporary files, if the file is to be encrypted: under a key of its own.
+    ///
+    /// # Errors
+    /// Of [`FileEncryption::temporary_cipher`].
+    pub fn temporary_cipher(&self) -> Result<Option<Arc<dyn ModuleCipher>>> {
+        let encryption = self.encryption.as_ref();
+        encryption.map(|it| it.temporary_cipher()).transpose()
+    }
+
+    /// Whether a batch with this schema may be written: names, types and nullability as planned.
+    ///
+    /// # Errors
+    /// Argument that says what differs.
+    pub fn check(&self, schema: &Schema) -> Result<()> {
+        check_schema(self.schema.fields(), schema.fields())
+    }
+
+    /// The order of each column's bounds.
+    pub(super) fn column_orders(&self) -> Vec<ColumnOrder> {
+        let order = |column: &ColumnPlan| {
+            let settings = &column.settings;
+            if settings.total_order {
+                ColumnOrder::Ieee754Total
+            } else if settings.leaf.order == herringbone_schema::ColumnOrderKind::Int96 {
+                ColumnOrder::Int96Timestamp
+            } else {
+                ColumnOrder::TypeDefined
+            }
+        };
+        self.columns.iter().map(order).collect()
+    }
+}
+
+/// Refuses the fields of a batch where they are not those that the file has.
+pub(super) fn check_schema(ours: &Fields, theirs: &Fields) -> Result<()> {
+    if ours.len() != theirs.len() {
+        return Err(Error::argument(format!(
+            "the batch has {} columns, the file {}",
+            theirs.len(),
+            ours.len()
+        )));
+    }
+    for (our, their) in ours.iter().zip(theirs) {
+        let differs =
+            our.name() != their.name() || !our.data_type().equals_datatype(their.data_type());
+        if differs {
+            return Err(Error::argument(format!(
+                "the batch has a column `{}` of type {}, where the file has `{}` of type {}",
+                their.name(),
+                their.data_type(),
+                our.name(),
+                our.data_type()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Notes which leaves are dictionaries in Arrow.
+fn mark_dictionaries(node: &WriteNode, leaves: &mut [Option<ArrowDictionary>]) {
+    match &node.kind {
+        WriteKind::Leaf { leaf } => {
+            if let Some(marked) = leaves.get_mut(*leaf)
+                && let DataType::Dictionary(..) = node.field.data_type()
+            {
+                *marked = Some(ArrowDictionary {
+                    is_ordered: node.field.dict_is_ordered() == Some(true),
+                });
+            }
+        }
+        WriteKind::Struct(fields) => {
+            for field in fields {
+                mark_dictionaries(field, leaves);
+            }
+        }
+        WriteKind::List { child, .. } => mark_dictionaries(child, leaves),
+        WriteKind::Map { entries, .. } => mark_dictionaries(entries, leaves),
+        WriteKind::RunEnd(values) | WriteKind::Dictionary(values) => {
+            mark_dictionaries(values, leaves);
+        }
+    }
+}
+
+/// What the file says that its rows are sorted by.
+fn declared(columns: &[ColumnPlan], options: &WriteOptions) -> Result<Option<Vec<SortingColumn>>> {
+    let (said, by) = (&options.sorting_columns, &options.sort_by);
+    if !by.is_empty() && !by.starts_with(said) {
+        return Err(Error::argument(
+            "`sorting_columns` are not those that `sort_by` begins with; leave them out",
+        ));
+    }
+    let declared = if by.is_empty() { said } else { by };
+    if declared.is_empty() {
+        return Ok(None);
+    }
+    sorting_columns(columns, declared).map(Some)
+}
+
+fn sorting_columns(
+    columns: &[ColumnPlan],
+    options: &[SortingColumnOption],
+) -> Result<Vec<SortingColumn>> {
+    let find = |path: &[String]| {
+        let ordinal = columns
+            .iter()
+            .position(|column| column.settings.leaf.path == path);
+        ordinal
+            .and_then(|ordinal| i32::try_from(ordinal).ok())
+            .ok_or_else(|| {
+                let name = path.join(".");
+                let mut columns = columns.iter();
+                Error::argument(
+                    match columns.any(|column| column.settings.leaf.path.starts_with(path)) {
+                        true => {
+                            format!("`{name}` has no order to sort by: name a column without parts")
+                        }
+                        false => format!("there is no column `{name}` to be sorted by"),
+                    },
+                )
+            })
+    };
+    let sorting = options.iter().map(|column| {
+        let ordinal = find(&column.path)?;
+        let (descending, nulls_first) = (column.descending, column.nulls_first);
+        Ok(SortingColumn::new(ordinal, descending, nulls_first))
+    });
+    sorting.collect()
+}
