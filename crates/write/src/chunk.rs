@@ -10,10 +10,11 @@ use herringbone_format::{
 };
 
 use super::bounds::Bounds;
-use super::choice::{ChunkChoice, EarlierChoice, EncodingEstimate, StoredAs};
+use super::choice::EarlierChoice;
 use super::chunk_pages::ChunkPages;
 use super::chunked_buffer::ChunkedBuffer;
 use super::column_statistics::ChunkStatistics;
+use super::explanation::{ChunkChoice, EncodingEstimate, StoredAs};
 use super::heap_bytes;
 use super::options::{DataPageVersion, StatisticsLevel};
 use super::page::{PageBuffers, PagePlace, PageSink, UnfinishedPage, finish_header};

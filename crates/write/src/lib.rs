@@ -24,6 +24,8 @@ mod page;
 mod chunk_pages;
 mod heap_bytes;
 mod chunk;
+mod costs;
+mod explanation;
 mod choice;
 mod observers;
 mod doubt;
@@ -36,13 +38,13 @@ mod sorting;
 mod storage;
 mod column_statistics;
 
-pub use choice::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
 pub use chunk::{EncodedColumn, EndedColumn};
 pub use chunk_pages::ChunkPages;
 pub use column::{BlockMemory, ColumnWriter};
 pub use column_statistics::{
     ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
 };
+pub use explanation::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
 pub use file::FileEncoder;
 pub use options::{
     BloomFilterOptions, CREATED_BY, ColumnOptions, Compatibility, DataPageVersion, Prefer,

@@ -8,8 +8,8 @@ use herringbone_format::{Encoding, KeyValue, Type};
 use herringbone_pipeline::Spawn;
 use herringbone_schema::{ParquetSchema, WriteSchemaOptions};
 
-use super::choice::Explanation;
 use super::column_statistics::ColumnStatisticsFactory;
+use super::explanation::Explanation;
 use super::selector::ColumnSelector;
 use herringbone_core::compression::Compression;
 use herringbone_core::extension::ExtensionType;

@@ -7,9 +7,10 @@ use herringbone_format::{Encoding, Result};
 
 use super::bounds::Bounds;
 use super::choice::{
-    Choice, EarlierChoice, Indexed, Packing, StoredAs, choose, choose_encoding, choose_for_doubted,
+    Choice, EarlierChoice, Indexed, Packing, choose, choose_encoding, choose_for_doubted,
 };
 use super::doubt::{Doubt, DoubtedPage};
+use super::explanation::StoredAs;
 use super::growth::{Counts, DECIDE_AFTER, DOUBT_ENDS_AFTER, EntrySizes, Growth, LAST_VALUES};
 use super::observers::Observers;
 use super::options::DataPageVersion;

@@ -3,7 +3,7 @@
 use herringbone_format::{Encoding, Error, Result, Type};
 use herringbone_schema::{HintPolicy, WriteLeaf};
 
-use super::choice::pays;
+use super::costs::pays;
 use super::options::{
     BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, Prefer, StatisticsLevel,
     WriteOptions,

@@ -10,8 +10,8 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::hybrid::HybridDecoder;
 use herringbone_kernels::nesting;
 
+use super::{LevelSection, level_width};
 use crate::malformed;
-use crate::page::{LevelSection, level_width};
 
 /// Repetition or definition levels of a page, from some position on.
 pub(crate) struct Levels {

@@ -7,8 +7,8 @@ use herringbone_kernels::bitmap::Bitmap;
 use herringbone_kernels::histogram;
 use herringbone_kernels::hybrid::{self, Runs};
 
+use super::level_width;
 use crate::malformed;
-use crate::page::level_width;
 
 /// Levels as they come.
 #[derive(Debug)]

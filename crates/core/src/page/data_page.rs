@@ -11,12 +11,7 @@
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Encoding, Error, Result};
 
-use super::LevelSection;
-
-/// Bits that hold a level of at most `max_level`.
-pub(crate) fn level_width(max_level: u8) -> u8 {
-    (u8::BITS - max_level.leading_zeros()) as u8
-}
+use crate::levels::{LevelSection, level_width};
 
 /// Cuts the levels section of a v1 page with levels up to `max_level` off the front of `body`.
 pub(super) fn split_levels_v1(

@@ -5,7 +5,7 @@ use std::ops::Range;
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{ColumnLayout, Encoding, Error, Result};
 
-use crate::levels::Levels;
+use crate::levels::{LevelSection, Levels};
 
 pub mod decompression_limit;
 pub mod body;
@@ -16,7 +16,6 @@ mod reader;
 mod shared;
 mod walker;
 
-pub(crate) use data_page::level_width;
 pub use page_map::{PageMap, PageMaps};
 pub use reader::{PageReader, PageReaderChunk, PageReaderOptions};
 pub use shared::SharedPage;
@@ -87,14 +86,6 @@ impl DataPage {
         }
         Ok((rows, starts_row))
     }
-}
-
-/// The levels of a page, without length prefix.
-#[derive(Debug, Clone)]
-pub(crate) struct LevelSection {
-    /// RLE or BIT_PACKED.
-    pub(crate) bit_packed: bool,
-    pub(crate) bytes: Buffer,
 }
 
 /// Where a column chunk lies. Offsets of 0 stand for no dictionary page in files of old writers.

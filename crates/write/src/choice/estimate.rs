@@ -4,10 +4,10 @@ use herringbone_format::{Encoding, Result, Type};
 use herringbone_kernels::hybrid::{self, Runs};
 
 use super::Indexed;
-use super::costs::{self, Decoded};
-use super::explain::{EncodingEstimate, StoredAs};
 use super::levels::counts_bytes;
 use super::packing::{IndexForm, Packing};
+use crate::costs::{self, Decoded};
+use crate::explanation::{EncodingEstimate, StoredAs};
 use crate::options::{DataPageVersion, Prefer};
 use crate::settings::ColumnSettings;
 use herringbone_core::compression::{Compression, compress_cut};
@@ -85,7 +85,7 @@ impl Estimate {
         EncodingEstimate {
             stored_as: match self.form {
                 Form::Values(encoding) => StoredAs::Values(encoding),
-                Form::Indices(form) => StoredAs::dictionary(form),
+                Form::Indices(form) => StoredAs::from(form),
             },
             compression: self.compression,
             bytes: self.stored_bytes,

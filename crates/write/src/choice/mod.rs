@@ -5,23 +5,19 @@
 //! best by that is not looked at further. The sample lies at fixed rows of the row group, so neither threads nor batches
 //! change what is chosen.
 
-mod costs;
 mod earlier;
 mod estimate;
-mod explain;
 mod levels;
 mod packing;
 
-pub(super) use costs::pays;
 pub(super) use earlier::{Basis, EarlierChoice};
-pub(super) use explain::ChunkChoice;
-pub use explain::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
 pub(super) use levels::{LevelForm, choose_levels, usual_runs};
 pub(super) use packing::{IndexForm, Packing};
 
 use herringbone_format::{Encoding, Result};
 
 use super::doubt::DoubtedPage;
+use super::explanation::EncodingEstimate;
 use super::options::DataPageVersion;
 use super::settings::ColumnSettings;
 use estimate::{Estimate, Sampler};

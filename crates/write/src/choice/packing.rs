@@ -2,6 +2,8 @@
 
 use herringbone_kernels::hybrid::Runs;
 
+use crate::explanation::StoredAs;
+
 /// How indices are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IndexForm {
@@ -16,6 +18,15 @@ pub(crate) struct Packing {
     pub(crate) runs: Runs,
     /// Whether indices end at borders of bytes, or never cross one: codecs see equal indices as equal bytes then.
     pub(crate) is_aligned: bool,
+}
+
+impl From<IndexForm> for StoredAs {
+    fn from(form: IndexForm) -> Self {
+        Self::Dictionary {
+            is_sorted: form.is_sorted,
+            is_aligned: form.packing.is_aligned,
+        }
+    }
 }
 
 impl Default for IndexForm {

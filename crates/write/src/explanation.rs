@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use herringbone_format::Encoding;
 
-use super::packing::IndexForm;
 use crate::options::DataPageVersion;
 use herringbone_core::compression::Compression;
 
@@ -23,15 +22,6 @@ pub enum StoredAs {
         /// Whether indices have more bits than they need, so that they do not cross borders of bytes.
         is_aligned: bool,
     },
-}
-
-impl StoredAs {
-    pub(super) fn dictionary(form: IndexForm) -> Self {
-        Self::Dictionary {
-            is_sorted: form.is_sorted,
-            is_aligned: form.packing.is_aligned,
-        }
-    }
 }
 
 impl fmt::Display for StoredAs {
