@@ -1,0 +1,297 @@
+//! The row groups that are under way, and the order in which their batches leave.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_core::budget::{Budget, Reservation};
+use herringbone_core::loss::Losses;
+use herringbone_format::modular_encryption::KeyStep;
+use herringbone_format::{Error, Result};
+use herringbone_read::{Assembly, LevelTask, ReadSequence, RowGroupRead, SharedStep};
+
+use crate::blocking::SharedBytes;
+
+/// The number of batches after the one that is due that threads may work on, if they share columns.
+pub(super) const BATCHES_AHEAD: u64 = 3;
+
+/// The row groups that are under way.
+pub(super) struct State {
+    pub(super) sequence: ReadSequence,
+    pub(super) bytes: Arc<SharedBytes>,
+    /// The first one is due.
+    pub(super) slots: VecDeque<Slot>,
+    pub(super) next_id: u64,
+    /// The number of row groups that were begun.
+    pub(super) begun: u64,
+    /// The number of tasks that threads have.
+    pub(super) running: usize,
+    /// True while the row group that is due was refused memory: one thread goes on alone.
+    pub(super) is_alone: bool,
+}
+
+/// A row group that is under way.
+pub(super) struct Slot {
+    pub(super) id: u64,
+    /// Absent while a thread has all of it.
+    pub(super) read: Option<Box<RowGroupRead>>,
+    pub(super) way: Way,
+    /// Batches of a whole row group that wait for their turn.
+    pub(super) ready: VecDeque<Result<Ready>>,
+    pub(super) is_over: bool,
+    /// The upper bound of the rows that may still come, after the last batch that was emitted.
+    pub(super) rows_left: u64,
+    pub(super) planned_rows: u64,
+    pub(super) index: usize,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// One thread makes batches, one after the other.
+    Whole,
+    /// The same, but only while the row group is due: it was refused memory before.
+    WholeIfDue,
+    /// A thread opens it before anything else, and fetches its bytes.
+    Unopened,
+    /// Threads share its columns.
+    Shared,
+}
+
+/// A batch that waits for its turn.
+pub(super) struct Ready {
+    pub(super) batch: RecordBatch,
+    pub(super) losses: Losses,
+    pub(super) rows_left: u64,
+    pub(super) memory: Reservation,
+}
+
+/// What the caller does next.
+pub(super) enum Event {
+    /// Returns this batch.
+    Emit(RecordBatch),
+    /// Puts a batch of this row group together.
+    Assemble(u64, Box<Assembly>),
+    Failed(Error),
+}
+
+impl State {
+    pub(super) fn new(sequence: ReadSequence, bytes: Arc<SharedBytes>) -> Self {
+        Self {
+            sequence,
+            bytes,
+            slots: VecDeque::new(),
+            next_id: 0,
+            begun: 0,
+            running: 0,
+            is_alone: false,
+        }
+    }
+
+    /// Begins with a row group, after those that are under way.
+    pub(super) fn push(&mut self, read: RowGroupRead, way: Way) {
+        self.begun += 1;
+        let id = self.new_id();
+        self.slots.push_back(Slot {
+            id,
+            way,
+            ready: VecDeque::new(),
+            is_over: false,
+            rows_left: read.rows_left(),
+            planned_rows: read.planned_rows(),
+            index: read.index(),
+            read: Some(Box::new(read)),
+        });
+    }
+
+    /// Returns what the caller does next; `None` if it has to wait.
+    pub(super) fn event(&mut self) -> Option<Event> {
+        loop {
+            if self.sequence.rows_to_find() == 0 {
+                self.finish();
+                return None;
+            }
+            let most = self.sequence.rows_to_find();
+            let plan = self.sequence.plan().clone();
+            let Some(front) = self.slots.front_mut() else {
+                let key = self.sequence.missing_keys().into_iter().next()?;
+                return KeyStep::<()>::NeedKey(key).ready().err().map(Event::Failed);
+            };
+            if let Some(ready) = front.ready.pop_front() {
+                match ready {
+                    Ok(ready) => match self.emit(ready) {
+                        Some(batch) => return Some(Event::Emit(batch)),
+                        None => continue,
+                    },
+                    Err(error) => match self.fail(error) {
+                        Some(error) => return Some(Event::Failed(error)),
+                        None => continue,
+                    },
+                }
+            }
+            if front.is_over {
+                self.pop_front();
+                continue;
+            }
+            let read = front.read.as_mut().filter(|_| front.way == Way::Shared)?;
+            if read.tighten_filter(&plan) {
+                self.restart_front(Way::Unopened);
+                continue;
+            }
+            match read.poll_shared(most) {
+                Ok(SharedStep::Pending | SharedStep::Split) => return None,
+                Ok(SharedStep::Batch(assembly)) => {
+                    return Some(Event::Assemble(front.id, assembly));
+                }
+                Ok(SharedStep::End) => {
+                    let losses = read.take_losses();
+                    self.sequence.add_losses(losses);
+                    self.pop_front();
+                }
+                Err(error) => {
+                    if let Some(error) = self.fail(error) {
+                        return Some(Event::Failed(error));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the part of a batch of the row group that is due which is emitted. Its memory is given back before another
+    /// thread can begin the next one.
+    pub(super) fn emit(&mut self, ready: Ready) -> Option<RecordBatch> {
+        drop(ready.memory);
+        self.sequence.add_losses(ready.losses);
+        if let Some(front) = self.slots.front_mut() {
+            front.rows_left = ready.rows_left;
+        }
+        self.sequence.emit(ready.batch)
+    }
+
+    /// Takes the batch of the row group that is due back, which the caller put together.
+    pub(super) fn deliver_batch(
+        &mut self,
+        id: u64,
+        assembly: Box<Assembly>,
+    ) -> Option<RecordBatch> {
+        let front = self.slots.front_mut().filter(|front| front.id == id)?;
+        let read = front.read.as_mut()?;
+        match read.deliver(LevelTask::Batch(assembly)) {
+            Ok(batch) => {
+                let losses = read.take_losses();
+                front.rows_left = read.rows_left();
+                self.sequence.add_losses(losses);
+                self.sequence.emit(batch?)
+            }
+            Err(error) => {
+                front.ready.push_back(Err(error));
+                None
+            }
+        }
+    }
+
+    /// Handles an error of the row group that is due. Returns it if the read ends with it.
+    pub(super) fn fail(&mut self, error: Error) -> Option<Error> {
+        let is_split_wrong = match self.slots.front() {
+            Some(front) => front.read.as_ref().is_some_and(|it| it.is_split_wrong()),
+            None => false,
+        };
+        let is_refused = Budget::depends_on_others(&error) && !self.is_alone;
+        if is_refused || is_split_wrong {
+            self.work_alone();
+            return None;
+        }
+        let rows = self.slots.front().map_or(0, |front| front.rows_left);
+        self.pop_front();
+        self.sequence.lose(error, rows).err()
+    }
+
+    /// Drops all work ahead, and lets one thread go on alone after the rows that were emitted.
+    pub(super) fn work_alone(&mut self) {
+        while self.slots.len() > 1
+            && let Some(slot) = self.slots.pop_back()
+        {
+            self.sequence
+                .return_row_groups(slot.index, slot.planned_rows);
+        }
+        self.bytes.drop_ahead();
+        self.is_alone = true;
+        self.restart_front(Way::Whole);
+    }
+
+    /// Starts the row group that is due again after the rows that were emitted.
+    pub(super) fn restart_front(&mut self, way: Way) {
+        // Tasks that are under way belong to the row group as it was.
+        let id = self.new_id();
+        if let Some(front) = self.slots.front_mut() {
+            front.id = id;
+            front.way = way;
+            if let Some(read) = &mut front.read {
+                read.restart();
+                front.rows_left = read.rows_left();
+            }
+        }
+    }
+
+    pub(super) fn pop_front(&mut self) {
+        let front = self.slots.pop_front();
+        if let Some(read) = front.and_then(|front| front.read) {
+            self.bytes.release(read.chunk_ranges());
+        }
+        self.is_alone = false;
+    }
+
+    pub(super) fn new_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    /// Drops all row groups: no more rows come.
+    pub(super) fn finish(&mut self) {
+        self.slots.clear();
+        self.sequence.finish();
+    }
+
+    /// Returns the number of batches after the one that is due that threads may work on, by row group.
+    pub(super) fn aheads(&self) -> Vec<u64> {
+        let mut ahead = match self.sequence.is_short() {
+            true => 0,
+            false => BATCHES_AHEAD,
+        };
+        let aheads = self.slots.iter().map(|slot| {
+            let of_slot = ahead;
+            ahead = ahead.saturating_sub(slot.batches_left());
+            of_slot
+        });
+        aheads.collect()
+    }
+
+    pub(super) fn slot(&mut self, id: u64) -> Option<(usize, &mut Slot)> {
+        let mut slots = self.slots.iter_mut().enumerate();
+        slots.find(|(_, slot)| slot.id == id)
+    }
+}
+
+impl Slot {
+    /// Returns the number of batches that are still to come, if it is small.
+    pub(super) fn batches_left(&self) -> u64 {
+        let read = self.read.as_ref().filter(|_| self.way == Way::Shared);
+        let left = read.and_then(|read| read.batches_left());
+        left.unwrap_or(u64::MAX)
+    }
+
+    /// Takes note of the result of a task that had all of the row group.
+    pub(super) fn take_result(&mut self, index: usize, result: Result<()>) {
+        let Err(error) = result else {
+            return;
+        };
+        // Nothing is lost ahead of its turn: the row group starts again when it is due.
+        if index > 0 && Budget::depends_on_others(&error) {
+            if let Some(read) = &mut self.read {
+                read.restart();
+            }
+            self.way = Way::WholeIfDue;
+            return;
+        }
+        self.ready.push_back(Err(error));
+    }
+}
