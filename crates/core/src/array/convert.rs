@@ -1,4 +1,4 @@
-//! From the units that pages hold to the values that Arrow arrays hold.
+//! Conversion of the units stored in pages to the values of Arrow arrays.
 
 use std::ops::Range;
 
@@ -15,16 +15,16 @@ use crate::encoding::plain::PlainDecoder;
 use crate::encoding::{Native, Page, ends_early};
 use crate::malformed;
 
-/// Bytes of units that are decoded before they are converted: they stay in the L1 cache.
+/// Size of a block of units decoded before conversion, in bytes. A block fits in the L1 cache.
 pub(super) const BLOCK_BYTES: usize = 8192;
 
-/// Appends the values in the bytes of a PLAIN page, of so many units each.
+/// Appends the values in the bytes of a PLAIN page, each of the given number of units.
 type Read = fn(&[u8], usize, &mut Vec<i64>) -> Result<(), Malformed>;
 
-/// How values that are wider in the array fit into 64 bits.
+/// A 64-bit representation of values that are wider in the array.
 pub(super) struct Short<T> {
     pub(super) read: Read,
-    /// Appends what 64-bit integers in bytes are in the array.
+    /// Appends the array values of the 64-bit integers in the given bytes.
     pub(super) widen: fn(&[u8], &mut Vec<T>),
 }
 
@@ -36,22 +36,22 @@ impl<T> Clone for Short<T> {
 
 impl<T> Copy for Short<T> {}
 
-/// How units become Arrow values.
+/// A conversion of units to Arrow values.
 pub(super) trait Convert<U: Native>: Send {
     /// The Arrow value, or an element of it.
     type To: ArrowNativeType;
 
-    /// Appends what the values become whose units are `bytes`, at any alignment.
+    /// Appends the Arrow values of the units in `bytes`, at any alignment.
     ///
     /// # Errors
-    /// For values that the Arrow type cannot hold.
+    /// For values that the Arrow type cannot represent.
     fn convert(&self, bytes: &[u8], out: &mut Vec<Self::To>, lost: &mut Lost) -> Result<()>;
 
-    /// The same of the entries of a dictionary, which matter only where a row has them: those that the type
-    /// cannot hold may be noted as lost.
+    /// Converts the entries of a dictionary. Entries matter only if a row uses them, so entries that the type cannot
+    /// represent may be noted as lost.
     ///
     /// # Errors
-    /// As [`Self::convert`].
+    /// See [`Self::convert`].
     fn convert_entries(
         &self,
         bytes: &[u8],
@@ -61,20 +61,20 @@ pub(super) trait Convert<U: Native>: Send {
         self.convert(bytes, out, lost)
     }
 
-    /// Looks at entries of a dictionary that rows have.
+    /// Checks the dictionary entries used by rows.
     ///
     /// # Errors
-    /// Where lost ones are an error.
+    /// If a used entry is lost and lost values are an error.
     fn check_used(&self, _lost: &Lost, _before: usize) -> Result<()> {
         Ok(())
     }
 
-    /// Elements that a value of `units` units becomes.
+    /// Returns the number of array elements per value of `units` units.
     fn elements(&self, _units: usize) -> usize {
         1
     }
 
-    /// Appends what the next `n` values of `page` become, of `units` units each.
+    /// Appends the converted next `n` values of `page`, each of `units` units.
     fn decode(
         &self,
         page: &mut Page<U>,
@@ -99,9 +99,8 @@ pub(super) trait Convert<U: Native>: Send {
         Ok(())
     }
 
-    /// Appends a value for each of the slots: what the next ones of `page` become where the bitmap is
-    /// set, zero elsewhere. False, and nothing done, where that is no simpler than to decode the values
-    /// and to spread them then.
+    /// Appends a value for each slot: the next converted value of `page` if the bit is set, zero otherwise. Returns
+    /// false, without any effect, if it is just as simple to decode the values first and spread them afterwards.
     fn spread(
         &self,
         _page: &mut PlainDecoder,
@@ -112,8 +111,8 @@ pub(super) trait Convert<U: Native>: Send {
         Ok(false)
     }
 
-    /// Appends what those of the next `wanted.len()` values of `page` become whose bit is set, of one unit each. False, and
-    /// nothing done, where they cannot be told apart before they are converted.
+    /// Converts and appends the values whose bit is set among the next `wanted.len()` values of `page`. Each value is
+    /// one unit. Returns false, without any effect, if they cannot be separated before they are converted.
     fn append_wanted(
         &self,
         _page: &mut PlainDecoder,
@@ -123,18 +122,18 @@ pub(super) trait Convert<U: Native>: Send {
         Ok(false)
     }
 
-    /// How the entries of a dictionary, of `units` units each, are kept shorter than in the array.
+    /// Returns a shorter representation of dictionary entries, of `units` units each, than the one in the array.
     fn short(&self, _units: usize) -> Option<Short<Self::To>> {
         None
     }
 
-    /// The next `n` units of `page` in place, where they are the Arrow values as they are.
+    /// Returns the next `n` units of `page` in place, if they already are the Arrow values.
     fn borrow(&self, _page: &mut Page<U>, _n: usize) -> Result<Option<Buffer>> {
         Ok(None)
     }
 }
 
-/// Units that are the Arrow values already, element by element.
+/// The conversion of units that already are the Arrow values, element by element.
 pub(super) struct Identity;
 
 impl<U: Native + ArrowNativeType> Convert<U> for Identity {
@@ -188,11 +187,11 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
     }
 }
 
-/// A conversion block by block, of zeros to zeros.
+/// A block-wise conversion that maps zeros to zeros.
 pub(super) struct Blocks<T> {
     convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>,
     short: Option<Short<T>>,
-    /// What helps where a value cannot be converted.
+    /// The remedy reported if a value cannot be converted.
     remedy: Option<Remedy>,
 }
 
@@ -205,7 +204,7 @@ impl<T> Blocks<T> {
         }
     }
 
-    /// A conversion that the Arrow schema in the file asks for, and nothing else.
+    /// Creates a conversion required only by the Arrow schema in the file.
     pub(super) fn of_hint(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
         Self {
             remedy: Some(Remedy::IgnoreArrowSchema),
@@ -213,7 +212,7 @@ impl<T> Blocks<T> {
         }
     }
 
-    /// A conversion that the annotation of the column asks for, and that not all stored values allow.
+    /// Creates a conversion required by the annotation of the column, which some stored values may violate.
     pub(super) fn of_annotation(convert: fn(&[u8], &mut Vec<T>) -> Result<(), Malformed>) -> Self {
         Self {
             remedy: Some(Remedy::IgnoreAnnotations),
@@ -228,7 +227,7 @@ impl<T> Blocks<T> {
         }
     }
 
-    /// With entries of dictionaries that are kept short.
+    /// Sets the short representation of dictionary entries.
     pub(super) fn with_short(self, short: Short<T>) -> Self {
         let short = Some(short);
         Self { short, ..self }
@@ -254,7 +253,7 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
         out: &mut Vec<T>,
     ) -> Result<bool> {
         let mut scratch = Vec::<U>::new();
-        // Spread before they grow, and while they are in the L1 cache.
+        // Spread before the values grow, and while they are in the L1 cache.
         let block = BLOCK_BYTES / size_of::<U>();
         for start in slots.clone().step_by(block) {
             let end = slots.end.min(start.saturating_add(block));
@@ -279,7 +278,7 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
     }
 }
 
-/// Appends the next values of `page` where `validity` is set, and zeros elsewhere.
+/// Appends the next values of `page` at set bits of `validity`, and zeros elsewhere.
 fn spread_plain<U: Native>(
     page: &mut PlainDecoder,
     validity: &Bitmap,
@@ -294,43 +293,43 @@ fn spread_plain<U: Native>(
     }
 }
 
-/// Which values became null because the Arrow type cannot hold them.
+/// Flags of the values that became null because the Arrow type cannot represent them.
 ///
-/// Empty as long as there are none; then one flag for each value, 0 for those that are lost.
+/// Empty while nothing is lost. After that, it contains one flag per value, 0 for lost values.
 #[derive(Default)]
 pub(super) struct Lost(Vec<u8>);
 
 impl Lost {
-    /// Notes that of the values behind the first `len` those are lost for which `lost` says so.
+    /// Appends a flag for each item of `lost`, after the flags of the first `len` values. True means lost.
     pub(super) fn note(&mut self, len: usize, lost: impl Iterator<Item = bool>) {
         self.0.resize(len, 1);
         self.0.extend(lost.map(|lost| u8::from(!lost)));
     }
 
-    /// Whether there is one behind the first `before`. Among these, the flags of nulls mean nothing.
+    /// Returns true if a value after the first `before` values is lost. The flags of nulls among those have no meaning.
     pub(super) fn is_any_behind(&self, before: usize) -> bool {
         self.0.get(before..).is_some_and(|flags| flags.contains(&0))
     }
 
-    /// The flags; empty if nothing is lost.
+    /// Returns the flags; empty if nothing is lost.
     pub(super) fn flags(&self) -> &[u8] {
         &self.0
     }
 
-    /// The flags to which those of gathered values are appended behind the first `len`.
+    /// Returns the flags of the first `len` values, so that the flags of gathered values can be appended.
     pub(super) fn vector(&mut self, len: usize) -> &mut Vec<u8> {
         self.0.resize(len, 1);
         &mut self.0
     }
 
-    /// Says that there are `len` values now, the new ones not lost.
+    /// Extends the flags to `len` values. The new values are not lost.
     pub(super) fn fill(&mut self, len: usize) {
         if !self.0.is_empty() {
             self.0.resize(len, 1);
         }
     }
 
-    /// Spreads the flags of the values appended last, as the values are spread.
+    /// Spreads the flags of the values appended last, in the same way as the values.
     pub(super) fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) {
         if !self.0.is_empty() {
             let set = validity.set_in(start..start.saturating_add(slots));
@@ -339,14 +338,14 @@ impl Lost {
         }
     }
 
-    /// Drops flags as values are dropped.
+    /// Drops flags in the same way as values are dropped.
     pub(super) fn retain(&mut self, start: usize, wanted: &BooleanBuffer) {
         if !self.0.is_empty() {
             retain(&mut self.0, start, wanted);
         }
     }
 
-    /// Takes the flags, one for each slot; none if nothing is lost.
+    /// Takes the flags, one per slot; `None` if nothing is lost.
     pub(super) fn finish(&mut self) -> Option<Vec<bool>> {
         let flags = std::mem::take(&mut self.0);
         (!flags.is_empty()).then(|| flags.into_iter().map(|flag| flag != 0).collect())

@@ -1,4 +1,4 @@
-//! The entries of a dictionary page of fixed-width values, and how they are gathered.
+//! The entries of a dictionary page of fixed-width values, and their gathering by index.
 
 use herringbone_arrow::buffer::ArrowNativeType;
 use herringbone_kernels::plain;
@@ -7,12 +7,12 @@ use super::convert::{BLOCK_BYTES, Lost};
 use super::values::Values;
 use crate::encoding::dictionary::Indices;
 
-/// Entries that become values `T` of an array.
+/// Dictionary entries for an array of values `T`.
 pub(super) enum Entries<T> {
-    /// As they are in the array.
+    /// Entries in the representation of the array.
     Whole { values: Vec<T>, lost: Lost },
-    /// As shorter integers: a large dictionary takes less of the caches, and of the memory that a
-    /// column holds up to its end.
+    /// Entries as shorter integers: a large dictionary occupies less of the caches, and less memory until the end of
+    /// the column chunk.
     Short {
         values: Vec<i64>,
         widen: fn(&[u8], &mut Vec<T>),

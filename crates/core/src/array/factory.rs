@@ -1,4 +1,4 @@
-//! Which layout a leaf gets: by what the file holds and by what Arrow is to hold.
+//! Selection of the layout of a leaf, by its physical type and its Arrow type.
 
 use std::sync::Arc;
 
@@ -16,10 +16,10 @@ use super::dictionary::dictionary_leaf_array;
 use super::null::NullLeaf;
 use super::{LeafArray, LeafType, decimal, fixed_size_binary, interval, primitive, timestamp_96};
 
-/// An empty array for `leaf`.
+/// Returns an empty array for `leaf`.
 ///
 /// # Errors
-/// Unsupported where the Arrow type cannot hold what the file holds.
+/// Unsupported if the Arrow type cannot represent the values in the file.
 pub fn leaf_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     use DataType::*;
     if let Some(array) = dictionary_leaf_array(leaf)? {
@@ -46,7 +46,7 @@ pub fn leaf_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     }
 }
 
-/// No layout makes this Arrow type of this physical type.
+/// Returns the error for a physical type that no layout converts to this Arrow type.
 #[cold]
 pub(super) fn unsupported(leaf: &LeafType) -> Error {
     Error::unsupported(format!(
@@ -55,17 +55,17 @@ pub(super) fn unsupported(leaf: &LeafType) -> Error {
     ))
 }
 
-/// The array of `slots` fixed-width values.
+/// Returns the array of `slots` fixed-width values.
 ///
 /// # Errors
-/// Corrupt where values and nulls are not as many as slots.
+/// Corrupt if the number of values or nulls does not match the number of slots.
 pub(super) fn finish_fixed_width(
     data_type: &DataType,
     slots: usize,
     values: Buffer,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef> {
-    // A batch may have thousands of columns: `ArrayData` would take longer than a short column does.
+    // A batch may have thousands of columns: `ArrayData` would take longer than decoding a short column.
     macro_rules! finish_primitive {
         ($primitive:ty) => {
             finish_primitive::<$primitive>(data_type, slots, values, nulls)

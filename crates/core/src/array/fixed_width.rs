@@ -16,24 +16,24 @@ use super::{LeafArray, LeafType, finish_fixed_width};
 use crate::encoding::{Native, Page, Rest, product};
 use crate::malformed;
 
-/// Bytes of a dictionary in the array's width from which on it is kept shorter.
+/// The threshold above which a dictionary is stored in the short representation, in bytes at the array's width.
 const LARGE_DICTIONARY: usize = 128 << 10;
 
-/// An array whose pages hold units `U`, as `C` converts them.
+/// An array whose pages contain units `U`, converted by `C`.
 pub(super) struct FixedWidth<U: Native, C: Convert<U>> {
     data_type: DataType,
     convert: C,
-    /// Units of a value in the file.
+    /// The number of units per value in the file.
     units: usize,
     dictionary: Option<Entries<C::To>>,
     page: Page<U>,
     values: Values<C::To>,
     lost: Lost,
-    /// Array entries so far.
+    /// The number of array slots so far.
     slots: usize,
 }
 
-/// An empty array for `leaf`, whose numbers `U` become other numbers one by one.
+/// Returns an empty array for `leaf`, whose numbers `U` are converted one by one.
 pub(super) fn converted<U, T>(leaf: &LeafType, convert: Blocks<T>) -> Box<dyn LeafArray>
 where
     U: Native,
@@ -44,7 +44,7 @@ where
 }
 
 impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
-    /// An empty array of `data_type`, for values of `units` units in the file.
+    /// Creates an empty array of `data_type`, for values of `units` units in the file.
     pub(super) fn new(data_type: DataType, units: usize, convert: C) -> Self {
         Self {
             data_type,
@@ -58,23 +58,23 @@ impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
         }
     }
 
-    /// Elements of a value in Arrow.
+    /// Returns the number of elements per value in Arrow.
     fn elements(&self) -> usize {
         self.convert.elements(self.units)
     }
 
-    /// Bytes of a value in Arrow.
+    /// Returns the number of bytes per value in Arrow.
     fn width(&self) -> usize {
         self.elements().saturating_mul(size_of::<C::To>())
     }
 
-    /// How a dictionary is kept shorter, if it is large: a small one stays in the L1 cache anyway.
+    /// Returns the short representation for a large dictionary. A small one stays in the L1 cache anyway.
     fn short(&self, num_values: usize) -> Option<Short<C::To>> {
         let is_large = num_values.saturating_mul(self.width()) > LARGE_DICTIONARY;
         self.convert.short(self.units).filter(|_| is_large)
     }
 
-    /// Appends the dictionary's entries of the next `n` indices.
+    /// Appends the dictionary entries of the next `n` indices.
     fn gather(&mut self, n: usize) -> Result<()> {
         let elements = self.elements();
         product(n, elements)?;
@@ -89,7 +89,7 @@ impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
         entries.gather(indices, n, elements, &mut self.values, &mut self.lost)
     }
 
-    /// Appends the next `n` values. Entries of a dictionary that Arrow cannot hold are noted as lost.
+    /// Appends the next `n` values. Dictionary entries that Arrow cannot represent are noted as lost.
     fn append_unchecked(&mut self, n: usize) -> Result<()> {
         let units = product(n, self.units)?;
         if let Page::Dictionary(_) = self.page {
@@ -148,14 +148,14 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
 
     fn leave_page(&mut self) {
         self.page = Page::Empty;
-        // What is to follow is appended to a copy anyway: better before there is another page.
+        // Further values require a copy anyway. Copying now releases the page before the next one is installed.
         if self.values.is_borrowed() {
             self.values.vector(0);
         }
     }
 
     fn values_that_fit(&mut self, n: usize, budget: usize) -> Result<usize> {
-        // Values of a run, and nulls, take no bytes of the page.
+        // Values of a run, and nulls, occupy no bytes of the page.
         Ok(n.min(budget / self.width().max(1)))
     }
 

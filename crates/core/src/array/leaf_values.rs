@@ -1,4 +1,4 @@
-//! Which layout the values of a leaf array are written from, the reverse of `factory`.
+//! Selection of the layout that writes the values of a leaf array; the reverse of `factory`.
 
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result, Type};
@@ -10,10 +10,10 @@ use super::{
 };
 use crate::encoding::values::Values;
 
-/// The selected slots as values of the leaf's physical type.
+/// Returns the selected slots as values of the leaf's physical type.
 ///
 /// # Errors
-/// Argument where a value does not fit what the file can hold, naming the value.
+/// Argument if a value does not fit the stored type. The error names the value.
 pub fn values<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,
@@ -43,7 +43,7 @@ pub fn values<'a>(
     }
 }
 
-/// Whether there may be values of the leaf's Arrow type that are refused.
+/// Returns true if some values of the leaf's Arrow type may be refused.
 pub(crate) fn may_misfit(leaf: &WriteLeaf) -> bool {
     use DataType::{Decimal32, Decimal64, Decimal128, Decimal256, Interval, Time32, Time64};
     leaf.conversion != WriteConversion::Identity
@@ -59,7 +59,7 @@ pub(crate) fn may_misfit(leaf: &WriteLeaf) -> bool {
         )
 }
 
-/// Bytes of a value of a type whose values all have the same: INT96 or FIXED_LEN_BYTE_ARRAY.
+/// Returns the number of bytes per value of a physical type of fixed width: INT96 or FIXED_LEN_BYTE_ARRAY.
 pub(super) fn width(leaf: &WriteLeaf) -> usize {
     match leaf.physical_type {
         Type::Int96 => timestamp_96::BYTES,

@@ -1,14 +1,14 @@
-//! Arrow arrays, both ways: one folder an Arrow layout.
+//! Arrow arrays, for reading and writing: one folder per Arrow layout.
 //!
 //! ```text
-//! NAME/read.rs    values section of a page → array        factory       which layout a leaf gets
+//! NAME/read.rs    values section of a page → array        factory       selects the layout of a leaf
 //! NAME/write.rs   slots of an array → values of a page    leaf_values   the reverse
 //! ```
 //!
-//! Reading, a layout takes the values section of one page after the other and appends values straight to
-//! the buffers of the array that is being built. It knows nothing of levels: the column tells it
-//! how many non-null values come next, and where the nulls are afterwards. Writing, it gives the values of
-//! the slots that levels show, in the physical type; encoders take them from there.
+//! When reading, a layout takes the values sections of one page after another. It appends their values directly to
+//! the buffers of the array under construction. It knows nothing about levels: the column passes it the number of
+//! non-null values to append, and the positions of the nulls afterwards. When writing, a layout returns the values
+//! of the slots selected by the levels, in the physical type. Encoders take them from there.
 
 mod boolean;
 mod byte_layouts;
@@ -19,12 +19,12 @@ mod interval;
 mod null;
 mod primitive;
 mod timestamp_96;
-// What several layouts are read with.
+// Shared by several layouts when reading.
 mod convert;
 mod entries;
 mod fixed_width;
 mod values;
-// Which layout it is, and what several are written from.
+// Selection of a layout, and input shared by several layouts when writing.
 mod factory;
 mod leaf_values;
 mod selected;
@@ -47,20 +47,20 @@ use herringbone_schema::{Conversion, Int96Overflow};
 
 use crate::encoding::Rest;
 
-/// What a leaf column holds in the file and what it becomes in Arrow.
+/// The physical type of a leaf column in the file, and the Arrow type that it is read as.
 #[derive(Debug, Clone)]
 pub struct LeafType {
     /// The physical type of the leaf.
     pub physical_type: Type,
-    /// Bytes of a FIXED_LEN_BYTE_ARRAY value; 0 for other types.
+    /// The number of bytes of a FIXED_LEN_BYTE_ARRAY value; 0 for other types.
     pub type_length: usize,
     /// The Arrow type of the finished array.
     pub data_type: DataType,
-    /// The arithmetic between stored integers and those of `data_type`.
+    /// The arithmetic between stored integers and integers of `data_type`.
     pub conversion: Conversion,
-    /// What becomes of timestamps that do not fit.
+    /// The treatment of timestamps that do not fit `data_type`.
     pub int96_overflow: Int96Overflow,
-    /// Whether the order of a dictionary's values means something: that of the dictionary page does.
+    /// True if the order of dictionary values is significant. The order of the dictionary page is.
     pub is_ordered: bool,
 }
 
@@ -71,8 +71,8 @@ pub trait LeafArray: Send {
     /// Installs the dictionary page of the next column chunk: `num_values` PLAIN values.
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()>;
 
-    /// Lets go of the dictionary, which pages to come are unlikely to need; false where it is a part of
-    /// the array, or there cannot be one.
+    /// Releases the dictionary, because later pages are unlikely to need it. Returns false if the dictionary is part of
+    /// the array, or if this leaf cannot have one.
     fn leave_dictionary(&mut self) -> bool {
         false
     }
@@ -80,34 +80,35 @@ pub trait LeafArray: Send {
     /// Installs the values section of the next data page, which holds at most `num_values` values.
     fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()>;
 
-    /// Lets go of the page, of which no value is wanted any more, before the next one.
+    /// Releases the page, before the next one is installed. None of its values are needed any longer.
     fn leave_page(&mut self);
 
-    /// How many of the next `n` values fit into what is left of the offsets and of `budget` bytes:
-    /// `n` for fixed widths, and cheap whenever all of them fit.
+    /// Returns the number of the next `n` values that fit into the remaining offsets and into `budget` bytes. Returns
+    /// `n` for fixed-width types. The call is cheap if all of them fit.
     fn values_that_fit(&mut self, n: usize, _budget: usize) -> Result<usize> {
         Ok(n)
     }
 
-    /// Bytes that the next `n` slots take at most, nulls among them; as close as is cheap to tell.
+    /// Returns an upper bound for the bytes of the next `n` slots, including nulls. The bound is as tight as can be
+    /// computed cheaply.
     fn most_bytes(&mut self, n: usize) -> usize;
 
-    /// Bytes that a dictionary of `num_values` entries takes, made of a page of `page_bytes`.
+    /// Returns the bytes of a decoded dictionary of `num_values` entries from a page of `page_bytes` bytes.
     fn dictionary_bytes(&self, _page_bytes: usize, _num_values: usize) -> usize {
         0
     }
 
-    /// Bytes that a page of so many bytes of values takes besides them, once it is installed.
+    /// Returns the additional bytes of an installed page whose values section has `_value_bytes` bytes.
     fn page_bytes(&self, _encoding: Encoding, _value_bytes: usize) -> usize {
         0
     }
 
-    /// Bytes that [`Self::finish`] takes besides those that are held before.
+    /// Returns the bytes that [`Self::finish`] needs in addition to the bytes already held.
     fn finishing_bytes(&self) -> usize {
         0
     }
 
-    /// Whether the unfinished array holds parts of pages, or of a dictionary, in place.
+    /// Returns true if the unfinished array references parts of pages or of a dictionary in place.
     fn keeps_pages(&self) -> bool {
         false
     }
@@ -115,17 +116,16 @@ pub trait LeafArray: Send {
     /// Appends the next `n` values of the page.
     fn append(&mut self, n: usize) -> Result<()>;
 
-    /// Appends those of the next `wanted.len()` values of the page whose bit is set.
+    /// Appends the values whose bit is set among the next `wanted.len()` values of the page.
     fn append_wanted(&mut self, wanted: &BooleanBuffer) -> Result<()>;
 
-    /// Passes over the next `n` values of the page.
+    /// Skips the next `n` values of the page.
     fn skip(&mut self, n: usize) -> Result<()>;
 
     /// Returns the part of the page after the values that were appended or skipped.
     fn rest(&self) -> Rest<'_>;
 
-    /// Appends the next `n` values to the new slots `start..start + slots` of `validity`, of which so
-    /// many are set.
+    /// Appends the next `n` values to the new slots `start..start + slots` of `validity`, in which `n` bits are set.
     fn append_spread(
         &mut self,
         n: usize,
@@ -143,19 +143,19 @@ pub trait LeafArray: Send {
         Ok(())
     }
 
-    /// As [`Self::append_spread`] in one step, where some of the slots are null. False, and nothing
-    /// done, where the values have to be decoded before they are spread.
+    /// Performs [`Self::append_spread`] in one step if some of the slots are null. Returns false, without any effect,
+    /// if the values must be decoded before they are spread.
     fn spread(&mut self, _n: usize, _validity: &Bitmap, _slots: Range<usize>) -> Result<bool> {
         Ok(false)
     }
 
-    /// Spreads values over nulls: the slots `start..start + slots` of `validity` are new, and the
-    /// values of its set bits are the ones appended last. Not called when all of them are set.
+    /// Spreads values over nulls. The slots `start..start + slots` of `validity` are new, and the values of its set
+    /// bits were appended last. Not called if all of them are set.
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()>;
 
-    /// Bytes that the unfinished array holds.
+    /// Returns the bytes held by the unfinished array.
     fn bytes(&self) -> usize;
 
-    /// The array of all slots since the last call, with `nulls` where there are any.
+    /// Returns the array of all slots since the last call, with `nulls` if there are any.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef>;
 }

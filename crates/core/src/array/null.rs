@@ -1,5 +1,5 @@
-//! Nothing but nulls, whatever the physical type, both ways. A value that is read is an error, as it would
-//! be lost: LogicalTypes, "UNKNOWN (always null)".
+//! Columns of nulls alone, whatever the physical type, for reading and writing. A value in the file is an error,
+//! because it would be lost: LogicalTypes, "UNKNOWN (always null)".
 
 use std::sync::Arc;
 
@@ -70,7 +70,7 @@ impl LeafArray for NullLeaf {
     }
 }
 
-/// A column of nothing but nulls has no values.
+/// Returns the values of a column of nulls alone: there are none.
 pub(super) fn values(leaf: &WriteLeaf, width: usize) -> Values<'static> {
     match leaf.physical_type {
         Type::Boolean => Values::Boolean {

@@ -1,8 +1,7 @@
-//! What layouts are written from: the slots of a leaf array that are not null, as a slice.
+//! Input of the layouts when writing: the non-null slots of a leaf array, as a slice.
 //!
-//! Where an array holds what the file stores and no nulls, its buffer is lent out as it is. Otherwise the
-//! slots that are not null are copied to scratch memory, which is kept between blocks, and converted on
-//! the way.
+//! If an array contains no nulls and its values are stored unchanged, its buffer is borrowed. Otherwise, the
+//! non-null slots are copied to scratch memory, which is reused between blocks. They are converted during the copy.
 
 use std::ops::Range;
 
@@ -13,7 +12,7 @@ use herringbone_arrow::buffer::NullBuffer;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::filter::filter;
 
-/// Memory that is used again for each block.
+/// Scratch memory, reused for each block.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(in crate::array) int32: Vec<i32>,
@@ -24,7 +23,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub fn heap_bytes(&self) -> usize {
         4 * (self.int32.capacity() + self.float.capacity())
             + 8 * (self.int64.capacity() + self.double.capacity())
@@ -39,12 +38,12 @@ pub struct Selected<'a> {
     pub array: &'a ArrayRef,
     /// The nulls of `array`.
     pub nulls: Option<&'a NullBuffer>,
-    /// The slots, in order; those of them that are null are left out.
+    /// The selected slots, in order. Null slots among them are left out.
     pub ranges: &'a [Range<usize>],
 }
 
 impl<'a> Selected<'a> {
-    /// What `values` has at the selected slots that are not null.
+    /// Returns the elements of `values` at the selected non-null slots.
     fn dense<T: Copy + 'static>(&self, values: &'a [T], scratch: &'a mut Vec<T>) -> &'a [T] {
         if let (None, [range]) = (self.nulls, self.ranges) {
             return values.get(range.clone()).unwrap_or_default();
@@ -65,7 +64,7 @@ impl<'a> Selected<'a> {
         scratch
     }
 
-    /// The values of a primitive array.
+    /// Returns the values of a primitive array.
     pub(in crate::array) fn primitive<T: ArrowPrimitiveType>(
         &self,
         scratch: &'a mut Vec<T::Native>,
@@ -73,7 +72,7 @@ impl<'a> Selected<'a> {
         self.dense(self.array.as_primitive::<T>().values(), scratch)
     }
 
-    /// The values of a primitive array, each turned into another type.
+    /// Fills `out` with the values of a primitive array, each converted to another type.
     pub(in crate::array) fn mapped<T: ArrowPrimitiveType, U>(
         &self,
         out: &mut Vec<U>,
@@ -85,7 +84,7 @@ impl<'a> Selected<'a> {
         out.extend(values.iter().map(|value| with(*value)));
     }
 
-    /// [`Self::dense`] for memory that does not live as long.
+    /// Variant of [`Self::dense`] for memory with a shorter lifetime.
     pub(in crate::array) fn dense_local<'b, T: Copy + 'static>(
         &self,
         values: &'b [T],
@@ -98,7 +97,7 @@ impl<'a> Selected<'a> {
         this.dense(values, scratch)
     }
 
-    /// The values of a primitive array, each turned into another type if it fits.
+    /// Fills `out` with the values of a primitive array, each converted to another type if it fits.
     pub(in crate::array) fn checked<T: ArrowPrimitiveType, U>(
         &self,
         out: &mut Vec<U>,
@@ -115,7 +114,7 @@ impl<'a> Selected<'a> {
         Ok(())
     }
 
-    /// The values of a primitive array, each turned into bytes.
+    /// Fills `out` with the values of a primitive array, each converted to bytes.
     pub(in crate::array) fn bytes_of<T: ArrowPrimitiveType, const N: usize>(
         &self,
         out: &mut Vec<u8>,
@@ -132,7 +131,7 @@ impl<'a> Selected<'a> {
         Ok(())
     }
 
-    /// Calls `visit` with the ordinal of each selected slot that is not null.
+    /// Calls `visit` with the ordinal of each selected non-null slot.
     pub(crate) fn for_each(&self, mut visit: impl FnMut(usize)) {
         for range in self.ranges {
             match self.nulls {
@@ -146,7 +145,7 @@ impl<'a> Selected<'a> {
         }
     }
 
-    /// Slots that are selected.
+    /// Returns the number of selected slots, including nulls.
     pub(in crate::array) fn num_slots(&self) -> usize {
         self.ranges.iter().map(ExactSizeIterator::len).sum()
     }

@@ -1,4 +1,4 @@
-//! Fixed-width values under construction: a vector, or a part of a page in place.
+//! Fixed-width values under construction: a vector, or part of a page in place.
 
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, Buffer};
 use herringbone_kernels::bitmap::Bitmap;
@@ -10,11 +10,11 @@ use herringbone_kernels::trim;
 /// The values of an array so far.
 pub(super) struct Values<T> {
     owned: Vec<T>,
-    /// Aligned bytes of a page that are the values as they are; `owned` is empty then.
+    /// Aligned bytes of a page that already are the values; `owned` is empty in this case.
     borrowed: Option<Buffer>,
-    /// Values that the last finished array had at a time: what the next one will likely have.
+    /// The largest number of values in the last finished array, as an estimate for the next one.
     expected: usize,
-    /// Values that were there before some were dropped.
+    /// The largest number of values before some were dropped.
     most: usize,
 }
 
@@ -28,35 +28,35 @@ impl<T: ArrowNativeType> Values<T> {
         }
     }
 
-    /// Values so far.
+    /// Returns the number of values so far.
     pub(super) fn len(&self) -> usize {
         self.borrowed
             .as_ref()
             .map_or(self.owned.len(), |buffer| buffer.len() / size_of::<T>())
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(super) fn bytes(&self) -> usize {
         self.len() * size_of::<T>()
     }
 
-    /// Whether there are no values, so that a part of a page can be kept in place.
+    /// Returns true if there are no values, so that part of a page can be retained in place.
     pub(super) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether they are a part of a page.
+    /// Returns true if the values are part of a page.
     pub(super) fn is_borrowed(&self) -> bool {
         self.borrowed.is_some()
     }
 
-    /// Keeps a part of a page, aligned for `T`, in place.
+    /// Retains part of a page, aligned for `T`, in place.
     pub(super) fn borrow(&mut self, buffer: Buffer) {
         debug_assert!(self.is_empty());
         self.borrowed = Some(buffer);
     }
 
-    /// The values as a vector with room for `n` more, copying what so far was kept in place.
+    /// Returns the values as a vector with room for `n` more. Values retained in place are copied.
     pub(super) fn vector(&mut self, n: usize) -> &mut Vec<T> {
         if let Some(buffer) = self.borrowed.take() {
             let values = buffer.typed_data::<T>();
@@ -84,8 +84,8 @@ impl<T: ArrowNativeType> Values<T> {
         }
     }
 
-    /// Drops those of the slots from `start` on, of `width` elements each, whose bit is not set: slot `start + i` belongs to
-    /// bit `i`.
+    /// Drops the slots from `start` on whose bit is not set, each of `width` elements. Slot `start + i` belongs to bit
+    /// `i`.
     pub(super) fn retain(&mut self, width: usize, start: usize, wanted: &BooleanBuffer) {
         self.most = self.most.max(self.len());
         let values = self.vector(0);
@@ -96,7 +96,7 @@ impl<T: ArrowNativeType> Values<T> {
         }
     }
 
-    /// Appends those values in the bytes of a PLAIN page whose bit is set.
+    /// Appends the values whose bit is set among the values of a PLAIN page.
     pub(super) fn filter_plain(&mut self, page: &[u8], wanted: &BooleanBuffer)
     where
         T: Plain,
@@ -120,7 +120,7 @@ impl<T: ArrowNativeType> Values<T> {
     }
 }
 
-/// [`expand`] for values of `width` elements each.
+/// Variant of [`expand`] for values of `width` elements each.
 fn expand_wide<T: Copy + Default>(
     out: &mut Vec<T>,
     width: usize,
@@ -131,13 +131,13 @@ fn expand_wide<T: Copy + Default>(
 ) {
     let mut dense_end = out.len();
     out.resize(base + slots * width, T::default());
-    // From the last slot on, so that no value is overwritten before it has moved.
+    // From the last slot backwards, so that no value is overwritten before it has moved.
     for slot in (0..slots).rev() {
         let to = base + slot * width;
         if validity.get(start + slot) {
             dense_end = dense_end.saturating_sub(width);
             if dense_end == to {
-                // No null comes before: the rest is in place.
+                // No null precedes this value: the rest is in place.
                 return;
             }
             out.copy_within(dense_end..dense_end + width, to);
@@ -147,7 +147,7 @@ fn expand_wide<T: Copy + Default>(
     }
 }
 
-/// [`retain`] for values of `width` elements each.
+/// Variant of [`retain`] for values of `width` elements each.
 fn retain_wide<T: Copy>(values: &mut Vec<T>, width: usize, start: usize, wanted: &BooleanBuffer) {
     let mut end = start * width;
     for (first, last) in wanted.set_slices() {

@@ -1,11 +1,11 @@
-//! Bits of an array to bits of a page.
+//! Conversion of array bits to page bits.
 
 use herringbone_arrow::array::cast::AsArray;
 
 use crate::array::Selected;
 use crate::encoding::values::Values;
 
-/// The bits of the selected slots.
+/// Returns the bits of the selected slots.
 pub(in crate::array) fn values<'a>(selected: Selected<'a>, scratch: &'a mut Vec<u8>) -> Values<'a> {
     let values: &'a _ = selected.array.as_boolean().values();
     if let (None, [range]) = (selected.nulls, selected.ranges) {

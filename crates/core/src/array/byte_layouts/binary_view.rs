@@ -10,7 +10,7 @@ use herringbone_kernels::views::{ViewBuilder, ViewDictionary};
 use super::read::ByteLayout;
 use crate::encoding::byte_array::ByteSink;
 
-/// Bytes of a view.
+/// The number of bytes per view.
 const VIEW: usize = 16;
 
 impl ByteSink for ViewBuilder {
@@ -56,7 +56,7 @@ impl ByteSink for ViewBuilder {
 impl ByteLayout for ViewBuilder {
     type Dictionary = ViewDictionary;
 
-    /// The view, and the length that stands before the value in a PLAIN page.
+    /// The view, and the length that precedes the value in a PLAIN page.
     const OVERHEAD: usize = VIEW + 4;
 
     const ENTRY: usize = VIEW;
@@ -108,7 +108,7 @@ impl ByteLayout for ViewBuilder {
     }
 
     fn data_room(&self) -> usize {
-        // A new block is opened where the last one is full.
+        // If the last block is full, a new one is opened.
         i32::MAX as usize
     }
 

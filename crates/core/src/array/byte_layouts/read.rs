@@ -1,4 +1,4 @@
-//! Byte arrays and strings in any of Arrow's layouts, from BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
+//! Byte arrays and strings in all of Arrow's layouts, from BYTE_ARRAY or FIXED_LEN_BYTE_ARRAY.
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{BooleanBuffer, Buffer, NullBuffer};
@@ -16,8 +16,8 @@ use crate::encoding::byte_array::{ByteArrays, ByteSink};
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
 
-/// The array for a leaf that becomes Utf8, Binary, their Large and their View types; none for other
-/// leaves.
+/// Returns the array for a leaf that is read as Utf8, Binary, or one of their Large and View types; `None` for
+/// other leaves.
 pub(crate) fn byte_leaf_array(leaf: &LeafType) -> Option<Box<dyn LeafArray>> {
     let width = match leaf.physical_type {
         Type::ByteArray => None,
@@ -35,21 +35,21 @@ pub(crate) fn byte_leaf_array(leaf: &LeafType) -> Option<Box<dyn LeafArray>> {
     })
 }
 
-/// A layout of byte arrays under construction: pages are appended to it, dictionaries looked up.
+/// A byte array layout under construction: pages are appended to it, dictionary entries are looked up.
 pub(super) trait ByteLayout: ByteSink + Send {
     /// A dictionary page, ready for look-ups.
     type Dictionary: Send;
 
-    /// Bytes that each value takes besides its own.
+    /// The number of additional bytes per value.
     const OVERHEAD: usize;
 
-    /// Bytes that an entry of a dictionary takes besides those of its page.
+    /// The number of bytes per dictionary entry in addition to its page.
     const ENTRY: usize;
 
-    /// Bytes of the longest entry that a look-up copies.
+    /// Returns the length in bytes of the longest entry that a look-up copies.
     fn longest(dictionary: &Self::Dictionary) -> usize;
 
-    /// Reads a dictionary page of `n` byte arrays, each of `width` bytes if that is given.
+    /// Reads a dictionary page of `n` byte arrays, each of `width` bytes if given.
     fn dictionary(
         &self,
         page: &Buffer,
@@ -66,8 +66,8 @@ pub(super) trait ByteLayout: ByteSink + Send {
         n: usize,
     ) -> Result<(), Malformed>;
 
-    /// Appends those of the next `wanted.len()` PLAIN values, from `position` on, whose bit is set; returns the position
-    /// behind all of them.
+    /// Appends the values whose bit is set among the next `wanted.len()` PLAIN values, from `position` on. Returns the
+    /// position after all of them.
     fn append_plain_wanted(
         &mut self,
         page: &Buffer,
@@ -80,13 +80,13 @@ pub(super) trait ByteLayout: ByteSink + Send {
         Ok(end)
     }
 
-    /// Values so far.
+    /// Returns the number of values so far.
     fn len(&self) -> usize;
 
-    /// Drops those of the values from `start` on whose bit is not set: value `start + i` belongs to bit `i`.
+    /// Drops the values from `start` on whose bit is not set: value `start + i` belongs to bit `i`.
     fn retain(&mut self, start: usize, wanted: &BooleanBuffer) -> Result<(), Malformed>;
 
-    /// Appends the entries at those of the next `wanted.len()` indices whose bit is set.
+    /// Appends the entries at the indices whose bit is set among the next `wanted.len()` indices.
     fn gather_wanted(
         &mut self,
         dictionary: &Self::Dictionary,
@@ -99,7 +99,7 @@ pub(super) trait ByteLayout: ByteSink + Send {
         self.retain(start, wanted)
     }
 
-    /// How many of the entries at the next `n` indices fit into `budget` bytes.
+    /// Returns the number of entries at the next `n` indices that fit into `budget` bytes.
     fn fit_indices(
         &self,
         dictionary: &Self::Dictionary,
@@ -109,28 +109,28 @@ pub(super) trait ByteLayout: ByteSink + Send {
         budget: usize,
     ) -> usize;
 
-    /// Bytes of values that can be addressed beyond those that are there.
+    /// Returns the number of bytes of values that can be addressed in addition to the present ones.
     fn data_room(&self) -> usize;
 
-    /// As [`LeafArray::expand`].
+    /// Spreads values over nulls. See [`LeafArray::expand`].
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<(), Malformed>;
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     fn bytes(&self) -> usize;
 
-    /// Whether values stay in their pages.
+    /// Returns true if values stay in their pages.
     fn keeps_pages(&self) -> bool;
 
-    /// The array of everything since the last call.
+    /// Returns the array of all slots since the last call.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed>;
 }
 
-/// An array of byte arrays under construction, whatever its layout.
+/// An array of byte arrays under construction, in any layout.
 struct ByteLeaf<S: ByteLayout> {
     sink: S,
     dictionary: Option<S::Dictionary>,
     page: Page,
-    /// Bytes of a FIXED_LEN_BYTE_ARRAY value.
+    /// The number of bytes per FIXED_LEN_BYTE_ARRAY value; `None` for BYTE_ARRAY.
     width: Option<usize>,
 }
 
@@ -187,7 +187,7 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
                 let (indices, runs) = indices.parts();
                 Ok(self.sink.fit_indices(dictionary, indices, runs, n, budget))
             }
-            // The append that needs it fails.
+            // The next append fails with an error.
             (Page::Dictionary(_), None) => Ok(n),
         }
     }
@@ -196,7 +196,7 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
         let values = match (&mut self.page, &self.dictionary) {
             (Page::Direct(values), _) => values.most_bytes(n),
             (Page::Dictionary(_), Some(dictionary)) => n.saturating_mul(S::longest(dictionary)),
-            // The append that needs it fails.
+            // The next append fails with an error.
             (Page::Dictionary(_), None) => 0,
         };
         values.saturating_add(n.saturating_mul(S::OVERHEAD))
@@ -208,7 +208,7 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
 
     fn page_bytes(&self, encoding: Encoding, value_bytes: usize) -> usize {
         match (encoding, self.width) {
-            // The bytes of a value are put together first.
+            // The bytes of each value are reassembled first.
             (Encoding::ByteStreamSplit, Some(_)) => value_bytes,
             _ => 0,
         }

@@ -14,7 +14,7 @@ use super::super::dictionary::dictionary_leaf_array;
 use super::byte_leaf_array;
 use crate::array::{LeafArray, LeafType};
 
-/// DELTA_BINARY_PACKED: blocks of 128 values in one miniblock, 32 bits for each delta.
+/// Encodes DELTA_BINARY_PACKED: blocks of 128 values in one miniblock, 32 bits per delta.
 fn delta(values: &[i32]) -> Vec<u8> {
     let uleb = |mut value: u64, out: &mut Vec<u8>| {
         while value >= 128 {
@@ -75,7 +75,7 @@ fn delta_bytes(values: &[Vec<u8>]) -> Vec<u8> {
     [delta(&prefixes), delta_length(&suffixes)].concat()
 }
 
-/// Indices of 32 bits in one bit-packed run.
+/// Encodes 32-bit indices in one bit-packed run.
 fn indices(indices: &[u32]) -> Vec<u8> {
     let groups = indices.len().div_ceil(8);
     let mut out = vec![32, (groups << 1 | 1) as u8 | 128, (groups >> 6) as u8];
@@ -122,7 +122,7 @@ fn all_types() -> Vec<DataType> {
     types
 }
 
-/// The values of an array of any of these types, without its nulls, after validating it.
+/// Validates an array of any of these types and returns its values without nulls.
 fn values_of(array: &ArrayRef) -> Vec<Vec<u8>> {
     fn owned<'a, T: AsRef<[u8]> + ?Sized + 'a>(
         values: impl Iterator<Item = Option<&'a T>>,
@@ -154,7 +154,7 @@ fn buffer(bytes: Vec<u8>) -> Buffer {
     Buffer::from_vec(bytes)
 }
 
-/// Text of many lengths; neighbours share beginnings.
+/// Returns text of many lengths. Neighbouring values share prefixes.
 fn text(n: usize) -> Vec<Vec<u8>> {
     (0..n)
         .map(|i| match i % 7 {
@@ -170,10 +170,10 @@ fn text(n: usize) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// A page, and the entries of the dictionary that it needs.
+/// A page, and the dictionary entries that it refers to.
 type EncodedPage = (Encoding, Vec<u8>, Option<Vec<Vec<u8>>>);
 
-/// Every encoding of `values`.
+/// Returns every encoding of `values`.
 fn encoded(values: &[Vec<u8>]) -> Vec<EncodedPage> {
     let mut entries = values.to_vec();
     entries.sort();
@@ -224,7 +224,7 @@ fn every_encoding_goes_into_every_layout() {
                 encoding,
                 Encoding::RleDictionary | Encoding::PlainDictionary
             ) {
-                // Padding of the last run looks like more indices.
+                // The padding of the last run looks like more indices.
                 assert!(array.append(1).is_err(), "{encoding} {data_type}");
             }
             assert!(array.append(100).is_err());
@@ -286,7 +286,7 @@ fn nulls_are_spread_and_pages_follow_each_other() {
         let found = array.finish(validity.finish()).unwrap();
         assert_eq!((found.len(), found.null_count()), (600, 300));
         assert_eq!(values_of(&found), wanted, "{data_type}");
-        // The next array starts afresh, in the middle of the page.
+        // The next array starts in the middle of the page.
         let mut again = leaf(Type::ByteArray, 0, data_type.clone());
         again
             .set_page(Encoding::Plain, buffer(plain(&values)), 60)
@@ -337,7 +337,7 @@ fn fixed_length_values_become_binary() {
     }
 }
 
-/// An error of this kind, and no panic, whatever is done with the page.
+/// Asserts that any operation on the page fails with an error of kind Corrupt, without a panic.
 fn assert_corrupt(encoding: Encoding, page: &[u8], n: usize) {
     for data_type in all_types() {
         let mut array = leaf(Type::ByteArray, 0, data_type.clone());
@@ -349,7 +349,7 @@ fn assert_corrupt(encoding: Encoding, page: &[u8], n: usize) {
                 .and_then(|()| if skip { array.skip(n) } else { array.append(n) });
             let is_index = matches!(encoding, Encoding::RleDictionary) && skip;
             match outcome {
-                // So many values are more than 16 bits of key can say, whatever they are.
+                // This many values are more than 16-bit keys can address.
                 Err(error) if n > 1 << 16 && error.kind() == ErrorKind::Unsupported => {}
                 Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}"),
                 Ok(()) => assert!(is_index, "{encoding} {data_type}: read {page:?}"),
@@ -370,7 +370,7 @@ fn pages_that_lie_are_corrupt() {
     for encoding in [Encoding::DeltaLengthByteArray, Encoding::DeltaByteArray] {
         assert_corrupt(encoding, &[], 1);
         assert_corrupt(encoding, &[128, 1], 1);
-        // A block of 128, one miniblock, 2^63 values that all are zero.
+        // A block size of 128, one miniblock, and 2^63 values, all zero.
         let header = [128, 1, 1, 255, 255, 255, 255, 255, 255, 255, 255, 127, 0];
         assert_corrupt(encoding, &header, huge);
         assert_corrupt(encoding, &[header.as_slice(), &header].concat(), huge);
@@ -405,7 +405,7 @@ fn pages_that_lie_are_corrupt() {
 
 #[test]
 fn repeated_prefixes_are_bounded_by_the_budget() {
-    // 20,000 values of 10,000 bytes from a page of 10,001 and a few bytes.
+    // 20,000 values of 10,000 bytes, from a page of 10,001 bytes and a few more.
     let prefixes = [&[0], [10_000; 20_000].as_slice()].concat();
     let suffixes = [&[10_000], [0; 20_000].as_slice()].concat();
     let page = [delta(&prefixes), delta(&suffixes), vec![b'x'; 10_000]].concat();
@@ -446,7 +446,7 @@ fn dictionaries_that_lie_are_corrupt() {
             .set_page(Encoding::RleDictionary, buffer(indices(&[0])), 1)
             .unwrap();
         assert_eq!(array.append(1).unwrap_err().kind(), ErrorKind::Corrupt);
-        // A page of nulls may come without an encoding's header.
+        // A page of nulls may lack the header of its encoding.
         array
             .set_page(Encoding::RleDictionary, buffer(vec![]), 1)
             .unwrap();
@@ -504,7 +504,7 @@ fn an_array_has_no_more_values_than_keys_can_say() {
     );
 }
 
-/// Of a dictionary that is larger than keys can say, arrays have what their rows have.
+/// If a dictionary is larger than the keys can address, arrays contain only the values of their rows.
 #[test]
 fn a_dictionary_of_too_many_values_is_none() {
     let values: Vec<Vec<u8>> = (0..200).map(|i| format!("{i}").into_bytes()).collect();

@@ -1,4 +1,4 @@
-//! Slots of an array to byte arrays, which stay where they are.
+//! Conversion of array slots to byte arrays, which are not copied.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{
@@ -15,10 +15,10 @@ use crate::array::Selected;
 use crate::array::leaf_values::no_form;
 use crate::encoding::values::Values;
 
-/// The selected slots as BYTE_ARRAY.
+/// Returns the selected slots as BYTE_ARRAY.
 ///
 /// # Errors
-/// Unsupported where the Arrow type is none of byte arrays.
+/// Unsupported if the Arrow type is not a byte array type.
 pub(in crate::array) fn values<'a>(leaf: &WriteLeaf, selected: Selected<'a>) -> Result<Values<'a>> {
     Ok(Values::ByteArray(match &leaf.data_type {
         DataType::Utf8 => by_offsets::<Utf8Type>(selected),

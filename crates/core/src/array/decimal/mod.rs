@@ -1,5 +1,4 @@
-//! DECIMAL in integers and in big-endian bytes of fixed or varying length: LogicalTypes,
-//! "DECIMAL".
+//! DECIMAL in integers and in big-endian bytes of fixed or varying length: LogicalTypes, "DECIMAL".
 
 mod read;
 mod unscaled;

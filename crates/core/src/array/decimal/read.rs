@@ -20,11 +20,11 @@ use crate::encoding::byte_array::ByteArrays;
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
 
-/// Bytes of the longest BYTE_ARRAY decimal that is looked at: 256 bits need 32, the rest would
-/// only repeat the sign.
+/// The maximum number of bytes of a BYTE_ARRAY decimal. A value of 256 bits needs 32 bytes; the others only repeat
+/// the sign.
 const MAX_BYTES: usize = 256;
 
-/// Decimals from INT32, wider than that.
+/// Returns the array for decimals stored as INT32, in a wider Arrow type.
 pub(in crate::array) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     Ok(match leaf.data_type {
         DataType::Decimal64(..) => converted::<i32, _>(leaf, Blocks::new(widen_32::<i64>)),
@@ -34,7 +34,7 @@ pub(in crate::array) fn from_int32(leaf: &LeafType) -> Result<Box<dyn LeafArray>
     })
 }
 
-/// Decimals from INT64, of another width than that.
+/// Returns the array for decimals stored as INT64, in an Arrow type of another width.
 pub(in crate::array) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     fn wider<T: Decimal + ArrowNativeType>(leaf: &LeafType) -> Box<dyn LeafArray> {
         let convert = Blocks::new(widen_64::<T>).with_short(Short {
@@ -54,7 +54,7 @@ pub(in crate::array) fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>
     })
 }
 
-/// Decimals from FIXED_LEN_BYTE_ARRAY.
+/// Returns the array for decimals stored as FIXED_LEN_BYTE_ARRAY.
 pub(in crate::array) fn from_fixed(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     fn array<T: Decimal + ArrowNativeType>(leaf: &LeafType) -> Box<dyn LeafArray> {
         let width = leaf.type_length;
@@ -73,7 +73,7 @@ pub(in crate::array) fn from_fixed(leaf: &LeafType) -> Result<Box<dyn LeafArray>
     })
 }
 
-/// Decimals from BYTE_ARRAY.
+/// Returns the array for decimals stored as BYTE_ARRAY.
 pub(in crate::array) fn from_byte_array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match leaf.data_type {
@@ -104,7 +104,7 @@ fn narrow(bytes: &[u8], out: &mut Vec<i32>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// Big-endian numbers of `width` bytes.
+/// The conversion of big-endian numbers of `width` bytes.
 struct BigEndian<T> {
     width: usize,
     to: std::marker::PhantomData<fn() -> T>,
@@ -135,7 +135,7 @@ impl<T: Decimal + ArrowNativeType> Convert<u8> for BigEndian<T> {
     }
 }
 
-/// Decimals of varying length, each converted as it is read.
+/// An array of decimals of varying length, each converted when it is read.
 struct ByteArrayDecimal<T> {
     data_type: DataType,
     dictionary: Option<Vec<T>>,
@@ -172,7 +172,7 @@ fn extend<T: Decimal>(values: &mut ByteArrays, n: usize, out: &mut Vec<T>) -> Re
 
 impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
     fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
-        // Each has its length in front of it.
+        // Each value is preceded by its length.
         let most = values.len() / size_of::<u32>();
         let mut entries = Vec::with_capacity(num_values.min(most));
         let mut page = ByteArrays::new(Encoding::Plain, values.clone(), None)?;

@@ -1,4 +1,4 @@
-//! The integers that decimals are counted by, on their way to the file: exact, or not at all.
+//! The unscaled integers of decimals in the form that the file stores: exact, or an error.
 
 use std::fmt;
 
@@ -10,17 +10,17 @@ use herringbone_schema::{WriteConversion, WriteLeaf};
 
 /// The unscaled value of a decimal.
 pub(super) trait Unscaled: Copy + fmt::Display {
-    /// As 128 bits, if it fits.
+    /// Converts to 128 bits, if the value fits.
     fn to_i128(self) -> Option<i128>;
-    /// As 256 bits.
+    /// Converts to 256 bits.
     fn to_i256(self) -> i256;
-    /// Whether all of `values` have so many digits at most; no more than the widest decimal of the
-    /// type has.
+    /// Returns true if all of `values` have at most `digits` digits. `digits` must not exceed the precision of the
+    /// widest decimal of the type.
     fn all_within(values: &[Self], digits: u8) -> bool;
-    /// Appends all as 64 bits; false if one does not fit: then what was appended means nothing.
+    /// Appends all values as 64 bits. Returns false if one does not fit; the appended values then have no meaning.
     fn narrow(values: &[Self], out: &mut Vec<i64>) -> bool;
-    /// Appends all as `width` bytes, most significant first; false if one needs more or there is no fast way: then what was
-    /// appended means nothing.
+    /// Appends all values as `width` bytes, most significant first. Returns false if one needs more bytes or if there
+    /// is no fast path; the appended bytes then have no meaning.
     fn append_big_endian(values: &[Self], width: usize, out: &mut Vec<u8>) -> bool;
 }
 
@@ -39,7 +39,7 @@ macro_rules! unscaled {
                 let Some(limit) = <$type>::checked_pow(10, digits.into()).map(|it| it - 1) else {
                     return true;
                 };
-                // One comparison a value, and no branch: the compiler makes vectors of it.
+                // One comparison per value, without branches, so that the compiler can vectorize it.
                 let span = limit.cast_unsigned() * 2;
                 let beyond = |value: &$type| value.wrapping_add(limit).cast_unsigned() > span;
                 !values.iter().fold(false, |any, value| any | beyond(value))
@@ -63,12 +63,12 @@ unscaled! {
     i128, decimal::narrow, decimal::append_big_endian;
 }
 
-/// There is no fast way for these.
+/// The fallback for types without a fast path.
 fn none_fits<T>(_: &[T], _: usize, _: &mut Vec<u8>) -> bool {
     false
 }
 
-/// Appends numbers of 64 bits or less.
+/// Appends numbers of at most 64 bits.
 fn each_fits<T: Copy + Into<i64>>(values: &[T], out: &mut Vec<i64>) -> bool {
     out.extend(values.iter().map(|value| (*value).into()));
     true
@@ -107,7 +107,7 @@ impl Unscaled for i256 {
     }
 }
 
-/// What unscaled values are multiplied by, because Parquet has no negative scale.
+/// The power of ten that unscaled values are multiplied by, because Parquet has no negative scale.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rescale {
     power: u32,
@@ -122,12 +122,12 @@ impl Rescale {
         Self { power }
     }
 
-    /// Whether values are stored as they are.
+    /// Returns true if values are stored unchanged.
     pub(super) fn is_none(self) -> bool {
         self.power == 0
     }
 
-    /// The value to store, if it fits 128 bits.
+    /// Returns the value to store, if it fits in 128 bits.
     #[inline]
     pub(super) fn apply<T: Unscaled>(self, value: T) -> Option<i128> {
         let value = value.to_i128()?;
@@ -137,7 +137,7 @@ impl Rescale {
         value.checked_mul(10_i128.checked_pow(self.power)?)
     }
 
-    /// Appends the value to store as `width` bytes, most significant first; false if it needs more.
+    /// Appends the value to store as `width` bytes, most significant first. Returns false if it needs more bytes.
     #[inline]
     pub(super) fn append_big_endian<T: Unscaled>(
         self,
@@ -159,7 +159,8 @@ impl Rescale {
     }
 }
 
-/// Appends the lowest `width` bytes of a number, or more of its sign; false if it needs more.
+/// Appends the lowest `width` bytes of a number, with sign extension if `width` is larger. Returns false if the
+/// number needs more bytes.
 #[inline]
 fn append_low(bytes: &[u8], width: usize, out: &mut Vec<u8>) -> bool {
     let sign = match bytes.first() {
@@ -184,8 +185,8 @@ fn append_low(bytes: &[u8], width: usize, out: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Refuses unscaled values that have more digits than the decimals of the column may have, unless they
-/// are allowed. Arrow does not look at them.
+/// Refuses unscaled values with more digits than the precision of the column, unless the leaf allows values out of
+/// range. Arrow does not check them.
 pub(super) fn check_digits<T: Unscaled + fmt::Display>(
     values: &[T],
     leaf: &WriteLeaf,
@@ -205,7 +206,7 @@ pub(super) fn check_digits<T: Unscaled + fmt::Display>(
     })
 }
 
-/// How many digits decimals of this type may have.
+/// Returns the maximum number of digits of decimals of this type.
 pub(super) fn digits(data_type: &DataType) -> Option<u8> {
     use DataType::{Decimal32, Decimal64, Decimal128, Decimal256};
     match data_type {

@@ -1,4 +1,4 @@
-//! Decimals to integers, and to big-endian bytes.
+//! Conversion of decimals to integers and to big-endian bytes.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{
@@ -13,10 +13,10 @@ use crate::array::leaf_values::no_form;
 use crate::array::{Scratch, Selected};
 use crate::encoding::values::Values;
 
-/// The selected slots as numbers or bytes of the leaf's physical type.
+/// Returns the selected slots as numbers or bytes of the leaf's physical type.
 ///
 /// # Errors
-/// Argument where a value has more digits than the column may have.
+/// Argument if a value has more digits than the column allows.
 pub(in crate::array) fn values<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,
@@ -40,7 +40,7 @@ pub(in crate::array) fn values<'a>(
     }
 }
 
-/// Decimals of one Arrow type.
+/// Converts decimals of one Arrow type.
 fn of<'a, T>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,
@@ -77,7 +77,7 @@ where
     }
 }
 
-/// Decimals whose digits fit an integer of 64 bits.
+/// Converts decimals to 64-bit integers.
 fn integers<T>(leaf: &WriteLeaf, selected: Selected<'_>, out: &mut Vec<i64>) -> Result<()>
 where
     T: ArrowPrimitiveType,
@@ -105,7 +105,7 @@ where
     Ok(())
 }
 
-/// Decimals as big-endian two's complement of as few bytes as hold it.
+/// Converts decimals to big-endian two's complement with the fewest bytes possible.
 fn decimals<'a, T>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,
@@ -115,7 +115,7 @@ where
     T: ArrowPrimitiveType,
     T::Native: Unscaled,
 {
-    /// Bytes of the widest decimal.
+    /// The number of bytes of the widest decimal.
     const WIDTH: usize = 32;
     decimal_bytes::<T>(leaf, selected, WIDTH, scratch)?;
     let shortest = |mut bytes: &'a [u8]| {
@@ -129,7 +129,7 @@ where
     Ok(scratch.chunks_exact(WIDTH).map(shortest).collect())
 }
 
-/// Decimals as big-endian two's complement of `width` bytes.
+/// Converts decimals to big-endian two's complement of `width` bytes.
 fn decimal_bytes<T>(
     leaf: &WriteLeaf,
     selected: Selected<'_>,

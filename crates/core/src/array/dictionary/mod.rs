@@ -1,4 +1,4 @@
-//! Arrow's dictionary arrays, and on the way to the file runs as well: keys and what they are keys of.
+//! Arrow's dictionary arrays, and when writing run-end encoded arrays as well: keys and the values they refer to.
 
 mod read;
 mod write;
@@ -8,7 +8,8 @@ use herringbone_arrow::schema::DataType;
 pub(super) use read::dictionary_leaf_array;
 pub use write::{Keyed, slots};
 
-/// How many values keys of this type can tell apart, 2³² − 1 at most; none where it is no type of keys.
+/// Returns the number of values that keys of this type can address, at most 2³² − 1. Returns `None` if `key` is not
+/// a key type.
 pub fn max_values(key: &DataType) -> Option<usize> {
     Some(match key {
         DataType::Int8 => 1 << 7,

@@ -1,15 +1,16 @@
-//! Arrow's dictionary arrays: keys straight from the indices of the pages.
+//! Arrow's dictionary arrays: keys taken directly from the indices of the pages.
 //!
 //! ```text
 //! dictionary page  → values   of every array of the column chunk, decoded once
 //! index pages      → keys
-//! other pages      → keys that count up, and their values behind those of the dictionary
+//! other pages      → keys that count up, and their values after those of the dictionary
 //! ```
 //!
-//! A dictionary page of more values than the keys can say is none of that: its index pages are as other pages. The dictionaries that a
-//! writer got batch by batch may all be small, and what it made of them in the file larger.
+//! A dictionary page with more values than the keys can address is not used in this way. Its index pages are
+//! treated like other pages. This can happen if a writer merged several small dictionaries, one per batch, into a
+//! larger one.
 //!
-//! The values are an array of their own, built by the layout of the value type.
+//! The values are a separate array, built by the layout of the value type.
 
 use herringbone_arrow::array::types::{
     Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
@@ -29,10 +30,10 @@ use crate::encoding::Rest;
 use crate::encoding::dictionary::Indices;
 use crate::malformed;
 
-/// The array for a leaf that becomes a dictionary; none for other leaves.
+/// Returns the array for a leaf that is read as a dictionary; `None` for other leaves.
 ///
 /// # Errors
-/// Those of the value type's layout.
+/// The errors of the value type's layout.
 pub(crate) fn dictionary_leaf_array(leaf: &LeafType) -> Result<Option<Box<dyn LeafArray>>> {
     let DataType::Dictionary(key, value) = &leaf.data_type else {
         return Ok(None);
@@ -64,25 +65,26 @@ pub(crate) fn dictionary_leaf_array(leaf: &LeafType) -> Result<Option<Box<dyn Le
 /// A dictionary array under construction.
 struct DictionaryLeaf {
     key: DataType,
-    /// Values that the keys can say.
+    /// The number of values that the keys can address.
     max_values: usize,
     keys: KeyBuilder,
-    /// Turns dictionary pages into arrays.
+    /// The layout that converts dictionary pages to arrays.
     entries: Box<dyn LeafArray>,
-    /// Values of pages without indices, behind all parts.
+    /// Values of pages without indices, placed after all parts.
     others: Box<dyn LeafArray>,
     num_others: usize,
-    /// The dictionary page, and where its values start in the array at hand.
+    /// The decoded dictionary page.
     dictionary: Option<ArrayRef>,
+    /// The position of the first value of `dictionary` in the current array, once it is one of the parts.
     base: Option<usize>,
-    /// Whether the dictionary page has more values than the keys can say.
+    /// True if the dictionary page has more values than the keys can address.
     is_too_large: bool,
-    /// Whether the order of its values means something.
+    /// True if the order of the values is significant.
     is_ordered: bool,
-    /// The first `num_values` values of the array at hand.
+    /// The first `num_values` values of the current array.
     parts: Vec<ArrayRef>,
     num_values: usize,
-    /// Bytes of the parts that are not dictionaries.
+    /// The number of bytes of the parts that are not dictionaries.
     closed_bytes: usize,
     page: Page,
 }
@@ -93,7 +95,7 @@ enum Page {
 }
 
 impl DictionaryLeaf {
-    /// Makes the values of pages without indices a part like the others.
+    /// Adds the values of pages without indices to the parts.
     fn close_others(&mut self) -> Result<()> {
         if self.num_others > 0 {
             self.closed_bytes += self.others.bytes();
@@ -104,7 +106,7 @@ impl DictionaryLeaf {
         Ok(())
     }
 
-    /// The dictionary and where its values start, made a part of the array at hand.
+    /// Adds the dictionary to the parts of the current array. Returns the position of its first value and its length.
     fn open_dictionary(&mut self) -> Result<(usize, usize)> {
         let Some(dictionary) = self.dictionary.clone() else {
             return Err(Error::corrupt(
@@ -126,7 +128,7 @@ impl DictionaryLeaf {
         Ok((base, entries))
     }
 
-    /// Values of the array at hand.
+    /// Returns the number of values of the current array.
     fn all_values(&self) -> usize {
         self.num_values + self.num_others
     }
@@ -195,11 +197,11 @@ impl LeafArray for DictionaryLeaf {
             Page::Indices(_) if self.base.is_some() || self.all_values() == 0 => Ok(fitting),
             Page::Indices(_) => {
                 let entries = self.dictionary.as_ref().map_or(0, |entries| entries.len());
-                // An array of its own is the better place for a dictionary that is too much here.
+                // A dictionary that does not fit here is placed in a new array.
                 Ok(if entries <= values_left { fitting } else { 0 })
             }
             Page::Others => {
-                // Values may be much larger than keys: only those that fit need one.
+                // Values may be much larger than keys. Only the values that fit need a key.
                 let fitting = self
                     .others
                     .values_that_fit(fitting.min(values_left), budget)?;
@@ -218,7 +220,7 @@ impl LeafArray for DictionaryLeaf {
     }
 
     fn dictionary_bytes(&self, page_bytes: usize, num_values: usize) -> usize {
-        // An array of the entries, which may be made of a dictionary in turn.
+        // An array of the entries, which may be built from a dictionary in turn.
         let entries = self.entries.dictionary_bytes(page_bytes, num_values);
         entries.saturating_add(page_bytes)
     }
@@ -236,7 +238,7 @@ impl LeafArray for DictionaryLeaf {
         if self.parts.len() + usize::from(self.num_others > 0) < 2 {
             return keys;
         }
-        // One array of all of them.
+        // All parts are concatenated into one array.
         let parts = self.parts.iter().map(|part| slice_bytes(&part.to_data()));
         let parts = parts.fold(self.others.bytes(), usize::saturating_add);
         keys.saturating_add(parts)
@@ -303,7 +305,7 @@ impl LeafArray for DictionaryLeaf {
             && self.num_others == 0
             && let Some(dictionary) = self.dictionary.clone()
         {
-            // Nobody asked for a value; they are there all the same.
+            // No row uses a value, but the dictionary is returned nevertheless.
             self.parts.push(dictionary);
         }
         if self.parts.is_empty() || self.num_others > 0 {
@@ -332,10 +334,10 @@ impl LeafArray for DictionaryLeaf {
     }
 }
 
-/// One array of the values of all `parts`.
+/// Concatenates the values of all `parts`.
 ///
 /// # Errors
-/// Unsupported where the offsets of the values' type cannot address all of them.
+/// Unsupported if the offsets of the value type cannot address all of them.
 fn concatenated(parts: &[ArrayRef]) -> Result<ArrayRef> {
     let parts: Vec<_> = parts.iter().map(|part| part.to_data()).collect();
     let values = parts.iter().map(ArrayData::len).sum();
@@ -354,7 +356,7 @@ fn concatenated(parts: &[ArrayRef]) -> Result<ArrayRef> {
     Ok(make_array(all.freeze()))
 }
 
-/// Bytes of the values of a part, which may lie in larger buffers.
+/// Returns the bytes of the values of a part, which may be a slice of larger buffers.
 fn slice_bytes(part: &ArrayData) -> usize {
     part.get_slice_memory_size().unwrap_or(usize::MAX)
 }

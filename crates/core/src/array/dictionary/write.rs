@@ -1,4 +1,4 @@
-//! The slots of a leaf array: values, or keys of values where it is a dictionary or has runs.
+//! The slots of a leaf array: values, or keys if the array is dictionary or run-end encoded.
 
 use std::ops::Range;
 
@@ -17,28 +17,28 @@ use crate::array::leaf_values::{may_misfit, values};
 use crate::array::{Scratch, Selected};
 use crate::encoding::values::Slots;
 
-/// Memory for arrays with keys that is used again for each block.
+/// Scratch memory for arrays with keys, reused for each block.
 #[derive(Debug, Default)]
 pub struct Keyed {
     keys: Vec<u32>,
-    /// The values that there are keys for.
+    /// The ranges of values referenced by a key.
     named: Vec<Range<usize>>,
-    /// By ordinal among all values: that among the named ones.
+    /// The ordinal among the referenced values, indexed by the ordinal among all values.
     ordinals: Vec<u32>,
 }
 
 impl Keyed {
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub fn heap_bytes(&self) -> usize {
         size_of::<u32>() * (self.keys.capacity() + self.ordinals.capacity())
             + size_of::<Range<usize>>() * self.named.capacity()
     }
 }
 
-/// The selected slots, nulls left out.
+/// Returns the selected slots without nulls.
 ///
 /// # Errors
-/// Argument where a value does not fit what the file can hold.
+/// Argument if a value does not fit the stored type.
 pub fn slots<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,
@@ -58,7 +58,7 @@ pub fn slots<'a>(
         }
         _ => return values(leaf, selected, scratch).map(Slots::Values),
     };
-    // Dictionaries may be run-end encoded, and the other way round.
+    // Dictionaries may be run-end encoded, and vice versa.
     loop {
         entries = match entries.data_type() {
             DataType::Dictionary(key_type, _) => keys_of_keys(key_type, entries, keys)?,
@@ -82,7 +82,7 @@ pub fn slots<'a>(
 }
 
 impl Keyed {
-    /// Finds the values that there are keys for: what nobody names may be null, or anything.
+    /// Finds the values referenced by keys. Unreferenced values may be null, or arbitrary.
     fn find_named(&mut self, entries: &ArrayRef, may_misfit: bool) {
         const UNNAMED: u32 = u32::MAX;
         self.named.clear();
@@ -137,7 +137,7 @@ fn dictionary_keys<'a>(
         let all = array.keys().values();
         keys.clear();
         selected.for_each(|slot| {
-            // Keys of slots that are not null are below the number of values, so they fit.
+            // Keys of non-null slots are less than the number of values, so they fit.
             keys.push(all.get(slot).map_or(0, |key| key.as_usize() as u32));
         });
         array.values()
@@ -183,7 +183,7 @@ fn run_keys<'a>(
             while at < range.end {
                 let run_end = all.get(run).map_or(usize::MAX, |end| end.as_usize());
                 let end = run_end.saturating_sub(offset).min(range.end);
-                // Nulls of the run's value are among `nulls`, like those of structs around it.
+                // `nulls` includes the nulls of the run's value, as well as those of enclosing structs.
                 let valid = match nulls {
                     None => end - at,
                     Some(nulls) => {
@@ -238,7 +238,7 @@ fn keys_of_keys<'a>(
     })
 }
 
-/// Replaces keys of slots in runs by keys of the runs' values.
+/// Replaces the ordinals of run-end encoded slots by keys of the run values.
 fn runs_of_keys<'a>(
     end_type: &DataType,
     array: &'a ArrayRef,

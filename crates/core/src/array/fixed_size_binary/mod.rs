@@ -1,5 +1,4 @@
-//! Fixed-size binaries and 16-bit floating-point numbers, byte for byte: LogicalTypes, "FLOAT16"
-//! and "UUID".
+//! Fixed-size binaries and 16-bit floating-point numbers, byte for byte: LogicalTypes, "FLOAT16" and "UUID".
 
 mod read;
 mod write;

@@ -1,4 +1,4 @@
-//! Bytes of an array to bytes of a page.
+//! Conversion of array bytes to page bytes.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use crate::array::Selected;
 use crate::array::leaf_values::{no_form, width};
 use crate::encoding::values::Values;
 
-/// The selected slots as FIXED_LEN_BYTE_ARRAY, INT96 or BYTE_ARRAY.
+/// Returns the selected slots as FIXED_LEN_BYTE_ARRAY, INT96 or BYTE_ARRAY.
 ///
 /// # Errors
-/// None: any value fits.
+/// Unsupported if there is no mapping from the Arrow type to the physical type. All values fit.
 pub(in crate::array) fn values<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,

@@ -1,5 +1,4 @@
-//! INTERVAL: months, days and milliseconds in FIXED_LEN_BYTE_ARRAY(12): LogicalTypes,
-//! "INTERVAL".
+//! INTERVAL: months, days and milliseconds in FIXED_LEN_BYTE_ARRAY(12): LogicalTypes, "INTERVAL".
 
 mod read;
 mod write;
@@ -7,5 +6,5 @@ mod write;
 pub(super) use read::array;
 pub(super) use write::values;
 
-/// Bytes of a value.
+/// The number of bytes per value.
 const BYTES: usize = 12;

@@ -10,10 +10,10 @@ use crate::array::convert::{Blocks, Convert, Lost};
 use crate::array::fixed_width::FixedWidth;
 use crate::array::{LeafArray, LeafType, unsupported};
 
-/// The array of a leaf with intervals.
+/// Returns the array of an interval leaf.
 ///
 /// # Errors
-/// Unsupported where the leaf has another length.
+/// Unsupported if the leaf has another length.
 pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let data_type = leaf.data_type.clone();
     Ok(match (&leaf.data_type, leaf.type_length) {
@@ -34,8 +34,8 @@ pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     })
 }
 
-/// Intervals of months, days and nanoseconds: the Arrow type that holds all parts, up to 2^31 where the
-/// format goes to 2^32.
+/// The conversion to intervals of months, days and nanoseconds. This Arrow type represents all three components,
+/// but only below 2^31; the format allows values below 2^32.
 struct MonthDayNano;
 
 impl Convert<u8> for MonthDayNano {

@@ -1,4 +1,4 @@
-//! Intervals to months, days and milliseconds.
+//! Conversion of intervals to months, days and milliseconds.
 
 use std::fmt;
 
@@ -13,10 +13,10 @@ use super::BYTES;
 use crate::array::Selected;
 use crate::encoding::values::Values;
 
-/// The selected slots as INTERVAL.
+/// Returns the selected slots as INTERVAL.
 ///
 /// # Errors
-/// Argument where a part is negative, or no whole number of milliseconds.
+/// Argument if a component is negative, or is not a whole number of milliseconds.
 pub(in crate::array) fn values<'a>(
     unit: IntervalUnit,
     selected: Selected<'a>,
@@ -48,7 +48,7 @@ pub(in crate::array) fn values<'a>(
     })
 }
 
-/// INTERVAL: months, days and milliseconds, unsigned.
+/// Encodes an INTERVAL: months, days and milliseconds, unsigned.
 fn interval(months: i32, days: i32, millis: i64) -> Option<[u8; BYTES]> {
     let parts = [
         u32::try_from(months).ok()?,
@@ -62,17 +62,17 @@ fn interval(months: i32, days: i32, millis: i64) -> Option<[u8; BYTES]> {
     Some(bytes)
 }
 
-/// An interval of months.
+/// Encodes an interval of months.
 fn year_month(months: i32) -> Option<[u8; BYTES]> {
     interval(months, 0, 0)
 }
 
-/// An interval of days and milliseconds.
+/// Encodes an interval of days and milliseconds.
 fn day_time(value: IntervalDayTime) -> Option<[u8; BYTES]> {
     interval(0, value.days, value.milliseconds.into())
 }
 
-/// An interval of months, days and nanoseconds; these have to be whole milliseconds.
+/// Encodes an interval of months, days and nanoseconds. The nanoseconds must be whole milliseconds.
 fn month_day_nano(value: IntervalMonthDayNano) -> Option<[u8; BYTES]> {
     if value.nanoseconds % 1_000_000 != 0 {
         return None;

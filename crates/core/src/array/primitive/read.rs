@@ -1,7 +1,7 @@
 //! Numbers, dates, times and timestamps from INT32, INT64, FLOAT and DOUBLE.
 //!
-//! Most Arrow types have the bits of the physical type, and values go to the array as they are.
-//! The others are narrower integers, and times in another unit than the file's.
+//! Most Arrow types have the same bits as the physical type, and values are copied unchanged. The exceptions are
+//! narrower integers, and times in a unit other than the file's.
 
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Result, Type};
@@ -15,10 +15,10 @@ use crate::array::{LeafArray, LeafType, decimal, unsupported};
 
 const MILLIS_PER_DAY: i64 = 86_400_000;
 
-/// The array of a leaf with a number as its physical type.
+/// Returns the array of a leaf with a numeric physical type.
 ///
 /// # Errors
-/// Unsupported where the Arrow type cannot hold the physical type.
+/// Unsupported if the Arrow type cannot represent the physical type.
 pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     match leaf.physical_type {
         Type::Int32 => from_int32(leaf),
@@ -35,7 +35,7 @@ pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     }
 }
 
-/// An array of the physical type's bits.
+/// Returns an array with the bits of the physical type.
 fn same<U>(leaf: &LeafType) -> Box<dyn LeafArray>
 where
     U: crate::encoding::Native + herringbone_arrow::buffer::ArrowNativeType,
@@ -73,14 +73,14 @@ fn from_int64(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     })
 }
 
-/// An integer of fewer bits than the file stores.
+/// An integer type with fewer bits than the stored integer.
 trait Narrow {
-    /// Added to a number, it leaves no bit above `BITS` where the number fits, and one where it does not.
+    /// The bias added to a number. The sum has no bit above `BITS` if the number fits, and at least one if it does not.
     const BIAS: i32;
     const BITS: u32;
-    /// What is wrong with a number that does not fit.
+    /// The error for a number that does not fit.
     const MISFIT: Malformed;
-    /// The lowest bits.
+    /// Returns the lowest bits of `value`.
     fn narrow(value: i32) -> Self;
 }
 
@@ -105,8 +105,7 @@ narrow! {
     u16 0 "INTEGER(16,false)" "0 to 65535",
 }
 
-/// The numbers in fewer bits. What is above these is gathered on the way and looked at once, so that the
-/// loop has no branch.
+/// Narrows the numbers. The excess bits are accumulated and checked once at the end, so that the loop has no branch.
 fn narrow<T: Narrow>(bytes: &[u8], out: &mut Vec<T>) -> Result<(), Malformed> {
     let mut all = 0;
     out.extend(plain::values::<i32>(bytes).map(|value| {
@@ -124,7 +123,7 @@ fn days_to_millis(bytes: &[u8], out: &mut Vec<i64>) -> Result<(), Malformed> {
     Ok(())
 }
 
-/// The file promises whole seconds where it says that it was written from them.
+/// The error for a fractional second. A file whose Arrow schema has whole seconds must not contain any.
 const FRACTION: Malformed =
     Malformed("a time with milliseconds where the Arrow schema in the file promises whole seconds");
 

@@ -1,4 +1,4 @@
-//! Times on their way to the file: exact, or not at all.
+//! Conversion of times to the form that the file stores: exact, or an error.
 
 use herringbone_arrow::schema::TimeUnit;
 use herringbone_format::{Error, Remedy, Result};
@@ -7,7 +7,7 @@ use herringbone_schema::WriteLeaf;
 const MILLIS_PER_DAY: i64 = 86_400_000;
 const SECONDS_PER_DAY: i64 = 86_400;
 
-/// The days of a time in milliseconds, if they are whole.
+/// Returns the number of days of a time in milliseconds, if it is whole.
 pub(super) fn whole_days(millis: i64) -> Option<i32> {
     if millis % MILLIS_PER_DAY != 0 {
         return None;
@@ -29,7 +29,7 @@ pub(super) fn too_far(value: i64, what: &str) -> Error {
     ))
 }
 
-/// Units in a second.
+/// Returns the number of units in a second.
 pub(in crate::array) fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
@@ -39,25 +39,26 @@ pub(in crate::array) fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// Whether so many units after midnight are of the same day.
+/// Returns true if a time of `value` units after midnight is within one day.
 fn is_time(value: i64, unit: TimeUnit) -> bool {
     (0..SECONDS_PER_DAY * per_second(unit)).contains(&value)
 }
 
-/// Milliseconds of a time in seconds: of a day, or any that 32 bits hold if these are allowed.
+/// Converts a time of day from seconds to milliseconds. If values out of range are allowed, accepts any time whose
+/// milliseconds fit in 32 bits.
 pub(super) fn to_millis(seconds: i32, leaf: &WriteLeaf) -> Option<i32> {
     let is_allowed = leaf.allow_out_of_range || is_time(seconds.into(), TimeUnit::Second);
     seconds.checked_mul(1000).filter(|_| is_allowed)
 }
 
-/// Refuses times that are not of a day, unless they are allowed: neither Arrow nor Parquet has them, but Arrow does not look
-/// at them.
+/// Refuses times outside of a day, unless they are allowed. They are invalid in both Arrow and Parquet, but Arrow
+/// does not check them.
 pub(super) fn check_times<T: Copy + Into<i64>>(
     values: &[T],
     unit: TimeUnit,
     leaf: &WriteLeaf,
 ) -> Result<()> {
-    // One comparison a value, and no branch: the compiler makes vectors of it.
+    // One comparison per value, without branches, so that the compiler can vectorize it.
     let end = (SECONDS_PER_DAY * per_second(unit)).cast_unsigned();
     let beyond = |value: &T| (*value).into().cast_unsigned() >= end;
     if leaf.allow_out_of_range || !values.iter().fold(false, |any, value| any | beyond(value)) {

@@ -1,4 +1,4 @@
-//! Slots of an array to numbers of the physical type.
+//! Conversion of array slots to numbers of the physical type.
 
 use herringbone_arrow::array::types::{
     Date32Type, Date64Type, DurationMicrosecondType, DurationMillisecondType,
@@ -16,10 +16,10 @@ use crate::array::leaf_values::no_form;
 use crate::array::{Scratch, Selected};
 use crate::encoding::values::Values;
 
-/// The selected slots as numbers of the leaf's physical type.
+/// Returns the selected slots as numbers of the leaf's physical type.
 ///
 /// # Errors
-/// Argument where a value does not fit what the file can hold.
+/// Argument if a value does not fit the stored type.
 pub(in crate::array) fn values<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,

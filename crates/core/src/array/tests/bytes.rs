@@ -7,7 +7,7 @@ use herringbone_arrow::schema::{IntervalUnit, TimeUnit};
 
 use super::*;
 
-/// Prefix lengths, suffix lengths and suffixes of values that share what they can.
+/// Encodes values as prefix lengths, suffix lengths and suffixes. Prefixes are as long as possible.
 fn delta_byte_array(values: &[&[u8]]) -> Vec<u8> {
     let (mut prefixes, mut suffixes, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
     let mut last: &[u8] = &[];
@@ -21,7 +21,7 @@ fn delta_byte_array(values: &[&[u8]]) -> Vec<u8> {
     [signed_delta(&prefixes), signed_delta(&suffixes), bytes].concat()
 }
 
-/// DELTA_BINARY_PACKED with one block of four miniblocks, where all deltas are in -64..64.
+/// Encodes DELTA_BINARY_PACKED with one block of four miniblocks. All deltas must be in -64..64.
 fn signed_delta(values: &[i32]) -> Vec<u8> {
     let first = values.first().copied().unwrap_or(0);
     let mut out = vec![0x80, 1, 4, values.len() as u8, first as u8 * 2];
@@ -31,7 +31,7 @@ fn signed_delta(values: &[i32]) -> Vec<u8> {
             .map(|w| (w[1] - w[0] + 64) as u8)
             .collect();
         body.resize(32, 0);
-        // Least delta -64 as zigzag, which is 127.
+        // The minimum delta -64 in zigzag encoding is 127.
         out.extend([0x7f, 8, 0, 0, 0]);
         out.extend(body);
     }

@@ -1,4 +1,4 @@
-//! Arrays from pages that are written by hand after the specification.
+//! Arrays from pages written by hand from the specification.
 
 mod bytes;
 mod numbers;
@@ -23,17 +23,17 @@ fn leaf(physical_type: Type, type_length: usize, data_type: DataType) -> LeafTyp
     }
 }
 
-/// A page in a buffer of its own; its first byte is aligned for every type.
+/// Returns a page in its own buffer. Its first byte is aligned for every type.
 fn page(bytes: impl AsRef<[u8]>) -> Buffer {
     Buffer::from_slice_ref(bytes.as_ref())
 }
 
-/// The same bytes where no number is aligned.
+/// Returns a page in which no number is aligned.
 fn unaligned(bytes: impl AsRef<[u8]>) -> Buffer {
     Buffer::from([&[0], bytes.as_ref()].concat()).slice(1)
 }
 
-/// `n` values, of one page, all at once.
+/// Reads `n` values of one page at once.
 fn read(leaf: &LeafType, encoding: Encoding, values: Buffer, n: usize) -> Result<ArrayRef> {
     let mut array = leaf_array(leaf)?;
     array.set_page(encoding, values, n)?;
@@ -41,7 +41,7 @@ fn read(leaf: &LeafType, encoding: Encoding, values: Buffer, n: usize) -> Result
     array.finish(None)
 }
 
-/// The values at `indices` of a dictionary page.
+/// Reads the values at `indices` of a dictionary page.
 fn read_dictionary(
     leaf: &LeafType,
     dictionary: Buffer,
@@ -56,7 +56,7 @@ fn read_dictionary(
     array.finish(None)
 }
 
-/// Width 8, and one packed run of indices of a byte each.
+/// Encodes bit width 8 and one packed run of one-byte indices.
 fn index_page(indices: &[u8]) -> Vec<u8> {
     let groups = indices.len().div_ceil(8);
     let mut out = vec![8, (groups << 1 | 1) as u8];
@@ -65,7 +65,7 @@ fn index_page(indices: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The same of any length: a packed run each 504 indices.
+/// Encodes an index page of any length, with one packed run for each 504 indices.
 fn long_index_page(indices: &[u8]) -> Vec<u8> {
     let mut out = vec![8];
     for run in indices.chunks(504) {
@@ -74,7 +74,7 @@ fn long_index_page(indices: &[u8]) -> Vec<u8> {
     out
 }
 
-/// DELTA_BINARY_PACKED with one block of four miniblocks, where all deltas are in 0..256.
+/// Encodes DELTA_BINARY_PACKED with one block of four miniblocks. All deltas must be in 0..256.
 fn delta(values: &[u32]) -> Vec<u8> {
     assert!(values.len() <= 33);
     let mut out = vec![0x80, 1, 4, values.len() as u8];
@@ -85,7 +85,7 @@ fn delta(values: &[u32]) -> Vec<u8> {
     if values.len() > 1 {
         let mut body: Vec<u8> = values.windows(2).map(|w| (w[1] - w[0]) as u8).collect();
         body.resize(32, 0);
-        // Least delta 0, a miniblock of width 8, three without values.
+        // Minimum delta 0, one miniblock of width 8, three without values.
         out.extend([0, 8, 0, 0, 0]);
         out.extend(body);
     }
@@ -100,7 +100,7 @@ fn bitmap(bits: &[bool]) -> Bitmap {
     bitmap
 }
 
-/// Appends the values of the set bits, spreads them, and finishes.
+/// Appends the values of the set bits, spreads them, and finishes the array.
 fn finish_with_nulls(array: &mut dyn LeafArray, bits: &[bool]) -> ArrayRef {
     let mut validity = bitmap(bits);
     array.append(validity.count_set()).unwrap();

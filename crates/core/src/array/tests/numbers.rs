@@ -136,7 +136,7 @@ fn deltas_and_byte_streams() {
 
 #[test]
 fn narrower_integers() {
-    // Those that do not fit are errors, wherever they are.
+    // Values that do not fit are errors, wherever they are.
     for (data_type, beyond) in [
         (DataType::Int8, [128, -129]),
         (DataType::UInt8, [256, -1]),
@@ -231,11 +231,12 @@ fn decimals_from_integers() {
 
 #[test]
 fn decimals_from_dictionaries_of_shorter_integers() {
-    // 256 entries are found by an index of a byte, and stay as they are; more than 8192 do not.
+    // A dictionary of 256 entries retains the array's width. One of more than 8192 entries is stored in the short
+    // representation.
     for entries in [256, 10_000] {
         let mut unscaled: Vec<i64> = (0..entries).map(|i| i * 7_919 - 1_000_000).collect();
         unscaled[..4].copy_from_slice(&[0, -1, (1 << 55) - 1, -(1 << 55)]);
-        // More than are gathered at once.
+        // More indices than are gathered in one block.
         let indices: Vec<u8> = (0..3000).map(|i| (i * 7 % 251) as u8).collect();
         let expected = || {
             indices
@@ -281,7 +282,7 @@ fn doubles_from_alp() {
     let array = read(&leaf, Encoding::Alp, page(values), 4).unwrap();
     assert_eq!(
         array.as_primitive::<Float64Type>().values(),
-        // The multiplications are the encoding's, and 3.55 would have been an exception.
+        // The multiplications follow the encoding. 3.55 would have been an exception.
         &[1.0, 1.01, 1.5, 355.0 * 1e-2]
     );
 }

@@ -1,5 +1,4 @@
-//! Timestamps in INT96, and in the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP:
-//! LogicalTypes, "TIMESTAMP".
+//! Timestamps in INT96, and in the 96-bit counts of a FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP: LogicalTypes, "TIMESTAMP".
 
 mod read;
 mod write;
@@ -7,5 +6,5 @@ mod write;
 pub(super) use read::array;
 pub(super) use write::values;
 
-/// Bytes of a value.
+/// The number of bytes per value.
 pub(super) const BYTES: usize = 12;

@@ -14,10 +14,10 @@ use crate::array::{LeafArray, LeafType, unsupported};
 
 const MILLIS_PER_SECOND: i64 = 1_000;
 
-/// The array of a leaf with 96-bit timestamps.
+/// Returns the array of a leaf with 96-bit timestamps.
 ///
 /// # Errors
-/// Unsupported where the Arrow type is not a timestamp.
+/// Unsupported if the Arrow type is not a timestamp, or if the leaf has another length.
 pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     let DataType::Timestamp(unit, _) = leaf.data_type else {
         return Err(unsupported(leaf));
@@ -44,7 +44,7 @@ pub(in crate::array) fn array(leaf: &LeafType) -> Result<Box<dyn LeafArray>> {
     )))
 }
 
-/// The error for values that the unit cannot hold.
+/// Returns the error for values that the unit cannot represent.
 #[cold]
 fn overflow(data_type: &DataType) -> Error {
     Error::unsupported(format!("a timestamp that {data_type} cannot hold"))
@@ -59,7 +59,7 @@ struct Timestamp96 {
 }
 
 impl Timestamp96 {
-    /// Notes which of the values are lost that were appended behind `before` others.
+    /// Notes the lost values among those appended after the first `before` values.
     fn note(&self, bytes: &[u8], before: usize, lost: &mut Lost) {
         let overflows = int96::overflows(bytes, self.layout, self.per_second);
         lost.note(before, overflows);
