@@ -1,4 +1,4 @@
-//! The booleans of a page, in whichever encoding, both ways.
+//! The booleans of a page in any encoding, for reading and writing.
 
 use std::ops::Range;
 
@@ -12,24 +12,24 @@ use super::values::Values;
 use super::{Rest, ValueEncoder, mismatch};
 use crate::malformed;
 
-/// The booleans of one data page, from the next one on.
+/// The remaining booleans of a data page.
 pub(crate) enum Booleans {
-    /// One bit a value.
+    /// One bit per value.
     Plain(PlainBooleans),
     /// Runs.
     Rle(RleBooleans),
 }
 
 impl Booleans {
-    /// No booleans.
+    /// Creates a page without booleans.
     pub(crate) fn empty() -> Self {
         Self::Plain(PlainBooleans::new(Buffer::default()))
     }
 
-    /// The booleans of a page.
+    /// Creates a decoder for the booleans of a page.
     ///
     /// # Errors
-    /// Unsupported for encodings that do not serve booleans, Corrupt for runs that end early.
+    /// Unsupported if the encoding does not apply to booleans, Corrupt if the runs end early.
     pub(crate) fn new(encoding: Encoding, values: Buffer) -> Result<Self> {
         match encoding {
             Encoding::Plain => Ok(Self::Plain(PlainBooleans::new(values))),
@@ -47,8 +47,8 @@ impl Booleans {
         }
     }
 
-    /// Appends the next `n` booleans at the set bits of the slots of `validity`, and false elsewhere;
-    /// false, and nothing done, where they must be decoded first.
+    /// Appends the next `n` booleans at the set bits of the slots of `validity`, and false elsewhere. Returns false,
+    /// without any effect, if the booleans must be decoded before they are spread.
     pub(crate) fn spread(
         &mut self,
         n: usize,
@@ -62,7 +62,7 @@ impl Booleans {
         }
     }
 
-    /// Returns the part after the booleans that were taken.
+    /// Returns the part of the page after the consumed booleans.
     pub(crate) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Plain(bits) => bits.rest(),
@@ -70,7 +70,7 @@ impl Booleans {
         }
     }
 
-    /// Passes over the next `n` booleans.
+    /// Skips the next `n` booleans.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         match self {
             Self::Plain(bits) => bits.skip(n),
@@ -79,15 +79,15 @@ impl Booleans {
     }
 }
 
-/// The booleans of the page under construction, as bits until it ends.
+/// The booleans of the page under construction, stored as bits until the page ends.
 pub(crate) struct BooleanEncoder {
     bits: Bitmap,
-    /// Appends so many bits in the encoding of the page.
+    /// Appends the given number of bits in the encoding of the page.
     append: fn(&[u8], usize, &mut Vec<u8>),
 }
 
 impl BooleanEncoder {
-    /// An encoder of pages whose values section `append` makes of bits.
+    /// Creates an encoder of pages whose values section is encoded by `append`.
     pub(crate) fn new(append: fn(&[u8], usize, &mut Vec<u8>)) -> Self {
         let bits = Bitmap::new();
         Self { bits, append }

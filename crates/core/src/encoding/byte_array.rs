@@ -1,4 +1,4 @@
-//! The byte arrays of a page without dictionary, whatever they become.
+//! The byte arrays of a page without dictionary, in any layout.
 
 mod each_value;
 
@@ -14,12 +14,12 @@ use super::delta_length_byte_array::DeltaLengthByteArray;
 use super::{Rest, ValueDecoder, byte_stream_split, ends_early};
 use crate::malformed;
 
-/// Bytes of the length in front of a PLAIN value.
+/// The number of bytes of the length that precedes a PLAIN value.
 const LENGTH_BYTES: usize = 4;
 
-/// What the byte arrays of a page are appended to, some hundreds at a time.
+/// A sink for the byte arrays of a page, which are appended a few hundred at a time.
 pub(crate) trait ByteSink {
-    /// Appends `n` PLAIN values from `position` on; returns the position behind them.
+    /// Appends `n` PLAIN values from `position` on. Returns the position after them.
     fn append_plain(
         &mut self,
         page: &Buffer,
@@ -36,7 +36,7 @@ pub(crate) trait ByteSink {
         width: usize,
     ) -> Result<(), Malformed>;
 
-    /// Appends values of these lengths from `position` on; returns the position behind them.
+    /// Appends values of these lengths from `position` on. Returns the position after them.
     fn append_lengths(
         &mut self,
         lengths: &[i32],
@@ -44,7 +44,7 @@ pub(crate) trait ByteSink {
         position: usize,
     ) -> Result<usize, Malformed>;
 
-    /// Appends values made of prefixes of `previous` and suffixes; returns the bytes of the suffixes.
+    /// Appends values built from prefixes of `previous` and suffixes. Returns the number of bytes of the suffixes.
     fn append_delta_byte_array(
         &mut self,
         prefixes: &[i32],
@@ -54,41 +54,41 @@ pub(crate) trait ByteSink {
     ) -> Result<usize, Malformed>;
 }
 
-/// The values of one data page without dictionary, from the next one on.
+/// The remaining values of a data page without dictionary.
 pub(crate) enum ByteArrays {
     /// No values.
     Empty,
-    /// A length and so many bytes for each value.
+    /// For each value, a length and its bytes.
     Plain {
         /// The values.
         values: Buffer,
-        /// Bytes passed.
+        /// The number of bytes consumed.
         position: usize,
     },
     /// Values of one length.
     Fixed {
         /// The values.
         values: Buffer,
-        /// Bytes passed.
+        /// The number of bytes consumed.
         position: usize,
-        /// Bytes of a value; never 0.
+        /// The number of bytes per value; never 0.
         width: usize,
     },
     /// All lengths, then all bytes.
     DeltaLength(Box<DeltaLengthByteArray>),
-    /// What each value shares with the one before it, and what not.
+    /// For each value, the length of the prefix shared with its predecessor, and the suffix.
     Delta(Box<DeltaByteArray>),
 }
 
 impl ByteArrays {
-    /// The values of a page of BYTE_ARRAY, or of FIXED_LEN_BYTE_ARRAY with that `width`.
+    /// Creates a decoder for a page of BYTE_ARRAY, or of FIXED_LEN_BYTE_ARRAY with the given `width`.
     ///
     /// # Errors
-    /// Unsupported for encodings that do not serve byte arrays, Corrupt for broken headers.
+    /// Unsupported if the encoding does not apply to byte arrays, Corrupt if a header is malformed.
     pub(crate) fn new(encoding: Encoding, values: Buffer, width: Option<usize>) -> Result<Self> {
         let position = 0;
         Ok(match (encoding, width) {
-            // Where all values are null, writers may leave out the header of the encoding.
+            // If all values are null, writers may omit the header of the encoding.
             _ if values.is_empty() => Self::Empty,
             (_, Some(0)) => return Err(Error::unsupported("fixed-length values of no bytes")),
             (Encoding::Plain, None) => Self::Plain { values, position },
@@ -147,7 +147,7 @@ impl ByteArrays {
         }
     }
 
-    /// Shows the next `n` values to `see`, one by one.
+    /// Calls `see` with each of the next `n` values.
     pub(crate) fn for_each(
         &mut self,
         n: usize,
@@ -156,7 +156,7 @@ impl ByteArrays {
         self.append_to(n, &mut EachValue(see))
     }
 
-    /// Passes over the next `n` values.
+    /// Skips the next `n` values.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         match self {
             Self::Empty if n == 0 => Ok(()),
@@ -178,7 +178,7 @@ impl ByteArrays {
         }
     }
 
-    /// Returns the part after the values that were taken.
+    /// Returns the part of the page after the consumed values.
     pub(crate) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Empty => Rest::Nothing,
@@ -191,7 +191,7 @@ impl ByteArrays {
         }
     }
 
-    /// Bytes of the next `n` values at most; close to it where that is cheap to tell.
+    /// Returns an upper bound for the bytes of the next `n` values. It is tight if that is cheap to compute.
     pub(crate) fn most_bytes(&mut self, n: usize) -> usize {
         match self {
             Self::Empty => 0,
@@ -202,8 +202,8 @@ impl ByteArrays {
         }
     }
 
-    /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each;
-    /// values that are missing or broken fit.
+    /// Returns the number of the next `n` values that fit into `budget` bytes, with `overhead` additional bytes per
+    /// value. Missing or malformed values are counted as fitting.
     pub(crate) fn values_that_fit(
         &mut self,
         n: usize,
@@ -226,7 +226,7 @@ impl ByteArrays {
     }
 }
 
-/// The position behind `n` values of `width` bytes.
+/// Returns the position after `n` values of `width` bytes.
 fn fixed_end(values: &Buffer, position: usize, width: usize, n: usize) -> Result<usize> {
     let end = n
         .checked_mul(width)

@@ -1,8 +1,7 @@
-//! Which decoder serves an encoding and a type.
+//! Selection of the decoder for an encoding and a type.
 //!
-//! A decoder is made for a page and appends the next values straight to the vector that it is
-//! given. It works in *units*: a number is one unit, a FIXED_LEN_BYTE_ARRAY or INT96 value is as
-//! many units of one byte as it is long.
+//! A decoder is created per page and appends values directly to the given vector. It works in *units*: a number is
+//! one unit. A FIXED_LEN_BYTE_ARRAY or INT96 value consists of one-byte units, one for each of its bytes.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Encoding, Error, Result};
@@ -16,24 +15,24 @@ use super::dictionary::Indices;
 use super::plain::PlainDecoder;
 use super::{Rest, alp, delta_binary_packed, ends_early, product};
 
-/// The values of one data page, from the next one on.
+/// The remaining values of a data page.
 ///
-/// **Errors**: Corrupt where the page has fewer values, or bytes that break the encoding's rules.
+/// **Errors**: Corrupt if the page has fewer values, or if its bytes violate the encoding.
 pub(crate) trait ValueDecoder<U>: Send {
     /// Appends the next `n` units.
     fn extend(&mut self, n: usize, out: &mut Vec<U>) -> Result<()>;
 
-    /// Passes over the next `n` units.
+    /// Skips the next `n` units.
     fn skip(&mut self, n: usize) -> Result<()>;
 
-    /// Tells whether the page has values beyond those that were taken.
+    /// Returns true if the page has values after the consumed ones.
     fn has_more(&self) -> bool;
 }
 
 /// A unit that pages decode to.
 pub(crate) trait Native: Plain {
-    /// The decoder of an encoding that only this type has, for values of `units` units each;
-    /// none if the encoding does not serve this type.
+    /// Returns the decoder for values of `units` units each, in an encoding other than PLAIN and dictionary. Returns
+    /// `None` if the encoding does not apply to this type.
     fn decoder(
         encoding: Encoding,
         values: &Buffer,
@@ -47,21 +46,21 @@ pub(crate) enum Page<U> {
     Empty,
     /// PLAIN.
     Plain(PlainDecoder),
-    /// RLE_DICTIONARY and its older name PLAIN_DICTIONARY.
+    /// RLE_DICTIONARY, or its older name PLAIN_DICTIONARY.
     Dictionary(Indices),
-    /// Encodings of units.
+    /// Any other encoding, as units.
     Other(Box<dyn ValueDecoder<U>>),
 }
 
 impl<U: Native> Page<U> {
-    /// The page of `values`, of `units` units each.
+    /// Creates the page of `values`, of `units` units each.
     ///
     /// # Errors
-    /// Unsupported for encodings that do not serve the type, Corrupt for bytes that break theirs.
+    /// Unsupported if the encoding does not apply to the type, Corrupt if the bytes violate the encoding.
     pub(crate) fn new(encoding: Encoding, values: Buffer, units: usize) -> Result<Self> {
         Ok(match encoding {
             Encoding::Plain => Self::Plain(PlainDecoder::new(values)),
-            // Where all values are null, writers may leave out the header of the encoding.
+            // If all values are null, writers may omit the header of the encoding.
             _ if values.is_empty() => Self::Empty,
             Encoding::RleDictionary | Encoding::PlainDictionary => {
                 Self::Dictionary(Indices::new(values)?)
@@ -84,7 +83,7 @@ impl<U: Native> Page<U> {
         }
     }
 
-    /// Passes over the next `n` values, of `units` units each.
+    /// Skips the next `n` values, of `units` units each.
     pub(crate) fn skip(&mut self, n: usize, units: usize) -> Result<()> {
         match self {
             Self::Plain(plain) => plain.skip::<U>(product(n, units)?),
@@ -95,7 +94,7 @@ impl<U: Native> Page<U> {
         }
     }
 
-    /// Returns the part after the values that were taken.
+    /// Returns the part of the page after the consumed values.
     pub(crate) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Empty => Rest::Nothing,
@@ -106,7 +105,7 @@ impl<U: Native> Page<U> {
     }
 }
 
-/// What [`Native::decoder`] returns.
+/// The return type of [`Native::decoder`].
 type Decoder<U> = Option<Box<dyn ValueDecoder<U>>>;
 
 macro_rules! native {
@@ -123,7 +122,7 @@ native! {
     i64: integers;
     f32: floats;
     f64: floats;
-    // FIXED_LEN_BYTE_ARRAY of any length, and of lengths that are a number's.
+    // FIXED_LEN_BYTE_ARRAY, of any length as bytes, or of the length of a number.
     u8: bytes;
     u16: fixed;
     u32: fixed;

@@ -1,7 +1,6 @@
-//! Which encoder serves an encoding and a physical type.
+//! Selection of the encoder for an encoding and a physical type.
 //!
-//! An encoder takes the values of a page as they come, and gives the values section when the page
-//! ends.
+//! An encoder collects the values of a page and produces the values section when the page ends.
 
 use herringbone_format::{Encoding, Error, Result, Type};
 
@@ -15,22 +14,22 @@ use crate::compression::Compression;
 
 /// The values of the page under construction.
 pub trait ValueEncoder: Send {
-    /// Appends values, which are of the type that the encoder was made for.
+    /// Appends values of the type that the encoder was created for.
     ///
     /// # Errors
-    /// Limit where the page would exceed what its header can say.
+    /// Limit if the page would exceed the limits of its header.
     fn append(&mut self, values: &Values<'_>) -> Result<()>;
 
-    /// Bytes of the values section so far; roughly, and not too few, where that is known at the end
-    /// only.
+    /// Returns the number of bytes of the values section so far. If the exact size is known only at the end, returns a
+    /// rough upper estimate.
     fn page_bytes(&self) -> usize;
 
-    /// Appends the values section of the page to `out`, and starts the next page. Where bytes of another kind begin inside of
-    /// it, such as values behind their lengths, goes to `cuts`: codecs make something of that.
+    /// Appends the values section of the page to `out`, and starts the next page. Appends to `cuts` the positions in
+    /// `out` at which bytes of another kind begin, such as values after their lengths. Codecs make use of them.
     fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>);
 
-    /// The same with `front` before the section. `out` is empty, and has both from the byte on that is returned, as `cuts` are
-    /// counted.
+    /// Finishes the page with `front` before the values section. `out` must be empty. Returns the position in `out` of
+    /// the first byte of `front`, which is also the origin of the positions in `cuts`.
     fn finish_page_behind(
         &mut self,
         front: &[u8],
@@ -42,14 +41,14 @@ pub trait ValueEncoder: Send {
         0
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     fn heap_bytes(&self) -> usize;
 }
 
-/// The encoder of a column whose pages have this codec.
+/// Returns the encoder of a column whose pages use this codec.
 ///
 /// # Errors
-/// Argument where the encoding does not serve the type, or is no encoding of values.
+/// Argument if the encoding does not apply to the type, or is not an encoding of values.
 pub fn value_encoder(
     encoding: Encoding,
     (physical_type, type_length): (Type, usize),
@@ -89,7 +88,7 @@ pub fn value_encoder(
 mod tests {
     use super::*;
 
-    /// The bytes of a page behind `front`, cut into those of a kind each.
+    /// Returns the bytes of a page after `front`, split into sections of one kind each.
     fn kinds(encoding: Encoding, physical_type: Type, values: &Values<'_>) -> Vec<Vec<u8>> {
         let mut encoder =
             value_encoder(encoding, (physical_type, 4), Compression::Uncompressed).unwrap();
@@ -112,7 +111,7 @@ mod tests {
         assert_eq!((lengths.len(), &lengths[1][..]), (2, &b"axisaxleb"[..]));
         let deltas = kinds(Encoding::DeltaByteArray, Type::ByteArray, &arrays);
         assert_eq!((deltas.len(), &deltas[2][..]), (3, &b"axisleb"[..]));
-        // In blocks of 128 in 4 parts: three prefixes, the first 0, and three lengths, the first 4 in zigzag.
+        // Blocks of 128 in 4 miniblocks: three prefixes, the first 0, and three lengths, the first 4 in zigzag.
         assert_eq!(deltas[0][..5], [0x80, 1, 4, 3, 0]);
         assert_eq!(deltas[1][..5], [0x80, 1, 4, 3, 8]);
         let numbers = Values::Int32(&[0x0403_0201, 0x1413_1211]);

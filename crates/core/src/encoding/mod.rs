@@ -1,12 +1,11 @@
-//! The values of data pages, both ways: one folder an encoding, whatever Arrow layout the values go to
-//! or come from.
+//! The values of data pages, for reading and writing: one folder per encoding, independent of the Arrow layout.
 //!
 //! ```text
 //! decoder   encoding + physical type → ValueDecoder      encoder   the reverse → ValueEncoder
 //! boolean, byte_array   types whose values are not appended as units
 //! ```
 
-// One folder an encoding: its bytes to values, and back.
+// One folder per encoding: decoding its bytes to values, and back.
 mod alp;
 pub(crate) mod byte_stream_split;
 mod delta_binary_packed;
@@ -15,7 +14,7 @@ mod delta_length_byte_array;
 pub mod dictionary;
 pub(crate) mod plain;
 mod rle;
-// Which of them serves what.
+// Selection of the encoding's implementation, and types shared by several encodings.
 pub(crate) mod boolean;
 pub(crate) mod byte_array;
 mod decoder;
@@ -29,35 +28,35 @@ pub(crate) use decoder::{Native, Page, ValueDecoder};
 pub use encoder::{ValueEncoder, value_encoder};
 pub use rest::Rest;
 
-/// Bytes of a page from which on its memory does not go to the next page: it has few values that are large, which others
-/// need not have.
+/// The page size in bytes from which the memory of a page is not reused for the next one. Such a page has a few
+/// large values, and other pages may not have any.
 pub const LARGE_PAGE: usize = 8 << 20;
 
-/// Bytes that encryption may put behind a page, which is not moved to have room for them.
+/// The number of bytes reserved after a page for encryption, so that the page need not be moved.
 pub const BEHIND_PAGE: usize = 16;
 
-/// A page has fewer values than its header or its levels say.
+/// Returns the error for a page with fewer values than its header or its levels require.
 #[cold]
 pub(crate) fn ends_early() -> Error {
     Error::corrupt("the values of the page end early")
 }
 
-/// `n` values of `units` each.
+/// Returns the number of units of `n` values of `units` units each.
 pub(crate) fn product(n: usize, units: usize) -> Result<usize> {
     n.checked_mul(units).ok_or_else(ends_early)
 }
 
-/// A length as the format stores it.
+/// Converts a length to its stored type.
 ///
 /// # Errors
-/// Limit where it exceeds 2^31 - 1.
+/// Limit if it exceeds 2^31 - 1.
 pub fn length(bytes: usize) -> Result<i32> {
     i32::try_from(bytes).map_err(|_| {
         Error::beyond_format("bytes of a value or page", bytes as u64, i32::MAX as u64)
     })
 }
 
-/// Values of another type than the encoder's: a mistake of ours.
+/// Returns the error for values of a type other than the encoder's. This is a bug in this crate.
 #[cold]
 pub(crate) fn mismatch() -> Error {
     Error::argument("values of another physical type than the column's")

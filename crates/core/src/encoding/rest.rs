@@ -1,21 +1,21 @@
-//! The part of a page after the values that its header declares.
+//! The part of a page after the values declared by its header.
 
 use herringbone_format::{Error, Result};
 
 use crate::created_by::CreatedBy;
 
-/// Zeros that fastparquet appends to each data page.
+/// The number of zeros that fastparquet appends to each data page.
 const FASTPARQUET_PADDING: usize = 8;
 
-/// Part of the values section of a page after the values that were taken.
+/// Part of the values section of a page after the consumed values.
 ///
 /// The unused bits of packed runs, of the last block of a delta encoding and of the last byte of booleans are
-/// padding, which is nothing.
+/// padding. They do not count as a rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rest<'a> {
     /// Nothing.
     Nothing,
-    /// Values: the encoding has a number of values of its own.
+    /// Values: the encoding stores its own number of values, which is larger.
     Values,
     /// Bytes of PLAIN values, at least one.
     Bytes(&'a [u8]),
@@ -30,7 +30,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Returns values where there are any.
+    /// Returns `Values` if any are left.
     pub(crate) fn values(are_left: bool) -> Self {
         match are_left {
             true => Self::Values,
@@ -38,7 +38,7 @@ impl<'a> Rest<'a> {
         }
     }
 
-    /// Returns how many bytes there are.
+    /// Returns the number of bytes.
     pub(crate) fn num_bytes(self) -> usize {
         match self {
             Self::Bytes(bytes) => bytes.len(),
@@ -49,7 +49,7 @@ impl<'a> Rest<'a> {
     /// Returns an error unless the rest is empty, or padding that the writer of the file is known to append.
     ///
     /// # Errors
-    /// Corrupt where the page has more values than its header declares.
+    /// Corrupt if the page has more values than its header declares.
     pub(crate) fn check(self, created_by: CreatedBy) -> Result<()> {
         match self {
             Self::Nothing => Ok(()),
@@ -70,7 +70,7 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// A page that has more of something than its header declares: the rows of later pages would move.
+/// Returns the error for a page with more of something than its header declares: the rows of later pages would shift.
 #[cold]
 pub(crate) fn more_than_declared(what: &str) -> Error {
     Error::corrupt(format!("the page has more {what} than its header declares"))

@@ -1,11 +1,11 @@
-//! The values of a leaf array as the file stores them: without nulls, in the physical type.
+//! The values of a leaf array in their stored form: without nulls, in the physical type.
 
 use std::ops::Range;
 
 use herringbone_format::Type;
 use herringbone_kernels::plain;
 
-/// Values of one physical type, nulls left out.
+/// Values of one physical type, without nulls.
 #[derive(Debug)]
 pub enum Values<'a> {
     /// BOOLEAN: `len` bits of `bits` from bit `first` on.
@@ -27,9 +27,9 @@ pub enum Values<'a> {
     Double(&'a [f64]),
     /// FIXED_LEN_BYTE_ARRAY or INT96.
     Fixed {
-        /// The values, one after the other.
+        /// The values, back to back.
         bytes: &'a [u8],
-        /// The number of bytes of a value.
+        /// The number of bytes per value.
         width: usize,
     },
     /// BYTE_ARRAY.
@@ -37,7 +37,7 @@ pub enum Values<'a> {
 }
 
 impl Values<'_> {
-    /// Whether they are integers or floating point numbers.
+    /// Returns true if the values are integers or floating-point numbers.
     pub fn are_numbers(&self) -> bool {
         matches!(
             self,
@@ -45,7 +45,7 @@ impl Values<'_> {
         )
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn num_values(&self) -> usize {
         match self {
             Self::Boolean { len, .. } => *len,
@@ -60,12 +60,12 @@ impl Values<'_> {
 }
 
 impl Values<'_> {
-    /// The first values, at most so many.
+    /// Returns the first `n` values, or fewer if there are not enough.
     pub fn front(&self, n: usize) -> Values<'_> {
         self.slice(0..n)
     }
 
-    /// Those of the values in `range` that there are.
+    /// Returns the values in `range`, without the part of it past the end.
     pub fn slice(&self, range: Range<usize>) -> Values<'_> {
         fn part<T>(values: &[T], range: Range<usize>) -> &[T] {
             let end = range.end.min(values.len());
@@ -90,7 +90,7 @@ impl Values<'_> {
     }
 }
 
-/// Calls `visit` with values that lie here in their PLAIN form, by their type and its length.
+/// Calls `visit` with the values in `bytes`, which are in PLAIN form, given their type and its length.
 pub fn with_plain<R>(
     (physical_type, type_length): (Type, usize),
     bytes: &[u8],
@@ -126,12 +126,12 @@ pub fn with_plain<R>(
     }
 }
 
-/// Values and, for arrays with a dictionary or runs, which of them each slot has.
+/// Values and, for arrays with a dictionary or runs, the value of each slot.
 #[derive(Debug)]
 pub enum Slots<'a> {
-    /// One value a slot.
+    /// One value per slot.
     Values(Values<'a>),
-    /// Slot `i` has the value `keys[i]`.
+    /// Slot `i` has the value `values[keys[i]]`.
     Keyed {
         /// Indices of values.
         keys: &'a [u32],
@@ -140,7 +140,7 @@ pub enum Slots<'a> {
     },
 }
 
-/// Bytes of a PLAIN value; `None` for BOOLEAN and BYTE_ARRAY.
+/// Returns the number of bytes per PLAIN value; `None` for BOOLEAN and BYTE_ARRAY.
 pub fn plain_width(physical_type: Type, type_length: usize) -> Option<usize> {
     match physical_type {
         Type::Boolean | Type::ByteArray => None,
@@ -151,7 +151,7 @@ pub fn plain_width(physical_type: Type, type_length: usize) -> Option<usize> {
     }
 }
 
-/// Calls `visit` with the values that `keys` name.
+/// Calls `visit` with the values that `keys` refer to.
 pub(crate) fn gathered<R>(
     keys: &[u32],
     values: &Values<'_>,
@@ -196,17 +196,17 @@ pub(crate) fn gathered<R>(
     }
 }
 
-/// Bytes of PLAIN values, and those of them that are not lengths of byte arrays.
+/// The size of PLAIN values, with and without the lengths of byte arrays.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PlainSize {
-    /// All bytes.
+    /// The total number of bytes.
     pub bytes: usize,
-    /// The bytes without the lengths of byte arrays.
+    /// The number of bytes of byte arrays, without their lengths; 0 for other types.
     pub byte_array_bytes: usize,
 }
 
 impl Slots<'_> {
-    /// How many slots there are.
+    /// Returns the number of slots.
     pub fn num_slots(&self) -> usize {
         match self {
             Self::Values(values) => values.num_values(),
@@ -214,7 +214,7 @@ impl Slots<'_> {
         }
     }
 
-    /// What the slots take in PLAIN.
+    /// Returns the size of the slots in PLAIN form.
     pub fn plain_size(&self) -> PlainSize {
         let (values, keys) = match self {
             Self::Values(values) => (values, None),

@@ -1,4 +1,4 @@
-//! Bytes of a page to values: Encodings, "Adaptive Lossless floating-Point (ALP = 10)".
+//! Decoding of page bytes to values: Encodings, "Adaptive Lossless floating-Point (ALP = 10)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
@@ -14,7 +14,7 @@ pub(crate) struct Decoder<T> {
 }
 
 impl<T: AlpFloat> Decoder<T> {
-    /// Stands before the first value.
+    /// Creates a decoder at the first value.
     pub(crate) fn new(values: Buffer) -> Result<Self> {
         let decoder = AlpDecoder::new(&values).map_err(malformed)?;
         Ok(Self { values, decoder })

@@ -1,4 +1,4 @@
-//! Values to bytes of a page: Encodings, "Adaptive Lossless floating-Point (ALP = 10)".
+//! Encoding of values to page bytes: Encodings, "Adaptive Lossless floating-Point (ALP = 10)".
 
 use herringbone_format::Result;
 use herringbone_kernels::alp::AlpEncoder;

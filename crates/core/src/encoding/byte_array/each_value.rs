@@ -1,4 +1,4 @@
-//! Byte arrays one by one, for who does not gather them.
+//! Byte arrays passed to a function one by one.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_kernels::Malformed;
@@ -7,7 +7,7 @@ use super::{ByteSink, LENGTH_BYTES};
 
 const ENDS_EARLY: Malformed = Malformed("the values of the page end early");
 
-/// Shows each value to a function.
+/// A sink that calls a function with each value.
 pub(crate) struct EachValue<F>(pub(crate) F);
 
 impl<F: FnMut(&[u8]) -> Result<(), Malformed>> ByteSink for EachValue<F> {

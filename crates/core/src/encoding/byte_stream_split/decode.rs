@@ -1,4 +1,4 @@
-//! Bytes of a page to values: Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)".
+//! Decoding of page bytes to values: Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)".
 
 use std::ops::Range;
 
@@ -13,15 +13,16 @@ use crate::malformed;
 /// A position in numbers, each of which is one unit.
 pub(crate) struct Numbers(Streams);
 
-/// A position in values of any number of bytes, each of which is a unit.
+/// A position in values of any number of bytes, each of which is one unit.
 pub(crate) struct Bytes(Streams);
 
 struct Streams {
     data: Buffer,
-    /// Bytes a value, and so streams.
+    /// The number of bytes per value, and thus of streams.
     width: usize,
-    /// Values in all, and values passed.
+    /// The total number of values.
     total: usize,
+    /// The number of consumed values.
     passed: usize,
 }
 
@@ -38,7 +39,7 @@ impl Streams {
         }
     }
 
-    /// Passes over `n` values.
+    /// Consumes `n` values and returns their range.
     fn pass(&mut self, n: usize) -> Result<Range<usize>> {
         let first = self.passed;
         if n > self.total - first {
@@ -54,7 +55,7 @@ impl Streams {
 }
 
 impl Numbers {
-    /// Stands before the first value.
+    /// Creates a decoder at the first value.
     pub(crate) fn new<U>(data: Buffer) -> Result<Self> {
         Ok(Self(Streams::new(data, size_of::<U>())?))
     }
@@ -77,7 +78,7 @@ impl<U: Plain> ValueDecoder<U> for Numbers {
 }
 
 impl Bytes {
-    /// Stands before the first value of `width` bytes.
+    /// Creates a decoder at the first value of `width` bytes.
     pub(crate) fn new(data: Buffer, width: usize) -> Result<Self> {
         Ok(Self(Streams::new(data, width)?))
     }

@@ -1,4 +1,4 @@
-//! Values to bytes of a page: Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)".
+//! Encoding of values to page bytes: Encodings, "Byte Stream Split (BYTE_STREAM_SPLIT = 9)".
 
 use herringbone_format::Result;
 use herringbone_kernels::byte_stream_split;
@@ -7,7 +7,7 @@ use crate::encoding::ValueEncoder;
 use crate::encoding::plain::append_plain;
 use crate::encoding::values::Values;
 
-/// Most streams that are told apart.
+/// The maximum number of streams that are reported separately to the codec.
 const MOST_STREAMS: usize = 16;
 
 pub(crate) struct Split {
@@ -16,7 +16,7 @@ pub(crate) struct Split {
 }
 
 impl Split {
-    /// For values of `width` bytes.
+    /// Creates an encoder for values of `width` bytes.
     pub(crate) fn new(width: usize) -> Self {
         Self {
             width,

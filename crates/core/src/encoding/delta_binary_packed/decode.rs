@@ -1,4 +1,4 @@
-//! Bytes of a page to values: Encodings, "Delta Encoding (DELTA_BINARY_PACKED = 5)".
+//! Decoding of page bytes to values: Encodings, "Delta Encoding (DELTA_BINARY_PACKED = 5)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
@@ -14,7 +14,7 @@ pub(crate) struct Decoder<T> {
 }
 
 impl<T: Delta> Decoder<T> {
-    /// Stands before the first value.
+    /// Creates a decoder at the first value.
     pub(crate) fn new(values: Buffer) -> Result<Self> {
         let decoder = DeltaDecoder::new(&values).map_err(malformed)?;
         Ok(Self { values, decoder })

@@ -1,4 +1,4 @@
-//! Values to bytes of a page: Encodings, "Delta Encoding (DELTA_BINARY_PACKED = 5)".
+//! Encoding of values to page bytes: Encodings, "Delta Encoding (DELTA_BINARY_PACKED = 5)".
 
 use herringbone_format::Result;
 use herringbone_kernels::delta::{self, Blocks};
@@ -16,7 +16,7 @@ macro_rules! encoder {
         }
 
         impl $name {
-            /// For pages with this codec, which may make more of blocks that are smaller.
+            /// Creates an encoder for pages with this codec. A codec may benefit from smaller blocks.
             pub(crate) fn new(compression: Compression) -> Self {
                 Self {
                     values: Vec::new(),

@@ -1,4 +1,4 @@
-//! Bytes of a page to values: Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)".
+//! Decoding of page bytes to values: Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
@@ -15,16 +15,16 @@ pub(crate) struct DeltaByteArray {
     page: Buffer,
     prefixes: Lengths,
     suffixes: Lengths,
-    /// Where in the page the suffix of the next value is.
+    /// The position in the page of the next value's suffix.
     position: usize,
     /// The value before the next one.
     last: Vec<u8>,
-    /// The length of each value, if the type has one.
+    /// The length of each value, if the type has a fixed length.
     width: Option<usize>,
 }
 
 impl DeltaByteArray {
-    /// Stands before the first value; values of another length than `width` are errors.
+    /// Creates a decoder at the first value. Values with a length other than `width` are errors.
     pub(crate) fn new(page: Buffer, width: Option<usize>) -> Result<Self> {
         let (prefixes, start) = Lengths::new(page.clone())?;
         let (suffixes, end) = Lengths::new(page.slice(start))?;
@@ -57,17 +57,18 @@ impl DeltaByteArray {
         Ok(())
     }
 
-    /// Passes over the next `n` values.
+    /// Skips the next `n` values.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         self.append_to(n, &mut EachValue(|_: &[u8]| Ok(())))
     }
 
-    /// Tells whether there are values beyond those that were taken.
+    /// Returns true if there are values after the consumed ones.
     pub(crate) fn has_more(&self) -> bool {
         self.prefixes.has_more() || self.suffixes.has_more()
     }
 
-    /// Bytes of the next `n` values; what is broken in them is left to the append that meets it.
+    /// Returns the number of bytes of the next `n` values. Malformed values are reported by the append that reaches
+    /// them.
     pub(crate) fn most_bytes(&mut self, n: usize) -> usize {
         match (self.prefixes.peek(n), self.suffixes.peek(n)) {
             (Ok(prefixes), Ok(suffixes)) => delta_byte_array_bytes(prefixes, suffixes).unwrap_or(0),
@@ -75,9 +76,10 @@ impl DeltaByteArray {
         }
     }
 
-    /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each.
+    /// Returns the number of the next `n` values that fit into `budget` bytes, with `overhead` additional bytes per
+    /// value.
     ///
-    /// Values repeat what the ones before them had, so that the page's size is no bound.
+    /// Values repeat prefixes of their predecessors, so the page size is not a bound.
     pub(crate) fn values_that_fit(
         &mut self,
         n: usize,
@@ -98,7 +100,7 @@ impl DeltaByteArray {
     }
 }
 
-/// Fails where prefix and suffix do not add up to `width`.
+/// Returns an error if a prefix and its suffix do not add up to `width`.
 fn check_width(prefixes: &[i32], suffixes: &[i32], width: Option<usize>) -> Result<()> {
     let Some(width) = width else {
         return Ok(());
@@ -115,16 +117,16 @@ fn wrong_width() -> Error {
     Error::corrupt("a fixed-length value of another length")
 }
 
-/// FIXED_LEN_BYTE_ARRAY values, which must all have the length of the type.
+/// FIXED_LEN_BYTE_ARRAY values, all of which must have the length of the type.
 pub(crate) struct FixedLength {
     values: DeltaByteArray,
     width: usize,
-    /// Bytes of values on their way to units.
+    /// Scratch memory for the bytes of values before their conversion to units.
     bytes: Vec<u8>,
 }
 
 impl FixedLength {
-    /// Stands before the first value of `width` bytes.
+    /// Creates a decoder at the first value of `width` bytes.
     pub(crate) fn new(page: Buffer, width: usize) -> Result<Self> {
         Ok(Self {
             values: DeltaByteArray::new(page, Some(width))?,
@@ -133,7 +135,7 @@ impl FixedLength {
         })
     }
 
-    /// The values that make up so many units.
+    /// Returns the number of values that consist of `units` units.
     fn num_values<U>(&self, units: usize) -> usize {
         (units * size_of::<U>())
             .checked_div(self.width)

@@ -1,4 +1,4 @@
-//! Values to bytes of a page: Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)".
+//! Encoding of values to page bytes: Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)".
 
 use herringbone_format::Result;
 use herringbone_kernels::delta::{self, Blocks};
@@ -11,7 +11,7 @@ pub(crate) struct DeltaBytes {
     prefixes: Vec<i32>,
     suffixes: Vec<i32>,
     bytes: Vec<u8>,
-    /// The last value of the page.
+    /// The last value of the page so far.
     last: Vec<u8>,
 }
 
@@ -28,7 +28,7 @@ impl DeltaBytes {
     }
 }
 
-/// How many bytes two values have in common at the front.
+/// Returns the length of the common prefix of two values.
 fn shared_bytes(a: &[u8], b: &[u8]) -> usize {
     let words = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
     let mut shared = 0;

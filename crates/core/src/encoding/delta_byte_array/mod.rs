@@ -1,4 +1,4 @@
-//! DELTA_BYTE_ARRAY: how much each value shares with the one before it, and what follows then
+//! DELTA_BYTE_ARRAY: the length of the prefix that each value shares with its predecessor, and the suffix
 //! (Encodings, "Delta Strings (DELTA_BYTE_ARRAY = 7)").
 //!
 //! ```text

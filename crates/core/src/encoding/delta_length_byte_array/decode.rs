@@ -1,4 +1,4 @@
-//! Bytes of a page to values: Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)".
+//! Decoding of page bytes to values: Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
@@ -8,19 +8,19 @@ use crate::encoding::byte_array::{ByteSink, EachValue};
 use crate::encoding::ends_early;
 use crate::malformed;
 
-/// Lengths unpacked at once: they stay in the first cache until they are used.
+/// The number of lengths unpacked at once. They stay in the L1 cache until they are used.
 pub(crate) const BLOCK: usize = 2048;
 
 /// A position in the values of a page.
 pub(crate) struct DeltaLengthByteArray {
     page: Buffer,
     lengths: Lengths,
-    /// Where in the page the bytes of the next value are.
+    /// The position in the page of the next value's bytes.
     position: usize,
 }
 
 impl DeltaLengthByteArray {
-    /// Stands before the first value.
+    /// Creates a decoder at the first value.
     pub(crate) fn new(page: Buffer) -> Result<Self> {
         let (lengths, position) = Lengths::new(page.clone())?;
         Ok(Self {
@@ -45,22 +45,23 @@ impl DeltaLengthByteArray {
         Ok(())
     }
 
-    /// Passes over the next `n` values.
+    /// Skips the next `n` values.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         self.append_to(n, &mut EachValue(|_: &[u8]| Ok(())))
     }
 
-    /// Tells whether there are values beyond those that were taken.
+    /// Returns true if there are values after the consumed ones.
     pub(crate) fn has_more(&self) -> bool {
         self.lengths.has_more()
     }
 
-    /// Bytes of all values to come.
+    /// Returns the number of bytes of all remaining values.
     pub(crate) fn most_bytes(&self) -> usize {
         self.page.len().saturating_sub(self.position)
     }
 
-    /// How many of the next `n` values fit into `budget` bytes, at `overhead` bytes more for each.
+    /// Returns the number of the next `n` values that fit into `budget` bytes, with `overhead` additional bytes per
+    /// value.
     pub(crate) fn values_that_fit(
         &mut self,
         n: usize,
@@ -76,9 +77,10 @@ impl DeltaLengthByteArray {
     }
 }
 
-/// How many `lengths` fit into `budget` bytes, at `overhead` bytes more for each; `None` if all do.
+/// Returns the number of `lengths` that fit into `budget` bytes, with `overhead` additional bytes per length.
+/// Returns `None` if all of them fit.
 ///
-/// A length that is an error is left to the append that meets it.
+/// An invalid length is reported by the append that reaches it.
 pub(crate) fn fit(
     lengths: impl Iterator<Item = i32>,
     overhead: usize,
@@ -99,13 +101,13 @@ pub(crate) fn fit(
 pub(crate) struct Lengths {
     data: Buffer,
     decoder: DeltaDecoder<i32>,
-    /// Lengths that are unpacked, used up before `next`.
+    /// Unpacked lengths. Those before `next` are consumed.
     ready: Vec<i32>,
     next: usize,
 }
 
 impl Lengths {
-    /// The lengths at the beginning of `data`, and the position behind them.
+    /// Creates a decoder for the lengths at the beginning of `data`. Also returns the position after them.
     pub(crate) fn new(data: Buffer) -> Result<(Self, usize)> {
         let decoder = DeltaDecoder::new(&data).map_err(malformed)?;
         let end = decoder.end(&data).map_err(malformed)?;
@@ -118,7 +120,7 @@ impl Lengths {
         Ok((lengths, end))
     }
 
-    /// The next `n` lengths, fewer only where there are no more; they stay the next ones.
+    /// Returns the next `n` lengths without consuming them, or fewer if there are no more.
     pub(crate) fn peek(&mut self, n: usize) -> Result<&[i32]> {
         let ready = self.ready.len() - self.next;
         if ready < n {
@@ -133,7 +135,7 @@ impl Lengths {
         Ok(self.ready.get(self.next..end).unwrap_or_default())
     }
 
-    /// The next `n` lengths; they stay the next ones.
+    /// Returns the next `n` lengths without consuming them.
     pub(crate) fn exactly(&mut self, n: usize) -> Result<&[i32]> {
         let lengths = self.peek(n)?;
         if lengths.len() < n {
@@ -142,12 +144,12 @@ impl Lengths {
         Ok(lengths)
     }
 
-    /// Tells whether there are lengths beyond those that were passed.
+    /// Returns true if there are lengths after the consumed ones.
     pub(crate) fn has_more(&self) -> bool {
         self.next < self.ready.len() || self.decoder.left() > 0
     }
 
-    /// Passes over `n` lengths that [`Self::peek`] showed.
+    /// Consumes `n` lengths returned by [`Self::peek`].
     pub(crate) fn pass(&mut self, n: usize) {
         self.next = self.next.saturating_add(n).min(self.ready.len());
     }

@@ -1,4 +1,4 @@
-//! Values to bytes of a page: Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)".
+//! Encoding of values to page bytes: Encodings, "Delta-length byte array (DELTA_LENGTH_BYTE_ARRAY = 6)".
 
 use herringbone_format::Result;
 use herringbone_kernels::delta::{self, Blocks};

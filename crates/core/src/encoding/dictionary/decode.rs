@@ -11,9 +11,9 @@ use herringbone_kernels::hybrid::HybridDecoder;
 use crate::encoding::Rest;
 use crate::malformed;
 
-/// Widest index of the format.
+/// The maximum bit width of an index in the format.
 const MAX_WIDTH: u8 = 32;
-/// Indices that are kept between unpacking and copying.
+/// The number of indices buffered between unpacking and copying.
 const BLOCK: usize = 1024;
 
 /// A position in the indices of a page.
@@ -25,7 +25,7 @@ pub(crate) struct Indices {
 }
 
 impl Indices {
-    /// Stands before the first index.
+    /// Creates a decoder at the first index.
     pub(crate) fn new(values: Buffer) -> Result<Self> {
         let Some(&width) = values.first() else {
             return Err(Error::corrupt(
@@ -43,12 +43,12 @@ impl Indices {
         })
     }
 
-    /// The position, and the runs that it is in.
+    /// Returns the position and the runs that it refers to.
     pub(crate) fn parts(&mut self) -> (&mut HybridDecoder, &[u8]) {
         (&mut self.decoder, &self.runs)
     }
 
-    /// Appends the dictionary's entries of the next `n` indices.
+    /// Appends the dictionary entries of the next `n` indices.
     pub(crate) fn gather<T: Copy + 'static>(
         &mut self,
         n: usize,
@@ -60,7 +60,7 @@ impl Indices {
             .map_err(malformed)
     }
 
-    /// Appends the dictionary's entries of the next `n` indices, of `width` elements each.
+    /// Appends the dictionary entries of the next `n` indices, of `width` elements each.
     pub(crate) fn gather_wide<T: Copy>(
         &mut self,
         n: usize,
@@ -87,19 +87,19 @@ impl Indices {
         Ok(())
     }
 
-    /// Appends the next `n` indices, which may lie behind the dictionary's end.
+    /// Appends the next `n` indices, which may lie past the end of the dictionary.
     pub(crate) fn extend(&mut self, n: usize, out: &mut Vec<u32>) -> Result<()> {
         self.decoder
             .extend_u32(&self.runs, n, out)
             .map_err(malformed)
     }
 
-    /// Returns the part after the indices that were taken.
+    /// Returns the part of the page after the consumed indices.
     pub(crate) fn rest(&self) -> Rest<'_> {
         Rest::values(!self.decoder.is_used_up(&self.runs))
     }
 
-    /// Passes over the next `n` indices.
+    /// Skips the next `n` indices.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         self.decoder.skip(&self.runs, n).map_err(malformed)
     }

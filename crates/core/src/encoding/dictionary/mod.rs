@@ -1,5 +1,5 @@
-//! RLE_DICTIONARY, and PLAIN_DICTIONARY as it was called before: indices into the dictionary page of
-//! the column chunk (Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)").
+//! RLE_DICTIONARY, formerly PLAIN_DICTIONARY: indices into the dictionary page of the column chunk (Encodings,
+//! "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)").
 
 mod decode;
 mod encode;

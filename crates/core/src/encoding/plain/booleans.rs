@@ -1,4 +1,4 @@
-//! PLAIN booleans, a bit a value, the least significant first: Encodings, "Plain (PLAIN = 0)".
+//! PLAIN booleans, one bit per value, the least significant first: Encodings, "Plain (PLAIN = 0)".
 
 use std::ops::Range;
 
@@ -13,12 +13,12 @@ use crate::malformed;
 /// A position in the bits of a page.
 pub(crate) struct PlainBooleans {
     bits: Buffer,
-    /// Bits passed.
+    /// The number of bits consumed.
     position: usize,
 }
 
 impl PlainBooleans {
-    /// Stands before the first bit.
+    /// Creates a decoder at the first bit.
     pub(crate) fn new(bits: Buffer) -> Self {
         Self { bits, position: 0 }
     }
@@ -45,12 +45,12 @@ impl PlainBooleans {
         Ok(())
     }
 
-    /// Returns the bytes that were not begun.
+    /// Returns the bytes of which no bit was consumed.
     pub(crate) fn rest(&self) -> Rest<'_> {
         Rest::bytes(&self.bits, self.position.div_ceil(8))
     }
 
-    /// Passes over the next `n` booleans.
+    /// Skips the next `n` booleans.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         let end = self.position.checked_add(n).ok_or_else(ends_early)?;
         if end.div_ceil(8) > self.bits.len() {

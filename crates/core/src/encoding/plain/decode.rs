@@ -1,4 +1,4 @@
-//! Bytes of a page to values: Encodings, "Plain (PLAIN = 0)".
+//! Decoding of page bytes to values: Encodings, "Plain (PLAIN = 0)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::Result;
@@ -9,12 +9,12 @@ use crate::encoding::{Rest, ends_early, product};
 /// A position in PLAIN values.
 pub(crate) struct PlainDecoder {
     values: Buffer,
-    /// Bytes passed.
+    /// The number of bytes consumed.
     position: usize,
 }
 
 impl PlainDecoder {
-    /// Stands before the first value.
+    /// Creates a decoder at the first value.
     pub(crate) fn new(values: Buffer) -> Self {
         Self {
             values,
@@ -28,17 +28,17 @@ impl PlainDecoder {
         Ok(())
     }
 
-    /// Returns the bytes that were not taken.
+    /// Returns the bytes not yet consumed.
     pub(crate) fn rest(&self) -> Rest<'_> {
         Rest::bytes(&self.values, self.position)
     }
 
-    /// Passes over the next `n` units.
+    /// Skips the next `n` units.
     pub(crate) fn skip<U>(&mut self, n: usize) -> Result<()> {
         self.take::<U>(n).map(drop)
     }
 
-    /// The bytes of the next `n` units, which are passed then.
+    /// Consumes the next `n` units and returns their bytes.
     pub(crate) fn take<U>(&mut self, n: usize) -> Result<&[u8]> {
         let bytes = product(n, size_of::<U>())?;
         let rest = self.values.get(self.position..).ok_or_else(ends_early)?;
@@ -47,7 +47,7 @@ impl PlainDecoder {
         Ok(taken)
     }
 
-    /// The next `n` units in place, which are passed then; none where they are not aligned.
+    /// Consumes the next `n` units and returns them in place. Returns `None` if they are not aligned.
     pub(crate) fn slice<U: Plain>(&mut self, n: usize) -> Result<Option<Buffer>> {
         let start = self.position;
         let bytes = self.take::<U>(n)?;

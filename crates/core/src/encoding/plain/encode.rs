@@ -1,4 +1,4 @@
-//! Values to bytes of a page: Encodings, "Plain (PLAIN = 0)".
+//! Encoding of values to page bytes: Encodings, "Plain (PLAIN = 0)".
 
 use herringbone_format::Result;
 use herringbone_kernels::bytes::append_byte_arrays;
@@ -7,16 +7,17 @@ use herringbone_kernels::plain;
 use crate::encoding::values::Values;
 use crate::encoding::{BEHIND_PAGE, LARGE_PAGE, ValueEncoder, length, mismatch};
 
-/// Every type but BOOLEAN.
+/// The PLAIN encoder for all types except BOOLEAN.
 ///
 /// ```text
 /// bytes   room | values
-/// page   levels| values      where the levels end with the room
+/// page   levels| values      the levels end at the end of the room
 /// ```
 #[derive(Default)]
 pub(crate) struct Plain {
     bytes: Vec<u8>,
-    /// Bytes for levels in front of the values, which are not moved to have room for them: as many as pages had so far.
+    /// The number of bytes reserved for levels before the values, so that the values need not be moved: the maximum of
+    /// all pages so far.
     room: usize,
 }
 
@@ -56,7 +57,7 @@ impl ValueEncoder for Plain {
 
     fn finish_page_behind(&mut self, front: &[u8], out: &mut Vec<u8>, _: &mut Vec<usize>) -> usize {
         if front.len() > self.room {
-            // The first page, or one with more levels than any before.
+            // The first page, or a page with more levels than any previous page.
             let more = std::iter::repeat_n(0, front.len() - self.room);
             self.bytes.splice(0..0, more);
             self.room = front.len();
@@ -68,7 +69,7 @@ impl ValueEncoder for Plain {
         if self.bytes.len() >= LARGE_PAGE {
             *out = std::mem::take(&mut self.bytes);
         } else {
-            // The next page will be about as large.
+            // The next page will have about this size.
             out.reserve(self.bytes.len() + BEHIND_PAGE);
             std::mem::swap(out, &mut self.bytes);
         }

@@ -1,5 +1,5 @@
-//! PLAIN: values back to back, byte arrays with their lengths in front, booleans as bits, the least
-//! significant first (Encodings, "Plain (PLAIN = 0)").
+//! PLAIN: values back to back, byte arrays with a length prefix, booleans as bits, the least significant first
+//! (Encodings, "Plain (PLAIN = 0)").
 
 mod booleans;
 mod decode;

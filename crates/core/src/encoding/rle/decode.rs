@@ -1,4 +1,4 @@
-//! Runs to booleans: Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)".
+//! Decoding of runs to booleans: Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
@@ -8,22 +8,22 @@ use herringbone_kernels::hybrid::HybridDecoder;
 use crate::encoding::{Rest, ends_early};
 use crate::malformed;
 
-/// Bytes of the length in front of the runs.
+/// The number of bytes of the length before the runs.
 pub(super) const LENGTH_BYTES: usize = 4;
 
 /// A position in the runs of a page.
 pub(crate) struct RleBooleans {
     /// The runs, without their length.
     runs: Buffer,
-    /// Where in the runs.
+    /// The position in the runs.
     decoder: HybridDecoder,
 }
 
 impl RleBooleans {
-    /// Stands before the first boolean.
+    /// Creates a decoder at the first boolean.
     ///
     /// # Errors
-    /// Corrupt where the runs end before they have the length in front of them.
+    /// Corrupt if the page ends before the runs reach their declared length.
     pub(crate) fn new(values: &Buffer) -> Result<Self> {
         let length = values
             .first_chunk::<LENGTH_BYTES>()
@@ -44,12 +44,12 @@ impl RleBooleans {
         appended.map(drop).map_err(malformed)
     }
 
-    /// Returns the part after the booleans that were taken.
+    /// Returns the part of the page after the consumed booleans.
     pub(crate) fn rest(&self) -> Rest<'_> {
         Rest::values(!self.decoder.is_used_up(&self.runs))
     }
 
-    /// Passes over the next `n` booleans.
+    /// Skips the next `n` booleans.
     pub(crate) fn skip(&mut self, n: usize) -> Result<()> {
         self.decoder.skip(&self.runs, n).map_err(malformed)
     }

@@ -1,27 +1,28 @@
-//! Byte arrays that a dictionary knows, of any length or of one fixed length.
+//! Byte arrays in a dictionary, of any length or of one fixed length.
 
 use herringbone_format::Result;
 use herringbone_kernels::byte_array_table::ByteArrayTable;
 
 use crate::encoding::length;
 
-/// The first values, for which there is room at once, each of them with so many bytes.
+/// The maximum number of values reserved for the first append.
 const FIRST_ROOM: usize = 64;
+/// The number of bytes reserved for each of the first values.
 const FIRST_BYTES: usize = 16;
 
-/// The values, kept in the form of the dictionary page.
+/// The values, in the form of the dictionary page.
 #[derive(Debug)]
 pub(super) struct ByteArrays {
     plain: Vec<u8>,
-    /// Where each value ends in `plain`.
+    /// The end of each value in `plain`.
     ends: Vec<usize>,
     table: ByteArrayTable,
-    /// Bytes of the length in front of each value.
+    /// The number of bytes of the length before each value.
     prefix: usize,
 }
 
 impl ByteArrays {
-    /// No values; with a length in front of each, or all of the same length.
+    /// Creates an empty dictionary. Values either have a length prefix, or all have one fixed length.
     pub(super) fn new(with_lengths: bool) -> Self {
         Self {
             plain: Vec::new(),
@@ -43,7 +44,7 @@ impl ByteArrays {
         self.plain.capacity() + size_of::<usize>() * self.ends.capacity() + self.table.heap_bytes()
     }
 
-    /// The value with an index; empty if there is none.
+    /// Returns the value at an index, or an empty slice if there is none.
     #[inline]
     pub(super) fn get(&self, dictionary_index: u32) -> &[u8] {
         let dictionary_index = dictionary_index as usize;
@@ -60,7 +61,7 @@ impl ByteArrays {
     /// Appends the indices of values.
     ///
     /// # Errors
-    /// Limit where one is longer than the format allows.
+    /// Limit if a value is longer than the format allows.
     pub(super) fn append<'a>(
         &mut self,
         values: impl ExactSizeIterator<Item = &'a [u8]>,
@@ -83,20 +84,20 @@ impl ByteArrays {
         Ok(())
     }
 
-    /// The index of a value, which is a new one if it was not there yet.
+    /// Returns the index of a value. A new value is inserted.
     ///
     /// # Errors
-    /// As [`Self::append`].
+    /// See [`Self::append`].
     #[inline]
     pub(super) fn dictionary_index(&mut self, value: &[u8]) -> Result<u32> {
         let found = self.table.find(&self.plain, value);
         found.or_else(|hash| self.insert(value, hash))
     }
 
-    /// Takes a new value; its index.
+    /// Inserts a new value and returns its index.
     ///
     /// # Errors
-    /// As [`Self::append`].
+    /// See [`Self::append`].
     #[inline(never)]
     fn insert(&mut self, value: &[u8], hash: u64) -> Result<u32> {
         let length = length(value.len())?;
@@ -106,12 +107,12 @@ impl ByteArrays {
         }
         self.plain.extend_from_slice(value);
         self.ends.push(self.plain.len());
-        // `MAX_DICTIONARY_BYTES` sees to it that values in front of the last start within 32 bits.
+        // `MAX_DICTIONARY_BYTES` ensures that the start of every value fits in 32 bits, except possibly the last.
         self.table.insert(&self.plain, value.len(), hash);
         Ok(dictionary_index)
     }
 
-    /// Puts the values into this order, which has each index once.
+    /// Reorders the values. `order` contains each index once.
     pub(super) fn reorder(&mut self, order: &[u32]) {
         let mut plain = Vec::with_capacity(self.plain.len());
         let mut ends = Vec::with_capacity(order.len());

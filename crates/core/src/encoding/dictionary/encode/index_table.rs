@@ -1,21 +1,24 @@
 //! A hash table of indices: open addressing with linear probing.
 //!
 //! ```text
-//! place (32 bits):  upper bits of the hash | index + 1        0 where the place is free
+//! place (32 bits):  upper bits of the hash | index + 1        0 if the place is free
 //! ```
 //!
-//! The values are elsewhere. A place is so small that the table of many values stays in a near cache, and has so much of the
-//! hash that hardly a value is looked at but the right one. An index takes as many bits as places need to be numbered.
+//! The values are stored elsewhere. Places are small, so that even a table of many values stays in a near cache.
+//! They contain enough bits of the hash that the wrong value is rarely compared. An index takes as many bits as are
+//! needed to number the places.
 
-/// Places of a table with its first value.
+/// The number of places of a table with its first value.
 const FIRST_PLACES: usize = 1024;
 
-/// Places of a table that lies in a near cache all the same.
+/// The maximum number of places of a table that fits in a near cache regardless of its occupancy.
 const SMALL_TABLE: usize = 1 << 16;
 
-/// How many of so many places may be taken: the fewer, the more often the first one that is looked at is the right one. It is no
-/// power of two: the lists of values and indices double where there are as many as that, and of a row group all columns do so
-/// at once.
+/// Returns the number of places that may be occupied in a table of `places` places. With a lower share, the first
+/// place examined is more often the right one.
+///
+/// The limit is not a power of two. At powers of two, the lists of values and indices double as well, in all
+/// columns of a row group at once.
 fn room(places: usize) -> usize {
     match places <= SMALL_TABLE {
         true => places / 16 * 3,
@@ -33,13 +36,13 @@ impl IndexTable {
         self.places.capacity() * size_of::<u32>()
     }
 
-    /// Whether so many indices have room, of which all need not be in the table.
+    /// Returns true if there is room for `num_indices` indices. Not all of them need to be in the table.
     #[inline]
     pub(super) fn has_room(&self, num_indices: usize) -> bool {
         num_indices <= room(self.places.len())
     }
 
-    /// Forgets all indices, and makes room for so many.
+    /// Removes all indices and allocates room for `num_indices`.
     pub(super) fn clear(&mut self, num_indices: usize) {
         let mut places = FIRST_PLACES;
         while room(places) < num_indices {
@@ -48,12 +51,12 @@ impl IndexTable {
         self.places = vec![0; places];
     }
 
-    /// The index with this hash of which `is_it` holds, or else the place that is free for it.
+    /// Returns the index with this hash that satisfies `is_it`, or else the free place for it.
     #[inline(always)]
     pub(super) fn find(&self, hash: u64, is_it: impl Fn(u32) -> bool) -> Result<u32, usize> {
         let mask = self.places.len().wrapping_sub(1);
         let mut at = hash as usize;
-        // An empty table has no places at all.
+        // An empty table does not have any places.
         while let Some(&place) = self.places.get(at & mask)
             && place != 0
         {
@@ -66,7 +69,7 @@ impl IndexTable {
         Err(at & mask)
     }
 
-    /// Puts an index, which has room, to the place that was found for its hash.
+    /// Stores an index at the free place found for its hash. The table must have room.
     #[inline]
     pub(super) fn put(&mut self, place: usize, hash: u64, index: u32) {
         let mask = self.places.len().wrapping_sub(1) as u32;
@@ -75,7 +78,7 @@ impl IndexTable {
         }
     }
 
-    /// Puts an index, which has room, to the first free place for its hash.
+    /// Stores an index at the first free place for its hash. The table must have room.
     pub(super) fn put_new(&mut self, hash: u64, index: u32) {
         if let Err(place) = self.find(hash, |_| false) {
             self.put(place, hash, index);
@@ -83,7 +86,7 @@ impl IndexTable {
     }
 }
 
-/// The part of a hash of which a place has what the index leaves room for.
+/// Returns the upper 32 bits of a hash. A place stores those of them that the index does not occupy.
 #[inline(always)]
 fn tag(hash: u64) -> u32 {
     (hash >> 32) as u32
@@ -98,7 +101,7 @@ mod tests {
         let mut table = IndexTable::default();
         assert!(table.find(7, |_| true).is_err());
         table.clear(10);
-        // The same place and upper bits, another place, other upper bits.
+        // One pair with equal places and upper bits, then another place, then other upper bits.
         let hashes = [7, 7, 8 | 1 << 62, 7 | 1 << 63];
         for (index, hash) in (0..).zip(hashes) {
             table.put_new(hash, index);
@@ -106,7 +109,7 @@ mod tests {
         for (index, hash) in (0..).zip(hashes) {
             assert_eq!(table.find(hash, |found| found == index), Ok(index));
         }
-        // Only those with the hash are asked for.
+        // The predicate is called only for indices with the given hash.
         let asked = std::cell::RefCell::new(Vec::new());
         let found = table.find(7, |index| {
             asked.borrow_mut().push(index);

@@ -1,5 +1,5 @@
-//! Dictionaries under construction: each value is kept once, in the order of its first appearance,
-//! and called by its ordinal, its *index*: Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)".
+//! Dictionaries under construction. Each value is stored once, in the order of first appearance, and is identified
+//! by its ordinal, the *index*: Encodings, "Dictionary Encoding (PLAIN_DICTIONARY = 2 and RLE_DICTIONARY = 8)".
 
 mod byte_arrays;
 mod index_table;
@@ -15,19 +15,19 @@ use byte_arrays::ByteArrays;
 use numbers::Numbers;
 pub use sort::ranks;
 
-/// The index of a value that has none yet.
+/// The placeholder for a value without an index.
 const NONE: u32 = u32::MAX;
 
 /// The dictionary of a column chunk.
 pub struct Dictionary {
     entries: Entries,
-    /// By ordinal among the keyed values of one call: their indices.
+    /// The dictionary indices of the keyed values of one call, by ordinal among these values.
     keyed: Vec<u32>,
-    /// By index: whether a slot has it. `None` while there are no values but those of slots.
+    /// Flags by index, true if a slot uses the value. `None` as long as all values were added by slots.
     used: Option<Vec<bool>>,
 }
 
-/// The values, by physical type. Floating point numbers are told apart by their bits.
+/// The values by physical type. Floating-point numbers are compared by their bits.
 enum Entries {
     Int32(Numbers<u32>),
     Int64(Numbers<u64>),
@@ -38,7 +38,7 @@ enum Entries {
 }
 
 impl Dictionary {
-    /// An empty dictionary; none for BOOLEAN, which would not gain from one.
+    /// Creates an empty dictionary. Returns `None` for BOOLEAN, which would not benefit from a dictionary.
     pub fn new(physical_type: Type, type_length: usize) -> Option<Self> {
         let entries = match physical_type {
             Type::Boolean => return None,
@@ -63,7 +63,7 @@ impl Dictionary {
         })
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn num_values(&self) -> usize {
         match &self.entries {
             Entries::Int32(values) | Entries::Float(values) => values.values().len(),
@@ -72,7 +72,7 @@ impl Dictionary {
         }
     }
 
-    /// The indices of values that slots have, ascending.
+    /// Returns the indices of values used by slots, in ascending order.
     pub fn used(&self) -> impl Iterator<Item = u32> + '_ {
         let is_used = |dictionary_index: &u32| match &self.used {
             None => true,
@@ -81,12 +81,12 @@ impl Dictionary {
         (0..self.num_values() as u32).filter(is_used)
     }
 
-    /// Bytes of the dictionary page.
+    /// Returns the number of bytes of the dictionary page.
     pub fn plain_bytes(&self) -> usize {
         self.plain().len()
     }
 
-    /// The values in their PLAIN form: the body of the dictionary page.
+    /// Returns the values in PLAIN form: the body of the dictionary page.
     pub fn plain(&self) -> &[u8] {
         match &self.entries {
             Entries::Int32(values) | Entries::Float(values) => plain::bytes(values.values()),
@@ -95,7 +95,7 @@ impl Dictionary {
         }
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub fn heap_bytes(&self) -> usize {
         4 * self.keyed.capacity()
             + self.used.as_ref().map_or(0, Vec::capacity)
@@ -106,21 +106,21 @@ impl Dictionary {
             }
     }
 
-    /// Takes values that slots may or may not have; their indices ascend in their order, but for those
-    /// that are there already.
+    /// Adds values that slots may or may not use. New values get ascending indices in the given order. Values already
+    /// present keep theirs.
     ///
     /// # Errors
-    /// As [`Self::append`].
+    /// See [`Self::append`].
     pub fn list(&mut self, values: &Values<'_>) -> Result<()> {
         let known = self.num_values();
         self.used.get_or_insert_with(|| vec![true; known]);
         self.append_values(values, &mut Vec::new())
     }
 
-    /// Appends the indices of slots to `indices`, and values that are new to the dictionary.
+    /// Appends the indices of slots to `indices`, and new values to the dictionary.
     ///
     /// # Errors
-    /// Limit where a byte array is longer than the format allows.
+    /// Limit if a byte array is longer than the format allows.
     pub fn append(&mut self, slots: &Slots<'_>, indices: &mut Vec<u32>) -> Result<()> {
         match slots {
             Slots::Values(values) => {
@@ -179,7 +179,7 @@ impl Dictionary {
         Ok(())
     }
 
-    /// Looks each value up when a key first names it; after that a key is an index.
+    /// Looks up each value when a key first refers to it. After that, the key maps directly to the index.
     fn append_keyed(
         &mut self,
         keys: &[u32],
@@ -238,7 +238,7 @@ impl Dictionary {
         dictionary_index.ok_or_else(mismatch)
     }
 
-    /// Calls `visit` with the values that have these indices; `scratch` is memory to be used again.
+    /// Calls `visit` with the values at these indices.
     pub fn with_values<R>(
         &self,
         indices: impl Iterator<Item = u32>,
@@ -280,7 +280,7 @@ impl Dictionary {
     }
 }
 
-/// All items, for which there is room at once.
+/// Collects all items into a vector whose capacity is reserved up front.
 fn with_room<T>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut all = Vec::with_capacity(items.size_hint().1.unwrap_or_default());
     all.extend(items);

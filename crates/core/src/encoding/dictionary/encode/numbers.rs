@@ -1,16 +1,16 @@
-//! Numbers that a dictionary knows.
+//! Numbers in a dictionary.
 //!
-//! Where the first numbers lie close together, a number is looked up at its place in a table of all
-//! numbers around there. Others are found by hashing.
+//! If the first numbers are close together, numbers in their vicinity are looked up directly in a table indexed by
+//! value. Other numbers are looked up by hash.
 
 use herringbone_kernels::hash;
 
 use super::index_table::IndexTable;
 use super::with_room;
 
-/// Bits of a number.
+/// The bits of a number.
 pub(crate) trait Bits: Copy + Eq + Default {
-    /// The bits as a signed integer.
+    /// Returns the bits as a signed integer.
     fn signed(self) -> i64;
 }
 
@@ -31,28 +31,29 @@ impl Bits for u64 {
 #[derive(Debug)]
 pub(super) struct Numbers<T> {
     values: Vec<T>,
-    /// For each number from `base` on: its index plus one; 0 where it has none.
+    /// For each number from `base` on, its index plus one, or 0 if it has none.
     near: Vec<u32>,
     base: i64,
     far: IndexTable,
     seed: u64,
 }
 
-/// Where a number that is new is to be found from then on.
+/// The place to store a new number, for later look-ups.
 #[derive(Debug, Clone, Copy)]
 enum FreePlace {
     Near(usize),
     Far { place: usize, hash: u64 },
 }
 
-/// Numbers that a table around the first ones is worth its memory for.
+/// The count of first numbers from which a direct table is worth its memory.
 const NEAR_AFTER: usize = 128;
 
-/// How far the first numbers may be from each other: so many times their number, but no further than that.
+/// The limit for the range of the first numbers, as a multiple of their count.
 const NEAR_TIMES: u64 = 32;
+/// The limit for the range of the first numbers, whatever their count.
 const NEAR_RANGE: u64 = 1 << 15;
 
-/// The first numbers, for which there is room at once.
+/// The maximum number of values reserved for the first append.
 const FIRST_ROOM: usize = 256;
 
 impl<T: Bits> Numbers<T> {
@@ -97,14 +98,14 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
-    /// Sets the indices of values as long as they are there already; the first that is not, its place, and what is to become its
-    /// index. Nothing of the dictionary changes meanwhile, so all of it stays in registers.
+    /// Sets the indices of known values, up to the first unknown one. Returns that value, the place for it, and the
+    /// slot for its index. The dictionary does not change meanwhile, so all of it stays in registers.
     #[inline(always)]
     fn find_known<'a>(
         &self,
         pairs: &mut impl Iterator<Item = (T, &'a mut u32)>,
     ) -> Option<(T, FreePlace, &'a mut u32)> {
-        // Two loops, as one that also looks at the near ones has no registers to spare.
+        // Two loops, because one that also checks the direct table would run out of registers.
         if self.near.is_empty() {
             pairs.find_map(|pair| set_if_known(pair, |value| self.find_far(value)))
         } else {
@@ -112,7 +113,7 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
-    /// Makes room for the numbers around the first ones.
+    /// Allocates the direct table for the vicinity of the first numbers.
     fn choose_near(&mut self, values: impl ExactSizeIterator<Item = T>) {
         let farthest = NEAR_RANGE.min(NEAR_TIMES * values.len() as u64);
         let (min, max) = values.fold((i64::MAX, i64::MIN), |(min, max), value| {
@@ -120,27 +121,27 @@ impl<T: Bits> Numbers<T> {
         });
         let range = max.wrapping_sub(min).cast_unsigned();
         if range < farthest {
-            // Later ones may go a bit beyond.
+            // Later numbers may lie slightly outside.
             let margin = range / 2 + 32;
             self.base = min.saturating_sub_unsigned(margin);
             self.near = vec![0; (range + 2 * margin) as usize + 1];
         }
     }
 
-    /// Where a number has its place among those that lie close together.
+    /// Returns the position of a number in the direct table. It is out of bounds for distant numbers.
     #[inline(always)]
     fn near_index(&self, value: T) -> usize {
         value.signed().wrapping_sub(self.base).cast_unsigned() as usize
     }
 
-    /// The index of a value, which is a new one if it was not there yet.
+    /// Returns the index of a value. A new value is inserted.
     #[inline]
     pub(super) fn dictionary_index(&mut self, value: T) -> u32 {
         self.find(value)
             .unwrap_or_else(|place| self.insert(value, place))
     }
 
-    /// The index of a value, or the place for it.
+    /// Returns the index of a value, or the place for it.
     #[inline(always)]
     fn find(&self, value: T) -> Result<u32, FreePlace> {
         let near = self.near_index(value);
@@ -150,7 +151,7 @@ impl<T: Bits> Numbers<T> {
         self.find_far(value)
     }
 
-    /// The same for one that does not lie close to the first ones.
+    /// Returns the index of a value outside the direct table, or the place for it.
     #[inline(always)]
     fn find_far(&self, value: T) -> Result<u32, FreePlace> {
         let hash = self.hash(value);
@@ -164,7 +165,7 @@ impl<T: Bits> Numbers<T> {
         hash::number(value.signed().cast_unsigned(), self.seed)
     }
 
-    /// Takes a new value, which is to have this place; its index.
+    /// Stores a new value at the given place and returns its index.
     #[inline(never)]
     fn insert(&mut self, value: T, place: FreePlace) -> u32 {
         let dictionary_index = self.values.len() as u32;
@@ -183,7 +184,7 @@ impl<T: Bits> Numbers<T> {
         dictionary_index
     }
 
-    /// Puts all that have no place among the near ones into a larger table.
+    /// Rebuilds the hash table, with more places, from all values outside the direct table.
     fn list_far(&mut self) {
         self.far.clear(self.values.len());
         for (&value, index) in self.values.iter().zip(0..) {
@@ -193,8 +194,9 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
-    /// The indices as the values ascend, signed, if all lie close together: then they have their places in that order. Not so
-    /// where the greatest number has a place, as the least one follows it.
+    /// Returns the indices in ascending order of their values as signed integers, if all values are in the direct
+    /// table, which has this order. Returns `None` if the table extends past the greatest number, because the least
+    /// number would follow it.
     pub(super) fn near_order(&self) -> Option<Vec<u32>> {
         self.base.checked_add_unsigned(self.near.len() as u64)?;
         let order = self.near.iter().filter_map(|known| known.checked_sub(1));
@@ -202,7 +204,7 @@ impl<T: Bits> Numbers<T> {
         (order.len() == self.values.len()).then_some(order)
     }
 
-    /// Puts the values into this order, which has each index once.
+    /// Reorders the values. `order` contains each index once.
     pub(super) fn reorder(&mut self, order: &[u32]) {
         self.values = self.gather(order.iter().copied(), |value| value);
         for (&value, index) in self.values.iter().zip(0..) {
@@ -216,7 +218,7 @@ impl<T: Bits> Numbers<T> {
         }
     }
 
-    /// The values with these indices, each turned into another type.
+    /// Returns the values at these indices, each converted to another type.
     pub(super) fn gather<U>(
         &self,
         indices: impl Iterator<Item = u32>,
@@ -227,7 +229,7 @@ impl<T: Bits> Numbers<T> {
     }
 }
 
-/// Sets the index of a value if `find` knows it, or gives the pair back with the place that is free for it.
+/// Sets the index of a value if `find` knows it. Otherwise, returns the pair with the free place for it.
 #[inline(always)]
 fn set_if_known<T: Copy>(
     (value, dictionary_index): (T, &mut u32),
@@ -280,7 +282,7 @@ mod tests {
         numbers.append([u64::MAX >> 1].into_iter(), &mut Vec::new());
         assert_eq!(numbers.near_order(), None);
         assert_eq!(Numbers::<u32>::new().near_order(), Some(Vec::new()));
-        // The least number lies behind the greatest one.
+        // The least number follows the greatest one.
         let mut numbers = Numbers::<u64>::new();
         numbers.append([i64::MAX as u64; 200].into_iter(), &mut Vec::new());
         numbers.append([i64::MIN as u64].into_iter(), &mut Vec::new());
@@ -302,7 +304,7 @@ mod tests {
             for part in values.chunks(600) {
                 numbers.append(part.iter().copied(), &mut indices);
             }
-            // The first of the far ones is one of the near ones.
+            // The first of the distant numbers is also one of the near ones.
             assert_eq!(numbers.values().len(), 1000 + 249);
             assert_eq!(numbers.gather(indices.into_iter(), |v| v), values);
         }
