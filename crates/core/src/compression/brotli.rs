@@ -7,7 +7,7 @@ use brotli::enc::backward_references::BrotliEncoderParams;
 use brotli::{BrotliDecompressStream, BrotliResult, BrotliState};
 use herringbone_format::Result;
 
-/// Decodes Brotli streams. Each page makes a new state; its ring buffer is at most the 16 MiB window of
+/// The decoder of Brotli streams. Each page creates a new state. Its ring buffer is at most the 16 MiB window of
 /// RFC 7932, because large windows stay off.
 pub(super) struct Brotli;
 
@@ -37,10 +37,10 @@ impl Codec for Brotli {
     }
 }
 
-/// Counts what a stream decodes to, until it is more than `uncompressed` bytes.
+/// Counts the decompressed bytes of a stream, but stops once they exceed `uncompressed`.
 ///
 /// # Errors
-/// Corrupt where the stream is malformed, or ends early.
+/// Corrupt if the stream is malformed or ends early.
 pub(super) fn count(input: &[u8], uncompressed: usize) -> Result<usize> {
     let alloc = StandardAlloc::default;
     let mut state = BrotliState::new_strict(alloc(), alloc(), alloc());
@@ -67,10 +67,10 @@ pub(super) fn count(input: &[u8], uncompressed: usize) -> Result<usize> {
     }
 }
 
-/// Log2 of the window, the greatest of RFC 7932 but two.
+/// Log2 of the window size. RFC 7932 allows up to 24.
 const WINDOW_BITS: i32 = 22;
 
-/// Makes Brotli streams.
+/// The encoder of Brotli streams.
 pub(super) struct BrotliCompressor(BrotliLevel);
 
 impl BrotliCompressor {

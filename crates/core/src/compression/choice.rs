@@ -1,14 +1,14 @@
-//! What pages are written with: a codec and its level, and their names in text.
+//! Compression options for written pages: a codec and its level, and their names in text.
 
 use super::{BrotliLevel, GzipLevel, ZstdLevel};
 use herringbone_format::{CompressionCodec, Error, Result};
 use std::fmt;
 use std::str::FromStr;
 
-/// How the pages of a column are compressed when they are written.
+/// The compression of a column's pages when they are written.
 ///
-/// In text it is the codec in lower case, with the level behind a colon: `none`, `snappy`,
-/// `gzip:9`, `brotli`, `zstd:3`, `lz4_raw`. Without a level the default one is meant.
+/// As text, it is the codec in lower case, followed by a colon and the level: `none`, `snappy`, `gzip:9`, `brotli`,
+/// `zstd:3`, `lz4_raw`. Without a level, the default level is used.
 ///
 /// ```
 /// use herringbone_core::compression::{Compression, ZstdLevel};
@@ -20,22 +20,22 @@ use std::str::FromStr;
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Compression {
-    /// Not at all.
+    /// No compression.
     Uncompressed,
-    /// Snappy: fast, with little effect.
+    /// Snappy: fast, with a low compression ratio.
     Snappy,
-    /// Gzip: small, slow, and read by everybody.
+    /// Gzip: small output, slow, supported by all readers.
     Gzip(GzipLevel),
-    /// Brotli: smaller and slower yet.
+    /// Brotli: even smaller and slower.
     Brotli(BrotliLevel),
-    /// Zstandard: from faster than Snappy to smaller than Gzip, by level.
+    /// Zstandard: from faster than Snappy to smaller than Gzip, depending on the level.
     Zstd(ZstdLevel),
-    /// Bare LZ4 blocks: the fastest to read.
+    /// LZ4 blocks without framing: the fastest to read.
     Lz4Raw,
 }
 
 impl Compression {
-    /// The codec that the column chunk names.
+    /// Returns the codec recorded in the column chunk.
     #[must_use]
     pub fn codec(self) -> CompressionCodec {
         match self {
@@ -65,14 +65,14 @@ fn standard() -> Compression {
 }
 
 impl Default for Compression {
-    /// ZSTD at level 1; SNAPPY where the feature `zstd` is off, and nothing where `snappy` is off too.
+    /// Returns ZSTD at level 1. Without the feature `zstd`, returns SNAPPY; without `snappy` as well, no compression.
     fn default() -> Self {
         standard()
     }
 }
 
 impl fmt::Display for Compression {
-    /// What [`Compression::from_str`] takes, always with the level.
+    /// Formats the text accepted by [`Compression::from_str`], including the level if the codec has levels.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Uncompressed => f.pad("none"),
@@ -90,8 +90,8 @@ impl FromStr for Compression {
 
     /// # Errors
     ///
-    /// Argument: no codec is called so, it is one that is only read, it has no levels, or not this
-    /// one.
+    /// Argument if the name is not a codec, if the codec is supported only for reading, if it has no levels, or if the
+    /// level is out of range.
     fn from_str(text: &str) -> Result<Self> {
         let (name, level) = match text.split_once(':') {
             Some((name, level)) => (name, Some(level)),
@@ -134,7 +134,7 @@ impl FromStr for Compression {
     }
 }
 
-/// The level behind the colon, if there is one.
+/// Parses the level after the colon, if there is one.
 fn number(level: Option<&str>) -> Result<Option<i32>> {
     let parse = |level: &str| {
         level
@@ -172,7 +172,7 @@ mod tests {
             "zstd".parse::<Compression>().unwrap(),
             Compression::Zstd(ZstdLevel::default())
         );
-        // The best codec that is there.
+        // The best codec compiled in.
         let best = match () {
             () if cfg!(feature = "zstd") => "zstd:1",
             () if cfg!(feature = "snappy") => "snappy",

@@ -1,11 +1,11 @@
-//! The way to compressed pages.
+//! Compression of pages.
 
 use super::compressor::Compress;
 use super::{Compression, absent};
 use herringbone_format::Result;
 use std::cell::RefCell;
 
-/// How many compressors a thread keeps: enough for a file whose columns have different ones.
+/// The number of compressors that a thread retains: enough for a file whose columns use different ones.
 const KEPT: usize = 8;
 
 thread_local! {
@@ -13,23 +13,22 @@ thread_local! {
     static COMPRESSORS: RefCell<Vec<Compressor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Compresses a page with the thread's compressor of that kind, which is made when it is first
-/// needed, and appends it to `out`.
+/// Compresses a page and appends it to `out`. Uses the thread's compressor of this kind, which is created on first use.
 ///
 /// # Errors
 ///
-/// Feature when the codec was not compiled in, naming the cargo feature. Argument when the codec cannot hold
-/// so much. Io when its library failed.
+/// Feature if the codec was not compiled in; the error names the cargo feature. Argument if the input is larger
+/// than the codec allows. Io if the library of the codec failed.
 pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
     compress_cut(compression, input, &[], out)
 }
 
-/// [`compress`] of an input that is of another kind behind each of the `cuts`, which ascend: levels in front of values,
-/// or the streams of BYTE_STREAM_SPLIT.
+/// Calls [`compress`] for an input of several sections, such as levels followed by values, or the streams of
+/// BYTE_STREAM_SPLIT. `cuts` contains the start of each section except the first, in ascending order.
 ///
 /// # Errors
 ///
-/// As [`compress`].
+/// See [`compress`].
 pub fn compress_cut(
     compression: Compression,
     input: &[u8],
@@ -58,19 +57,19 @@ pub fn compress_cut(
     })
 }
 
-/// Compresses pages with one codec. Keep it for many pages: contexts are allocated once.
+/// A compressor of pages with one codec. Reuse it for many pages, because its contexts are allocated once.
 pub(crate) struct Compressor {
     compression: Compression,
     inner: Box<dyn Compress>,
 }
 
 impl Compressor {
-    /// A compressor of this kind.
+    /// Creates a compressor of this kind.
     ///
     /// # Errors
     ///
-    /// Feature when the codec was not compiled in, naming the cargo feature. Io when its library
-    /// got no memory.
+    /// Feature if the codec was not compiled in; the error names the cargo feature. Io if the library of the codec
+    /// could not allocate memory.
     pub(crate) fn new(compression: Compression) -> Result<Self> {
         let inner: Box<dyn Compress> = match compression {
             Compression::Uncompressed => Box::new(Uncompressed),
@@ -101,12 +100,12 @@ impl Compressor {
         Ok(Self { compression, inner })
     }
 
-    /// Appends the compressed `input` to `out`. An empty `input` gives what the codec makes of it,
-    /// which is seldom empty.
+    /// Appends the compressed `input` to `out`. The output of a codec for an empty `input` is seldom empty.
     ///
     /// # Errors
     ///
-    /// Argument: the codec cannot hold so much. Io: the library failed. `out` is as it was then.
+    /// Argument if the input is larger than the codec allows. Io if the library failed. On an error, `out` is
+    /// unchanged.
     pub(crate) fn compress_cut(
         &mut self,
         input: &[u8],
@@ -125,7 +124,7 @@ impl Compressor {
     }
 }
 
-/// Bytes that are stored as they are. Who can write them from where they are should do so.
+/// A codec that stores bytes unchanged. Callers that can write the input directly should do so.
 struct Uncompressed;
 
 impl Compress for Uncompressed {

@@ -1,10 +1,10 @@
-//! Pages that we compress: read by the decompressors, which are tested with pages of others.
+//! Pages compressed by this crate, read by the decompressors, which are tested with pages of other libraries.
 
 use super::compress::Compressor;
 use super::*;
 use herringbone_format::ErrorKind;
 
-/// Every codec, with its levels or a choice of them.
+/// Every codec, with some or all of its levels.
 const CHOICES: &[&str] = &[
     "none",
     "snappy",
@@ -22,7 +22,7 @@ const CHOICES: &[&str] = &[
     "zstd:19",
 ];
 
-/// The choices whose codec is compiled in, each with a compressor.
+/// Returns the choices whose codec is compiled in, each with a compressor.
 fn compressors() -> impl Iterator<Item = (Compression, Compressor)> {
     CHOICES.iter().filter_map(|text| {
         let compression: Compression = text.parse().unwrap();
@@ -36,7 +36,7 @@ fn compressors() -> impl Iterator<Item = (Compression, Compressor)> {
     })
 }
 
-/// Bytes without any pattern.
+/// Returns bytes without any pattern.
 fn noise(length: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut byte = || {
@@ -46,8 +46,8 @@ fn noise(length: usize) -> Vec<u8> {
     (0..length).map(|_| byte()).collect()
 }
 
-/// Pages of all kinds: empty, short, with and without patterns, larger than the blocks of Snappy
-/// and than the small tables of LZ4.
+/// Returns pages of all kinds: empty, short, with and without patterns, larger than the blocks of Snappy and than
+/// the small tables of LZ4.
 fn plain_pages() -> Vec<Vec<u8>> {
     vec![
         vec![],
@@ -67,7 +67,7 @@ fn pages_come_back() {
     for (compression, mut compressor) in compressors() {
         let mut decompressor = Decompressor::new(compression.codec()).unwrap();
         for plain in plain_pages() {
-            // Behind something, and twice, so that contexts are used again.
+            // After existing bytes, and twice, so that contexts are reused.
             for before in [&b""[..], b"before"] {
                 let mut out = before.to_vec();
                 compressor.compress_cut(&plain, &[], &mut out).unwrap();
@@ -96,14 +96,14 @@ fn patterns_shrink_and_noise_hardly_grows() {
         compressor
             .compress_cut(&noise(70_000), &[], &mut random)
             .unwrap();
-        // The fastest level of zlib takes the fixed codes, of which half have nine bits.
+        // The fastest level of zlib uses the fixed codes, half of which have nine bits.
         assert!(random.len() < 75_000, "{compression} {}", random.len());
     }
 }
 
 #[test]
 fn the_compressors_of_a_thread() {
-    // More kinds than are kept, each more than once.
+    // More kinds than are retained, each more than once.
     for _again in 0..3 {
         for (compression, _) in compressors() {
             let mut page = Vec::new();
@@ -122,7 +122,7 @@ fn an_uncompressed_page_is_a_copy() {
     assert_eq!(page, b"xabc");
 }
 
-/// The page of one byte, in this form.
+/// Returns the page of one byte in this form.
 #[cfg(any(
     feature = "snappy",
     feature = "gzip",
@@ -184,7 +184,7 @@ fn brotli_in_rust_makes_sound_pages_too() {
     }
 }
 
-/// Frames of libzstd, at all kinds of levels.
+/// Frames of libzstd at various levels.
 #[cfg(all(feature = "zstd", feature = "ruzstd"))]
 #[test]
 fn ruzstd_reads_what_libzstd_writes() {
@@ -219,7 +219,7 @@ fn zlib_makes_sound_pages_too() {
     }
 }
 
-/// Blocks end at cuts, but for what is read it is one frame.
+/// Blocks end at cuts, but the output is one frame.
 #[cfg(all(
     feature = "snappy",
     feature = "gzip",
@@ -228,7 +228,7 @@ fn zlib_makes_sound_pages_too() {
 ))]
 #[test]
 fn inputs_that_are_cut_come_back() {
-    // Two streams: one of any bytes, one of few.
+    // Two streams: one of random bytes, one of few distinct bytes.
     let mut input = noise(40_000);
     input.extend((0..40_000_usize).map(|at| [1, 2, 7][(at * at) % 11 % 3]));
     for compression in ["snappy", "gzip", "zstd:1", "zstd:9", "lz4_raw"] {
@@ -241,7 +241,7 @@ fn inputs_that_are_cut_come_back() {
             decompress(compression.codec(), &out[5..], &mut back).unwrap();
             assert!(back == input, "{compression} {cuts:?}");
         }
-        // What is behind the cut is found, and has codes of its own.
+        // Matches after the cut are found, and the section has its own codes.
         let bytes = |cuts: &[usize]| {
             let mut out = Vec::new();
             super::compress_cut(compression, &input, cuts, &mut out).unwrap();
@@ -249,7 +249,7 @@ fn inputs_that_are_cut_come_back() {
         };
         let is_for = matches!(compression, Compression::Snappy | Compression::Zstd(_));
         assert_eq!(bytes(&[40_000]) < bytes(&[]), is_for, "{compression}");
-        // Parts of so few bytes are none.
+        // Cuts that would leave too few bytes are ignored.
         assert_eq!(bytes(&[1, 2, 79_999]), bytes(&[]), "{compression}");
     }
 }

@@ -1,28 +1,29 @@
-//! What a codec that compresses has to do, and what several of them need for it.
+//! The interface of a codec for compression, and helpers shared by several codecs.
 
 use herringbone_format::{Error, Result};
 
-/// One codec at one level, with the scratch memory that it keeps between pages.
+/// A codec at one level, with the scratch memory that it retains between pages.
 pub(super) trait Compress: Send {
-    /// Appends the compressed `input` to `out`. What it appended before an error is unspecified.
+    /// Appends the compressed `input` to `out`. On an error, the bytes appended so far are unspecified.
     ///
     /// # Errors
     ///
-    /// Argument: the codec cannot hold so much. Io: the library failed.
+    /// Argument if the input is larger than the codec allows. Io if the library failed.
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()>;
 
-    /// The same of an input that is of another kind behind each of the `cuts`, which ascend: a codec may begin anew there.
+    /// Compresses an input of several sections, which begin at `cuts`, in ascending order. A codec may reset its model
+    /// there.
     ///
     /// # Errors
     ///
-    /// As [`Self::compress`].
+    /// See [`Self::compress`].
     fn compress_cut(&mut self, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<()> {
         let _ = cuts;
         self.compress(input, out)
     }
 }
 
-/// The cuts of an input of so many bytes that leave parts of `least` bytes at least.
+/// Returns the cuts of an input of `length` bytes that leave sections of at least `least` bytes.
 #[cfg(any(feature = "snappy", feature = "zstd"))]
 pub(super) fn far_apart(cuts: &[usize], length: usize, least: usize) -> Vec<usize> {
     let mut last = 0;
@@ -36,9 +37,9 @@ pub(super) fn far_apart(cuts: &[usize], length: usize, least: usize) -> Vec<usiz
     cuts.iter().copied().filter(|cut| is_far(*cut)).collect()
 }
 
-/// Appends to `out` what `fill` writes to the front of `bound` zeroed bytes; it says how many.
+/// Calls `fill` with `bound` zeroed bytes and appends those it wrote to `out`. `fill` returns their number.
 ///
-/// For libraries that only write to initialised memory.
+/// For libraries that write only to initialised memory.
 #[cfg(any(feature = "libdeflate", feature = "lz4"))]
 pub(super) fn append(
     out: &mut Vec<u8>,
@@ -52,7 +53,7 @@ pub(super) fn append(
     Ok(())
 }
 
-/// The error of a library that does not compress.
+/// Returns the error of a library that failed to compress.
 #[cold]
 #[allow(
     dead_code,

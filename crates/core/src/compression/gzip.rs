@@ -3,7 +3,7 @@
 //! ```text
 //! page   = member+
 //! member = header, deflate stream, u32 LE CRC-32 of the uncompressed bytes, u32 LE their number mod 2^32
-//! header = 1f 8b 08 flags, 6 bytes of time and system, the optional fields that the flags announce
+//! header = 1f 8b 08 flags, 6 bytes of time and system, the optional fields declared by the flags
 //! ```
 
 use super::compressor::{Compress, failed};
@@ -11,7 +11,7 @@ use super::{Codec, GzipLevel, broken, too_long};
 use flate2::{Decompress, FlushCompress, FlushDecompress, Status};
 use herringbone_format::Result;
 
-/// Decodes gzip members one after the other.
+/// The decoder of gzip members, one after another.
 pub(super) struct Gzip(Decompress);
 
 impl Gzip {
@@ -19,15 +19,15 @@ impl Gzip {
         Self(Decompress::new(false))
     }
 
-    /// Inflates the deflate stream at the front of `input` to the front of `output`; the numbers
-    /// of bytes read and written.
+    /// Inflates the deflate stream at the front of `input` to the front of `output`. Returns the numbers of bytes read
+    /// and written.
     fn inflate(&mut self, input: &[u8], output: &mut [u8]) -> Result<(usize, usize)> {
         self.0.reset(false);
         let status = self
             .0
             .decompress(input, output, FlushDecompress::Finish)
             .map_err(|error| broken("GZIP", error))?;
-        // Both fit: neither exceeds the length of its slice.
+        // Both fit, because neither exceeds the length of its slice.
         let (read, written) = (self.0.total_in() as usize, self.0.total_out() as usize);
         match status {
             Status::StreamEnd => Ok((read, written)),
@@ -59,7 +59,7 @@ impl Codec for Gzip {
     }
 }
 
-/// Makes pages of one gzip member.
+/// The encoder of pages with one gzip member.
 #[cfg_attr(
     feature = "libdeflate",
     allow(dead_code, reason = "libdeflate makes them faster")
@@ -72,7 +72,7 @@ pub(super) struct GzipCompressor(flate2::Compress);
 )]
 impl GzipCompressor {
     pub(super) fn new(level: GzipLevel) -> Self {
-        // Not negative: the level was checked.
+        // The level is not negative, because it was checked.
         let level = flate2::Compression::new(level.get().unsigned_abs());
         Self(flate2::Compress::new(level, false))
     }
@@ -80,13 +80,13 @@ impl GzipCompressor {
 
 impl Compress for GzipCompressor {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        // No time, no flags, an unknown system.
+        // No time, no flags, unknown system.
         out.extend_from_slice(b"\x1f\x8b\x08\0\0\0\0\0\0\xff");
         self.0.reset();
-        // Seldom too little: the fastest level makes data without patterns a little larger.
+        // This is seldom too little: the fastest level expands data without patterns slightly.
         out.reserve(input.len() + input.len() / 1024 + 64);
         loop {
-            // Fits: it does not exceed the length of the input.
+            // Fits, because it does not exceed the length of the input.
             let read = self.0.total_in() as usize;
             let rest = input.get(read..).unwrap_or_default();
             let status = self.0.compress_vec(rest, out, FlushCompress::Finish);
@@ -100,14 +100,14 @@ impl Compress for GzipCompressor {
     }
 }
 
-/// The eight bytes that follow the deflate stream of these uncompressed bytes.
+/// Returns the eight bytes that follow the deflate stream of these uncompressed bytes.
 fn member_trailer(uncompressed: &[u8]) -> [u8; 8] {
-    // The size is kept modulo 2^32.
+    // The size is stored modulo 2^32.
     let size = uncompressed.len() as u32;
     (u64::from(size) << 32 | u64::from(crc32fast::hash(uncompressed))).to_le_bytes()
 }
 
-/// What follows the header of the member at the front of `input`; None when there is none.
+/// Returns the bytes after the header of the member at the front of `input`; `None` if there is no valid header.
 fn skip_header(input: &[u8]) -> Option<&[u8]> {
     const HEADER_CRC: u8 = 1 << 1;
     const EXTRA: u8 = 1 << 2;

@@ -1,4 +1,4 @@
-//! How hard a codec tries: one checked type for each codec that has levels.
+//! Compression levels: one checked type for each codec with levels.
 
 use herringbone_format::{Error, Result};
 use std::fmt;
@@ -15,11 +15,11 @@ macro_rules! level {
             /// The highest level: the smallest output.
             pub const MAX: Self = Self($max);
 
-            /// This level.
+            /// Creates this level.
             ///
             /// # Errors
             ///
-            /// Argument: the codec has no such level.
+            /// Argument if the codec does not have this level.
             pub fn new(level: i32) -> Result<Self> {
                 if (Self::MIN.0..=Self::MAX.0).contains(&level) {
                     return Ok(Self(level));
@@ -32,7 +32,7 @@ macro_rules! level {
                 )))
             }
 
-            /// The number.
+            /// Returns the number of the level.
             #[must_use]
             pub fn get(self) -> i32 {
                 self.0
@@ -59,14 +59,13 @@ level! {
 }
 
 level! {
-    /// A level (quality) of BROTLI, 0 to 11; 4 by default. From 10 on it is slow by an order of
-    /// magnitude.
+    /// A level (quality) of BROTLI, 0 to 11; 4 by default. From 10 on, it is slower by an order of magnitude.
     BrotliLevel, "BROTLI", 0..=11, default 4
 }
 
 level! {
-    /// A level of ZSTD, up to 22; 1 by default. Negative levels trade size for more speed, 0 stands
-    /// for what libzstd calls its default.
+    /// A level of ZSTD, up to 22; 1 by default. Negative levels trade size for more speed. 0 stands for the default of
+    /// libzstd.
     ZstdLevel, "ZSTD", -131_072..=22, default 1
 }
 

@@ -8,8 +8,8 @@ use brotlic::decode::DecoderInfo;
 use brotlic::{BrotliDecoder, BrotliEncoderOptions, CompressorWriter, Quality, WindowSize};
 use herringbone_format::Result;
 
-/// Decodes Brotli streams. The library cannot reset its state, so each page makes a new one; its
-/// ring buffer is at most the 16 MiB window of RFC 7932, because large windows stay off.
+/// The decoder of Brotli streams. The library cannot reset its state, so each page creates a new one. Its ring
+/// buffer is at most the 16 MiB window of RFC 7932, because large windows stay off.
 pub(super) struct Libbrotli;
 
 impl Codec for Libbrotli {
@@ -26,10 +26,10 @@ impl Codec for Libbrotli {
     }
 }
 
-/// Counts what a stream decodes to, until it is more than `uncompressed` bytes.
+/// Counts the decompressed bytes of a stream, but stops once they exceed `uncompressed`.
 ///
 /// # Errors
-/// Corrupt where the stream is malformed, or ends early.
+/// Corrupt if the stream is malformed or ends early.
 pub(super) fn count(mut input: &[u8], uncompressed: usize) -> Result<usize> {
     let mut decoder = BrotliDecoder::new();
     let mut output = vec![0; COUNTED];
@@ -48,10 +48,10 @@ pub(super) fn count(mut input: &[u8], uncompressed: usize) -> Result<usize> {
     }
 }
 
-/// Log2 of the window, the greatest of RFC 7932 but two.
+/// Log2 of the window size. RFC 7932 allows up to 24.
 const WINDOW_BITS: u8 = 22;
 
-/// Makes Brotli streams. The library cannot reset its state, so each page makes a new one.
+/// The encoder of Brotli streams. The library cannot reset its state, so each page creates a new one.
 pub(super) struct LibbrotliCompressor(BrotliLevel);
 
 impl LibbrotliCompressor {
@@ -71,7 +71,7 @@ impl Compress for LibbrotliCompressor {
             .window_size(window)
             .build()
             .map_err(|error| failed(&error))?;
-        // Given all input at once it makes smaller streams, and faster, than in small parts.
+        // Passing all input at once makes the streams smaller, and is faster than passing small parts.
         let mut stream = CompressorWriter::with_encoder(encoder, out);
         stream.write_all(input).map_err(|error| failed(&error))?;
         stream

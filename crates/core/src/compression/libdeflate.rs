@@ -1,19 +1,19 @@
-//! GZIP through libdeflate, which decodes whole buffers two to three times as fast as a streaming
-//! inflate: Compression, "GZIP".
+//! GZIP through libdeflate, which decodes whole buffers two to three times as fast as a streaming inflate:
+//! Compression, "GZIP".
 //!
-//! It takes one member and does not tell where that ended. So a page counts as one sound member
-//! when it fills the output and the size at the end of the page says the same; everything else,
-//! errors included, is left to the decoder that knows about members. (A second member with the very
-//! same bytes goes unnoticed: the output is right as far as the page announces it.)
+//! It decodes one member and does not report where the member ended. A page is accepted as one valid member if the
+//! member fills the output, and if the size at the end of the page matches as well. Everything else, including
+//! errors, is left to the decoder that supports several members. (A second member with the very same bytes is not
+//! noticed: the output is correct up to the size declared by the page.)
 
 use super::compressor::{Compress, append, failed};
 use super::{Codec, GzipLevel, gzip::Gzip};
 use herringbone_format::Result;
 
-/// Decodes pages of one gzip member, and hands the others on.
+/// The decoder of pages with one gzip member. Other pages are passed on.
 pub(super) struct Libdeflate {
     whole: libdeflater::Decompressor,
-    /// Made when the first page turns out to need it.
+    /// The decoder for several members, created for the first page that needs it.
     members: Option<Gzip>,
 }
 
@@ -28,7 +28,7 @@ impl Libdeflate {
 
 impl Codec for Libdeflate {
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize> {
-        // The size is kept modulo 2^32.
+        // The size is stored modulo 2^32.
         let size = (output.len() as u32).to_le_bytes();
         if input.ends_with(&size) && self.whole.gzip_decompress(input, output) == Ok(output.len()) {
             return Ok(output.len());
@@ -39,13 +39,13 @@ impl Codec for Libdeflate {
     }
 }
 
-/// Makes pages of one gzip member.
+/// The encoder of pages with one gzip member.
 pub(super) struct LibdeflateCompressor(libdeflater::Compressor);
 
 impl LibdeflateCompressor {
     /// # Errors
     ///
-    /// Io: libdeflate has no such level, which no [`GzipLevel`] is.
+    /// Io if libdeflate does not have this level, which is not possible for a [`GzipLevel`].
     pub(super) fn new(level: GzipLevel) -> Result<Self> {
         let level = libdeflater::CompressionLvl::new(level.get())
             .map_err(|_| failed("GZIP", format_args!("no level {level}")))?;

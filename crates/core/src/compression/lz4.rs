@@ -1,5 +1,4 @@
-//! LZ4_RAW, and the deprecated LZ4 with the three layouts that old files have: Compression,
-//! "LZ4_RAW" and "LZ4".
+//! LZ4_RAW, and the deprecated LZ4 in the three layouts of old files: Compression, "LZ4_RAW" and "LZ4".
 
 use super::compressor::{Compress, append, failed};
 use super::{Codec, broken, hadoop, too_long};
@@ -11,7 +10,7 @@ use lz4_flex::block::{
 use lz4_flex::frame::FrameDecoder;
 use std::io::Read;
 
-/// Decodes LZ4_RAW: one LZ4 block without any framing.
+/// The decoder of LZ4_RAW: one LZ4 block without any framing.
 pub(super) struct Lz4Raw;
 
 impl Codec for Lz4Raw {
@@ -20,7 +19,7 @@ impl Codec for Lz4Raw {
     }
 }
 
-/// Makes LZ4_RAW: one LZ4 block without any framing.
+/// The encoder of LZ4_RAW: one LZ4 block without any framing.
 pub(super) struct Lz4RawCompressor(CompressTable);
 
 impl Lz4RawCompressor {
@@ -39,8 +38,8 @@ impl Compress for Lz4RawCompressor {
     }
 }
 
-/// How the bytes of an LZ4 page are laid out. The specification leaves it open; in the wild are
-/// Hadoop's framing, the frame format of the lz4 tool, and bare blocks.
+/// The layout of an LZ4 page. The specification leaves it open. Existing files contain Hadoop's framing, the frame
+/// format of the lz4 tool, and blocks without framing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
     Hadoop,
@@ -48,9 +47,9 @@ enum Layout {
     Block,
 }
 
-/// Decodes LZ4, whichever layout the writer chose.
+/// The decoder of LZ4 in any layout.
 pub(super) struct Lz4 {
-    /// The layout of the page before: one writer wrote the whole column chunk.
+    /// The layout of the previous page: the whole column chunk has one writer.
     layout: Layout,
 }
 
@@ -86,7 +85,7 @@ impl Codec for Lz4 {
     }
 }
 
-/// Decompresses as if the page had this layout.
+/// Decompresses a page, assuming this layout.
 fn attempt(layout: Layout, input: &[u8], output: &mut [u8]) -> Result<usize> {
     match layout {
         Layout::Hadoop => hadoop::decompress(input, output, |part, uncompressed| {
@@ -105,7 +104,7 @@ fn block(codec: &'static str, input: &[u8], output: &mut [u8]) -> Result<usize> 
     })
 }
 
-/// Decompresses one LZ4 frame after the other to the front of `output`.
+/// Decompresses LZ4 frames to the front of `output`, one after another.
 fn frames(mut input: &[u8], output: &mut [u8]) -> Result<usize> {
     const MAGIC: [u8; 4] = 0x184D_2204_u32.to_le_bytes();
 
@@ -115,7 +114,7 @@ fn frames(mut input: &[u8], output: &mut [u8]) -> Result<usize> {
             return Err(broken("LZ4", "no frame"));
         }
         let mut decoder = FrameDecoder::new(input);
-        // A frame ends with a read of nothing, for which there must be room to read something.
+        // A frame ends with a read of zero bytes. Such a read is only meaningful into a buffer that is not empty.
         loop {
             let mut probe = [0];
             let rest = output.get_mut(written..).unwrap_or_default();

@@ -1,13 +1,13 @@
-//! LZO: LZO1X blocks in Hadoop's framing, as the codec of Hadoop and Hive writes them, or one bare
-//! block a page: Compression, "LZO".
+//! LZO: LZO1X blocks in Hadoop's framing, as written by the codec of Hadoop and Hive, or one block without framing
+//! per page: Compression, "LZO".
 
 use super::{Codec, broken, hadoop, too_long};
 use herringbone_format::Result;
 
-/// Decodes LZO, framed or not.
+/// The decoder of LZO, with or without framing.
 #[derive(Default)]
 pub(super) struct Lzo {
-    /// The page before had no framing: one writer wrote the whole column chunk.
+    /// True if the previous page had no framing: the whole column chunk has one writer.
     is_bare: bool,
 }
 
@@ -28,7 +28,7 @@ impl Codec for Lzo {
     }
 }
 
-/// Decompresses as if the page were one bare block or not.
+/// Decompresses a page, assuming one block without framing if `is_bare`, and Hadoop's framing otherwise.
 fn attempt(is_bare: bool, input: &[u8], output: &mut [u8]) -> Result<usize> {
     match is_bare {
         true => block(input, output),

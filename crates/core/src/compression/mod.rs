@@ -1,14 +1,14 @@
 //! Compressed pages: one file and one cargo feature for each codec.
 //!
-//! Readers have [`decompress`], writers [`compress`] and [`Compression`], which is a codec with its level.
+//! Readers use [`decompress`]. Writers use [`compress`] and [`Compression`], which is a codec with its level.
 //!
-//! A page says how many bytes it holds when it is decompressed, so a codec is handed that many bytes and
-//! has to fill them exactly. The output slice is the bound: whatever the compressed bytes claim,
-//! nothing is written behind it and no buffer grows with a number from the file.
+//! The header of a page declares its decompressed size. The codec receives a slice of that size and must fill it
+//! exactly. This slice is the bound. Whatever the compressed bytes claim, the codec writes nothing past the end of
+//! the slice, and no buffer grows with a number from the file.
 //!
 //! | codec | feature | library |
 //! |---|---|---|
-//! | SNAPPY | `snappy` | our own: reads 1.2 to 1.4 times as fast as snap, writes blocks that are smaller |
+//! | SNAPPY | `snappy` | our own: reads 1.2 to 1.4 times as fast as snap, writes smaller blocks |
 //! | GZIP | `gzip`, and `libdeflate` for speed | zlib-rs, libdeflate (C) |
 //! | BROTLI | `brotli`, or `libbrotli` for speed | brotli, libbrotli (C) |
 //! | ZSTD | `zstd`, or `ruzstd` to read without C | libzstd (C), ruzstd |
@@ -63,30 +63,30 @@ use std::cell::RefCell;
 
 use herringbone_format::{CompressionCodec, Error, Result};
 
-/// One codec, with the scratch memory that it keeps between pages.
+/// A codec, with the scratch memory that it retains between pages.
 trait Codec: Send {
-    /// Decompresses all of `input` into the front of `output`; the number of bytes written.
+    /// Decompresses all of `input` to the front of `output`. Returns the number of bytes written.
     ///
     /// # Errors
     ///
-    /// Corrupt: `input` breaks the codec's format, ends early, or holds more than `output.len()`
-    /// uncompressed bytes.
+    /// Corrupt if `input` violates the codec's format, ends early, or contains more than `output.len()` decompressed
+    /// bytes.
     fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<usize>;
 }
 
 thread_local! {
-    /// The decompressors of this thread, one a codec at most.
+    /// The decompressors of this thread, at most one for each codec.
     static DECOMPRESSORS: RefCell<Vec<Decompressor>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Decompresses a page with the thread's decompressor for `codec`, which is made when it is first
-/// needed: there are far fewer threads than open column chunks.
+/// Decompresses a page with the thread's decompressor for `codec`, which is created on first use. Decompressors are
+/// kept by thread, because there are far fewer threads than open column chunks.
 ///
 /// # Errors
 ///
-/// Feature when the codec was not compiled in, naming the cargo feature. Unsupported when the id is not one of
-/// the specification. Corrupt when `input` breaks the codec's format, or holds fewer or more bytes than
-/// `output` has; what `output` holds afterwards is unspecified.
+/// Feature if the codec was not compiled in; the error names the cargo feature. Unsupported if the specification
+/// does not define the codec. Corrupt if `input` violates the codec's format, or if its decompressed size differs
+/// from the length of `output`. On an error, the contents of `output` are unspecified.
 pub fn decompress(codec: CompressionCodec, input: &[u8], output: &mut [u8]) -> Result<()> {
     DECOMPRESSORS.with_borrow_mut(|decompressors| {
         let known = decompressors.iter().position(|known| known.codec == codec);
@@ -104,32 +104,32 @@ pub fn decompress(codec: CompressionCodec, input: &[u8], output: &mut [u8]) -> R
     })
 }
 
-/// Looks whether `input` can hold `uncompressed` bytes, without memory for them. What it does not find is found by
-/// [`decompress`].
+/// Checks that `input` can contain `uncompressed` bytes, without allocating memory for them. Sizes that pass the
+/// check may still be refused by [`decompress`].
 ///
 /// # Errors
 ///
-/// Corrupt where it cannot.
+/// Corrupt if it cannot contain this number of bytes.
 pub(crate) fn check_uncompressed_size(
     codec: CompressionCodec,
     input: &[u8],
     uncompressed: usize,
 ) -> Result<()> {
     let is_possible = match codec {
-        // A match of 64 bytes takes three.
+        // A match of 64 bytes takes three bytes.
         CompressionCodec::Snappy => input.len().saturating_mul(22) >= uncompressed,
         // A match of 258 bytes takes two bits.
         CompressionCodec::Gzip => input.len().saturating_mul(1032) >= uncompressed,
-        // A byte makes a match longer by 255 bytes.
+        // Each additional byte extends a match by 255 bytes.
         CompressionCodec::Lz4 | CompressionCodec::Lz4Raw | CompressionCodec::Lzo => {
             input.len().saturating_mul(256) >= uncompressed
         }
-        // A block of 128 KiB takes four.
+        // A block of 128 KiB takes four bytes.
         CompressionCodec::Zstd => {
             (input.len() / 4).saturating_mul(128 << 10) >= uncompressed
                 && zstd_content_size(input).is_none_or(|said| said == uncompressed as u64)
         }
-        // No other codec may say as much in so little.
+        // No other codec can encode as much in as few bytes.
         CompressionCodec::Brotli => {
             input.len().saturating_mul(ORDINARY_RATIO) >= uncompressed
                 || brotli_count(input, uncompressed).is_ok_and(|counted| counted == uncompressed)
@@ -145,10 +145,10 @@ pub(crate) fn check_uncompressed_size(
     }
 }
 
-/// Uncompressed bytes for each byte of a Brotli stream, up to which it is decoded without being counted first.
+/// The compression ratio up to which a Brotli stream is decoded without a previous count of its bytes.
 const ORDINARY_RATIO: usize = 1024;
 
-/// Bytes of a Brotli stream that are decoded at a time to count them.
+/// The number of bytes decoded at a time while a Brotli stream is counted.
 #[cfg(any(feature = "brotli", feature = "libbrotli"))]
 const COUNTED: usize = 64 << 10;
 
@@ -168,19 +168,19 @@ fn zstd_content_size(_input: &[u8]) -> Option<u64> {
     None
 }
 
-/// Decompresses pages of one codec. Keep it for many pages: contexts are allocated once.
+/// A decompressor of pages with one codec. Reuse it for many pages, because its contexts are allocated once.
 pub(crate) struct Decompressor {
     codec: CompressionCodec,
     inner: Box<dyn Codec>,
 }
 
 impl Decompressor {
-    /// A decompressor for pages of a column chunk with this codec.
+    /// Creates a decompressor for pages of a column chunk with this codec.
     ///
     /// # Errors
     ///
-    /// Feature when the codec was not compiled in, naming the cargo feature; Unsupported when the
-    /// id is not one of the specification.
+    /// Feature if the codec was not compiled in; the error names the cargo feature. Unsupported if the specification
+    /// does not define the codec.
     pub(crate) fn new(codec: CompressionCodec) -> Result<Self> {
         let inner: Box<dyn Codec> = match codec {
             CompressionCodec::Uncompressed => Box::new(Uncompressed),
@@ -213,10 +213,10 @@ impl Decompressor {
     ///
     /// # Errors
     ///
-    /// Corrupt: `input` breaks the codec's format, or holds fewer or more uncompressed bytes than
-    /// `output` has. What `output` holds afterwards is then unspecified.
+    /// Corrupt if `input` violates the codec's format, or if its decompressed size differs from the length of `output`.
+    /// On an error, the contents of `output` are unspecified.
     pub(crate) fn decompress(&mut self, input: &[u8], output: &mut [u8]) -> Result<()> {
-        // A section without bytes (the values of a v2 page full of nulls) is empty in any codec.
+        // A section without bytes (the values of a v2 page of nulls alone) is empty in any codec.
         if input.is_empty() && output.is_empty() {
             return Ok(());
         }
@@ -232,7 +232,7 @@ impl Decompressor {
     }
 }
 
-/// Bytes that are stored as they are. Who can use a slice of the file instead should do so.
+/// A codec for bytes stored unchanged. Callers that can use a slice of the file instead should do so.
 struct Uncompressed;
 
 impl Codec for Uncompressed {
@@ -245,7 +245,7 @@ impl Codec for Uncompressed {
     }
 }
 
-/// Why there is no codec for this id.
+/// Returns the error for a codec that is not available.
 fn absent(codec: CompressionCodec) -> Error {
     let feature = match codec {
         CompressionCodec::Snappy => "snappy",
@@ -261,7 +261,7 @@ fn absent(codec: CompressionCodec) -> Error {
     ))
 }
 
-/// The error of data that goes on behind the announced size.
+/// Returns the error for data that extends past the declared size.
 #[cold]
 fn too_long(codec: &'static str) -> Error {
     Error::corrupt(format!(
@@ -269,7 +269,7 @@ fn too_long(codec: &'static str) -> Error {
     ))
 }
 
-/// The error of data that breaks the codec's format; `reason` is the library's.
+/// Returns the error for data that violates the codec's format; `reason` is the library's.
 #[cold]
 #[allow(
     dead_code,

@@ -1,4 +1,4 @@
-//! ZSTD: one or more Zstandard frames (RFC 8878), in pure Rust, read only: Compression, "ZSTD".
+//! ZSTD: one or more Zstandard frames (RFC 8878), in pure Rust, for reading only: Compression, "ZSTD".
 
 use super::{Codec, broken, too_long};
 use ::ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
@@ -6,13 +6,13 @@ use ::ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use herringbone_format::Result;
 use std::io::Read as _;
 
-/// The window that a frame may ask for, at least: what RFC 8878, section 3.1.1.1.2, wants decoders to
-/// support. A frame that says its size has no larger window than that.
+/// The minimum window size that frames may require, in bytes. RFC 8878, section 3.1.1.1.2, recommends that decoders
+/// support it. The window of a frame with a declared size is not larger than this size.
 const WINDOW: usize = 8 << 20;
-/// Uncompressed bytes that are decoded at a time, beside the window.
+/// The number of bytes decoded at a time, in addition to the window.
 const BLOCKS: usize = 1 << 20;
 
-/// Decodes Zstandard frames.
+/// The decoder of Zstandard frames.
 pub(super) struct Ruzstd(FrameDecoder);
 
 impl Ruzstd {
@@ -22,8 +22,8 @@ impl Ruzstd {
 }
 
 impl Ruzstd {
-    /// Decodes the frame at the front of `input` to the front of `output`, or skips it; the number of
-    /// bytes written.
+    /// Decodes the frame at the front of `input` to the front of `output`, or skips it. Returns the number of bytes
+    /// written.
     fn frame(&mut self, input: &mut &[u8], output: &mut [u8]) -> Result<usize> {
         let failed = |error: FrameDecoderError| broken("ZSTD", error);
         match self.0.init(&mut *input) {

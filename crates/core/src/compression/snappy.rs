@@ -1,5 +1,4 @@
-//! SNAPPY: the raw Snappy block format, without the framing that Snappy's own files
-//! have: Compression, "SNAPPY".
+//! SNAPPY: the raw Snappy block format, without the framing of Snappy's own files: Compression, "SNAPPY".
 
 use herringbone_format::{Error, Result};
 use herringbone_kernels::snappy::{Compressor, TooLong, decompress};
@@ -7,10 +6,11 @@ use herringbone_kernels::snappy::{Compressor, TooLong, decompress};
 use super::compressor::{Compress, far_apart};
 use super::{Codec, broken};
 
-/// Bytes of one kind that are searched for themselves. Behind others that have nothing the search would go in large steps.
+/// The minimum number of bytes of a section with its own match search. After bytes without matches, the search
+/// would advance in large steps.
 const LEAST_PART: usize = 256;
 
-/// Decodes raw Snappy blocks, with the kernel of that name.
+/// The decoder of raw Snappy blocks, using the Snappy kernel.
 pub(super) struct Snappy;
 
 impl Codec for Snappy {
@@ -19,7 +19,7 @@ impl Codec for Snappy {
     }
 }
 
-/// Makes raw Snappy blocks, with the kernel of that name.
+/// The encoder of raw Snappy blocks, using the Snappy kernel.
 #[derive(Default)]
 pub(super) struct SnappyCompressor(Compressor);
 

@@ -1,14 +1,14 @@
-//! Pages that other libraries compressed, and what becomes of them when they are damaged.
+//! Pages compressed by other libraries, intact and damaged.
 
 use super::*;
 use CompressionCodec::{Brotli, Gzip, Lz4, Lz4Raw, Lzo, Snappy, Zstd};
 use herringbone_format::ErrorKind;
 
-/// What every vector of [`PAGES`] holds, eight times.
+/// One eighth of the contents of every vector of [`PAGES`], which repeat it.
 const WORDS: &[u8] = b"herringbone parquet ";
 
-/// Pages of the same 160 bytes. Written by Arrow C++ (Snappy, Brotli, Zstandard, LZ4 blocks and
-/// frames) and zlib; the framing of Hadoop and the LZO blocks by hand.
+/// Pages of the same 160 bytes. Written by Arrow C++ (Snappy, Brotli, Zstandard, LZ4 blocks and frames) and zlib.
+/// Hadoop's framing and the LZO blocks were written by hand.
 const PAGES: &[(&str, CompressionCodec, &[u8])] = &[
     (
         "snappy",
@@ -101,8 +101,8 @@ const PAGES: &[(&str, CompressionCodec, &[u8])] = &[
     ),
 ];
 
-/// The vectors whose codec is compiled in, each with a decompressor; and with each library that could
-/// read it, where there are several.
+/// Returns the vectors whose codec is compiled in, each with a decompressor. If several libraries can read a
+/// vector, it is returned with each of them.
 fn pages() -> impl Iterator<Item = (&'static str, Decompressor, &'static [u8])> {
     let all = |codec| match Decompressor::new(codec) {
         Ok(decompressor) => {
@@ -120,7 +120,7 @@ fn pages() -> impl Iterator<Item = (&'static str, Decompressor, &'static [u8])> 
     })
 }
 
-/// Decompressors that give way to a faster one.
+/// Returns decompressors that are replaced by a faster one.
 fn others(codec: CompressionCodec) -> Vec<Decompressor> {
     let inner: Vec<Box<dyn Codec>> = match codec {
         #[cfg(feature = "brotli")]
@@ -135,7 +135,7 @@ fn others(codec: CompressionCodec) -> Vec<Decompressor> {
         .collect()
 }
 
-/// Decompresses into a slice that starts out as something else than zeros.
+/// Decompresses into a slice that initially contains bytes other than zeros.
 fn decompress(decompressor: &mut Decompressor, page: &[u8], size: usize) -> Result<Vec<u8>> {
     let mut output = vec![0xa5; size];
     decompressor.decompress(page, &mut output)?;
@@ -186,7 +186,7 @@ fn bytes_behind_the_data_are_an_error() {
         let longer = [page, &[0xee; 5]].concat();
         let error = decompress(&mut decompressor, &longer, 160).expect_err(name);
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{name}");
-        // libdeflate does not tell that the same member follows once more.
+        // libdeflate does not report a second copy of the same member.
         if name != "gzip" {
             let twice = [page, page].concat();
             let error = decompress(&mut decompressor, &twice, 160).expect_err(name);
@@ -231,7 +231,7 @@ fn random_bytes_do_not_panic() {
     };
     for (_, mut decompressor, page) in pages() {
         for length in 1..120 {
-            // Behind a sound beginning, so that more than the header is reached.
+            // After a valid beginning, so that more than the header is reached.
             for kept in [0, 4, 12, 30] {
                 let mut damaged = page[..kept.min(page.len())].to_vec();
                 damaged.extend((0..length).map(|_| byte()));

@@ -10,14 +10,14 @@ use ::zstd::zstd_safe::{
 use herringbone_format::{Error, Result};
 use std::io::Cursor;
 
-/// Decodes Zstandard frames. libzstd walks all frames of the input, skippable ones included, and
-/// decodes straight into the output, which also serves as its window.
+/// The decoder of Zstandard frames. libzstd decodes all frames of the input, including skippable ones. It decodes
+/// directly into the output, which also serves as its window.
 pub(super) struct Zstd(::zstd::bulk::Decompressor<'static>);
 
 impl Zstd {
     /// # Errors
     ///
-    /// Io: libzstd got no memory for its context.
+    /// Io if libzstd could not allocate its context.
     pub(super) fn new() -> Result<Self> {
         Ok(Self(
             ::zstd::bulk::Decompressor::new().map_err(Error::from)?,
@@ -33,7 +33,7 @@ impl Codec for Zstd {
     }
 }
 
-/// How many bytes a single frame says that it holds.
+/// Returns the number of bytes that a single frame claims to contain; `None` for several frames.
 pub(super) fn content_size(input: &[u8]) -> Option<u64> {
     ::zstd::zstd_safe::find_frame_compressed_size(input)
         .ok()
@@ -42,16 +42,16 @@ pub(super) fn content_size(input: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-/// Bytes of one kind from which on the codec learns anew which are frequent: it takes up to 100 to say.
+/// The minimum number of bytes of a section for which the codec builds new code tables. These take up to 100 bytes.
 const LEAST_PART: usize = 512;
 
-/// Makes one Zstandard frame a page, which says how many uncompressed bytes it holds.
+/// The encoder of pages with one Zstandard frame, which declares its decompressed size.
 pub(super) struct ZstdCompressor(CCtx<'static>);
 
 impl ZstdCompressor {
     /// # Errors
     ///
-    /// Io: libzstd got no memory for its context.
+    /// Io if libzstd could not allocate its context.
     pub(super) fn new(level: ZstdLevel) -> Result<Self> {
         let mut context = CCtx::try_create().ok_or_else(|| failed("ZSTD", "no memory"))?;
         let level = CParameter::CompressionLevel(level.get());
@@ -63,20 +63,20 @@ impl ZstdCompressor {
 impl Compress for ZstdCompressor {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
         out.reserve(compress_bound(input.len()));
-        // libzstd writes to the reserved memory behind what is there, which need not be zeroed.
+        // libzstd writes to the reserved memory after the existing bytes. It need not be zeroed.
         let mut tail = Cursor::new(out);
         tail.set_position(tail.get_ref().len() as u64);
         self.0.compress2(&mut tail, input).map_err(code)?;
         Ok(())
     }
 
-    /// A block, which has codes of its own for the bytes that are frequent in it, ends at each cut.
+    /// Ends a block at each cut. Each block has its own codes for the bytes that are frequent in it.
     fn compress_cut(&mut self, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<()> {
         let cuts = far_apart(cuts, input.len(), LEAST_PART);
         if cuts.is_empty() {
             return self.compress(input, out);
         }
-        // A block has a header of 3 bytes, and what is flushed ends in one.
+        // A block has a header of 3 bytes, and each flush ends a block.
         out.reserve(compress_bound(input.len()) + 16 * (cuts.len() + 1));
         let size = Some(input.len() as u64);
         self.0.set_pledged_src_size(size).map_err(code)?;
