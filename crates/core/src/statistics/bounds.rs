@@ -1,4 +1,4 @@
-//! Bounds of the values of a page or of a column chunk, one kind of accumulator an order.
+//! Bounds of the values of a page or of a column chunk, with one kind of accumulator per order.
 
 use super::EncodedBounds;
 use super::bytes::{ByteOrder, ByteRange};
@@ -10,9 +10,9 @@ use herringbone_format::Type;
 use herringbone_kernels::min_max;
 use herringbone_schema::ColumnOrderKind;
 
-/// The least and the greatest of the values that it was given.
+/// Accumulates the minimum and the maximum of values.
 ///
-/// The caller gives values of the column's physical type; others are passed over.
+/// The caller must pass values of the column's physical type. Other values are ignored.
 ///
 /// ```
 /// use herringbone_core::statistics::BoundsBuilder;
@@ -31,10 +31,10 @@ pub struct BoundsBuilder {
     range: Range,
 }
 
-/// The values so far, as what they are compared as.
+/// The bounds so far, in the type used for comparison.
 #[derive(Debug, Clone)]
 enum Range {
-    /// There is no order.
+    /// The column has no order.
     None,
     Signed(Option<(i64, i64)>),
     Unsigned(Option<(u64, u64)>),
@@ -43,8 +43,8 @@ enum Range {
 }
 
 impl BoundsBuilder {
-    /// No values yet, of a column of this type and order. An order that is none of the physical type
-    /// counts as undefined.
+    /// Creates a builder without values, for a column of this type and order. An order that does not apply to the
+    /// physical type is treated as undefined.
     #[must_use]
     pub fn new(order: ColumnOrderKind, physical: Type) -> Self {
         use ColumnOrderKind::{
@@ -69,12 +69,12 @@ impl BoundsBuilder {
         Self { physical, range }
     }
 
-    /// Has [`finish`](Self::finish) shorten bounds to at most `length` bytes, where that is possible: of long values,
-    /// no more is kept than this takes.
+    /// Makes [`finish`](Self::finish) shorten bounds to at most `length` bytes, if possible. Of long values, only the
+    /// bytes needed for this are retained.
     ///
-    /// Bounds of BYTE_ARRAY in unsigned order can be shortened. Those of fixed length stay whole, since a shorter value
-    /// is none of the type, and so do decimals, since shorter ones are different numbers; and a maximum that has
-    /// nothing but the greatest bytes or characters.
+    /// Bounds of BYTE_ARRAY in unsigned order can be shortened. Bounds of fixed-length types stay whole, because a
+    /// shorter value is not valid for the type. Decimals stay whole, because shorter ones are different numbers. A
+    /// maximum also stays whole if it consists only of the greatest byte or character.
     #[must_use]
     pub fn shortened(mut self, length: usize) -> Self {
         if let Range::Bytes(range) = &mut self.range
@@ -86,7 +86,7 @@ impl BoundsBuilder {
         self
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         match &self.range {
@@ -95,8 +95,7 @@ impl BoundsBuilder {
         }
     }
 
-    /// Takes values of a BOOLEAN column: the bits from `first` to `first + n`, the lowest bit of a
-    /// byte first.
+    /// Adds values of a BOOLEAN column: the bits from `first` to `first + n`, the lowest bit of a byte first.
     pub fn bits(&mut self, bits: &[u8], first: usize, n: usize) {
         if let Range::Unsigned(range) = &mut self.range
             && n > 0
@@ -106,7 +105,7 @@ impl BoundsBuilder {
         }
     }
 
-    /// Takes values of an INT32 column.
+    /// Adds values of an INT32 column.
     pub fn i32(&mut self, values: &[i32]) {
         match &mut self.range {
             Range::Signed(range) => {
@@ -123,7 +122,7 @@ impl BoundsBuilder {
         }
     }
 
-    /// Takes values of an INT64 column.
+    /// Adds values of an INT64 column.
     pub fn i64(&mut self, values: &[i64]) {
         match &mut self.range {
             Range::Signed(range) => {
@@ -140,21 +139,21 @@ impl BoundsBuilder {
         }
     }
 
-    /// Takes values of a FLOAT column.
+    /// Adds values of a FLOAT column.
     pub fn f32(&mut self, values: &[f32]) {
         if let Range::Float(range) = &mut self.range {
             range.singles(values);
         }
     }
 
-    /// Takes values of a DOUBLE column.
+    /// Adds values of a DOUBLE column.
     pub fn f64(&mut self, values: &[f64]) {
         if let Range::Float(range) = &mut self.range {
             range.doubles(values);
         }
     }
 
-    /// Takes values of a FIXED_LEN_BYTE_ARRAY or INT96 column, `width` bytes each.
+    /// Adds values of a FIXED_LEN_BYTE_ARRAY or INT96 column, `width` bytes each.
     pub fn fixed(&mut self, bytes: &[u8], width: usize) {
         match &mut self.range {
             Range::Float(range) => range.halves(bytes),
@@ -163,19 +162,19 @@ impl BoundsBuilder {
         }
     }
 
-    /// Takes one value of a BYTE_ARRAY column.
+    /// Adds one value of a BYTE_ARRAY column.
     pub fn bytes(&mut self, value: &[u8]) {
         self.byte_arrays([value]);
     }
 
-    /// Takes values of a BYTE_ARRAY column. Of many values, at most two are copied.
+    /// Adds values of a BYTE_ARRAY column. At most two of the values are copied.
     pub fn byte_arrays<'a>(&mut self, values: impl IntoIterator<Item = &'a [u8]>) {
         if let Range::Bytes(range) = &mut self.range {
             range.arrays(values);
         }
     }
 
-    /// Takes what another builder of the same column took.
+    /// Adds the values of another builder for the same column.
     pub fn merge(&mut self, other: &Self) {
         match (&mut self.range, &other.range) {
             (Range::Signed(range), Range::Signed(Some(other))) => widen(range, *other),
@@ -186,7 +185,7 @@ impl BoundsBuilder {
         }
     }
 
-    /// How many NaNs there were; None when the column has no floats.
+    /// Returns the number of NaNs; `None` if the values are not floating-point numbers.
     #[must_use]
     pub fn nan_count(&self) -> Option<i64> {
         match &self.range {
@@ -195,11 +194,11 @@ impl BoundsBuilder {
         }
     }
 
-    /// The bounds as they are written.
+    /// Returns the bounds in the form written to the file.
     ///
-    /// With `ieee_order`, floats get the bounds of `IEEE_754_TOTAL_ORDER`: if there are only NaNs,
-    /// the least and greatest of them. Otherwise those of `TYPE_ORDER`: never a NaN, and zeros get
-    /// the sign that includes both.
+    /// With `ieee_order`, floating-point numbers get the bounds of `IEEE_754_TOTAL_ORDER`: if all values are NaNs, the
+    /// least and the greatest of them. Without it, they get the bounds of `TYPE_ORDER`: never a NaN, and a zero gets
+    /// the sign that includes both zeros.
     #[must_use]
     pub fn finish(&self, ieee_order: bool) -> EncodedBounds {
         let encoded = match &self.range {
@@ -225,20 +224,20 @@ impl BoundsBuilder {
         }
     }
 
-    /// Integers as the physical type has them.
+    /// Encodes integers in the width of the physical type.
     fn integers(&self, min: i64, max: i64) -> (Vec<u8>, Vec<u8>) {
         let width = match self.physical {
             Type::Boolean => 1,
             Type::Int32 => 4,
             _ => 8,
         };
-        // The value fits: it came from there, and the high bytes only repeat the sign.
+        // The value fits, because it was read from this width. The high bytes only repeat the sign.
         let encode = |value: i64| value.to_le_bytes().into_iter().take(width).collect();
         (encode(min), encode(max))
     }
 }
 
-/// Bounds of byte arrays, of at most `length` bytes where that is possible.
+/// Returns the bounds of byte arrays, shortened to at most `length` bytes if possible.
 fn shortened(min: &[u8], max: &[u8], length: usize) -> EncodedBounds {
     let raised = truncate::max(max, length);
     EncodedBounds {

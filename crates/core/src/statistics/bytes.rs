@@ -6,14 +6,14 @@ use herringbone_kernels::between::first_of;
 
 use super::truncate;
 
-/// How byte arrays compare.
+/// The order of byte arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ByteOrder {
-    /// Byte by byte, unsigned; a prefix comes first.
+    /// Byte by byte, unsigned. A prefix sorts first.
     Unsigned,
-    /// As big-endian integers in two's complement, of any length.
+    /// Big-endian integers in two's complement, of any length.
     Signed,
-    /// As days (the last four bytes), then nanoseconds (the first eight), little endian and signed.
+    /// Days (the last four bytes), then nanoseconds (the first eight), little-endian and signed.
     Int96,
 }
 
@@ -27,7 +27,7 @@ impl ByteOrder {
     }
 }
 
-/// Compares big-endian integers in two's complement. No bytes are the number 0.
+/// Compares big-endian integers in two's complement. An empty array is the number 0.
 fn compare_signed(a: &[u8], b: &[u8]) -> Ordering {
     let negative = |bytes: &[u8]| bytes.first().is_some_and(|byte| *byte >= 0x80);
     match (negative(a), negative(b)) {
@@ -35,7 +35,7 @@ fn compare_signed(a: &[u8], b: &[u8]) -> Ordering {
         (false, true) => return Ordering::Greater,
         _ => {}
     }
-    // Behind the bytes that only repeat the sign, the longer number is further from zero.
+    // Without the leading bytes that only repeat the sign, the longer number is further from zero.
     let sign = if negative(a) { 0xff } else { 0 };
     let digits = |bytes: &[u8]| bytes.iter().skip_while(|byte| **byte == sign).count();
     let (digits_a, digits_b) = (digits(a), digits(b));
@@ -46,24 +46,24 @@ fn compare_signed(a: &[u8], b: &[u8]) -> Ordering {
     }
 }
 
-/// Day and nanosecond of the day of an INT96; bytes that are missing are zeros.
+/// Returns the day and the nanosecond of the day of an INT96. Missing bytes are zeros.
 fn timestamp(bytes: &[u8]) -> (i32, i64) {
     let nanos = bytes.first_chunk().copied().unwrap_or_default();
     let days = bytes.last_chunk().copied().unwrap_or_default();
     (i32::from_le_bytes(days), i64::from_le_bytes(nanos))
 }
 
-/// The byte arrays so far.
+/// The bounds of byte arrays so far.
 #[derive(Debug, Clone)]
 pub(super) struct ByteRange {
     order: ByteOrder,
     bounds: Option<(Vec<u8>, Vec<u8>)>,
-    /// Bytes of bounds as they are wanted, if they may be shortened.
+    /// The target length of bounds in bytes, if they may be shortened.
     length: Option<usize>,
 }
 
 impl ByteRange {
-    /// Bytes held.
+    /// Returns the number of bytes held.
     pub(super) fn heap_bytes(&self) -> usize {
         let bounds = self.bounds.as_ref();
         bounds.map_or(0, |(min, max)| min.capacity() + max.capacity())
@@ -77,12 +77,12 @@ impl ByteRange {
         }
     }
 
-    /// From now on, bounds are kept as far as those of `length` bytes follow from them.
+    /// Limits retained values to the bytes that determine bounds of `length` bytes. Applies to values added later.
     pub(super) fn shorten(&mut self, length: usize) {
         self.length = Some(length);
     }
 
-    /// The bytes that bounds are shortened to, if they may be.
+    /// Returns the target length of bounds in bytes, if they may be shortened.
     pub(super) fn length(&self) -> Option<usize> {
         self.length
     }
@@ -91,34 +91,34 @@ impl ByteRange {
         self.order
     }
 
-    /// The least and the greatest.
+    /// Returns the minimum and the maximum.
     pub(super) fn bounds(&self) -> Option<(&[u8], &[u8])> {
         let (min, max) = self.bounds.as_ref()?;
         Some((min, max))
     }
 
-    /// Takes values of `width` bytes each.
+    /// Adds values of `width` bytes each.
     pub(super) fn fixed(&mut self, bytes: &[u8], width: usize) {
         if width == 0 {
             return;
         }
         let values = bytes.chunks_exact(width);
         match self.order {
-            // Decimals have the first bytes in common.
+            // The first bytes of decimals are usually equal.
             ByteOrder::Signed if width <= size_of::<i128>() => {
                 if let Some(found) = extremes_as_numbers(bytes, width) {
                     let [min, max] = found.map(i128::to_be_bytes);
                     self.widen(min.get(..width).zip(max.get(..width)));
                 }
             }
-            // Equally long, they compare like unsigned ones whose sign bit is flipped.
+            // Signed values of equal length compare like unsigned ones whose sign bit is flipped.
             ByteOrder::Signed => self.widen(extremes_by_prefix(values, 1 << 63)),
             ByteOrder::Unsigned => self.widen(extremes_by_prefix(values, 0)),
             ByteOrder::Int96 => self.widen(self.extremes(values)),
         }
     }
 
-    /// Takes values of any lengths.
+    /// Adds values of any lengths.
     pub(super) fn arrays<'a>(&mut self, values: impl IntoIterator<Item = &'a [u8]>) {
         let values = values.into_iter();
         let found = match self.order {
@@ -148,7 +148,7 @@ impl ByteRange {
         }))
     }
 
-    /// Widens the bounds to hold others; what does not change is not copied.
+    /// Widens the bounds to include another range. A bound is copied only if it changes.
     fn widen(&mut self, found: Option<(&[u8], &[u8])>) {
         let Some((min, max)) = found else { return };
         let length = self.length;
@@ -168,14 +168,15 @@ impl ByteRange {
     }
 }
 
-/// What of a least value a bound of `length` bytes follows from: so many, and one more if there are more.
-/// Values that are equal as far as that have the same bound.
+/// Returns the prefix of a minimum that determines a bound of `length` bytes: `length + 1` bytes, or the whole
+/// value if it is shorter. Values with equal prefixes have equal bounds.
 fn needed(value: &[u8], length: Option<usize>) -> &[u8] {
     let needed = length.and_then(|length| value.get(..length.checked_add(1)?));
     needed.unwrap_or(value)
 }
 
-/// The same of a greatest value, which stays whole where no shorter one is greater.
+/// Returns the prefix of a maximum that determines a bound of `length` bytes. Returns the whole value if a shorter
+/// upper bound does not exist.
 fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
     match length {
         Some(length) if truncate::max(value, length).is_some() => needed(value, Some(length)),
@@ -183,7 +184,8 @@ fn needed_of_max(value: &[u8], length: Option<usize>) -> &[u8] {
     }
 }
 
-/// The least and the greatest of big-endian integers of `width` bytes, 1 to 16, as numbers that begin with their bytes.
+/// Returns the least and the greatest of big-endian integers of `width` bytes, 1 to 16. The leading bytes of the
+/// returned numbers are those of the values.
 fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
     const BYTES: usize = size_of::<i128>();
     let of_value = -1 << (8 * (BYTES - width));
@@ -194,7 +196,7 @@ fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
         max = max.max(number);
     };
     let mut rest = bytes;
-    // Bytes of the values behind it are loaded with each.
+    // Each load includes bytes of the following values.
     while let Some(bytes) = rest.first_chunk() {
         widen(*bytes);
         rest = rest.get(width..).unwrap_or_default();
@@ -207,10 +209,10 @@ fn extremes_as_numbers(bytes: &[u8], width: usize) -> Option<[i128; 2]> {
     (bytes.len() >= width).then_some([min, max])
 }
 
-/// The least and the greatest, byte by byte, after `flip` was applied to the first eight bytes.
+/// Returns the minimum and the maximum in byte order, after `flip` is applied to the first eight bytes.
 ///
-/// Most comparisons end with these eight, which are compared as one number, and most others with the eight behind. `flip`
-/// may only be other than zero when all values are equally long.
+/// Most comparisons are decided by these eight bytes, which are compared as one number. Most of the others are
+/// decided by the next eight. `flip` may be nonzero only if all values have equal lengths.
 fn extremes_by_prefix<'a>(
     mut values: impl Iterator<Item = &'a [u8]>,
     flip: u64,
@@ -220,13 +222,13 @@ fn extremes_by_prefix<'a>(
     let (mut min, mut max) = (first, first);
     let head = |prefix: u64| (prefix >> 56) as u8;
     for value in values {
-        // Often the first byte tells, whatever the length.
+        // The first byte is often decisive, whatever the length.
         let first = value.first().copied().unwrap_or(0) ^ head(flip);
         if head(min.0) < first && first < head(max.0) {
             continue;
         }
         let value = prefixed(value);
-        // Equal prefixes have equal sign bits, so the rest of the comparison is the same.
+        // Equal prefixes have equal sign bits, so the rest of the comparison does not depend on `flip`.
         if is_less(value, min) {
             min = value;
         } else if is_less(max, value) {
@@ -236,7 +238,7 @@ fn extremes_by_prefix<'a>(
     Some((min.1, max.1))
 }
 
-/// Whether a value is less than another; both with their prefix.
+/// Returns true if `one` is less than `other`. Each is a prefix and the whole value.
 #[inline(always)]
 fn is_less(one: (u64, &[u8]), other: (u64, &[u8])) -> bool {
     if one.0 != other.0 {
@@ -248,7 +250,7 @@ fn is_less(one: (u64, &[u8]), other: (u64, &[u8])) -> bool {
     }
 }
 
-/// The second eight bytes as [`first_of`] has the first.
+/// Returns bytes 8 to 15 in the form in which [`first_of`] returns bytes 0 to 7.
 #[inline(always)]
 fn second(value: &[u8]) -> u64 {
     if let Some((_, rest)) = value.split_first_chunk::<8>() {
@@ -256,7 +258,7 @@ fn second(value: &[u8]) -> u64 {
             return u64::from_be_bytes(*second);
         }
         if let Some(last) = value.last_chunk() {
-            // Those that belong to the first eight are shifted out.
+            // Bytes that belong to the first eight are shifted out.
             let missing = 8 * (8 - rest.len() as u32);
             return u64::from_be_bytes(*last).checked_shl(missing).unwrap_or(0);
         }
@@ -268,7 +270,7 @@ fn second(value: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    /// Values of up to 20 bytes that are often equal for long.
+    /// Returns values of up to 20 bytes, many with long common prefixes.
     fn texts() -> Vec<Vec<u8>> {
         let mut state = 7_u32;
         let mut next = move |n: u32| {

@@ -1,4 +1,4 @@
-//! Bounds in the form in which they are written, and their order.
+//! Bounds in the form written to the file, and their order.
 
 use super::bytes::ByteOrder;
 use super::float::Width;
@@ -6,23 +6,23 @@ use herringbone_format::{Statistics, Type};
 use herringbone_schema::ColumnOrderKind;
 use std::cmp::Ordering;
 
-/// Bounds as PLAIN values, byte arrays without their length.
+/// Bounds as PLAIN values; byte arrays without their length.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct EncodedBounds {
-    /// No value is less. None without values, and where there is no order.
+    /// A value such that no other value is less. `None` if there are no values or no order.
     pub min: Option<Vec<u8>>,
-    /// No value is greater.
+    /// A value such that no other value is greater. `None` if there are no values or no order.
     pub max: Option<Vec<u8>>,
-    /// Whether `min` is one of the values.
+    /// True if `min` is one of the values.
     pub min_exact: bool,
-    /// Whether `max` is one of the values.
+    /// True if `max` is one of the values.
     pub max_exact: bool,
-    /// How many values are NaNs; None when the column has no floats.
+    /// The number of NaNs; `None` if the values are not floating-point numbers.
     pub nan_count: Option<i64>,
 }
 
 impl EncodedBounds {
-    /// The statistics of a page or column chunk with these bounds and so many nulls.
+    /// Converts the bounds to the statistics of a page or column chunk with `null_count` nulls.
     #[must_use]
     pub fn into_statistics(self, null_count: i64) -> Statistics {
         Statistics::new()
@@ -35,7 +35,7 @@ impl EncodedBounds {
     }
 }
 
-/// Compares two encoded bounds. None when there is no order, when one is a NaN, and when one is no
+/// Compares two encoded bounds. Returns `None` if there is no order, if one of them is a NaN, or if one is not a
 /// value of the type.
 #[must_use]
 pub fn compare(order: ColumnOrderKind, physical: Type, a: &[u8], b: &[u8]) -> Option<Ordering> {

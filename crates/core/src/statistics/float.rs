@@ -1,12 +1,12 @@
-//! Bounds of floats of all widths.
+//! Bounds of floating-point numbers of all widths.
 //!
-//! Floats are kept as integers that have the total order of IEEE 754. The zeros are then
-//! neighbours, -0 being -1 and +0 being 0.
+//! The numbers are stored as integer keys in the total order of IEEE 754. The zeros are adjacent: -0 has the key
+//! -1, and +0 has the key 0.
 
 use super::range::widen;
 use herringbone_kernels::min_max;
 
-/// How wide a float is.
+/// The width of a floating-point number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Width {
     /// FLOAT16.
@@ -18,9 +18,9 @@ pub(super) enum Width {
 }
 
 impl Width {
-    /// The little-endian bytes of the float with this key.
+    /// Returns the little-endian bytes of the number with this key.
     fn encode(self, key: i64) -> Vec<u8> {
-        // Giving a float its key is its own inverse.
+        // The mapping from bits to keys is its own inverse.
         match self {
             Self::Half => half_key((key as i16).cast_unsigned()).to_le_bytes()[..2].to_vec(),
             Self::Single => single_key((key as i32).cast_unsigned()).to_le_bytes()[..4].to_vec(),
@@ -28,7 +28,7 @@ impl Width {
         }
     }
 
-    /// The key of the float with these little-endian bytes; None for a NaN and another width.
+    /// Returns the key of the number with these little-endian bytes; `None` for a NaN, or for another width.
     pub(super) fn decode(self, bytes: &[u8]) -> Option<i64> {
         let (key, infinity) = match self {
             Self::Half => (
@@ -44,7 +44,7 @@ impl Width {
                 double_key(f64::INFINITY.to_bits()),
             ),
         };
-        // Keys of negative values are the complements of those of positive ones.
+        // Keys of negative values are the complements of those of positive values.
         (!infinity..=infinity).contains(&key).then_some(key)
     }
 }
@@ -64,13 +64,13 @@ fn double_key(bits: u64) -> i64 {
     bits ^ ((bits >> 63) & i64::MAX)
 }
 
-/// The floats so far.
+/// The bounds of floating-point numbers so far.
 #[derive(Debug, Clone)]
 pub(super) struct FloatRange {
     width: Width,
-    /// Keys of the least and the greatest value that is no NaN.
+    /// The keys of the least and the greatest value other than NaN.
     range: Option<(i64, i64)>,
-    /// Keys of the least and the greatest NaN, as long as there are only NaNs.
+    /// The keys of the least and the greatest NaN, used only if all values are NaNs.
     nans: Option<(i64, i64)>,
     nan_count: i64,
 }
@@ -85,7 +85,7 @@ impl FloatRange {
         }
     }
 
-    /// Takes half-precision floats, two bytes each.
+    /// Adds half-precision numbers of two bytes each.
     pub(super) fn halves(&mut self, bytes: &[u8]) {
         let infinity = half_key(half::f16::INFINITY.to_bits());
         for value in bytes.as_chunks().0 {
@@ -113,7 +113,7 @@ impl FloatRange {
         self.take(range, found.nan_count, values.iter().map(|nan| key(*nan)));
     }
 
-    /// Takes what was found in some values, which are all NaNs where there is no range.
+    /// Adds the extremes of some values. If `range` is `None`, all of these values are NaNs.
     fn take(
         &mut self,
         range: Option<(i64, i64)>,
@@ -142,11 +142,11 @@ impl FloatRange {
         self.nan_count
     }
 
-    /// The bounds of `IEEE_754_TOTAL_ORDER`, or else those of `TYPE_ORDER`.
+    /// Returns the bounds of `IEEE_754_TOTAL_ORDER` if `ieee_order` is set, otherwise those of `TYPE_ORDER`.
     pub(super) fn encode(&self, ieee_order: bool) -> Option<(Vec<u8>, Vec<u8>)> {
         let (min, max) = match (self.range, ieee_order) {
             (Some(range), true) => range,
-            // In an order without signs of zero, the bounds must hold for both.
+            // In an order that ignores the sign of zero, the bounds must include both zeros.
             (Some((min, max)), false) => (
                 if min == 0 { -1 } else { min },
                 if max == -1 { 0 } else { max },

@@ -1,26 +1,26 @@
-//! The page index of a column chunk, page by page.
+//! The page index of a column chunk, built page by page.
 
 use super::EncodedBounds;
 use super::encoded::compare;
 use herringbone_format::{BoundaryOrder, ByteArrays, ColumnIndex, OffsetIndex, PageLocation, Type};
 use herringbone_schema::ColumnOrderKind;
 
-/// What the column index says about one data page.
+/// The contents of the column index for one data page.
 #[derive(Debug, Clone, Copy)]
 pub struct PageSummary<'a> {
-    /// Whether there are nothing but nulls.
+    /// True if all values are null.
     pub null_page: bool,
-    /// The bounds, if there are others.
+    /// The bounds of the valid values, if there are any.
     pub bounds: &'a EncodedBounds,
-    /// How many nulls there are.
+    /// The number of nulls.
     pub null_count: i64,
-    /// How often each repetition level occurs; empty to leave it out, in all pages then.
+    /// The number of occurrences of each repetition level. Empty to omit them, which then applies to all pages.
     pub repetition_levels: &'a [u64],
-    /// How often each definition level occurs; empty to leave it out, in all pages then.
+    /// The number of occurrences of each definition level. Empty to omit them, which then applies to all pages.
     pub definition_levels: &'a [u64],
 }
 
-/// Collects the [`ColumnIndex`] of a column chunk.
+/// A builder of the [`ColumnIndex`] of a column chunk.
 #[derive(Debug, Clone)]
 pub struct ColumnIndexBuilder {
     order: ColumnOrderKind,
@@ -32,16 +32,16 @@ pub struct ColumnIndexBuilder {
     nan_counts: Vec<i64>,
     repetition_levels: Vec<i64>,
     definition_levels: Vec<i64>,
-    /// The last page that has bounds.
+    /// The ordinal of the last page with bounds.
     last: Option<usize>,
     ascending: bool,
     descending: bool,
-    /// Whether every page with values has bounds.
+    /// True if every page with values has bounds.
     complete: bool,
 }
 
 impl ColumnIndexBuilder {
-    /// No pages yet, of a column of this type and order.
+    /// Creates a builder without pages, for a column of this type and order.
     #[must_use]
     pub fn new(order: ColumnOrderKind, physical: Type) -> Self {
         Self {
@@ -61,7 +61,7 @@ impl ColumnIndexBuilder {
         }
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let counts = [
@@ -96,7 +96,7 @@ impl ColumnIndexBuilder {
         self.max_values.push(max);
         self.null_counts.push(page.null_count);
         self.nan_counts.extend(page.bounds.nan_count);
-        // Counts of what is in memory fit.
+        // Counts of values in memory fit in `i64`.
         let counts = |levels: &[u64]| levels.iter().map(|count| *count as i64).collect::<Vec<_>>();
         self.repetition_levels
             .extend(counts(page.repetition_levels));
@@ -104,12 +104,12 @@ impl ColumnIndexBuilder {
             .extend(counts(page.definition_levels));
     }
 
-    /// Notes which orders these bounds, coming after those of the last page, rule out.
+    /// Compares the bounds with those of the last page, and notes the boundary orders that they rule out.
     fn compare_with_last(&mut self, min: &[u8], max: &[u8]) {
         let compare = |a, b| compare(self.order, self.physical, a, b);
         let before = match self.last {
             Some(last) => self.min_values.get(last).zip(self.max_values.get(last)),
-            // The first ones compare with themselves, unless they are NaNs.
+            // The first bounds are compared with themselves. This fails only if they are NaNs.
             None => Some((min, max)),
         };
         let orders = before
@@ -119,13 +119,13 @@ impl ColumnIndexBuilder {
                 self.ascending &= min.is_le() && max.is_le();
                 self.descending &= min.is_ge() && max.is_ge();
             }
-            // A reader that searches pages of NaNs by halving might go astray.
+            // A binary search over pages of NaNs might give a wrong result.
             None => (self.ascending, self.descending) = (false, false),
         }
     }
 
-    /// The index of all pages. None when a page has values but no bounds, and when there is no order:
-    /// such a column chunk has no column index.
+    /// Returns the index of all pages. Returns `None` if a page has values but no bounds, or if there is no order. Such
+    /// a column chunk has no column index.
     #[must_use]
     pub fn finish(self) -> Option<ColumnIndex> {
         if !self.complete {
@@ -146,8 +146,7 @@ impl ColumnIndexBuilder {
     }
 }
 
-/// Collects the [`OffsetIndex`] of a column chunk, before it is known where in the file the chunk
-/// will be.
+/// A builder of the [`OffsetIndex`] of a column chunk whose position in the file is not yet known.
 #[derive(Debug, Clone, Default)]
 pub struct OffsetIndexBuilder {
     pages: Vec<PageLocation>,
@@ -155,7 +154,7 @@ pub struct OffsetIndexBuilder {
 }
 
 impl OffsetIndexBuilder {
-    /// Bytes held.
+    /// Returns the number of bytes held.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         size_of::<PageLocation>() * self.pages.capacity()
@@ -164,14 +163,14 @@ impl OffsetIndexBuilder {
 
     /// Adds the next data page, with its offset from the start of the chunk.
     ///
-    /// For BYTE_ARRAY columns, `byte_array_bytes` is how long the values are together, without their
-    /// lengths; for others None.
+    /// For BYTE_ARRAY columns, `byte_array_bytes` is the total length of the values, without their length prefixes. For
+    /// other columns, it is `None`.
     pub fn push(&mut self, page: PageLocation, byte_array_bytes: Option<i64>) {
         self.pages.push(page);
         self.byte_array_bytes.extend(byte_array_bytes);
     }
 
-    /// The index of all pages of a chunk that starts at `chunk_offset` in the file.
+    /// Returns the index of all pages of a chunk that starts at `chunk_offset` in the file.
     #[must_use]
     pub fn finish(mut self, chunk_offset: i64) -> OffsetIndex {
         for page in &mut self.pages {

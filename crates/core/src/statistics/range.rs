@@ -1,6 +1,6 @@
-//! Ranges of keys that order as values do.
+//! Ranges of keys that have the same order as the values.
 
-/// Widens a range to hold another.
+/// Widens a range to include another one.
 pub(super) fn widen<T: Copy + Ord>(range: &mut Option<(T, T)>, (min, max): (T, T)) {
     *range = Some(match *range {
         Some((least, greatest)) => (least.min(min), greatest.max(max)),

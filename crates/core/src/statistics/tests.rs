@@ -5,7 +5,7 @@ use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{BoundaryOrder, ColumnIndex, Limits, PageLocation, Type};
 use herringbone_schema::ColumnOrderKind::{self, *};
 
-/// Both bounds, which must be there.
+/// Returns both bounds, which must exist.
 fn both(bounds: &EncodedBounds) -> (&[u8], &[u8]) {
     (bounds.min.as_ref().unwrap(), bounds.max.as_ref().unwrap())
 }
@@ -113,7 +113,7 @@ fn nothing_but_nans() {
     let expected = (0xffc0_0001_u32.to_le_bytes(), 0x7fc0_0007_u32.to_le_bytes());
     assert_eq!(both(&bounds), (&expected.0[..], &expected.1[..]));
 
-    // One value that is no NaN, and they no longer count.
+    // After one value other than NaN, NaNs no longer affect the bounds.
     page.f32(&[1.0]);
     chunk.merge(&page);
     let bounds = chunk.finish(true);
@@ -145,7 +145,7 @@ fn half_floats() {
 
 #[test]
 fn decimals_of_different_lengths() {
-    // -1, 255, -256, 127, 0, -128 and -1 with more bytes than it needs.
+    // -1, 255, -256, 127, 0, -128, and -1 with more bytes than necessary.
     let values: [&[u8]; 7] = [
         &[0xff],
         &[0, 0xff],
@@ -161,7 +161,7 @@ fn decimals_of_different_lengths() {
     assert_eq!(both(&bounds), (&[0xff, 0][..], &[0, 0xff][..]));
     assert!(bounds.min_exact && bounds.max_exact);
 
-    // The order of all of them.
+    // The sorted order of all of them.
     let sorted: [&[u8]; 8] = [
         &[0x80, 0, 0],
         &[0xff, 0],
@@ -235,7 +235,7 @@ fn only_byte_arrays_are_shortened() {
     assert_eq!(statistics.null_count, Some(2));
     assert_eq!((statistics.min, statistics.max), (None, None));
 
-    // A maximum that cannot be raised stays whole.
+    // A maximum that cannot be incremented stays whole.
     text.bytes(&[0xff; 5]);
     let bounds = text.finish(false);
     assert_eq!((bounds.max, bounds.max_exact), (Some(vec![0xff; 5]), true));
@@ -247,7 +247,7 @@ fn only_byte_arrays_are_shortened() {
 
 #[test]
 fn long_values_are_kept_as_far_as_bounds_go() {
-    // Beginnings that are equal up to the bytes of a bound, the one behind, and further; some cannot be raised.
+    // Values that are equal up to the length of a bound, up to one byte more, and further. Some cannot be incremented.
     let beginnings: [&[u8]; 6] = [
         b"abc",
         b"abcd",
@@ -284,7 +284,7 @@ fn long_values_are_kept_as_far_as_bounds_go() {
             assert_eq!(merged.finish(false), expected, "{one:?} {other:?}");
         }
     }
-    // A long value is not copied.
+    // A long value is not copied as a whole.
     let mut long = builder(UnsignedBytes, Type::ByteArray).shortened(64);
     long.bytes(&[b'a'; 100_000]);
     assert!(long.heap_bytes() < 1000);
@@ -314,7 +314,7 @@ fn without_values_or_order_there_are_no_bounds() {
     assert_eq!((nothing.min, nothing.nan_count), (None, Some(0)));
 }
 
-/// The index of INT32 pages with these bounds; None is a page of nulls.
+/// Returns the index of INT32 pages with these bounds; `None` is a page of nulls.
 fn index(order: ColumnOrderKind, pages: &[Option<(i32, i32)>]) -> Option<ColumnIndex> {
     let mut index = ColumnIndexBuilder::new(order, Type::Int32);
     for page in pages {
@@ -357,7 +357,7 @@ fn pages_are_ordered_or_not() {
             "{pages:?}"
         );
     }
-    // -1 is the greatest of unsigned numbers.
+    // -1 is the greatest of the unsigned numbers.
     let pages = [Some((0, 1)), Some((-1, -1))];
     assert_eq!(index(Unsigned, &pages).unwrap().boundary_order, Ascending);
     assert_eq!(index(Signed, &pages).unwrap().boundary_order, Descending);
@@ -397,7 +397,7 @@ fn pages_of_nans() {
         }
         index.finish()
     };
-    // In type order they have no bounds, so the chunk has no index.
+    // In type order, NaNs have no bounds, so the chunk has no index.
     assert_eq!(index(false, &[1.0, f64::NAN]), None);
     for pages in [&[1.0, f64::NAN][..], &[f64::NAN, 1.0], &[f64::NAN]] {
         let index = index(true, pages).unwrap();

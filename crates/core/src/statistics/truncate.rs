@@ -1,9 +1,9 @@
-//! Bounds of byte arrays that are shorter than the values they bound.
+//! Bounds of byte arrays, shorter than the values that they bound.
 //!
-//! Where the bytes are UTF-8 as far as they are looked at, a shorter bound is UTF-8 too: a bound must
-//! be a value of the column's type.
+//! If the examined bytes are valid UTF-8, the shortened bound is valid UTF-8 as well, because a bound must be a
+//! value of the column's type.
 
-/// A lower bound of `value`, of at most `length` bytes: its beginning.
+/// Returns a lower bound of `value`, of at most `length` bytes: its prefix.
 pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
     let Some(front) = value.get(..length) else {
         return value.to_vec();
@@ -17,8 +17,8 @@ pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
     }
 }
 
-/// An upper bound of `value`, of at most `length` bytes: its beginning, with the last character or
-/// byte of it that can be raised raised by one. None when `value` itself is as short as it gets.
+/// Returns an upper bound of `value`, of at most `length` bytes: its prefix, cut after the last character or byte
+/// that can be incremented, and with it incremented. Returns `None` if there is no such bound shorter than `value`.
 pub(super) fn max(value: &[u8], length: usize) -> Option<Vec<u8>> {
     let front = value.get(..length)?;
     if front.len() == value.len() {
@@ -30,7 +30,7 @@ pub(super) fn max(value: &[u8], length: usize) -> Option<Vec<u8>> {
     }
 }
 
-/// The characters that are whole in `front`, which may end inside of one; None if it is no UTF-8.
+/// Returns the complete characters in `front`, which may end within a character. Returns `None` if it is not UTF-8.
 fn whole_characters(front: &[u8]) -> Option<&str> {
     match std::str::from_utf8(front) {
         Ok(text) => Some(text),
@@ -41,12 +41,12 @@ fn whole_characters(front: &[u8]) -> Option<&str> {
     }
 }
 
-/// The least text of at most `length` bytes and as few characters that is greater than all that
-/// begin with `text`.
+/// Returns the least text of at most `length` bytes that is greater than every text starting with `text`, without
+/// using more characters.
 fn raise_character(text: &str, length: usize) -> Option<Vec<u8>> {
     text.char_indices().rev().find_map(|(start, character)| {
         let next = following(character)?;
-        // The next character may need a byte more.
+        // The next character may need an additional byte.
         if start + next.len_utf8() > length {
             return None;
         }
@@ -56,16 +56,16 @@ fn raise_character(text: &str, length: usize) -> Option<Vec<u8>> {
     })
 }
 
-/// The character behind this one, if there is one.
+/// Returns the next character, if there is one.
 fn following(character: char) -> Option<char> {
     match character {
-        // Between them are the surrogates, which are no characters.
+        // The surrogates are in between. They are not characters.
         '\u{d7ff}' => Some('\u{e000}'),
         _ => char::from_u32(u32::from(character) + 1),
     }
 }
 
-/// The least bytes, as few or fewer, that are greater than all that begin with `front`.
+/// Returns the least byte array, no longer than `front`, that is greater than every array starting with `front`.
 fn raise_byte(front: &[u8]) -> Option<Vec<u8>> {
     let last = front.iter().rposition(|byte| *byte != 0xff)?;
     let mut raised = front.get(..=last)?.to_vec();
@@ -94,19 +94,19 @@ mod tests {
         assert_eq!(max("häring".as_bytes(), 2), Some(b"i".to_vec()));
         assert_eq!(min("häring".as_bytes(), 3), "hä".as_bytes());
         assert_eq!(max("häring".as_bytes(), 3), Some("hå".into()));
-        // Not even one character.
+        // There is no room for even one character.
         assert_eq!(min("🐟🐟".as_bytes(), 3), b"");
         assert_eq!(max("🐟🐟".as_bytes(), 3), None);
     }
 
     #[test]
     fn characters_that_cannot_be_raised() {
-        // The last character there is.
+        // The greatest character.
         assert_eq!(max("a\u{10ffff}xyz".as_bytes(), 5), Some(b"b".to_vec()));
         assert_eq!(max("\u{10ffff}\u{10ffff}x".as_bytes(), 8), None);
-        // The last one before the surrogates.
+        // The last character before the surrogates.
         assert_eq!(max("\u{d7ff}abc".as_bytes(), 3), Some("\u{e000}".into()));
-        // One that becomes longer: if there is room for it, and if there is none.
+        // A character whose successor is longer, with and without room for it.
         assert_eq!(max("a\u{7f}bcd".as_bytes(), 2), Some(b"b".to_vec()));
         assert_eq!(max("a\u{7f}é".as_bytes(), 3), Some("a\u{80}".into()));
         assert_eq!(max("\u{7f}bcd".as_bytes(), 1), None);
