@@ -1,16 +1,16 @@
-//! Making a filter that is as large as it must be.
+//! Construction of a filter that is as large as necessary.
 
 use super::{BloomFilter, most_blocks};
 use herringbone_format::{Error, Result};
 
-/// How many hashes are collected before the first look at how many are different.
+/// The number of collected hashes at which duplicates are removed for the first time.
 const FIRST_LOOK: usize = 1 << 12;
 
-/// Takes the hashes of values and makes the smallest filter that is as good as asked.
+/// A builder that accepts the hashes of values and creates the smallest filter of the required quality.
 ///
-/// When it was told how many different values to expect, the bits are set right away and the filter
-/// is halved in the end if there were fewer. Otherwise it keeps the different hashes, 8 bytes each,
-/// until it has seen all of them, or so many that the filter is as large as it may become.
+/// If the number of distinct values is given, the bits are set immediately. If there were fewer values, the filter
+/// is halved at the end. Otherwise, the builder retains the distinct hashes, 8 bytes each, until all values are
+/// inserted, or until the filter reaches its maximum size.
 #[derive(Debug, Clone)]
 pub struct BloomFilterBuilder {
     fpp: f64,
@@ -18,26 +18,25 @@ pub struct BloomFilterBuilder {
     seen: Seen,
 }
 
-/// What was inserted.
+/// The values inserted so far.
 #[derive(Debug, Clone)]
 enum Seen {
-    /// Hashes, some of them perhaps more than once; at `look` of them they are looked through.
+    /// Hashes, possibly with duplicates. When there are `look` of them, duplicates are removed.
     Hashes { hashes: Vec<u64>, look: usize },
-    /// Bits of a filter that is large enough.
+    /// The bits of a filter that is large enough.
     Filter(BloomFilter),
 }
 
 impl BloomFilterBuilder {
-    /// A builder of a filter of at most `max_bytes` bytes (the next lower power of two, from 32 to
-    /// 2^30) that takes at most the share `fpp` of other values for its own, as far as `max_bytes`
-    /// allow.
+    /// Creates a builder of a filter of at most `max_bytes` bytes, rounded down to a power of two from 32 to 2^30.
     ///
-    /// `distinct_values` is how many different values will come, if that is known; more may come,
-    /// at the cost of more false positives.
+    /// The filter has at most the share `fpp` of false positives, as long as `max_bytes` suffices for it.
+    /// `distinct_values` is the expected number of distinct values, if known. If there are more, false positives become
+    /// more frequent.
     ///
     /// # Errors
     ///
-    /// Argument: `fpp` is not between 0 and 1.
+    /// Argument if `fpp` is not between 0 and 1.
     pub fn new(distinct_values: Option<u64>, fpp: f64, max_bytes: usize) -> Result<Self> {
         if !(fpp > 0.0 && fpp < 1.0) {
             return Err(Error::argument(format!(
@@ -77,7 +76,7 @@ impl BloomFilterBuilder {
         }
     }
 
-    /// Drops what was collected twice, and goes over to bits if they are fewer.
+    /// Removes duplicate hashes, and switches to a filter once it would reach its maximum size.
     #[cold]
     fn look_through(&mut self) {
         let Seen::Hashes { hashes, look } = &mut self.seen else {
@@ -92,7 +91,7 @@ impl BloomFilterBuilder {
         }
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes held.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         match &self.seen {
@@ -101,7 +100,7 @@ impl BloomFilterBuilder {
         }
     }
 
-    /// The filter.
+    /// Returns the filter.
     #[must_use]
     pub fn finish(self) -> BloomFilter {
         match self.seen {
@@ -125,8 +124,8 @@ fn filter_of(hashes: &[u64], blocks: usize) -> BloomFilter {
     filter
 }
 
-/// The least power of two of blocks, up to `most`, with which false positives are at most as likely
-/// as `fpp` after so many different values.
+/// Returns the least power of two of blocks, up to `most`, such that the share of false positives is at most `fpp`
+/// after `values` distinct values.
 fn blocks_for(values: u64, fpp: f64, most: usize) -> usize {
     let mut blocks = 1;
     while blocks < most && expected(values as f64 / blocks as f64) > fpp {
@@ -135,12 +134,12 @@ fn blocks_for(values: u64, fpp: f64, most: usize) -> usize {
     blocks
 }
 
-/// How likely false positives are to be expected, with so many values a block on average.
+/// Returns the expected probability of a false positive, with `values_per_block` values per block on average.
 ///
-/// How many values a block really gets is distributed like Poisson's; with `k` of them, a bit of it
-/// is not set with a probability of (31/32)^k, and a hash asks for eight bits.
+/// The actual number of values per block has a Poisson distribution. With `k` values, a given bit of a block is
+/// unset with a probability of (31/32)^k, and a look-up checks eight bits.
 pub(super) fn expected(values_per_block: f64) -> f64 {
-    // All bits are set by then, and the probability of an empty block is too small for a float.
+    // All bits are set in this case, and the probability of an empty block is too small for a float.
     if values_per_block > 500.0 {
         return 1.0;
     }

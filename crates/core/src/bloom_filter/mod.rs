@@ -1,13 +1,13 @@
-//! Split block bloom filters, which say what values are not in a column chunk: BloomFilter, "Split Block Bloom
+//! Split block bloom filters, which rule out values that are not in a column chunk: BloomFilter, "Split Block Bloom
 //! Filter".
 //!
 //! ```text
-//! filter = header, block*                    32 bytes a block; here always a power of two of them
+//! filter = header, block*                    32 bytes per block; a power of two of them if written by this crate
 //! block  = 8 words of 32 bits
-//! hash   = | chooses the block, 32 bits | times 8 odd numbers: one bit of each word, 32 bits |
+//! hash   = | selects the block, 32 bits | times 8 odd numbers: one bit of each word, 32 bits |
 //! ```
 //!
-//! A `BloomFilterBuilder` takes the hashes of values and finds out how large the filter must be.
+//! A `BloomFilterBuilder` accepts the hashes of values and determines the necessary size of the filter.
 
 mod builder;
 #[cfg(test)]
@@ -21,10 +21,10 @@ use herringbone_format::{
 };
 use twox_hash::XxHash64;
 
-/// Bytes of a block.
+/// The number of bytes per block.
 pub const BLOCK_BYTES: usize = 32;
 
-/// By which the words of a block choose their bits, from the specification.
+/// The factors that select the bits in the words of a block, from the specification.
 const SALT: [u32; 8] = [
     0x47b6_137b,
     0x4497_4d91,
@@ -36,7 +36,7 @@ const SALT: [u32; 8] = [
     0x5c6b_fb31,
 ];
 
-/// The hash of a value: XXH64 with seed 0 of the PLAIN value, byte arrays without their length.
+/// Returns the hash of a value: XXH64 with seed 0 of the PLAIN value, byte arrays without their length.
 #[must_use]
 pub fn hash(value: &[u8]) -> u64 {
     XxHash64::oneshot(0, value)
@@ -54,26 +54,26 @@ pub fn hash(value: &[u8]) -> u64 {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BloomFilter {
-    /// A power of two of them, unless another writer chose otherwise.
+    /// The blocks. Their number is a power of two, unless another writer used a different one.
     blocks: Vec<[u32; 8]>,
 }
 
 impl BloomFilter {
-    /// An empty filter of at most `bytes` bytes: the next lower power of two, from 32 to 2^30.
+    /// Creates an empty filter of at most `bytes` bytes, rounded down to a power of two from 32 to 2^30.
     #[must_use]
     pub fn new(bytes: usize) -> Self {
         Self::with_blocks(most_blocks(bytes))
     }
 
-    /// An empty filter of so many blocks, a power of two.
+    /// Creates an empty filter of `blocks` blocks, a power of two.
     fn with_blocks(blocks: usize) -> Self {
         Self {
             blocks: vec![[0; 8]; blocks],
         }
     }
 
-    /// The filter with these bits, as they follow the header in a file; `None` where they are no
-    /// whole blocks.
+    /// Creates a filter from the bits that follow the header in a file. Returns `None` if they are empty or do not
+    /// consist of whole blocks.
     #[must_use]
     pub fn from_bits(bits: &[u8]) -> Option<Self> {
         let (blocks, rest) = bits.as_chunks::<BLOCK_BYTES>();
@@ -85,7 +85,7 @@ impl BloomFilter {
         })
     }
 
-    /// Bytes of the bits, without the header.
+    /// Returns the number of bytes of the bits, without the header.
     #[must_use]
     pub(crate) fn num_bytes(&self) -> usize {
         self.blocks.len() * BLOCK_BYTES
@@ -102,17 +102,17 @@ impl BloomFilter {
         }
     }
 
-    /// Whether the value with this hash may have been added; if not, it was not.
+    /// Returns true if the value with this hash may have been added, and false if it was certainly not added.
     #[must_use]
     pub fn check_hash(&self, hash: u64) -> bool {
         let block = self.blocks.get(block_of(hash, self.blocks.len()));
         block.is_some_and(|block| has_bits(block, hash))
     }
 
-    /// Halves the filter as long as false positives stay at most as likely as `fpp`.
+    /// Halves the filter as long as the probability of false positives is at most `fpp`.
     ///
-    /// Hashes choose between the halves of twice as many blocks by one more bit, so a filter of half
-    /// the size is this one with its neighbours laid over each other.
+    /// With twice as many blocks, a hash uses one more bit to select its block. A filter of half the size is therefore
+    /// this one with each pair of adjacent blocks merged.
     pub(crate) fn fold_to(&mut self, fpp: f64) {
         while self.blocks.len() > 1 {
             let folded = || {
@@ -129,12 +129,12 @@ impl BloomFilter {
         }
     }
 
-    /// The header, as it is in a file.
+    /// Returns the encoded header.
     #[must_use]
     pub fn encode_header(&self) -> Vec<u8> {
         let mut header = CompactWriter::new();
         BloomFilterHeader::new(
-            // At most 2^30.
+            // The number of bytes is at most 2^30.
             self.num_bytes() as i32,
             BloomFilterAlgorithm::Block,
             BloomFilterHash::Xxhash,
@@ -153,14 +153,14 @@ impl BloomFilter {
     }
 }
 
-/// Which of so many blocks the upper half of a hash chooses.
+/// Returns the index of the block, of `num_blocks`, selected by the upper half of a hash.
 #[inline]
 pub fn block_of(hash: u64, num_blocks: usize) -> usize {
     // Less than the number of blocks, which is at most 2^26.
     (((hash >> 32) * num_blocks as u64) >> 32) as usize
 }
 
-/// Whether a block, as it lies in a file, has the bits of a hash.
+/// Returns true if a block, in its file format, contains all bits of a hash.
 pub fn check_block(block: &[u8; BLOCK_BYTES], hash: u64) -> bool {
     has_bits(&words(block), hash)
 }
@@ -180,19 +180,19 @@ fn has_bits(block: &[u32; 8], hash: u64) -> bool {
     words.fold(true, |all, (word, mask)| all & (word & mask != 0))
 }
 
-/// The most blocks, a power of two, that so many bytes have room for; at least one.
+/// Returns the greatest number of blocks, a power of two, that fits in `bytes` bytes; at least one.
 fn most_blocks(bytes: usize) -> usize {
     let blocks = (bytes / BLOCK_BYTES).clamp(1, (1 << 30) / BLOCK_BYTES);
     1 << blocks.ilog2()
 }
 
-/// The bits of a block that the lower half of a hash chooses, one in each word.
+/// Returns the bits of a block selected by the lower half of a hash, one in each word.
 #[inline]
 fn mask(hash: u64) -> [u32; 8] {
     SALT.map(|salt| 1 << ((hash as u32).wrapping_mul(salt) >> 27))
 }
 
-/// All bits of two blocks.
+/// Returns the union of the bits of two blocks.
 fn lay_over(a: &[u32; 8], b: &[u32; 8]) -> [u32; 8] {
     let mut both = *a;
     both.iter_mut()
@@ -201,8 +201,8 @@ fn lay_over(a: &[u32; 8], b: &[u32; 8]) -> [u32; 8] {
     both
 }
 
-/// How likely a random hash finds all its bits set: the mean over all blocks of the product of the
-/// shares of bits set in its words.
+/// Returns the probability that all bits of a random hash are set: the mean over all blocks of the product of the
+/// shares of set bits in the words.
 fn probability(blocks: impl Iterator<Item = [u32; 8]>, count: usize) -> f64 {
     let share = |word: u32| f64::from(word.count_ones()) / 32.0;
     let sum: f64 = blocks

@@ -1,21 +1,21 @@
-//! Filters of other writers, and the numbers of the specification.
+//! Filters of other writers, and examples computed from the specification.
 
 use super::builder::expected;
 use super::*;
 use herringbone_format::{ErrorKind, Limits};
 
-/// The hashes of so many numbers.
+/// Returns the hashes of `count` numbers.
 fn hashes(count: u64) -> impl Iterator<Item = u64> {
     (0..count).map(|value| hash(&value.to_le_bytes()))
 }
 
-/// The share of other numbers for which a filter says yes.
+/// Returns the share of other numbers for which the filter has a false positive.
 fn wrongly_found(filter: &BloomFilter) -> f64 {
     let others = (0..100_000_u64).map(|value| hash(&(value | 1 << 40).to_le_bytes()));
     others.filter(|hash| filter.check_hash(*hash)).count() as f64 / 100_000.0
 }
 
-/// How likely such a value is by the bits that are set.
+/// Returns the probability of a false positive according to the set bits.
 fn likely(filter: &BloomFilter) -> f64 {
     probability(filter.blocks.iter().copied(), filter.blocks.len())
 }
@@ -86,10 +86,10 @@ fn builders_find_the_size() {
             assert!(hashes(count).all(|hash| filter.check_hash(hash)));
             let share = wrongly_found(&filter);
             assert!(share <= fpp * 1.2 + 0.0002, "{count} {fpp}: {share}");
-            // Half of it would not have been enough.
+            // A filter of half the size would not suffice.
             let half = filter.num_bytes() as f64 / 64.0;
             assert!(filter.num_bytes() == 32 || expected(count as f64 / half) > fpp);
-            // Told the number, and told too much: the same filter.
+            // With the exact number of values, the size is the same. With too large a number, it is not larger.
             assert_eq!(build(Some(count)).num_bytes(), filter.num_bytes());
             let folded = build(Some(100 * count));
             assert!(folded.num_bytes() <= filter.num_bytes(), "{count} {fpp}");
@@ -119,7 +119,7 @@ fn a_folded_filter_is_the_filter_of_that_size() {
     let share = likely(&small);
     large.fold_to(share);
     assert_eq!(large, small);
-    // One bit less would be too much.
+    // A slightly lower limit requires a larger filter.
     large.fold_to(share * 0.99);
     assert_eq!(large, small);
 }
@@ -134,7 +134,7 @@ fn impossible_shares_are_refused() {
 
 #[test]
 fn one_value_by_hand() {
-    // Of two blocks the hash chooses the second; times each salt, the upper five bits choose.
+    // The hash selects the second of two blocks. Its product with each salt selects a bit by the upper five bits.
     let mut filter = BloomFilter::new(64);
     filter.insert_hash(0x8000_0000_0000_0001);
     let bytes = encoded(&filter);
@@ -160,7 +160,7 @@ fn one_value_by_hand() {
     assert_eq!(bytes[48..], expected);
 }
 
-/// A file of apache/parquet-testing, if its folder `data` is known.
+/// Returns a file of apache/parquet-testing, if the path of its folder `data` is known.
 fn official(name: &str) -> Option<Vec<u8>> {
     let Some(data) = std::env::var_os("PARQUET_TEST_DATA") else {
         eprintln!("SKIPPED: set PARQUET_TEST_DATA to the `data` folder of apache/parquet-testing");
@@ -186,7 +186,7 @@ fn the_filter_in_a_file_bit_by_bit() {
     let Some(file) = official("data_index_bloom_encoding_stats.parquet") else {
         return;
     };
-    // The offset that the metadata gives.
+    // The offset recorded in the metadata.
     let bytes = &file[192..];
     let (header, length) = BloomFilterHeader::decode_prefix(bytes, &Limits::default())
         .unwrap()
@@ -214,8 +214,8 @@ fn the_filter_in_a_file_bit_by_bit() {
     assert_eq!(encoded(&filter), &bytes[..end]);
 }
 
-/// By the formula of the specification, 1000 values and one wrong answer in 100 take 9,682 bits, which is
-/// between 1024 and 2048 bytes.
+/// By the formula of the specification, 1000 values and one false positive in 100 need 9,682 bits, which is between
+/// 1024 and 2048 bytes.
 #[test]
 fn a_filter_is_as_large_as_its_values_ask() {
     let mut builder = BloomFilterBuilder::new(None, 0.01, 1 << 20).unwrap();
