@@ -1,11 +1,11 @@
-//! Arrays whose slots are all the same.
+//! Arrays in which all slots have equal values.
 
 use herringbone_arrow::array::{Array as _, ArrayRef, make_array, new_null_array};
 use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 
-/// What a field is that the file does not have.
+/// The value of a field that is missing from the file.
 #[derive(Debug, Clone)]
 pub enum Constant {
     /// Null.
@@ -15,7 +15,7 @@ pub enum Constant {
 }
 
 impl Constant {
-    /// Bytes that an array of so many slots takes, roughly.
+    /// Returns the approximate number of bytes of an array of `slots` slots.
     pub fn bytes(&self, slots: usize) -> usize {
         let of_slot = match self {
             Self::Null(data_type) => null_bytes(data_type),
@@ -27,10 +27,10 @@ impl Constant {
         slots.saturating_mul(of_slot)
     }
 
-    /// An array of so many slots.
+    /// Returns an array of `slots` slots.
     ///
     /// # Errors
-    /// Unsupported where they are too long for one array.
+    /// Unsupported if the values are too long for one array.
     pub fn array(&self, slots: usize) -> Result<ArrayRef> {
         match self {
             Self::Null(data_type) => Ok(new_null_array(data_type, slots)),
@@ -39,7 +39,7 @@ impl Constant {
     }
 }
 
-/// Bytes that a null takes at least, one bit rounded up.
+/// Returns the minimum number of bytes of a null, with its bits rounded up to one byte.
 pub fn null_bytes(data_type: &DataType) -> usize {
     match data_type {
         DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0).max(1),
@@ -56,12 +56,12 @@ pub fn null_bytes(data_type: &DataType) -> usize {
     }
 }
 
-/// `slots` times the only slot of an array.
+/// Repeats the only slot of an array `slots` times.
 fn repeated(value: &ArrayRef, slots: usize) -> Result<ArrayRef> {
     if slots == 0 {
         return Ok(value.slice(0, 0));
     }
-    // Twice as many at a time.
+    // Doubles the array in each step.
     let mut array = value.clone();
     while array.len() < slots {
         let more = array.len().min(slots - array.len());

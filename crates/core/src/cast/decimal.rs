@@ -1,4 +1,4 @@
-//! Casts of whole numbers and decimals to decimals of more digits.
+//! Casts of integers and decimals to decimals with more digits.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use herringbone_format::Result;
 
 use super::{misfit, mismatch};
 
-/// Digits before the point, and behind it.
+/// Returns the numbers of digits before and after the decimal point.
 pub(super) fn decimal_places(data_type: &DataType) -> Option<(i16, i16)> {
     match *data_type {
         DataType::Decimal32(precision, scale)
@@ -27,7 +27,7 @@ pub(super) fn decimal_places(data_type: &DataType) -> Option<(i16, i16)> {
     }
 }
 
-/// The same, of all values of a type of whole numbers too.
+/// Returns the numbers of digits before and after the decimal point, for decimals and integer types.
 pub(super) fn decimal_digits(data_type: &DataType) -> Option<(i16, i16)> {
     Some(match data_type {
         DataType::Int8 | DataType::UInt8 => (3, 0),
@@ -39,10 +39,10 @@ pub(super) fn decimal_digits(data_type: &DataType) -> Option<(i16, i16)> {
     })
 }
 
-/// Whole numbers and decimals as decimals, times a power of ten.
+/// Converts integers and decimals to decimals, multiplied by 10 to the power of `zeros`.
 ///
 /// # Errors
-/// Unsupported where a value has no place in the wanted type.
+/// Unsupported if a value does not fit the target type.
 pub(super) fn decimal(array: &ArrayRef, to: &DataType, zeros: u32) -> Result<ArrayRef> {
     match array.data_type() {
         DataType::Int8 => decimal_from::<Int8Type>(array, to, zeros),
@@ -99,7 +99,7 @@ where
     Ok(Arc::new(cast.with_data_type(to.clone())))
 }
 
-/// Whole numbers of any width.
+/// Integers of any width.
 trait Whole: ArrowNativeType {
     fn to_i128(self) -> Option<i128>;
     fn to_i256(self) -> i256;

@@ -1,4 +1,4 @@
-//! Casts of arrays to a type that holds each of their values.
+//! Casts of arrays to a type that can represent each of their values.
 
 use std::sync::Arc;
 
@@ -26,31 +26,32 @@ pub struct Cast {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Kind {
-    /// A number of one kind to a wider one.
+    /// A number to a wider number.
     Widen,
-    /// Integers and decimals to decimals: times this power of ten.
+    /// An integer or decimal to a decimal: multiplication by this power of ten.
     Decimal(u32),
-    /// Counts of a unit of time.
+    /// A count of time units to another unit.
     Time(Factor),
     /// Text to its bytes.
     Bytes,
-    /// Bytes that are UTF-8 to text.
+    /// Bytes in UTF-8 to text.
     Text,
-    /// Nulls of no type.
+    /// Nulls without a type.
     Null,
-    /// The values of a dictionary.
+    /// A cast of the values of a dictionary.
     Dictionary(Box<Cast>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Factor {
     Multiply(i64),
-    /// Nothing may remain.
+    /// Division, in which a remainder is an error.
     Divide(i64),
 }
 
 impl Cast {
-    /// The cast from one type to another one; none where a value of the former has no place in the latter.
+    /// Creates a cast between two types. Returns `None` if the target type cannot represent the values of the source
+    /// type. A cast that depends on the values is checked by [`Self::apply`].
     pub fn new(from: &DataType, to: &DataType) -> Option<Self> {
         use DataType as T;
         let kind = match (from, to) {
@@ -80,12 +81,12 @@ impl Cast {
         })
     }
 
-    /// The type that values get.
+    /// Returns the target type.
     pub fn data_type(&self) -> &DataType {
         &self.to
     }
 
-    /// Bytes of the values that [`Self::apply`] makes anew: text and bytes that lie one behind the other stay where they are.
+    /// Returns the number of bytes of values that [`Self::apply`] allocates. Contiguous text and bytes are not copied.
     pub fn bytes(&self, array: &ArrayRef) -> usize {
         let of_slot = match &self.kind {
             Kind::Dictionary(cast) => {
@@ -93,7 +94,7 @@ impl Cast {
                 return array.map_or(0, |array| cast.bytes(array.values()));
             }
             Kind::Text => 0,
-            // An offset or a view beside the bytes.
+            // An offset or a view in addition to the bytes.
             Kind::Bytes => match array.data_type() {
                 DataType::FixedSizeBinary(width) => usize::try_from(*width).unwrap_or(0) + 16,
                 _ => 0,
@@ -103,10 +104,10 @@ impl Cast {
         array.len().saturating_mul(of_slot)
     }
 
-    /// The array with its values cast.
+    /// Casts the values of an array.
     ///
     /// # Errors
-    /// Unsupported where a value has no place in the wanted type.
+    /// Unsupported if a value does not fit the target type.
     pub fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         let to = &self.to;
         let cast = match &self.kind {
@@ -125,7 +126,7 @@ impl Cast {
     }
 }
 
-/// Declares which numbers become which others by [`From`].
+/// Declares the widening conversions of numbers, all of which are implemented by [`From`].
 macro_rules! widenings {
     ($($from:ident => $($to:ident)+;)*) => {
         fn is_widening(from: &DataType, to: &DataType) -> bool {
@@ -156,7 +157,7 @@ widenings! {
     Float32 => Float64;
 }
 
-/// Arrow's types of numbers by the names of [`DataType`].
+/// Arrow's numeric types under the names of [`DataType`].
 mod number {
     pub(super) use herringbone_arrow::array::types::{
         Float16Type as Float16, Float32Type as Float32, Float64Type as Float64, Int8Type as Int8,
@@ -165,7 +166,7 @@ mod number {
     };
 }
 
-/// Units of a second.
+/// Returns the number of units in a second.
 fn per_second(unit: TimeUnit) -> i64 {
     match unit {
         TimeUnit::Second => 1,
@@ -175,18 +176,18 @@ fn per_second(unit: TimeUnit) -> i64 {
     }
 }
 
-/// How counts of one unit become such of another one; none where they are of different things.
+/// Returns the factor between two units of time. Returns `None` if the types do not represent the same kind of time.
 fn time_factor(from: &DataType, to: &DataType) -> Option<Factor> {
     use DataType as T;
     const SECONDS_OF_DAY: i64 = 86_400;
     let (from, to) = match (from, to) {
-        // A day has no zone.
+        // A date has no time zone.
         (T::Date32, T::Timestamp(unit, None)) => {
             return Some(Factor::Multiply(SECONDS_OF_DAY * per_second(*unit)));
         }
         (T::Date32, T::Date64) => return Some(Factor::Multiply(SECONDS_OF_DAY * 1_000)),
         (T::Timestamp(from, None), T::Timestamp(to, None)) => (*from, *to),
-        // The zone is about how instants are shown.
+        // The time zone affects only the display of instants.
         (T::Timestamp(from, Some(_)), T::Timestamp(to, Some(_))) => (*from, *to),
         (T::Duration(from), T::Duration(to)) => (*from, *to),
         (T::Time32(from) | T::Time64(from), T::Time32(to) | T::Time64(to)) => (*from, *to),
@@ -233,14 +234,14 @@ fn time(array: &ArrayRef, to: &DataType, factor: Factor) -> Result<ArrayRef> {
     relabelled(&cast, to)
 }
 
-/// The same values of another type that has the same width.
+/// Reinterprets the values as another type of the same width.
 fn relabelled(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     let data = array.to_data().into_builder().data_type(to.clone());
     let data = data.build().map_err(|error| refused(array, to, &error))?;
     Ok(make_array(data))
 }
 
-/// The bytes of text, or of binary values of one size.
+/// Converts text, or fixed-size binary values, to bytes.
 fn bytes(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     if let Some(array) = array.as_fixed_size_binary_opt() {
         return Ok(match to {
@@ -261,7 +262,7 @@ fn bytes(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
     }
 }
 
-/// The text of bytes.
+/// Converts bytes to text.
 fn text(array: &ArrayRef) -> Result<ArrayRef> {
     let no_text = |error: ArrowError| Error::unsupported(format!("the bytes are no text: {error}"));
     if let Some(bytes) = array.as_binary_opt::<i32>() {
