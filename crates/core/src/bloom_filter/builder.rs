@@ -124,8 +124,8 @@ fn filter_of(hashes: &[u64], blocks: usize) -> BloomFilter {
     filter
 }
 
-/// Returns the least power of two of blocks, up to `most`, such that the share of false positives is at most `fpp`
-/// after `values` distinct values.
+/// Returns the smallest number of blocks, a power of two of at most `most`, that is sufficient for `values`
+/// distinct values. The share of false positives must not exceed `fpp`, unless `most` is reached.
 fn blocks_for(values: u64, fpp: f64, most: usize) -> usize {
     let mut blocks = 1;
     while blocks < most && expected(values as f64 / blocks as f64) > fpp {

@@ -90,7 +90,7 @@ impl FromStr for Compression {
 
     /// # Errors
     ///
-    /// Argument if the name is not a codec, if the codec is supported only for reading, if it has no levels, or if the
+    /// Argument if the codec is unknown, or is supported only for reading. Also if it does not have levels, or if the
     /// level is out of range.
     fn from_str(text: &str) -> Result<Self> {
         let (name, level) = match text.split_once(':') {

@@ -1,10 +1,10 @@
 //! GZIP through libdeflate, which decodes whole buffers two to three times as fast as a streaming inflate:
 //! Compression, "GZIP".
 //!
-//! It decodes one member and does not report where the member ended. A page is accepted as one valid member if the
-//! member fills the output, and if the size at the end of the page matches as well. Everything else, including
-//! errors, is left to the decoder that supports several members. (A second member with the very same bytes is not
-//! noticed: the output is correct up to the size declared by the page.)
+//! It decodes one member and does not report where the member ended. A page is accepted as one valid member under
+//! two conditions: the member fills the output, and the size at the end of the page matches. Everything else,
+//! including errors, is left to the decoder that supports several members. (A second member with the very same
+//! bytes is not noticed: the output is correct up to the size declared by the page.)
 
 use super::compressor::{Compress, append, failed};
 use super::{Codec, GzipLevel, gzip::Gzip};

@@ -6,7 +6,7 @@ use ::ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use herringbone_format::Result;
 use std::io::Read as _;
 
-/// The minimum window size that frames may require, in bytes. RFC 8878, section 3.1.1.1.2, recommends that decoders
+/// The window size that every frame may use, in bytes. RFC 8878, section 3.1.1.1.2, recommends that decoders
 /// support it. The window of a frame with a declared size is not larger than this size.
 const WINDOW: usize = 8 << 20;
 /// The number of bytes decoded at a time, in addition to the window.

@@ -1,7 +1,7 @@
 //! Bounds of byte arrays, shorter than the values that they bound.
 //!
-//! If the examined bytes are valid UTF-8, the shortened bound is valid UTF-8 as well, because a bound must be a
-//! value of the column's type.
+//! If the examined bytes are valid UTF-8, the shortened bound is valid UTF-8 as well. A bound must be a value of
+//! the column's type.
 
 /// Returns a lower bound of `value`, of at most `length` bytes: its prefix.
 pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
@@ -17,8 +17,8 @@ pub(super) fn min(value: &[u8], length: usize) -> Vec<u8> {
     }
 }
 
-/// Returns an upper bound of `value`, of at most `length` bytes: its prefix, cut after the last character or byte
-/// that can be incremented, and with it incremented. Returns `None` if there is no such bound shorter than `value`.
+/// Returns an upper bound of `value`, of at most `length` bytes: its prefix up to the last character or byte that
+/// can be incremented, with that one incremented. Returns `None` if there is no such bound shorter than `value`.
 pub(super) fn max(value: &[u8], length: usize) -> Option<Vec<u8>> {
     let front = value.get(..length)?;
     if front.len() == value.len() {
