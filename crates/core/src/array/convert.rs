@@ -15,7 +15,7 @@ use crate::encoding::plain::PlainDecoder;
 use crate::encoding::{Native, Page, ends_early};
 use crate::malformed;
 
-/// Size of a block of units decoded before conversion, in bytes. A block fits in the L1 cache.
+/// The size in bytes of a block of units that is decoded before its conversion. A block fits in the L1 cache.
 pub(super) const BLOCK_BYTES: usize = 8192;
 
 /// Appends the values in the bytes of a PLAIN page, each of the given number of units.
@@ -74,7 +74,7 @@ pub(super) trait Convert<U: Native>: Send {
         1
     }
 
-    /// Appends the converted next `n` values of `page`, each of `units` units.
+    /// Converts and appends the next `n` values of `page`, each of `units` units.
     fn decode(
         &self,
         page: &mut Page<U>,
@@ -306,7 +306,8 @@ impl Lost {
         self.0.extend(lost.map(|lost| u8::from(!lost)));
     }
 
-    /// Returns true if a value after the first `before` values is lost. The flags of nulls among those have no meaning.
+    /// Returns true if a value after the first `before` values is lost. Earlier flags are not checked,
+    /// because the flags of nulls among them have no meaning.
     pub(super) fn is_any_behind(&self, before: usize) -> bool {
         self.0.get(before..).is_some_and(|flags| flags.contains(&0))
     }

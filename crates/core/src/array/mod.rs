@@ -60,7 +60,7 @@ pub struct LeafType {
     pub conversion: Conversion,
     /// The treatment of timestamps that do not fit `data_type`.
     pub int96_overflow: Int96Overflow,
-    /// True if the order of dictionary values is significant. The order of the dictionary page is.
+    /// True if the order of dictionary values is significant: it is then that of the dictionary page.
     pub is_ordered: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Arrow's dictionary arrays, and when writing run-end encoded arrays as well: keys and the values they refer to.
+//! Arrow's dictionary arrays, and run-end encoded arrays when writing: keys and the values they refer to.
 
 mod read;
 mod write;

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A dictionary page with more values than the keys can address is not used in this way. Its index pages are
-//! treated like other pages. This can happen if a writer merged several small dictionaries, one per batch, into a
-//! larger one.
+//! treated like other pages. Such a page can arise if a writer merged several small dictionaries, one per batch,
+//! into a larger one.
 //!
 //! The values are a separate array, built by the layout of the value type.
 

@@ -5,7 +5,7 @@ use herringbone_kernels::byte_array_table::ByteArrayTable;
 
 use crate::encoding::length;
 
-/// The maximum number of values reserved for the first append.
+/// The maximum number of values for which the first append reserves memory.
 const FIRST_ROOM: usize = 64;
 /// The number of bytes reserved for each of the first values.
 const FIRST_BYTES: usize = 16;

@@ -53,7 +53,7 @@ const NEAR_TIMES: u64 = 32;
 /// The limit for the range of the first numbers, whatever their count.
 const NEAR_RANGE: u64 = 1 << 15;
 
-/// The maximum number of values reserved for the first append.
+/// The maximum number of values for which the first append reserves memory.
 const FIRST_ROOM: usize = 256;
 
 impl<T: Bits> Numbers<T> {
