@@ -21,7 +21,7 @@ pub struct DictionaryValues {
 }
 
 impl DictionaryValues {
-    /// The dictionary of a chunk, which lies at `place` in the file.
+    /// Creates a reader of the dictionary of a chunk. `place` is its range in the file.
     pub fn new(
         plan: Arc<ColumnPlan>,
         (options, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
@@ -37,15 +37,15 @@ impl DictionaryValues {
         }
     }
 
-    /// Hands in bytes of the file that start at `offset`.
+    /// Supplies bytes of the file that start at `offset`.
     pub fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.pages.supply(offset, bytes);
     }
 
-    /// Its values; none where the chunk begins with another page.
+    /// Returns the values of the dictionary; `None` if the chunk starts with another page.
     ///
     /// # Errors
-    /// Whatever is wrong with the page.
+    /// Any error in the page.
     pub fn poll(&mut self) -> Result<Step<Option<ArrayRef>>> {
         if let Step::Need(range) = self.pages.header(&mut self.memory)? {
             return Ok(Step::Need(range));
@@ -58,7 +58,7 @@ impl DictionaryValues {
             return Ok(Step::Ready(None));
         };
         let mut array = leaf_array(&self.plan.leaf_type)?;
-        // Entries without a byte are an error of the chunk.
+        // Entries without any bytes are detected later as an error in the chunk.
         let entries = num_values.min(values.len());
         let bytes = array.dictionary_bytes(values.len(), entries);
         self.memory

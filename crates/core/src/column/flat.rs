@@ -1,4 +1,4 @@
-//! Decoding of columns without repetition levels: a level is a row.
+//! Decoding of columns without repetition levels: each level is a row.
 
 use herringbone_format::{Error, Result};
 
@@ -26,7 +26,7 @@ impl ColumnChunkDecoder {
                 }
                 continue;
             }
-            // Opening a page may have skipped others.
+            // Opening a page may have skipped rows.
             match self.rows.run() {
                 SelectionRun::Done | SelectionRun::Unknown => break,
                 SelectionRun::Skip(rows) => self.skip_flat(rows)?,
@@ -51,7 +51,7 @@ impl ColumnChunkDecoder {
 
     /// Takes `rows` rows, or the rest of the open page. Returns false if the column batch is full.
     fn take_flat(&mut self, rows: usize) -> Result<bool> {
-        // There are at most as many values as rows, so rows that fit as values fit.
+        // There are at most as many values as rows: if the rows fit as values, their values fit.
         let rows = rows.min(self.pages.levels_left());
         let rows = self.batch.fitting(rows, self.pages.is_lost())?;
         if rows == 0 {

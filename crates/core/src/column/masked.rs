@@ -1,4 +1,4 @@
-//! Decoding of rows that are selected by a mask: if runs are short, all rows are decoded, and the unselected are dropped.
+//! Decoding of rows selected by a mask: if runs are short, all rows are decoded, and the unselected ones are dropped.
 
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_format::Result;
@@ -7,12 +7,13 @@ use super::ColumnChunkDecoder;
 use super::selection::end_of_ones;
 use crate::page::BLOCK_LEVELS;
 
-/// Words of a mask, of 64 rows each, that are worth being skipped if no row of them is selected.
+/// The minimum length of a gap that is skipped, in words of a mask. A word stands for 64 rows, all unselected in a
+/// gap.
 const GAP_WORDS: usize = 4;
 
 impl ColumnChunkDecoder {
-    /// Returns the mask by which the next rows are selected, if they are decoded together with the unselected ones. A
-    /// column that records ancestors takes run after run instead: it cannot drop what it recorded.
+    /// Returns the mask of the next rows, if selected and unselected rows are decoded together. A column that records
+    /// ancestors decodes run by run instead, because it cannot drop recorded levels.
     pub(super) fn mask(&self) -> Option<BooleanBuffer> {
         match self.batch.records_ancestors() {
             true => None,
@@ -20,11 +21,11 @@ impl ColumnChunkDecoder {
         }
     }
 
-    /// Takes the next rows that `mask` selects, up to `max_rows`, or those of the open page. Returns false if the column
+    /// Takes up to `max_rows` of the next rows that `mask` selects, within the open page. Returns false if the column
     /// batch is full.
     pub(super) fn take_masked(&mut self, mask: &BooleanBuffer, max_rows: usize) -> Result<bool> {
         let left = self.pages.levels_left();
-        // Blocks stay in the first cache until the unselected rows are dropped.
+        // A block stays in the L1 cache until its unselected rows are dropped.
         let mask = mask.slice(0, mask.len().min(left).min(BLOCK_LEVELS));
         let rows = match stretch(&mask, max_rows) {
             Stretch::Unselected(rows) => return self.skip_flat(rows).map(|()| true),
@@ -46,16 +47,16 @@ impl ColumnChunkDecoder {
     }
 }
 
-/// The rows that come first in a mask.
+/// The first rows of a mask.
 #[derive(Debug, PartialEq, Eq)]
 enum Stretch {
-    /// A number of rows that are all unselected.
+    /// A number of rows, all unselected.
     Unselected(usize),
-    /// A number of rows that are decoded together: enough of them are selected.
+    /// A number of rows to be decoded together, because enough of them are selected.
     Selected(usize),
 }
 
-/// Returns the rows that come first in a mask, which is not empty; it selects no more than `most` of them.
+/// Returns the first rows of a mask, which must not be empty. At most `most` of them are selected.
 fn stretch(mask: &BooleanBuffer, most: usize) -> Stretch {
     let (mut selected, mut gap) = (0, 0);
     for (word, bits) in mask.bit_chunks().iter_padded().enumerate() {
@@ -99,13 +100,13 @@ mod tests {
         assert_eq!(stretch(&mask(10, &[3, 9]), 1), Selected(4));
         assert_eq!(stretch(&mask(200, &[3, 70, 199]), 2), Selected(71));
         assert_eq!(stretch(&mask(200, &[63, 64]), 1), Selected(64));
-        // Words without a selected row, in the middle and in front.
+        // Words without a selected row, in the middle and at the start.
         assert_eq!(stretch(&mask(1000, &[3, 70, 900]), 9), Selected(128));
         assert_eq!(stretch(&mask(1000, &[900, 901]), 9), Unselected(900));
         assert_eq!(stretch(&mask(1000, &[200, 901]), 9), Selected(256));
         assert_eq!(stretch(&mask(300, &[]), 9), Unselected(300));
         assert_eq!(stretch(&mask(200, &[3, 70, 199]), 3), Selected(200));
-        // A gap that the mask ends within.
+        // The mask ends inside a gap.
         assert_eq!(stretch(&mask(1000, &[1]), 9), Selected(64));
         assert_eq!(stretch(&mask(100, &[1]), 9), Selected(100));
     }

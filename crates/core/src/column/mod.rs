@@ -1,24 +1,27 @@
-//! One leaf over one column chunk: pages in, column batches of an Arrow array out.
+//! Decodes one leaf of one column chunk: pages in, column batches of an Arrow array out.
 //!
-//! A [`ColumnChunkDecoder`] is a state machine without I/O. [`ColumnChunkDecoder::poll`] decodes until the column batch has the
-//! rows asked for. It stops with [`Step::Need`] if bytes are missing, and nothing is lost then. Its three parts:
+//! A [`ColumnChunkDecoder`] is a state machine without I/O. [`ColumnChunkDecoder::poll`] decodes until the column
+//! batch has the requested rows. If bytes are missing, it stops with [`Step::Need`] without losing any progress. It
+//! consists of three parts:
 //!
 //! ```text
-//! RowWalk        the rows of the row group: which come next, selected or not, and where column batches end
+//! RowWalk        the rows of the row group: the next ones, selected or not, and the ends of column batches
 //! PageCursor     the pages of the chunk: map, headers, dictionary, and the levels of the open page
-//! BatchBuilder   the column batch: array, validity, ancestors, what fits, and the memory of the column
+//! BatchBuilder   the column batch: array, validity, ancestors, limits, and the memory of the column
 //! ```
 //!
 //! A page becomes part of a column batch in these steps:
 //!
 //! 1. `PageCursor::step` jumps by the page map, or decodes the header of the next page (`PageReader::header`).
-//! 2. If no row of the page is selected, it returns the rows skipped, and the `RowWalk` advances past them.
-//! 3. Otherwise it reads the body (`PageReader::body`: checksum, decryption, decompression). The `BatchBuilder` gets the values
-//!    section or the dictionary, the cursor keeps the levels.
-//! 4. `fill_flat` or `fill_nested` asks the walk for the next run of rows, and the builder how many of them fit.
-//! 5. The builder takes the levels of selected rows from the cursor, and appends validity, ancestors and values. Values of
-//!    unselected rows are skipped. If runs are short, `take_masked` decodes all rows and drops the unselected ones.
-//! 6. `BatchBuilder::finish` makes the column batch, which carries its memory along.
+//! 2. If no row of the page is selected, it returns the number of rows skipped, and the `RowWalk` advances past them.
+//! 3. Otherwise it reads the body (`PageReader::body`: checksum, decryption, decompression). The `BatchBuilder`
+//!    receives the values section or the dictionary. The cursor keeps the levels.
+//! 4. `fill_flat` or `fill_nested` gets the next run of rows from the walk, and from the builder how many of them
+//!    fit.
+//! 5. The builder takes the levels of selected rows from the cursor, and appends validity, ancestors and values.
+//!    Values of unselected rows are skipped. If runs are short, `take_masked` decodes all rows and drops the
+//!    unselected ones.
+//! 6. `BatchBuilder::finish` returns the column batch, which owns its memory reservation.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -37,7 +40,7 @@ use crate::page::{
     BLOCK_LEVELS, PageMap, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage,
 };
 
-// The parts of a column, and how each kind of column is decoded by them.
+// The parts of a column, and the decoding of each kind of column.
 mod batch_builder;
 mod page_cursor;
 mod row_walk;
@@ -61,7 +64,7 @@ use row_walk::RowWalk;
 use selection::{RowRanges, RowSelector, SelectionCursor};
 use sibling_levels::{ListLevels, SharedListPlan};
 
-/// Bytes of the heap that a column takes besides its pages, dictionary and array.
+/// Heap bytes of a column in addition to its pages, dictionary and array.
 const COLUMN_BYTES: usize = 512;
 
 /// The facts about a leaf that are the same in every row group.
@@ -69,7 +72,7 @@ const COLUMN_BYTES: usize = 512;
 pub struct ColumnPlan {
     /// Ordinal of the leaf in the Parquet schema.
     pub leaf: usize,
-    /// The Parquet schema, which has the path of the leaf.
+    /// The Parquet schema, which contains the path of the leaf.
     pub schema: ParquetSchema,
     /// The types of the leaf in the file and in Arrow.
     pub leaf_type: LeafType,
@@ -77,26 +80,26 @@ pub struct ColumnPlan {
     pub max_def_level: u8,
     /// The highest repetition level; 0 if the leaf is not in a list.
     pub max_rep_level: u8,
-    /// From this definition level on, the leaf has a slot: the innermost list has an element.
+    /// The lowest definition level at which the leaf has a slot: the innermost list has an element.
     pub slot_def: u8,
-    /// The leaf itself may be null, not only its ancestors.
+    /// True if the leaf itself may be null, not only its ancestors.
     pub nullable: bool,
     /// The ancestors that this leaf records.
     pub nesting_plans: Vec<NestingPlan>,
-    /// The lists above the leaf that have other leaves too.
+    /// The lists above the leaf that also contain other leaves.
     pub shared_lists: Vec<SharedListPlan>,
-    /// Damaged pages become nulls.
+    /// True if damaged pages become nulls.
     pub null_pages: bool,
-    /// A column batch has no more slots than this, unless one row has more.
+    /// The maximum number of slots in a column batch, unless a single row has more.
     pub max_slots: usize,
-    /// A column batch ends when it holds this many bytes, with at least one row.
+    /// The size in bytes at which a column batch ends. A batch has at least one row.
     pub column_batch_bytes: usize,
-    /// More bytes than this for one row are an error.
+    /// The maximum number of bytes in one row. More are an error.
     pub row_bytes: usize,
 }
 
 impl ColumnPlan {
-    /// Returns the path of the leaf, for errors. It is not kept: names may be long, and shared by many leaves.
+    /// Returns the path of the leaf, for errors. It is not stored: names may be long, and shared by many leaves.
     pub fn path(&self) -> String {
         self.schema.column_path(self.leaf)
     }
@@ -113,20 +116,20 @@ impl ColumnPlan {
 pub struct ColumnRows {
     /// The ordinal of the row group in the file.
     pub row_group: usize,
-    /// Rows of the row group, selected or not.
+    /// The number of rows in the row group, selected or not.
     pub num_rows: u64,
-    /// The selected rows that the plan knows.
+    /// The selected rows known to the plan.
     pub ranges: RowRanges,
-    /// Selected rows after the ranges, which may become known while columns are decoded.
+    /// Selected rows after the ranges. More of them may become known during decoding.
     pub found: Selectors,
-    /// Rows of a batch.
+    /// The number of rows per batch.
     pub batch_rows: usize,
-    /// The number of selected rows that were emitted before the first of these.
+    /// The number of selected rows that were emitted before the first of these rows.
     pub rows_before: u64,
 }
 
 impl ColumnRows {
-    /// Returns the number of selected rows that are known.
+    /// Returns the number of known selected rows.
     pub fn num_wanted(&self) -> u64 {
         let ranges = self.ranges.iter().map(|range| range.end - range.start);
         let found = self.found.pieces.iter().map(RowSelector::count);
@@ -145,38 +148,38 @@ impl ColumnRows {
     }
 }
 
-/// Selected rows after the ranges that were planned.
+/// Selected rows after the planned ranges.
 #[derive(Debug, Clone, Default)]
 pub struct Selectors {
-    /// The selected rows that are known, in order.
+    /// The known selectors, in order.
     pub pieces: Vec<RowSelector>,
-    /// Others may follow.
+    /// True if more may follow.
     pub is_open: bool,
 }
 
-/// A part of a column chunk: the rows of whole batches.
+/// A split of a column chunk: the rows of whole batches.
 #[derive(Debug, Clone)]
 pub struct ColumnSplit {
-    /// Rows of the part, counted from the first one of the row group.
+    /// The rows of the split, counted from the first row of the row group.
     pub rows: Range<u64>,
-    /// The page that has the first row of the part.
+    /// The page that contains the first row of the split.
     pub begin: PageOfRow,
-    /// The page that has the first row after the part, if there is one.
+    /// The page that contains the first row after the split, if there is one.
     pub end: Option<PageOfRow>,
-    /// The pages of the part, in order, that other parts decode too.
+    /// The pages of the split that other splits decode too, in order.
     pub shared: Vec<SharedPage>,
 }
 
-/// A data page that has a certain row.
+/// The data page that contains a certain row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageOfRow {
     /// The page.
     pub page: PageStart,
-    /// Rows of the row group that start before it.
+    /// The number of rows of the row group that start before the page.
     pub rows_before: u64,
 }
 
-/// Rows of one leaf, with what it records of its ancestors.
+/// Rows of one leaf, with the ancestors that it records.
 #[derive(Debug)]
 pub struct ColumnBatch {
     /// The ordinal of the row group in the file.
@@ -185,13 +188,13 @@ pub struct ColumnBatch {
     pub rows: usize,
     /// The slots of the leaf.
     pub leaf: ArrayRef,
-    /// The ancestors that the leaf records, from the top down.
+    /// The recorded ancestors, outermost first.
     pub nestings: Vec<Nesting>,
-    /// Levels of each list that the leaf shares with others.
+    /// The levels of each list that the leaf shares with other leaves.
     pub shared_lists: Vec<ListLevels>,
     /// Damaged pages whose values are null.
     pub losses: Losses,
-    /// The memory that the column batch holds.
+    /// The memory reserved for the column batch.
     pub memory: Reservation,
 }
 
@@ -220,7 +223,7 @@ impl ColumnChunkDecoder {
             ))));
         }
         let mut memory = ColumnMemory::new(budget);
-        // Two bytes a level of a block that is decoded before it is used.
+        // A level of a block that is decoded ahead takes two bytes.
         let block = usize::try_from(chunk.num_values).map_or(BLOCK_LEVELS, |n| n.min(BLOCK_LEVELS));
         let own = size_of::<Self>() + size_of::<PageReader>();
         let bytes = own + COLUMN_BYTES + 2 * block;
@@ -236,7 +239,7 @@ impl ColumnChunkDecoder {
         }))
     }
 
-    /// Selects more rows, which come after all others.
+    /// Selects more rows. They must lie after all rows selected so far.
     pub fn extend_selection(&mut self, piece: RowSelector) {
         self.rows.extend(piece);
     }
@@ -246,25 +249,25 @@ impl ColumnChunkDecoder {
         self.rows.close();
     }
 
-    /// Goes by this map to pages with selected rows, unless something contradicts it.
+    /// Uses this map to jump to pages with selected rows, unless a header contradicted the map.
     pub fn use_map(&mut self, map: Arc<PageMap>) {
         self.pages.use_map(map);
     }
 
-    /// Keeps the rows of this part only.
+    /// Restricts the column to the rows of `part`.
     pub fn restrict(&mut self, part: ColumnSplit) {
         self.rows.restrict(&part.rows);
         self.pages.restrict(part);
     }
 
-    /// Returns true if the column failed because the part after it begins with another row than expected: the chunk must be
-    /// read as a whole.
+    /// Returns true if the column failed because the next split starts with a different row than expected. The chunk
+    /// must then be read as a whole.
     #[must_use]
     pub fn is_split_wrong(&self) -> bool {
         self.pages.is_split_wrong()
     }
 
-    /// Hands in bytes of the file that start at `offset`.
+    /// Supplies bytes of the file that start at `offset`.
     pub fn supply(&mut self, offset: u64, bytes: Bytes) {
         let metrics = self.batch.memory().metrics();
         metrics.columns.add(bytes.len());
@@ -276,12 +279,12 @@ impl ColumnChunkDecoder {
         self.pages.chunk()
     }
 
-    /// Returns the offset of the next page, and the rows that are still selected.
+    /// Returns the offset of the next page, and the remaining selected rows.
     pub fn progress(&self) -> (u64, &SelectionCursor) {
         (self.pages.next_offset(), self.rows.selection())
     }
 
-    /// Returns the end of the column chunk in the file, or of the pages that come next if that is known.
+    /// Returns the end of the column chunk in the file, or the end of the next needed pages if it is known.
     pub fn chunk_end(&self) -> u64 {
         self.pages.end()
     }
@@ -292,7 +295,7 @@ impl ColumnChunkDecoder {
         self.rows.is_done()
     }
 
-    /// Returns the batch of the row group that the next column batch belongs to.
+    /// Returns the index, within the row group, of the batch to which the next column batch belongs.
     #[must_use]
     pub fn next_batch(&self) -> u64 {
         self.rows.next_batch()
@@ -300,8 +303,8 @@ impl ColumnChunkDecoder {
 
     /// Returns the next column batch; `None` if no selected row is left.
     ///
-    /// Column batches end where the selected rows of the row group are a multiple of the rows of a batch. A column may end a
-    /// column batch early because of its bytes: all columns of a row group are in step again at the next multiple.
+    /// Column batches end at multiples of the batch size, counted in selected rows of the row group. A column may end
+    /// a column batch early because of its bytes. At the next multiple, all columns of a row group are aligned again.
     pub fn poll(&mut self) -> Result<Step<Option<ColumnBatch>>> {
         self.decode().map_err(|error| {
             let error = self.pages.locate(error);
@@ -329,7 +332,7 @@ impl ColumnChunkDecoder {
         Ok(Step::Ready(Some(column_batch)))
     }
 
-    /// Makes sure that a data page with levels left is open, past pages without selected rows. Returns false after the last
+    /// Opens a data page with undecoded levels, and skips pages without selected rows. Returns false after the last
     /// page.
     fn open_page(&mut self) -> Result<Step<bool>> {
         loop {
@@ -343,7 +346,7 @@ impl ColumnChunkDecoder {
     }
 }
 
-/// Returns the results of `make`. Most columns have no items, which this makes cheap.
+/// Returns the results of `make`. Cheap if there are no items, as in most columns.
 #[inline]
 pub fn each<T, U>(these: impl ExactSizeIterator<Item = T>, make: impl FnMut(T) -> U) -> Vec<U> {
     match these.len() {

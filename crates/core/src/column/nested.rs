@@ -1,5 +1,5 @@
-//! Decoding of columns with repetition levels: a row starts where the repetition level is 0 and ends where the
-//! next one starts, which may be pages later.
+//! Decoding of columns with repetition levels. A row starts at a repetition level of 0 and ends at the start of the
+//! next row, which may be several pages later.
 
 use herringbone_format::{Error, Result};
 use herringbone_kernels::nesting;
@@ -68,7 +68,7 @@ impl ColumnChunkDecoder {
         Ok(Step::Ready(()))
     }
 
-    /// Makes sure that decoded levels are at hand. Returns false after the last page.
+    /// Decodes the next block of levels, unless some are still unused. Returns false after the last page.
     fn load_levels(&mut self) -> Result<Step<bool>> {
         if !self.pages.repetition().is_empty() {
             return Ok(Step::Ready(true));
@@ -79,7 +79,8 @@ impl ColumnChunkDecoder {
         }
     }
 
-    /// Returns how many of the next `rows` rows fit into the column batch, and how many of the levels at hand they have.
+    /// Returns the number of the next `rows` rows that fit into the column batch, and the number of their decoded
+    /// levels.
     fn fitting_rows(&mut self, mut rows: usize) -> Result<(usize, usize)> {
         loop {
             let (found, levels) = nesting::row_starts(self.pages.repetition(), rows);
@@ -100,13 +101,13 @@ impl ColumnChunkDecoder {
         }
     }
 
-    /// Takes the next `levels` levels at hand.
+    /// Appends the next `levels` decoded levels.
     fn take_levels(&mut self, levels: usize) -> Result<()> {
         let (rep, def) = self.pages.use_block(levels);
         self.batch.append_levels(rep, def)
     }
 
-    /// Skips the next `levels` levels at hand.
+    /// Skips the next `levels` decoded levels.
     fn skip_levels(&mut self, levels: usize) -> Result<()> {
         let (_, def) = self.pages.use_block(levels);
         let values = nesting::count_ge(def, self.plan.max_def_level);

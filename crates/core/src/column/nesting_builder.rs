@@ -1,8 +1,7 @@
-//! What a leaf column tells about its ancestors: which structs and lists are null, and how long
-//! the lists are.
+//! The ancestors recorded by a leaf column: which structs and lists are null, and the lengths of the lists.
 //!
-//! Sibling leaves carry the same levels above their common ancestor. The first leaf below a struct
-//! or list therefore records it, and the others leave it alone.
+//! Sibling leaves repeat the levels of their common ancestors. The first leaf below a struct or list therefore
+//! records it, and the others ignore it.
 
 use herringbone_arrow::buffer::NullBuffer;
 use herringbone_format::Result;
@@ -12,54 +11,54 @@ use herringbone_kernels::trim;
 
 use crate::malformed;
 
-/// One ancestor to record.
+/// An ancestor to be recorded.
 #[derive(Debug, Clone)]
 pub enum NestingPlan {
-    /// A struct that may be null: one bit for each position with a repetition level of at most
-    /// `rep_level` and a definition level of at least `slot_def`; set from `valid_def` on.
+    /// A nullable struct. It has one bit for each position with a repetition level of at most `rep_level` and a
+    /// definition level of at least `slot_def`. The bit is set if the definition level is at least `valid_def`.
     Struct {
-        /// The repetition level up to which a position has a slot.
+        /// The highest repetition level at which a position has a slot.
         rep_level: u8,
-        /// The definition level from which a position has a slot.
+        /// The lowest definition level at which a position has a slot.
         slot_def: u8,
-        /// The definition level from which a slot is valid.
+        /// The lowest definition level at which a slot is valid.
         valid_def: u8,
     },
     /// A list or map, with 32-bit or 64-bit offsets.
     List {
-        /// The levels that make its offsets.
+        /// The levels that determine the offsets.
         plan: ListPlan,
         /// True if offsets have 64 bits.
         large: bool,
     },
 }
 
-/// Offsets of the width that the list's layout has.
+/// Offsets, as wide as the layout of the list requires.
 #[derive(Debug, Clone)]
 pub enum Offsets {
-    /// Offsets of `List` and `Map`.
+    /// The offsets of `List` and `Map`.
     I32(Vec<i32>),
-    /// Offsets of `LargeList`.
+    /// The offsets of `LargeList`.
     I64(Vec<i64>),
 }
 
-/// One ancestor under construction.
+/// The builder of one ancestor.
 pub struct NestingBuilder {
     plan: NestingPlan,
     validity: Bitmap,
     offsets: Offsets,
-    /// Elements so far, of a list.
+    /// The number of list elements so far.
     elements: usize,
 }
 
-/// One ancestor over the rows of a column batch.
+/// An ancestor over the rows of a column batch.
 #[derive(Debug)]
 pub struct Nesting {
     /// The number of slots.
     pub slots: usize,
     /// The validity of the slots; `None` if all are valid.
     pub validity: Option<NullBuffer>,
-    /// Of a list: one more than slots.
+    /// The offsets of a list: one more than slots. `None` for a struct.
     pub offsets: Option<Offsets>,
 }
 
@@ -108,7 +107,7 @@ impl NestingBuilder {
         }
     }
 
-    /// Bytes recorded so far.
+    /// Returns the number of bytes recorded so far.
     pub(crate) fn bytes(&self) -> usize {
         let offsets = match &self.offsets {
             Offsets::I32(offsets) => size_of_val(offsets.as_slice()),
@@ -117,7 +116,7 @@ impl NestingBuilder {
         offsets + self.validity.len() / 8
     }
 
-    /// What was recorded since the last call.
+    /// Returns the ancestor recorded since the last call.
     pub fn finish(&mut self) -> Nesting {
         let slots = self.validity.len();
         let validity = self.validity.finish();
@@ -141,7 +140,7 @@ impl NestingBuilder {
     }
 }
 
-/// Every list of offsets starts with 0.
+/// Returns the initial offsets of a list: a single 0.
 fn first_offset(plan: &NestingPlan) -> Offsets {
     match plan {
         NestingPlan::List { large: true, .. } => Offsets::I64(vec![0]),

@@ -1,7 +1,7 @@
-//! How many rows start in each page, where only its repetition levels tell.
+//! Counts the rows that start in each page, if only the repetition levels show it.
 //!
-//! Headers of version 1 count levels, not rows. Who wants to decode pages of lists side by side must
-//! know what rows they have first. What was decompressed for that is kept for those who come next.
+//! Headers of version 1 count levels, not rows. To decode pages of lists in parallel, a reader must first know which
+//! rows they contain. The pages decompressed for that purpose are stored for the later decoders.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::Step;
 use crate::budget::{Budget, ColumnMemory, Reservation};
 use crate::page::{Page, PageReader, PageReaderChunk, PageReaderOptions, SharedPage};
 
-/// Counts the rows that start in pages of one column chunk, one behind the other.
+/// Counts the rows that start in the pages of one column chunk, page by page.
 pub struct RowCounter {
     pages: PageReader,
-    /// Those that are still to be counted.
+    /// The pages not counted yet.
     uncounted: VecDeque<SharedPage>,
     max_rep_level: u8,
     memory: ColumnMemory,
@@ -24,7 +24,7 @@ pub struct RowCounter {
 }
 
 impl RowCounter {
-    /// Creates a counter of the rows of a column chunk, which goes on after the `uncounted` pages.
+    /// Creates a row counter for the `uncounted` pages of a column chunk.
     pub fn new(
         max_rep_level: u8,
         (options, chunk): (Arc<PageReaderOptions>, PageReaderChunk),
@@ -44,21 +44,21 @@ impl RowCounter {
         }
     }
 
-    /// Hands in bytes of the file that start at `offset`.
+    /// Supplies bytes of the file that start at `offset`.
     pub fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.pages.supply(offset, bytes);
     }
 
-    /// Where the column chunk ends in the file.
+    /// Returns the end of the column chunk in the file.
     #[must_use]
     pub fn chunk_end(&self) -> u64 {
         self.pages.end()
     }
 
-    /// Rows that start in the next page; `None` behind the last one.
+    /// Returns the number of rows that start in the next page; `None` after the last page.
     ///
     /// # Errors
-    /// Corrupt, Unsupported or Limit, without a place: whoever decodes the page says it better.
+    /// Corrupt, Unsupported or Limit, without a location: the decoder of the page reports the error in more detail.
     pub fn poll(&mut self) -> Result<Step<Option<u64>>> {
         let Some(shared) = self.uncounted.front() else {
             return Ok(Step::Ready(None));
@@ -72,7 +72,7 @@ impl RowCounter {
             return Err(Error::corrupt("a page is not where it was"));
         }
         let mut kept = Reservation::new(self.budget.clone());
-        // Without memory for it, it is decompressed again.
+        // If there is no memory for the body, it is decompressed again later.
         let is_kept =
             self.pages.is_compressed() && kept.resize(u64::try_from(bytes).unwrap_or(0)).is_ok();
         let to_keep = Some(shared).filter(|_| is_kept);

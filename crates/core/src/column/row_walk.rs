@@ -8,16 +8,16 @@ use herringbone_format::{Error, Result};
 use super::ColumnRows;
 use super::selection::{RowSelector, SelectionCursor, SelectionRun};
 
-/// The walk of a column over the rows of its row group, selected and unselected, and where its column batches end.
+/// A column's walk over the selected and unselected rows of its row group. Also determines where column batches end.
 pub(super) struct RowWalk {
     selection: SelectionCursor,
-    /// Rows of the row group.
+    /// The number of rows in the row group.
     num_rows: u64,
-    /// Selected rows between two places where column batches end.
+    /// The number of selected rows per batch: the distance between the fixed ends of column batches.
     batch_rows: usize,
-    /// Selected rows of earlier column batches.
+    /// The number of selected rows in earlier column batches.
     emitted: usize,
-    /// The row that the last used level belongs to is selected.
+    /// True if the last used level belongs to a selected row.
     is_in_selected_row: bool,
 }
 
@@ -32,17 +32,17 @@ impl RowWalk {
         }
     }
 
-    /// Returns the selected rows that are left.
+    /// Returns the remaining selected rows.
     pub(super) fn selection(&self) -> &SelectionCursor {
         &self.selection
     }
 
-    /// Keeps the selected rows within `rows` only.
+    /// Restricts the selection to `rows`.
     pub(super) fn restrict(&mut self, rows: &Range<u64>) {
         self.selection = self.selection.within(rows);
     }
 
-    /// Selects more rows, which come after all others.
+    /// Selects more rows. They must lie after all rows selected so far.
     pub(super) fn extend(&mut self, piece: RowSelector) {
         self.selection.extend(piece);
     }
@@ -52,7 +52,7 @@ impl RowWalk {
         self.selection.close();
     }
 
-    /// Returns the run of rows that comes next.
+    /// Returns the next run of rows.
     #[inline]
     pub(super) fn run(&self) -> SelectionRun {
         self.selection.run()
@@ -66,7 +66,7 @@ impl RowWalk {
         }
     }
 
-    /// Returns the mask of the next rows, if they are selected by one.
+    /// Returns the mask of the next rows, if they are selected by a mask.
     pub(super) fn mask(&self) -> Option<BooleanBuffer> {
         self.selection.mask()
     }
@@ -76,17 +76,17 @@ impl RowWalk {
         self.selection.position()
     }
 
-    /// Moves on by `rows`: at most the rows of [`Self::run`], or of the [mask](Self::mask).
+    /// Advances by `rows`: at most the length of [`Self::run`] or of the [mask](Self::mask).
     pub(super) fn advance(&mut self, rows: usize) {
         self.selection.advance(rows);
     }
 
-    /// Notes if the row that starts now is selected.
+    /// Records whether the row that starts now is selected.
     pub(super) fn start_row(&mut self, is_selected: bool) {
         self.is_in_selected_row = is_selected;
     }
 
-    /// Returns true if the last level belongs to a selected row, which may go on in the next page.
+    /// Returns true if the last level belongs to a selected row, which may continue in the next page.
     pub(super) fn is_in_selected_row(&self) -> bool {
         self.is_in_selected_row
     }
@@ -96,22 +96,22 @@ impl RowWalk {
         self.run() == SelectionRun::Done
     }
 
-    /// Returns the number of rows of the column batch at hand, if its bytes do not end it earlier.
+    /// Returns the number of rows in the current column batch, unless its bytes end it earlier.
     pub(super) fn batch_rows(&self) -> usize {
         self.batch_rows - self.emitted % self.batch_rows
     }
 
-    /// Returns the batch of the row group that the next column batch belongs to.
+    /// Returns the index, within the row group, of the batch to which the next column batch belongs.
     pub(super) fn next_batch(&self) -> u64 {
         (self.emitted / self.batch_rows) as u64
     }
 
-    /// Counts the rows of a column batch.
+    /// Counts the rows of an emitted column batch.
     pub(super) fn emit(&mut self, rows: usize) {
         self.emitted += rows;
     }
 
-    /// Checks at the end of the chunk that every selected row has started.
+    /// Checks at the end of the chunk that all selected rows have started.
     ///
     /// # Errors
     /// Corrupt if the chunk has too few rows.
@@ -126,10 +126,10 @@ impl RowWalk {
         }
     }
 
-    /// Checks that a row may start, if no selected row is left.
+    /// Checks that another row may start after the last selected one.
     ///
     /// # Errors
-    /// Corrupt if all rows of the row group have started.
+    /// Corrupt if all rows of the row group have already started.
     pub(super) fn check_not_full(&self) -> Result<()> {
         if self.position() == self.num_rows {
             return Err(Error::corrupt(format!(

@@ -1,4 +1,4 @@
-//! Which rows of a row group are wanted.
+//! The selected rows of a row group.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -6,15 +6,16 @@ use std::sync::Arc;
 
 use herringbone_arrow::buffer::BooleanBuffer;
 
-/// Wanted rows of one row group: ascending, disjoint, non-empty ranges, counted from its first row.
+/// Selected rows of one row group: ascending, disjoint, non-empty ranges, counted from its first row.
 pub type RowRanges = Arc<[Range<u64>]>;
 
-/// Wanted rows, a piece of a selection.
+/// A piece of a selection of rows.
 #[derive(Debug, Clone)]
 pub enum RowSelector {
     /// Ranges of rows.
     Ranges(RowRanges),
-    /// One bit a row, from the row `start` on, the last one set: for runs that are too short to be taken one by one.
+    /// One bit per row, starting at the row `start`. The last bit is set. Used if runs are too short to be decoded
+    /// one by one.
     Mask {
         /// The row of the first bit.
         start: u64,
@@ -24,7 +25,7 @@ pub enum RowSelector {
 }
 
 impl RowSelector {
-    /// How many rows are wanted.
+    /// Returns the number of selected rows.
     pub fn count(&self) -> u64 {
         match self {
             Self::Ranges(ranges) => ranges.iter().map(|range| range.end - range.start).sum(),
@@ -32,7 +33,7 @@ impl RowSelector {
         }
     }
 
-    /// The first row that may be wanted.
+    /// Returns the first row that may be selected.
     pub fn start(&self) -> u64 {
         match self {
             Self::Ranges(ranges) => ranges.first().map_or(0, |range| range.start),
@@ -40,7 +41,8 @@ impl RowSelector {
         }
     }
 
-    /// Where the first `wanted` of its wanted rows end; of none, where it starts.
+    /// Returns the end of the first `wanted` selected rows: one past the last of them. If `wanted` is 0, returns the
+    /// start.
     pub fn end_of(&self, mut wanted: u64) -> u64 {
         if wanted == 0 {
             return self.start();
@@ -73,7 +75,7 @@ impl RowSelector {
         self.end()
     }
 
-    /// The part of it within some rows, if any is wanted there.
+    /// Returns the part of the selector within `rows`, or `None` if it selects no row there.
     fn within(&self, rows: &Range<u64>) -> Option<Self> {
         match self {
             Self::Ranges(ranges) => {
@@ -95,9 +97,9 @@ impl RowSelector {
         }
     }
 
-    /// The rows from `start` on whose bit is set, if any is.
+    /// Selects the rows from `start` on whose bits are set. Returns `None` if no bit is set.
     pub fn mask(start: u64, bits: BooleanBuffer) -> Option<Self> {
-        // It ends with a row that is wanted, as ranges do.
+        // A mask ends with a selected row, as ranges do.
         let last = (0..bits.len()).rev().find(|row| bits.value(*row))?;
         Some(Self::Mask {
             start,
@@ -105,7 +107,7 @@ impl RowSelector {
         })
     }
 
-    /// Where it ends.
+    /// Returns the end: one past the last selected row.
     pub fn end(&self) -> u64 {
         match self {
             Self::Ranges(ranges) => ranges.last().map_or(0, |range| range.end),
@@ -114,35 +116,35 @@ impl RowSelector {
     }
 }
 
-/// A walk over the rows of a row group, wanted and unwanted. What is wanted may become known on the way.
+/// A walk over the selected and unselected rows of a row group. The selection may be extended during the walk.
 #[derive(Debug, Clone)]
 pub struct SelectionCursor {
     piece: RowSelector,
-    /// The first of its ranges that is not behind `position`.
+    /// The index of the first range of `piece` that does not end before `position`.
     next: usize,
-    /// Pieces behind it.
+    /// The pieces after `piece`.
     more: VecDeque<RowSelector>,
-    /// Whether others may follow.
+    /// True if more pieces may follow.
     is_open: bool,
-    /// Rows passed or taken so far.
+    /// The number of rows skipped or taken so far.
     position: u64,
 }
 
-/// What comes next on the walk.
+/// The next run of rows in the walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SelectionRun {
-    /// This many rows nobody wants.
+    /// A number of unselected rows.
     Skip(usize),
-    /// This many rows that are wanted.
+    /// A number of selected rows.
     Take(usize),
-    /// Which row is wanted next is not known yet.
+    /// The next selected row is not known yet.
     Unknown,
-    /// No wanted row is left.
+    /// No selected row is left.
     Done,
 }
 
 impl SelectionCursor {
-    /// These rows and no others.
+    /// Creates a walk in which exactly these rows are selected.
     pub fn new(ranges: RowRanges) -> Self {
         Self {
             piece: RowSelector::Ranges(ranges),
@@ -153,10 +155,11 @@ impl SelectionCursor {
         }
     }
 
-    /// The wanted rows that begin each portion of `portion` rows, of the whole walk from its start.
+    /// Divides the selected rows of the whole walk into portions of `portion` rows. Returns the first row of each
+    /// portion.
     pub fn portions(&self, portion: u64) -> Vec<u64> {
         let mut firsts = Vec::new();
-        // Wanted rows before a piece or range, of those of the last portion.
+        // The number of rows that the earlier pieces and ranges contribute to the unfinished portion.
         let mut passed = 0;
         for piece in std::iter::once(&self.piece).chain(&self.more) {
             match piece {
@@ -173,7 +176,8 @@ impl SelectionCursor {
                 RowSelector::Mask { start, bits } => {
                     for (word, mut left) in bits.bit_chunks().iter_padded().enumerate() {
                         let wanted = u64::from(left.count_ones());
-                        // Wanted rows of this word before the next portion, and those that are left of it.
+                        // The number of selected rows of this word before the next portion, and the number left in
+                        // the word.
                         let (mut before, mut rest) = ((portion - passed) % portion, wanted);
                         while before < rest {
                             left = (0..before).fold(left, |left, _| left & (left - 1));
@@ -190,7 +194,7 @@ impl SelectionCursor {
         firsts
     }
 
-    /// The same walk, over some of the rows.
+    /// Returns a walk over the selected rows within `rows`.
     pub(crate) fn within(&self, rows: &Range<u64>) -> Self {
         let pieces = std::iter::once(&self.piece).chain(&self.more);
         let mut within = Self::new([].into());
@@ -200,28 +204,28 @@ impl SelectionCursor {
         within
     }
 
-    /// Rows that become known on the way.
+    /// Allows more rows to be selected during the walk.
     pub fn open(&mut self) {
         self.is_open = true;
     }
 
-    /// Wants these rows too, which lie behind all others.
+    /// Selects more rows. They must lie after all rows selected so far.
     pub fn extend(&mut self, piece: RowSelector) {
         self.more.push_back(piece);
         self.leave_pieces();
     }
 
-    /// No other rows are wanted.
+    /// Notes that no more rows will be selected.
     pub fn close(&mut self) {
         self.is_open = false;
     }
 
-    /// Rows passed or taken so far.
+    /// Returns the number of rows skipped or taken so far.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// What comes next.
+    /// Returns the next run of rows.
     #[inline]
     pub fn run(&self) -> SelectionRun {
         let ranges = match &self.piece {
@@ -247,7 +251,7 @@ impl SelectionCursor {
         }
     }
 
-    /// What is left of the mask, where the next rows are wanted by one.
+    /// Returns the rest of the mask, if the next rows are selected by a mask.
     pub(crate) fn mask(&self) -> Option<BooleanBuffer> {
         let RowSelector::Mask { start, bits } = &self.piece else {
             return None;
@@ -256,7 +260,7 @@ impl SelectionCursor {
         Some(bits.slice(first, bits.len().checked_sub(first)?))
     }
 
-    /// Moves on by `rows`, at most what [`Self::run`] said, or what is left of the mask.
+    /// Advances by `rows`: at most the length of [`Self::run`], or of the rest of the mask.
     pub fn advance(&mut self, rows: usize) {
         self.position += rows as u64;
         if let RowSelector::Ranges(ranges) = &self.piece
@@ -271,7 +275,7 @@ impl SelectionCursor {
         }
     }
 
-    /// Goes on to the next piece that has a row that is not behind.
+    /// Moves to the next piece that ends after the current position.
     fn leave_pieces(&mut self) {
         while self.piece.end() <= self.position
             && let Some(piece) = self.more.pop_front()
@@ -279,7 +283,7 @@ impl SelectionCursor {
             self.piece = piece;
             self.next = 0;
         }
-        // Behind a mask there is nothing, as behind ranges.
+        // Replaces an exhausted mask by empty ranges.
         if matches!(self.piece, RowSelector::Mask { .. }) && self.piece.end() <= self.position {
             self.piece = RowSelector::Ranges([].into());
             self.next = 0;
@@ -287,7 +291,7 @@ impl SelectionCursor {
     }
 }
 
-/// Where the `n`-th set bit ends; there are as many.
+/// Returns the position after the `n`-th set bit. At least `n` bits must be set.
 pub(super) fn end_of_ones(mut bits: u64, n: usize) -> usize {
     for _ in 1..n {
         bits &= bits.wrapping_sub(1);
@@ -295,7 +299,7 @@ pub(super) fn end_of_ones(mut bits: u64, n: usize) -> usize {
     bits.trailing_zeros() as usize + 1
 }
 
-/// The bits from `first` on that are alike.
+/// Returns the run of equal bits that starts at `first`.
 fn run_of_bits(bits: &BooleanBuffer, first: usize) -> SelectionRun {
     let bits = bits.slice(first, bits.len().saturating_sub(first));
     let is_wanted = !bits.is_empty() && bits.value(0);
@@ -419,7 +423,7 @@ mod tests {
         let bits = BooleanBuffer::from(vec![true, false, true, true, false, true]);
         let mut walk = SelectionCursor::new(Arc::from([2..5, 6..7]));
         walk.extend(RowSelector::Mask { start: 10, bits });
-        // Wanted: 2 3 4 6 10 12 13 15.
+        // Selected: 2 3 4 6 10 12 13 15.
         assert_eq!(walk.portions(3), [2, 6, 13]);
         assert_eq!(walk.portions(1), [2, 3, 4, 6, 10, 12, 13, 15]);
         assert_eq!(walk.portions(100), [2]);

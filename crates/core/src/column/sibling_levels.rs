@@ -1,34 +1,34 @@
-//! What the levels of a leaf say of a list that it shares with other leaves.
+//! The levels of a leaf that describe a list shared with other leaves.
 //!
-//! All leaves below a list carry its levels, and the first of them makes its offsets. So that a
-//! file whose leaves tell different lists is refused, wherever batches end, each of them keeps two
-//! bits a level for comparison: these are all that offsets are made of.
+//! All leaves below a list repeat its levels. The first leaf builds the offsets. To detect files whose leaves
+//! describe different lists, wherever batches end, each leaf stores two bits per level for comparison. Offsets depend
+//! on these bits alone.
 
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_kernels::nesting;
 
-/// A list with several leaves below it.
+/// A list with several leaves.
 #[derive(Debug, Clone, Copy)]
 pub struct SharedListPlan {
-    /// Repetition level of the list's elements.
+    /// The repetition level of the list's elements.
     pub rep_level: u8,
-    /// Definition level from which on there is an element.
+    /// The lowest definition level at which there is an element.
     pub element_def: u8,
 }
 
-/// The levels that concern a shared list, those with a repetition level of at most that of its
-/// elements, under construction.
+/// The builder of the levels of a shared list. A level belongs to the list if its repetition level is at most that of
+/// the list's elements.
 pub(crate) struct ListLevelsBuilder {
     plan: SharedListPlan,
     levels: nesting::ListLevels,
 }
 
-/// A bit for each level that concerns a shared list.
+/// Two bits for each level that belongs to a shared list.
 #[derive(Debug)]
 pub struct ListLevels {
-    /// Set where a list goes on, not set where one starts.
+    /// Set if the level continues a list, unset if it starts one.
     goes_on: BooleanBuffer,
-    /// Set where there is an element.
+    /// Set if there is an element.
     has_element: BooleanBuffer,
 }
 
@@ -47,12 +47,12 @@ impl ListLevelsBuilder {
         nesting::list_levels(rep, def, rep_level, element_def, &mut self.levels);
     }
 
-    /// Bytes kept so far.
+    /// Returns the number of bytes stored so far.
     pub(crate) fn bytes(&self) -> usize {
         self.levels.len() / 4
     }
 
-    /// What was added since the last call.
+    /// Returns the levels added since the last call.
     pub(crate) fn finish(&mut self) -> ListLevels {
         let (goes_on, has_element) = self.levels.finish();
         ListLevels {
@@ -68,8 +68,7 @@ impl ListLevels {
         self.goes_on.len()
     }
 
-    /// Whether `n` levels from `start` on make the same lists as those of `other` from
-    /// `other_start` on.
+    /// Returns true if `n` levels from `start` on form the same lists as those of `other` from `other_start` on.
     pub fn same(&self, start: usize, other: &Self, other_start: usize, n: usize) -> bool {
         self.goes_on.slice(start, n) == other.goes_on.slice(other_start, n)
             && self.has_element.slice(start, n) == other.has_element.slice(other_start, n)

@@ -1,4 +1,4 @@
-//! The limits of a column batch, and the memory that is held for it.
+//! The limits of a column batch, and the memory reserved for it.
 
 use herringbone_format::{Error, Result};
 
@@ -7,14 +7,14 @@ use crate::budget::{MemoryUse, Reservation};
 use crate::column::nesting_builder::NestingBuilder;
 use crate::column::sibling_levels::ListLevelsBuilder;
 
-/// Bytes that a level takes at most in each recorder.
+/// The maximum number of bytes per level in each recorder.
 const LEVEL_BYTES: usize = 9;
-/// Bytes of values that are tried first where the budget has little left.
+/// The first size tried for values if little is left in the budget, in bytes.
 const SMALL_RESERVE: usize = 64 << 10;
 
 impl BatchBuilder {
-    /// Hands over the memory that the column batch holds from now on, instead of the column. `page_bytes` is the size of
-    /// the page that the column is about to leave, or 0.
+    /// Transfers the memory of the column batch from the column to the returned reservation. `page_bytes` is the size
+    /// of the page that the column is about to leave, or 0.
     pub(super) fn hand_over_memory(
         &mut self,
         is_last: bool,
@@ -25,7 +25,7 @@ impl BatchBuilder {
         let mut bytes = self.last_bytes.saturating_add(finishing);
         let keeps = self.array.keeps_pages();
         if keeps && !is_last {
-            // The page stays with the column batch.
+            // The page stays in memory with the column batch.
             bytes += page_bytes;
         }
         self.memory.hold(MemoryUse::Array, bytes as u64)?;
@@ -33,8 +33,8 @@ impl BatchBuilder {
         Ok(self.memory.hand_over(is_last, keeps))
     }
 
-    /// Returns how many of the next `n` values fit into the column batch: 0 only if it has rows already. They may be nulls in
-    /// the place of a page that `is_lost`.
+    /// Returns how many of the next `n` values fit into the column batch: 0 only if it already contains rows or `n`
+    /// is 0. If the page `is_lost`, they are nulls.
     pub(in crate::column) fn fitting(&mut self, n: usize, is_lost: bool) -> Result<usize> {
         let used = self.used_bytes();
         if self.rows > 0 && used >= self.plan.column_batch_bytes {
@@ -54,11 +54,11 @@ impl BatchBuilder {
         self.row_must_fit(1).map(|()| 1)
     }
 
-    /// Returns how many slots rows that start now may have.
+    /// Returns the maximum number of slots for the next rows.
     fn slots_left(&self) -> usize {
         let max = match self.plan.max_rep_level {
             0 => self.plan.max_slots,
-            // The end of the last row is not known when it starts.
+            // When a row starts, its end is not known yet.
             _ => self.plan.max_slots / 2,
         };
         max.saturating_sub(self.validity.len())
@@ -67,7 +67,7 @@ impl BatchBuilder {
     /// Reserves memory for a row with the next `n` values.
     ///
     /// # Errors
-    /// Limit if the row is larger than a row may be, or the budget refuses.
+    /// Limit if the row exceeds the maximum row size, or the budget refuses.
     pub(in crate::column) fn row_must_fit(&mut self, n: usize) -> Result<()> {
         let used = self.used_bytes();
         let budget = self.plan.row_bytes.saturating_sub(used);
@@ -82,10 +82,10 @@ impl BatchBuilder {
         self.reserve(n)
     }
 
-    /// Reserves memory for `n` more levels and the values they may have.
+    /// Reserves memory for `n` more levels and their values.
     fn reserve(&mut self, n: usize) -> Result<()> {
         let used = self.array_bytes();
-        // Offsets and bits of ancestors and shared lists, bits of the leaf.
+        // Offsets and bits of ancestors and shared lists, and validity bits of the leaf.
         let nesting_builders = self.nesting_builders.len() * LEVEL_BYTES + self.shared_lists.len();
         let levels = n.saturating_mul(nesting_builders) + n / 8;
         let needed = |values: usize| (used.saturating_add(levels)).saturating_add(values) as u64;
@@ -94,14 +94,14 @@ impl BatchBuilder {
         if needed(values) <= held {
             return Ok(());
         }
-        // As vectors grow.
+        // Grows like a vector.
         let ample = needed(values).max(self.last_bytes as u64).max(held * 2);
         for bytes in [ample, needed(values)] {
             if self.memory.hold(MemoryUse::Array, bytes).is_ok() {
                 return Ok(());
             }
         }
-        // The values may take much less than the most they can take.
+        // The values may need much less than their maximum size.
         let mut tried = SMALL_RESERVE;
         loop {
             let left = usize::try_from(self.memory.left().saturating_add(held));
@@ -117,14 +117,14 @@ impl BatchBuilder {
         }
     }
 
-    /// Returns the bytes of the array that is being built, and of the pages that it keeps.
+    /// Returns the number of bytes of the array under construction, and of the pages that it keeps.
     pub(super) fn array_bytes(&self) -> usize {
         self.used_bytes()
             .saturating_add(self.kept_bytes)
             .saturating_add(self.validity.len() / 8)
     }
 
-    /// Returns the bytes of values, offsets and bits of the column batch.
+    /// Returns the number of bytes of values, offsets and bits in the column batch.
     fn used_bytes(&self) -> usize {
         let nesting_builders = self.nesting_builders.iter().map(NestingBuilder::bytes);
         let shared_lists = self.shared_lists.iter().map(ListLevelsBuilder::bytes);

@@ -1,4 +1,5 @@
-//! The column batch at hand: the array of the leaf, the records of its ancestors, and the memory of the column.
+//! The column batch under construction: the array of the leaf, the records of its ancestors, and the memory of the
+//! column.
 
 use std::sync::Arc;
 
@@ -19,12 +20,12 @@ use crate::page::BLOCK_LEVELS;
 
 mod fit;
 
-/// The column batch at hand, which takes the values of the open page, and the memory of the column.
+/// The builder of a column batch, which takes the values of the open page. Also owns the memory of the column.
 pub(super) struct BatchBuilder {
     plan: Arc<ColumnPlan>,
     row_group: usize,
     array: Box<dyn LeafArray>,
-    /// Validity of the slots of the leaf.
+    /// The validity of the slots of the leaf.
     validity: Bitmap,
     nesting_builders: Vec<NestingBuilder>,
     shared_lists: Vec<ListLevelsBuilder>,
@@ -32,9 +33,9 @@ pub(super) struct BatchBuilder {
     /// Damaged pages whose values are null in the column batch.
     losses: Losses,
     memory: ColumnMemory,
-    /// Bytes of earlier pages that the array keeps in place.
+    /// The number of bytes of earlier pages that the array keeps in place.
     kept_bytes: usize,
-    /// Bytes of the last column batch: as many are prepared for the next one.
+    /// The size of the last column batch, in bytes. The next batch reserves at least this much if the budget allows.
     last_bytes: usize,
 }
 
@@ -70,7 +71,7 @@ impl BatchBuilder {
         !self.nesting_builders.is_empty()
     }
 
-    /// Returns true if the column batch holds no bytes.
+    /// Returns true if the column batch contains no bytes.
     pub(super) fn is_empty(&self) -> bool {
         self.array_bytes() == 0
     }
@@ -87,7 +88,7 @@ impl BatchBuilder {
             .in_row_group(self.row_group)
     }
 
-    /// Notes that the column batch does without the values of a damaged page.
+    /// Records the loss of `rows` values of a damaged page.
     pub(super) fn lose(&mut self, error: Error, rows: usize) {
         let error = self.locate(error);
         let lost = Lost::Values(rows as u64);
@@ -111,9 +112,9 @@ impl BatchBuilder {
     }
 }
 
-/// The pages that values are taken from.
+/// Methods for the pages that supply values.
 impl BatchBuilder {
-    /// Takes values from a data page from now on.
+    /// Sets the data page that the next values are taken from.
     pub(super) fn set_page(
         &mut self,
         encoding: Encoding,
@@ -125,7 +126,7 @@ impl BatchBuilder {
         self.array.set_page(encoding, values, num_values)
     }
 
-    /// Leaves a page of `body_bytes` bytes. Its memory is free, unless the array keeps parts of it.
+    /// Leaves a page of `body_bytes` bytes. Its memory becomes free, unless the array keeps parts of it.
     pub(super) fn leave_page(&mut self, body_bytes: usize) {
         self.array.leave_page();
         self.kept_bytes = match self.array.keeps_pages() {
@@ -139,14 +140,14 @@ impl BatchBuilder {
         self.array.keeps_pages()
     }
 
-    /// Returns the part of the page after the values that were taken or skipped.
+    /// Returns the rest of the page, after the values taken or skipped so far.
     pub(super) fn rest_of_page(&self) -> Rest<'_> {
         self.array.rest()
     }
 
-    /// Looks up the values of later pages in this dictionary.
+    /// Sets the dictionary for the values of later pages.
     pub(super) fn set_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
-        // Entries without a byte are an error still to come.
+        // Entries without any bytes are detected later as an error.
         let entries = num_values.min(values.len());
         let bytes = self.array.dictionary_bytes(values.len(), entries);
         self.memory
@@ -154,7 +155,7 @@ impl BatchBuilder {
         self.array.set_dictionary(values, num_values)
     }
 
-    /// Drops the dictionary. Returns false if the array cannot do without it.
+    /// Drops the dictionary. Returns false if the array still needs it.
     pub(super) fn leave_dictionary(&mut self) -> Result<bool> {
         let is_away = self.array.leave_dictionary();
         if is_away {
@@ -169,10 +170,10 @@ impl BatchBuilder {
     }
 }
 
-/// Columns without repetition levels: a level is a row.
+/// Methods for columns without repetition levels: each level is a row.
 impl BatchBuilder {
-    /// Appends the next `rows` rows of the open page, which has as many and they fit. Returns how many it appended: at most a
-    /// block, unless levels are bits.
+    /// Appends the next `rows` rows of the open page. They must be in the page and fit. Returns the number of rows
+    /// appended: at most a block, unless levels are bits.
     pub(super) fn append_rows(&mut self, pages: &mut PageCursor, mut rows: usize) -> Result<usize> {
         if self.plan.max_def_level == 0 {
             self.array.append(rows)?;
@@ -193,8 +194,8 @@ impl BatchBuilder {
         Ok(rows)
     }
 
-    /// Appends the rows that `mask` selects of the next `mask.len()` rows of the open page, at most a block. There are
-    /// `selected` of them.
+    /// Appends the rows selected by `mask` from the next `mask.len()` rows of the open page, at most a block.
+    /// `selected` is their number.
     pub(super) fn append_selected(
         &mut self,
         pages: &mut PageCursor,
@@ -220,13 +221,13 @@ impl BatchBuilder {
         Ok(())
     }
 
-    /// Returns true if the definition levels are the validity, and nothing else.
+    /// Returns true if the definition levels are exactly the validity.
     fn levels_are_bits(&self) -> bool {
         self.plan.max_def_level == 1 && self.nesting_builders.is_empty()
     }
 
-    /// Appends to `validity` which of the next rows of the open page have a value: at most a block, unless levels are bits.
-    /// Returns how many do.
+    /// Appends the validity of the next rows of the open page to `validity`: at most a block, unless levels are bits.
+    /// Returns the number of valid rows.
     fn read_validity(
         &mut self,
         pages: &mut PageCursor,
@@ -236,7 +237,7 @@ impl BatchBuilder {
         if self.levels_are_bits() {
             return pages.append_bits(rows, validity);
         }
-        // Structs above the leaf may be null too. No repetition levels: the kernels take none for zeros.
+        // Structs above the leaf may be null too. Without repetition levels, the kernels treat them as zeros.
         let (rep, def) = (&[][..], pages.definition(rows)?);
         for nesting_builder in &mut self.nesting_builders {
             nesting_builder.record(rep, def)?;
@@ -247,9 +248,9 @@ impl BatchBuilder {
     }
 }
 
-/// Columns with repetition levels.
+/// Methods for columns with repetition levels.
 impl BatchBuilder {
-    /// Appends the slots and values of these levels, which fit.
+    /// Appends the slots and values of these levels, which must fit.
     pub(super) fn append_levels(&mut self, rep: &[u8], def: &[u8]) -> Result<()> {
         for nesting_builder in &mut self.nesting_builders {
             nesting_builder.record(rep, def)?;

@@ -1,44 +1,44 @@
-//! The time that a column keeps its dictionary.
+//! The time during which a column keeps its dictionary.
 //!
 //! ```text
 //! pages   dictionary | indices | indices | PLAIN | PLAIN | PLAIN | PLAIN | ...
 //! kept    ##############################
 //! ```
 //!
-//! Writers give up a dictionary that has grown too large. All later pages of the column chunk are PLAIN then. So the column drops
-//! the dictionary after the first page that does not need it. If a later page refers to it after all, the column reads it once more
-//! and keeps it.
+//! Writers abandon a dictionary that has grown too large. From then on, all pages of the column chunk are PLAIN.
+//! Therefore, the column drops the dictionary after the first page that does not need it. If a later page refers to
+//! it after all, the column reads it once more and keeps it.
 
 use herringbone_format::Encoding;
 
 use crate::page::PageStart;
 
-/// The dictionary of a column chunk, as its column uses it.
+/// The state of a column's dictionary.
 #[derive(Default)]
 pub(super) struct DictionaryUse {
-    /// Where its page is; `None` before it was read.
+    /// The place of the dictionary page; `None` before it was read.
     place: Option<PageStart>,
-    /// The last data page did without it.
+    /// True if the last data page did not need the dictionary.
     is_idle: bool,
     state: State,
 }
 
 #[derive(Clone, Copy, Default)]
 enum State {
-    /// It is there, if the chunk has one.
+    /// The dictionary is in memory, if the chunk has one.
     #[default]
     Present,
-    /// It was let go of.
+    /// The dictionary was dropped.
     Away,
-    /// It is read once more, for the page at this place.
+    /// The dictionary is read once more, for the page at this place.
     Returning(PageStart),
-    /// It stays up to the end.
+    /// The dictionary stays in memory to the end of the chunk.
     Kept,
 }
 
 impl DictionaryUse {
-    /// Notes that its page, which is at `place`, was read; the data page to go on with, if that was
-    /// once more.
+    /// Records that the dictionary page at `place` was read. If it was read once more, returns the data page to
+    /// continue with.
     pub(super) fn read(&mut self, place: PageStart) -> Option<PageStart> {
         self.place = Some(place);
         match self.state {
@@ -50,22 +50,23 @@ impl DictionaryUse {
         }
     }
 
-    /// Notes a data page.
+    /// Records whether a data page needs the dictionary.
     pub(super) fn count(&mut self, needs_dictionary: bool) {
         self.is_idle = !needs_dictionary;
     }
 
-    /// Whether it is there and of no use any more, as far as one knows.
+    /// Returns true if the dictionary is in memory and the last data page did not need it.
     pub(super) fn is_idle(&self) -> bool {
         matches!(self.state, State::Present) && self.place.is_some() && self.is_idle
     }
 
-    /// Notes that it was let go of, or else that it cannot be.
+    /// Records whether the dictionary was dropped. Otherwise it cannot be dropped at all.
     pub(super) fn leave(&mut self, is_away: bool) {
         self.state = if is_away { State::Away } else { State::Kept };
     }
 
-    /// Where its page is, if it must be read before the data page at `page`, which needs it.
+    /// Returns the place of the dictionary page if it must be read again before the data page at `page`, which needs
+    /// it.
     pub(super) fn return_for(&mut self, page: PageStart) -> Option<PageStart> {
         if !matches!(self.state, State::Away) {
             return None;
@@ -75,7 +76,7 @@ impl DictionaryUse {
     }
 }
 
-/// Whether values are indices into the dictionary.
+/// Returns true if values of this encoding are indices into the dictionary.
 pub(super) fn is_indices(encoding: Encoding) -> bool {
     matches!(
         encoding,

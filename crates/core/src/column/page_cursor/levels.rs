@@ -13,18 +13,18 @@ pub(super) struct OpenPage {
     pub(super) repetition: Levels,
     pub(super) definition: Levels,
     pub(super) levels_left: usize,
-    /// Bytes of levels and values.
+    /// The size of levels and values, in bytes.
     pub(super) body_bytes: usize,
-    /// The page is damaged, and its values are null.
+    /// True if the page is damaged. Its values are then null.
     pub(super) is_lost: bool,
 }
 
-/// Levels that are decoded and not used yet.
+/// Levels that are decoded but not used yet.
 #[derive(Default)]
 pub(super) struct LevelBlock {
     rep: Vec<u8>,
     def: Vec<u8>,
-    /// The first level that is not used yet.
+    /// The index of the first unused level.
     next: usize,
 }
 
@@ -34,15 +34,15 @@ impl LevelBlock {
     }
 }
 
-/// Levels of columns without repetition levels: a level is a row.
+/// Levels of columns without repetition levels: each level is a row.
 impl PageCursor {
-    /// Returns the number of levels of the open page that are not decoded.
+    /// Returns the number of undecoded levels of the open page.
     #[inline]
     pub(in crate::column) fn levels_left(&self) -> usize {
         self.page.as_ref().map_or(0, |page| page.levels_left)
     }
 
-    /// Skips levels of the open page, which has as many. Returns how many values they have.
+    /// Skips levels of the open page, which must contain them. Returns the number of their values.
     pub(in crate::column) fn skip_levels(&mut self, levels: usize) -> Result<usize> {
         let Some(page) = &mut self.page else {
             return Ok(0);
@@ -51,14 +51,14 @@ impl PageCursor {
         page.definition.skip(levels, &mut self.block.def)
     }
 
-    /// Uses levels of the open page, which has as many, without a look at them: all are 0.
+    /// Uses levels of the open page, which must contain them, without decoding: all are 0.
     pub(in crate::column) fn use_zeros(&mut self, levels: usize) {
         if let Some(page) = &mut self.page {
             page.levels_left -= levels;
         }
     }
 
-    /// Appends definition levels of 0 and 1 to `validity` as bits. Returns how many are 1.
+    /// Appends definition levels of 0 and 1 to `validity` as bits. Returns the number of ones.
     pub(in crate::column) fn append_bits(
         &mut self,
         levels: usize,
@@ -72,7 +72,7 @@ impl PageCursor {
         page.definition.extend_bitmap(levels, scratch, validity)
     }
 
-    /// Decodes definition levels of the open page, at most a block.
+    /// Decodes the next definition levels of the open page, at most a block.
     pub(in crate::column) fn definition(&mut self, levels: usize) -> Result<&[u8]> {
         self.block.def.clear();
         if let Some(page) = &mut self.page {
@@ -85,7 +85,8 @@ impl PageCursor {
 
 /// Levels of columns with repetition levels, decoded block by block.
 impl PageCursor {
-    /// Decodes the next block of levels of the open page, after the last block is used up. Returns false if no page is open.
+    /// Decodes the next block of levels of the open page. The last block must be used up. Returns false if no page is
+    /// open.
     pub(in crate::column) fn decode_block(&mut self) -> Result<bool> {
         let Some(page) = &mut self.page else {
             return Ok(false);
@@ -101,13 +102,13 @@ impl PageCursor {
         Ok(true)
     }
 
-    /// Returns the repetition levels that are decoded and not used yet.
+    /// Returns the repetition levels that are decoded but not used yet.
     #[inline]
     pub(in crate::column) fn repetition(&self) -> &[u8] {
         &self.block.rep[self.block.next..]
     }
 
-    /// Uses the next levels, of which as many are decoded. Returns their repetition and definition levels.
+    /// Uses the next `levels` decoded levels. Returns their repetition and definition levels.
     pub(in crate::column) fn use_block(&mut self, levels: usize) -> (&[u8], &[u8]) {
         let from = self.block.next;
         self.block.next += levels;

@@ -1,8 +1,8 @@
-//! How a column uses the map of its pages: it goes straight to those with selected rows.
+//! The use of a page map: a column jumps straight to the pages with selected rows.
 //!
-//! A map is made from an index, which may contradict the pages. So each page that the column looks at must have the rows that
-//! the map gives it. If no page was skipped by the map yet, a wrong map is dropped. Otherwise the column no longer knows its
-//! rows, and fails.
+//! A map is built from an offset index, which may contradict the pages. So each page that the column looks at must
+//! contain the mapped rows. If no page was skipped by the map yet, a wrong map is dropped. Otherwise the column no
+//! longer knows its rows, and fails.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use super::{BatchBuilder, PageCursor, RowWalk};
 use crate::column::selection::SelectionRun;
 use crate::page::{DataPage, PageMap, PageStart};
 
-/// The page map of a column chunk, as its column uses it.
+/// The page map of a column chunk, and its use by the column.
 pub(super) struct MapUse {
     map: Arc<PageMap>,
-    /// Pages were skipped by the map.
+    /// True if pages were skipped by the map.
     has_jumped: bool,
-    /// The number of the data page that was jumped to last, until its rows were counted.
+    /// The number of the data page jumped to last, until its rows were counted.
     uncounted: Option<usize>,
 }
 
@@ -30,23 +30,24 @@ impl MapUse {
         }
     }
 
-    /// Returns true if a data page starts with the row at `position` in the map too.
+    /// Returns true if the map agrees that a data page starts here, with the row at `position`.
     fn agrees(&self, page: PageStart, position: u64) -> bool {
         let mapped = self.map.get(page.data_pages_before);
         mapped.is_some_and(|it| it.range.start == page.offset && it.rows.start == position)
     }
 }
 
-/// Returns the error of an index that gives pages other rows than they have.
+/// Returns the error of an index that disagrees with the pages about their rows.
 fn contradicted() -> Error {
     Error::corrupt("the offset index says other rows of a page than the pages do")
 }
 
 impl PageCursor {
-    /// Goes to the next page with a selected row, if pages lie between. Returns the rows skipped if it did.
+    /// Jumps to the next page with a selected row, unless it is the next page anyway. Returns the number of rows
+    /// skipped if it jumped.
     ///
     /// # Errors
-    /// Corrupt if the map is wrong and pages were skipped by it before.
+    /// Corrupt if the map is wrong and pages were already skipped by it.
     pub(super) fn jump_by_map(
         &mut self,
         rows: &RowWalk,
@@ -55,7 +56,7 @@ impl PageCursor {
         let (Some(used), Some(page)) = (&mut self.map, self.pages.next_start()) else {
             return Ok(None);
         };
-        // A part of the chunk goes to its own first page.
+        // A split starts at its own first page.
         if self.split.as_ref().is_some_and(|it| it.begin.is_some()) {
             return Ok(None);
         }
@@ -73,13 +74,13 @@ impl PageCursor {
             SelectionRun::Take(rows) => (position, Some(position + rows as u64)),
             SelectionRun::Unknown | SelectionRun::Done => return Ok(None),
         };
-        // The row that was taken last may go on in the next page, whatever the index says.
+        // The row taken last may continue in the next page, whatever the index claims.
         if self.plan.max_rep_level > 0 && rows.is_in_selected_row() {
             return Ok(None);
         }
         let next = map.page_of(row);
         if !is_behind {
-            // The dictionary comes first.
+            // The dictionary page precedes the data pages.
             let end = if next > 0 { first } else { self.pages.end() };
             self.pages.set_wanted_end(end);
             return Ok(None);
@@ -104,14 +105,14 @@ impl PageCursor {
         self.pages.jump_by_index(start);
         used.has_jumped = true;
         used.uncounted = Some(next);
-        // No more rows than the selection skips, which are a `usize`.
+        // No more rows than the selection skips, and that number is a `usize`.
         Ok(Some((mapped.rows.start - position) as usize))
     }
 
-    /// Compares the map with the rows that the header of the next page states.
+    /// Compares the map with the number of rows in the header of the next page.
     ///
     /// # Errors
-    /// Corrupt if the map is wrong and pages were skipped by it before.
+    /// Corrupt if the map is wrong and pages were already skipped by it.
     pub(super) fn check_map(&mut self, page: PageStart, rows: usize) -> Result<()> {
         let Some(used) = &self.map else {
             return Ok(());
@@ -126,8 +127,8 @@ impl PageCursor {
         }
     }
 
-    /// Compares the map with the rows that start in a page that was jumped to, by its repetition levels: headers do not
-    /// always state them. The page must start with a new row.
+    /// Compares the map with the rows that start in a page that was jumped to. Counts them by repetition levels,
+    /// because headers do not always contain the number of rows. The page must start with a new row.
     ///
     /// # Errors
     /// Corrupt if they differ.
@@ -152,7 +153,7 @@ impl PageCursor {
         }
     }
 
-    /// Drops a map that is wrong.
+    /// Drops a wrong map.
     fn leave_map(&mut self) -> Result<()> {
         match self.map.take() {
             Some(used) if used.has_jumped => Err(contradicted()),

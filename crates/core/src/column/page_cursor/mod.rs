@@ -1,5 +1,5 @@
-//! The way of a column through the pages of its chunk. It skips pages without a selected row, by their headers or by the page
-//! map. It reads the dictionary before the pages that refer to it, and opens the rest.
+//! Moves a column through the pages of its chunk. It skips pages without a selected row, by their headers or by the
+//! page map. It reads the dictionary before the pages that refer to it, and opens all other pages.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -27,19 +27,19 @@ use levels::{LevelBlock, OpenPage};
 use map_use::MapUse;
 use split_ends::SplitEnds;
 
-/// The way of a column through the pages of its chunk, and the levels of the open page.
+/// The position of a column among the pages of its chunk, and the levels of the open page.
 pub(super) struct PageCursor {
     plan: Arc<ColumnPlan>,
-    /// In memory of its own: allocators are slower at more than a kilobyte at a time.
+    /// Boxed: allocators are slower for allocations of more than a kilobyte.
     pages: Box<PageReader>,
     page: Option<OpenPage>,
     block: LevelBlock,
-    /// The page map, if the column goes by one.
+    /// The page map, if the column uses one.
     map: Option<MapUse>,
-    /// Pages are skipped by the rows that their headers state. If an index contradicts a header, only the body of the page
-    /// shows which of them is right.
+    /// True if pages are skipped by the rows stated in their headers. If an index contradicts a header, only the body
+    /// of the page shows which of them is right.
     believes_headers: bool,
-    /// The ends of a part of the chunk, which few columns are.
+    /// The ends of the split, if the column decodes only a part of the chunk. Few columns do.
     split: Option<Box<SplitEnds>>,
     dictionary: DictionaryUse,
     dictionary_is_lost: bool,
@@ -47,21 +47,21 @@ pub(super) struct PageCursor {
 
 /// The result of a step of a [`PageCursor`].
 pub(super) enum PageStep {
-    /// A page with levels left is open.
+    /// A page with undecoded levels is open.
     Levels,
-    /// A number of unselected rows, perhaps 0, was skipped: the cursor can make another step.
+    /// A number of unselected rows, perhaps 0, was skipped. The cursor can make another step.
     Skipped(usize),
     /// There are no more pages.
     End,
 }
 
-/// The page that comes next, with what its header states.
+/// The next page, as described by its header.
 struct NextPage {
     start: PageStart,
     is_dictionary: bool,
-    /// Its values are indices into the dictionary.
+    /// True if its values are indices into the dictionary.
     needs_dictionary: bool,
-    /// Rows of a data page, if the header states them.
+    /// The number of rows of a data page, if its header contains it.
     rows: Option<usize>,
 }
 
@@ -84,27 +84,27 @@ impl PageCursor {
         }
     }
 
-    /// Goes by this map to pages with selected rows, unless something contradicted it.
+    /// Uses this map to jump to pages with selected rows, unless a header contradicted the map.
     pub(super) fn use_map(&mut self, map: Arc<PageMap>) {
         self.believes_headers = !map.is_contradicted();
         self.map = self.believes_headers.then(|| MapUse::new(map));
     }
 
-    /// Reads only the pages of a part of the chunk.
+    /// Restricts the cursor to the pages of `part`.
     pub(super) fn restrict(&mut self, part: ColumnSplit) {
         let is_flat = self.plan.max_rep_level == 0;
         self.split = Some(Box::new(SplitEnds::new(part, is_flat)));
     }
 
-    /// Returns true if the part after this one begins with another row than expected.
+    /// Returns true if the next split starts with a different row than expected.
     pub(super) fn is_split_wrong(&self) -> bool {
         self.split.as_ref().is_some_and(|split| split.is_wrong())
     }
 
-    /// Checks, once all rows of a part of the chunk were taken, that its end was reached.
+    /// Checks that the end of a split was reached, after all its rows were taken.
     ///
     /// # Errors
-    /// Corrupt if the part after this one begins with another row than expected.
+    /// Corrupt if the next split starts with a different row than expected.
     pub(super) fn check_split_end(&mut self) -> Result<()> {
         match &mut self.split {
             Some(split) => split.check_end(),
@@ -112,7 +112,7 @@ impl PageCursor {
         }
     }
 
-    /// Hands in bytes of the file that start at `offset`.
+    /// Supplies bytes of the file that start at `offset`.
     pub(super) fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.pages.supply(offset, bytes);
     }
@@ -122,12 +122,12 @@ impl PageCursor {
         self.pages.chunk()
     }
 
-    /// Returns the offset of the page that comes next.
+    /// Returns the offset of the next page.
     pub(super) fn next_offset(&self) -> u64 {
         self.pages.start().offset
     }
 
-    /// Returns the end of the column chunk in the file, or of the pages that come next if that is known.
+    /// Returns the end of the column chunk in the file, or the end of the next needed pages if it is known.
     pub(super) fn end(&self) -> u64 {
         self.pages.end()
     }
@@ -137,7 +137,8 @@ impl PageCursor {
         self.page.as_ref().is_some_and(|page| page.is_lost)
     }
 
-    /// Returns the bytes of the open page if all its levels are decoded: the column is about to leave it.
+    /// Returns the size of the open page if all its levels are decoded, because the column is about to leave it.
+    /// Otherwise 0.
     pub(super) fn used_up_bytes(&self) -> usize {
         let page = self.page.as_ref().filter(|page| page.levels_left == 0);
         page.map_or(0, |page| page.body_bytes)
@@ -151,7 +152,7 @@ impl PageCursor {
         }
     }
 
-    /// Drops a dictionary that is of no more use, between two column batches.
+    /// Drops an idle dictionary, between two column batches.
     pub(super) fn leave_dictionary(&mut self, batch: &mut BatchBuilder) -> Result<()> {
         if self.dictionary.is_idle() && batch.is_empty() {
             self.dictionary.leave(batch.leave_dictionary()?);
@@ -159,7 +160,7 @@ impl PageCursor {
         Ok(())
     }
 
-    /// Goes on towards a data page with levels left, past pages without selected rows.
+    /// Advances towards a data page with undecoded levels, and skips pages without selected rows.
     pub(super) fn step(
         &mut self,
         rows: &RowWalk,
@@ -169,8 +170,8 @@ impl PageCursor {
             return Ok(Step::Ready(PageStep::Levels));
         }
         self.check_used_page(batch)?;
-        // Errors from here on belong to the next page, and so does the memory of this one, unless the array keeps parts
-        // of it.
+        // From here on, errors belong to the next page. The memory of the old page is free, unless the array keeps
+        // parts of it.
         if let Some(left) = self.page.take() {
             batch.leave_page(left.body_bytes);
         }
@@ -179,8 +180,8 @@ impl PageCursor {
             .map_err(|error| place.locate(error))
     }
 
-    /// Makes sure that a page has nothing but its declared levels, once these are used up. Otherwise its header is wrong, and
-    /// later pages have other rows than they seem to.
+    /// Checks that a page contains nothing after its declared levels, once these are used up. Otherwise its header is
+    /// wrong, and later pages have different rows than they seem to.
     ///
     /// # Errors
     /// Corrupt if the page has more levels or values.
@@ -235,7 +236,7 @@ impl PageCursor {
         self.read_page(&next, place, batch)
     }
 
-    /// Returns the page that comes next, by its header; none after the last one.
+    /// Returns the next page, from its header; `None` after the last page.
     fn next_page(&mut self, batch: &mut BatchBuilder) -> Result<Step<Option<NextPage>>> {
         let is_flat = self.plan.max_rep_level == 0;
         let header = match self.pages.header(batch.memory())? {
@@ -260,8 +261,8 @@ impl PageCursor {
         })))
     }
 
-    /// Goes from the first data page to the page that a part of the chunk begins with. Returns the rows skipped if it
-    /// did.
+    /// Jumps from the first data page to the first page of the split. Returns the number of rows skipped if it
+    /// jumped.
     fn jump_to_split(&mut self, next: &NextPage, rows: &RowWalk) -> Option<usize> {
         let split = self.split.as_mut().filter(|_| !next.is_dictionary)?;
         let begin = split.begin.take()?;
@@ -270,7 +271,8 @@ impl PageCursor {
         Some(before.min(rows.unselected()))
     }
 
-    /// Skips a page if its header shows that no row of it is selected. Returns its rows if it did.
+    /// Skips a page if its header shows that none of its rows is selected. Returns the number of its rows if it was
+    /// skipped.
     fn skip_unselected(
         &mut self,
         next: &NextPage,
@@ -288,7 +290,7 @@ impl PageCursor {
         Ok(Some(rows))
     }
 
-    /// Goes back to the dictionary if the page needs it and it was dropped. Returns true if it did.
+    /// Returns to the dictionary if the page needs it and it was dropped. Returns true if it did.
     fn return_to_dictionary(&mut self, next: &NextPage) -> bool {
         if !next.needs_dictionary {
             return false;
@@ -299,7 +301,7 @@ impl PageCursor {
             .is_some()
     }
 
-    /// Reads and opens the page, or loses it if damaged pages become nulls.
+    /// Reads and opens the page. If it is damaged and damaged pages become nulls, opens a page of nulls instead.
     fn read_page(
         &mut self,
         next: &NextPage,
@@ -326,7 +328,7 @@ impl PageCursor {
             self.pages.jump(page);
         }
         match opened {
-            // The page is not at fault if the budget is too small.
+            // If the budget is too small, the page is not at fault.
             Err(error) if self.plan.null_pages && is_damage(&error) && !Budget::refused(&error) => {
                 self.dictionary_is_lost |= next.is_dictionary;
                 let rows = next.rows.unwrap_or(0);
@@ -367,7 +369,7 @@ impl PageCursor {
         }
     }
 
-    /// Puts nulls in the place of a damaged page: none in that of a dictionary.
+    /// Replaces a damaged page by nulls; a dictionary page has 0 rows, and so no nulls.
     fn open_lost(&mut self, rows: usize, place: PageStart) {
         let max_def = self.plan.max_def_level;
         self.page = Some(OpenPage {
@@ -386,7 +388,7 @@ fn refers_to_dictionary(header: &PageHeader) -> bool {
     header.type_ != PageType::DictionaryPage && header.encoding().is_some_and(is_indices)
 }
 
-/// Makes sure that the header of a page of version 2, of a column without lists, has as many rows as values.
+/// Checks that a version 2 page header of a column without lists declares as many rows as values.
 ///
 /// # Errors
 /// Corrupt if the counts differ: nothing shows which of them is right.
@@ -400,12 +402,12 @@ fn check_flat_counts(header: &PageHeader) -> Result<()> {
     }
 }
 
-/// Returns the number of rows of a data page, if its header states them. A page without levels has none, whatever its body
-/// decompresses to.
+/// Returns the number of rows of a data page, if its header contains it. A page without levels has no rows, whatever
+/// its body decompresses to.
 pub fn rows_of_page(header: &PageHeader, flat: bool) -> Option<usize> {
     let (num_values, num_rows) = match (&header.data_page_header, &header.data_page_header_v2) {
         (Some(v1), _) if header.type_ == PageType::DataPage => (v1.num_values, None),
-        // A page that starts no row goes on with the last one, which may be selected.
+        // A page in which no row starts continues the last row, which may be selected.
         (_, Some(v2)) => (v2.num_values, Some(v2.num_rows).filter(|rows| *rows > 0)),
         _ => return None,
     };

@@ -1,17 +1,17 @@
-//! The ends of a part of a column chunk.
+//! The ends of a split of a column chunk.
 
 use herringbone_format::{Error, Result};
 
 use crate::column::{ColumnSplit, PageOfRow};
 use crate::page::{PageStart, SharedPage};
 
-/// The ends of a part of a column chunk, as its column uses them.
+/// The ends of a split of a column chunk, and the column's progress towards them.
 pub(super) struct SplitEnds {
-    /// The page to begin with, until the column went there.
+    /// The first page of the split, until the column has jumped to it.
     pub(super) begin: Option<PageOfRow>,
-    /// A page still to come, before which other rows may start than expected.
+    /// A later page whose first row may differ from the expected one.
     end: Option<PageOfRow>,
-    /// Pages that other parts decode too.
+    /// Pages that other splits decode too.
     shared: Vec<SharedPage>,
     is_wrong: bool,
 }
@@ -20,14 +20,14 @@ impl SplitEnds {
     pub(super) fn new(part: ColumnSplit, is_flat: bool) -> Self {
         Self {
             begin: Some(part.begin),
-            // The headers that were counted are all there is to know of rows without lists.
+            // Without lists, the page headers alone determine the rows, and these were counted already.
             end: part.end.filter(|_| !is_flat),
             shared: part.shared,
             is_wrong: false,
         }
     }
 
-    /// Returns the page that starts at `page`, if other parts decode it too.
+    /// Returns the shared page that starts at `page`, if other splits decode it too.
     pub(super) fn shared(&self, page: PageStart) -> Option<&SharedPage> {
         let found = self
             .shared
@@ -35,7 +35,7 @@ impl SplitEnds {
         found.ok().and_then(|index| self.shared.get(index))
     }
 
-    /// Checks that the number of rows before `page`, which comes next, is the expected one.
+    /// Checks the number of rows before `page`, which is the next page, against the expected number.
     pub(super) fn check_page(&mut self, page: PageStart, rows_before: u64) -> Result<()> {
         if let Some(end) = self.end.filter(|end| end.page.offset == page.offset) {
             if end.rows_before != rows_before {
@@ -46,7 +46,7 @@ impl SplitEnds {
         Ok(())
     }
 
-    /// Checks, once all rows of the part were taken, that its end was reached.
+    /// Checks that the end of the split was reached, after all its rows were taken.
     pub(super) fn check_end(&mut self) -> Result<()> {
         match self.end {
             Some(_) => Err(self.wrong()),
