@@ -1,4 +1,4 @@
-//! From the header and the body of a page to its sections: decryption, decompression, and cutting.
+//! Turns the header and the body of a page into its sections: decryption, decompression, and splitting.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
@@ -15,49 +15,48 @@ use crate::budget::{ColumnMemory, MemoryUse};
 use crate::compression::{check_uncompressed_size, decompress};
 use crate::created_by::CreatedBy;
 
-/// Bytes of a decompressed page from which on it is asked whether it can be that large, before there is
-/// memory for it: large sizes are often lies.
+/// The size from which a decompressed page is checked for plausibility before memory is allocated for it. Large sizes
+/// are often false.
 const LARGE_BODY: usize = 16 << 20;
 
-/// Who has use for a page, and for parts of pages before it.
+/// The consumers that still need this page or an earlier one. Decides whether buffers can be reused.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct PageUse<'a> {
-    /// Parts of a page before it are still in use.
+    /// True if parts of an earlier page are still in use.
     pub(crate) another: bool,
-    /// Another part of the column chunk has rows of it too.
+    /// The shared page, if another split of the column chunk contains rows of it too.
     pub(crate) shared: Option<&'a SharedPage>,
-    /// It is a dictionary that was read before.
+    /// True if the page is a dictionary that was read before.
     pub(crate) is_again: bool,
 }
 
-/// Opens the pages of one column chunk, once their bodies are there.
+/// Opens the pages of one column chunk, given their bodies.
 pub(crate) struct BodyDecoder {
     codec: CompressionCodec,
     max_levels: MaxLevels,
-    /// What is known of the writer.
+    /// The known habits of the writer.
     created_by: CreatedBy,
-    /// What decrypts bodies, if they are encrypted.
+    /// The cipher of the bodies, if they are encrypted.
     cipher: Option<ChunkCipher>,
-    /// What the pages may decompress to.
+    /// The limit on the decompressed size of the pages.
     decompression_limit: DecompressionLimit,
-    /// Bytes of the largest page so far, decompressed, and how many of them are in use at a time.
+    /// The size of the largest page so far, decompressed, and the number of page bodies in use at a time.
     largest_body: u64,
     num_bodies: u64,
-    /// A decrypted body of compressed bytes, to be used again.
+    /// A buffer with the decrypted but still compressed body, for reuse.
     decrypted: Option<Buffer>,
-    /// Decompressed bodies, to be used again once nobody holds them: more than one only where arrays
-    /// keep parts of pages in place.
+    /// Decompressed bodies, for reuse once they are no longer referenced. There is more than one only if arrays keep
+    /// parts of pages in place.
     bodies: [Option<Buffer>; 2],
 }
 
 impl BodyDecoder {
-    /// Whether a level is a row.
+    /// Returns true if each level is a row.
     pub(super) fn is_flat(&self) -> bool {
         self.max_levels.repetition == 0
     }
 
-    /// A decoder of pages that `codec` compressed, with repetition and definition levels up to
-    /// `max_levels`.
+    /// Creates a decoder of pages that `codec` compressed, with repetition and definition levels up to `max_levels`.
     pub(crate) fn new(
         codec: CompressionCodec,
         max_levels: MaxLevels,
@@ -77,25 +76,25 @@ impl BodyDecoder {
         }
     }
 
-    /// The same decoder, of bodies that are encrypted if there is a cipher for them.
+    /// Adds the cipher of the bodies, if there is one.
     pub(crate) fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self { cipher, ..self }
     }
 
-    /// Whether pages are decompressed, so that it is worth keeping them.
+    /// Returns true if pages are compressed, so that a decompressed page is worth keeping.
     pub(crate) fn is_compressed(&self) -> bool {
         self.codec != CompressionCodec::Uncompressed
     }
 
-    /// Whether bodies are copied out of the bytes of the file, which may go then.
+    /// Returns true if bodies are copied out of the bytes of the file. These bytes can then be dropped.
     pub(crate) fn copies(&self, header: &PageHeader) -> bool {
-        // Levels of pages of version 2 are not compressed.
+        // Levels of version 2 pages are not compressed.
         let is_whole = header.type_ != PageType::DataPageV2;
         self.cipher.is_some() || (self.is_compressed() && is_whole)
     }
 
-    /// Opens the page of `header`, with so many data pages of the chunk before it, whose body is `body`: holds
-    /// memory for it, decrypts, decompresses and takes it apart.
+    /// Opens the page of `header`. `ordinal` is the number of data pages of the chunk before it. Reserves memory for
+    /// `body`, decrypts it, decompresses it, and splits it into sections.
     pub(crate) fn open(
         &mut self,
         (header, ordinal): (&PageHeader, usize),
@@ -109,7 +108,7 @@ impl BodyDecoder {
         if self.is_compressed() || is_encrypted {
             let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();
             self.largest_body = self.largest_body.max(uncompressed);
-            // What is left to another part stays until that has come for it.
+            // A body left to another split stays in memory until that split takes it.
             let others = u64::from(page_use.another) + u64::from(page_use.shared.is_some());
             self.num_bodies = self.num_bodies.max(1 + others);
             let bodies = self.largest_body.saturating_mul(self.num_bodies);
@@ -125,7 +124,8 @@ impl BodyDecoder {
         self.decode((header, ordinal), body, page_use.shared, limits)
     }
 
-    /// The page of `header`. It is decompressed unless it is `shared` and the other part has done so.
+    /// Decodes the page of `header`. If it is `shared` and another split has decompressed it, it is not decompressed
+    /// again.
     fn decode(
         &mut self,
         (header, ordinal): (&PageHeader, usize),
@@ -146,7 +146,7 @@ impl BodyDecoder {
             let uncompressed_size = header.uncompressed_page_size as usize;
             let body = self.decrypt((header, ordinal), body)?;
             let values = self.decompress(body, uncompressed_size, None)?;
-            // It comes once, and may be much larger than the pages behind it.
+            // A dictionary occurs once, and may be much larger than the later pages: its buffers are not reused.
             self.bodies = [None, None];
             self.decrypted = None;
             return Ok(Page::Dictionary { values, num_values });
@@ -240,7 +240,7 @@ impl BodyDecoder {
         })
     }
 
-    /// The bytes of a body, decrypted where it is encrypted.
+    /// Returns a body, decrypted if it is encrypted.
     fn decrypt(&mut self, (header, ordinal): (&PageHeader, usize), body: Buffer) -> Result<Buffer> {
         let Some(cipher) = self.cipher.clone() else {
             return Ok(body);
@@ -270,7 +270,7 @@ impl BodyDecoder {
         Ok(plaintext)
     }
 
-    /// `uncompressed_size` bytes from a body, or the body itself where there is no codec.
+    /// Decompresses a body to `uncompressed_size` bytes. Without a codec, returns the body itself.
     fn decompress(
         &mut self,
         body: Buffer,
@@ -280,7 +280,7 @@ impl BodyDecoder {
         if self.codec == CompressionCodec::Uncompressed {
             return uncompressed(body, uncompressed_size);
         }
-        // A page of nulls alone may have no compressed bytes at all, not even an empty stream.
+        // A page with only nulls may not contain any compressed bytes, not even an empty stream.
         if uncompressed_size == 0 {
             return Ok(Buffer::default());
         }
@@ -297,7 +297,7 @@ impl BodyDecoder {
         Ok(output)
     }
 
-    /// Keeps a body, to be used again.
+    /// Stores a body for reuse.
     fn keep_body(&mut self, body: &Buffer) {
         if self.bodies[0].is_some() {
             self.bodies.swap(0, 1);
@@ -305,7 +305,7 @@ impl BodyDecoder {
         self.bodies[0] = Some(body.clone());
     }
 
-    /// The body of an earlier page that nobody holds.
+    /// Returns the buffer of an earlier page that is no longer referenced.
     fn free_body(&mut self) -> Option<Vec<u8>> {
         self.bodies.iter_mut().find_map(|slot| {
             let held = slot.take()?.into_vec();
@@ -313,7 +313,7 @@ impl BodyDecoder {
         })
     }
 
-    /// A buffer of `length` initialised bytes, reused if an earlier page's is free again.
+    /// Returns a buffer of `length` initialised bytes. Reuses the buffer of an earlier page if one is free.
     fn spare_body(&mut self, length: usize) -> Result<Vec<u8>> {
         match self.free_body() {
             Some(mut body) if body.capacity() >= length => {
@@ -328,7 +328,7 @@ impl BodyDecoder {
     }
 }
 
-/// Fails where there is no memory for so many bytes: an allocation that fails would end the process.
+/// Fails if there is no memory for `length` bytes. A failed allocation would end the process.
 fn check_memory(length: usize) -> Result<()> {
     match length > LARGE_BODY {
         true => reserve(&mut Vec::new(), length),
@@ -336,7 +336,7 @@ fn check_memory(length: usize) -> Result<()> {
     }
 }
 
-/// Makes room for so many bytes.
+/// Reserves room for `length` more bytes.
 fn reserve(bytes: &mut Vec<u8>, length: usize) -> Result<()> {
     if length <= LARGE_BODY {
         bytes.reserve(length);
@@ -348,7 +348,7 @@ fn reserve(bytes: &mut Vec<u8>, length: usize) -> Result<()> {
     })
 }
 
-/// Bytes of the levels of a data page version 2, as its header has it; 0 for other pages.
+/// Returns the number of level bytes of a version 2 data page, from its header; 0 for other pages.
 fn level_bytes(header: &PageHeader) -> usize {
     let v2 = header.data_page_header_v2.as_ref();
     let levels = v2.map_or(0, |v2| {
@@ -358,7 +358,7 @@ fn level_bytes(header: &PageHeader) -> usize {
     usize::try_from(levels).unwrap_or(usize::MAX)
 }
 
-/// A body that nothing was compressed in.
+/// Returns an uncompressed body, after a check of its length.
 fn uncompressed(body: Buffer, uncompressed_size: usize) -> Result<Buffer> {
     if body.len() != uncompressed_size {
         return Err(Error::corrupt(format!(
@@ -369,7 +369,7 @@ fn uncompressed(body: Buffer, uncompressed_size: usize) -> Result<Buffer> {
     Ok(body)
 }
 
-/// Checks the sizes in a header and returns that of the body, in bytes.
+/// Checks the sizes in a header. Returns the size of the body, in bytes.
 pub(crate) fn check_sizes(header: &PageHeader, limits: &Limits) -> Result<u64> {
     let negative = || Error::corrupt("page header has a negative size");
     let compressed = usize::try_from(header.compressed_page_size).map_err(|_| negative())?;
@@ -387,7 +387,7 @@ pub(crate) fn check_sizes(header: &PageHeader, limits: &Limits) -> Result<u64> {
     Ok(compressed as u64)
 }
 
-/// Values that a page declares: entries of a dictionary, or levels.
+/// Returns the number of values that a page declares: entries of a dictionary, or levels.
 pub fn num_values(header: &PageHeader) -> Result<usize> {
     let declared = header
         .num_values()
@@ -395,8 +395,8 @@ pub fn num_values(header: &PageHeader) -> Result<usize> {
     usize::try_from(declared).map_err(|_| Error::corrupt("page header has a negative value count"))
 }
 
-/// Compares a body with the checksum of its header, if it has one. A checksum of 0 stands for none: old
-/// writers fill the field although they compute nothing.
+/// Compares a body with the checksum in its header, if there is one. A checksum of 0 counts as absent: old writers
+/// fill the field without computing a checksum.
 pub(crate) fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
     match header.crc {
         Some(crc) if crc != 0 && crc32fast::hash(body) != crc as u32 => {

@@ -1,21 +1,21 @@
-//! The bytes of one column chunk, as far as they have been handed in.
+//! The bytes of one column chunk that have been supplied so far.
 //!
-//! Nothing here reads. Whoever needs bytes that are absent gets the range that is missing, passes
-//! it up to the driver, and asks again once the driver has supplied it.
+//! This module does not read. If bytes are missing, the caller passes their range up to the driver, and retries once
+//! the driver has supplied it.
 
 use std::ops::Range;
 
 use bytes::{Buf as _, Bytes};
 
-/// No more than one byte of so many in a window is moved to let go of the others.
+/// At most one in `MOST_MOVED` bytes of a window is copied in order to free the other bytes.
 const MOST_MOVED: usize = 8;
 
 /// A window on the file that moves forward over one column chunk.
 #[derive(Debug)]
 pub(crate) struct ChunkBytes {
-    /// Where the chunk lies in the file.
+    /// The range of the chunk in the file.
     chunk: Range<u64>,
-    /// File offset of the first byte of `window`.
+    /// The file offset of the first byte of `window`.
     start: u64,
     window: Bytes,
 }
@@ -29,18 +29,18 @@ impl ChunkBytes {
         }
     }
 
-    /// Where the chunk ends.
+    /// Returns the end of the chunk.
     pub(crate) fn end(&self) -> u64 {
         self.chunk.end
     }
 
-    /// Hands in bytes of the file; a window that holds less of what is needed is replaced.
+    /// Supplies bytes of the file. They replace the current window.
     pub(crate) fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.start = offset;
         self.window = bytes;
     }
 
-    /// Lets go of the bytes before `offset` where few are behind it, which then move.
+    /// Frees the bytes before `offset` if few bytes follow. These are copied.
     pub(crate) fn leave(&mut self, offset: u64) {
         let rest = self.available(offset);
         if rest.len() <= self.window.len() / MOST_MOVED {
@@ -48,14 +48,14 @@ impl ChunkBytes {
         }
     }
 
-    /// Lets go of all bytes, where fewer than `few` are here from `offset` on.
+    /// Frees the whole window if it contains fewer than `few` bytes from `offset` on.
     pub(crate) fn let_go(&mut self, offset: u64, few: u64) {
         if (self.available(offset).len() as u64) < few {
             self.window = Bytes::new();
         }
     }
 
-    /// The bytes from `offset` on that are here.
+    /// Returns the available bytes from `offset` on.
     pub(crate) fn available(&self, offset: u64) -> &[u8] {
         let from = offset
             .checked_sub(self.start)
@@ -64,7 +64,7 @@ impl ChunkBytes {
             .unwrap_or_default()
     }
 
-    /// The bytes of `range`, if they are all here; the last ones are not kept.
+    /// Returns the bytes of `range`, if they are all available. The last bytes of a window are moved out of it.
     pub(crate) fn take(&mut self, range: Range<u64>) -> Option<Bytes> {
         let from = usize::try_from(range.start.checked_sub(self.start)?).ok()?;
         let to = usize::try_from(range.end.checked_sub(self.start)?).ok()?;
@@ -74,7 +74,7 @@ impl ChunkBytes {
         if to < self.window.len() {
             return Some(self.window.slice(from..to));
         }
-        // Who holds bytes alone is spared what counts the holders.
+        // The only owner of the bytes avoids the reference count.
         let mut last = std::mem::take(&mut self.window);
         last.advance(from);
         self.start = range.end;

@@ -1,4 +1,4 @@
-//! Takes the body of a data page apart.
+//! Splits the body of a data page into sections.
 //!
 //! ```text
 //! v1, after decompression:  [length u32 | repetition levels] [length u32 | definition levels] [values]
@@ -6,14 +6,14 @@
 //! v2, before decompression: [repetition levels] [definition levels] [values, compressed or not]
 //! ```
 //!
-//! A section is absent where its highest level is 0.
+//! A section is absent if its highest level is 0.
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Encoding, Error, Result};
 
 use crate::levels::{LevelSection, level_width};
 
-/// Cuts the levels section of a v1 page with levels up to `max_level` off the front of `body`.
+/// Splits the levels section of a v1 page with levels up to `max_level` off the front of `body`.
 pub(super) fn split_levels_v1(
     body: &mut Buffer,
     encoding: Encoding,
@@ -56,7 +56,7 @@ pub(super) fn split_levels_v1(
     }))
 }
 
-/// Cuts one levels section of `length` bytes off the front of a v2 page.
+/// Splits one levels section of `length` bytes off the front of a v2 page.
 pub(super) fn split_levels_v2(
     body: &mut Buffer,
     length: i32,
@@ -77,7 +77,7 @@ pub(super) fn split_levels_v2(
     }))
 }
 
-/// The first `length` bytes of `body`, which loses them. `length` is within `body`.
+/// Removes the first `length` bytes of `body` and returns them. `length` must be within `body`.
 fn take_front(body: &mut Buffer, length: usize) -> Buffer {
     let front = body.slice_with_length(0, length);
     body.advance(length);

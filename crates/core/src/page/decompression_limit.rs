@@ -1,32 +1,33 @@
-//! How many bytes the pages of a column chunk may decompress to.
+//! Limits the decompressed size of the pages of a column chunk.
 //!
-//! A compressed page of forty bytes may say that it holds a gigabyte. One such page may be right: a
-//! single long value of zeros is. A chunk of many is work that neither its bytes nor its values ask for.
+//! A compressed page of forty bytes may claim to contain a gigabyte. One such page may be valid: for example, a
+//! single long value of zeros. A chunk of many such pages would cause work that neither its bytes nor its values
+//! justify.
 
 use herringbone_format::{Error, Limits, PageHeader, Result, Type};
 
-/// Bytes for the levels of a value.
+/// The number of bytes granted for the levels of a value.
 const LEVEL_BYTES: u64 = 8;
 
-/// Bytes for a value of variable length.
+/// The number of bytes granted for a value of variable length.
 const BYTE_ARRAY_BYTES: u64 = 256;
 
-/// What is left of the bytes that a column chunk may decompress to.
+/// The remaining decompressed bytes of a column chunk.
 #[derive(Debug, Clone)]
 pub struct DecompressionLimit {
     left: u64,
-    /// Bytes for each compressed byte.
+    /// The number of decompressed bytes granted per compressed byte.
     ratio: u64,
-    /// Bytes for each value.
+    /// The number of decompressed bytes granted per value.
     value_bytes: u64,
-    /// Of the pages so far, compressed and not.
+    /// The compressed and decompressed size of the pages so far.
     compressed: u64,
     uncompressed: u64,
 }
 
 impl DecompressionLimit {
-    /// That of a chunk with values of this type. As many bytes are granted as the largest page may have
-    /// that a read can hold: such a page is never too much, whatever it was compressed to.
+    /// Creates the limit of a chunk with values of this type. The base allowance equals the largest page that fits in
+    /// the read's memory limit. Such a page is never refused, whatever its compressed size.
     pub fn new(limits: &Limits, physical_type: Type, type_length: usize) -> Self {
         let width = match physical_type {
             Type::Boolean => 1,
@@ -45,7 +46,7 @@ impl DecompressionLimit {
         }
     }
 
-    /// That of pages that were counted before.
+    /// Lifts the limit, for pages that were counted before.
     pub fn unlimited(self) -> Self {
         Self {
             left: u64::MAX,
@@ -53,10 +54,10 @@ impl DecompressionLimit {
         }
     }
 
-    /// Counts a page of `num_values` values, whose sizes are known not to be negative.
+    /// Counts a page of `num_values` values. Its sizes must not be negative.
     ///
     /// # Errors
-    /// Limit where the pages so far decompress to more than their bytes and values account for.
+    /// Limit if the pages so far decompress to more than their bytes and values justify.
     pub fn spend(&mut self, header: &PageHeader, num_values: usize) -> Result<()> {
         let compressed = u64::try_from(header.compressed_page_size).unwrap_or_default();
         let uncompressed = u64::try_from(header.uncompressed_page_size).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Pages of a column chunk: header, checksum, decryption, decompression, and where their sections lie.
+//! Pages of a column chunk: header, checksum, decryption, decompression, and splitting into sections.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub use shared::SharedPage;
 pub use walker::has_dictionary;
 pub use walker::{PageStart, PageWalker};
 
-/// Levels decoded at once, as bytes: they stay in the first cache.
+/// The number of levels decoded at once. As bytes, they stay in the L1 cache.
 pub(crate) const BLOCK_LEVELS: usize = 4096;
 
 /// The highest levels of a column.
@@ -34,23 +34,23 @@ pub struct MaxLevels {
     pub definition: u8,
 }
 
-/// A page that carries values, decompressed.
+/// A decompressed page that contains values.
 #[derive(Debug)]
 pub(crate) enum Page {
-    /// PLAIN values that later pages refer to by index.
+    /// PLAIN values. Later pages refer to them by index.
     Dictionary { values: Buffer, num_values: usize },
     /// Levels and values.
     Data(DataPage),
 }
 
-/// A data page of either version, taken apart.
+/// A data page of either version, split into sections.
 #[derive(Debug)]
 pub(crate) struct DataPage {
-    /// Levels in the page: values, nulls and empty lists.
+    /// The number of levels in the page: values, nulls and empty lists.
     pub(crate) num_values: usize,
-    /// Repetition levels; `None` where the column has none.
+    /// The repetition levels; `None` if the column has only level 0.
     pub(crate) repetition: Option<LevelSection>,
-    /// Definition levels; `None` where the column has none.
+    /// The definition levels; `None` if the column has only level 0.
     pub(crate) definition: Option<LevelSection>,
     /// The encoding of `values`.
     pub(crate) encoding: Encoding,
@@ -59,16 +59,17 @@ pub(crate) struct DataPage {
 }
 
 impl DataPage {
-    /// Bytes of levels and values.
+    /// Returns the number of bytes of levels and values.
     pub(crate) fn bytes(&self) -> usize {
         let levels = [&self.repetition, &self.definition].into_iter().flatten();
         self.values.len() + levels.map(|section| section.bytes.len()).sum::<usize>()
     }
 
-    /// Returns how many rows start in the page, whose repetition levels go up to `max_level`, and whether it starts with one.
+    /// Returns the number of rows that start in the page, and true if the page starts with a new row. Its repetition
+    /// levels go up to `max_level`.
     ///
     /// # Errors
-    /// Corrupt where the levels end early.
+    /// Corrupt if the levels end early.
     pub(crate) fn row_starts(&self, max_level: u8) -> Result<(u64, bool)> {
         let mut levels = Levels::new(self.repetition.clone(), max_level);
         let (mut rows, mut starts_row) = (0, true);
@@ -88,14 +89,15 @@ impl DataPage {
     }
 }
 
-/// Where a column chunk lies. Offsets of 0 stand for no dictionary page in files of old writers.
+/// Returns the range of a column chunk in the file. In files of old writers, a dictionary page offset of 0 means that
+/// there is no dictionary page.
 ///
 /// # Errors
-/// Corrupt where it lies outside of a file of `file_length` bytes.
+/// Corrupt if the chunk lies outside a file of `file_length` bytes.
 pub fn byte_range(metadata: &ColumnLayout, file_length: u64) -> Result<Range<u64>> {
     let data = metadata.data_page_offset;
     let start = match metadata.dictionary_page_offset {
-        // Without data pages, the offset of the first one is 0 with some writers.
+        // If there are no data pages, some writers set the offset of the first one to 0.
         Some(dictionary) if dictionary > 0 && (dictionary < data || data == 0) => dictionary,
         _ => data,
     };

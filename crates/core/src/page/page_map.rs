@@ -1,4 +1,4 @@
-//! Where the data pages of a column chunk lie and which rows they have, by its offset index.
+//! The offsets and rows of the data pages of a column chunk, from its offset index.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ pub type PageMaps = Arc<[(usize, Arc<PageMap>)]>;
 
 /// The data pages of a column chunk (format, "Page Index").
 ///
-/// An index that contradicts itself makes no map. Whether it agrees with the pages is checked by who goes by it.
+/// An index that contradicts itself does not become a map. Each user of a map checks whether it agrees with the
+/// pages.
 #[derive(Debug)]
 pub struct PageMap {
     pages: Vec<MappedPage>,
@@ -27,17 +28,17 @@ struct MappedPage {
     first_row: u64,
 }
 
-/// What the map says of one page.
+/// The map entry of one page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageInMap {
-    /// Where header and body lie in the file.
+    /// The range of its header and body in the file.
     pub range: Range<u64>,
-    /// Its rows, counted from the first one of the row group.
+    /// Its rows, counted from the first row of the row group.
     pub rows: Range<u64>,
 }
 
 impl PageMap {
-    /// The map of a chunk that lies at `chunk` and has `num_rows` rows; none where the index contradicts itself.
+    /// Creates the map of a chunk at `chunk` with `num_rows` rows. Returns `None` if the index contradicts itself.
     pub fn new(index: &OffsetIndex, chunk: &Range<u64>, num_rows: u64) -> Option<Self> {
         let mut pages = Vec::with_capacity(index.page_locations.len());
         let (mut end, mut next_row) = (chunk.start, 0);
@@ -52,7 +53,7 @@ impl PageMap {
                 && page.offset >= end
                 && match is_first {
                     true => page.first_row == 0,
-                    // Nothing lies between two data pages.
+                    // Data pages follow each other without gaps.
                     false => page.offset == end && page.first_row >= next_row,
                 };
             end = page.offset.checked_add(page.length)?;
@@ -77,17 +78,18 @@ impl PageMap {
         }
     }
 
-    /// Returns true if a page header or a histogram contradicts the map: then neither map nor headers are trusted.
+    /// Returns true if a page header or a histogram contradicts the map. In that case, neither the map nor the
+    /// headers are trusted.
     pub fn is_contradicted(&self) -> bool {
         self.is_contradicted
     }
 
-    /// How many data pages there are: at least one.
+    /// Returns the number of data pages: at least one.
     pub fn num_pages(&self) -> usize {
         self.pages.len()
     }
 
-    /// What is known of the `index`-th data page.
+    /// Returns the entry of the `index`-th data page.
     pub fn get(&self, index: usize) -> Option<PageInMap> {
         let page = self.pages.get(index)?;
         let next = self.pages.get(index + 1);
@@ -98,14 +100,15 @@ impl PageMap {
         })
     }
 
-    /// The page that has a row.
+    /// Returns the index of the page that contains a row.
     pub fn page_of(&self, row: u64) -> usize {
         let behind = self.pages.partition_point(|page| page.first_row <= row);
         behind.saturating_sub(1)
     }
 
-    /// Where the page at `index` starts, seen from another one, of which it is known how many pages come before it. Of
-    /// columns with lists, no more than the rows before it is known of its levels.
+    /// Returns the start of the page at `index`. `from` is another page, with a known number of pages before it. For
+    /// columns with lists, the number of levels before the page is unknown: `num_values_before` is then the number of
+    /// rows.
     pub(crate) fn start(&self, index: usize, from: PageStart) -> Option<PageStart> {
         let page = self.pages.get(index)?;
         Some(PageStart {
@@ -116,7 +119,7 @@ impl PageMap {
         })
     }
 
-    /// Bytes of the heap.
+    /// Returns the number of heap bytes.
     pub fn heap_bytes(&self) -> u64 {
         (self.pages.capacity() * size_of::<MappedPage>()) as u64
     }

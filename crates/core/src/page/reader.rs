@@ -1,11 +1,11 @@
-//! The pages of one column chunk, in order.
+//! Reads the pages of one column chunk, in order.
 //!
 //! ```text
 //! [header | dictionary page]? ([header | data page])*      index pages and unknown pages: skipped
 //! ```
 //!
-//! A header is read first and alone: who can tell from it that no row of the page is wanted passes
-//! over the body, which is then neither fetched, nor checked, nor decompressed.
+//! Each header is read first and alone. If it shows that no row of the page is selected, the caller skips the body. A
+//! skipped body is not fetched, checked or decompressed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,61 +24,62 @@ use crate::Step;
 use crate::budget::{ColumnMemory, MemoryUse};
 use crate::created_by::CreatedBy;
 
-/// Bytes asked for at least, so that small pages share a read.
+/// The minimum size of a request, in bytes, so that small pages share a read.
 const SMALLEST_WINDOW: u64 = 8 << 10;
 
-/// Bytes of a page header, in all but absurd files.
+/// The usual size of a page header, in bytes. Only absurd files exceed it.
 const USUAL_HEADER: u64 = 128;
 
-/// What is the same for all column chunks of a read.
+/// The options shared by all column chunks of a read.
 #[derive(Debug)]
 pub struct PageReaderOptions {
-    /// Length of the file.
+    /// The length of the file.
     pub file_length: u64,
-    /// True if checksums of pages are verified.
+    /// True if page checksums are verified.
     pub verify_crc: bool,
     /// The limits of the read.
     pub limits: Limits,
-    /// Who wrote the file.
+    /// The known habits of the writer of the file.
     pub created_by: CreatedBy,
 }
 
-/// What a page reader must know of its column chunk.
+/// The facts that a page reader needs about its column chunk.
 #[derive(Debug)]
 pub struct PageReaderChunk {
-    /// Where the chunk lies in the file.
+    /// The range of the chunk in the file.
     pub range: Range<u64>,
-    /// Levels in the whole chunk.
+    /// The number of levels in the whole chunk.
     pub num_values: u64,
     /// The codec of the pages.
     pub codec: CompressionCodec,
-    /// Whether the chunk is said to have a dictionary.
+    /// True if the metadata claims that the chunk has a dictionary.
     pub has_dictionary: bool,
-    /// What decrypts the pages, if they are encrypted.
+    /// The cipher of the pages, if they are encrypted.
     pub cipher: Option<ChunkCipher>,
     /// The highest levels of the column.
     pub max_levels: MaxLevels,
-    /// What the pages may decompress to.
+    /// The limit on the decompressed size of the pages.
     pub decompression_limit: DecompressionLimit,
 }
 
-/// The pages of one column chunk.
+/// The reader of the pages of one column chunk.
 pub struct PageReader {
     options: Arc<PageReaderOptions>,
-    /// Where the chunk lies in the file.
+    /// The range of the chunk in the file.
     range: Range<u64>,
-    /// Levels in the whole chunk.
+    /// The number of levels in the whole chunk.
     num_values: u64,
     bytes: ChunkBytes,
     walker: PageWalker,
     has_dictionary: bool,
-    /// The dictionary is read once more.
+    /// True if the dictionary is read once more.
     is_again: bool,
-    /// Whether the levels of all pages so far are counted: some were passed over by what an index says of their rows.
+    /// True if the levels of all pages so far are counted. False if some pages with lists were skipped by an index,
+    /// which counts only rows.
     is_counted: bool,
-    /// Where the pages end that are wanted next, as far as that is known: what is behind them is not asked for.
+    /// The end of the next needed pages, if known. Bytes past it are not requested.
     wanted_end: u64,
-    /// Bytes of the largest data page so far, header included.
+    /// The size of the largest data page so far, in bytes, header included.
     largest_page: u64,
     decoder: BodyDecoder,
 }
@@ -107,13 +108,13 @@ impl PageReader {
         }
     }
 
-    /// Hands in bytes of the file that start at `offset`.
+    /// Supplies bytes of the file that start at `offset`.
     pub(crate) fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.bytes.supply(offset, bytes);
     }
 
-    /// Where the column chunk ends, or else the pages that are wanted next, for drivers that fetch more than the next
-    /// page.
+    /// Returns the end of the column chunk, or the end of the next needed pages if it is known. For drivers that
+    /// fetch more than the next page.
     pub(crate) fn end(&self) -> u64 {
         self.bytes.end().min(self.wanted_end)
     }
@@ -123,13 +124,13 @@ impl PageReader {
         self.options.created_by
     }
 
-    /// Whether pages are decompressed, so that it is worth keeping them.
+    /// Returns true if pages are compressed, so that a decompressed page is worth keeping.
     pub(crate) fn is_compressed(&self) -> bool {
         self.decoder.is_compressed()
     }
 
-    /// The header of the next page that carries values; `None` behind the last one. Called again
-    /// before [`Self::body`] or [`Self::pass`], it returns the same header.
+    /// Returns the header of the next page that contains values; `None` after the last page. Until [`Self::body`] or
+    /// [`Self::pass`] is called, it returns the same header again.
     pub(crate) fn header(
         &mut self,
         memory: &mut ColumnMemory,
@@ -141,16 +142,16 @@ impl PageReader {
             }
             self.hold_window(memory, USUAL_HEADER)?;
             if !self.decode_header()? {
-                // Up to twice as much each time: a header is decoded from its start again.
+                // Grows up to twofold each time, because the header is decoded from its start again.
                 let position = self.walker.position();
                 let available = self.bytes.available(position).len() as u64;
                 let least = (available + 1).next_power_of_two().max(USUAL_HEADER);
                 self.hold_windows(memory, least)?;
-                // It is replaced, so there need not be both.
+                // The window is replaced, so it is dropped first.
                 self.bytes.let_go(position, u64::MAX);
                 return Ok(Step::Need(self.window(position, least, least)));
             }
-            // What is there already counts like what is asked for.
+            // Bytes that are already available count like requested bytes.
             let length = self.walker.header_bytes() as u64;
             self.hold_windows(memory, length)?;
             let Some(header) = self.walker.header() else {
@@ -158,7 +159,7 @@ impl PageReader {
             };
             let carries_values = header.type_.carries_values();
             let body = check_sizes(header, &self.options.limits)?;
-            // A dictionary comes once, and may be larger than any page behind it.
+            // A dictionary occurs once, and may be larger than any later page.
             if header.type_ != PageType::DictionaryPage {
                 self.largest_page = self.largest_page.max(length + body);
             }
@@ -169,14 +170,14 @@ impl PageReader {
         Ok(Step::Ready(self.walker.header()))
     }
 
-    /// Holds memory for as many bytes of the chunk as are asked for at once, of which `least` are needed.
+    /// Reserves memory for the bytes of the chunk that are requested at once. At least `least` of them are needed.
     fn hold_window(&self, memory: &mut ColumnMemory, least: u64) -> Result<()> {
         let chunk = &self.range;
         let window = self.usual_window().max(least).min(chunk.end - chunk.start);
         memory.hold_at_least(MemoryUse::Window, window)
     }
 
-    /// The same for a header of `length` bytes, for which more is asked each time.
+    /// Reserves memory for a header of `length` bytes, as if it had been requested in growing steps.
     fn hold_windows(&self, memory: &mut ColumnMemory, length: u64) -> Result<()> {
         let mut least = USUAL_HEADER;
         while least < length {
@@ -186,11 +187,11 @@ impl PageReader {
         Ok(())
     }
 
-    /// Bytes to ask for where a page needs no more.
+    /// Returns the usual size of a request, in bytes, if the page does not need more.
     fn usual_window(&self) -> u64 {
         match self.largest_page {
             0 => SMALLEST_WINDOW,
-            // Whole pages: what is left of one would be read again with the rest of it.
+            // Whole pages: an incomplete page would be read again together with the rest of it.
             page => {
                 let page = page + USUAL_HEADER;
                 page * (SMALLEST_WINDOW / page).max(1)
@@ -198,7 +199,7 @@ impl PageReader {
         }
     }
 
-    /// Decodes the header of the next page from what is here; false where more bytes are needed.
+    /// Decodes the header of the next page from the available bytes. Returns false if more bytes are needed.
     fn decode_header(&mut self) -> Result<bool> {
         let position = self.walker.position();
         let end = match self.options.created_by.omits_dictionary_header {
@@ -220,7 +221,8 @@ impl PageReader {
         )
     }
 
-    /// The range to ask for so that `needed` bytes from `from` on are there, and `least` unless others end before.
+    /// Returns the range to request, starting at `from`. It contains at least `needed` bytes, and `least` unless the
+    /// needed pages end before that.
     fn window(&self, from: u64, needed: u64, least: u64) -> Range<u64> {
         let end = from
             .saturating_add(self.usual_window().max(least))
@@ -229,19 +231,19 @@ impl PageReader {
         from..end.min(self.walker.end())
     }
 
-    /// Passes over the body of the page whose header was returned last.
+    /// Skips the body of the page whose header was returned last.
     pub(crate) fn pass(&mut self) -> Result<()> {
         self.check_num_values()?;
         self.walker.pass();
         Ok(())
     }
 
-    /// Passes over the page whose header was returned last, and over all others before `start`.
+    /// Jumps to the page at `start`. The page whose header was returned last is not read.
     pub(crate) fn jump(&mut self, start: PageStart) {
         self.walker.jump(start);
     }
 
-    /// Goes to a page of which an index says where it is, and not how many levels come before it if there are lists.
+    /// Jumps to a page by its offset in an index. If there are lists, the number of levels before it is unknown.
     pub(crate) fn jump_by_index(&mut self, start: PageStart) {
         self.is_counted &= self.decoder.is_flat();
         self.walker.jump(start);
@@ -252,22 +254,22 @@ impl PageReader {
         self.range.clone()
     }
 
-    /// Where the column chunk ends.
+    /// Returns the end of the column chunk.
     pub(crate) fn chunk_end(&self) -> u64 {
         self.bytes.end()
     }
 
-    /// The next page has so many bytes, header included.
+    /// Announces the size of the next page in bytes, header included.
     pub(crate) fn expect_page(&mut self, bytes: u64) {
         self.largest_page = self.largest_page.max(bytes);
     }
 
-    /// The pages that are wanted next end here.
+    /// Sets the end of the next needed pages.
     pub(crate) fn set_wanted_end(&mut self, end: u64) {
         self.wanted_end = end;
     }
 
-    /// Whether the header of the next page is still to be read, and where that page starts.
+    /// Returns the start of the next page, if its header is not decoded yet.
     pub(crate) fn next_start(&self) -> Option<PageStart> {
         self.walker.header().is_none().then(|| self.walker.start())
     }
@@ -284,8 +286,8 @@ impl PageReader {
         self.is_again = true;
     }
 
-    /// The page whose header was returned last. With `another`, parts of a page before it are still in
-    /// use; it is `shared` where another part of the chunk has rows of it too.
+    /// Returns the page whose header was returned last. `another` is true if parts of an earlier page are still in
+    /// use. `shared` is the shared page if another split of the chunk contains rows of it too.
     pub(crate) fn body(
         &mut self,
         another: bool,
@@ -297,7 +299,7 @@ impl PageReader {
         self.hold_window(memory, length + USUAL_HEADER)?;
         let (Some(body), Some(header)) = (self.bytes.take(range.clone()), self.walker.header())
         else {
-            // It is replaced, so there need not be both.
+            // The window is replaced, so it is dropped first.
             self.bytes.let_go(range.start, length);
             let window = self.window(range.start, length, length + USUAL_HEADER);
             return Ok(Step::Need(window));
@@ -306,7 +308,7 @@ impl PageReader {
             verify_crc(header, &body)?;
         }
         let is_dictionary = header.type_ == PageType::DictionaryPage;
-        // The format has one a chunk; more would make work that no value asks for.
+        // The format allows one dictionary per chunk. More would cause work that no value justifies.
         if is_dictionary && std::mem::replace(&mut self.has_dictionary, true) {
             return Err(Error::corrupt("the column chunk has a second dictionary"));
         }
@@ -322,7 +324,7 @@ impl PageReader {
         self.check_num_values()?;
         self.walker.pass();
         if is_copied && length + length / 2 > self.usual_window() {
-            // The little that is left is asked for again, with the next page.
+            // The few remaining bytes are requested again, with the next page.
             self.bytes.let_go(range.end, length);
             memory.hold(MemoryUse::Window, 0)?;
         } else if is_copied || self.is_compressed() {
@@ -331,7 +333,7 @@ impl PageReader {
         Ok(Step::Ready(page))
     }
 
-    /// Checks that the chunk has as many values as it has with the page at hand.
+    /// Checks that the chunk does not have fewer values than its pages up to the current one.
     fn check_num_values(&self) -> Result<()> {
         let Some(header) = self.walker.header() else {
             return Ok(());

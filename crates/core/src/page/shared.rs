@@ -1,4 +1,4 @@
-//! A page that several have use for: whoever comes first decompresses it for all.
+//! A page needed by several splits: the first of them decompresses it for all.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -7,8 +7,8 @@ use herringbone_arrow::buffer::Buffer;
 use super::PageStart;
 use crate::budget::Reservation;
 
-/// A page, and what it decompressed to while not all parts of its column chunk that have rows of it
-/// have come for it.
+/// A page, with its decompressed body as long as some splits have yet to take it. These are the splits of the column
+/// chunk that contain rows of the page.
 #[derive(Debug, Clone)]
 pub struct SharedPage {
     start: PageStart,
@@ -18,14 +18,14 @@ pub struct SharedPage {
 #[derive(Debug, Default)]
 struct Kept {
     body: Option<Buffer>,
-    /// Memory for it, where it was decompressed before a part came.
+    /// The memory of the body, if it was decompressed before any split needed it.
     memory: Option<Reservation>,
-    /// Who is still to come for it.
+    /// The number of splits that have yet to take the body.
     parts: usize,
 }
 
 impl SharedPage {
-    /// A page that so many come for.
+    /// Creates a page for `parts` splits.
     #[must_use]
     pub fn new(start: PageStart, parts: usize) -> Self {
         let kept = Kept {
@@ -38,20 +38,20 @@ impl SharedPage {
         }
     }
 
-    /// Where it is.
+    /// Returns the start of the page.
     #[must_use]
     pub fn start(&self) -> PageStart {
         self.start
     }
 
-    /// The same page, which one more comes for.
+    /// Registers one more split that needs the page.
     #[must_use]
     pub fn share(&self) -> Self {
         self.lock().parts += 1;
         self.clone()
     }
 
-    /// Comes for what it decompressed to, if that was kept.
+    /// Takes the decompressed body on behalf of one split, if it is stored.
     pub(crate) fn take(&self) -> Option<Buffer> {
         let mut kept = self.lock();
         kept.parts = kept.parts.saturating_sub(1);
@@ -62,7 +62,7 @@ impl SharedPage {
         kept.body.take()
     }
 
-    /// Keeps what it decompressed to for those that are still to come.
+    /// Stores the decompressed body for the splits that have yet to take it.
     pub(crate) fn leave(&self, decompressed: Buffer) {
         let mut kept = self.lock();
         if kept.parts > 0 {
@@ -70,7 +70,7 @@ impl SharedPage {
         }
     }
 
-    /// Takes over the memory for what is kept.
+    /// Takes over the memory reserved for the body.
     pub(crate) fn hold(&self, memory: Reservation) {
         self.lock().memory = Some(memory);
     }
@@ -119,7 +119,7 @@ mod tests {
         let budget = Budget::new(&Limits::default());
         let mut memory = ColumnMemory::new(budget);
         let mut decode = || {
-            // No codec makes anything of this.
+            // No codec can decompress these bytes.
             let damaged = Buffer::from(vec![0xff_u8; 3]);
             let page_use = PageUse {
                 shared: Some(&shared),
@@ -148,7 +148,7 @@ mod tests {
         assert!(shared.take().is_some());
         assert!(behind.take().is_some());
         assert!(behind.take().is_none());
-        // Nobody is to come for it.
+        // All splits have taken the page.
         shared.leave(Buffer::from(vec![1_u8]));
         assert!(shared.take().is_none());
     }

@@ -1,12 +1,12 @@
-//! The way through the pages of one column chunk, header by header.
+//! Walks over the pages of one column chunk, header by header.
 //!
 //! ```text
-//! [header | dictionary page]? ([header | data page])*      index pages and unknown pages: among them
+//! [header | dictionary page]? ([header | data page])*      index pages and unknown pages may occur in between
 //! ```
 //!
-//! A [`PageWalker`] knows where the next header or body lies and which page it is, and decodes headers, which
-//! it decrypts first where the chunk is encrypted. It does not read, and does not look at bodies: whoever
-//! walks asks for the bytes, and for no more of them than it needs.
+//! A [`PageWalker`] knows the position of the next header or body, and its page. It decodes headers, after decryption
+//! if the chunk is encrypted. It does not read, and it does not look at bodies: callers request the bytes themselves,
+//! and only those they need.
 
 use std::ops::Range;
 
@@ -17,26 +17,26 @@ use herringbone_format::{
 
 use super::byte_range;
 
-/// Old writers left the dictionary page's header out of `total_compressed_size`; a chunk may
-/// therefore go on this many bytes behind its declared end (PARQUET-816).
+/// The number of bytes by which a chunk may extend past its declared end. Old writers left the dictionary page's
+/// header out of `total_compressed_size` (PARQUET-816).
 const CHUNK_SLACK: u64 = 100;
 
-/// Where a page starts.
+/// The start of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PageStart {
-    /// Which page of the chunk it is, dictionary and unknown pages included.
+    /// The ordinal of the page in its chunk. Dictionary and unknown pages count.
     pub ordinal: usize,
-    /// How many data pages come before it.
+    /// The number of data pages before it.
     pub data_pages_before: usize,
-    /// Where its header starts in the file.
+    /// The offset of its header in the file.
     pub offset: u64,
-    /// Levels in the data pages before it.
+    /// The number of levels in the data pages before it.
     pub num_values_before: u64,
 }
 
 impl PageStart {
-    /// The first page of a chunk that starts at `offset`.
+    /// Returns the first page of a chunk that starts at `offset`.
     #[must_use]
     pub fn first(offset: u64) -> Self {
         Self {
@@ -47,36 +47,36 @@ impl PageStart {
         }
     }
 
-    /// Adds the place of the page to an error, unless it has one.
+    /// Adds the place of the page to an error, unless the error already has one.
     pub(crate) fn locate(&self, error: Error) -> Error {
         error.in_page(self.ordinal).at_offset(self.offset)
     }
 }
 
-/// The way through the pages of one column chunk.
+/// A walk over the pages of one column chunk.
 #[derive(Debug, Clone)]
 pub struct PageWalker {
-    /// Where the chunk lies in the file.
+    /// The range of the chunk in the file.
     chunk: Range<u64>,
     file_length: u64,
-    /// The page at hand: that of `header` or, without one, the next one.
+    /// The current page: that of `header`, or the next page if there is no header.
     start: PageStart,
-    /// The header of the page at hand, and its bytes.
+    /// The header of the current page, and its size in bytes.
     header: Option<(PageHeader, usize)>,
     encryption: Option<PageEncryption>,
 }
 
-/// How the pages of a chunk are encrypted.
+/// The encryption of the pages of a chunk.
 #[derive(Debug, Clone)]
 struct PageEncryption {
     cipher: ChunkCipher,
-    /// Whether the chunk is said to have a dictionary. The type of a page is in its header, so it must be
-    /// known before that is decrypted.
+    /// True if the metadata claims that the chunk has a dictionary. The type of a page is in its header, so it must
+    /// be known before the header is decrypted.
     has_dictionary: bool,
 }
 
 impl PageWalker {
-    /// Stands before the first page of a chunk that lies in `chunk`, in a file of `file_length` bytes.
+    /// Starts before the first page of the chunk at `chunk`, in a file of `file_length` bytes.
     #[must_use]
     pub fn new(chunk: Range<u64>, file_length: u64) -> Self {
         Self {
@@ -88,18 +88,18 @@ impl PageWalker {
         }
     }
 
-    /// Stands before the first page of a chunk in a file of `file_length` bytes.
+    /// Starts before the first page of a chunk in a file of `file_length` bytes.
     ///
     /// # Errors
-    /// Corrupt where the chunk lies outside of the file.
+    /// Corrupt if the chunk lies outside the file.
     pub fn of_chunk(chunk: &ReadableChunk, file_length: u64) -> Result<Self> {
         let range = byte_range(&chunk.layout, file_length)?;
         let cipher = chunk.cipher.clone();
         Ok(Self::new(range, file_length).encrypted(cipher, has_dictionary(&chunk.layout)))
     }
 
-    /// The same pages, encrypted if there is a cipher for them. `has_dictionary` is whether the chunk is
-    /// said to have a dictionary.
+    /// Adds the cipher of the pages, if there is one. `has_dictionary` is true if the metadata claims that the chunk
+    /// has a dictionary.
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>, has_dictionary: bool) -> Self {
         let encryption = cipher.map(|cipher| PageEncryption {
@@ -109,48 +109,49 @@ impl PageWalker {
         Self { encryption, ..self }
     }
 
-    /// Where the chunk lies in the file.
+    /// Returns the range of the chunk in the file.
     #[must_use]
     pub fn chunk(&self) -> Range<u64> {
         self.chunk.clone()
     }
 
-    /// Where the chunk must have ended.
+    /// Returns the last possible end of the chunk.
     #[must_use]
     pub fn end(&self) -> u64 {
         let end = self.chunk.end.saturating_add(CHUNK_SLACK);
         end.min(self.file_length)
     }
 
-    /// Where the page at hand starts.
+    /// Returns the start of the current page.
     #[must_use]
     pub fn start(&self) -> PageStart {
         self.start
     }
 
-    /// Bytes of the header of the page at hand; 0 before it was decoded.
+    /// Returns the header size of the current page, in bytes; 0 before the header is decoded.
     #[must_use]
     pub fn header_bytes(&self) -> usize {
         self.header.as_ref().map_or(0, |(_, length)| *length)
     }
 
-    /// Where the next bytes lie: those of the body once the header was decoded, those of the header before.
+    /// Returns the position of the next bytes: those of the header before it is decoded, and those of the body
+    /// afterwards.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.start.offset.saturating_add(self.header_bytes() as u64)
     }
 
-    /// The header of the page at hand; none before it was decoded.
+    /// Returns the header of the current page; `None` before it is decoded.
     #[must_use]
     pub fn header(&self) -> Option<&PageHeader> {
         self.header.as_ref().map(|(header, _)| header)
     }
 
-    /// Decodes the header of the page at hand, which `available` starts with; false where more bytes are
-    /// needed. `decode` is one of [`PageHeader`]'s decoders of a prefix.
+    /// Decodes the header of the current page, at the start of `available`. Returns false if more bytes are needed.
+    /// `decode` is one of [`PageHeader`]'s decoders of a prefix.
     ///
     /// # Errors
-    /// Corrupt where there is no header, or the chunk ends inside of it; Limit where it is too long.
+    /// Corrupt if there is no header, or the chunk ends inside it; Limit if it is too long.
     #[inline]
     pub fn decode_header(
         &mut self,
@@ -158,11 +159,11 @@ impl PageWalker {
         limits: &Limits,
         decode: impl Fn(&[u8], &Limits) -> Result<Option<(PageHeader, usize)>>,
     ) -> Result<bool> {
-        // What was read may reach into the next chunk, which is none of ours.
+        // The available bytes may extend into the next chunk.
         let ours = self.end().saturating_sub(self.start.offset);
         let ours = usize::try_from(ours).unwrap_or(usize::MAX);
         let available = available.get(..ours).unwrap_or(available);
-        // Readers of pages often ask before there is anything.
+        // Page readers often call this before any bytes are available.
         if available.is_empty() && ours > 0 {
             return Ok(false);
         }
@@ -176,11 +177,11 @@ impl PageWalker {
         Ok(self.header.is_some())
     }
 
-    /// Where the body of the page at hand lies.
+    /// Returns the range of the current page's body.
     ///
     /// # Errors
-    /// Corrupt where its size is negative, or it goes beyond the chunk; Argument before its header was
-    /// decoded.
+    /// Corrupt if its size is negative, or it extends past the end of the chunk; Argument if its header is not
+    /// decoded yet.
     #[inline]
     pub fn body(&self) -> Result<Range<u64>> {
         let header = self
@@ -200,7 +201,8 @@ impl PageWalker {
         Ok(start..end)
     }
 
-    /// Bytes of the body of the page at hand, as its header has them; none before that was decoded.
+    /// Returns the body size of the current page, from its header; `None` before the header is decoded, or if the
+    /// size is negative.
     #[must_use]
     pub fn body_bytes(&self) -> Option<u64> {
         self.bytes_of_body(self.header()?)
@@ -215,7 +217,7 @@ impl PageWalker {
         counted.checked_add(uncounted)
     }
 
-    /// Goes on behind the page at hand, whose header was decoded.
+    /// Moves past the current page, whose header must be decoded.
     #[inline]
     pub fn pass(&mut self) {
         let Some((header, length)) = &self.header else {
@@ -240,21 +242,22 @@ impl PageWalker {
         self.header = None;
     }
 
-    /// Goes to another page of the chunk.
+    /// Jumps to another page of the chunk.
     pub fn jump(&mut self, start: PageStart) {
         self.header = None;
         self.start = start;
     }
 }
 
-/// Whether a chunk is said to have a dictionary. Some writers put 0 for none.
+/// Returns true if the metadata claims that the chunk has a dictionary. Some writers set the offset to 0 if there is
+/// none.
 pub fn has_dictionary(layout: &ColumnLayout) -> bool {
     layout
         .dictionary_page_offset
         .is_some_and(|offset| offset > 0)
 }
 
-/// What module the body of a page is.
+/// Returns the encryption module kind of a page body.
 pub(super) fn kind_of_body(header: &PageHeader) -> ModuleKind {
     match header.type_ {
         PageType::DictionaryPage => ModuleKind::DictionaryPage,
@@ -263,7 +266,7 @@ pub(super) fn kind_of_body(header: &PageHeader) -> ModuleKind {
 }
 
 impl PageEncryption {
-    /// Decrypts and decodes the header at `start`, which `available` starts with; `None` where more bytes are
+    /// Decrypts and decodes the header at `start`, at the start of `available`. Returns `None` if more bytes are
     /// needed.
     fn header(
         &self,
@@ -277,7 +280,7 @@ impl PageEncryption {
         let of_dictionary = self.cipher.module(ModuleKind::DictionaryPageHeader);
         let (first, second) = match (start.ordinal, self.has_dictionary) {
             (0, true) => (of_dictionary, Some(of_data)),
-            // There are writers that do not say where the dictionary is.
+            // Some writers leave out the offset of the dictionary.
             (0, false) => (of_data, Some(of_dictionary)),
             _ => (of_data, None),
         };
@@ -333,7 +336,8 @@ mod tests {
         walker.decode_header(&file[at..], &Limits::default(), decode)
     }
 
-    /// A dictionary of 3 bytes and two data pages of 5 and 7, behind 4 bytes.
+    /// Returns a file with a dictionary of 3 bytes and two data pages of 5 and 7, after 4 bytes. Also returns the
+    /// page offsets.
     fn file() -> (Vec<u8>, [u64; 3]) {
         let mut file = b"PAR1".to_vec();
         let mut starts = [0; 3];
@@ -372,7 +376,7 @@ mod tests {
             [(starts[0], 0, 0), (starts[1], 0, 0), (starts[2], 1, 10)]
         );
         assert_eq!(walker.start().num_values_before, 30);
-        // A jump brings the counts along.
+        // A jump carries the counts along.
         walker.jump(seen[2]);
         assert!(decode(&mut walker, &file).unwrap());
         walker.pass();
@@ -383,7 +387,7 @@ mod tests {
     fn what_is_not_in_the_chunk_is_none_of_it() {
         let (file, starts) = file();
         let length = file.len() as u64;
-        // The chunk ends inside of the second header, if only the slack is not behind it.
+        // The chunk ends inside the second header, unless the slack after it is available.
         let mut walker = PageWalker::new(starts[1]..starts[1] + 2, starts[1] + 2);
         assert!(decode(&mut walker, &file).is_err());
         let mut walker = PageWalker::new(starts[1]..starts[1] + 2, length);
