@@ -1,7 +1,7 @@
-//! The levels of one page, as they are needed: bits for the validity of a flat column, bytes else.
+//! Decodes the levels of one page in the form needed: bits for the validity of a flat column, otherwise bytes.
 //!
-//! Level encodings: Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)" and the deprecated
-//! "Bit-packed (Deprecated) (BIT_PACKED = 4)".
+//! Level encodings: Encodings, "Run Length Encoding / Bit-Packing Hybrid (RLE = 3)" and the deprecated "Bit-packed
+//! (Deprecated) (BIT_PACKED = 4)".
 
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
@@ -13,14 +13,14 @@ use herringbone_kernels::nesting;
 use super::{LevelSection, level_width};
 use crate::malformed;
 
-/// Repetition or definition levels of a page, from some position on.
+/// The remaining repetition or definition levels of a page.
 pub(crate) struct Levels {
     max_level: u8,
     source: Source,
 }
 
 enum Source {
-    /// Nothing is stored: all levels are this one.
+    /// No stored levels: all are equal.
     Constant(u8),
     Hybrid {
         decoder: HybridDecoder,
@@ -33,7 +33,7 @@ enum Source {
 }
 
 impl Levels {
-    /// The levels in `section`, none above `max_level`.
+    /// Decodes the levels in `section`, none above `max_level`.
     pub(crate) fn new(section: Option<LevelSection>, max_level: u8) -> Self {
         let source = match section {
             None => Source::Constant(0),
@@ -52,7 +52,7 @@ impl Levels {
         Self { max_level, source }
     }
 
-    /// Levels that are all `level`, which no page stores.
+    /// Creates levels that all equal `level` and are not stored in a page.
     pub(crate) fn constant(level: u8, max_level: u8) -> Self {
         Self {
             max_level,
@@ -60,10 +60,10 @@ impl Levels {
         }
     }
 
-    /// Tells whether the page has levels beyond those that were taken.
+    /// Returns true if the page has more levels than were taken.
     pub(crate) fn has_more(&self) -> bool {
         match &self.source {
-            // The number of these follows from that of the page.
+            // The number of these levels follows from that of the page.
             Source::Constant(_) | Source::BitPacked { .. } => false,
             Source::Hybrid { decoder, bytes } => !decoder.is_used_up(bytes),
         }
@@ -95,7 +95,7 @@ impl Levels {
         }
     }
 
-    /// Appends the next `n` levels of a column whose highest level is 1, as bits; returns the ones.
+    /// Appends the next `n` levels of a column whose highest level is 1, as bits. Returns the number of ones.
     pub(crate) fn extend_bitmap(
         &mut self,
         n: usize,
@@ -113,7 +113,7 @@ impl Levels {
         Ok(scratch.iter().filter(|&&level| level == 1).count())
     }
 
-    /// Passes over the next `n` levels and returns how many of them are 0.
+    /// Skips the next `n` levels. Returns the number of zeros.
     pub(crate) fn zeros(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
         if self.max_level == 1 {
             return self.skip(n, scratch).map(|ones| n - ones);
@@ -123,7 +123,7 @@ impl Levels {
         Ok(n - nesting::count_ge(scratch, 1))
     }
 
-    /// Passes over the next `n` levels and returns how many of them are the highest one.
+    /// Skips the next `n` levels. Returns how many of them are the highest level.
     pub(crate) fn skip(&mut self, n: usize, scratch: &mut Vec<u8>) -> Result<usize> {
         match &mut self.source {
             Source::Constant(level) => Ok(if *level == self.max_level { n } else { 0 }),

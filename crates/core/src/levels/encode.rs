@@ -1,5 +1,5 @@
-//! The levels of the page under construction, and their encoded form: Encodings, "Run Length Encoding /
-//! Bit-Packing Hybrid (RLE = 3)".
+//! Collects and encodes the levels of the page under construction: Encodings, "Run Length Encoding / Bit-Packing
+//! Hybrid (RLE = 3)".
 
 use herringbone_arrow::buffer::NullBuffer;
 use herringbone_format::Result;
@@ -10,12 +10,12 @@ use herringbone_kernels::hybrid::{self, Runs};
 use super::level_width;
 use crate::malformed;
 
-/// Levels as they come.
+/// The levels of the page under construction.
 #[derive(Debug)]
 pub struct PageLevels {
     max_def: u8,
     max_rep: u8,
-    /// Which levels become runs.
+    /// The kind of runs to encode.
     runs: Runs,
     num_rows: usize,
     num_levels: usize,
@@ -23,26 +23,26 @@ pub struct PageLevels {
     def: Def,
 }
 
-/// Definition levels of the entries of a leaf.
+/// The definition levels of the entries of a leaf.
 pub enum DefinitionLevels {
-    /// Nothing can be null or empty: the highest definition level is 0.
+    /// No levels: nothing can be null or empty, because the highest definition level is 0.
     None,
-    /// The highest definition level is 1 and there are no lists: a level is a bit of the validity.
-    /// Without a buffer, all are valid.
+    /// The validity, if the highest definition level is 1 and there are no lists: each level is a bit. Without a
+    /// buffer, all slots are valid.
     Validity(Option<NullBuffer>),
-    /// One byte each.
+    /// One byte per level.
     Bytes(Vec<u8>),
 }
 
 #[derive(Debug)]
 enum Def {
-    /// The highest level is 1, and there are no lists: the level is a bit.
+    /// One bit per level, if the highest level is 1 and there are no lists.
     Bits(Bitmap),
-    /// One byte each; empty where the highest level is 0.
+    /// One byte per level; empty if the highest level is 0.
     Bytes(Vec<u8>),
 }
 
-/// The levels of a page, encoded without length prefixes, and what they count.
+/// The encoded levels of a page, without length prefixes, and their counts.
 #[derive(Debug, Default)]
 pub struct EncodedLevels {
     /// The encoded repetition levels.
@@ -51,18 +51,18 @@ pub struct EncodedLevels {
     pub def: Vec<u8>,
     /// The number of rows that start in the page.
     pub num_rows: usize,
-    /// Values, nulls and empty lists.
+    /// The number of levels: values, nulls and empty lists.
     pub num_levels: usize,
-    /// Levels below the highest definition level.
+    /// The number of levels below the highest definition level.
     pub num_nulls: usize,
-    /// How often each repetition level occurs; empty for columns without lists.
+    /// The number of occurrences of each repetition level; empty for columns without lists.
     pub rep_histogram: Vec<u64>,
-    /// How often each definition level occurs; empty for columns whose highest is 0.
+    /// The number of occurrences of each definition level; empty for columns whose highest definition level is 0.
     pub def_histogram: Vec<u64>,
 }
 
 impl EncodedLevels {
-    /// Bytes held.
+    /// Returns the number of heap bytes.
     pub fn heap_bytes(&self) -> usize {
         let counts = self.rep_histogram.capacity() + self.def_histogram.capacity();
         self.rep.capacity() + self.def.capacity() + size_of::<u64>() * counts
@@ -70,7 +70,7 @@ impl EncodedLevels {
 }
 
 impl PageLevels {
-    /// No levels, which become runs of this kind.
+    /// Creates empty levels, to be encoded with this kind of runs.
     pub fn new(max_def: u8, max_rep: u8, runs: Runs) -> Self {
         let def = if max_rep == 0 && max_def == 1 {
             Def::Bits(Bitmap::new())
@@ -98,7 +98,7 @@ impl PageLevels {
         self.num_levels
     }
 
-    /// Returns the number of bytes of the heap that the levels take.
+    /// Returns the number of heap bytes.
     pub fn heap_bytes(&self) -> usize {
         self.rep.capacity()
             + match &self.def {
@@ -107,8 +107,8 @@ impl PageLevels {
             }
     }
 
-    /// Appends the levels of `num_rows` rows: one repetition level an entry, none for a column without
-    /// lists.
+    /// Appends the levels of `num_rows` rows. `rep` contains one repetition level per entry, or is empty for a column
+    /// without lists.
     pub fn append(&mut self, rep: &[u8], def: &DefinitionLevels, num_rows: usize) -> Result<()> {
         self.num_rows += num_rows;
         self.rep.extend_from_slice(rep);
@@ -143,7 +143,7 @@ impl PageLevels {
         Ok(())
     }
 
-    /// Chooses which levels become runs from here on.
+    /// Sets the kind of runs for this page and later pages.
     pub fn choose_runs(&mut self, runs: Runs) {
         self.runs = runs;
     }
@@ -161,14 +161,14 @@ impl PageLevels {
         encoded
     }
 
-    /// The levels of the page with runs of this kind.
+    /// Encodes the levels of the page with this kind of runs.
     pub fn encode(&self, runs: Runs) -> EncodedLevels {
         let mut encoded = EncodedLevels {
             num_rows: self.num_rows,
             num_levels: self.num_levels,
             ..EncodedLevels::default()
         };
-        // Of levels with more bits than one, the shortest runs are as repetitive.
+        // For levels of more than one bit, the shortest runs are just as repetitive.
         let runs_of_bytes = match runs {
             Runs::Long => Runs::Long,
             Runs::Shortest | Runs::Repetitive => Runs::Shortest,
