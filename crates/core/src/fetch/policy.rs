@@ -1,6 +1,6 @@
-//! How the bytes of a source are best asked for.
+//! The best way to request the bytes of a source.
 
-/// How the bytes of a source are best asked for: what a request costs, and how large it may be.
+/// The best way to request the bytes of a source: the cost and the maximum size of a request.
 ///
 /// ```
 /// use herringbone_core::fetch::FetchPolicy;
@@ -19,21 +19,20 @@ pub struct FetchPolicy {
     pub max_request_bytes: u64,
     /// The number of requests that may be in flight at the same time.
     pub max_requests_in_flight: usize,
-    /// The number of bytes that may be asked for before they are needed.
+    /// The maximum number of bytes requested before they are needed.
     pub max_bytes_ahead: u64,
     /// The cost of a round trip, in bytes: latency times bandwidth.
     ///
-    /// Fetching this many bytes that may turn out useless costs as much time as waiting for one
-    /// more answer.
+    /// Fetching this many possibly useless bytes takes as long as waiting for one more response.
     pub round_trip_bytes: u64,
     /// The number of bytes at the end of the file that the first request fetches.
     pub suffix_bytes: u64,
     /// The size of the requests for a column chunk that has no page index.
     pub chunk_reads: ChunkReads,
-    /// True if the bytes of the source are in memory already.
+    /// True if the bytes of the source are already in memory.
     ///
-    /// Reading then gives slices of that memory. They are never copied, and they do not count as
-    /// memory of the read.
+    /// Reads then return slices of that memory. They are never copied, and they do not count towards the memory of
+    /// the read.
     pub in_memory: bool,
 }
 
@@ -41,18 +40,17 @@ pub struct FetchPolicy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChunkReads {
-    /// A few pages at a time, which stay in the cache of the CPU until they are decoded.
+    /// A few pages at a time. They stay in the CPU cache until they are decoded.
     Windows,
-    /// All of the chunk at once.
+    /// The whole chunk at once.
     Whole,
 }
 
 impl FetchPolicy {
     /// Returns the policy of a file on a local disk.
     ///
-    /// A read of the operating system costs a few microseconds, so ranges are read as they are
-    /// needed. Only gaps of up to one page of the system's cache, 4 KiB, are read over. The system
-    /// itself reads ahead.
+    /// A read system call costs a few microseconds, so ranges are read as they are needed. Only gaps of up to one
+    /// page of the system's cache, 4 KiB, are read over. The system itself reads ahead.
     #[must_use]
     pub const fn local() -> Self {
         Self {
@@ -82,16 +80,15 @@ impl FetchPolicy {
         }
     }
 
-    /// Returns the policy of an object store or a web server, which answers in about 50 ms.
+    /// Returns the policy of an object store or a web server with a response time of about 50 ms.
     ///
-    /// - One connection gives about 80 MB/s, so a round trip is worth 4 MiB.
-    /// - With 16 requests in flight, one more request costs the sixteenth part of a round trip.
-    ///   Gaps of up to 256 KiB cost less than that.
-    /// - A request of 8 MiB spends two thirds of its time on bytes. Larger ones would gain little,
+    /// - One connection transfers about 80 MB/s, so a round trip is worth 4 MiB.
+    /// - With 16 requests in flight, one more request costs a sixteenth of a round trip. Gaps of up to 256 KiB cost
+    ///   less than that.
+    /// - A request of 8 MiB spends two thirds of its time on transferring bytes. Larger requests would gain little,
     ///   and small reads would use fewer connections.
     /// - 64 MiB ahead fill a connection of 10 Gbit/s for 50 ms.
-    /// - The last 256 KiB hold the footer and the page indexes of most files, and all of small
-    ///   files.
+    /// - The last 256 KiB contain the footer and the page indexes of most files, and the whole of small files.
     #[must_use]
     pub const fn remote() -> Self {
         Self {

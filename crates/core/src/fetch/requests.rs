@@ -1,16 +1,16 @@
-//! From wanted ranges to requests.
+//! Plans the requests for wanted ranges.
 
 use std::ops::Range;
 
 use super::FetchPolicy;
 
-/// A range of the file to read at once.
+/// A range of the file to be read at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Request {
     /// The bytes to read.
     pub range: Range<u64>,
-    /// The wanted ranges in it, ascending and disjoint. Between them are gaps that are read over.
+    /// The wanted ranges in it, ascending and disjoint. The gaps between them are read over.
     pub wanted: Vec<Range<u64>>,
 }
 
@@ -28,7 +28,7 @@ impl Request {
         length(&self.range)
     }
 
-    /// Returns the number of bytes that are wanted of those.
+    /// Returns the number of wanted bytes, without gaps.
     #[must_use]
     pub fn wanted_bytes(&self) -> u64 {
         self.wanted.iter().map(length).sum()
@@ -37,23 +37,22 @@ impl Request {
 
 /// The requests that fetch some ranges of a file, ascending and disjoint.
 ///
-/// They are made one by one, so that a range of any length takes no memory.
+/// They are created one by one, so that a range of any length takes no memory.
 #[derive(Debug, Clone)]
 pub struct Requests {
-    /// The wanted ranges that are left, ascending and disjoint, the first one last.
+    /// The remaining wanted ranges, disjoint and in descending order.
     wanted: Vec<Range<u64>>,
     max_gap: u64,
     max_bytes: u64,
 }
 
-/// Returns the requests that fetch these ranges, which may come in any order and overlap.
+/// Returns the requests that fetch these ranges. The ranges may be in any order and overlap.
 ///
-/// - A wanted byte is in exactly one request. Ranges that overlap become one wanted range.
-/// - Ranges share a request if the gap between them is at most
-///   [`max_gap_bytes`](FetchPolicy::max_gap_bytes), and the request stays within
-///   [`max_request_bytes`](FetchPolicy::max_request_bytes).
-/// - A range is split only if it is larger than a request may be.
-/// - Empty ranges are left out.
+/// - Each wanted byte is in exactly one request. Overlapping ranges become one wanted range.
+/// - Ranges share a request if the gap between them is at most [`max_gap_bytes`](FetchPolicy::max_gap_bytes), and the
+///   request stays within [`max_request_bytes`](FetchPolicy::max_request_bytes).
+/// - A range is split only if it exceeds the maximum size of a request.
+/// - Empty ranges are ignored.
 ///
 /// ```
 /// use herringbone_core::fetch::{FetchPolicy, requests};

@@ -12,7 +12,7 @@ use super::*;
 struct Random(u64);
 
 impl Random {
-    /// A number below `end`.
+    /// Returns a number below `end`.
     fn below(&mut self, end: u64) -> u64 {
         self.0 = self
             .0
@@ -51,7 +51,7 @@ fn chunks_of_columns_and_row_groups_share_requests() {
     assert_eq!(asked(699, 1000), asked(0, 1000));
     assert_eq!(asked(700, 1000), [0..1000, 5000..6000]);
     assert_eq!(asked(u64::MAX, u64::MAX), [0..6000]);
-    // Chunks stay whole if they can.
+    // A chunk is not split if it fits into a request.
     assert_eq!(asked(0, 199)[..2], [0..100, 100..200]);
     assert_eq!(asked(0, 60)[..3], [0..60, 60..100, 100..160]);
 }
@@ -92,7 +92,7 @@ fn random_ranges_are_covered_once_within_the_limits() {
             })
             .collect();
         let policy = policy(random.below(30), 1 + random.below(80));
-        // How often each byte of the file is wanted, is listed as wanted, and is fetched.
+        // For each byte of the file: how often it is wanted, listed as wanted, and fetched.
         let mut bytes = vec![(0, 0, 0); file_length as usize];
         let slots = |range: &Range<u64>| range.start as usize..range.end as usize;
         for range in &wanted {
@@ -117,7 +117,7 @@ fn random_ranges_are_covered_once_within_the_limits() {
         assert!(bytes.iter().all(|byte| byte.2 <= 1), "{wanted:?}");
         let listed: u64 = requests.iter().map(Request::wanted_bytes).sum();
         assert_eq!(listed, bytes.iter().map(|byte| byte.0).sum::<u64>());
-        // Two requests that could be one are one, unless a range was split for its size.
+        // Two requests that could be merged are merged, unless a range was split for its size.
         for pair in requests.windows(2) {
             let gap = pair[1].range.start - pair[0].range.end;
             let together = pair[1].wanted[0].end - pair[0].range.start;
@@ -126,8 +126,8 @@ fn random_ranges_are_covered_once_within_the_limits() {
     }
 }
 
-/// The footer of a file whose row groups start at these offsets: of the first column's dictionary,
-/// of its first data page, and of the row group as the footer states it.
+/// Returns the footer of a file with these row groups. The offsets of each are: the first column's dictionary, its
+/// first data page, and the row group as stated in the footer.
 fn footer(row_groups: &[(Option<i64>, i64, Option<i64>)]) -> FileMetadata {
     let row_group = |&(dictionary, data, stated): &(Option<i64>, i64, Option<i64>)| {
         let codec = CompressionCodec::Uncompressed;
@@ -147,8 +147,8 @@ fn footer(row_groups: &[(Option<i64>, i64, Option<i64>)]) -> FileMetadata {
 
 #[test]
 fn a_row_group_belongs_to_the_range_of_its_first_byte() {
-    // In the order of the footer, which is not that of the file. Some writers give 0 for a
-    // dictionary or data pages that there are not.
+    // In the order of the footer, which is not that of the file. Some writers set the offset of a missing dictionary
+    // or of missing data pages to 0.
     let footer = footer(&[
         (Some(400), 450, None),
         (Some(0), 4, Some(200)),
@@ -162,7 +162,7 @@ fn a_row_group_belongs_to_the_range_of_its_first_byte() {
     assert_eq!(row_groups(200..201), [2]);
     assert_eq!(row_groups(201..401), [0, 3]);
     assert!(row_groups(401..999).is_empty());
-    // The last one starts past the end of the file.
+    // The last row group starts past the end of the file.
     assert_eq!(row_groups(999..1000), [4]);
 }
 
