@@ -1,17 +1,18 @@
-//! The memory of one read, shared by its columns, and the counts of what it did.
+//! The memory of one read, shared by its columns, and the counts of its work.
 //!
 //! ```text
 //! Budget (memory_bytes) ─┬─ ColumnMemory, one per column: window, page body, dictionary, array
 //!                        ├─ Reservation, one per column batch that waits for its record batch
-//!                        └─ Reservation of the record batch that is being assembled, of page maps, …
+//!                        └─ Reservation of the record batch under construction, of page maps, …
 //! ```
 //!
-//! Memory is reserved before it is allocated, by sizes that follow from the bytes of the file alone. One thread
-//! works on one column after the other. Several threads hold more at a time, so the budget may refuse them what it
-//! grants to one. The driver then drops the work ahead and goes on with one column after the other.
+//! Memory is reserved before it is allocated, based only on sizes in the file. A single thread decodes one column
+//! after the other. Several threads need more memory at a time, so the budget may refuse to them what it grants to
+//! one. The driver then drops the work ahead and continues with one column after the other.
 //!
-//! So a read that succeeds on one thread succeeds on any number of threads. A read may succeed on several threads and
-//! be refused on one: columns that are decoded side by side sometimes hold less at a time.
+//! So a read that succeeds on one thread succeeds on any number of threads. The reverse does not hold: columns
+//! decoded side by side sometimes need less memory at a time, so a read may succeed on several threads and be refused
+//! on one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,46 +23,48 @@ use herringbone_format::{Error, Limits, Remedy, Result};
 use crate::memory_pool::{MemoryPool, PooledMemory};
 use crate::metrics::{Metrics, ReadMetrics};
 
-/// The name of the limit that a budget keeps.
+/// The name of the limit that a budget enforces.
 const LIMIT: &str = "memory_bytes";
 
-/// The memory that a read may hold, the memory that it holds, and counts of its work.
+/// The memory limit of a read, the memory in use, and counts of its work.
 #[derive(Debug)]
 pub struct Budget {
     limit: u64,
-    /// Bytes that are held.
+    /// The number of reserved bytes.
     used: AtomicU64,
-    /// The memory of a pool that the bytes are from, if many reads share one.
+    /// The memory pool of the bytes, if many reads share one.
     pooled: Option<PooledMemory>,
-    /// Row groups and column chunks that were opened so far.
+    /// The row groups and column chunks opened so far.
     opened: Mutex<Opened>,
     metrics: Metrics,
 }
 
-/// The column chunks that were opened.
+/// The opened column chunks.
 #[derive(Debug, Default)]
 struct Opened {
-    /// Bytes of all of them.
+    /// The number of bytes of all opened column chunks.
     bytes: u64,
-    /// Bytes per role and row group of the read: of its column chunks, and of all that were opened up to them.
+    /// The byte counts per role and row group: of its column chunks, and of all column chunks opened up to and
+    /// including them.
     row_groups: BTreeMap<(ColumnRole, usize), (u64, u64)>,
-    /// The row groups that were looked at, even if no column of them was opened.
+    /// The row groups looked at, even if none of their columns was opened.
     seen: BTreeSet<usize>,
 }
 
-/// The use of the columns of a plan.
+/// The role of some columns of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ColumnRole {
-    /// All selected rows of them are emitted.
+    /// All selected rows of the columns are emitted.
     All,
-    /// A filter tests them, with this number of stages after its own.
+    /// A filter tests the columns. This number of stages follows.
     Tested(usize),
     /// The rows that such a stage selects are decoded.
     Selected(usize),
 }
 
 impl ColumnRole {
-    /// Returns the roles of the columns that a filter tests, and of the others, if all of them have this role.
+    /// Adds a filter to columns of this role. Returns the role of the columns that it tests, and the role of the
+    /// other columns.
     pub fn with_filter(self) -> (Self, Self) {
         let later = match self {
             Self::All => 0,
@@ -72,13 +75,13 @@ impl ColumnRole {
 }
 
 impl Budget {
-    /// Creates a budget of [`Limits::memory_bytes`], all of it free.
+    /// Creates a budget of [`Limits::memory_bytes`] free bytes.
     #[must_use]
     pub fn new(limits: &Limits) -> Arc<Self> {
         Self::with_pool(limits, None)
     }
 
-    /// Creates a budget of [`Limits::memory_bytes`], whose bytes are taken from a pool if there is one.
+    /// Creates a budget of [`Limits::memory_bytes`] free bytes, taken from a pool if there is one.
     #[must_use]
     pub fn with_pool(limits: &Limits, pool: Option<Arc<dyn MemoryPool>>) -> Arc<Self> {
         Arc::new(Self {
@@ -90,23 +93,23 @@ impl Budget {
         })
     }
 
-    /// Returns true if more than half is in use, so that nothing should be decoded ahead.
+    /// Returns true if more than half is in use. Nothing should be decoded ahead then.
     #[must_use]
     pub fn is_short(&self) -> bool {
         self.used() > self.limit / 2
     }
 
-    /// Counts requests to the file, and the bytes that they fetched.
+    /// Counts requests to the file, and the bytes fetched.
     pub fn add_fetched(&self, requests: u64, bytes: u64) {
         self.metrics.fetched.add_many(requests, bytes);
     }
 
-    /// Counts round trips: each is one or more requests at the same time.
+    /// Counts round trips. Each consists of one or more simultaneous requests.
     pub fn add_rounds(&self, rounds: u64) {
         self.metrics.rounds.add(rounds);
     }
 
-    /// Returns the bytes that are free.
+    /// Returns the number of free bytes.
     #[must_use]
     pub fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used())
@@ -118,7 +121,7 @@ impl Budget {
         self.metrics.get(self.opened().seen.len() as u64)
     }
 
-    /// Returns the number of bytes of columns that were read so far.
+    /// Returns the number of column bytes read so far.
     #[must_use]
     pub fn column_bytes(&self) -> u64 {
         self.metrics.columns.get().bytes
@@ -144,15 +147,15 @@ impl Budget {
         error.limit_name() == Some(LIMIT) || error.remedy() == Some(Remedy::EnlargeMemoryPool)
     }
 
-    /// Returns true if an error may be due to other work of the read: to memory that it holds, or to row groups that were
-    /// opened out of order.
+    /// Returns true if an error may be caused by other work of the read: by memory in use, or by row groups opened
+    /// out of order.
     #[must_use]
     pub fn depends_on_others(error: &Error) -> bool {
         Self::refused(error) || error.limit_name() == Some("overlap_ratio")
     }
 
-    /// Counts column chunks of `bytes` bytes, unless they were counted before. Returns the bytes of all column chunks of the
-    /// read up to these.
+    /// Counts column chunks of `bytes` bytes, unless they were counted before. Returns the number of bytes of all
+    /// column chunks of the read up to and including these.
     pub fn open_row_group(&self, (role, index): (ColumnRole, usize), bytes: u64) -> u64 {
         let mut opened = self.opened();
         opened.seen.insert(index);
@@ -165,7 +168,7 @@ impl Budget {
         all
     }
 
-    /// Forgets the row groups from `index` on, which are opened again in order.
+    /// Forgets the row groups from `index` on. They are opened again in order.
     pub fn close_row_groups_from(&self, index: usize) {
         let mut opened = self.opened();
         opened.row_groups.retain(|(_, known), _| *known < index);
@@ -173,7 +176,7 @@ impl Budget {
     }
 
     fn used(&self) -> u64 {
-        // Nothing else is read or written because of this number.
+        // No other memory access depends on this number.
         self.used.load(Ordering::Relaxed)
     }
 
@@ -199,7 +202,7 @@ impl Budget {
     }
 }
 
-/// Memory that was taken from a budget. It is given back on drop.
+/// Memory reserved from a budget. It is released on drop.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Arc<Budget>,
@@ -207,19 +210,19 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Creates a reservation of no bytes.
+    /// Creates an empty reservation.
     #[must_use]
     pub fn new(budget: Arc<Budget>) -> Self {
         Self { budget, bytes: 0 }
     }
 
-    /// Returns the number of bytes that are reserved.
+    /// Returns the number of reserved bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Returns the budget that the memory is from.
+    /// Returns the budget of the reservation.
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
@@ -229,10 +232,10 @@ impl Reservation {
         self.budget.limit
     }
 
-    /// Reserves `bytes` bytes, instead of those until now.
+    /// Changes the size of the reservation to `bytes` bytes.
     ///
     /// # Errors
-    /// Limit if the budget has not as many left; the reservation then stays as it was.
+    /// Limit if the budget does not have enough bytes left. The reservation then does not change.
     pub fn resize(&mut self, bytes: u64) -> Result<()> {
         match bytes.checked_sub(self.bytes) {
             Some(0) => {}
@@ -251,7 +254,7 @@ impl Reservation {
         self.resize(self.bytes.saturating_add(bytes))
     }
 
-    /// Gives back all bytes.
+    /// Releases all bytes.
     pub fn release(&mut self) {
         let bytes = std::mem::take(&mut self.bytes);
         // An atomic operation takes time, even with 0.
@@ -260,12 +263,12 @@ impl Reservation {
         }
     }
 
-    /// Gives back `bytes` bytes, or all if there are fewer.
+    /// Releases `bytes` bytes, or all if there are fewer.
     pub fn give_back(&mut self, bytes: u64) {
         drop(self.split(bytes));
     }
 
-    /// Cuts off `bytes` bytes, or all if there are fewer.
+    /// Splits off `bytes` bytes, or all if there are fewer.
     pub(crate) fn split(&mut self, bytes: u64) -> Self {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
@@ -282,7 +285,7 @@ impl Drop for Reservation {
     }
 }
 
-/// The purpose that a column holds memory for.
+/// The purpose of memory in a column.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum MemoryUse {
     /// The column itself.
@@ -293,11 +296,11 @@ pub(crate) enum MemoryUse {
     Decrypted,
     /// The decompressed page.
     Body,
-    /// Values of the page that are not used as they stand there.
+    /// Values of the page that must be copied before use.
     Copy,
-    /// The dictionary as it is looked up in.
+    /// The dictionary in the form needed for lookups.
     Dictionary,
-    /// The array that is being built, and pages that it keeps parts of in place.
+    /// The array under construction, and pages that it keeps parts of in place.
     Array,
 }
 
@@ -318,15 +321,15 @@ impl ColumnMemory {
         }
     }
 
-    /// Returns the bytes held for one purpose.
+    /// Returns the number of bytes reserved for one purpose.
     pub(crate) fn held(&self, part: MemoryUse) -> u64 {
         self.parts[part as usize]
     }
 
-    /// Holds `bytes` bytes for one purpose, instead of those until now.
+    /// Changes the reservation for one purpose to `bytes` bytes.
     ///
     /// # Errors
-    /// Limit if the budget has not as many left; nothing changes then.
+    /// Limit if the budget does not have enough bytes left. Nothing changes then.
     pub(crate) fn hold(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
         let others = self.reservation.bytes - self.held(part);
         self.reservation.resize(others.saturating_add(bytes))?;
@@ -334,7 +337,7 @@ impl ColumnMemory {
         Ok(())
     }
 
-    /// Holds at least `bytes` bytes for one purpose.
+    /// Reserves at least `bytes` bytes for one purpose.
     ///
     /// # Errors
     /// See [`Self::hold`].
@@ -356,8 +359,8 @@ impl ColumnMemory {
         budget.limit.saturating_sub(budget.used())
     }
 
-    /// Hands the memory of the array over to its column batch. After the last column batch the column holds
-    /// nothing. If that column batch `keeps` pages or the dictionary, it takes over their memory too.
+    /// Transfers the memory of the array to its column batch. After the last column batch, the column holds nothing.
+    /// If that column batch `keeps` pages or the dictionary, it takes over their memory too.
     pub(crate) fn hand_over(&mut self, is_last: bool, keeps: bool) -> Reservation {
         let bytes = match is_last && keeps {
             true => self.reservation.bytes,
@@ -427,11 +430,11 @@ mod tests {
         assert_eq!(open(ColumnRole::All, 0, 10), 10);
         assert_eq!(open(ColumnRole::All, 1, 5), 15);
         assert_eq!(open(ColumnRole::All, 0, 10), 10);
-        // A row group may be passed over.
+        // A row group may be skipped.
         assert_eq!(open(ColumnRole::All, 3, 1), 16);
         assert_eq!(open(ColumnRole::Selected(0), 3, 4), 20);
         assert_eq!(open(ColumnRole::All, 3, 1), 16);
-        // What is opened again in order counts anew.
+        // Row groups opened again in order are counted anew.
         budget.close_row_groups_from(1);
         assert_eq!(open(ColumnRole::All, 0, 10), 10);
         assert_eq!(open(ColumnRole::All, 3, 1), 11);

@@ -1,36 +1,36 @@
-//! What `created_by` tells: faults of old writers that readers have to live with.
+//! Detects the writer of a file from `created_by`: old writers have faults that readers must handle.
 
-/// Writers by segmentio/parquet-go, which was archived soon after it was mended. Their versions do not tell which release
-/// of it they were built with, so the bounds of none are used.
+/// Writers based on segmentio/parquet-go, which was archived soon after the fault was fixed. Their versions do not
+/// show which release they were built with, so their upper bounds are never used.
 const CUTTING_WRITERS: [&str; 3] = [
     "github.com/segmentio/parquet-go",
     "github.com/grafana/phlare",
     "github.com/grafana/pyroscope",
 ];
 
-/// The program that wrote a file, as far as it matters to its readers.
+/// The known habits of the program that wrote a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CreatedBy {
-    /// It compressed all pages, also data pages of version 2 whose headers say that they are not
-    /// (ARROW-17100).
+    /// True if it compressed all pages, including version 2 data pages whose headers claim that they are not
+    /// compressed (ARROW-17100).
     pub(crate) compresses_all_pages: bool,
-    /// It appends eight zeros to the values of each data page.
+    /// True if it appends eight zeros to the values of each data page.
     pub(crate) appends_zeros: bool,
-    /// It cuts upper bounds of byte arrays in column indexes without raising them, so that values lie above them
-    /// (segmentio/parquet-go issue 495, fixed in April 2023).
+    /// True if it truncates upper bounds of byte arrays in column indexes without incrementing them, so that values
+    /// lie above them (segmentio/parquet-go issue 495, fixed in April 2023).
     pub cuts_upper_bounds: bool,
-    /// It left the header of the dictionary page out of `total_compressed_size` (PARQUET-816), so the last
+    /// True if it left the header of the dictionary page out of `total_compressed_size` (PARQUET-816), so the last
     /// page may start after the end of its column chunk.
     pub(crate) omits_dictionary_header: bool,
 }
 
 impl CreatedBy {
-    /// The writer that calls itself so.
+    /// Returns the habits of the writer with this `created_by`.
     pub fn new(created_by: Option<&str>) -> Self {
         let (name, version) = name_and_version(created_by.unwrap_or_default());
         Self {
             omits_dictionary_header: name == "parquet-mr" && version < [1, 2, 9],
-            // Its last version was 1.5.1, which Arrow before 3.0 kept as its name.
+            // Its last version was 1.5.1. Arrow before 3.0 still used this name and version.
             compresses_all_pages: name == "parquet-cpp" && version < [2, 0, 0],
             appends_zeros: name == "fastparquet-python" || name == "fastparquet",
             cuts_upper_bounds: CUTTING_WRITERS.iter().any(|it| name.starts_with(it)),
@@ -38,8 +38,7 @@ impl CreatedBy {
     }
 }
 
-/// Returns `parquet-cpp` and 1, 5, 1 for `parquet-cpp version 1.5.1-SNAPSHOT`. Numbers that are missing or
-/// cannot be read are 0.
+/// Splits `parquet-cpp version 1.5.1-SNAPSHOT` into `parquet-cpp` and 1, 5, 1. Missing or invalid numbers are 0.
 fn name_and_version(created_by: &str) -> (&str, [u32; 3]) {
     let (name, version) = created_by
         .split_once(" version ")

@@ -1,12 +1,12 @@
-//! Extension types: the half that makes arrays.
+//! Extension types: the half that converts arrays.
 //!
 //! ```text
 //! read     storage of a record batch ──► ExtensionType::make_array ──► array of the extension type
-//! write    array of a record batch ──► StorageWriter::arrays ──► storage, and columns beside it
+//! write    array of a record batch ──► StorageWriter::arrays ──► storage, and sibling columns
 //! ```
 //!
-//! The half that maps fields is [`ExtensionMapping`]. An extension type whose arrays are those of its
-//! storage needs no more than that half, and an empty implementation of this one.
+//! The half that maps fields is [`ExtensionMapping`]. If the arrays of an extension type are those of its storage, it
+//! needs only that half, and an empty implementation of this one.
 
 use std::sync::Arc;
 
@@ -19,32 +19,31 @@ pub use herringbone_schema::{
     VARIANT_EXTENSION_NAME,
 };
 
-/// A column that an extension type makes besides those of the projection.
+/// A column built by an extension type, in addition to the columns of the projection.
 #[derive(Debug, Clone)]
 pub struct ExtensionColumnOption {
-    /// The name of the column; it may be that of another one.
+    /// The name of the column. Another column may have the same name.
     pub name: String,
-    /// The path of the field that it is made from, as in
-    /// [`Projection::Paths`](herringbone_schema::Projection::Paths).
+    /// The path of the source field, as in [`Projection::Paths`](herringbone_schema::Projection::Paths).
     pub path: Vec<String>,
-    /// What makes it.
+    /// The extension type that builds the column.
     pub extension: Arc<dyn ExtensionType>,
 }
 
-/// An extension type: makes Arrow arrays from what is stored, and back.
+/// An extension type: converts storage to Arrow arrays, and back.
 ///
 /// `ReadOptions::extension` and `WriteOptions::extension` register it.
 pub trait ExtensionType: ExtensionMapping {
-    /// Reading: the array of a field for which [`ExtensionMapping::to_arrow`] says that arrays are made. It
-    /// has as many slots as the storage and the type of the field. Called once a record batch, on
-    /// whatever thread puts that together.
+    /// Reading: returns the array of a field for which [`ExtensionMapping::to_arrow`] announced arrays. It has as
+    /// many slots as the storage, and the type of the field. Called once per record batch, on any of the threads that
+    /// assemble batches.
     ///
-    /// The storage has the type that `to_arrow` saw. Of an extension column this may be more than
-    /// the leaves that it asked for, where others asked for those: look for fields by name.
+    /// The storage has the type passed to `to_arrow`. The storage of an extension column may have more leaves than
+    /// the extension requested, if other columns requested them: look up fields by name.
     ///
     /// # Errors
     ///
-    /// Corrupt, where stored values break the rules of the type. The read ends with it.
+    /// Corrupt if stored values break the rules of the type. The read then ends with this error.
     fn make_array(&self, storage: &ArrayRef, field: &Field) -> Result<ArrayRef> {
         let _ = storage;
         Err(Error::unsupported(format!(
@@ -53,36 +52,36 @@ pub trait ExtensionType: ExtensionMapping {
         )))
     }
 
-    /// Writing: the extension type for one file, where it keeps something of that for several fields. It
-    /// is then asked for their [writers](Self::storage_writer). `None` where it is the same for all files.
+    /// Writing: returns the extension type for one file, if it keeps state shared by several fields of the file. This
+    /// object then supplies their [writers](Self::storage_writer). Returns `None` if one object serves all files.
     ///
     /// # Errors
     ///
-    /// Argument, where no file of batches with this schema can be written.
+    /// Argument if no file can be written from batches with this schema.
     fn for_file(&self, schema: &Schema) -> Result<Option<Arc<dyn ExtensionType>>> {
         let _ = schema;
         Ok(None)
     }
 
-    /// Writing: what turns the arrays of a field into their storage, where this is another type. `None`
-    /// where the field is not its own, or is its own storage.
+    /// Writing: returns the writer that converts the arrays of a field to their storage, if that has another type.
+    /// Returns `None` if the field does not belong to this extension type, or is its own storage.
     ///
     /// # Errors
     ///
-    /// Argument, where the field is its own but makes no sense.
+    /// Argument if the field belongs to this extension type but is invalid.
     fn storage_writer(&self, written: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
         let _ = written;
         Ok(None)
     }
 }
 
-/// A field that is written, as an extension type gets to see it.
+/// A field to be written, as passed to an extension type.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct WrittenField<'a> {
     /// The field.
     pub field: &'a Field,
-    /// The names of the fields from the top down to it.
+    /// The names of the fields on the path from the top level down to the field.
     pub path: &'a [String],
 }
 
@@ -95,59 +94,58 @@ impl<'a> WrittenField<'a> {
     }
 }
 
-/// Turns the arrays of one field of one file into those of their storage.
+/// Converts the arrays of one field of one file to their storage.
 ///
-/// It is asked in this order: [`fields`](Self::fields) once, [`arrays`](Self::arrays) for each record
-/// batch, the first one included, [`key_values`](Self::key_values) once.
+/// The methods are called in this order: [`fields`](Self::fields) once, [`arrays`](Self::arrays) for each record
+/// batch, including the first, [`key_values`](Self::key_values) once.
 pub trait StorageWriter: Send {
-    /// The field as it is stored, and behind it those of columns beside it, which are in the same struct or
-    /// at the top as well. `first` are the slots of the first record batch with rows, by which the form of
-    /// the storage may be chosen; there are none where the file has no rows.
+    /// Returns the storage field, followed by sibling columns to be added next to it, in the same struct or at the
+    /// top level. `first` contains the slots of the first record batch with rows: the form of the storage may depend
+    /// on it. It is empty if the file has no rows.
     ///
-    /// The first field keeps the name of the original. It carries the name of an extension type as
-    /// well, so that [`ExtensionMapping::to_parquet`] is asked for its annotation. Elements of a list
-    /// have nothing beside them.
+    /// The first field keeps the name of the original field. It also carries the name of an extension type, so that
+    /// [`ExtensionMapping::to_parquet`] is called for its annotation. Elements of a list cannot have sibling columns.
     ///
     /// # Errors
     ///
-    /// Any: nothing is written then.
+    /// Any error. Nothing is written then.
     fn fields(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>>;
 
-    /// The arrays of these fields, with as many slots as `array`. What lies in a null struct, or in an
-    /// element that no list shows, is among them: it may be anything, and is not written.
+    /// Returns the arrays of these fields, with as many slots as `array`. These include slots in null structs, and
+    /// list elements outside of all lists: they may have any value, and are not written.
     ///
     /// # Errors
     ///
-    /// Argument, where a value cannot be stored. The file cannot be finished then.
+    /// Argument if a value cannot be stored. The file cannot be finished then.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>>;
 
-    /// The names of columns in the same struct, or at the top, that came with the rows and tell of the values of this
-    /// field: they are encrypted as it is, unless they are known by their own names. Those of
-    /// [`fields`](Self::fields) need not be named.
+    /// Returns the names of sibling columns, in the same struct or at the top level, that were supplied with the rows
+    /// and reveal values of this field. They are encrypted like the field, unless they are configured by their own
+    /// names. The columns of [`fields`](Self::fields) need not be listed.
     fn told_by(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// The column is encrypted, and readers of the footer may be without its key: what tells of its values
-    /// has to stay out of the key-value metadata. Said before these are asked for.
+    /// Notes that the column is encrypted, and that readers of the footer may not have its key. Anything that reveals
+    /// its values must stay out of the key-value metadata. Called before [`key_values`](Self::key_values).
     fn hide_values(&mut self) {}
 
-    /// What goes into the key-value metadata of the file. It wins over what is there under the same keys.
+    /// Returns entries for the key-value metadata of the file. They replace other entries with the same keys.
     ///
     /// # Errors
     ///
-    /// Any: the file cannot be finished then.
+    /// Any error. The file cannot be finished then.
     fn key_values(&mut self) -> Result<Vec<KeyValue>> {
         Ok(Vec::new())
     }
 }
 
-/// The halves that map fields.
+/// Returns the mapping halves of extension types.
 pub fn mappings(extensions: &[Arc<dyn ExtensionType>]) -> Vec<Arc<dyn ExtensionMapping>> {
     extensions.iter().map(mapping).collect()
 }
 
-/// The half that maps fields.
+/// Returns the mapping half of an extension type.
 pub fn mapping(extension: &Arc<dyn ExtensionType>) -> Arc<dyn ExtensionMapping> {
     let extension: Arc<dyn ExtensionType> = Arc::clone(extension);
     extension

@@ -1,12 +1,12 @@
-//! From the end of a file to its metadata.
+//! Reads the metadata at the end of a file.
 //!
 //! ```text
 //! "PAR1" ... [metadata, thrift] [its signature]? [length of both, u32] "PAR1"
 //! "PARE" ... [crypto metadata, thrift] [metadata, encrypted] [length of both, u32] "PARE"
 //! ```
 //!
-//! The first request asks for a suffix of the file that holds the metadata of most files. If the
-//! metadata is longer, a second request asks for the missing part only.
+//! The first request fetches a suffix of the file. For most files, it contains the whole metadata. If the metadata is
+//! longer, a second request fetches only the missing part.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -23,9 +23,9 @@ use crate::fetch::FetchPolicy;
 
 /// Decodes the metadata of a file from its last bytes, without I/O.
 ///
-/// Bytes can be [supplied](Self::supply) before they are asked for. So if the answer to a request
-/// for a suffix is what states the length of the file, a decoder is made then, and the suffix is
-/// supplied at once.
+/// Bytes can be [supplied](Self::supply) before they are requested. For example, a source may report the length of
+/// the file only in its response to a request for a suffix. In that case, create the decoder after the response, and
+/// supply the suffix at once.
 ///
 /// ```
 /// use herringbone_core::footer::{FooterDecoder, FooterStep};
@@ -53,13 +53,13 @@ pub struct FooterDecoder {
     file_length: u64,
     limits: Limits,
     suffix_bytes: u64,
-    /// The last bytes of the file, as many as were supplied.
+    /// The bytes supplied so far, at the end of the file.
     end: Bytes,
-    /// The number of last bytes of the file that were asked for.
+    /// The number of requested bytes at the end of the file.
     asked: u64,
     decryption: Option<Arc<dyn Decryption>>,
     path: Option<PathBuf>,
-    /// The object that decrypts the file, once it is known how it is encrypted.
+    /// The object that decrypts the file, once the kind of encryption is known.
     file: Option<Arc<dyn FileDecryption>>,
 }
 
@@ -68,15 +68,15 @@ pub struct FooterDecoder {
 pub enum FooterStep {
     /// The metadata.
     Ready(Box<FileMetadata>),
-    /// The range of the file that must be [supplied](FooterDecoder::supply): it ends at the end of
-    /// the file, or where the bytes start that were supplied before.
+    /// The range of the file that must be [supplied](FooterDecoder::supply). It ends at the end of the file, or at
+    /// the start of the bytes supplied before.
     Need(Range<u64>),
     /// The key that must be [supplied](FooterDecoder::supply_key).
     NeedKey(KeyRequest),
 }
 
 impl FooterDecoder {
-    /// Returns a decoder for a file of `file_length` bytes.
+    /// Creates a decoder for a file of `file_length` bytes.
     #[must_use]
     pub fn new(file_length: u64, limits: Limits) -> Self {
         Self {
@@ -91,7 +91,7 @@ impl FooterDecoder {
         }
     }
 
-    /// Sets how many bytes at the end of the file are asked for first; 64 KiB by default.
+    /// Sets the number of bytes at the end of the file that are requested first; 64 KiB by default.
     #[must_use]
     pub fn suffix_bytes(self, suffix_bytes: u64) -> Self {
         Self {
@@ -100,8 +100,7 @@ impl FooterDecoder {
         }
     }
 
-    /// Sets who has the keys of the file. The `path` is for those who have other keys for each
-    /// file.
+    /// Sets the source of the keys of the file. The `path` is for sources whose keys depend on the file.
     #[must_use]
     pub fn decryption(
         self,
@@ -115,10 +114,10 @@ impl FooterDecoder {
         }
     }
 
-    /// Hands over the key that `request` asked for.
+    /// Supplies the key for `request`.
     ///
     /// # Errors
-    /// Argument if no key has this length, or none was asked for.
+    /// Argument if no key can have this length, or none was requested.
     pub fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()> {
         match &self.file {
             Some(file) => file.supply_key(request, key),
@@ -126,7 +125,7 @@ impl FooterDecoder {
         }
     }
 
-    /// Hands in the bytes that precede those supplied before; at first, the last bytes of the file.
+    /// Supplies the bytes that precede those supplied before; at first, the last bytes of the file.
     pub fn supply(&mut self, bytes: Bytes) {
         self.end = match self.end.is_empty() {
             true => bytes,
@@ -134,18 +133,18 @@ impl FooterDecoder {
         };
     }
 
-    /// Returns the last bytes of the file, as many as were supplied.
+    /// Returns the bytes supplied so far, at the end of the file.
     #[must_use]
     pub fn into_supplied(self) -> Bytes {
         self.end
     }
 
-    /// Decodes the metadata, or returns what is missing: bytes of the file, or a key.
+    /// Decodes the metadata, or returns the missing input: bytes of the file, or a key.
     ///
     /// # Errors
-    /// Corrupt if the file is not a Parquet file; Limit if its metadata is larger than allowed; Key
-    /// if its footer is encrypted and there is no key for it, or it is not authentic; Argument if
-    /// fewer bytes were supplied than asked for, or more than the file has.
+    /// Corrupt if the file is not a Parquet file; Limit if its metadata is larger than allowed; Key if its footer is
+    /// encrypted and there is no key for it, or it is not authentic; Argument if fewer bytes were supplied than
+    /// requested, or more than the file has.
     pub fn poll(&mut self) -> Result<FooterStep> {
         let tail_bytes = FOOTER_TAIL_BYTES as u64;
         if self.file_length < tail_bytes + 4 {
@@ -188,7 +187,7 @@ impl FooterDecoder {
         let Some(from) = (self.end.len() as u64).checked_sub(needed) else {
             return self.need(needed);
         };
-        // Not past the end of the bytes, which are in memory.
+        // The casts are lossless: these offsets are within the bytes, which are in memory.
         let footer = self
             .end
             .slice(from as usize..self.end.len() - FOOTER_TAIL_BYTES);
@@ -226,7 +225,7 @@ impl FooterDecoder {
         Self::complete(metadata, file)
     }
 
-    /// Returns the object that decrypts the file, which is asked for once.
+    /// Returns the object that decrypts the file. Opens it the first time.
     fn open(&mut self, footer: FooterEncryption<'_>) -> Result<Option<Arc<dyn FileDecryption>>> {
         if let (None, Some(decryption)) = (&self.file, &self.decryption) {
             let file = FileToDecrypt::new(self.path.as_deref(), footer);
@@ -245,7 +244,7 @@ impl FooterDecoder {
         Ok(FooterStep::Ready(Box::new(metadata.with_decryption(file))))
     }
 
-    /// Asks for those of the last `bytes` of the file that are missing.
+    /// Requests the missing bytes of the last `bytes` bytes of the file.
     fn need(&mut self, bytes: u64) -> Result<FooterStep> {
         if bytes <= self.asked {
             return Err(Error::argument(format!(

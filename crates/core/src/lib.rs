@@ -4,15 +4,16 @@
 //! bytes → footer → column chunk → page → levels + values → Arrow arrays
 //! ```
 //!
-//! This crate does no I/O and spawns no thread: its decoders return the ranges of bytes that they need, and take the bytes.
-//! `herringbone-read` makes record batches with it, and `herringbone-write` makes column chunks.
+//! This crate does no I/O and does not spawn threads: its decoders return the ranges of bytes that they need, and are
+//! then supplied with the bytes. `herringbone-read` builds record batches with it, and `herringbone-write` builds
+//! column chunks.
 //!
 //! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
 //! `herringbone` exports.
 
 #![forbid(unsafe_code)]
 
-// In the order in which data flows.
+// In the order of data flow.
 mod step;
 pub mod memory_pool;
 pub mod budget;
@@ -38,7 +39,7 @@ pub use step::Step;
 use herringbone_format::Error;
 use herringbone_kernels::Malformed;
 
-/// Turns the refusal of a kernel into an error. The caller adds the place.
+/// Converts the error of a kernel. The caller adds the location.
 pub fn malformed(Malformed(message): Malformed) -> Error {
     Error::corrupt(message)
 }

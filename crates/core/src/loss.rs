@@ -1,28 +1,28 @@
-//! What a read goes on without, where the caller prefers part of a damaged file to none.
+//! Data lost in a read, if the caller prefers part of a damaged file to an error.
 
 use herringbone_format::{Error, ErrorKind};
 
-/// What to do about damage.
+/// The reaction to damage.
 ///
-/// Damage is what makes an error of the kinds Corrupt, Unsupported and Limit, as a changed byte may
-/// look like any of them. Other errors, and damage to the footer, always end the read.
+/// Damage is any cause of an error of the kinds Corrupt, Unsupported and Limit, because a changed byte may look like
+/// any of them. Other errors, and damage to the footer, always end the read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnError {
     /// The read ends with the error.
     #[default]
     Fail,
-    /// The rest of the row group is left out: its rows from the batch on that has the damage.
+    /// The rest of the row group is left out: its rows from the damaged batch on.
     SkipRowGroup,
-    /// The values of a damaged page become null: of columns without lists that may be null, where
-    /// the header of the page is sound and its body is not, or lacks its dictionary. Groups around
-    /// the column are null where another column in them has a null of the group, and count as present where
-    /// all of them are damaged or not read. Anything else costs the rest of the row group.
+    /// The values of a damaged page become null. This works for nullable columns without lists, if the header of the
+    /// page is intact but its body is damaged, or its dictionary is missing. A struct around the column is null if
+    /// another column in it contains a null of the struct. It counts as present if all its columns are damaged or not
+    /// read. Any other damage costs the rest of the row group.
     NullPage,
 }
 
 impl OnError {
-    /// Whether a read goes on behind the row group that the error is in.
+    /// Returns true if a read continues after the row group with the error.
     #[must_use]
     pub fn goes_on(self, error: &Error) -> bool {
         self != Self::Fail && is_damage(error)
@@ -36,27 +36,26 @@ pub(crate) fn is_damage(error: &Error) -> bool {
     )
 }
 
-/// Something that a read went on without.
+/// A loss of data in a read.
 #[derive(Debug)]
 pub struct Loss {
-    /// The damage, with its place.
+    /// The damage, with its location.
     pub error: Error,
-    /// How much it cost.
+    /// The amount lost.
     pub lost: Lost,
 }
 
-/// How much was lost.
+/// The amount of lost data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
-    /// Rows that are in no batch.
+    /// The number of rows missing from all batches.
     Rows(u64),
-    /// Values of one column that are null in their batches. None behind a dictionary, whose pages
-    /// are losses of their own.
+    /// The number of values of one column that became null in their batches. It is 0 for a dictionary, because each
+    /// page that needs it is a loss of its own.
     Values(u64),
 }
 
-/// What a read went on without: the first losses, and how many more there are. A small file may have
-/// very many.
+/// The losses of a read: the first ones, and the number of the others. A small file may have very many.
 #[derive(Debug, Default)]
 pub struct Losses {
     kept: Vec<Loss>,
@@ -64,16 +63,16 @@ pub struct Losses {
 }
 
 impl Losses {
-    /// As many are kept.
+    /// The maximum number of losses stored.
     pub const MOST: usize = 1000;
 
-    /// Those that are kept, in order.
+    /// Returns the stored losses, in order.
     #[must_use]
     pub fn kept(&self) -> &[Loss] {
         &self.kept
     }
 
-    /// How many others there are.
+    /// Returns the number of losses not stored.
     #[must_use]
     pub fn not_kept(&self) -> u64 {
         self.more
@@ -88,7 +87,7 @@ impl Losses {
         }
     }
 
-    /// Adds those that come next.
+    /// Appends the losses of a later part of the read.
     pub fn append(&mut self, next: Self) {
         next.kept.into_iter().for_each(|loss| self.push(loss));
         self.more = self.more.saturating_add(next.more);

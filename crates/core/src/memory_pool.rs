@@ -1,4 +1,4 @@
-//! Memory that many reads share.
+//! Memory shared by many reads.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,17 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use herringbone_format::{Error, Result};
 
-/// Memory that many reads share, such as that of a query engine.
+/// Memory shared by many reads, such as that of a query engine.
 ///
-/// A read takes bytes before it allocates them, in blocks of a mebibyte. It gives all of them back when it is dropped.
+/// A read takes bytes before it allocates them, in blocks of a mebibyte. It gives all of them back when it is
+/// dropped.
 ///
-/// A pool must not wait. If it refuses, the read drops the work ahead of its output and tries again. If the pool refuses once
-/// more, the read fails with an error of kind [Limit](herringbone_format::ErrorKind::Limit).
+/// A pool must not wait. If it refuses, the read drops the work ahead of its output and tries again. If the pool
+/// refuses once more, the read fails with an error of kind [Limit](herringbone_format::ErrorKind::Limit).
 pub trait MemoryPool: Debug + Send + Sync {
     /// Takes `bytes` bytes. Returns false if the pool does not have them.
     fn take(&self, bytes: u64) -> bool;
 
-    /// Gives back bytes that were taken.
+    /// Gives back bytes taken earlier.
     fn give_back(&self, bytes: u64);
 }
 
@@ -39,7 +40,7 @@ pub struct SharedMemory {
 }
 
 impl SharedMemory {
-    /// Makes a pool of `bytes` bytes.
+    /// Creates a pool of `bytes` bytes.
     #[must_use]
     pub fn new(bytes: u64) -> Arc<Self> {
         Arc::new(Self {
@@ -48,7 +49,7 @@ impl SharedMemory {
         })
     }
 
-    /// Returns the number of bytes that are taken.
+    /// Returns the number of bytes taken.
     #[must_use]
     pub fn used(&self) -> u64 {
         self.used.load(Ordering::Relaxed)
@@ -67,7 +68,7 @@ impl MemoryPool for SharedMemory {
     }
 }
 
-/// The number of bytes that are taken from a pool at once.
+/// The number of bytes taken from a pool at once.
 const BLOCK: u64 = 1 << 20;
 
 /// The bytes that one read has taken from a pool. They are given back on drop.
@@ -85,7 +86,8 @@ impl PooledMemory {
         }
     }
 
-    /// Takes as many bytes from the pool as are missing to `used` bytes: whole blocks, or else no more than that.
+    /// Takes enough bytes from the pool to cover `used`: in whole blocks, or exactly as needed if the
+    /// pool refuses.
     ///
     /// # Errors
     /// Limit if the pool refuses.
@@ -102,7 +104,7 @@ impl PooledMemory {
         Err(Error::pool_refused(missing, *taken))
     }
 
-    /// Gives back the bytes that are not `used`, except for one block.
+    /// Gives back the unused bytes, except for one block.
     pub(crate) fn shrink(&self, used: &AtomicU64) {
         let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
         let spare = taken.saturating_sub(used.load(Ordering::Relaxed));

@@ -2,50 +2,52 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The counts of a read so far. Repeated work counts again. With several threads, work ahead of the batches counts as well.
+/// The counts of a read so far. Repeated work counts again. With several threads, work ahead of the emitted batches
+/// counts as well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadMetrics {
-    /// The number of row groups that were pruned or opened.
+    /// The number of row groups pruned or opened.
     pub row_groups: u64,
     /// The number of row groups that pruning ruled out.
     pub row_groups_passed_over: u64,
-    /// The results of each step of pruning, in order. They are 0 for steps that were not taken.
+    /// The results of each pruning step, in order. They are 0 for steps that were not taken.
     pub steps: Vec<StepMetrics>,
     /// The number of rows whose values were tested, once for each stage of the filter.
     pub rows_tested: u64,
     /// The number of rows that these tests selected.
     pub rows_found: u64,
-    /// The number of pages that were decompressed, dictionaries among them.
+    /// The number of decompressed pages, including dictionaries.
     pub pages_read: u64,
     /// The number of data pages without a selected row whose bodies were not decoded.
     pub pages_passed_over: u64,
-    /// The reads of columns.
+    /// The reads of column data.
     pub columns: ReadCounts,
-    /// The requests to the file, and the bytes that they fetched. Bytes that were fetched twice count twice.
+    /// The requests to the file, and the bytes fetched. Bytes fetched twice count twice.
     pub fetched: ReadCounts,
-    /// The number of times that the read waited for requests. Requests at the same time are one round.
+    /// The number of times that the read waited for requests. Simultaneous requests are one round.
     pub rounds: u64,
 }
 
-/// A step by which a read learns which rows of a row group can be wanted, and where they lie, before it decodes them.
+/// A pruning step. Before decoding, it narrows down the rows of a row group that may be selected, or locates their
+/// pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PruningStep {
     /// Bounds and counts in the metadata of column chunks.
     Statistics,
-    /// Bloom filters of columns that are tested for a few values.
+    /// Bloom filters of columns that are compared with a few values.
     BloomFilters,
-    /// Dictionaries of tested columns of which all pages refer to them.
+    /// Dictionaries of tested columns, if all pages of a column refer to its dictionary.
     Dictionaries,
     /// Bounds and counts of pages: column indexes, and the offset indexes of the same columns.
     ColumnIndexes,
-    /// Offset indexes of all columns, so that no header is read of pages that are passed over.
+    /// Offset indexes of all columns, so that the headers of skipped pages are not read.
     PageMaps,
 }
 
 impl PruningStep {
-    /// All of them, in their order.
+    /// All steps, in order.
     pub const ALL: [Self; 5] = [
         Self::Statistics,
         Self::BloomFilters,
@@ -54,7 +56,7 @@ impl PruningStep {
         Self::PageMaps,
     ];
 
-    /// Those that read something of the file, in their order.
+    /// The steps that read from the file, in order.
     pub const LOOKUPS: [Self; 4] = [
         Self::BloomFilters,
         Self::Dictionaries,
@@ -63,7 +65,7 @@ impl PruningStep {
     ];
 }
 
-/// The result of a step of pruning.
+/// The result of a pruning step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepMetrics {
@@ -77,17 +79,17 @@ pub struct StepMetrics {
     pub reads: ReadCounts,
 }
 
-/// Numbers of reads and of their bytes.
+/// The number of reads, and the number of bytes read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ReadCounts {
     /// The number of reads.
     pub requests: u64,
-    /// The number of bytes that were read.
+    /// The number of bytes read.
     pub bytes: u64,
 }
 
-/// The counters of a read, which all of its threads share.
+/// The counters of a read, shared by all of its threads.
 #[derive(Debug, Default)]
 pub struct Metrics {
     /// The row groups that pruning ruled out.
@@ -104,7 +106,7 @@ pub struct Metrics {
     pub(crate) rounds: Counter,
 }
 
-/// The counters of a step of pruning.
+/// The counters of a pruning step.
 #[derive(Debug, Default)]
 pub struct StepCounters {
     /// The rows that the step ruled out.
@@ -122,12 +124,12 @@ pub struct ReadCounters {
     bytes: Counter,
 }
 
-/// A number that only grows. Nothing else is read or written because of it.
+/// A number that only grows. No other memory access depends on it.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds to the number.
+    /// Adds `more` to the number.
     pub fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
     }
@@ -138,7 +140,7 @@ impl Counter {
 }
 
 impl ReadCounters {
-    /// Counts a read of this many bytes.
+    /// Counts a read of `bytes` bytes.
     pub fn add(&self, bytes: usize) {
         self.add_many(1, bytes as u64);
     }
@@ -175,7 +177,7 @@ impl Metrics {
         }
     }
 
-    /// Where so many row groups were looked at.
+    /// Returns the counts. `row_groups` is the number of row groups looked at.
     pub(crate) fn get(&self, row_groups: u64) -> ReadMetrics {
         let steps = PruningStep::ALL.iter().map(|step| {
             let counters = self.step(*step);

@@ -1,8 +1,8 @@
-//! The pages of a column chunk one by one, as levels and values of the physical type: what the file
-//! stores, before it becomes rows.
+//! Decodes the pages of a column chunk one by one into levels and values of the physical type: the stored data,
+//! before it becomes rows.
 //!
-//! Who wants rows takes a `ReadPlan`. This is for those who look at pages:
-//! to check what is said about them, or to find out what they hold where nothing else is left.
+//! To read rows, use `ReadPlan`. This module is for inspecting pages: to check the metadata against them, or to
+//! recover their contents if nothing else is left.
 
 use std::sync::Arc;
 
@@ -25,22 +25,22 @@ use crate::page::body::{BodyDecoder, PageUse, check_sizes, verify_crc};
 use crate::page::decompression_limit::DecompressionLimit;
 use crate::page::{BLOCK_LEVELS, DataPage, MaxLevels, Page, PageStart};
 
-/// Bytes of values decoded at once, where a single value is not longer.
+/// The number of value bytes decoded at once, unless a single value is longer.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Bytes of an INT96 value.
+/// The number of bytes in an INT96 value.
 const INT96_BYTES: usize = 12;
 
-/// Decodes the pages of one column chunk that the caller has found.
+/// Decodes pages of one column chunk. The caller must locate them.
 ///
-/// A page is handed in with [`Self::open`] and taken out in blocks with [`Self::block`]. After an
-/// error the rest of that page is of no use, but the next page can be opened.
+/// Open a page with [`Self::open`], and retrieve its contents with [`Self::block`]. After an error the rest of that
+/// page is lost, but the next page can be opened.
 pub struct PageDecoder {
     max_def_level: u8,
     max_rep_level: u8,
     body: BodyDecoder,
     limits: Limits,
     memory: ColumnMemory,
-    /// Known habits of the writer of the file.
+    /// The known habits of the writer of the file.
     created_by: CreatedBy,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
@@ -48,7 +48,7 @@ pub struct PageDecoder {
     def: Vec<u8>,
 }
 
-/// Decompresses pages whose column is unknown; only the codec is known.
+/// Decompresses pages of an unknown column. Only the codec must be known.
 pub struct PageDecompressor {
     body: BodyDecoder,
     limits: Limits,
@@ -56,7 +56,7 @@ pub struct PageDecompressor {
 }
 
 impl PageDecompressor {
-    /// Makes a decompressor of pages that `codec` compressed. The decompressed bytes count against `budget`.
+    /// Creates a decompressor of pages that `codec` compressed. The decompressed bytes count against `budget`.
     #[must_use]
     pub fn new(
         codec: CompressionCodec,
@@ -76,11 +76,11 @@ impl PageDecompressor {
         }
     }
 
-    /// Returns the bytes that a page was compressed from. Pages of version 2 give their values without
-    /// their levels, which are never compressed.
+    /// Returns the decompressed bytes of a page. For version 2 pages, these are the values without the levels, which
+    /// are never compressed.
     ///
     /// # Errors
-    /// Corrupt if the body is not as long as the header has it, or not of this codec; Limit.
+    /// Corrupt if the body does not have the length in the header, or is not valid for this codec; Limit.
     pub fn decompress(&mut self, header: &PageHeader, body: Bytes) -> Result<Buffer> {
         check_sizes(header, &self.limits)?;
         self.memory.hold(MemoryUse::Window, body.len() as u64)?;
@@ -103,26 +103,26 @@ struct OpenPage {
     definition: Levels,
     max_def_level: u8,
     levels_left: usize,
-    /// Values of the levels that were given out.
+    /// The number of values not returned yet of the decoded levels.
     values_left: usize,
 }
 
-/// Some of a page: levels, and the values that come next. Where the values of some levels are too
-/// many bytes, they come in several blocks, and all but the first have no levels.
+/// A part of a page: levels, and the next values. If the values of the levels are too many bytes, they are split into
+/// several blocks, and only the first block has levels.
 #[derive(Debug)]
 pub struct Block<'a> {
-    /// Repetition levels; zeros where the column has none.
+    /// The repetition levels; zeros if the column has only level 0.
     pub rep: &'a [u8],
-    /// Definition levels, as many; zeros where the column has none.
+    /// The definition levels, one per repetition level; zeros if the column has only level 0.
     pub def: &'a [u8],
-    /// Values of the physical type, without nulls: Boolean, Int32, Int64, Float32, Float64,
-    /// Binary, or FixedSizeBinary for both FIXED_LEN_BYTE_ARRAY and INT96.
+    /// The values of the physical type, without nulls: Boolean, Int32, Int64, Float32, Float64, Binary, or
+    /// FixedSizeBinary for both FIXED_LEN_BYTE_ARRAY and INT96.
     pub values: ArrayRef,
 }
 
 impl PageDecoder {
-    /// Makes a decoder of pages of `leaf` that are compressed by `codec`. `created_by` is the writer of the file: some old
-    /// writers have faults. The decoder holds no more memory than [`Limits::memory_bytes`].
+    /// Creates a decoder of pages of `leaf` that `codec` compressed. `created_by` is the writer of the file: some old
+    /// writers have faults. The decoder never uses more memory than [`Limits::memory_bytes`].
     ///
     /// # Errors
     /// Unsupported if no array can hold the values.
@@ -136,7 +136,7 @@ impl PageDecoder {
         Self::with_budget(leaf, codec, created_by, limits, &budget)
     }
 
-    /// Makes a decoder, as [`Self::new`], which shares a budget with other decoders.
+    /// Creates a decoder that shares a budget with other decoders. See [`Self::new`].
     ///
     /// # Errors
     /// Unsupported if no array can hold the values.
@@ -179,7 +179,7 @@ impl PageDecoder {
         })
     }
 
-    /// The same decoder, of pages that are encrypted if there is a cipher for them.
+    /// Adds the cipher of the pages, if there is one.
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self {
@@ -188,31 +188,31 @@ impl PageDecoder {
         }
     }
 
-    /// Checks the sizes in a header, before any memory is spent on the page.
+    /// Checks the sizes in a header, before any memory is allocated for the page. Returns the size of the body, in
+    /// bytes.
     ///
     /// # Errors
-    /// Limit, and Corrupt where a size is negative.
+    /// Limit if a size is too large, and Corrupt if a size is negative.
     pub fn check_sizes(&self, header: &PageHeader) -> Result<u64> {
         check_sizes(header, &self.limits)
     }
 
-    /// Compares a body with the checksum of its header, if it has one.
+    /// Compares a body with the checksum in its header, if there is one.
     ///
     /// # Errors
-    /// Corrupt where they differ.
+    /// Corrupt if they differ.
     pub fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
         verify_crc(header, body)
     }
 
-    /// Takes the page that starts at `start`. The entries of a dictionary page come out as values without levels, and
-    /// the data pages behind it refer to them.
+    /// Opens the page that starts at `start`. The entries of a dictionary page are returned as values without levels,
+    /// and serve the later data pages.
     ///
     /// # Errors
-    /// Corrupt, Limit or Unsupported where the body is not what the header says, up to where its
-    /// values start.
+    /// Corrupt, Limit or Unsupported if the body contradicts the header. Does not check the values themselves.
     pub fn open(&mut self, header: &PageHeader, start: &PageStart, body: Bytes) -> Result<()> {
         self.page = None;
-        // What an error left of the page before.
+        // Discards leftovers of an earlier page that ended with an error.
         self.array.finish(None).ok();
         check_sizes(header, &self.limits)?;
         self.memory.hold(MemoryUse::Window, body.len() as u64)?;
@@ -228,18 +228,18 @@ impl PageDecoder {
         }
     }
 
-    /// Returns the number of bytes behind the values of a PLAIN page that was taken out to its end; 0 for other encodings,
-    /// which have a number of values of their own, or padding.
+    /// Returns the number of bytes after the values of a fully read PLAIN page. Returns 0 for other encodings, which
+    /// contain their own number of values, or padding.
     #[must_use]
     pub fn unused_bytes(&self) -> usize {
         self.array.rest().num_bytes()
     }
 
-    /// Makes sure that nothing follows the values of a page that was taken out to its end, but for what its writer is known
-    /// to append.
+    /// Checks that nothing follows the values of a fully read page, except for bytes that its writer is known to
+    /// append.
     ///
     /// # Errors
-    /// Corrupt where other bytes follow.
+    /// Corrupt if other bytes follow.
     pub fn check_unused_bytes(&self) -> Result<()> {
         self.array.rest().check(self.created_by)
     }
@@ -275,10 +275,10 @@ impl PageDecoder {
         Ok(())
     }
 
-    /// The next block of the page; `None` behind the last one.
+    /// Returns the next block of the page; `None` after the last block.
     ///
     /// # Errors
-    /// Corrupt where levels or values break the rules of their encoding, or end early.
+    /// Corrupt if levels or values break the rules of their encoding, or end early.
     pub fn block(&mut self) -> Result<Option<Block<'_>>> {
         let Some(page) = &mut self.page else {
             return Ok(None);
@@ -313,7 +313,7 @@ impl PageDecoder {
         }))
     }
 
-    /// Makes sure that a page has no levels or values beyond those that were taken out; bytes of PLAIN values are left to
+    /// Checks that a page has no levels or values after those returned. Extra bytes of PLAIN values are left to
     /// [`Self::check_unused_bytes`].
     fn end(&self, page: &OpenPage) -> Result<Option<Block<'_>>> {
         if page.repetition.has_more() || page.definition.has_more() {
@@ -326,7 +326,7 @@ impl PageDecoder {
     }
 }
 
-/// The Arrow type that has the bytes of the physical type.
+/// Returns the Arrow type with the bytes of the physical type.
 fn data_type(leaf: &Leaf) -> Result<DataType> {
     let fixed = |length: usize| {
         i32::try_from(length)

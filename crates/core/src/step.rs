@@ -1,12 +1,12 @@
-//! What a state machine without I/O answers.
+//! The step results of a state machine without I/O.
 
 use std::ops::Range;
 
-/// What a step of a decoder came to: a result, or the byte range of the file that it must have first.
+/// The outcome of a step of a decoder: a result, or the byte range of the file that it needs first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step<T> {
-    /// The step is done.
+    /// The result of the step.
     Ready(T),
-    /// Nothing was lost: call again when this range has been supplied.
+    /// The missing range. No progress is lost: call again once the range has been supplied.
     Need(Range<u64>),
 }

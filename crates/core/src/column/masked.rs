@@ -7,7 +7,7 @@ use super::ColumnChunkDecoder;
 use super::selection::end_of_ones;
 use crate::page::BLOCK_LEVELS;
 
-/// The minimum length of a gap that is skipped, in words of a mask. A word stands for 64 rows, all unselected in a
+/// The minimum length of a skipped gap, in words of a mask. A word stands for 64 rows, all unselected in a
 /// gap.
 const GAP_WORDS: usize = 4;
 

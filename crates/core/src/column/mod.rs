@@ -67,7 +67,7 @@ use sibling_levels::{ListLevels, SharedListPlan};
 /// Heap bytes of a column in addition to its pages, dictionary and array.
 const COLUMN_BYTES: usize = 512;
 
-/// The facts about a leaf that are the same in every row group.
+/// The facts about a leaf that do not depend on the row group.
 #[derive(Debug)]
 pub struct ColumnPlan {
     /// Ordinal of the leaf in the Parquet schema.
@@ -124,7 +124,7 @@ pub struct ColumnRows {
     pub found: Selectors,
     /// The number of rows per batch.
     pub batch_rows: usize,
-    /// The number of selected rows that were emitted before the first of these rows.
+    /// The number of selected rows emitted before the first of these rows.
     pub rows_before: u64,
 }
 
@@ -223,7 +223,7 @@ impl ColumnChunkDecoder {
             ))));
         }
         let mut memory = ColumnMemory::new(budget);
-        // A level of a block that is decoded ahead takes two bytes.
+        // A level in the block of decoded levels takes two bytes.
         let block = usize::try_from(chunk.num_values).map_or(BLOCK_LEVELS, |n| n.min(BLOCK_LEVELS));
         let own = size_of::<Self>() + size_of::<PageReader>();
         let bytes = own + COLUMN_BYTES + 2 * block;

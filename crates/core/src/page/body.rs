@@ -305,7 +305,7 @@ impl BodyDecoder {
         self.bodies[0] = Some(body.clone());
     }
 
-    /// Returns the buffer of an earlier page that is no longer referenced.
+    /// Returns the buffer of an earlier page, if it is no longer referenced.
     fn free_body(&mut self) -> Option<Vec<u8>> {
         self.bodies.iter_mut().find_map(|slot| {
             let held = slot.take()?.into_vec();

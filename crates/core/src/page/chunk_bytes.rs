@@ -1,4 +1,4 @@
-//! The bytes of one column chunk that have been supplied so far.
+//! The bytes of one column chunk, as supplied so far.
 //!
 //! This module does not read. If bytes are missing, the caller passes their range up to the driver, and retries once
 //! the driver has supplied it.

@@ -46,7 +46,7 @@ impl DecompressionLimit {
         }
     }
 
-    /// Lifts the limit, for pages that were counted before.
+    /// Lifts the limit, for pages counted before.
     pub fn unlimited(self) -> Self {
         Self {
             left: u64::MAX,

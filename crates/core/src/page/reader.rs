@@ -151,7 +151,7 @@ impl PageReader {
                 self.bytes.let_go(position, u64::MAX);
                 return Ok(Step::Need(self.window(position, least, least)));
             }
-            // Bytes that are already available count like requested bytes.
+            // Available bytes count like requested bytes.
             let length = self.walker.header_bytes() as u64;
             self.hold_windows(memory, length)?;
             let Some(header) = self.walker.header() else {

@@ -5,7 +5,7 @@
 //! kept    ##############################
 //! ```
 //!
-//! Writers abandon a dictionary that has grown too large. From then on, all pages of the column chunk are PLAIN.
+//! Writers abandon a dictionary once it has grown too large. From then on, all pages of the column chunk are PLAIN.
 //! Therefore, the column drops the dictionary after the first page that does not need it. If a later page refers to
 //! it after all, the column reads it once more and keeps it.
 

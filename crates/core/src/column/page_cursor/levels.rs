@@ -19,7 +19,7 @@ pub(super) struct OpenPage {
     pub(super) is_lost: bool,
 }
 
-/// Levels that are decoded but not used yet.
+/// Decoded levels, not used yet.
 #[derive(Default)]
 pub(super) struct LevelBlock {
     rep: Vec<u8>,
@@ -102,7 +102,7 @@ impl PageCursor {
         Ok(true)
     }
 
-    /// Returns the repetition levels that are decoded but not used yet.
+    /// Returns the decoded repetition levels that remain to be used.
     #[inline]
     pub(in crate::column) fn repetition(&self) -> &[u8] {
         &self.block.rep[self.block.next..]
