@@ -1,12 +1,12 @@
-//! A sorter of the rows of a writer, in memory and in temporary files.
+//! A sorter for the rows of a writer, in memory and in temporary files.
 //!
 //! ```text
 //! batches ─► rows in memory ─ sorted ─► batches                       all of them fit
 //!                 └─ full ─► runs in temporary files ─ merged ─► batches
 //! ```
 //!
-//! Rows are compared by [`SortKeys`]. Equal rows keep their order, so the result does not depend on the number of runs.
-//! Arrow dictionaries are taken out of the rows before they are sorted, and put back after that: all batches then share
+//! Rows are compared by [`SortKeys`]. Equal rows keep their order, so the result does not depend on the number of
+//! runs. Arrow dictionaries are removed from the rows before sorting, and restored afterwards. All batches then share
 //! one dictionary.
 //!
 //! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
@@ -35,46 +35,47 @@ use merge::Merge;
 use run::{Run, RunWriter};
 use temporary::Spill;
 
-/// Rows that are looked at together: their keys then stay in the cache.
+/// The number of rows added at once: their keys then stay in the cache.
 const SLICE_ROWS: usize = 1 << 14;
 
-/// Runs that there are at a time, each an open file, and that are merged at a time. One more is open while they are merged.
+/// The maximum number of runs that exist or are merged at a time. Each is an open file. During a merge, one more file
+/// is open.
 const FAN_IN: usize = 64;
 
-/// Bytes that dictionaries of Arrow may hold, however little memory there is for rows.
+/// The number of bytes that Arrow dictionaries may always use, however little memory there is for rows.
 const DICTIONARY_BYTES: usize = 16 << 20;
 
-/// Rows of a batch, at most,
+/// The maximum number of rows in a batch.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// and their bytes, roughly.
+/// The approximate maximum size of a batch, in bytes.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// Sorts rows: takes all of them, then gives them back in order.
+/// A sorter of rows. Takes all rows, then returns them in order.
 pub struct Sorter {
     keys: SortKeys,
     dictionaries: Dictionaries,
     rows: MemoryRows,
     spill: Spill,
-    /// The oldest rows first.
+    /// The runs, oldest rows first.
     runs: Vec<Run>,
     memory_bytes: usize,
-    /// Rows that were taken and not given back.
+    /// The number of rows taken and not returned yet.
     num_rows: u64,
     output: Option<Output>,
 }
 
-/// Where the rows in order come from.
+/// The source of the sorted rows.
 enum Output {
     Memory(SortedRows),
     Runs(Box<Merge>),
 }
 
 impl Sorter {
-    /// What sorts the rows of a file, which may have a path, if the plan asks for that.
+    /// Creates the sorter for the rows of a file, if the plan requires one. The file may have a path.
     ///
     /// # Errors
-    /// Argument where rows cannot be compared by one of the columns.
+    /// Argument if one of the columns cannot be compared.
     pub fn new(plan: &Arc<WritePlan>, path: Option<&Path>) -> Result<Option<Self>> {
         let Some(keys) = plan.sort_keys()? else {
             return Ok(None);
@@ -93,12 +94,12 @@ impl Sorter {
         }))
     }
 
-    /// Rows that were taken and not given back.
+    /// Returns the number of rows taken and not returned yet.
     pub fn num_rows(&self) -> u64 {
         self.num_rows
     }
 
-    /// Bytes held, those of batches included.
+    /// Returns the number of heap bytes, including those of batches.
     pub fn heap_bytes(&self) -> usize {
         self.rows.bytes() + self.dictionaries.heap_bytes()
     }
@@ -106,8 +107,8 @@ impl Sorter {
     /// Takes the rows of a batch.
     ///
     /// # Errors
-    /// Argument where the batch cannot be compared; Io where a temporary file cannot be written; Limit where dictionaries of
-    /// Arrow hold too much.
+    /// Argument if the batch cannot be compared; Io if a temporary file cannot be written; Limit if Arrow
+    /// dictionaries use too much memory.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let stored = self.dictionaries.take_out(batch)?;
         let dictionary_bytes = self.dictionaries.heap_bytes();
@@ -130,11 +131,11 @@ impl Sorter {
         Ok(())
     }
 
-    /// The next rows in order, of all that were taken; none behind the last one.
+    /// Returns the next rows in sorted order, of all rows taken so far; `None` after the last one.
     ///
     /// # Errors
-    /// Io where temporary files cannot be written or read; Unsupported where the values of one batch are
-    /// too long for an array.
+    /// Io if temporary files cannot be written or read; Unsupported if the values of one batch are too long for an
+    /// array.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         if self.output.is_none() {
             self.output = Some(self.start()?);
@@ -154,7 +155,7 @@ impl Sorter {
         Ok(batch)
     }
 
-    /// What gives the rows in order.
+    /// Starts the output of sorted rows.
     fn start(&mut self) -> Result<Output> {
         if self.runs.is_empty() {
             return Ok(Output::Memory(self.rows.take().sorted()));
@@ -169,7 +170,7 @@ impl Sorter {
         Merge::new(runs, batch_bytes, &mut self.keys, &mut self.dictionaries)
     }
 
-    /// Several runs as one.
+    /// Merges several runs into one.
     fn merged(&mut self, runs: Vec<Run>, level: u32) -> Result<Run> {
         let mut merge = self.merge(runs, block_bytes(self.memory_bytes))?;
         let stored = self.dictionaries.stored_schema();
@@ -196,9 +197,10 @@ impl Sorter {
         self.merge_newest()
     }
 
-    /// Merges the newest runs once there are as many as there may be: those of the lowest level, and if there is only one of it,
-    /// those of the next level too. A merged run is one level higher, so levels fall from the oldest run to the newest one,
-    /// and rows are merged once for each level. The runs are neighbours, so that equal rows stay in their order.
+    /// Merges the newest runs once the maximum number of runs is reached. Merges those of the lowest level, and if
+    /// there is only one, also those of the next level. A merged run is one level higher, so levels fall from the
+    /// oldest run to the newest one, and rows are merged once per level. Only adjacent runs are merged, so that equal
+    /// rows keep their order.
     fn merge_newest(&mut self) -> Result<()> {
         let [.., next, _] = self.runs.as_slice() else {
             return Ok(());
@@ -224,27 +226,28 @@ fn too_large_dictionaries(bytes: usize, most: usize) -> Error {
     Error::new(ErrorKind::Limit, message).with_remedy(Remedy::RaiseSortMemory)
 }
 
-/// Bytes of a batch in a run: those of all runs that are merged take a part of the memory.
+/// Returns the size of a batch in a run, in bytes. The batches of all merged runs together take only a part of the
+/// memory.
 fn block_bytes(memory_bytes: usize) -> usize {
     (memory_bytes / FAN_IN / 2).min(BATCH_BYTES / 4)
 }
 
-/// Bytes of a batch that is given back.
+/// Returns the size of an output batch, in bytes.
 fn batch_bytes(memory_bytes: usize) -> usize {
     (memory_bytes / 8).min(BATCH_BYTES)
 }
 
-/// Rows of a batch that is to have so many bytes.
+/// Returns the number of rows in a batch of about `batch_bytes` bytes.
 fn batch_rows(batch_bytes: usize, bytes: usize, num_rows: usize) -> usize {
     let row_bytes = (bytes / num_rows.max(1)).max(1);
     (batch_bytes / row_bytes).clamp(1, BATCH_ROWS)
 }
 
-/// Of what Arrow cannot do with sound arrays.
+/// Returns the error of an Arrow operation that fails for valid arrays.
 #[cold]
 fn unsortable(error: ArrowError) -> Error {
     match error {
-        // What a temporary file ran into comes through the reader of its stream.
+        // The errors of a temporary file are passed through the reader of its stream.
         ArrowError::IoError(_, error) => match error.downcast::<Error>() {
             Ok(error) => error,
             Err(error) => Error::from(error),

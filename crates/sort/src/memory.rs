@@ -1,4 +1,4 @@
-//! Rows in memory, and their order.
+//! Sorts rows in memory.
 
 use std::collections::VecDeque;
 
@@ -11,28 +11,28 @@ use herringbone_write::{RowKeys, SortKeys};
 use super::batch_rows;
 use super::gather::{Place, gather_batches};
 
-/// Bytes of a key that are in its row's entry.
+/// The number of key bytes stored in a row's entry.
 const PREFIX_BYTES: usize = 12;
 
-/// Rows that are compared one by one rather than by the next bytes of all of them.
+/// The number of rows up to which rows are compared one by one, rather than by the next bytes of all of them.
 const FEW: usize = 32;
 
-/// Batches, and what their rows are sorted by.
+/// Batches, and the sort keys of their rows.
 pub(super) struct MemoryRows {
     batches: Vec<RecordBatch>,
-    /// Where each batch begins.
+    /// The ordinal of the first row of each batch.
     starts: Vec<usize>,
-    /// A row: [`PREFIX_BYTES`] of its key, then its ordinal as 32 bits.
+    /// One entry per row: [`PREFIX_BYTES`] of its key, then its ordinal as 32 bits.
     entries: Vec<u128>,
     keys: RowKeys,
-    /// Whether the keys are in the entries, whole.
+    /// True if the entries contain the whole keys.
     is_short: bool,
-    /// Bytes of the batches.
+    /// The size of the batches, in bytes.
     batch_bytes: usize,
 }
 
 impl MemoryRows {
-    /// No rows, which are to be sorted by these keys.
+    /// Creates an empty collection of rows, to be sorted by these keys.
     pub(super) fn new(keys: &SortKeys) -> Self {
         Self::of(keys.width().is_some_and(|width| width <= PREFIX_BYTES))
     }
@@ -52,26 +52,26 @@ impl MemoryRows {
         self.entries.is_empty()
     }
 
-    /// Whether ordinals of rows would need more bits after some thousands more.
+    /// Returns true if the ordinals of rows might soon need more than 32 bits.
     pub(super) fn is_full(&self) -> bool {
         self.entries.len() > u32::MAX as usize / 2
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes in use.
     pub(super) fn bytes(&self) -> usize {
-        // Capacities double: what is filled counts.
+        // Capacities double, so only the used part counts.
         self.batch_bytes + self.keys.heap_bytes() + size_of::<u128>() * self.entries.len()
     }
 
-    /// Takes what is there, and leaves nothing.
+    /// Takes all rows, and leaves the collection empty.
     pub(super) fn take(&mut self) -> Self {
         std::mem::replace(self, Self::of(self.is_short))
     }
 
-    /// Appends the rows of a `batch`, which is held as it is `stored`.
+    /// Appends the rows of a `batch`. It is kept in the form of `stored`.
     ///
     /// # Errors
-    /// Argument where the batch cannot be compared.
+    /// Argument if the batch cannot be compared.
     pub(super) fn push(
         &mut self,
         keys: &mut SortKeys,
@@ -92,7 +92,7 @@ impl MemoryRows {
         Ok(())
     }
 
-    /// The rows in order.
+    /// Sorts the rows.
     pub(super) fn sorted(mut self) -> SortedRows {
         self.entries.sort_unstable();
         if !self.is_short {
@@ -109,7 +109,7 @@ impl MemoryRows {
     }
 }
 
-/// Twelve bytes of a key from `from` on, in front of 32 bits.
+/// Returns twelve bytes of a key from `from` on, followed by 32 zero bits.
 fn prefix(key: &[u8], from: usize) -> u128 {
     let mut bytes = [0; 16];
     let rest = key.get(from..).unwrap_or_default();
@@ -124,8 +124,8 @@ fn row_of(entry: u128) -> usize {
     (entry as u32) as usize
 }
 
-/// Sorts the entries whose prefixes are equal by the rest of their keys: many of them by the next bytes,
-/// which then are their prefixes.
+/// Sorts the entries with equal prefixes by the rest of their keys. If there are many, their next bytes become the
+/// new prefixes.
 fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
     let mut waiting = vec![(0..entries.len(), PREFIX_BYTES)];
     while let Some((range, depth)) = waiting.pop() {
@@ -138,7 +138,7 @@ fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
             let longest = group
                 .first()
                 .map_or(0, |entry| keys.row(row_of(*entry)).len());
-            // No key is the beginning of another one: what ended is equal, and in order.
+            // No key is a prefix of another one: if a key ends here, all are equal, and already in order.
             if group.len() > 1 && longest > depth {
                 if group.len() <= FEW {
                     let rest = |entry: &u128| keys.row(row_of(*entry)).get(depth..);
@@ -159,23 +159,23 @@ fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
     }
 }
 
-/// Rows in order.
+/// Sorted rows.
 pub(super) struct SortedRows {
-    /// Their ordinals are the last 32 bits.
+    /// The entries. The last 32 bits of each are the ordinal of the row.
     entries: std::vec::IntoIter<u128>,
     starts: Vec<usize>,
     batches: Vec<RecordBatch>,
     bytes: usize,
     num_rows: usize,
-    /// Batches to give back.
+    /// Batches to be returned next.
     ready: VecDeque<RecordBatch>,
 }
 
 impl SortedRows {
-    /// The next rows, as many as have so many bytes, roughly; none behind the last one.
+    /// Returns the next rows, of about `batch_bytes` bytes; `None` after the last row.
     ///
     /// # Errors
-    /// Limit where the values of one row are too long for an array.
+    /// Limit if the values of one row are too long for an array.
     pub(super) fn next(&mut self, batch_bytes: usize) -> Result<Option<RecordBatch>> {
         if self.ready.is_empty() {
             let rows = batch_rows(batch_bytes, self.bytes, self.num_rows);
@@ -195,20 +195,20 @@ impl SortedRows {
     }
 }
 
-/// Bytes of the rows of a batch, those that other slices of the same arrays hold left out as far as
-/// that is known.
+/// Returns the size of the rows of a batch, in bytes. As far as possible, excludes the parts of shared arrays that
+/// belong to other slices.
 pub(super) fn bytes_of(batch: &RecordBatch) -> usize {
     batch.columns().iter().map(bytes_of_array).sum()
 }
 
 fn bytes_of_array(array: &ArrayRef) -> usize {
-    /// The lengths in views, which are their first four bytes; short values are in the view itself.
+    /// Sums the lengths in views, which are their first four bytes. Short values are in the view itself.
     fn of_views(views: &[u128]) -> usize {
         let length = |view: &u128| (*view as u32) as usize;
         let long = views.iter().map(length).filter(|length| *length > 12);
         size_of_val(views) + long.sum::<usize>()
     }
-    /// Of all elements that the lists have, which the slice of an array does not cut.
+    /// Counts only the elements of these lists, because slicing an array of lists does not slice its elements.
     fn of_lists<O: OffsetSizeTrait>(offsets: &[O], elements: &ArrayRef) -> usize {
         let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
             return 0;

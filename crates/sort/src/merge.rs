@@ -1,4 +1,4 @@
-//! Several sorted runs become one.
+//! Merges several sorted runs into one.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -12,33 +12,33 @@ use super::dictionaries::Dictionaries;
 use super::gather::{Place, gather_batches};
 use super::run::{Run, RunReader};
 
-/// Runs that are merged, the oldest rows first.
+/// The runs being merged, oldest rows first.
 pub(super) struct Merge {
     cursors: Vec<Cursor>,
-    /// The cursors that have rows, by their ordinals: a heap, whose first one has the least row.
+    /// The ordinals of the cursors that have rows left, as a heap. The first cursor has the least row.
     heap: Vec<usize>,
-    /// Batches of the rows that were passed and not given back, and those of the cursors.
+    /// The batches of the rows in `places`, including the current batches of the cursors.
     sources: Vec<RecordBatch>,
     places: Vec<Place>,
     batch_rows: usize,
-    /// Batches to give back.
+    /// Batches to be returned next.
     ready: VecDeque<RecordBatch>,
 }
 
-/// A row of a run.
+/// A cursor at a row of a run.
 struct Cursor {
     reader: RunReader,
     batch: RecordBatch,
     keys: RowKeys,
     row: usize,
-    /// The first bytes of the key of the row.
+    /// The first bytes of the row's key.
     prefix: u128,
     /// The ordinal of the batch in `sources`.
     source: usize,
 }
 
 impl Cursor {
-    /// Reads the next batch with rows; false behind the last one.
+    /// Reads the next non-empty batch. Returns false after the last one.
     fn read(&mut self, keys: &mut SortKeys, dictionaries: &mut Dictionaries) -> Result<bool> {
         loop {
             let Some(batch) = self.reader.next()? else {
@@ -73,10 +73,10 @@ impl Cursor {
 }
 
 impl Merge {
-    /// Merges runs into batches of so many bytes, roughly.
+    /// Creates a merge of runs into batches of about `batch_bytes` bytes.
     ///
     /// # Errors
-    /// Io where a run cannot be read.
+    /// Io if a run cannot be read.
     pub(super) fn new(
         runs: Vec<Run>,
         batch_bytes: usize,
@@ -114,10 +114,10 @@ impl Merge {
         Ok(merge)
     }
 
-    /// The next rows in order; none behind the last one.
+    /// Returns the next sorted rows; `None` after the last one.
     ///
     /// # Errors
-    /// Io where a run cannot be read.
+    /// Io if a run cannot be read.
     pub(super) fn next(
         &mut self,
         keys: &mut SortKeys,
@@ -127,10 +127,10 @@ impl Merge {
         batch.map(|batch| dictionaries.put_back(&batch)).transpose()
     }
 
-    /// The same without their dictionaries, as runs have them.
+    /// Returns the next sorted rows without their dictionaries, as they are stored in runs.
     ///
     /// # Errors
-    /// As [`Self::next`].
+    /// See [`Self::next`].
     pub(super) fn next_stored(
         &mut self,
         keys: &mut SortKeys,
@@ -159,7 +159,7 @@ impl Merge {
         Ok(self.ready.pop_front())
     }
 
-    /// Takes the least row; false where there is none.
+    /// Takes the least row. Returns false if there is none.
     fn step(&mut self, keys: &mut SortKeys, dictionaries: &mut Dictionaries) -> Result<bool> {
         let Some(&ordinal) = self.heap.first() else {
             return Ok(false);
@@ -180,7 +180,7 @@ impl Merge {
         Ok(true)
     }
 
-    /// Moves the cursor at `place` of the heap down, until none below it has a lesser row.
+    /// Moves the cursor at `place` of the heap down, until no cursor below it has a lesser row.
     fn sift_down(&mut self, mut place: usize) {
         loop {
             let mut least = place;
@@ -197,7 +197,8 @@ impl Merge {
         }
     }
 
-    /// Whether the row at a place of the heap comes before the one at another; equal ones by their runs.
+    /// Returns true if the row at one place of the heap sorts before the row at another. Equal rows are ordered by
+    /// their runs.
     fn is_less(&self, place: usize, other: usize) -> bool {
         let ordinal = |place: usize| self.heap.get(place).copied();
         let (Some(a), Some(b)) = (ordinal(place), ordinal(other)) else {

@@ -1,6 +1,6 @@
 //! Runs: sorted rows in a temporary file, as an Arrow IPC stream.
 //!
-//! Arrow's own format gives back the arrays as they were, at the speed of copying them.
+//! Arrow's own format restores the arrays unchanged, at the speed of copying them.
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::ipc::reader::StreamReader;
@@ -15,18 +15,18 @@ use super::unsortable;
 /// Sorted rows in a temporary file.
 pub(super) struct Run {
     file: TemporaryFile,
-    /// Bytes of its rows in memory.
+    /// The size of its rows in memory, in bytes.
     pub(super) bytes: usize,
     pub(super) num_rows: usize,
-    /// How often its rows were merged.
+    /// The number of times that its rows were merged.
     pub(super) level: u32,
 }
 
 impl Run {
-    /// Its batches, in order.
+    /// Returns its batches, in order.
     ///
     /// # Errors
-    /// Io where the file cannot be read.
+    /// Io if the file cannot be read.
     pub(super) fn read(self) -> Result<RunReader> {
         let reader = StreamReader::try_new(BlockReader::new(self.file), None);
         Ok(RunReader(reader.map_err(unsortable)?))
@@ -37,16 +37,16 @@ impl Run {
 pub(super) struct RunReader(StreamReader<BlockReader>);
 
 impl RunReader {
-    /// The next batch; none behind the last one.
+    /// Returns the next batch; `None` after the last one.
     ///
     /// # Errors
-    /// Io where the file cannot be read.
+    /// Io if the file cannot be read.
     pub(super) fn next(&mut self) -> Result<Option<RecordBatch>> {
         self.0.next().transpose().map_err(unsortable)
     }
 }
 
-/// Writes a run.
+/// The writer of a run.
 pub(super) struct RunWriter<'a> {
     spill: &'a mut Spill,
     run: Run,
@@ -54,10 +54,10 @@ pub(super) struct RunWriter<'a> {
 }
 
 impl<'a> RunWriter<'a> {
-    /// Starts a run of batches with this schema, whose rows were merged so often.
+    /// Starts a run of batches with this schema. `level` is the number of times that its rows were merged.
     ///
     /// # Errors
-    /// Io where its file cannot be made.
+    /// Io if its file cannot be created.
     pub(super) fn new(spill: &'a mut Spill, schema: &SchemaRef, level: u32) -> Result<Self> {
         Ok(Self {
             run: Run {
@@ -71,10 +71,10 @@ impl<'a> RunWriter<'a> {
         })
     }
 
-    /// Appends rows, which are the next ones in order.
+    /// Appends the next sorted rows.
     ///
     /// # Errors
-    /// Io where the file cannot be written.
+    /// Io if the file cannot be written.
     pub(super) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.stream.write(batch).map_err(unsortable)?;
         self.run.bytes += bytes_of(batch);
@@ -82,10 +82,10 @@ impl<'a> RunWriter<'a> {
         self.write_block()
     }
 
-    /// Ends the run.
+    /// Finishes the run.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// See [`Self::write`].
     pub(super) fn finish(mut self) -> Result<Run> {
         self.stream.finish().map_err(unsortable)?;
         self.write_block()?;

@@ -1,4 +1,4 @@
-//! Temporary files: what is written to them is compressed, encrypted where the file is to be, and gone
+//! Temporary files. Their contents are compressed, and encrypted if the output file is encrypted. The files vanish
 //! when they are dropped or the process ends.
 
 use std::fs::{self, File, OpenOptions};
@@ -13,26 +13,26 @@ use herringbone_format::modular_encryption::{MAX_ORDINALS, ModuleCipher, ModuleI
 use herringbone_format::{Error, Remedy, Result};
 use herringbone_write::WritePlan;
 
-/// Where temporary files are, and what becomes of their bytes.
+/// The location of temporary files, and the treatment of their bytes.
 pub(super) struct Spill {
     plan: Arc<WritePlan>,
-    /// Of the options, or that of the file; none where neither is known.
+    /// The folder from the options, or that of the output file; `None` if neither is known.
     folder: Option<PathBuf>,
     compression: Compression,
-    /// Made with the first file.
+    /// The cipher. Created with the first file.
     cipher: Option<Arc<dyn ModuleCipher>>,
-    /// The number of the next block, over all files.
+    /// The number of the next block, counted over all files.
     next_block: u64,
 }
 
 impl Spill {
-    /// For the rows of a file, which may have a path.
+    /// Creates the settings for the rows of a file, which may have a path.
     pub(super) fn new(plan: &Arc<WritePlan>, path: Option<&Path>) -> Self {
         let beside = |path: &Path| match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
             _ => PathBuf::from("."),
         };
-        // The fastest that there is: files are written once and read once.
+        // The fastest available codec: files are written once and read once.
         let is_there = |it: &Compression| compress(*it, &[], &mut Vec::new()).is_ok();
         let compression = [Compression::Lz4Raw, Compression::Snappy];
         Self {
@@ -47,10 +47,10 @@ impl Spill {
         }
     }
 
-    /// Starts a file.
+    /// Creates a file.
     ///
     /// # Errors
-    /// Io where it cannot be made; Unsupported where the file is to be encrypted, and this cannot be.
+    /// Io if it cannot be created; Unsupported if the output file is to be encrypted and temporary files cannot be.
     pub(super) fn create(&mut self) -> Result<TemporaryFile> {
         if self.cipher.is_none() {
             self.cipher = self.plan.temporary_cipher()?;
@@ -70,7 +70,7 @@ impl Spill {
         })
     }
 
-    /// The number of a new block.
+    /// Returns the number of a new block.
     fn block(&mut self) -> u64 {
         self.next_block += 1;
         self.next_block - 1
@@ -90,7 +90,7 @@ fn system_folder() -> Result<PathBuf> {
     ))
 }
 
-/// A file that is written block by block, and then read.
+/// A file, first written block by block, then read.
 pub(super) struct TemporaryFile {
     file: UnnamedFile,
     folder: PathBuf,
@@ -100,18 +100,19 @@ pub(super) struct TemporaryFile {
     end: u64,
 }
 
-/// Where a block is.
+/// The location of a block.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     number: u64,
     offset: u64,
     stored: usize,
-    /// Bytes as they were given.
+    /// The original size of the block, in bytes.
     bytes: usize,
 }
 
 impl Block {
-    /// A module of its own. Headers are authenticated by every algorithm.
+    /// Returns the encryption module of the block, unique to it. Its kind is a header, because every algorithm
+    /// authenticates headers.
     fn id(&self) -> ModuleId {
         let most = MAX_ORDINALS as u64;
         let digit = |place: u32| (self.number / most.pow(place) % most) as usize;
@@ -123,7 +124,7 @@ impl TemporaryFile {
     /// Appends a block.
     ///
     /// # Errors
-    /// Io where it cannot be written; what its cipher says.
+    /// Io if it cannot be written; any error of the cipher.
     pub(super) fn write(&mut self, bytes: &[u8], spill: &mut Spill) -> Result<()> {
         let mut stored = Vec::new();
         compress(self.compression, bytes, &mut stored)?;
@@ -146,10 +147,10 @@ impl TemporaryFile {
         Ok(())
     }
 
-    /// The block at this ordinal; none behind the last one.
+    /// Reads the block with this ordinal; `None` after the last block.
     ///
     /// # Errors
-    /// Io where it cannot be read; what its cipher says.
+    /// Io if it cannot be read; any error of the cipher.
     fn read(&mut self, ordinal: usize) -> Result<Option<Vec<u8>>> {
         let Some(block) = self.blocks.get(ordinal) else {
             return Ok(None);
@@ -170,7 +171,7 @@ impl TemporaryFile {
     }
 }
 
-/// The bytes of all blocks, one behind the other.
+/// A reader of the bytes of all blocks, in order.
 pub(super) struct BlockReader {
     file: TemporaryFile,
     next: usize,
@@ -203,7 +204,7 @@ impl Read for BlockReader {
     }
 }
 
-/// What became of a temporary file.
+/// Returns the error of an operation on a temporary file.
 #[cold]
 fn failed(folder: &Path, error: &io::Error) -> Error {
     let message = format!(
@@ -213,7 +214,8 @@ fn failed(folder: &Path, error: &io::Error) -> Error {
     Error::from(io::Error::new(error.kind(), message)).with_remedy(Remedy::ChooseSortFolder)
 }
 
-/// A file that loses its name when it is made, or where it has to have one, when it is dropped.
+/// A file without a name: it is unlinked right after its creation. If the system does not allow that, it is removed
+/// on drop.
 struct UnnamedFile(File, #[cfg(not(unix))] PathBuf);
 
 impl UnnamedFile {
@@ -239,12 +241,12 @@ impl UnnamedFile {
 #[cfg(not(unix))]
 impl Drop for UnnamedFile {
     fn drop(&mut self) {
-        // Nobody is left to tell; the name says that the file is a temporary one.
+        // An error cannot be reported here. The name shows that the file is a temporary one.
         drop(fs::remove_file(&self.1));
     }
 }
 
-/// Nobody else may open the file while it has a name.
+/// Restricts access to the owner, as long as the file has a name.
 #[cfg(unix)]
 fn for_the_owner(options: &mut OpenOptions) {
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);

@@ -19,7 +19,7 @@ use super::super::unsortable;
 use super::too_few;
 use super::value_bytes::bytes_of;
 
-/// Calls a function that is generic over the type of keys.
+/// Calls a function generic over the key type.
 macro_rules! with_keys {
     ($key_type:expr, $function:ident, $($argument:expr),*) => {
         match $key_type {
@@ -35,21 +35,21 @@ macro_rules! with_keys {
         }
     };
 }
-/// The values of one dictionary, of all batches.
+/// The values of one dictionary, merged from all batches.
 pub(super) struct Dictionary {
     /// The name of the column.
     column: String,
     is_ordered: bool,
-    /// The values that batches added.
+    /// The values added by batches.
     parts: Vec<ArrayRef>,
-    /// All of them, once somebody wants them.
+    /// All values as one array, once they are needed.
     whole: Option<ArrayRef>,
     num_values: usize,
-    /// The key of each value, where values are bytes.
+    /// The key of each value, if the values can be viewed as bytes.
     keys: HashMap<Box<[u8]>, u32>,
-    /// The key of a value that is null.
+    /// The key of the null value.
     null: Option<u32>,
-    /// The dictionary of the last batch, and the keys of its values here.
+    /// The dictionary of the last batch, and the keys of its values in this dictionary.
     last: Option<(ArrayData, Vec<u32>)>,
     pub(super) bytes: usize,
 }
@@ -69,7 +69,7 @@ impl Dictionary {
         }
     }
 
-    /// Keys into this dictionary in place of those of an array, whose values are added.
+    /// Replaces the keys of an array by keys into this dictionary, and adds its values.
     pub(super) fn take_out(&mut self, key_type: &DataType, data: &ArrayData) -> Result<ArrayData> {
         let values = data.child_data().first().ok_or_else(too_few)?;
         if !self
@@ -90,7 +90,7 @@ impl Dictionary {
             .map_err(unsortable)
     }
 
-    /// The keys that values have here; those that are new are added.
+    /// Returns the keys of values in this dictionary. Adds new values.
     fn keys_of(&mut self, values: &ArrayData) -> Result<Vec<u32>> {
         let array = make_array(values.clone());
         let mut new = Vec::new();
@@ -101,7 +101,7 @@ impl Dictionary {
             let added = added.map_err(|_| self.too_many())?;
             let key = match &bytes {
                 _ if array.is_null(ordinal) => *self.null.get_or_insert(added),
-                // Values that nobody can tell from each other cheaply are different ones.
+                // Values that cannot be compared cheaply are treated as different.
                 None => added,
                 Some(bytes) => {
                     let value = bytes.value(ordinal);
@@ -138,14 +138,14 @@ impl Dictionary {
         Ok(keys)
     }
 
-    /// The array with this dictionary, of keys into it.
+    /// Returns the dictionary array for an array of keys into this dictionary.
     pub(super) fn put_back(&mut self, data: ArrayData, values: &DataType) -> Result<ArrayData> {
         let whole = self.whole(values)?;
         let array = DictionaryArray::<UInt32Type>::try_new(UInt32Array::from(data), whole);
         Ok(array.map_err(unsortable)?.to_data())
     }
 
-    /// All values, which are of this type.
+    /// Returns all values as one array. They have the given type.
     fn whole(&mut self, data_type: &DataType) -> Result<ArrayRef> {
         if let Some(whole) = &self.whole {
             return Ok(whole.clone());
@@ -175,12 +175,12 @@ impl Dictionary {
     }
 }
 
-/// The keys of the slots of a dictionary array, each replaced by the one in `ours`.
+/// Returns the keys of a dictionary array, each translated by `ours`.
 fn keys_of_slots<K: ArrowPrimitiveType>(data: &ArrayData, ours: &[u32]) -> Result<Vec<u32>> {
     let keys = data.buffers().first().ok_or_else(too_few)?;
     let keys = keys.typed_data::<K::Native>();
     let keys = keys.iter().skip(data.offset()).take(data.len());
-    // Slots that are null may have any key.
+    // Null slots may have any key.
     let ours = |key: &K::Native| ours.get(key.to_usize().unwrap_or(usize::MAX)).copied();
     Ok(keys.map(|key| ours(key).unwrap_or(0)).collect())
 }

@@ -1,11 +1,11 @@
-//! Dictionaries of Arrow, which are not sorted with the rows: these keep keys into one dictionary of all
-//! batches, and get it back when they are in order.
+//! Arrow dictionaries, which are not sorted together with the rows. The rows only contain keys into one dictionary of
+//! all batches. The dictionary is restored once the rows are sorted.
 //!
 //! ```text
 //! batch ─ take_out ─► keys as UInt32 in place of dictionaries ─ put_back ─► batch with the dictionary of all
 //! ```
 //!
-//! The keys stay UInt32 then: those of the batches may be too narrow for the values of all.
+//! The restored keys stay UInt32: the original key types may be too narrow for the merged dictionary.
 
 mod dictionary;
 mod value_bytes;
@@ -20,9 +20,9 @@ use herringbone_format::{Error, Result};
 use super::unsortable;
 use dictionary::Dictionary;
 
-/// The dictionaries of a schema, wherever they are in it, in its order.
+/// The dictionaries of a schema at any depth, in schema order.
 pub(super) struct Dictionaries {
-    /// That of batches with the dictionary of all.
+    /// The schema of batches with the merged dictionaries.
     whole: SchemaRef,
     stored: SchemaRef,
     dictionaries: Vec<Dictionary>,
@@ -38,26 +38,26 @@ impl Dictionaries {
         let whole = schema.fields().iter().map(whole_field);
         Self {
             whole: Arc::new(Schema::new(whole.collect::<Fields>())),
-            // What metadata say would be stored with every run.
+            // Without the metadata, which would be stored in every run.
             stored: Arc::new(Schema::new(fields)),
             dictionaries,
         }
     }
 
-    /// The schema of batches without their dictionaries.
+    /// Returns the schema of batches without their dictionaries.
     pub(super) fn stored_schema(&self) -> &SchemaRef {
         &self.stored
     }
 
-    /// Bytes held.
+    /// Returns the number of heap bytes.
     pub(super) fn heap_bytes(&self) -> usize {
         self.dictionaries.iter().map(|it| it.bytes).sum()
     }
 
-    /// The batch with keys in place of dictionaries, whose values are kept here.
+    /// Replaces the dictionaries of a batch by keys, and stores their values here.
     ///
     /// # Errors
-    /// Argument where the order of a dictionary means something, and batches have different ones.
+    /// Argument if a dictionary is ordered, and batches have different ones.
     pub(super) fn take_out(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut next = self.dictionaries.iter_mut();
         let columns = batch.columns().iter().zip(self.stored.fields());
@@ -71,10 +71,10 @@ impl Dictionaries {
         with_columns(&self.stored, columns, batch.num_rows())
     }
 
-    /// The batch with one dictionary for all batches so far in place of keys.
+    /// Replaces the keys of a batch by dictionary arrays, which share one dictionary of all batches so far.
     ///
     /// # Errors
-    /// Unsupported where an array of its values would be too long.
+    /// Unsupported if an array of its values would be too long.
     pub(super) fn put_back(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut next = self.dictionaries.iter_mut();
         let columns = batch.columns().iter().zip(self.whole.fields());
@@ -98,7 +98,7 @@ fn with_columns(
     RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(unsortable)
 }
 
-/// The field without its dictionaries, which are appended to `found`.
+/// Returns the field without its dictionaries, and appends these to `found`.
 fn stored_field(field: &Field, column: &str, found: &mut Vec<Dictionary>) -> FieldRef {
     let data_type = match field.data_type() {
         DataType::Dictionary(..) => {
@@ -114,11 +114,11 @@ fn stored_field(field: &Field, column: &str, found: &mut Vec<Dictionary>) -> Fie
             with_children(data_type, children.collect())
         }
     };
-    // What the batch promises is checked where it is written.
+    // The promises of the field are checked when the batch is written.
     Arc::new(Field::new(field.name(), data_type, field.is_nullable()))
 }
 
-/// The field with keys of 32 bits in its dictionaries.
+/// Returns the field with 32-bit keys in its dictionaries.
 fn whole_field(field: &FieldRef) -> FieldRef {
     let data_type = match field.data_type() {
         DataType::Dictionary(_, values) => {
@@ -132,7 +132,7 @@ fn whole_field(field: &FieldRef) -> FieldRef {
     Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
-/// The fields of a type, in the order of the children of its arrays.
+/// Returns the child fields of a type, in the order of the children of its arrays.
 fn children(data_type: &DataType) -> Vec<&FieldRef> {
     match data_type {
         DataType::List(child)
@@ -147,7 +147,7 @@ fn children(data_type: &DataType) -> Vec<&FieldRef> {
     }
 }
 
-/// The type with other fields.
+/// Returns the type with other child fields.
 fn with_children(data_type: &DataType, children: Vec<FieldRef>) -> DataType {
     match (data_type, children.as_slice()) {
         (DataType::List(_), [child]) => DataType::List(child.clone()),
@@ -166,7 +166,7 @@ fn with_children(data_type: &DataType, children: Vec<FieldRef>) -> DataType {
     }
 }
 
-/// An array with keys in place of its dictionaries, which are the `next` ones.
+/// Replaces the dictionaries of an array, which are the `next` ones, by keys.
 fn take_out<'a>(
     data: ArrayData,
     stored: &DataType,
@@ -188,7 +188,7 @@ fn take_out<'a>(
     builder.child_data(parts).build().map_err(unsortable)
 }
 
-/// An array with the `next` dictionaries in place of keys.
+/// Replaces the keys in an array by the `next` dictionaries.
 fn put_back<'a>(
     data: ArrayData,
     data_type: &DataType,

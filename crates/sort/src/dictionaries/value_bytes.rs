@@ -1,4 +1,4 @@
-//! The values of a dictionary as bytes, by which equal ones are found.
+//! Views the values of a dictionary as bytes, in order to find equal values.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef};
@@ -23,7 +23,7 @@ impl Bytes<'_> {
     }
 }
 
-/// The values of an array as bytes; none where they are not such.
+/// Returns the values of an array as bytes; `None` if the type does not allow it.
 pub(super) fn bytes_of(array: &ArrayRef) -> Option<Bytes<'_>> {
     Some(match array.data_type() {
         DataType::Utf8 => {

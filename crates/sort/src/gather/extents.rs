@@ -1,4 +1,4 @@
-//! Where byte arrays and lists begin and end.
+//! The starts and ends of byte arrays and lists.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 use herringbone_arrow::data::ArrayData;
@@ -6,16 +6,16 @@ use herringbone_format::Result;
 
 use super::{Place, too_long};
 
-/// Byte arrays or lists that are chosen.
+/// The extents of the gathered byte arrays or lists.
 pub(super) struct Extents<O> {
-    /// Where each of them begins and ends in its source.
+    /// The start and end of each of them in its source.
     pub(super) ranges: Vec<(usize, usize)>,
-    /// Where each of them begins in what is made of them, and the end.
+    /// The start of each of them in the result, followed by the end of the last one.
     pub(super) offsets: Vec<O>,
 }
 
 impl<O: OffsetSizeTrait> Extents<O> {
-    /// `range` says where the slot at a place begins and ends.
+    /// Computes the extents from `range`, which returns the start and end of the slot at a place.
     fn new(
         places: &[Place],
         most: usize,
@@ -38,7 +38,7 @@ impl<O: OffsetSizeTrait> Extents<O> {
         Ok(Self { ranges, offsets })
     }
 
-    /// Of arrays with offsets, each slot ending where the next one begins.
+    /// Computes the extents of arrays with offsets, in which each slot ends at the start of the next.
     pub(super) fn of_offsets(data: &[ArrayData], places: &[Place], most: usize) -> Result<Self> {
         let sources: Vec<&[O]> = data.iter().map(|data| offsets(data, 0)).collect();
         Self::new(places, most, |place| {
@@ -50,7 +50,7 @@ impl<O: OffsetSizeTrait> Extents<O> {
         })
     }
 
-    /// Of arrays with offsets and sizes.
+    /// Computes the extents of arrays with offsets and sizes.
     pub(super) fn of_sizes(data: &[ArrayData], places: &[Place], most: usize) -> Result<Self> {
         let starts: Vec<&[O]> = data.iter().map(|data| offsets(data, 0)).collect();
         let sizes: Vec<&[O]> = data.iter().map(|data| offsets(data, 1)).collect();
@@ -61,7 +61,7 @@ impl<O: OffsetSizeTrait> Extents<O> {
         })
     }
 
-    /// The elements of all lists.
+    /// Returns the places of the elements of all lists.
     pub(super) fn elements(&self, places: &[Place]) -> Vec<Place> {
         let length = self.offsets.last().map_or(0, |end| end.as_usize());
         let mut elements = Vec::with_capacity(length);
@@ -72,7 +72,7 @@ impl<O: OffsetSizeTrait> Extents<O> {
     }
 }
 
-/// A buffer of offsets or sizes, from the first slot on; empty where there are no slots.
+/// Returns a buffer of offsets or sizes, starting at the first slot; empty if there are no slots.
 fn offsets<O: OffsetSizeTrait>(data: &ArrayData, buffer: usize) -> &[O] {
     match data.buffers().get(buffer) {
         Some(buffer) if !buffer.is_empty() => {

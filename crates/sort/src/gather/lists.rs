@@ -1,4 +1,4 @@
-//! Lists, which are gathered element by element, and runs.
+//! Gathers lists, element by element, and run-end encoded arrays.
 
 use herringbone_arrow::array::types::RunEndIndexType;
 use herringbone_arrow::array::{
@@ -67,7 +67,7 @@ fn gather_children(data: &[ArrayData], elements: &[Place], most: usize) -> Resul
     gather(&children, elements, most).map(|array| array.to_data())
 }
 
-/// Runs of slots that were in the same run.
+/// Gathers run-end encoded arrays. Adjacent slots from the same run form a run.
 pub(super) fn gather_runs<R: RunEndIndexType>(
     arrays: &[ArrayRef],
     places: &[Place],

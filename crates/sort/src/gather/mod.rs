@@ -1,4 +1,4 @@
-//! Rows of several batches as one batch.
+//! Gathers rows of several batches into one batch.
 
 mod extents;
 mod lists;
@@ -23,10 +23,10 @@ use super::unsortable;
 use lists::{fixed_size_lists, gather_runs, list_views, lists};
 use values::{byte_arrays, fixed_size_binary, fixed_width, views};
 
-/// Bytes of byte arrays, or elements of lists, of several rows that are put together.
+/// The maximum number of bytes in byte arrays, or of elements in lists, of several gathered rows.
 const MOST_ELEMENTS: usize = 1 << 28;
 
-/// A row of one of several batches.
+/// The place of a row in one of several batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
     source: u32,
@@ -34,7 +34,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// The `row` of the batch at the ordinal `source`; both fit into 32 bits.
+    /// Creates the place of `row` in the batch with the ordinal `source`. Both must fit into 32 bits.
     pub(super) fn new(source: usize, row: usize) -> Self {
         Self {
             source: source as u32,
@@ -51,10 +51,10 @@ impl Place {
     }
 }
 
-/// Appends the rows at `places`, as several batches where their values are too long for one.
+/// Appends the rows at `places` to `out`, as several batches if their values are too long for one.
 ///
 /// # Errors
-/// Limit where the values of one row are too long for an array.
+/// Limit if the values of one row are too long for an array.
 pub(super) fn gather_batches(
     sources: &[RecordBatch],
     places: &[Place],
@@ -91,11 +91,11 @@ fn gather_batch(sources: &[RecordBatch], places: &[Place]) -> Result<RecordBatch
     RecordBatch::try_new_with_options(schema, columns, &options).map_err(unsortable)
 }
 
-/// The slots at `places` of arrays of one type, whose lists and byte arrays are to have so many elements
-/// and bytes at most.
+/// Gathers the slots at `places` of arrays of one type. The result has at most `most` list elements or bytes of byte
+/// arrays.
 ///
 /// # Errors
-/// Limit where they have more, or are too long for the offsets of one array.
+/// Limit if there are more, or they are too long for the offsets of one array.
 pub(super) fn gather(arrays: &[ArrayRef], places: &[Place], most: usize) -> Result<ArrayRef> {
     let Some(data_type) = arrays.first().map(|array| array.data_type().clone()) else {
         return Err(Error::argument("there are no arrays to gather"));
@@ -151,7 +151,7 @@ pub(super) fn gather(arrays: &[ArrayRef], places: &[Place], most: usize) -> Resu
     gathered.build().map(make_array).map_err(unsortable)
 }
 
-/// Which of the slots are null; none where no array has nulls.
+/// Returns the validity of the gathered slots; `None` if no array has nulls.
 fn nulls(arrays: &[ArrayRef], places: &[Place]) -> Option<NullBuffer> {
     let all: Vec<Option<&NullBuffer>> = arrays.iter().map(|array| array.nulls()).collect();
     if all.iter().flatten().all(|nulls| nulls.null_count() == 0) {
@@ -194,14 +194,14 @@ fn gather_struct(arrays: &[ArrayRef], places: &[Place], most: usize) -> Result<A
     Ok(Arc::new(array.map_err(unsortable)?))
 }
 
-/// The type of arrays, which is to get the buffers of the chosen slots.
+/// Returns a builder for the type of the arrays.
 fn builder(data: &[ArrayData]) -> ArrayDataBuilder {
     let first = data.first().map(|data| data.data_type().clone());
     ArrayDataBuilder::new(first.unwrap_or(DataType::Null))
 }
 
-/// Dictionaries, which only the values of other ones are here: one behind the other, with all their
-/// values.
+/// Gathers dictionary arrays. Here they only occur as values of other dictionaries. The result contains all their
+/// values, concatenated.
 fn gather_dictionaries(arrays: &[ArrayRef], places: &[Place]) -> Result<ArrayRef> {
     let data: Vec<ArrayData> = arrays.iter().map(|array| array.to_data()).collect();
     let mut out = MutableArrayData::new(data.iter().collect(), false, places.len());

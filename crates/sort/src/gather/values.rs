@@ -1,4 +1,4 @@
-//! Values of any width.
+//! Gathers values of any width.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 use herringbone_arrow::buffer::{ArrowNativeType, Buffer};
@@ -8,10 +8,10 @@ use herringbone_format::Result;
 use super::extents::Extents;
 use super::{Place, builder};
 
-/// Bytes of a buffer that views are made into, roughly: their offsets have 32 bits.
+/// The approximate maximum size of a view buffer, in bytes. The offsets in views have 32 bits.
 const VIEW_BUFFER_BYTES: usize = 1 << 28;
 
-/// The first buffer of each array, from its first slot on, as values of one width.
+/// Returns the first buffer of each array, from its first slot on, as values of one width.
 fn first_buffers<const N: usize>(data: &[ArrayData]) -> Vec<&[[u8; N]]> {
     data.iter()
         .map(|data| {
@@ -79,7 +79,7 @@ pub(super) fn byte_arrays<O: OffsetSizeTrait>(
     Ok(builder.add_buffer(Buffer::from_vec(values)))
 }
 
-/// Views into buffers of their own, so that those of all arrays may go.
+/// Gathers views, and copies their values into new buffers, so that the source buffers can be freed.
 pub(super) fn views(data: &[ArrayData], places: &[Place]) -> Result<ArrayDataBuilder> {
     let sources = first_buffers::<16>(data);
     let mut views = Vec::with_capacity(places.len());
@@ -104,7 +104,7 @@ pub(super) fn views(data: &[ArrayData], places: &[Place]) -> Result<ArrayDataBui
             full.push(Buffer::from_vec(std::mem::take(&mut bytes)));
         }
         let place = (bytes.len() as u128) << 96 | (full.len() as u128) << 64;
-        // A slot that is null may have a view of anything.
+        // A null slot may have any view.
         let Some(value) = value else {
             views.push(0);
             continue;
@@ -112,7 +112,7 @@ pub(super) fn views(data: &[ArrayData], places: &[Place]) -> Result<ArrayDataBui
         bytes.extend_from_slice(value);
         views.push(view & u128::from(u64::MAX) | place);
     }
-    // No buffer without bytes: Arrow IPC does not take any with an empty array.
+    // No empty buffers: Arrow IPC rejects them in an empty array.
     if !bytes.is_empty() {
         full.push(Buffer::from_vec(bytes));
     }
