@@ -1,4 +1,4 @@
-//! Work that threads share, the caller who owns it, and the helpers.
+//! Work shared by threads: the caller, who owns it, and the helpers.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -7,32 +7,32 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use crate::gate::{Gate, Ticket};
 use crate::pool::{self, Spawn, process_id};
 
-/// The panic of a caller who goes on after a panic.
+/// The panic message of a caller that continues after a panic.
 const AFTER_PANIC: &str = "a task of this reader or writer panicked before";
 
-/// Tasks, and how they are done.
+/// The tasks, and the way they are performed.
 ///
 /// All methods but [`run`](Self::run) are called under the lock of the state, so they should be short.
 pub trait Work: Send + Sync + Sized + 'static {
-    /// The state that all threads share: tasks that may run, and results that are not due.
+    /// The state shared by all threads: tasks that may run, and results that are not due yet.
     type State: Send;
-    /// Something to do, which owns what it needs.
+    /// A unit of work. It owns its input.
     type Task;
     /// The outcome of a task.
     type Output;
-    /// The memory that a thread works with: codec contexts, buffers, the column that is in its caches.
+    /// The scratch memory of a thread: codec contexts, buffers, the column in its caches.
     type Scratch: Default + Send;
 
     /// Takes the most urgent task that may run now, if there is one.
     fn take(&self, state: &mut Self::State, scratch: &mut Self::Scratch) -> Option<Self::Task>;
 
-    /// Returns true if another thread would find a task that is worth waking it for.
+    /// Returns true if another thread would find a task worth waking it for.
     ///
-    /// This is a hint. A thread that comes for nothing costs some microseconds, and a thread that does not come is
-    /// made up for by the others.
+    /// This is a hint. A thread woken in vain costs some microseconds, and the other threads make up for a missing
+    /// one.
     fn wants_help(&self, state: &mut Self::State) -> bool;
 
-    /// Does a task, without the lock.
+    /// Performs a task, without the lock.
     fn run(
         &self,
         task: Self::Task,
@@ -40,26 +40,26 @@ pub trait Work: Send + Sync + Sized + 'static {
         shared: &Shared<Self>,
     ) -> Self::Output;
 
-    /// Puts the output of a task into the state.
+    /// Stores the output of a task in the state.
     fn finish(&self, state: &mut Self::State, output: Self::Output);
 }
 
-/// The caller's end of some work.
+/// The caller's handle to some work.
 ///
-/// Dropping it lets running tasks end and starts no more. A process that was forked while tasks ran has lost them:
-/// [`next`](Self::next) does not wait for them there, and neither does dropping.
+/// Dropping it lets running tasks finish and starts no more. A process that was forked while tasks ran has lost them:
+/// neither [`next`](Self::next) nor dropping waits for them there.
 pub struct Crew<W: Work> {
     shared: Arc<Shared<W>>,
     scratch: W::Scratch,
-    /// The id of the process that the helpers are in.
+    /// The id of the process with the helpers.
     process: u32,
 }
 
-/// The work and its state, for all threads of a crew.
+/// The work and its state, shared by all threads of a crew.
 pub struct Shared<W: Work> {
     work: W,
     inner: Mutex<Inner<W>>,
-    /// The state is not as the waiting caller saw it.
+    /// Notified when the state may have changed for the waiting caller.
     changed: Condvar,
     gate: Arc<Gate>,
     max_helpers: usize,
@@ -69,24 +69,24 @@ pub struct Shared<W: Work> {
 
 struct Inner<W: Work> {
     state: W::State,
-    /// The memory of helpers that have left.
+    /// The scratch memory of helpers that have left.
     scratches: Vec<W::Scratch>,
-    /// Tasks that were taken and are not finished.
+    /// The number of tasks that were taken and are not finished yet.
     running: usize,
-    /// The state was changed since the caller looked at it.
+    /// True if the state was changed since the caller looked at it.
     is_changed: bool,
     caller_waits: bool,
-    /// Set by a panic, and when the crew ends. No more tasks are taken.
+    /// True after a panic, and once the crew ends. No more tasks are taken then.
     is_stopped: bool,
-    /// The first panic, until the caller has it.
+    /// The first panic, until it is passed on to the caller.
     panic: Option<Box<dyn Any + Send>>,
 }
 
 impl<W: Work> Crew<W> {
-    /// Makes a crew of at most `threads` threads, including the caller's.
+    /// Creates a crew of at most `threads` threads, including the caller's.
     ///
-    /// Helpers come from `host`, or from the pool of the process. That pool has as many threads as the machine has
-    /// cores, or as the largest `threads` that any crew asked for.
+    /// Helpers are supplied by `host`, or by the pool of the process. That pool has as many threads as the machine
+    /// has cores, or as the largest `threads` of any crew.
     pub fn new(work: W, state: W::State, threads: usize, host: Option<Arc<dyn Spawn>>) -> Self {
         let shared = Arc::new_cyclic(|myself| Shared {
             work,
@@ -112,12 +112,12 @@ impl<W: Work> Crew<W> {
         }
     }
 
-    /// Waits until `ready` finds a result in the state, and does tasks meanwhile.
+    /// Waits until `ready` finds a result in the state, and performs tasks meanwhile.
     ///
-    /// Returns `None` if `ready` finds nothing, no task may be taken and none is running: nothing can come any more.
+    /// Returns `None` if `ready` finds nothing, no task may be taken and none is running: no result can follow.
     ///
     /// # Panics
-    /// Goes on with the first panic of a task. Panics again if it is called after that.
+    /// Resumes the first panic of a task. Panics again if it is called after that.
     pub fn next<R>(&mut self, ready: impl FnMut(&mut W::State) -> Option<R>) -> Option<R> {
         let (shared, process) = (&self.shared, self.process);
         let scratch = &mut self.scratch;
@@ -155,12 +155,12 @@ impl<W: Work> Shared<W> {
         &self.work
     }
 
-    /// Looks at the state.
+    /// Passes the state to `at`.
     pub fn look<R>(&self, at: impl FnOnce(&W::State) -> R) -> R {
         at(&self.lock().state)
     }
 
-    /// Changes the state, and wakes threads that the change concerns.
+    /// Changes the state, and wakes the threads affected by the change.
     pub fn update<R>(&self, change: impl FnOnce(&mut W::State) -> R) -> R {
         let mut inner = self.lock();
         let result = change(&mut inner.state);
@@ -173,7 +173,7 @@ impl<W: Work> Shared<W> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// As [`Crew::next`], in the process of this id.
+    /// Implements [`Crew::next`], for a crew whose helpers are in the given process.
     fn wait_for<R>(
         &self,
         mut ready: impl FnMut(&mut W::State) -> Option<R>,
@@ -223,17 +223,17 @@ impl<W: Work> Shared<W> {
         self.work.finish(&mut inner.state, output);
     }
 
-    /// Gives up the lock, and wakes a thread if there is something for it. Where no thread has to be woken, there is no
-    /// call to the system.
+    /// Releases the lock, and wakes a thread if there is something for it to do. If no thread must be woken, it makes
+    /// no system call.
     ///
-    /// A waiting caller comes before a helper: it asks for helpers itself.
+    /// A waiting caller takes precedence over a helper, because it requests helpers itself.
     fn release(&self, inner: MutexGuard<'_, Inner<W>>) {
         if let Some(inner) = self.wake_caller(inner) {
             self.ask_for_help(inner);
         }
     }
 
-    /// Wakes the caller if it waits, and the state was changed. Gives the lock back otherwise.
+    /// Wakes the caller if it waits and the state was changed. Otherwise returns the lock.
     fn wake_caller<'a>(
         &self,
         mut inner: MutexGuard<'a, Inner<W>>,
@@ -247,9 +247,9 @@ impl<W: Work> Shared<W> {
         None
     }
 
-    /// Gives up the lock, and asks for one more helper if there is work for it.
+    /// Releases the lock, and requests one more helper if there is work for it.
     ///
-    /// One is enough: a helper that takes a task asks for the next one, and so does the caller.
+    /// One is enough: a helper that takes a task requests the next one, and so does the caller.
     fn ask_for_help(&self, mut inner: MutexGuard<'_, Inner<W>>) {
         if inner.is_stopped {
             return;
@@ -260,11 +260,11 @@ impl<W: Work> Shared<W> {
         if !self.work.wants_help(&mut inner.state) {
             return;
         }
-        // A host may run or drop the job at once.
+        // A host may run or drop the job immediately.
         drop(inner);
         let shared = self.myself.clone();
         let job = Box::new(move || {
-            // Dropped last: a crew that ends waits for it, and is then the only owner of the work.
+            // Dropped last: a crew that ends waits for this, and is then the only owner of the work.
             let Some(_inside) = ticket.enter() else {
                 return;
             };
@@ -278,7 +278,7 @@ impl<W: Work> Shared<W> {
         }
     }
 
-    /// Does tasks as a helper, until there is none.
+    /// Performs tasks as a helper, until none is left.
     fn help(&self, ticket: Ticket) {
         let work = AssertUnwindSafe(|| {
             let mut inner = self.lock();
@@ -290,7 +290,7 @@ impl<W: Work> Shared<W> {
                 self.finish(&mut inner, output);
             }
             inner.scratches.push(scratch);
-            // Under the lock, so that a change after this can ask for help again.
+            // Under the lock, so that a later change can request help again.
             drop(ticket);
             drop(self.wake_caller(inner));
         });

@@ -1,35 +1,35 @@
-//! The way in and out of a crew, which helpers pass and an ending crew closes.
+//! The entrance and exit of a crew: helpers pass through it, and the crew closes it when it ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Counts the helpers that a crew asked for, and those that are with it.
+/// Counts the helpers requested by a crew, and those working for it.
 ///
-/// It outlives the crew, so that a helper which comes late finds it closed.
+/// The gate outlives the crew, so that late helpers find it closed.
 #[derive(Default)]
 pub(crate) struct Gate {
-    /// Tickets that were issued and are not back.
+    /// The number of tickets issued and not returned yet.
     tickets: AtomicUsize,
     door: Mutex<Door>,
-    /// The last helper has left.
+    /// Notified when the last helper has left.
     empty: Condvar,
 }
 
 #[derive(Default)]
 struct Door {
-    /// Helpers that are with the crew.
+    /// The number of helpers working for the crew.
     inside: usize,
     is_closed: bool,
 }
 
-/// The permission to come and help once. It is back when it is dropped, used or not.
+/// A permission to help once. It is returned on drop, used or not.
 pub(crate) struct Ticket(Arc<Gate>);
 
-/// The presence of a helper, which leaves when this is dropped.
+/// The presence of a helper, which ends on drop.
 pub(crate) struct Inside(Arc<Gate>);
 
 impl Gate {
-    /// Issues a ticket, if fewer than `most` are out. Calls must not overlap.
+    /// Issues a ticket, if fewer than `most` are in use. Calls must not overlap.
     pub(crate) fn ticket(self: &Arc<Self>, most: usize) -> Option<Ticket> {
         if self.tickets.load(Ordering::Relaxed) >= most {
             return None;
@@ -38,7 +38,7 @@ impl Gate {
         Some(Ticket(self.clone()))
     }
 
-    /// Lets no more helpers in, and waits until all have left.
+    /// Stops admitting helpers, and waits until all have left.
     pub(crate) fn close(&self) {
         let mut door = self.lock();
         door.is_closed = true;

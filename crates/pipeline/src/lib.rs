@@ -1,21 +1,21 @@
-//! Tasks on several threads, for a caller who takes the results in order.
+//! Runs tasks on several threads, for a caller that takes the results in order.
 //!
-//! [`Work`] names the tasks: a state under one lock holds what is to be done and what was done. A [`Crew`] is
-//! the caller's end. The caller asks it for the next result, and works on tasks itself instead of waiting.
-//! Helpers are threads that a crew borrows while [`Work::wants_help`] is true, and gives back when they find no
-//! task. They come from a pool of the process, or from a host that implements [`Spawn`].
+//! [`Work`] defines the tasks: a state under one lock contains pending tasks and their results. A [`Crew`] is the
+//! caller's handle. The caller asks it for the next result, and performs tasks itself instead of waiting. Helpers are
+//! threads that a crew borrows while [`Work::wants_help`] is true. They are returned once they find no task. They are
+//! supplied by a pool of the process, or by a host that implements [`Spawn`].
 //!
 //! The life of a task:
 //!
 //! 1. [`Work::take`] removes it from the state, under the lock.
-//! 2. [`Work::run`] does it without the lock. It may change the state before it ends ([`Shared::update`]).
-//! 3. [`Work::finish`] puts its output into the state, under the lock.
-//!    The thread takes its next task under the same lock.
+//! 2. [`Work::run`] performs it without the lock. It may change the state before it ends ([`Shared::update`]).
+//! 3. [`Work::finish`] stores its output in the state, under the lock. The thread takes its next task under the same
+//!    lock.
 //! 4. [`Crew::next`] looks at the state, and returns a result when it is due.
 //!
-//! The order of results is a matter of the state alone, so it is the same for any number of threads. A crew
-//! needs no helper to make progress: where no thread can be had, the caller does all tasks. Nothing ever waits
-//! for a thread to be given, so tasks may use crews of their own, however deep.
+//! The order of results depends only on the state, so it is the same for any number of threads. A crew needs no
+//! helper to make progress: if no thread is available, the caller performs all tasks. A crew never waits for a thread
+//! to become available, so tasks may use crews of their own, however deeply nested.
 //!
 //! ```
 //! use std::collections::BTreeMap;
@@ -46,7 +46,7 @@
 //!     }
 //!
 //!     fn wants_help(&self, state: &mut State) -> bool {
-//!         // No more than ten results wait for the caller.
+//!         // At most ten results wait for the caller.
 //!         state.next < self.0 && state.next < state.due + 10
 //!     }
 //!

@@ -1,4 +1,4 @@
-//! Where helpers come from: a pool of the process, or a host.
+//! The sources of helpers: a pool of the process, or a host.
 
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -6,35 +6,35 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, available_parallelism};
 
-/// The most threads of one caller, and of the pool. Some systems end a process that has no room left for the
-/// stack of one more thread.
+/// The maximum number of threads of one caller, and of the pool. Some systems end a process that has no room left for
+/// the stack of one more thread.
 const MAX_THREADS: usize = 1024;
 
-/// The most jobs that wait for a thread of the pool.
+/// The maximum number of jobs that wait for a thread of the pool.
 const MAX_WAITING_JOBS: usize = 1024;
 
-/// The most processes in a line of forks that each have a pool.
+/// The maximum number of processes in a chain of forks that each have a pool.
 const MAX_FORKS: usize = 16;
 
-/// The id of no process.
+/// The process id of an unused pool.
 const NO_PROCESS: u32 = 0;
 
-/// The help of one thread for one crew, until that has no task for it.
+/// The help of one thread for one crew, until the crew has no task for it.
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A source of threads, by which a program lends its own to readers and writers.
+/// A source of threads. A program implements it to lend its own threads to readers and writers.
 ///
-/// A reader or writer asks for a thread when it has a task for it. It waits for no job to start, and works alone
-/// where none does. A job may be dropped instead of being run. It may also be run before `spawn` returns,
-/// but then the caller waits for it.
+/// A reader or writer requests a thread when it has a task for it. It never waits for a job to start, and works alone
+/// if none does. A job may be dropped instead of being run. It may also be run before `spawn` returns, but then the
+/// caller waits for it.
 ///
-/// A job may wait for other jobs of the same reader or writer that have started, never for one that has not.
+/// A job may wait for other jobs of the same reader or writer that have started, but never for one that has not.
 pub trait Spawn: Debug + Send + Sync {
     /// Runs a job on another thread.
     fn spawn(&self, job: Box<dyn FnOnce() + Send>);
 }
 
-/// Returns the number of threads to work on, including the caller's: one per core if `asked` is 0.
+/// Returns the number of threads to use, including the caller's: one per core if `asked` is 0.
 #[must_use]
 pub fn threads(asked: usize) -> usize {
     match asked {
@@ -43,7 +43,7 @@ pub fn threads(asked: usize) -> usize {
     }
 }
 
-/// Runs a job in the pool of this process, for a caller who asked for so many `threads`.
+/// Runs a job in the pool of this process, for a caller that requested `threads` threads.
 pub(crate) fn spawn(job: Job, threads: usize) {
     static POOLS: Pools = Pools::new();
     if let Some(pool) = POOLS.of(process_id()) {
@@ -51,15 +51,16 @@ pub(crate) fn spawn(job: Job, threads: usize) {
     }
 }
 
-/// Returns the id of this process, which a fork changes. Only Unix forks, and some other systems have no ids.
+/// Returns the id of this process. A fork changes it. Only Unix has forks, and some other systems have no process
+/// ids.
 pub(crate) fn process_id() -> u32 {
     if cfg!(unix) { std::process::id() } else { 1 }
 }
 
-/// The pools of this process and of those that it was forked from.
+/// The pools of this process and of its ancestors in a chain of forks.
 ///
-/// A fork copies the pool of the parent but not its threads, and its lock may be held for ever. So each process uses the
-/// first pool that has its id, or takes one that has none.
+/// A fork copies the pool of the parent but not its threads, and the lock of the copy may be held forever. So each
+/// process uses the first pool with its id, or takes an unused pool.
 struct Pools([OwnedPool; MAX_FORKS]);
 
 struct OwnedPool {
@@ -79,7 +80,7 @@ impl Pools {
         )
     }
 
-    /// Returns the pool of a process; `None` at the end of a long line of forks.
+    /// Returns the pool of a process; `None` after too many forks in a chain.
     fn of(&self, process: u32) -> Option<&Pool> {
         let owned = self.0.iter().find(|owned| {
             let order = Ordering::Relaxed;
@@ -92,19 +93,19 @@ impl Pools {
     }
 }
 
-/// Threads that run jobs. They are started when there is a job and no idle thread, and stay.
+/// Threads that run jobs. A thread is started if there is a job and no idle thread. Threads never end.
 struct Pool {
     state: Mutex<State>,
-    /// A job waits for an idle thread.
+    /// Notified when a job waits for an idle thread.
     work: Condvar,
 }
 
 struct State {
     jobs: VecDeque<Job>,
     threads: usize,
-    /// Threads that wait for a job.
+    /// The number of threads that wait for a job.
     idle: usize,
-    /// The most threads: the number of cores, or the largest number that was asked for.
+    /// The maximum number of threads: the number of cores, or the largest number requested so far.
     max_threads: usize,
 }
 
@@ -125,7 +126,7 @@ impl Pool {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs a job, for a caller who asked for so many `threads`. Drops it if too many others wait.
+    /// Runs a job, for a caller that requested `threads` threads. Drops the job if too many others wait.
     fn spawn(&'static self, job: Job, threads: usize) {
         let mut state = self.lock();
         if state.max_threads == 0 {
@@ -145,13 +146,13 @@ impl Pool {
             drop(state);
             let thread = Builder::new().name("herringbone".to_owned());
             if thread.spawn(|| self.run_jobs()).is_err() {
-                // The job waits for a thread that there is, if there is one.
+                // The job waits for an existing thread, if there is one.
                 self.lock().threads -= 1;
             }
         }
     }
 
-    /// Runs one job after another, as long as the process lives.
+    /// Runs one job after another, for the lifetime of the process.
     fn run_jobs(&self) {
         let mut state = self.lock();
         loop {
@@ -182,7 +183,7 @@ mod tests {
 
     const MINUTE: Duration = Duration::from_secs(60);
 
-    /// A fork is a change of the id, with the locks as they were.
+    /// Simulates a fork by a different process id, with the locks unchanged.
     #[test]
     fn a_fork_has_a_pool_of_its_own() {
         static POOLS: Pools = Pools::new();
@@ -192,7 +193,7 @@ mod tests {
         parent.spawn(Box::new(move || send.send("parent").unwrap()), 2);
         assert_eq!(receiver.recv_timeout(MINUTE), Ok("parent"));
         assert!(std::ptr::eq(POOLS.of(10).unwrap(), parent));
-        // The lock of the parent is held for ever.
+        // The lock of the parent is held forever.
         let _held = parent.lock();
         let child = POOLS.of(11).unwrap();
         assert!(!std::ptr::eq(child, parent));
@@ -233,7 +234,7 @@ mod tests {
         assert_eq!(POOL.lock().threads, 1);
     }
 
-    /// An idle thread that was woken for one job is not counted on for the next one.
+    /// An idle thread woken for one job does not count as idle for the next job.
     #[test]
     fn jobs_that_come_together_run_together() {
         static POOL: Pool = Pool::new();
