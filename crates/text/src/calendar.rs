@@ -1,17 +1,19 @@
-//! Days and dates of the proleptic Gregorian calendar, however far away.
+//! Days and dates of the proleptic Gregorian calendar, over the whole range of days in 64 bits.
 //!
-//! A file may hold any 64-bit count of seconds, which still has to be printed.
+//! A file may contain any 64-bit number of seconds, and each of them must be printable.
 
-/// Days from 0000-03-01 to 1970-01-01.
+/// The number of days from 0000-03-01 to 1970-01-01.
 const EPOCH: i64 = 719_468;
-/// Days of 400, 100 and 4 years that begin in March, the leap day of the last year included.
+/// The number of days in 400 years.
 const DAYS_400: i64 = 146_097;
+/// The number of days in 100 years that begin in March, if the last year has no leap day.
 const DAYS_100: i64 = 36_524;
+/// The number of days in 4 years that begin in March, including the leap day of the last year.
 const DAYS_4: i64 = 1_461;
-/// Days before each month of a year that begins in March.
+/// The number of days before each month of a year that begins in March.
 const MONTH_STARTS: [i64; 12] = [0, 31, 61, 92, 122, 153, 184, 214, 245, 275, 306, 337];
 
-/// A day of the calendar.
+/// A calendar date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Date {
     /// The astronomical year: 0 is 1 BC.
@@ -22,11 +24,11 @@ pub struct Date {
     pub day: u8,
 }
 
-/// Returns the date that is `days` after 1970-01-01.
+/// Returns the date `days` days after 1970-01-01.
 ///
-/// Days beyond the range of 64 bits around year 0 count as the last one there.
-// A year that begins in March has its leap day last, so that each cycle of years is some equal parts.
-// The last part is a day longer or shorter; `min` keeps that day in its part.
+/// If the days since 0000-03-01 exceed 64 bits, returns the date of the last day in that range.
+// A year that begins in March has its leap day at the end, so each cycle of years consists of equal parts.
+// Only the last part is a day longer or shorter. `min` keeps that day in its part.
 #[must_use]
 pub fn date_of_days(days: i64) -> Date {
     let days = days.saturating_add(EPOCH);
@@ -53,11 +55,11 @@ pub fn date_of_days(days: i64) -> Date {
     }
 }
 
-/// Returns the days from 1970-01-01 to a date, or `None` if the date does not exist or is too far away.
+/// Returns the number of days from 1970-01-01 to a date, or `None` if the date does not exist or is too far away.
 #[must_use]
 pub fn days_of_date(wanted: Date) -> Option<i64> {
     let month = usize::from(wanted.month).checked_sub(1)?;
-    // A year that begins in March.
+    // Converts to a year that begins in March.
     let (year, month) = match month {
         0 | 1 => (wanted.year.checked_sub(1)?, month + 10),
         _ => (wanted.year, month - 2),
@@ -67,7 +69,7 @@ pub fn days_of_date(wanted: Date) -> Option<i64> {
     let day = i64::from(wanted.day) - 1;
     let of_cycle = years + MONTH_STARTS.get(month)? + day;
     let days = cycle.checked_mul(DAYS_400)?.checked_add(of_cycle - EPOCH)?;
-    // Months have different lengths: a day that does not exist counts as one of the next month.
+    // Months have different lengths. A nonexistent day would be a day of the next month.
     (date_of_days(days) == wanted).then_some(days)
 }
 

@@ -3,11 +3,11 @@
 //! ```text
 //! date        2024-02-29    +10000-01-01    -0001-12-31    years beyond four digits have a sign
 //! time        12:34    12:34:56    12:34:56.789
-//! timestamp   a date, `T` or a space, a time, and perhaps an offset: Z, +01:00, +0100, +01
+//! timestamp   a date, `T` or a space, a time, and an optional offset: Z, +01:00, +0100, +01
 //! ```
 //!
-//! A text is read exactly or not at all. Digits of a second after the ninth have to be zeros.
-//! There are no leap seconds and there is no hour 24.
+//! A text is parsed exactly or rejected. Fractional digits after the ninth must be zeros. Leap seconds and hour 24
+//! are not supported.
 
 use std::fmt::Write as _;
 
@@ -15,48 +15,48 @@ use crate::calendar::{Date, date_of_days, days_of_date};
 
 const DAY_SECONDS: i64 = 86_400;
 const SECOND_NANOS: u32 = 1_000_000_000;
-/// Digits of a second that are counted.
+/// The maximum number of significant fractional digits of a second.
 const MAX_DIGITS: usize = 9;
 
-/// A time of the day.
+/// A time of day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeOfDay {
-    /// Seconds since midnight, below 86,400.
+    /// The number of seconds since midnight, below 86,400.
     pub seconds: u32,
-    /// Nanoseconds of the second.
+    /// The nanoseconds within the second.
     pub nanos: u32,
-    /// The number of digits that the second has after its point, zeros included; at most nine.
+    /// The number of fractional digits of the second, including zeros; at most nine.
     pub digits: usize,
 }
 
-/// A date with a time, and perhaps an offset from UTC.
+/// A date with a time, and an optional offset from UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timestamp {
-    /// Seconds since 1970-01-01T00:00:00 on the clock that the text shows.
+    /// The number of seconds since 1970-01-01T00:00:00 on the clock in the text.
     pub seconds: i64,
-    /// Nanoseconds of the second.
+    /// The nanoseconds within the second.
     pub nanos: u32,
-    /// The number of digits that the second has after its point, zeros included; at most nine.
+    /// The number of fractional digits of the second, including zeros; at most nine.
     pub digits: usize,
-    /// Seconds by which the clock is ahead of UTC, if the text has an offset.
+    /// The number of seconds by which the clock is ahead of UTC, if the text contains an offset.
     pub offset: Option<i32>,
 }
 
-/// The reason why a time is not a count of some unit.
+/// The reason why a time cannot be expressed as a number of some unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotCounted {
-    /// It has digits below the unit.
+    /// The time has digits below the unit.
     MoreDigits,
     /// The count exceeds 64 bits.
     OutOfRange,
 }
 
 impl TimeOfDay {
-    /// Returns the units since midnight; `per_second` is a power of ten up to 10⁹.
+    /// Returns the number of units since midnight. `per_second` is a power of ten up to 10⁹.
     ///
     /// # Errors
     ///
-    /// The time has digits below the unit.
+    /// Fails if the time has digits below the unit.
     pub fn ticks(&self, per_second: u32) -> Result<i64, NotCounted> {
         let units = i64::from(units(self.nanos, per_second)?);
         Ok(i64::from(self.seconds) * i64::from(per_second) + units)
@@ -64,18 +64,18 @@ impl TimeOfDay {
 }
 
 impl Timestamp {
-    /// Returns the units since 1970, in UTC; `per_second` is a power of ten up to 10⁹.
+    /// Returns the number of units since 1970, in UTC. `per_second` is a power of ten up to 10⁹.
     ///
     /// # Errors
     ///
-    /// The time has digits below the unit, or the count exceeds 64 bits.
+    /// Fails if the time has digits below the unit, or the count exceeds 64 bits.
     pub fn ticks(&self, per_second: u32) -> Result<i64, NotCounted> {
         let units = i128::from(units(self.nanos, per_second)?);
         let ticks = self.utc_seconds() * i128::from(per_second) + units;
         i64::try_from(ticks).map_err(|_| NotCounted::OutOfRange)
     }
 
-    /// Returns the nanoseconds since 1970, in UTC.
+    /// Returns the number of nanoseconds since 1970, in UTC.
     #[must_use]
     pub fn utc_nanos(&self) -> i128 {
         self.utc_seconds() * i128::from(SECOND_NANOS) + i128::from(self.nanos)
@@ -86,7 +86,7 @@ impl Timestamp {
     }
 }
 
-/// Returns the units of some nanoseconds.
+/// Converts nanoseconds to units of `per_second`.
 fn units(nanos: u32, per_second: u32) -> Result<u32, NotCounted> {
     let of_unit = SECOND_NANOS.checked_div(per_second).unwrap_or(0).max(1);
     match nanos % of_unit {
@@ -95,21 +95,21 @@ fn units(nanos: u32, per_second: u32) -> Result<u32, NotCounted> {
     }
 }
 
-/// Returns the days since 1970-01-01 of a date.
+/// Parses a date. Returns the number of days since 1970-01-01.
 #[must_use]
 pub fn parse_date(text: &str) -> Option<i64> {
     let (days, rest) = date_at_start(text)?;
     rest.is_empty().then_some(days)
 }
 
-/// Returns a time of the day, which has no offset.
+/// Parses a time of day, which must not have an offset.
 #[must_use]
 pub fn parse_time(text: &str) -> Option<TimeOfDay> {
     let (time, rest) = time_at_start(text)?;
     rest.is_empty().then_some(time)
 }
 
-/// Returns a timestamp.
+/// Parses a timestamp.
 #[must_use]
 pub fn parse_timestamp(text: &str) -> Option<Timestamp> {
     let (days, rest) = date_at_start(text)?;
@@ -128,7 +128,7 @@ pub fn parse_timestamp(text: &str) -> Option<Timestamp> {
     })
 }
 
-/// Returns the seconds by which `+02:00`, `-0530` or `+02` is ahead of UTC.
+/// Parses an offset like `+02:00`, `-0530` or `+02`. Returns the number of seconds ahead of UTC.
 #[must_use]
 pub fn parse_offset(text: &str) -> Option<i32> {
     let (hours, rest) = two_digits(text.strip_prefix(['+', '-'])?)?;
@@ -147,7 +147,7 @@ pub fn parse_offset(text: &str) -> Option<i32> {
     })
 }
 
-/// Reads a date, and returns the rest of the text.
+/// Parses a date at the start of the text, and returns the rest.
 fn date_at_start(text: &str) -> Option<(i64, &str)> {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     let end = unsigned.bytes().take_while(u8::is_ascii_digit).count();
@@ -166,13 +166,13 @@ fn date_at_start(text: &str) -> Option<(i64, &str)> {
     Some((days_of_date(Date { year, month, day })?, rest))
 }
 
-/// Reads a time, and returns the rest of the text.
+/// Parses a time at the start of the text, and returns the rest.
 fn time_at_start(text: &str) -> Option<(TimeOfDay, &str)> {
     let (hours, rest) = two_digits(text)?;
     let (minutes, rest) = two_digits(rest.strip_prefix(':')?)?;
     let (seconds, rest) = match rest.strip_prefix(':') {
         Some(rest) => two_digits(rest)?,
-        // A fraction is one of seconds.
+        // Only seconds may have a fraction.
         None if rest.starts_with('.') => return None,
         None => (0, rest),
     };
@@ -192,7 +192,7 @@ fn time_at_start(text: &str) -> Option<(TimeOfDay, &str)> {
     Some((time, rest))
 }
 
-/// Reads the digits of a fraction, and returns nanoseconds, the number of digits and the rest.
+/// Parses the digits of a fraction. Returns the nanoseconds, the number of digits and the rest of the text.
 fn nanos_at_start(text: &str) -> Option<(u32, usize, &str)> {
     let length = text.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, rest) = text.split_at_checked(length)?;
@@ -212,7 +212,7 @@ fn two_digits(text: &str) -> Option<(u32, &str)> {
     Some((is_number.then(|| digits.parse().ok()).flatten()?, rest))
 }
 
-/// Appends `2024-01-02`, from days since 1970-01-01.
+/// Appends a date like `2024-01-02`. `days` is the number of days since 1970-01-01.
 pub fn push_date(out: &mut String, days: i64) {
     let Date { year, month, day } = date_of_days(days);
     match year {
@@ -226,7 +226,8 @@ pub fn push_date(out: &mut String, days: i64) {
     push_digits(out, day.into(), 2);
 }
 
-/// Appends `12:34:56.789`, from units since midnight; `digits` is the number of digits of a second.
+/// Appends a time like `12:34:56.789`. `value` is the time since midnight, in units of the last of `digits`
+/// fractional digits of a second.
 ///
 /// A negative time has a sign, and a time of 100 hours is `100:00:00`.
 pub fn push_time(out: &mut String, value: i64, digits: usize) {
@@ -237,13 +238,14 @@ pub fn push_time(out: &mut String, value: i64, digits: usize) {
     push_clock(out, value / per_second, value % per_second, digits);
 }
 
-/// Appends `2024-01-02T03:04:05.123456`, from units since 1970 in UTC; `digits` is the number of
-/// digits of a second, and `offset` the seconds by which the clock is ahead of UTC, if it is shown.
+/// Appends a timestamp like `2024-01-02T03:04:05.123456`. `value` is the time since 1970 in UTC, in units of the last
+/// of `digits` fractional digits of a second. `offset` is the number of seconds by which the clock is ahead of UTC;
+/// if it is `None`, no offset is shown.
 pub fn push_timestamp(out: &mut String, value: i64, digits: usize, offset: Option<i32>) {
     let per_second = per_second(digits);
     let seconds = value.div_euclid(per_second);
     let fraction = value.rem_euclid(per_second).unsigned_abs();
-    // The offset goes to the second of the day, because a sum with all seconds might overflow.
+    // The offset is added to the second of the day, because adding it to all seconds might overflow.
     let day = seconds.div_euclid(DAY_SECONDS);
     let second = seconds.rem_euclid(DAY_SECONDS) + i64::from(offset.unwrap_or(0));
     push_date(out, day + second.div_euclid(DAY_SECONDS));
@@ -261,12 +263,12 @@ pub fn push_timestamp(out: &mut String, value: i64, digits: usize, offset: Optio
     }
 }
 
-/// Returns the units of a second that has so many digits.
+/// Returns the number of units per second for this number of fractional digits.
 fn per_second(digits: usize) -> i64 {
     10_i64.pow(digits.min(MAX_DIGITS) as u32)
 }
 
-/// Appends hours, minutes, seconds, and a fraction if it has digits.
+/// Appends hours, minutes and seconds, and a fraction if it has digits.
 fn push_clock(out: &mut String, seconds: u64, fraction: u64, digits: usize) {
     match seconds / 3600 {
         hours @ 0..=99 => push_digits(out, hours, 2),
@@ -284,7 +286,7 @@ fn push_clock(out: &mut String, seconds: u64, fraction: u64, digits: usize) {
 
 /// Appends the last `width` digits of `number`, at most nine.
 ///
-/// Most of the time of a timestamp goes here, and the formatter of the standard library is slower.
+/// Formatting a timestamp spends most of its time here, and the formatter of the standard library is slower.
 fn push_digits(out: &mut String, mut number: u64, width: usize) {
     let mut digits = [b'0'; MAX_DIGITS];
     let (digits, _) = digits.split_at_mut(width.min(MAX_DIGITS));

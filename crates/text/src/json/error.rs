@@ -1,11 +1,11 @@
-//! Reasons why a text is not JSON.
+//! The errors of invalid JSON.
 
 use std::fmt;
 
-/// The reason why a text is not JSON, and its place in the text.
+/// The reason why a text is not JSON, and its position in the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonError {
-    /// The byte at which reading stopped.
+    /// The byte position at which reading stopped.
     pub position: usize,
     /// The reason.
     pub problem: JsonProblem,
@@ -15,24 +15,24 @@ pub struct JsonError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum JsonProblem {
-    /// Something else was expected.
+    /// The text contains something other than expected.
     Unexpected {
-        /// The thing that was expected.
+        /// The expected item.
         expected: &'static str,
-        /// The character that was found, or `None` at the end of the text.
+        /// The character found, or `None` at the end of the text.
         found: Option<char>,
     },
     /// Arrays and objects are nested too deeply.
     TooDeep {
-        /// The number of levels that are allowed.
+        /// The maximum number of levels.
         limit: usize,
     },
-    /// An object has a key twice.
+    /// An object contains the same key twice.
     DuplicateKey,
 }
 
 impl JsonError {
-    /// Returns the line of the error in `text`, which was read, from 1 on.
+    /// Returns the line of the error, counted from 1. `text` must be the text that was read.
     #[must_use]
     pub fn line_in(&self, text: &str) -> usize {
         let before = text.as_bytes().get(..self.position);
@@ -40,7 +40,7 @@ impl JsonError {
         1 + before.iter().filter(|byte| **byte == b'\n').count()
     }
 
-    /// Returns a message that repeats no character of the text, for texts that hold secrets.
+    /// Returns a message without any characters of the text, for texts that contain secrets.
     #[must_use]
     pub fn message_without_content(&self) -> String {
         match self.problem {

@@ -1,28 +1,28 @@
-//! Numbers as they are written.
+//! JSON numbers, as they are written.
 
-/// A number of JSON in its parts: `-12.50e+3`.
+/// The parts of a JSON number such as `-12.50e+3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonNumber<'t> {
-    /// The whole number.
+    /// The text of the whole number.
     pub text: &'t str,
-    /// True if it begins with a minus.
+    /// True if the number starts with a minus sign.
     pub is_negative: bool,
-    /// The digits before the point, without zeros in front.
+    /// The digits before the decimal point, without leading zeros.
     pub whole: &'t str,
-    /// The digits after the point, or nothing.
+    /// The digits after the decimal point, or an empty string.
     pub fraction: &'t str,
-    /// The exponent with its sign, without the `e`, or nothing.
+    /// The exponent with its sign, without the `e`, or an empty string.
     pub exponent: &'t str,
 }
 
 impl<'t> JsonNumber<'t> {
-    /// Reads a text that is a number and nothing else.
+    /// Parses a text that consists of a single number.
     #[must_use]
     pub fn parse(text: &'t str) -> Option<Self> {
         Self::at_start(text).filter(|number| number.text.len() == text.len())
     }
 
-    /// Reads the number at the start of `text`.
+    /// Parses the number at the start of `text`.
     #[must_use]
     pub fn at_start(text: &'t str) -> Option<Self> {
         let bytes = text.as_bytes();

@@ -1,9 +1,9 @@
-//! Tokens of a text, one after the other.
+//! Reads the tokens of a text, one after the other.
 
 use super::string::{plain_len, unescape};
 use super::{JsonError, JsonNumber, JsonProblem, JsonText};
 
-/// A value without parts, or the bracket that begins one with parts.
+/// A scalar value, or the opening bracket of an array or object.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum JsonToken<'t> {
     /// `null`.
@@ -16,9 +16,9 @@ pub enum JsonToken<'t> {
     NonFinite(f64),
     /// A string.
     Text(JsonText<'t>),
-    /// `[`; [`JsonReader::item`] leads through the items.
+    /// `[`. Call [`JsonReader::item`] before each item.
     Array,
-    /// `{`; [`JsonReader::key`] leads through the members.
+    /// `{`. Call [`JsonReader::key`] before each value.
     Object,
 }
 
@@ -44,16 +44,16 @@ pub enum JsonToken<'t> {
 pub struct JsonReader<'t> {
     text: &'t str,
     at: usize,
-    /// The brackets that are open: true for objects.
+    /// The open brackets: true for objects, false for arrays.
     open: Vec<bool>,
-    /// True right after a bracket was opened.
+    /// True immediately after an opening bracket.
     is_first: bool,
     max_depth: usize,
     allows_non_finite: bool,
 }
 
 impl<'t> JsonReader<'t> {
-    /// Levels of arrays and objects that a reader allows unless it is told otherwise.
+    /// The default maximum number of nested arrays and objects.
     pub const MAX_DEPTH: usize = 64;
 
     /// Creates a reader of `text`.
@@ -69,43 +69,43 @@ impl<'t> JsonReader<'t> {
         }
     }
 
-    /// Sets how many levels of arrays and objects are allowed.
+    /// Sets the maximum number of nested arrays and objects.
     #[must_use]
     pub fn with_max_depth(mut self, levels: usize) -> Self {
         self.max_depth = levels;
         self
     }
 
-    /// Sets whether `NaN`, `Infinity` and `-Infinity` are read, which are not JSON.
+    /// Sets whether `NaN`, `Infinity` and `-Infinity` are accepted, although they are not JSON.
     #[must_use]
     pub fn allow_non_finite(mut self, allow: bool) -> Self {
         self.allows_non_finite = allow;
         self
     }
 
-    /// Returns the number of bytes that were read.
+    /// Returns the number of bytes read so far.
     #[must_use]
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// Returns the number of arrays and objects that are open.
+    /// Returns the number of open arrays and objects.
     #[must_use]
     pub fn depth(&self) -> usize {
         self.open.len()
     }
 
-    /// Returns true if the innermost open bracket is that of an object.
+    /// Returns true if the innermost open bracket belongs to an object.
     #[must_use]
     pub fn is_in_object(&self) -> bool {
         self.open.last().copied().unwrap_or(false)
     }
 
-    /// Reads a value without parts, or the bracket of one that has them.
+    /// Reads a scalar value, or the opening bracket of an array or object.
     ///
     /// # Errors
     ///
-    /// The text has no value here, or too many levels.
+    /// Fails if there is no value at this position, or the nesting is too deep.
     #[inline]
     pub fn value(&mut self) -> Result<JsonToken<'t>, JsonError> {
         match self.peek() {
@@ -117,21 +117,21 @@ impl<'t> JsonReader<'t> {
         }
     }
 
-    /// Returns true if the array has another item, which [`value`](Self::value) then reads.
+    /// Returns true if the array has another item. Read it with [`value`](Self::value).
     ///
     /// # Errors
     ///
-    /// The text has neither a comma nor the end of the array here.
+    /// Fails if there is neither a comma nor the end of the array at this position.
     #[inline]
     pub fn item(&mut self) -> Result<bool, JsonError> {
         self.more(b']', "`,` or `]`")
     }
 
-    /// Returns the next key of an object, and reads its colon; returns `None` after the last member.
+    /// Returns the next key of an object, and reads its colon. Returns `None` after the last member.
     ///
     /// # Errors
     ///
-    /// The text has neither a member nor the end of the object here.
+    /// Fails if there is neither a member nor the end of the object at this position.
     #[inline]
     pub fn key(&mut self) -> Result<Option<JsonText<'t>>, JsonError> {
         if !self.more(b'}', "`,` or `}`")? {
@@ -148,11 +148,11 @@ impl<'t> JsonReader<'t> {
         Ok(Some(key))
     }
 
-    /// Passes over the next value with all its parts, and returns its text.
+    /// Skips the next value, including nested values, and returns its text.
     ///
     /// # Errors
     ///
-    /// The text has no value here.
+    /// Fails if there is no value at this position.
     pub fn skip(&mut self) -> Result<&'t str, JsonError> {
         self.peek();
         let (start, depth) = (self.at, self.open.len());
@@ -173,7 +173,7 @@ impl<'t> JsonReader<'t> {
     ///
     /// # Errors
     ///
-    /// Something other than white space follows.
+    /// Fails if anything other than whitespace follows.
     pub fn end(&mut self) -> Result<(), JsonError> {
         match self.peek() {
             None => Ok(()),
@@ -181,7 +181,7 @@ impl<'t> JsonReader<'t> {
         }
     }
 
-    /// Returns the error that `expected` is not what comes next.
+    /// Returns the error for a missing `expected` at the current position.
     #[cold]
     #[must_use]
     pub fn unexpected(&self, expected: &'static str) -> JsonError {
@@ -202,7 +202,7 @@ impl<'t> JsonReader<'t> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
-    /// Returns the next byte that is not white space.
+    /// Skips whitespace, and returns the next byte without reading it.
     #[inline]
     fn peek(&mut self) -> Option<u8> {
         loop {
@@ -271,14 +271,14 @@ impl<'t> JsonReader<'t> {
         })
     }
 
-    /// Passes over `word` if it comes next.
+    /// Skips `word` if it is next. Returns true if it was.
     fn takes(&mut self, word: &str) -> bool {
         let found = self.rest().starts_with(word);
         self.at += if found { word.len() } else { 0 };
         found
     }
 
-    /// Reads a string whose quote is next.
+    /// Reads a string. Its opening quote must be next.
     #[inline]
     fn string(&mut self) -> Result<JsonText<'t>, JsonError> {
         let start = self.at + 1;
@@ -296,13 +296,13 @@ impl<'t> JsonReader<'t> {
                 None => return Err(self.unexpected("the quote that ends a string")),
             }
         }
-        // Quotes are never within a character, so the borders are those of characters.
+        // The quotes are ASCII, so both ends are character boundaries.
         let raw = self.text.get(start..self.at).unwrap_or_default();
         self.at += 1;
         Ok(JsonText::new(raw, has_escapes))
     }
 
-    /// Returns the bytes of the escape that is next.
+    /// Returns the length of the next escape, in bytes.
     fn escape(&self) -> Result<usize, JsonError> {
         let escape = self.rest().get(1..).unwrap_or_default();
         match unescape(escape) {

@@ -1,11 +1,11 @@
-//! Strings: found, read and written.
+//! Finds, reads and writes JSON strings.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-/// A string of JSON whose quotes and escapes were checked.
+/// A JSON string with validated quotes and escapes.
 ///
-/// It borrows the text and allocates nothing, so the caller decides where the characters go.
+/// It borrows the text and does not allocate, so the caller decides where to store the characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JsonText<'t> {
     /// The text between the quotes.
@@ -24,13 +24,13 @@ impl<'t> JsonText<'t> {
         self.raw
     }
 
-    /// Returns the string if it has no escapes.
+    /// Returns the string if it contains no escapes.
     #[must_use]
     pub fn plain(&self) -> Option<&'t str> {
         (!self.has_escapes).then_some(self.raw)
     }
 
-    /// Returns the string, which is borrowed if it has no escapes.
+    /// Returns the string, borrowed if it contains no escapes.
     #[must_use]
     pub fn to_cow(&self) -> Cow<'t, str> {
         if let Some(plain) = self.plain() {
@@ -41,12 +41,12 @@ impl<'t> JsonText<'t> {
         Cow::Owned(text)
     }
 
-    /// Appends the string to `out`, which takes no more bytes than [`raw`](Self::raw) has.
+    /// Appends the string to `out`. It has at most as many bytes as [`raw`](Self::raw).
     pub fn push_to(&self, out: &mut String) {
         let mut rest = self.raw;
         while let Some((plain, escape)) = rest.split_once('\\') {
             out.push_str(plain);
-            // The reader refused all that is not an escape.
+            // The reader has rejected invalid escapes.
             let (character, length) = unescape(escape).unwrap_or(('\u{fffd}', 1));
             out.push(character);
             rest = escape.get(length..).unwrap_or_default();
@@ -55,9 +55,9 @@ impl<'t> JsonText<'t> {
     }
 }
 
-/// Returns the character that an escape stands for, and the bytes after the backslash that it takes.
+/// Returns the character of an escape, and the number of bytes in the escape after the backslash.
 ///
-/// Half of a surrogate pair alone stands for nothing.
+/// Returns `None` for an unpaired surrogate.
 pub(super) fn unescape(text: &str) -> Option<(char, usize)> {
     let (escape, rest) = text.as_bytes().split_first()?;
     let character = match escape {
@@ -75,7 +75,7 @@ pub(super) fn unescape(text: &str) -> Option<(char, usize)> {
     Some((character, 1))
 }
 
-/// Reads four digits of UTF-16, and the second half of a surrogate pair.
+/// Parses four hexadecimal digits of a UTF-16 code unit, and the second half of a surrogate pair.
 fn code_point(rest: &[u8]) -> Option<(char, usize)> {
     let unit = hex4(rest)?;
     if !(0xd800..0xe000).contains(&unit) {
@@ -96,9 +96,9 @@ fn hex4(text: &[u8]) -> Option<u32> {
     })
 }
 
-/// Appends `text` as a string of JSON, quotes included.
+/// Appends `text` as a JSON string, including quotes.
 ///
-/// Escapes are written for quotes, backslashes and control characters, which JSON demands.
+/// Escapes only quotes, backslashes and control characters, as JSON requires.
 pub fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
     let mut rest = text;
@@ -125,7 +125,8 @@ pub fn push_quoted(out: &mut String, text: &str) {
 const ONES: u64 = u64::from_le_bytes([1; 8]);
 const HIGHS: u64 = u64::from_le_bytes([0x80; 8]);
 
-/// Returns the place of the first quote, backslash or control character, or the length of `bytes`.
+/// Returns the position of the first quote, backslash or control character, or the length of `bytes` if there is
+/// none.
 #[inline]
 pub(super) fn plain_len(bytes: &[u8]) -> usize {
     let mut at = 0;
@@ -143,7 +144,7 @@ pub(super) fn plain_len(bytes: &[u8]) -> usize {
 
 /// Sets the high bit of each byte that is a quote, a backslash or below 0x20.
 ///
-/// Bits above the first of them may be wrong.
+/// The bits above the first such byte may be wrong.
 #[inline]
 fn special_bytes(word: u64) -> u64 {
     let zero = |word: u64| word.wrapping_sub(ONES) & !word;
@@ -179,7 +180,7 @@ mod tests {
         let mut quoted = String::new();
         push_quoted(&mut quoted, &all);
         assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), all);
-        // RFC 8259, section 7, has the two forms of a control character.
+        // RFC 8259, section 7, allows two forms of some control characters.
         let mut quoted = String::new();
         push_quoted(&mut quoted, "a\"b\\c/d\n\0\u{1f}");
         assert_eq!(quoted, r#""a\"b\\c/d\n\u0000\u001f""#);

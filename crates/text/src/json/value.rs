@@ -1,11 +1,11 @@
-//! A whole text as a tree.
+//! A JSON text as a tree.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use super::{JsonError, JsonProblem, JsonReader, JsonToken, push_quoted};
 
-/// A JSON value with all its parts. Numbers are kept as they are written.
+/// A JSON value, including nested values. Numbers are stored as they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JsonValue {
     /// `null`.
@@ -25,16 +25,16 @@ pub enum JsonValue {
 /// The members of an object, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JsonObject {
-    /// Each key with its value. [`JsonValue::parse`] makes objects that have each key once.
+    /// The keys and their values. In objects from [`JsonValue::parse`], all keys are distinct.
     pub members: Vec<(String, JsonValue)>,
 }
 
 impl JsonValue {
-    /// Reads `text`, which has at most [`JsonReader::MAX_DEPTH`] levels.
+    /// Parses `text`, with at most [`JsonReader::MAX_DEPTH`] levels.
     ///
     /// # Errors
     ///
-    /// The text is not JSON, or an object has a key twice.
+    /// Fails if the text is not JSON, or an object contains the same key twice.
     pub fn parse(text: &str) -> Result<Self, JsonError> {
         let mut reader = JsonReader::new(text);
         let value = Self::read(&mut reader)?;
@@ -46,9 +46,9 @@ impl JsonValue {
     ///
     /// # Errors
     ///
-    /// The text has no value here, or an object has a key twice.
+    /// Fails if there is no value at this position, or an object contains the same key twice.
     pub fn read(reader: &mut JsonReader<'_>) -> Result<Self, JsonError> {
-        // The reader limits the depth of the recursion.
+        // The reader limits the depth of recursion.
         Ok(match reader.value()? {
             JsonToken::Null => Self::Null,
             JsonToken::Boolean(value) => Self::Boolean(value),
@@ -77,7 +77,7 @@ impl JsonValue {
         })
     }
 
-    /// Returns the string, if it is one.
+    /// Returns the string, or `None` if the value is not a string.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -86,7 +86,7 @@ impl JsonValue {
         }
     }
 
-    /// Returns the items, if it is an array.
+    /// Returns the items, or `None` if the value is not an array.
     #[must_use]
     pub fn as_array(&self) -> Option<&[Self]> {
         match self {
@@ -95,7 +95,7 @@ impl JsonValue {
         }
     }
 
-    /// Returns the object, if it is one.
+    /// Returns the object, or `None` if the value is not an object.
     #[must_use]
     pub fn as_object(&self) -> Option<&JsonObject> {
         match self {
@@ -104,7 +104,7 @@ impl JsonValue {
         }
     }
 
-    /// Returns the member `key`, if it is an object that has one.
+    /// Returns the member `key` if the value is an object and contains it.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.as_object()?.get(key)
@@ -143,21 +143,21 @@ impl JsonValue {
 }
 
 impl JsonObject {
-    /// Returns the value of a key. The work is linear in the number of members.
+    /// Returns the value of a key. Takes time linear in the number of members.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&JsonValue> {
         let member = self.members.iter().find(|(name, _)| name == key);
         member.map(|(_, value)| value)
     }
 
-    /// Returns the value of a key, to change it. The work is linear in the number of members.
+    /// Returns a mutable reference to the value of a key. Takes time linear in the number of members.
     pub fn get_mut(&mut self, key: &str) -> Option<&mut JsonValue> {
         let member = self.members.iter_mut().find(|(name, _)| name == key);
         member.map(|(_, value)| value)
     }
 }
 
-/// Writes JSON without white space.
+/// Writes JSON without whitespace.
 impl fmt::Display for JsonValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut out = String::new();
