@@ -16,11 +16,11 @@ pub struct CreatedBy {
     pub(crate) compresses_all_pages: bool,
     /// True if it appends eight zeros to the values of each data page.
     pub(crate) appends_zeros: bool,
-    /// True if it truncates upper bounds of byte arrays in column indexes without incrementing them, so that values
-    /// lie above them (segmentio/parquet-go issue 495, fixed in April 2023).
+    /// True if it truncates upper bounds of byte arrays in column indexes without incrementing them. Values may then
+    /// lie above the bounds (segmentio/parquet-go issue 495, fixed in April 2023).
     pub cuts_upper_bounds: bool,
-    /// True if it left the header of the dictionary page out of `total_compressed_size` (PARQUET-816), so the last
-    /// page may start after the end of its column chunk.
+    /// True if it left the header of the dictionary page out of `total_compressed_size` (PARQUET-816). The last page
+    /// may then start after the end of its column chunk.
     pub(crate) omits_dictionary_header: bool,
 }
 

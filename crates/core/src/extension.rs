@@ -119,9 +119,9 @@ pub trait StorageWriter: Send {
     /// Argument if a value cannot be stored. The file cannot be finished then.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>>;
 
-    /// Returns the names of sibling columns, in the same struct or at the top level, that were supplied with the rows
-    /// and reveal values of this field. They are encrypted like the field, unless they are configured by their own
-    /// names. The columns of [`fields`](Self::fields) need not be listed.
+    /// Returns the names of columns that were supplied with the rows and reveal values of this field. They are
+    /// siblings, in the same struct or at the top level. They are encrypted like the field, unless they are
+    /// configured by their own names. The columns of [`fields`](Self::fields) need not be listed.
     fn told_by(&self) -> Vec<String> {
         Vec::new()
     }

@@ -1,4 +1,4 @@
-//! Work shared by threads: the caller, who owns it, and the helpers.
+//! Work shared by threads: the caller that owns it, and the helpers.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -71,7 +71,7 @@ struct Inner<W: Work> {
     state: W::State,
     /// The scratch memory of helpers that have left.
     scratches: Vec<W::Scratch>,
-    /// The number of tasks that were taken and are not finished yet.
+    /// The number of tasks taken and not finished yet.
     running: usize,
     /// True if the state was changed since the caller looked at it.
     is_changed: bool,

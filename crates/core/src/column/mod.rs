@@ -249,7 +249,7 @@ impl ColumnChunkDecoder {
         self.rows.close();
     }
 
-    /// Uses this map to jump to pages with selected rows, unless a header contradicted the map.
+    /// Uses this map to jump to pages with selected rows, unless the map is contradicted.
     pub fn use_map(&mut self, map: Arc<PageMap>) {
         self.pages.use_map(map);
     }

@@ -57,7 +57,7 @@ impl<'t> JsonText<'t> {
 
 /// Returns the character of an escape, and the number of bytes in the escape after the backslash.
 ///
-/// Returns `None` for an unpaired surrogate.
+/// Returns `None` for an invalid escape, such as an unpaired surrogate.
 pub(super) fn unescape(text: &str) -> Option<(char, usize)> {
     let (escape, rest) = text.as_bytes().split_first()?;
     let character = match escape {

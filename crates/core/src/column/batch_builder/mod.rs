@@ -237,7 +237,7 @@ impl BatchBuilder {
         if self.levels_are_bits() {
             return pages.append_bits(rows, validity);
         }
-        // Structs above the leaf may be null too. Without repetition levels, the kernels treat them as zeros.
+        // Structs above the leaf may be null too. The kernels treat an empty slice of repetition levels as zeros.
         let (rep, def) = (&[][..], pages.definition(rows)?);
         for nesting_builder in &mut self.nesting_builders {
             nesting_builder.record(rep, def)?;

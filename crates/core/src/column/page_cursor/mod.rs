@@ -84,7 +84,7 @@ impl PageCursor {
         }
     }
 
-    /// Uses this map to jump to pages with selected rows, unless a header contradicted the map.
+    /// Uses this map to jump to pages with selected rows, unless the map is contradicted.
     pub(super) fn use_map(&mut self, map: Arc<PageMap>) {
         self.believes_headers = !map.is_contradicted();
         self.map = self.believes_headers.then(|| MapUse::new(map));

@@ -9,7 +9,7 @@ use crate::page::{PageStart, SharedPage};
 pub(super) struct SplitEnds {
     /// The first page of the split, until the column has jumped to it.
     pub(super) begin: Option<PageOfRow>,
-    /// A later page whose first row may differ from the expected one.
+    /// The page with the first row after the split, until it is checked. `None` for columns without lists.
     end: Option<PageOfRow>,
     /// Pages that other splits decode too.
     shared: Vec<SharedPage>,
