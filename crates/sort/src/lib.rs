@@ -134,8 +134,8 @@ impl Sorter {
     /// Returns the next rows in sorted order, of all rows taken so far; `None` after the last one.
     ///
     /// # Errors
-    /// Io if temporary files cannot be written or read; Unsupported if the values of one batch are too long for an
-    /// array.
+    /// Io if temporary files cannot be written or read; Limit if the values of one row or of a dictionary are too
+    /// long for an array; Unsupported if rows of this type cannot be sorted.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         if self.output.is_none() {
             self.output = Some(self.start()?);

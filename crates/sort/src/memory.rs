@@ -202,7 +202,8 @@ pub(super) fn bytes_of(batch: &RecordBatch) -> usize {
 }
 
 fn bytes_of_array(array: &ArrayRef) -> usize {
-    /// Sums the lengths in views, which are their first four bytes. Short values are in the view itself.
+    /// Counts the views and the bytes of long values. A view starts with the length of its value, in four bytes.
+    /// Short values are in the view itself.
     fn of_views(views: &[u128]) -> usize {
         let length = |view: &u128| (*view as u32) as usize;
         let long = views.iter().map(length).filter(|length| *length > 12);

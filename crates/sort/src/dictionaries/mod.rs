@@ -74,7 +74,7 @@ impl Dictionaries {
     /// Replaces the keys of a batch by dictionary arrays, which share one dictionary of all batches so far.
     ///
     /// # Errors
-    /// Unsupported if an array of its values would be too long.
+    /// Limit if an array of its values would be too long.
     pub(super) fn put_back(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let mut next = self.dictionaries.iter_mut();
         let columns = batch.columns().iter().zip(self.whole.fields());
