@@ -1,4 +1,4 @@
-//! A test of a column in record batches: of its values, or of its dictionaries.
+//! Tests of a column in record batches, by its values or by the values of its dictionary.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -14,7 +14,7 @@ use super::leaf_test::{Asked, LeafTest};
 use super::position::TextForm;
 use super::predicate::Each;
 
-/// A dictionary of which each value was tested.
+/// The test results of one dictionary.
 #[derive(Debug)]
 struct TestedDictionary {
     values: Weak<dyn Array>,
@@ -26,18 +26,18 @@ struct TestedDictionary {
 pub struct ArrayTest {
     /// The path of the column, from the root.
     path: Vec<String>,
-    /// Below a list: how many of a row's values are to be accepted.
+    /// The number of a row's values that must be accepted, for a column below a list.
     each: Option<Each>,
-    /// None where the test only says what is passed over.
+    /// `None` if the test only rules out rows by metadata.
     test: Option<LeafTest>,
-    /// Dictionaries that are in use: batches have the same one after the other, and threads one each.
+    /// The results for dictionaries in use. Consecutive batches share a dictionary, and each thread may have its own.
     dictionaries: Mutex<Vec<TestedDictionary>>,
 }
 
-/// The field at a path; below lists, where `each` of their values is tested.
+/// Returns the field at a path. With `each`, the path may lead below lists.
 ///
 /// # Errors
-/// Unsupported where there is none.
+/// Unsupported if there is no such field.
 fn field_at(tested: &Schema, path: &[String], each: Option<Each>) -> Result<FieldRef> {
     let unreachable = || Error::unsupported("a test of a field inside of an extension type");
     let (first, rest) = path.split_first().ok_or_else(unreachable)?;
@@ -73,7 +73,7 @@ impl ArrayTest {
         })
     }
 
-    /// Returns a test that rules rows out by metadata, and looks at no values.
+    /// Returns a test that only rules out rows by metadata, and does not look at values.
     pub(super) fn without_values(path: &[String], asked: Asked<'_>) -> Self {
         Self {
             path: path.to_vec(),
@@ -83,20 +83,20 @@ impl ArrayTest {
         }
     }
 
-    /// The test itself; none where it only says what is passed over.
+    /// Returns the test of the values, or `None` if it only rules out rows by metadata.
     pub(super) fn test(&self) -> Option<&LeafTest> {
         self.test.as_ref()
     }
 
-    /// Below a list: how many of a row's values are to be accepted.
+    /// Returns the number of a row's values that must be accepted, for a column below a list.
     pub(super) fn each(&self) -> Option<Each> {
         self.each
     }
 
-    /// One bit a row: whether its value is accepted.
+    /// Returns one bit per row, which is set if the row's value is accepted.
     ///
     /// # Errors
-    /// Argument where the column was not read.
+    /// Argument if the column was not read.
     pub(super) fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
         let Some(test) = &self.test else {
             return Ok(BooleanBuffer::new_set(batch.num_rows()));
@@ -121,7 +121,7 @@ impl ArrayTest {
         test.evaluate(array)
     }
 
-    /// Which values of a dictionary are accepted.
+    /// Returns the accepted values of a dictionary. Each dictionary in use is tested only once, unless threads race.
     fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<Arc<KeyTable>> {
         let lock = || {
             let tested = self.dictionaries.lock();
@@ -148,7 +148,7 @@ impl ArrayTest {
     }
 }
 
-/// The values that are accepted, where structs around them may be null: so are the values then.
+/// Adjusts the accepted rows for null structs around the values: a value in a null struct counts as null.
 pub(super) fn within_structs(
     bits: BooleanBuffer,
     nulls: Option<&NullBuffer>,
@@ -161,7 +161,7 @@ pub(super) fn within_structs(
     }
 }
 
-/// The array at a path, and the nulls of the structs around it.
+/// Returns the array at a path, and the combined nulls of the structs around it.
 fn array_at(path: &[String], batch: &RecordBatch) -> Result<(ArrayRef, Option<NullBuffer>)> {
     let missing = || Error::argument("a tested column was not read");
     let (first, rest) = path.split_first().ok_or_else(missing)?;

@@ -1,4 +1,4 @@
-//! Predicates on record batches that no file is behind.
+//! Evaluation of predicates on record batches without a file.
 
 use herringbone_arrow::array::{BooleanArray, RecordBatch};
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
@@ -11,12 +11,12 @@ use super::leaf_test::Asked;
 use super::predicate::{Expression, Test};
 
 impl Predicate {
-    /// Whether each row of a batch is wanted; null where that is unknown, which wants none. Columns are found by their
-    /// names.
+    /// Evaluates the predicate on each row of a batch. A slot is null if the result is unknown; such a row is not
+    /// selected. Columns are found by their names.
     ///
     /// # Errors
-    /// Unsupported where a column is not there; Argument where a literal cannot be compared with its values; what
-    /// predicates of one's own say.
+    /// Unsupported if a column does not exist; Argument if a literal cannot be compared with the values of its
+    /// column; errors of custom predicates.
     pub fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanArray> {
         let wanted = accepted(&self.0, false, batch)?;
         let refused = accepted(&self.0, true, batch)?;
@@ -24,15 +24,15 @@ impl Predicate {
         Ok(BooleanArray::new(wanted, Some(known)))
     }
 
-    /// Whether it wants no row in which all columns that it looks at are null. Of predicates of one's own that is not
-    /// known, and so not so.
+    /// Returns true if rows in which all tested columns are null are never selected. A custom predicate may select
+    /// such rows.
     #[must_use]
     pub fn rejects_nulls(&self) -> bool {
         rejects_nulls(&self.0, false)
     }
 }
 
-/// Where an expression, or its opposite, is true.
+/// Returns the rows for which an expression, or its negation, is true.
 fn accepted(
     expression: &Expression,
     is_negated: bool,
@@ -71,7 +71,7 @@ fn accepted(
 fn rejects_nulls(expression: &Expression, is_negated: bool) -> bool {
     let mut parts = match expression {
         Expression::Test { column, test, .. } => {
-            // Of a null in place of a list nothing is known.
+            // For a null in place of a list, the result is unknown.
             return is_negated || column.each.is_some() || !matches!(test, Test::IsNull);
         }
         Expression::Rows(_) => return false,
@@ -107,7 +107,7 @@ mod tests {
         assert_eq!(of(col("a").gt(1).not()), [Some(true), None, Some(false)]);
         let is_null = || col("a").is_null();
         assert_eq!(of(is_null()), [Some(false), Some(true), Some(false)]);
-        // Of a null, true or unknown is true.
+        // For a null, `true or unknown` is true.
         assert_eq!(
             of(col("a").gt(1).or(is_null())),
             [Some(false), Some(true), Some(true)]

@@ -1,4 +1,4 @@
-//! Tests of columns below lists: of the bits of all values those of the rows are made.
+//! Tests of columns below lists, which combine the bits of all values into one bit per row.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use super::array_test::within_structs;
 use super::leaf_test::LeafTest;
 use super::predicate::Each;
 
-/// What stands at some place on the way to a column.
+/// A step on the path to a column.
 enum Place<'a> {
-    /// A list of these, and what is left of the path below it.
+    /// A list with this element, and the rest of the path below it.
     List(&'a FieldRef, &'a [String]),
-    /// A struct, the index of its field, and what is left of the path below that.
+    /// A struct: the index of its field, and the rest of the path below that field.
     Struct(usize, &'a [String]),
     /// The column.
     Leaf,
 }
 
-/// What stands at a place of this type, where `path` goes on. Groups that only make a list of what is in it may be left out of the path,
-/// as may the only field of a struct.
+/// Returns the step at a field of this type, where `path` is the rest of the path. The path may omit groups that only
+/// form a list, and the only field of a struct.
 fn place<'a>(data_type: &'a DataType, path: &'a [String]) -> Result<Place<'a>> {
     Ok(match data_type {
         DataType::List(element)
@@ -43,7 +43,8 @@ fn place<'a>(data_type: &'a DataType, path: &'a [String]) -> Result<Place<'a>> {
     })
 }
 
-/// What is left of a path below a list of `element`s: files have one group or two in between, whose names Arrow may not have.
+/// Returns the rest of a path below a list of `element`s. Files have one or two groups in between, whose names the
+/// Arrow schema may lack.
 fn below<'a>(path: &'a [String], element: &FieldRef) -> &'a [String] {
     let mut rests = (0..=2).filter_map(|groups| path.get(groups..));
     match path {
@@ -75,10 +76,10 @@ fn no_column() -> Error {
     Error::unsupported("a test of a column that is not found below its list")
 }
 
-/// The field of the column at the end of a path below a field.
+/// Returns the field of the column at the end of a path below `from`.
 ///
 /// # Errors
-/// Unsupported where there is none.
+/// Unsupported if there is no such column.
 pub(super) fn field<'a>(from: &'a FieldRef, path: &'a [String]) -> Result<&'a FieldRef> {
     let (mut at, mut path) = (from, path);
     loop {
@@ -93,10 +94,10 @@ pub(super) fn field<'a>(from: &'a FieldRef, path: &'a [String]) -> Result<&'a Fi
     }
 }
 
-/// One bit a row: whether so many values of the column at a path are accepted.
+/// Returns one bit per row, which is set if any or all of its values in the column at `path` are accepted.
 ///
 /// # Errors
-/// Argument where the column was not read.
+/// Argument if the column was not read.
 pub(super) fn accepted_rows(
     test: &LeafTest,
     each: Each,
@@ -109,7 +110,7 @@ pub(super) fn accepted_rows(
     accepted(test, each, rest, array)
 }
 
-/// One bit a slot of an array on the way to the column. There are no more of them in one another than the schema has.
+/// Returns one bit per slot of an array on the way to the column. The schema bounds the depth of the recursion.
 fn accepted(
     test: &LeafTest,
     each: Each,
@@ -140,7 +141,7 @@ fn accepted(
     }
 }
 
-/// The values of all lists of an array, and where those of each are.
+/// Returns the values of all lists of an array, and the range of values of each list.
 fn lists(array: &ArrayRef) -> Result<(ArrayRef, Vec<Range<usize>>)> {
     fn between<O: OffsetSizeTrait>(offsets: &[O]) -> Vec<Range<usize>> {
         let ends = offsets.iter().skip(1).map(|end| end.as_usize());

@@ -1,4 +1,4 @@
-//! A predicate that has met a file: its columns found, its literals made keys.
+//! A predicate bound to a file: its columns are resolved, and its literals are converted to keys.
 
 use std::sync::Arc;
 
@@ -18,14 +18,14 @@ use super::verdicts::Verdicts;
 use super::wanted_columns::as_wanted;
 use super::{LeafSource, Predicate, ResolvedLeaf, RowPredicate};
 
-/// What is known of some rows without looking at them.
+/// A conclusion about a set of rows, reached without looking at their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// None of them is wanted.
+    /// No row is selected.
     None,
-    /// Some of them may be.
+    /// Some rows may be selected.
     Some,
-    /// All of them are.
+    /// All rows are selected.
     All,
 }
 
@@ -42,7 +42,8 @@ enum Node {
     Test(usize),
     And(Vec<Self>),
     Or(Vec<Self>),
-    /// What is true wherever a test of one's own is: rows are passed over by it, and none is tested.
+    /// A condition that only rules out rows by metadata, and is not evaluated: a custom predicate implies it, or an
+    /// earlier stage tests it.
     Implied(Box<Self>),
 }
 
@@ -51,11 +52,11 @@ enum Node {
 pub enum BoundTest {
     /// A test of one leaf.
     Leaf(Box<LeafNode>),
-    /// Of a column of a wanted schema that no leaf of the file is alone.
+    /// A test of a column of a wanted schema that does not correspond to a single leaf of the file.
     Unstored {
         /// The test of the values.
         test: ArrayTest,
-        /// The verdict on all rows of the file, as far as it is known without their values.
+        /// The verdict on all rows of the file, reached without their values.
         verdict: Verdict,
     },
     /// A custom predicate.
@@ -67,20 +68,20 @@ pub enum BoundTest {
 pub struct LeafNode {
     /// The ordinal of the leaf in the Parquet schema.
     pub leaf: usize,
-    /// For the array that is read.
+    /// The test of the decoded array.
     array: ArrayTest,
-    /// The type that it becomes under a wanted schema.
+    /// The type of the column under a wanted schema.
     wanted: Option<DataType>,
-    /// For the bounds of its statistics, if they can be compared.
+    /// The test of the bounds in statistics, if they can be compared.
     pub bounds: Option<BoundsTest>,
 }
 
 /// The columns that a stage of a filter tests.
 #[derive(Debug, Clone, Copy)]
 pub struct TestedColumns<'a> {
-    /// Their schema in the batches that are tested.
+    /// The schema of these columns in the tested batches.
     pub schema: &'a Schema,
-    /// Their leaves in the file, if the predicate has the paths of a wanted schema.
+    /// The leaves of these columns in the file, if the predicate has the paths of a wanted schema.
     pub resolved: Option<&'a [ResolvedLeaf]>,
 }
 
@@ -116,20 +117,20 @@ impl BoundPredicate {
         })
     }
 
-    /// Its tests.
+    /// Returns the tests of the predicate.
     pub fn tests(&self) -> &[BoundTest] {
         &self.tests
     }
 
-    /// One bit a row: whether it is wanted.
+    /// Returns one bit per row, which is set if the row is selected.
     ///
     /// # Errors
-    /// What predicates of one's own say.
+    /// Errors of custom predicates.
     pub fn evaluate(&self, batch: &RecordBatch) -> Result<BooleanBuffer> {
         self.root.evaluate(&self.tests, batch, None)
     }
 
-    /// What is known of the rows of a row group, by what is known of each test.
+    /// Combines the verdicts of the tests into verdicts on the rows of a row group.
     pub fn verdicts(&self, of_tests: &[Verdicts], num_rows: u64) -> Verdicts {
         self.root.verdicts(of_tests, num_rows)
     }
@@ -155,7 +156,7 @@ impl Binder<'_> {
         };
         Ok(match expression {
             Expression::Not(inner) => self.node(inner, !is_negated)?,
-            // Not both is not one or not the other.
+            // `not (a and b)` is `not a or not b`.
             Expression::And(parts) if is_negated => Node::Or(nodes(parts)?),
             Expression::Or(parts) if is_negated => Node::And(nodes(parts)?),
             Expression::And(parts) => Node::And(nodes(parts)?),
@@ -196,7 +197,7 @@ impl Binder<'_> {
 
     fn rows(&mut self, predicate: &Arc<dyn RowPredicate>, is_negated: bool) -> Result<Node> {
         let implied = match is_negated {
-            // It knows the names of the file.
+            // The implied predicate has the names of the file.
             _ if self.has_wanted_schema() => None,
             true => None,
             false => predicate.implied(self.schema)?,
@@ -219,7 +220,7 @@ impl Binder<'_> {
         Ok(node)
     }
 
-    /// A test of a leaf, which `wanted` tells of under a wanted schema.
+    /// Creates a test of a leaf. `wanted` is its type under a wanted schema.
     fn leaf(
         &self,
         leaf: usize,
@@ -235,7 +236,7 @@ impl Binder<'_> {
         })))
     }
 
-    /// A test of a column of a wanted schema.
+    /// Creates a test of a column of a wanted schema.
     fn wanted(&self, path: &[String], asked: Asked<'_>) -> Result<BoundTest> {
         let mut leaves = self.tested.iter().filter_map(|it| it.resolved).flatten();
         let known = leaves.find(|leaf| leaf.path == path);
@@ -260,7 +261,7 @@ impl Binder<'_> {
         Ok(BoundTest::Unstored { test, verdict })
     }
 
-    /// A test of the array of a column. The first stage that has the column determines its type.
+    /// Creates a test of the array of a column. The first stage that has the column determines its type.
     fn array(&self, path: &[String], asked: Asked<'_>) -> Result<ArrayTest> {
         if !self.looks_at_values {
             return Ok(ArrayTest::without_values(path, asked));
@@ -276,8 +277,8 @@ impl Binder<'_> {
 }
 
 impl Node {
-    /// Returns one bit per row, which is set if the row is selected. Outside of `among`, bits can be anything: a custom predicate
-    /// sees only the rows in it.
+    /// Returns one bit per row, which is set if the row is selected. Bits outside `among` are unspecified: a custom
+    /// predicate sees only the rows in `among`.
     fn evaluate(
         &self,
         tests: &[BoundTest],
@@ -313,7 +314,7 @@ impl Node {
         }
     }
 
-    /// Returns true if it has a custom predicate that is evaluated.
+    /// Returns true if the node contains a custom predicate that is evaluated.
     fn has_rows(&self, tests: &[BoundTest]) -> bool {
         match self {
             Self::Test(test) => matches!(tests.get(*test), Some(BoundTest::Rows(_))),
@@ -354,10 +355,10 @@ impl BoundTest {
         }
     }
 
-    /// What the metadata of a row group tells, its statistics among it.
+    /// Returns a verdict on all rows of a row group by its metadata, including its statistics.
     ///
     /// # Errors
-    /// Corrupt where the metadata of a column chunk cannot be decoded; what predicates of one's own say.
+    /// Corrupt if the metadata of a column chunk cannot be decoded; errors of custom predicates.
     pub fn verdict(&self, metadata: &FileMetadata, row_group: usize) -> Result<Verdict> {
         match self {
             Self::Leaf(leaf) => leaf.verdict(metadata, row_group),
@@ -368,10 +369,10 @@ impl BoundTest {
 }
 
 impl LeafNode {
-    /// Whether no value of these, or each of them, is accepted: those of a dictionary.
+    /// Returns a verdict on rows whose values all occur in `values`, which are those of a dictionary.
     ///
     /// # Errors
-    /// Unsupported where the array has another layout than the test was made for.
+    /// Unsupported if the test was not made for the layout of the array.
     pub fn verdict_of_values(&self, values: &ArrayRef) -> Result<Verdict> {
         let test = self.array.test();
         let Some(test) = test.filter(|test| test.is_of_values()) else {
@@ -380,7 +381,7 @@ impl LeafNode {
         let Some(values) = as_wanted(values, self.wanted.as_ref()) else {
             return Ok(Verdict::Some);
         };
-        // Of an empty list all values are accepted.
+        // `all` accepts an empty list, whatever the values are.
         if self.array.each() == Some(Each::All) {
             return Ok(Verdict::Some);
         }

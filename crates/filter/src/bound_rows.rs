@@ -1,7 +1,7 @@
 //! A custom predicate for one file.
 //!
 //! ```text
-//! tested batch ── the named columns ── the rows that are left ──► test ──► one bit per row
+//! tested batch ── the named columns ── the remaining rows ──► test ──► one bit per row
 //! ```
 
 use std::fmt;
@@ -23,11 +23,11 @@ use crate::pruning::ColumnBoundsDecoder;
 pub struct BoundRows {
     predicate: Arc<dyn RowPredicate>,
     is_negated: bool,
-    /// `None` if it only rules rows out by metadata.
+    /// `None` if the predicate only rules out rows by metadata.
     test: Option<(NamedColumns, RowTest)>,
-    /// The leaves whose page bounds it looks at.
+    /// The leaves whose page bounds the predicate looks at.
     pages: Vec<(usize, ColumnBoundsDecoder)>,
-    /// False if its names are those of a wanted schema, so that it must not see metadata of the file.
+    /// False if the names are those of a wanted schema. The predicate must not see metadata of the file then.
     knows_metadata: bool,
 }
 
@@ -52,10 +52,10 @@ impl BoundRows {
         }
     }
 
-    /// Binds it to the batches of a schema.
+    /// Binds the predicate to the batches of a schema.
     ///
     /// # Errors
-    /// Argument if they lack a column that it named; errors of the predicate.
+    /// Argument if the schema lacks a column that the predicate named; errors of the predicate.
     pub(super) fn with_columns(mut self, tested: &Schema) -> Result<Self> {
         let columns = NamedColumns::new(&*self.predicate, tested)?;
         let test = self.predicate.bind(&columns.schema)?;
@@ -63,10 +63,10 @@ impl BoundRows {
         Ok(self)
     }
 
-    /// Lets it see the metadata of a file.
+    /// Gives the predicate access to the metadata of a file.
     ///
     /// # Errors
-    /// Argument if the file lacks a leaf whose page bounds it looks at.
+    /// Argument if the file lacks a leaf whose page bounds the predicate looks at.
     pub(super) fn with_metadata(
         mut self,
         metadata: &FileMetadata,
@@ -83,11 +83,11 @@ impl BoundRows {
         Ok(self)
     }
 
-    /// Returns one bit per row, which is set if the row is selected. The predicate sees only the rows `among` these; the other
-    /// bits can be anything.
+    /// Returns one bit per row, which is set if the row is selected. The predicate sees only the rows in `among`; the
+    /// other bits are unspecified.
     ///
     /// # Errors
-    /// Errors of the predicate; Argument if it answers for another number of rows.
+    /// Errors of the predicate; Argument if it answers for a different number of rows.
     pub(super) fn evaluate(
         &self,
         batch: &RecordBatch,
@@ -147,15 +147,15 @@ impl BoundRows {
         Ok(self.of_predicate(self.predicate.verdict(metadata, row_group)?))
     }
 
-    /// Returns the leaves whose page bounds it looks at.
+    /// Returns the leaves whose page bounds the predicate looks at.
     pub fn page_leaves(&self) -> impl Iterator<Item = usize> {
         self.pages.iter().map(|(leaf, _)| *leaf)
     }
 
-    /// Returns a verdict on each page of a leaf, which have these `rows`.
+    /// Returns a verdict on each page of a leaf. `rows` are the rows of each page.
     ///
     /// # Errors
-    /// Errors of the predicate; Argument if it answers for another number of pages.
+    /// Errors of the predicate; Argument if it answers for a different number of pages.
     pub fn verdicts_of_pages(
         &self,
         leaf: usize,
@@ -166,7 +166,7 @@ impl BoundRows {
         let mut known = Verdicts::all(num_rows, Verdict::Some);
         let columns_of_leaf = self.pages.iter().enumerate();
         for (column, (_, decoder)) in columns_of_leaf.filter(|(_, (it, _))| *it == leaf) {
-            // Damaged bounds show nothing.
+            // Damaged bounds do not rule out anything.
             let Ok(bounds) = decoder.pages(columns, offsets, num_rows) else {
                 continue;
             };
@@ -187,8 +187,8 @@ impl BoundRows {
         Ok(known)
     }
 
-    /// Returns the verdict on rows on which the predicate, or its opposite, has this one. If it selects none, they may all be
-    /// null, which the opposite does not select either.
+    /// Converts a verdict of the predicate to that of its negation, if it is negated. If the predicate selects none
+    /// of the rows, they may all be null, and the negation does not select nulls either.
     fn of_predicate(&self, verdict: Verdict) -> Verdict {
         match (verdict, self.is_negated) {
             (Verdict::All, true) => Verdict::None,
@@ -202,7 +202,7 @@ impl BoundRows {
 #[derive(Debug)]
 struct NamedColumns {
     schema: SchemaRef,
-    /// For each column: the index of its root, then those of the fields that lead to it.
+    /// For each column: the index of its root, followed by those of the fields that lead to it.
     places: Vec<Vec<usize>>,
 }
 
@@ -243,7 +243,8 @@ fn invalid(error: ArrowError) -> Error {
     Error::corrupt(error.to_string())
 }
 
-/// Finds the field at a path through structs; of a path that leads into something else, the field that this is.
+/// Finds the field at a path through structs. If the path leads into something other than a struct, returns that
+/// field.
 fn find(tested: &Schema, path: &[String]) -> Option<(Vec<usize>, FieldRef)> {
     let (first, rest) = path.split_first()?;
     let (index, mut field) = tested.fields().find(first)?;
@@ -266,7 +267,7 @@ fn find(tested: &Schema, path: &[String]) -> Option<(Vec<usize>, FieldRef)> {
     Some((place, field))
 }
 
-/// Returns the array at a place, which is null wherever a struct around it is.
+/// Returns the array at a place, which is null wherever a struct around it is null.
 fn array_at(batch: &RecordBatch, place: &[usize]) -> Option<Result<ArrayRef>> {
     let (root, below) = place.split_first()?;
     let mut array = batch.columns().get(*root)?;

@@ -1,4 +1,4 @@
-//! A test of a leaf, asked about rows of which bounds are known: those of a row group, or of a page.
+//! Tests of a leaf by known bounds on the values of its rows, in a row group or a page.
 
 use herringbone_arrow::array::{Array as _, ArrayRef, new_null_array};
 use herringbone_arrow::schema::DataType;
@@ -20,23 +20,25 @@ use crate::pruning::index_trust::{IndexTrust, has_nulls_of_chunk};
 #[derive(Debug)]
 pub struct BoundsTest {
     decoder: BoundsDecoder,
-    /// What makes bounds of the wanted type of them.
+    /// The conversion of bounds to the wanted type.
     cast: BoundsCast,
     test: LeafTest,
-    /// Whether the older `min` and `max` follow the order of the column.
+    /// True if the older `min` and `max` follow the order of the column.
     is_signed: bool,
-    /// Whether `min_value` and `max_value` do.
+    /// True if `min_value` and `max_value` follow the order of the column.
     is_ordered: bool,
     is_float: bool,
-    /// Whether a row may have several values, of which one is enough, or none.
+    /// True if the column lies below a list. A row may then have no value or several, and one accepted value is
+    /// enough.
     is_below_list: bool,
     trust: IndexTrust,
-    /// The only values that it accepts, as bloom filters hash them, if there are few.
+    /// The hashes of all values that the test accepts, as bloom filters compute them, if there are few.
     hashes: Option<Vec<u64>>,
 }
 
 impl BoundsTest {
-    /// How bounds of a leaf, which may have another wanted type, are tested; none where nothing is to be learned from them.
+    /// Creates the test for bounds of a leaf, which may have a different wanted type. Returns `None` if bounds cannot
+    /// decide the test.
     pub(super) fn new(
         metadata: &FileMetadata,
         schema: &ParquetSchema,
@@ -51,7 +53,7 @@ impl BoundsTest {
         };
         let form = TextForm::of_leaf(schema, leaf);
         let test = LeafTest::new(asked, cast.data_type(data_type), form).ok()?;
-        // Of lists that are empty or null, bounds know nothing.
+        // Bounds do not cover empty or null lists.
         let is_unknown = |each| each == Each::All || !test.is_of_values();
         if asked.each.is_some_and(is_unknown) {
             return None;
@@ -83,15 +85,15 @@ impl BoundsTest {
         })
     }
 
-    /// The only values that it accepts, as bloom filters hash them, if there are few.
+    /// Returns the hashes of all values that the test accepts, as bloom filters compute them, if there are few.
     pub fn hashes(&self) -> Option<&[u64]> {
         self.hashes.as_deref()
     }
 
-    /// What the statistics of a column chunk tell of its `rows` rows.
+    /// Returns a verdict on the `rows` rows of a column chunk by its statistics.
     ///
     /// # Errors
-    /// Unsupported where the column has no Arrow array.
+    /// Unsupported if the column has no Arrow array.
     pub(crate) fn verdict(&self, statistics: &Statistics, rows: u64) -> Result<Verdict> {
         let nulls = statistics.null_count;
         let nulls = nulls.and_then(|nulls| u64::try_from(nulls).ok());
@@ -113,11 +115,11 @@ impl BoundsTest {
         Ok(self.verdict_of(counts, bounds.next().flatten(), bounds.next().flatten()))
     }
 
-    /// What a column index tells of pages, each of which has these rows of the row group, in a chunk with these statistics.
-    /// Without an order that is known, it tells of nulls alone.
+    /// Returns verdicts on the pages of a chunk by its column index. `pages` are the rows of each page, and `chunk`
+    /// has the statistics of the chunk. Without a known order, only null counts are used.
     ///
     /// # Errors
-    /// Unsupported where the column has no Arrow array.
+    /// Unsupported if the column has no Arrow array.
     pub fn verdicts_of_pages(
         &self,
         index: &ColumnIndex,
@@ -145,7 +147,7 @@ impl BoundsTest {
         Ok(Verdicts::from_ends(verdicts))
     }
 
-    /// What a column index counts in a page of so many rows.
+    /// Returns the counts in a column index for a page of `rows` rows.
     fn counts(&self, index: &ColumnIndex, page: usize, rows: u64) -> Counts {
         let count = |counts: &Option<Vec<i64>>| {
             let count = counts.as_ref().and_then(|counts| counts.get(page).copied());
@@ -156,7 +158,7 @@ impl BoundsTest {
         Counts {
             nulls: match (is_said_to_be_null, nulls) {
                 (true, _) if !self.trust.is_null_page(index, page) => None,
-                // One of the two is wrong. Below lists there are more nulls than rows.
+                // The flag or the count is wrong. Below lists, a page may have more nulls than rows.
                 (true, Some(nulls)) if nulls < rows || (nulls > rows && !self.is_below_list) => {
                     None
                 }
@@ -168,8 +170,8 @@ impl BoundsTest {
         }
     }
 
-    /// Whether bounds of pages reach as far as those of their chunk, which has all values of the pages. Where the bounds of a
-    /// page are not known, they may.
+    /// Returns true if the bounds of the pages reach those of their chunk, which has all values of the pages. A page
+    /// with unknown bounds may reach them.
     fn reaches(
         &self,
         index: &ColumnIndex,
@@ -196,7 +198,7 @@ impl BoundsTest {
         Ok(min.as_ref().is_none_or(reaches_min) && max.as_ref().is_none_or(reaches_max))
     }
 
-    /// Bounds as they are compared; none where there is none, or it is of no use.
+    /// Converts bounds to keys. A key is `None` if the bound is missing or unusable.
     fn keys(&self, bounds: &[Option<&[u8]>]) -> Result<Vec<Option<Key>>> {
         let values = self.bounds(bounds)?;
         let keys = (0..bounds.len()).map(|slot| {
@@ -206,7 +208,8 @@ impl BoundsTest {
         Ok(keys.collect())
     }
 
-    /// Bounds of the type that is tested; null where they have no place in it, so that values may not either.
+    /// Converts bounds to the tested type. If one of them cannot be represented in it, neither may values be, and all
+    /// results are null.
     fn bounds(&self, bounds: &[Option<&[u8]>]) -> Result<ArrayRef> {
         let decoded = self.decoder.decode(bounds)?;
         let data_type = self.cast.data_type(decoded.data_type());
@@ -222,7 +225,7 @@ impl BoundsTest {
             max,
             may_have_nan: self.is_float && counts.nans != Some(0),
         };
-        // Bounds the wrong way round say nothing.
+        // Bounds in the wrong order are ignored.
         if let (Some(min), Some(max)) = (&facts.min, &facts.max)
             && min.is_above(max)
         {
@@ -235,7 +238,7 @@ impl BoundsTest {
     }
 }
 
-/// Counts of some rows, as far as they are known.
+/// Counts for some rows. Unknown counts are `None`.
 struct Counts {
     nulls: Option<u64>,
     nans: Option<u64>,

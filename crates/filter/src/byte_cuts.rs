@@ -1,4 +1,4 @@
-//! Byte arrays against the cuts of a set of them: as a rule the first eight bytes decide.
+//! Tests of byte arrays against the cuts of a set. The first eight bytes usually decide.
 
 use std::cmp::Ordering;
 
@@ -9,14 +9,14 @@ use herringbone_kernels::between::{between, first_bytes, first_of};
 
 use super::ranges::{Cut, Ranges};
 
-/// Above so many cuts each value looks for its place among them; otherwise all values are compared with one cut after the
-/// other.
+/// The number of cuts above which each value is located by binary search. Up to this number, all values are compared
+/// with one cut after another.
 const MANY_CUTS: usize = 4;
 
-/// A set of byte arrays, made ready for tests of many.
+/// A set of byte arrays, prepared for testing many values.
 pub(super) struct ByteCuts<'a> {
     starts_inside: bool,
-    /// The first bytes of each cut, and the cut: ascending.
+    /// The first bytes of each cut, and the cut. Ascending.
     cuts: Vec<(u64, &'a Cut<Vec<u8>>)>,
 }
 
@@ -29,7 +29,7 @@ impl<'a> ByteCuts<'a> {
         }
     }
 
-    /// Which slots of an array are inside; those of nulls may be or not.
+    /// Returns the slots of an array that are inside. The bits of null slots are unspecified.
     pub(super) fn accepted<T: ByteArrayType>(&self, array: &GenericByteArray<T>) -> BooleanBuffer
     where
         T::Native: AsRef<[u8]>,
@@ -61,7 +61,7 @@ impl<'a> ByteCuts<'a> {
         BooleanBuffer::new(inside.into(), 0, array.len())
     }
 
-    /// Whether a value is inside.
+    /// Returns true if a value is inside.
     #[inline]
     pub(super) fn contains(&self, value: &[u8]) -> bool {
         let first = first_of(value);
@@ -73,7 +73,7 @@ impl<'a> ByteCuts<'a> {
     }
 }
 
-/// Whether a value lies behind a cut.
+/// Returns true if a value lies after a cut.
 fn is_behind(cut: &Cut<Vec<u8>>, value: &[u8]) -> bool {
     match cut.key.as_slice().cmp(value) {
         Ordering::Equal => !cut.is_behind,

@@ -1,4 +1,4 @@
-//! Tests of arrays: one bit a slot.
+//! Tests of arrays, which return one bit per slot.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::*;
@@ -13,10 +13,10 @@ use super::byte_cuts::ByteCuts;
 use super::leaf_test::{Key, LeafTest};
 use super::ranges::Ranges;
 
-/// Which slots a test accepts.
+/// Returns the slots that a test accepts.
 ///
 /// # Errors
-/// Unsupported where the layout is not one that the test was made for.
+/// Unsupported if the test was not made for the layout of the array.
 pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
     let bits = match array.data_type() {
         DataType::Dictionary(_, _) => {
@@ -33,10 +33,10 @@ pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffe
     Ok(nulls_too(test, array, bits))
 }
 
-/// Which slots of a dictionary array a test accepts that accepts these of its values.
+/// Returns the slots of a dictionary array that a test accepts, given the accepted `values` of its dictionary.
 ///
 /// # Errors
-/// Unsupported where the array has no dictionary.
+/// Unsupported if the array has no dictionary.
 pub(super) fn accepted_of_dictionary(
     test: &LeafTest,
     array: &ArrayRef,
@@ -44,7 +44,7 @@ pub(super) fn accepted_of_dictionary(
 ) -> Result<BooleanBuffer> {
     macro_rules! keys {
         ($type:ty) => {
-            // Keys of nulls may be anything.
+            // The keys of null slots are unspecified.
             values.accepted(array.as_dictionary::<$type>().keys().values())
         };
     }
@@ -64,7 +64,7 @@ pub(super) fn accepted_of_dictionary(
     Ok(nulls_too(test, array, bits))
 }
 
-/// Leaves values as they are accepted, and decides on the nulls.
+/// Completes the bits of valid slots with the result for null slots.
 fn nulls_too(test: &LeafTest, array: &ArrayRef, bits: BooleanBuffer) -> BooleanBuffer {
     let nulls = array.logical_nulls();
     match (test, nulls) {
@@ -77,7 +77,7 @@ fn nulls_too(test: &LeafTest, array: &ArrayRef, bits: BooleanBuffer) -> BooleanB
     }
 }
 
-/// The same, where nulls may be anything.
+/// Returns the slots that a test accepts. The bits of null slots are unspecified.
 pub(super) fn accepted_of_values(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
     match test {
         LeafTest::Nothing | LeafTest::Null { .. } => Ok(BooleanBuffer::new_unset(array.len())),
@@ -115,7 +115,7 @@ fn each_bytes(array: &ArrayRef, is_accepted: impl Fn(&[u8]) -> bool) -> Result<B
     macro_rules! each {
         ($array:expr) => {{
             let array = $array;
-            // Nulls have bytes as well: none, or some.
+            // Null slots have bytes too, possibly none.
             BooleanBuffer::collect_bool(array.len(), |slot| is_accepted(array.value(slot).as_ref()))
         }};
     }
@@ -131,9 +131,9 @@ fn each_bytes(array: &ArrayRef, is_accepted: impl Fn(&[u8]) -> bool) -> Result<B
     })
 }
 
-/// Numbers as they lie in an array, with the keys that order them.
+/// Numbers stored in arrays, which have keys that order them.
 trait Ordered: OrderKey {
-    /// The keys from `low` to `high` that there are; none where there are none.
+    /// Returns the bounds of the keys from `low` to `high` that the type can represent, or `None` if there are none.
     fn clip(low: i256, high: i256) -> Option<(Self::Key, Self::Key)>;
 }
 
@@ -169,7 +169,7 @@ macro_rules! ordered_floats {
 
 ordered_floats! { f32 f64 }
 
-/// From the least to the greatest key of each piece, both included.
+/// Returns the least and the greatest key of each piece, both inclusive.
 fn intervals<T: Ordered>(keys: &Ranges<i256>) -> Vec<(T::Key, T::Key)> {
     let one = i256::from_i128(1);
     let pieces = keys.pieces();
@@ -200,7 +200,7 @@ fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
     match intervals::<T>(keys).as_slice() {
         [] => BooleanBuffer::new_unset(values.len()),
         [(low, high)] => between(values, *low, *high),
-        // All but something, as a rule.
+        // Two pieces are usually everything but one interval.
         two @ [_, _] => match intervals::<T>(&keys.clone().complement()).as_slice() {
             [(low, high)] => !&between(values, *low, *high),
             _ => collect(&|key| two.iter().any(|(low, high)| *low <= key && key <= *high)),
@@ -212,13 +212,13 @@ fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
     }
 }
 
-/// One bit a value.
+/// Returns one bit per value.
 fn between<T: Ordered>(values: &[T], low: T::Key, high: T::Key) -> BooleanBuffer {
     let words = herringbone_kernels::between::between(values, (low, high));
     BooleanBuffer::new(words.into(), 0, values.len())
 }
 
-/// Calls a macro with the Arrow type of primitive arrays.
+/// Calls a macro with the Arrow type of a primitive array.
 macro_rules! with_primitive {
     ($data_type:expr, $visit:ident, $other:expr) => {
         match $data_type {
@@ -283,7 +283,7 @@ fn accepted_keys(keys: &Ranges<i256>, array: &ArrayRef) -> Result<BooleanBuffer>
     with_primitive!(array.data_type(), of, Err(no_layout(array.data_type())))
 }
 
-/// The value of a slot as tests compare it; none where it is null, or of a type without an order.
+/// Returns the value of a slot as a key for comparisons, or `None` if it is null or its type has no order.
 pub(super) fn key_at(array: &ArrayRef, slot: usize) -> Option<Key> {
     if array.is_null(slot) {
         return None;
@@ -319,7 +319,7 @@ pub(super) fn key_at(array: &ArrayRef, slot: usize) -> Option<Key> {
     Some(Key::Bytes(bytes.to_vec()))
 }
 
-/// Keys of all numbers.
+/// Keys that can be widened to 256 bits.
 trait Wide {
     fn wide(self) -> i256;
 }

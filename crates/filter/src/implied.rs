@@ -1,4 +1,4 @@
-//! What a predicate implies of columns that are cheaper than its own.
+//! Implied predicates on columns that are cheaper to read than those of the predicates themselves.
 
 use herringbone_format::Result;
 use herringbone_schema::ParquetSchema;
@@ -6,8 +6,9 @@ use herringbone_schema::ParquetSchema;
 use super::Predicate;
 use super::predicate::Expression;
 
-/// Returns a predicate that is true wherever all `operands` are, and looks at other columns in place of those of custom predicates
-/// that [ask for it](super::RowPredicate::tests_implied). Returns `None` if there is no such predicate among them.
+/// Returns a predicate that is true wherever all `operands` are true. Custom predicates that [request
+/// it](super::RowPredicate::tests_implied) are replaced by those that they imply, which test other columns. Returns
+/// `None` if nothing was replaced.
 ///
 /// # Errors
 /// Errors of the custom predicates.
@@ -18,7 +19,7 @@ pub fn implied_first(operands: &[Predicate], schema: &ParquetSchema) -> Result<O
     Ok(implied.filter(|_| replaced).map(Predicate))
 }
 
-/// None where nothing is implied.
+/// Returns `None` if nothing is implied.
 fn implied(
     expression: &Expression,
     schema: &ParquetSchema,
@@ -34,7 +35,7 @@ fn implied(
             *replaced |= implied.is_some();
             implied.map(|it| it.0)
         }
-        // Of rows that are not wanted nothing is implied.
+        // The negation of a custom predicate does not imply anything.
         Expression::Not(_) => (!expression.has_rows()).then(|| expression.clone()),
         Expression::And(parts) => {
             let parts = parts

@@ -1,4 +1,4 @@
-//! A test of one column, made for the Arrow type that the column has.
+//! A test of one column, created for its Arrow type.
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{BooleanBuffer, i256};
@@ -14,39 +14,40 @@ use super::predicate::{Column, Comparison, Each, Test};
 use super::ranges::{Cut, Ranges};
 use super::{Literal, Verdict};
 
-/// What a test accepts.
+/// The values that a test accepts.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum LeafTest {
-    /// Nothing: it compares with a null.
+    /// None, because the test compares with a null.
     Nothing,
-    /// Nulls, or else all values.
+    /// Nulls if `is_null`, and all other values otherwise.
     Null { is_null: bool },
     /// Values with these keys.
     Keys(Ranges<i256>),
-    /// These bytes.
+    /// Byte arrays in these ranges.
     Bytes(Ranges<Vec<u8>>),
-    /// Text that matches, or else text that does not.
+    /// Text that matches the pattern, or text that does not if negated.
     Like {
         pattern: LikePattern,
         is_negated: bool,
     },
 }
 
-/// What is known of the values of a column in some rows. What is not known is none.
+/// Facts about the values of a column in some rows. Unknown facts are `None`.
 #[derive(Debug, Default)]
 pub(super) struct Facts {
-    /// Rows without a value.
+    /// The number of rows without a value.
     pub(super) nulls: Option<u64>,
-    /// How many rows there are.
+    /// The number of rows.
     pub(super) rows: u64,
-    /// A bound that no value is below, and one that no value is above.
+    /// A lower bound: no value is below it.
     pub(super) min: Option<Key>,
+    /// An upper bound: no value is above it.
     pub(super) max: Option<Key>,
-    /// Whether there may be NaNs, of which bounds know nothing.
+    /// True if there may be NaNs, which bounds do not cover.
     pub(super) may_have_nan: bool,
 }
 
-/// A value as it is compared.
+/// A value in the form in which it is compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Key {
     Number(i256),
@@ -54,12 +55,12 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// Whether it is that of NaN, among keys of floating-point numbers.
+    /// Returns true if this is the key of NaN, among keys of floating-point numbers.
     pub(super) fn is_nan(&self) -> bool {
         *self == Self::Number(nan())
     }
 
-    /// Whether it is above another one of the same type.
+    /// Returns true if this key is above another one of the same type.
     pub(super) fn is_above(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Number(one), Self::Number(other)) => one > other,
@@ -69,14 +70,14 @@ impl Key {
     }
 }
 
-/// What is asked about the values of a column.
+/// A test requested for the values of a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub(super) test: &'a Test,
     pub(super) is_negated: bool,
-    /// Whether floating-point numbers compare as IEEE 754 has them.
+    /// True if floating-point numbers compare as in IEEE 754.
     pub(super) is_ieee: bool,
-    /// Below a list: how many of a row's values are to be accepted.
+    /// The number of a row's values that must be accepted, for a column below a list.
     pub(super) each: Option<Each>,
 }
 
@@ -92,10 +93,10 @@ impl<'a> Asked<'a> {
 }
 
 impl LeafTest {
-    /// The test for values of `data_type`, which text stands for in a form.
+    /// Creates the test for values of `data_type`. `form` is the meaning of text literals.
     ///
     /// # Errors
-    /// Argument where a literal cannot be compared with them; Unsupported where they have no order.
+    /// Argument if a literal cannot be compared with the values.
     pub(super) fn new(asked: Asked<'_>, data_type: &DataType, form: TextForm) -> Result<Self> {
         let Asked {
             test, is_negated, ..
@@ -111,7 +112,7 @@ impl LeafTest {
                     is_null: !is_negated,
                 });
             }
-            // Of a column of nulls there is nothing that a comparison accepts.
+            // In a column of nulls, a comparison does not accept anything.
             _ if value_type.is_null() => return Ok(Self::Nothing),
             Test::IsNan if value_type.is_floating() => Self::Keys(Ranges::points(vec![nan()])),
             Test::IsNan => {
@@ -169,8 +170,8 @@ impl LeafTest {
         })
     }
 
-    /// The test for values between two literals, one of which is null: no value is known to be between them, but those
-    /// on the wrong side of the other literal are known not to be.
+    /// Creates the test for values between two literals, one of which is null. Values on the wrong side of the other
+    /// literal are known not to lie between them. For all others, the result is unknown.
     fn between_null(
         (low, high): (&Literal, &Literal),
         asked: Asked<'_>,
@@ -181,7 +182,7 @@ impl LeafTest {
             Literal::Null => (Comparison::LessOrEqual, high),
             low => (Comparison::GreaterOrEqual, low),
         };
-        // Made in any case, so that a literal of another kind is an error.
+        // Always created, so that a literal of the wrong kind is an error.
         let test = Test::Compare(comparison, literal.clone());
         let other = Self::new(
             Asked {
@@ -197,23 +198,23 @@ impl LeafTest {
         })
     }
 
-    /// Whether it asks for values, and not for nulls.
+    /// Returns true if this tests values rather than nulls.
     pub(super) fn is_of_values(&self) -> bool {
         matches!(self, Self::Keys(_) | Self::Bytes(_) | Self::Like { .. })
     }
 
-    /// Which of the values, that are null nowhere else, it accepts.
+    /// Returns the accepted slots of an array, whose nulls are all in the array itself.
     ///
     /// # Errors
-    /// Unsupported where the array has another layout than the type the test was made for.
+    /// Unsupported if the test was not made for the layout of the array.
     pub(super) fn evaluate(&self, array: &ArrayRef) -> Result<BooleanBuffer> {
         evaluate::accepted(self, array)
     }
 
-    /// The same for a dictionary array, of which it is known which of its values it accepts.
+    /// Returns the accepted slots of a dictionary array, given the `accepted` values of its dictionary.
     ///
     /// # Errors
-    /// As [`Self::evaluate`].
+    /// See [`Self::evaluate`].
     pub(super) fn evaluate_keys(
         &self,
         array: &ArrayRef,
@@ -222,15 +223,15 @@ impl LeafTest {
         evaluate::accepted_of_dictionary(self, array, accepted)
     }
 
-    /// Which values it accepts, nulls left aside.
+    /// Returns the accepted values, ignoring nulls.
     ///
     /// # Errors
-    /// As [`Self::evaluate`].
+    /// See [`Self::evaluate`].
     pub(super) fn evaluate_values(&self, values: &ArrayRef) -> Result<BooleanBuffer> {
         evaluate::accepted_of_values(self, values)
     }
 
-    /// What the facts tell of the rows.
+    /// Returns the verdict on rows with these facts.
     pub(super) fn verdict(&self, facts: &Facts) -> Verdict {
         let all_null = facts.nulls == Some(facts.rows);
         let no_null = facts.nulls == Some(0);
@@ -277,7 +278,7 @@ impl LeafTest {
     }
 }
 
-/// Whether a test compares with NaN.
+/// Returns true if a test compares with NaN.
 fn has_nan(test: &Test) -> bool {
     let is_nan = |literal: &Literal| matches!(literal, Literal::Float(value) if value.is_nan());
     match test {
@@ -287,7 +288,7 @@ fn has_nan(test: &Test) -> bool {
     }
 }
 
-/// The key of NaN.
+/// Returns the key of NaN.
 fn nan() -> i256 {
     i256::from_i128(float_key(f64::NAN).into())
 }
@@ -299,7 +300,7 @@ fn bytes_of(key: &Option<Key>) -> Option<&Vec<u8>> {
     }
 }
 
-/// The type of the values of a dictionary or of runs; else the type itself.
+/// Returns the type of the values in a dictionary or in runs, or the type itself otherwise.
 pub(super) fn value_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => value_type(values),
@@ -321,7 +322,8 @@ fn starting_with(prefix: Vec<u8>) -> Ranges<Vec<u8>> {
         key,
         is_behind: false,
     };
-    // What comes behind all that starts so: the last byte that can be is one more.
+    // The least value above all values with the prefix: trailing 0xFF bytes are dropped, and the last byte is
+    // incremented.
     let mut next = prefix.clone();
     while next.pop_if(|byte| *byte == u8::MAX).is_some() {}
     match next.last_mut() {
@@ -333,7 +335,7 @@ fn starting_with(prefix: Vec<u8>) -> Ranges<Vec<u8>> {
     }
 }
 
-/// The values of a column, as literals are compared with them.
+/// The type of a column's values, and the meaning of text literals compared with them.
 #[derive(Clone, Copy)]
 struct Values<'a> {
     data_type: &'a DataType,
@@ -411,7 +413,8 @@ impl Values<'_> {
     }
 }
 
-/// The keys that compare so with `key`, or with what lies between it and the next one.
+/// Returns the keys for which a comparison with `key` is true. If not exact, the literal lies between `key` and the
+/// next key.
 fn ordered<K: Ord + Clone>(comparison: Comparison, key: &K, is_exact: bool) -> Ranges<K> {
     let below = |is_behind| {
         let key = key.clone();

@@ -29,17 +29,17 @@ struct After {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Part {
     Text(Vec<u8>),
-    /// A number of characters, whatever they are.
+    /// A number of arbitrary characters.
     Characters(usize),
 }
 
 /// A piece between two `%`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Middle {
-    /// A number of characters: `_` next to a `%` may trade places with it.
+    /// A number of arbitrary characters: `_` next to a `%` may trade places with it.
     Characters(usize),
     Text(Needle),
-    /// Texts with `_` between them; it begins and ends with text.
+    /// Texts with `_` between them. The first and last parts are text.
     Mixed(Vec<Part>),
 }
 
@@ -57,7 +57,7 @@ impl LikePattern {
         }
     }
 
-    /// The bytes that all matches begin with, and whether every text that begins so matches.
+    /// Returns the bytes that all matches begin with, and true if every text with this prefix matches.
     pub(super) fn prefix(&self) -> (&[u8], bool) {
         let (prefix, is_text) = match self.first.as_slice() {
             [] => (&[][..], true),
@@ -87,7 +87,7 @@ impl LikePattern {
 }
 
 impl Middle {
-    /// The text after the earliest place of the piece.
+    /// Returns the text after the earliest match of the piece.
     fn find<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
         match self {
             Self::Characters(count) => without_characters(text, *count),
@@ -105,7 +105,7 @@ impl Middle {
     }
 }
 
-/// The parts of a pattern without `%`.
+/// Splits a pattern without `%` into its parts.
 fn parts(piece: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     for (index, text) in piece.split('_').enumerate() {
@@ -121,7 +121,7 @@ fn parts(piece: &str) -> Vec<Part> {
     parts
 }
 
-/// The pieces that one between two `%` is searched as.
+/// Splits the text between two `%` into the pieces to search for.
 fn middle(piece: &str) -> impl Iterator<Item = Middle> {
     let characters = |count: usize| (count > 0).then_some(Middle::Characters(count));
     let text = piece.trim_start_matches('_');
@@ -136,7 +136,7 @@ fn middle(piece: &str) -> impl Iterator<Item = Middle> {
     [before, text, after].into_iter().flatten()
 }
 
-/// The text after the parts, if it begins with them.
+/// Returns the text after the parts if it begins with them.
 fn without_prefix<'t>(text: &'t [u8], parts: &[Part]) -> Option<&'t [u8]> {
     parts.iter().try_fold(text, |text, part| match part {
         Part::Text(prefix) => text.strip_prefix(prefix.as_slice()),
@@ -177,16 +177,16 @@ fn without_last_characters(mut text: &[u8], count: usize) -> Option<&[u8]> {
     Some(text)
 }
 
-/// A text that is searched for in time proportional to what is searched (Knuth, Morris and Pratt).
+/// A text to search for, in time proportional to the searched text (Knuth, Morris and Pratt).
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Needle {
     text: Vec<u8>,
-    /// Per byte of the text: the length of the longest proper prefix that ends there.
+    /// For each byte of the text: the length of the longest proper prefix that ends there.
     borders: Vec<usize>,
 }
 
 impl Needle {
-    /// One of a text that is not empty.
+    /// Creates a needle from a text, which must not be empty.
     fn new(text: Vec<u8>) -> Self {
         let mut needle = Self {
             borders: Vec::with_capacity(text.len()),
@@ -202,7 +202,7 @@ impl Needle {
         needle
     }
 
-    /// How many bytes of the needle are matched after `byte`, if `length` of them were matched before it.
+    /// Returns the number of needle bytes matched after `byte`, if `length` of them were matched before it.
     fn extended(&self, mut length: usize, byte: u8) -> usize {
         loop {
             if self.text.get(length) == Some(&byte) {
@@ -215,7 +215,7 @@ impl Needle {
         }
     }
 
-    /// The text after the earliest place of the needle.
+    /// Returns the text after the earliest match of the needle.
     fn find<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
         let mut length = 0;
         for (index, byte) in text.iter().enumerate() {
@@ -276,7 +276,8 @@ mod tests {
         assert_eq!(LikePattern::new("%").prefix(), (&b""[..], true));
     }
 
-    /// The definition, letter by letter: `%` is nothing or takes a character, `_` takes one.
+    /// Matches by the definition, one character at a time: `%` matches nothing or takes a character, and `_` takes
+    /// one.
     fn by_definition(pattern: &[char], text: &[char]) -> bool {
         match (pattern.split_first(), text.split_first()) {
             (None, _) => text.is_empty(),
@@ -316,7 +317,7 @@ mod tests {
         }
     }
 
-    /// A search that starts anew at each place takes 2^43 comparisons for this needle.
+    /// A search that restarts at each position needs 2^43 comparisons for this needle.
     #[test]
     fn a_long_needle_is_searched_for_in_one_pass() {
         let text = "a".repeat(1 << 23);

@@ -1,52 +1,52 @@
-//! Values that columns are compared with.
+//! Values to compare columns with.
 
 use std::fmt;
 
 use herringbone_arrow::buffer::i256;
 
-/// A value that a column is compared with. It is cast to the type of the column when the predicate meets a file, so
-/// `5` serves integers of any width, floating-point numbers and decimals.
+/// A value to compare a column with. It is cast to the type of the column when the predicate is bound to a file. So
+/// `5` works for integers of any width, floating-point numbers and decimals.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Literal {
-    /// No value: comparisons with it are never true.
+    /// A null. Comparisons with it are never true.
     Null,
     /// True or false.
     Boolean(bool),
     /// A whole number.
     Integer(i128),
-    /// A number in floating point. NaN equals itself and is above all other numbers.
+    /// A floating-point number. NaN equals itself and is above all other numbers.
     ///
-    /// A column of floating-point numbers is compared with the number of its own type that is nearest to a literal, of
-    /// whatever kind. A literal beyond the range of the type, or too close to 0, equals none of its values.
+    /// In a column of floating-point numbers, a literal of any kind is rounded to the nearest number of the column's
+    /// type. A literal beyond the range of the type, or too close to 0, equals none of its values.
     Float(f64),
     /// `unscaled` × 10^-`scale`.
     Decimal {
-        /// The digits.
+        /// The unscaled digits.
         unscaled: i256,
-        /// How many of them are behind the point.
+        /// The number of digits after the decimal point.
         scale: i32,
     },
-    /// Text; also a date, a time or a timestamp in ISO 8601, for columns of these types, and a UUID as
-    /// `00112233-4455-6677-8899-aabbccddeeff`. For columns of other bytes it stands for its own bytes.
+    /// Text. For columns of dates, times and timestamps, it is parsed as ISO 8601. For UUIDs, it is parsed as
+    /// `00112233-4455-6677-8899-aabbccddeeff`. For columns of other bytes, it represents its own bytes.
     Text(String),
-    /// Bytes. For a column whose values have a fixed length, they need to have that length.
+    /// Bytes. If the values of a column have a fixed length, the literal must have that length.
     Bytes(Vec<u8>),
     /// Days since 1970-01-01.
     Date(i32),
-    /// Nanoseconds of the day.
+    /// Nanoseconds since midnight.
     Time(i64),
     /// Nanoseconds since 1970-01-01 00:00:00.
     Timestamp {
-        /// They may be more than 64 bits hold.
+        /// The number of nanoseconds, which may exceed 64 bits.
         nanos: i128,
-        /// Whether they are counted in UTC. Otherwise they are those of a clock that hangs anywhere.
+        /// True if counted in UTC. Otherwise the time zone is unspecified.
         is_utc: bool,
     },
 }
 
 impl Literal {
-    /// Returns its text for errors, cut if it is long.
+    /// Returns the text of the literal for errors, truncated if it is long.
     pub(super) fn shown(&self) -> String {
         const MOST_CHARACTERS: usize = 80;
         let text = self.to_string();
@@ -56,7 +56,7 @@ impl Literal {
         }
     }
 
-    /// What kind of value it is, for errors.
+    /// Returns the kind of value, for errors.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",

@@ -1,24 +1,24 @@
-//! Dates, times and timestamps in literals, as ISO 8601 text.
+//! Dates, times and timestamps in literals, parsed from ISO 8601 text.
 
 use herringbone_text::iso8601;
 
-/// Nanoseconds of a second.
+/// The number of nanoseconds in a second.
 const SECOND_NANOS: u32 = 1_000_000_000;
-/// Nanoseconds of a day.
+/// The number of nanoseconds in a day.
 pub(super) const DAY: i64 = 86_400 * SECOND_NANOS as i64;
 
-/// Returns the days since 1970-01-01 of a date.
+/// Parses a date, and returns the days since 1970-01-01.
 pub(super) fn date(text: &str) -> Option<i32> {
     i32::try_from(iso8601::parse_date(text)?).ok()
 }
 
-/// Returns the nanoseconds of the day of a time.
+/// Parses a time, and returns the nanoseconds since midnight.
 pub(super) fn time(text: &str) -> Option<i64> {
     iso8601::parse_time(text)?.ticks(SECOND_NANOS).ok()
 }
 
-/// Returns the nanoseconds since 1970 of a date, or of a date and a time, and true if they have an offset
-/// from UTC, which is taken off.
+/// Parses a date, or a date and a time, and returns the nanoseconds since 1970. The flag is true if the text has an
+/// offset from UTC. The result is in UTC then.
 pub(super) fn timestamp(text: &str) -> Option<(i128, bool)> {
     if let Some(days) = date(text) {
         return Some((i128::from(days) * i128::from(DAY), false));
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn days_and_moments() {
-        // Known days: Unix' own, the day after the last leap day, the end of nanoseconds.
+        // Known days: the Unix epoch, the day after a leap day, and the last day of 64-bit nanoseconds.
         assert_eq!(date("1970-01-01"), Some(0));
         assert_eq!(date("2000-03-01"), Some(11_017));
         assert_eq!(date("1969-12-31"), Some(-1));

@@ -1,4 +1,4 @@
-//! The values that a test accepts, where they are few, as bloom filters hash them.
+//! Bloom filter hashes of the values that a test accepts, if there are few.
 
 use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
@@ -10,11 +10,11 @@ use super::position::float_of_key;
 use super::ranges::Ranges;
 use herringbone_core::bloom_filter::hash;
 
-/// More values than this are not looked up in bloom filters.
+/// The maximum number of values to look up in bloom filters.
 const MOST_POINTS: usize = 128;
 
-/// The hashes of all values that a test of a leaf accepts; none where it may accept others, or too many, or bytes of a
-/// value are not the only ones that stand for it.
+/// Returns the hashes of all values that a test of a leaf accepts. Returns `None` if it may accept other values, if
+/// there are too many, or if a value can be stored as different bytes.
 pub(super) fn point_hashes(test: &LeafTest, leaf: &Leaf, data_type: &DataType) -> Option<Vec<u64>> {
     match test {
         LeafTest::Bytes(bytes) if is_bytes(data_type) => {
@@ -40,7 +40,7 @@ fn is_bytes(data_type: &DataType) -> bool {
     )
 }
 
-/// The points of ranges that are nothing else.
+/// Returns the points of ranges that consist of points only.
 fn points<K: Ord + Clone>(ranges: &Ranges<K>) -> Option<Vec<&K>> {
     let pieces = ranges.pieces();
     if pieces.len() > MOST_POINTS {
@@ -53,7 +53,7 @@ fn points<K: Ord + Clone>(ranges: &Ranges<K>) -> Option<Vec<&K>> {
     points.collect()
 }
 
-/// Adds what the value with this key is hashed to: nothing where the type has no such value.
+/// Adds the hashes of the value with this key. Adds nothing if the type has no such value.
 fn add_hashes(key: &i256, leaf: &Leaf, data_type: &DataType, hashes: &mut Vec<u64>) -> Option<()> {
     use DataType::{
         Date32, Decimal32, Decimal64, Decimal128, Decimal256, Float32, Float64, Int8, Int16, Int32,
@@ -71,7 +71,7 @@ fn add_hashes(key: &i256, leaf: &Leaf, data_type: &DataType, hashes: &mut Vec<u6
             } else {
                 8
             };
-            // Of unsigned numbers the low bytes alone are there.
+            // For unsigned numbers, only the low bytes are stored.
             hashes.extend(key.to_le_bytes().get(..width).map(hash));
         }
         (
@@ -84,7 +84,7 @@ fn add_hashes(key: &i256, leaf: &Leaf, data_type: &DataType, hashes: &mut Vec<u6
         }
         (Type::Float | Type::Double, Float32 | Float64) => {
             let value = float_of_key(i64::try_from(key.to_i128()?).ok()?);
-            // NaN has many forms.
+            // NaN has many bit patterns.
             if value.is_nan() {
                 return None;
             }

@@ -1,8 +1,8 @@
-//! Where a literal lies among the values of an Arrow type.
+//! The position of a literal among the values of an Arrow type.
 //!
-//! Values of all types but byte arrays are ordered by a whole number, their *key*: integers, dates, times and
-//! decimals by themselves, floating-point numbers by their bits, turned so that they ascend: −0 is 0, and NaN is
-//! one value above all others.
+//! Values of all types except byte arrays are ordered by a whole number, their *key*. Integers, dates, times and
+//! decimals are their own keys. The key of a floating-point number is its bits, rearranged so that they ascend: −0 is
+//! 0, and NaN is one value above all others.
 
 use herringbone_arrow::array::types::{ArrowPrimitiveType, Float16Type};
 use herringbone_arrow::buffer::i256;
@@ -14,7 +14,7 @@ use herringbone_schema::{LOGICAL_TYPE_KEY, ParquetSchema};
 use super::literal::Literal;
 use super::moment::{self, DAY};
 
-/// A literal among the keys of a type: `key` itself, or between it and the next one.
+/// The position of a literal among the keys of a type: at `key`, or between it and the next key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Position {
     pub(super) key: i256,
@@ -29,7 +29,7 @@ impl Position {
         }
     }
 
-    /// `numerator / denominator`, which is positive.
+    /// Returns the position of `numerator / denominator`. The denominator is positive.
     fn quotient(numerator: i128, denominator: i64) -> Self {
         let denominator = i128::from(denominator);
         Self {
@@ -38,7 +38,7 @@ impl Position {
         }
     }
 
-    /// Above or below all keys.
+    /// Returns a position above or below all keys.
     fn beyond(is_above: bool) -> Self {
         Self {
             key: if is_above { i256::MAX } else { i256::MIN },
@@ -47,16 +47,16 @@ impl Position {
     }
 }
 
-/// The number that has a key; of the two zeros, 0.
+/// Returns the number with a key. The key of both zeros returns 0.
 pub(super) fn float_of_key(key: i64) -> f64 {
     let bits = key ^ ((key >> 63).cast_unsigned() >> 1).cast_signed();
     f64::from_bits(bits.cast_unsigned())
 }
 
-/// Where `literal`, which is not null, lies among values of `data_type`.
+/// Returns the position of `literal`, which is not null, among values of `data_type`.
 ///
 /// # Errors
-/// Argument where the two cannot be compared.
+/// Argument if the two cannot be compared.
 pub(super) fn position(literal: &Literal, data_type: &DataType) -> Result<Position> {
     use Literal as L;
     let found = match data_type {
@@ -67,7 +67,7 @@ pub(super) fn position(literal: &Literal, data_type: &DataType) -> Result<Positi
         DataType::Float16 | DataType::Float32 | DataType::Float64 => float(literal, data_type),
         DataType::Date32 => date(literal),
         DataType::Date64 => match literal {
-            // Days, in milliseconds.
+            // Days, stored in milliseconds.
             _ if date(literal).is_none() => None,
             _ => timestamp(literal, None).map(|nanos| Position::quotient(nanos, 1_000_000)),
         },
@@ -91,14 +91,14 @@ pub(super) fn position(literal: &Literal, data_type: &DataType) -> Result<Positi
     found.ok_or_else(|| not_comparable(literal, data_type))
 }
 
-/// The text that stands for the bytes of a column.
+/// The meaning of text literals for a column of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TextForm {
     /// The bytes of the text itself.
     Itself,
     /// A UUID in hexadecimal digits.
     Uuid,
-    /// None: values are geometries, which text cannot be compared with.
+    /// Not allowed: text cannot be compared with geometries.
     Geometry,
 }
 
@@ -131,10 +131,11 @@ impl TextForm {
     }
 }
 
-/// The bytes of a literal, for a column of text or bytes.
+/// Returns the bytes of a literal for a column of text or bytes.
 ///
 /// # Errors
-/// Argument if the literal has none, or another number of them than all values of the column have.
+/// Argument if the literal cannot be converted to bytes, or has a different number of bytes than all values of the
+/// column.
 pub(super) fn bytes(literal: &Literal, data_type: &DataType, form: TextForm) -> Result<Vec<u8>> {
     let bytes = match (literal, form) {
         (Literal::Bytes(bytes), _) => bytes.clone(),
@@ -212,8 +213,8 @@ fn date(literal: &Literal) -> Option<Position> {
     }
 }
 
-/// Nanoseconds since 1970, for a column whose values are or are not in UTC. A moment without a zone is taken for one in
-/// UTC; the reverse cannot be known.
+/// Returns nanoseconds since 1970, for a column whose values may be in UTC. A literal without a zone is taken to be
+/// in UTC; the reverse cannot be known.
 fn timestamp(literal: &Literal, column_is_utc: Option<bool>) -> Option<i128> {
     let (nanos, is_utc) = match literal {
         Literal::Timestamp { nanos, is_utc } => (*nanos, *is_utc),
@@ -224,13 +225,13 @@ fn timestamp(literal: &Literal, column_is_utc: Option<bool>) -> Option<i128> {
     (!is_utc || column_is_utc != Some(false)).then_some(nanos)
 }
 
-/// A number among those of a type of floating point: it becomes the nearest one, as a value of the column would. A
-/// number that is too large for the type, or too close to 0, equals none of its values.
+/// Returns the position of a number among floating-point numbers. It is rounded to the nearest number, like a value
+/// of the column. A number that is too large for the type, or too close to 0, equals none of its values.
 fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
     let (value, is_zero, is_infinite) = match literal {
         Literal::Float(value) => (*value, *value == 0.0, value.is_infinite()),
         Literal::Integer(value) => (*value as f64, *value == 0, false),
-        // Through text, which rounds once.
+        // Parses text, because that rounds only once.
         Literal::Decimal { unscaled, scale } => {
             let text = format!("{unscaled}e{}", -i64::from(*scale));
             (text.parse().ok()?, *unscaled == i256::ZERO, false)
@@ -239,7 +240,7 @@ fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
     };
     let nearest = nearest(value, data_type);
     let is_exact = nearest.is_infinite() == is_infinite && (nearest == 0.0) == is_zero;
-    // Too large a number lies below +∞ or above −∞; one that is too small lies on its own side of 0.
+    // A number that is too large lies below +∞ or above −∞. One that is too small lies on its own side of 0.
     let is_below = !is_exact && nearest.is_infinite() == value.is_sign_positive();
     let key = float_key(nearest) - i64::from(is_below);
     Some(Position {
@@ -248,7 +249,7 @@ fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
     })
 }
 
-/// The nearest number of a type: what a column of it would have for the literal.
+/// Returns the nearest number of a type, which a column of the type would have for the literal.
 fn nearest(value: f64, data_type: &DataType) -> f64 {
     match data_type {
         DataType::Float16 => <Float16Type as ArrowPrimitiveType>::Native::from_f64(value).to_f64(),
@@ -257,7 +258,7 @@ fn nearest(value: f64, data_type: &DataType) -> f64 {
     }
 }
 
-/// A number among whole numbers of 10^-`scale`.
+/// Returns the position of a number among multiples of 10^-`scale`.
 fn number(literal: &Literal, scale: i32) -> Option<Position> {
     match literal {
         Literal::Integer(value) => Some(scaled(i256::from_i128(*value), 0, scale)),
@@ -268,7 +269,7 @@ fn number(literal: &Literal, scale: i32) -> Option<Position> {
         Literal::Float(value) if value.is_nan() => Some(Position::beyond(true)),
         Literal::Float(value) if value.is_infinite() => Some(Position::beyond(*value > 0.0)),
         Literal::Float(value) => {
-            // The shortest digits that mean this number.
+            // The shortest digits that identify this number.
             let text = format!("{value:e}");
             let (digits, exponent) = text.split_once('e')?;
             let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -280,7 +281,7 @@ fn number(literal: &Literal, scale: i32) -> Option<Position> {
     }
 }
 
-/// `unscaled` × 10^-`from` in whole numbers of 10^-`to`.
+/// Returns the position of `unscaled` × 10^-`from` among multiples of 10^-`to`.
 fn scaled(unscaled: i256, from: i32, to: i32) -> Position {
     let ten = i256::from_i128(10);
     let (is_negative, is_zero) = (unscaled < i256::ZERO, unscaled == i256::ZERO);
@@ -304,7 +305,7 @@ fn scaled(unscaled: i256, from: i32, to: i32) -> Position {
                 is_exact,
             }
         }
-        // Less than any step.
+        // Smaller than one step.
         None => Position {
             key: i256::from_i128(if is_negative { -1 } else { 0 }),
             is_exact: false,

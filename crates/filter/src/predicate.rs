@@ -1,13 +1,13 @@
-//! What a caller says of the rows that are wanted.
+//! Predicates that select rows.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::{Literal, RowPredicate};
 
-/// Which rows are wanted, by their values: tests of columns, and combinations of them.
+/// A predicate that selects rows by their values: tests of columns, and combinations of them.
 ///
-/// As in SQL, a comparison with a null is neither true nor false, and a row is wanted where the whole is true.
+/// As in SQL, a comparison with a null is neither true nor false. A row is selected if the whole predicate is true.
 ///
 /// ```
 /// use herringbone_filter::col;
@@ -23,7 +23,7 @@ pub(super) enum Expression {
     Test {
         column: Column,
         test: Test,
-        /// Whether floating-point numbers compare as IEEE 754 has them.
+        /// True if floating-point numbers compare as in IEEE 754.
         is_ieee: bool,
     },
     And(Vec<Self>),
@@ -33,7 +33,7 @@ pub(super) enum Expression {
 }
 
 impl Expression {
-    /// Its tests and predicates of one's own, in the order in which they stand.
+    /// Returns the tests and custom predicates in it, in their order.
     pub(super) fn parts(&self) -> Vec<&Self> {
         let (mut parts, mut left) = (Vec::new(), vec![self]);
         while let Some(expression) = left.pop() {
@@ -46,7 +46,7 @@ impl Expression {
         parts
     }
 
-    /// Returns true if there is a custom predicate in it.
+    /// Returns true if it contains a custom predicate.
     pub(super) fn has_rows(&self) -> bool {
         self.parts()
             .iter()
@@ -75,25 +75,26 @@ pub(super) enum Comparison {
     GreaterOrEqual,
 }
 
-/// A column, of which a predicate is made.
+/// A column from which predicates are built.
 #[derive(Debug, Clone)]
 pub struct Column {
     pub(super) path: Vec<String>,
-    /// Below a list: how many of a row's values are meant.
+    /// The number of a row's values that must pass, for a column below a list.
     pub(super) each: Option<Each>,
 }
 
-/// How many of the values that a row has below a list are meant.
+/// The number of a row's values below a list that must pass a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Each {
-    /// One of them, or more.
+    /// At least one value.
     Any,
-    /// All of them.
+    /// All values.
     All,
 }
 
 impl Each {
-    /// What is true of so many where the test, negated, is.
+    /// Returns the quantifier for the test, which is negated if `is_negated`: `not any` is `all not`, and `not all`
+    /// is `any not`.
     pub(super) fn negated_if(self, is_negated: bool) -> Self {
         match (self, is_negated) {
             (Self::Any, false) | (Self::All, true) => Self::Any,
@@ -102,13 +103,14 @@ impl Each {
     }
 }
 
-/// The column at a path whose parts are separated by points: `"a"`, or `"b.c"` for the field `c` of the struct `b`.
+/// Returns the column at a path whose parts are separated by dots: `"a"`, or `"b.c"` for the field `c` of the struct
+/// `b`.
 #[must_use]
 pub fn col(path: &str) -> Column {
     col_at(path.split('.'))
 }
 
-/// The column at a path, by its parts, which may have points in them.
+/// Returns the column at a path, given by its parts, which may contain dots.
 #[must_use]
 pub fn col_at<S: Into<String>>(path: impl IntoIterator<Item = S>) -> Column {
     Column {
@@ -118,10 +120,10 @@ pub fn col_at<S: Into<String>>(path: impl IntoIterator<Item = S>) -> Column {
 }
 
 impl Column {
-    /// One of the values that a row has of this column, which lies below a list. Its path may end at the list where there is
-    /// one column below it.
+    /// Tests whether any of a row's values in this column passes. The column lies below a list. The path may end at
+    /// the list if there is only one column below it.
     ///
-    /// As in SQL: of a null in place of the list nothing is known, and an empty list has no such value.
+    /// As in SQL, the result is unknown for a null in place of the list, and an empty list has no such value.
     ///
     /// ```
     /// use herringbone_filter::col;
@@ -136,8 +138,8 @@ impl Column {
         }
     }
 
-    /// All values that a row has of this column, which lies below a list; so it is of an empty list. Where one of them is null,
-    /// it is not known of all.
+    /// Tests whether all of a row's values in this column pass. The column lies below a list. An empty list passes.
+    /// If one of the values is null, the result is never true.
     #[must_use]
     pub fn all(self) -> Self {
         Self {
@@ -146,7 +148,7 @@ impl Column {
         }
     }
 
-    /// The opposite of a test, of each value that is meant: any value is another one where not all are this one.
+    /// Returns the negation of a test for each value: any value differs if not all are equal.
     fn negated(self, test: impl FnOnce(Self) -> Predicate) -> Predicate {
         let each = self.each.map(|each| each.negated_if(true));
         test(Self { each, ..self }).not()
@@ -164,79 +166,79 @@ impl Column {
         self.test(Test::Compare(comparison, value.into()))
     }
 
-    /// Its value is this one.
+    /// Selects rows whose value equals `value`.
     #[must_use]
     pub fn eq(self, value: impl Into<Literal>) -> Predicate {
         self.compare(Comparison::Equal, value)
     }
 
-    /// Its value is another one.
+    /// Selects rows whose value differs from `value`.
     #[must_use]
     pub fn ne(self, value: impl Into<Literal>) -> Predicate {
         self.negated(|column| column.eq(value))
     }
 
-    /// Its value is below this one.
+    /// Selects rows whose value is below `value`.
     #[must_use]
     pub fn lt(self, value: impl Into<Literal>) -> Predicate {
         self.compare(Comparison::Less, value)
     }
 
-    /// Its value is this one, or below.
+    /// Selects rows whose value is `value` or below.
     #[must_use]
     pub fn le(self, value: impl Into<Literal>) -> Predicate {
         self.compare(Comparison::LessOrEqual, value)
     }
 
-    /// Its value is above this one.
+    /// Selects rows whose value is above `value`.
     #[must_use]
     pub fn gt(self, value: impl Into<Literal>) -> Predicate {
         self.compare(Comparison::Greater, value)
     }
 
-    /// Its value is this one, or above.
+    /// Selects rows whose value is `value` or above.
     #[must_use]
     pub fn ge(self, value: impl Into<Literal>) -> Predicate {
         self.compare(Comparison::GreaterOrEqual, value)
     }
 
-    /// Its value is one of these two or between them.
+    /// Selects rows whose value is between `low` and `high`, both inclusive.
     #[must_use]
     pub fn between(self, low: impl Into<Literal>, high: impl Into<Literal>) -> Predicate {
         self.test(Test::Between(low.into(), high.into()))
     }
 
-    /// Its value is one of these.
+    /// Selects rows whose value is one of `values`.
     #[must_use]
     pub fn is_in<L: Into<Literal>>(self, values: impl IntoIterator<Item = L>) -> Predicate {
         self.test(Test::In(values.into_iter().map(Into::into).collect()))
     }
 
-    /// It has no value.
+    /// Selects rows whose value is null.
     #[must_use]
     pub fn is_null(self) -> Predicate {
         self.test(Test::IsNull)
     }
 
-    /// It has a value.
+    /// Selects rows whose value is not null.
     #[must_use]
     pub fn is_not_null(self) -> Predicate {
         self.negated(Self::is_null)
     }
 
-    /// Its value is NaN.
+    /// Selects rows whose value is NaN.
     #[must_use]
     pub fn is_nan(self) -> Predicate {
         self.test(Test::IsNan)
     }
 
-    /// Its value is text that begins so.
+    /// Selects rows whose value is text that begins with `prefix`.
     #[must_use]
     pub fn starts_with(self, prefix: impl Into<String>) -> Predicate {
         self.test(Test::StartsWith(prefix.into()))
     }
 
-    /// Its value is text that matches: `%` stands for any text, `_` for any character.
+    /// Selects rows whose value is text that matches `pattern`: `%` matches any text, `_` any one character.
     #[must_use]
     pub fn like(self, pattern: impl Into<String>) -> Predicate {
         self.test(Test::Like(pattern.into()))
@@ -244,14 +246,14 @@ impl Column {
 }
 
 impl Predicate {
-    /// A predicate of one's own.
+    /// Creates a custom predicate.
     #[must_use]
     pub fn rows(predicate: impl RowPredicate + 'static) -> Self {
         Self(Expression::Rows(Arc::new(predicate)))
     }
 
-    /// Both are true. A [custom predicate](RowPredicate) sees only the rows that the operands before it left, so put cheap tests
-    /// first.
+    /// Selects rows for which both predicates are true. A [custom predicate](RowPredicate) sees only the rows
+    /// accepted by the operands before it, so put cheap tests first.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let mut parts = match self.0 {
@@ -262,7 +264,7 @@ impl Predicate {
         Self(Expression::And(parts))
     }
 
-    /// One of the two is true, or both.
+    /// Selects rows for which at least one of the two predicates is true.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let mut parts = match self.0 {
@@ -273,8 +275,8 @@ impl Predicate {
         Self(Expression::Or(parts))
     }
 
-    /// Floating-point numbers compare as IEEE 754 has them: NaN is not equal to any number, itself included, nor above or
-    /// below one. Otherwise it is one number that is above all others.
+    /// Compares floating-point numbers as in IEEE 754: NaN is not equal to any number, itself included, nor above or
+    /// below one. Otherwise NaN is a single number above all others.
     #[must_use]
     pub fn with_ieee_floats(mut self) -> Self {
         let mut expressions = vec![&mut self.0];
@@ -289,7 +291,7 @@ impl Predicate {
         self
     }
 
-    /// It is false.
+    /// Selects rows for which the predicate is false.
     #[must_use]
     #[allow(clippy::should_implement_trait, reason = "the others are methods too")]
     pub fn not(self) -> Self {

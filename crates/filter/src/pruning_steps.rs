@@ -1,37 +1,38 @@
-//! The steps by which rows are passed over without a look at their values.
+//! The steps that prune rows without looking at their values.
 
 use herringbone_core::metrics::PruningStep;
 
-/// Which [steps](PruningStep) a read takes, each where it can win. The rows are the same with any of them.
+/// The set of [steps](PruningStep) that a read may take. A step is taken only if it may save work. The selected rows
+/// are the same with any set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruningSteps(u8);
 
 impl PruningSteps {
-    /// All steps.
+    /// Returns all steps.
     #[must_use]
     pub const fn all() -> Self {
         Self(u8::MAX)
     }
 
-    /// No step: all rows are decoded as far as they are tested.
+    /// Returns no steps: the columns that a predicate tests are decoded for all rows.
     #[must_use]
     pub const fn none() -> Self {
         Self(0)
     }
 
-    /// These steps, and another one.
+    /// Adds a step.
     #[must_use]
     pub const fn with(self, step: PruningStep) -> Self {
         Self(self.0 | (1 << step as u8))
     }
 
-    /// These steps but for one.
+    /// Removes a step.
     #[must_use]
     pub const fn without(self, step: PruningStep) -> Self {
         Self(self.0 & !(1 << step as u8))
     }
 
-    /// Whether a step is taken.
+    /// Returns true if a step is in the set.
     #[must_use]
     pub const fn has(self, step: PruningStep) -> bool {
         self.0 & (1 << step as u8) != 0

@@ -1,33 +1,33 @@
-//! Sets of values in an order: what a comparison accepts.
+//! Sets of ordered values, which comparisons accept.
 
 use std::cmp::Ordering;
 
-/// A set of ordered values: those between some cuts.
+/// A set of ordered values, bounded by cuts.
 ///
 /// ```text
-/// x < 5 or x = 7        ──────)5   [7]        cuts: before 5, before 7, behind 7; starts inside
+/// x < 5 or x = 7        ──────)5   [7]        cuts: before 5, before 7, after 7; starts inside
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Ranges<K> {
-    /// Whether what is below all cuts is inside.
+    /// True if values below all cuts are inside.
     starts_inside: bool,
-    /// Where inside and outside change; ascending, no two at one place.
+    /// The places at which inside and outside alternate. Ascending and distinct.
     cuts: Vec<Cut<K>>,
 }
 
-/// A place before or behind a value.
+/// A place immediately before or after a value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Cut<K> {
     pub(super) key: K,
-    /// Whether it is behind the value.
+    /// True if it is after the value.
     pub(super) is_behind: bool,
 }
 
-/// From one cut to another; where there is none, without an end.
+/// A piece from one cut to another, unbounded where `None`.
 type Piece<'a, K> = (Option<&'a Cut<K>>, Option<&'a Cut<K>>);
 
 impl<K: Ord + Clone> Ranges<K> {
-    /// No value.
+    /// Returns the empty set.
     pub(super) fn none() -> Self {
         Self {
             starts_inside: false,
@@ -35,7 +35,7 @@ impl<K: Ord + Clone> Ranges<K> {
         }
     }
 
-    /// All values below a cut.
+    /// Returns all values below a cut.
     pub(super) fn below(cut: Cut<K>) -> Self {
         Self {
             starts_inside: true,
@@ -43,7 +43,7 @@ impl<K: Ord + Clone> Ranges<K> {
         }
     }
 
-    /// The values that are one of these.
+    /// Returns the set of these values.
     pub(super) fn points(mut keys: Vec<K>) -> Self {
         keys.sort();
         keys.dedup();
@@ -60,7 +60,7 @@ impl<K: Ord + Clone> Ranges<K> {
         }
     }
 
-    /// From one cut to another.
+    /// Returns the values from one cut to another.
     pub(super) fn between(low: Cut<K>, high: Cut<K>) -> Self {
         match low < high {
             true => Self {
@@ -71,17 +71,17 @@ impl<K: Ord + Clone> Ranges<K> {
         }
     }
 
-    /// Whether what is below all cuts is inside.
+    /// Returns true if values below all cuts are inside.
     pub(super) fn starts_inside(&self) -> bool {
         self.starts_inside
     }
 
-    /// Where inside and outside change, ascending.
+    /// Returns the places at which inside and outside alternate, ascending.
     pub(super) fn cuts(&self) -> &[Cut<K>] {
         &self.cuts
     }
 
-    /// Those of its values that are below a cut.
+    /// Returns the values of the set that are below a cut.
     pub(super) fn and_below(mut self, cut: Cut<K>) -> Self {
         let within = self.cuts.partition_point(|own| *own < cut);
         self.cuts.truncate(within);
@@ -91,13 +91,13 @@ impl<K: Ord + Clone> Ranges<K> {
         self
     }
 
-    /// All other values.
+    /// Returns all other values.
     pub(super) fn complement(mut self) -> Self {
         self.starts_inside = !self.starts_inside;
         self
     }
 
-    /// The pieces, each from its first cut to its last; none where it has no end.
+    /// Returns the pieces, each with its first and its last cut, or `None` if it is unbounded on that side.
     pub(super) fn pieces(&self) -> Vec<Piece<'_, K>> {
         let mut pieces = Vec::new();
         let mut cuts = self.cuts.iter();
@@ -115,7 +115,7 @@ impl<K: Ord + Clone> Ranges<K> {
         pieces
     }
 
-    /// Whether a value is inside; `compare` orders keys by it: is a key below the value, it, or above.
+    /// Returns true if a value is inside. `compare` returns the order of a key relative to the value.
     pub(super) fn contains(&self, compare: impl Fn(&K) -> Ordering) -> bool {
         let passed = self.cuts.partition_point(|cut| match compare(&cut.key) {
             Ordering::Less => true,
@@ -125,10 +125,10 @@ impl<K: Ord + Clone> Ranges<K> {
         self.starts_inside != (passed % 2 == 1)
     }
 
-    /// Whether a value between two bounds, these included, may be inside. An unknown bound has all values on its
-    /// side.
+    /// Returns true if a value between two bounds, both inclusive, may be inside. An unknown bound does not limit the
+    /// values on its side.
     pub(super) fn touches(&self, min: Option<&K>, max: Option<&K>) -> bool {
-        // The cuts that the least value lies behind.
+        // The number of cuts before the least value.
         let passed = match min {
             None => 0,
             Some(min) => self
@@ -138,7 +138,7 @@ impl<K: Ord + Clone> Ranges<K> {
         if self.starts_inside != (passed % 2 == 1) {
             return true;
         }
-        // The next one goes inside.
+        // Values after the next cut are inside.
         match (self.cuts.get(passed), max) {
             (None, _) => false,
             (Some(_), None) => true,
@@ -146,7 +146,7 @@ impl<K: Ord + Clone> Ranges<K> {
         }
     }
 
-    /// Whether all values between two bounds, these included, are inside.
+    /// Returns true if all values between two bounds, both inclusive, are inside.
     pub(super) fn covers(&self, min: Option<&K>, max: Option<&K>) -> bool {
         !self.clone().complement().touches(min, max)
     }
@@ -195,7 +195,7 @@ mod tests {
                     for max in min..10 {
                         let any = (min..=max).any(is_member);
                         let all = (min..=max).all(is_member);
-                        // A cut may have no whole number behind it, so bounds may be a little careful.
+                        // There may be no whole number between two cuts, so results for bounds can be conservative.
                         assert!(
                             set.touches(Some(&min), Some(&max)) || !any,
                             "{set:?} {min}..={max}"

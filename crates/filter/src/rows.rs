@@ -12,19 +12,20 @@ use super::{Predicate, Verdict};
 use crate::pruning::ColumnBounds;
 use herringbone_core::extension::ExtensionColumnOption;
 
-/// An error of a custom predicate. The read ends with it: the error of the read has it as its
-/// [source](std::error::Error::source). An error of this library is returned as it is.
+/// An error of a custom predicate, which ends the read. The error of the read has it as its
+/// [source](std::error::Error::source). An error of this library is returned unchanged.
 pub type RowError = Box<dyn Error + Send + Sync>;
 
-/// The test of a [`RowPredicate`] that was bound. It returns one slot per row, which is true if the row is selected. A row with
-/// a null is not selected, and the opposite of the predicate does not select it either.
+/// The test of a bound [`RowPredicate`]. It returns one slot per row, which is true if the row is selected. If the
+/// slot is null, neither the predicate nor its negation selects the row.
 pub type RowTest = Box<dyn Fn(&RecordBatch) -> Result<BooleanArray, RowError> + Send + Sync>;
 
-/// A custom predicate, which looks at Arrow arrays: a function, or a kind of test that the library does not have.
+/// A custom predicate, which looks at Arrow arrays: a function, or a kind of test that the library lacks.
 ///
-/// In an [`and`](Predicate::and) it sees only the rows that the operands before it left, and its columns are decoded for these
-/// rows alone. It sees them in the order of the read, in batches of any size. A read may drop work and do it again, as when
-/// memory becomes short: then the predicate is called again for the same rows. Threads may call it at the same time.
+/// In an [`and`](Predicate::and) it sees only the rows accepted by the operands before it, and its columns are
+/// decoded for these rows only. It sees them in the order of the read, in batches of any size. A read may drop work
+/// and repeat it, for example when memory is short. The predicate is then called again for the same rows. Several
+/// threads may call it at the same time.
 ///
 /// ```
 /// use herringbone_arrow::array::{BooleanArray, cast::AsArray, types::Int64Type};
@@ -55,25 +56,26 @@ pub type RowTest = Box<dyn Fn(&RecordBatch) -> Result<BooleanArray, RowError> + 
 /// let squares = col("a").between(0, 100).and(Predicate::rows(IsSquare));
 /// ```
 pub trait RowPredicate: fmt::Debug + Send + Sync {
-    /// Returns the columns that it looks at, each as the path from the root to a field. A path through structs gives the field
-    /// at its end. A path into a list gives the list.
+    /// Returns the columns that the predicate looks at, each as the path from the root to a field. A path through
+    /// structs selects the field at its end. A path into a list selects the list.
     fn columns(&self) -> Vec<Vec<String>>;
 
-    /// Returns further columns that it looks at, which extension types make.
+    /// Returns further columns that the predicate looks at, which extension types create.
     fn extension_columns(&self) -> Vec<ExtensionColumnOption> {
         Vec::new()
     }
 
-    /// Returns the test of one plan, for batches that have exactly these `columns`: the [named ones](Self::columns) in their
-    /// order, then the [extension columns](Self::extension_columns). It is called once when a read is planned.
+    /// Returns the test for one plan, for batches that have exactly these `columns`: the [named
+    /// columns](Self::columns) in their order, followed by the [extension columns](Self::extension_columns). It is
+    /// called once when a read is planned.
     ///
     /// # Errors
     /// Any error; the read is not planned.
     fn bind(&self, columns: &SchemaRef) -> Result<RowTest, RowError>;
 
-    /// Returns a predicate that is true wherever this one is. A read passes over rows by its statistics, page indexes and bloom
-    /// filters, and looks at its values only [on request](Self::tests_implied). Its columns are leaves of the file, and need
-    /// not be among [those](Self::columns) that this predicate looks at.
+    /// Returns a predicate that is true wherever this one is true. A read prunes rows with its statistics, page
+    /// indexes and bloom filters, and tests its values only [on request](Self::tests_implied). Its columns are leaves
+    /// of the file, and need not be among the [columns](Self::columns) of this predicate.
     ///
     /// # Errors
     /// Any error; the read is not planned.
@@ -81,8 +83,8 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns true if rows are to be tested by the [implied](Self::implied) predicate before the columns of this one are decoded.
-    /// That pays if it looks at other columns, which have far fewer bytes.
+    /// Returns true if the [implied](Self::implied) predicate is to test rows before the columns of this one are
+    /// decoded. That pays if it looks at other columns, which have far fewer bytes.
     fn tests_implied(&self) -> bool {
         false
     }
@@ -95,14 +97,15 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
         Ok(Verdict::Some)
     }
 
-    /// Returns the leaves of the file by whose page bounds it can [rule pages out](Self::verdicts_of_pages), each as its path in
-    /// the Parquet schema.
+    /// Returns the leaves of the file whose page bounds can be used to [rule pages out](Self::verdicts_of_pages),
+    /// each as its path in the Parquet schema.
     fn page_columns(&self) -> Vec<Vec<String>> {
         Vec::new()
     }
 
-    /// Returns a verdict on the rows of each page of a column chunk. `column` is an index into [`Self::page_columns`]. Pages of
-    /// other columns are not considered: `All` means that all rows are selected whatever these have.
+    /// Returns a verdict on the rows of each page of a column chunk. `column` is an index into
+    /// [`Self::page_columns`]. Pages of other columns are not considered: `All` means that all rows are selected,
+    /// whatever the other columns contain.
     ///
     /// # Errors
     /// Any error; the read ends with it.

@@ -1,4 +1,4 @@
-//! The chosen slots of an array.
+//! Selection of slots from arrays.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use herringbone_kernels::filter::arrays::{
     filter_bytes, filter_dictionary, filter_nulls, filter_views, selected,
 };
 
-/// The slots of `array` whose bit is set, of which there are `chosen`.
+/// Returns the slots of `array` whose bit is set. `chosen` is the number of set bits.
 ///
 /// # Errors
-/// Unsupported where they are too long for the offsets of one array.
+/// Unsupported if they are too long for the offsets of one array.
 pub fn select(array: &ArrayRef, bits: &BooleanBuffer, chosen: usize) -> Result<ArrayRef> {
     if chosen == array.len() {
         return Ok(array.clone());
@@ -72,7 +72,7 @@ pub fn select(array: &ArrayRef, bits: &BooleanBuffer, chosen: usize) -> Result<A
     }
 }
 
-/// Of arrays of numbers of one width; none of others.
+/// Selects from an array of numbers of one width, and returns `None` for other arrays.
 fn numbers(data: &ArrayData, bits: &BooleanBuffer, chosen: usize) -> Option<ArrayData> {
     match data.data_type().primitive_width()? {
         1 => fixed_width::<u8>(data, bits, chosen),
@@ -107,10 +107,10 @@ fn by_runs(data: &ArrayData, bits: &BooleanBuffer, chosen: usize) -> Result<Arra
     Ok(make_array(selected.freeze()))
 }
 
-/// Arrays of one type, one behind the other; none of none.
+/// Concatenates arrays of one type. Returns `None` if there are none.
 ///
 /// # Errors
-/// Unsupported where they are too long for the offsets of one array.
+/// Unsupported if they are too long for the offsets of one array.
 pub fn concat(arrays: &[ArrayRef]) -> Result<Option<ArrayRef>> {
     if let [array] = arrays {
         return Ok(Some(array.clone()));

@@ -1,7 +1,7 @@
 //! The order in which the operands of a filter are tested.
 //!
-//! A custom predicate can look at large columns, and can be slow. It sees only the rows that the operands before it left, and
-//! its columns are decoded for these rows alone. Comparisons are cheap: those next to each other form one stage.
+//! A custom predicate can look at large columns, and can be slow. It sees only the rows accepted by the operands
+//! before it, and its columns are decoded for these rows only. Comparisons are cheap: adjacent ones form one stage.
 //!
 //! ```text
 //! a = 1 and b < 2 and custom(c) and d > 3 and custom(e)  ─►  [a = 1, b < 2]  [custom(c), d > 3]  [custom(e)]
@@ -10,20 +10,20 @@
 use super::Predicate;
 use super::predicate::Expression;
 
-/// A filter, cut into the stages that test its rows.
+/// A filter, split into the stages that test its rows.
 #[derive(Debug)]
 pub struct Stages {
-    /// The stages before the last one, in their order. Each sees the rows that the one before it left.
+    /// The stages before the last one, in their order. Each sees the rows accepted by the stage before it.
     pub earlier: Vec<Predicate>,
     /// The last stage.
     pub last: Predicate,
-    /// The operands that are not in the last stage; `None` if that has all of them.
+    /// The operands that are not in the last stage, or `None` if it has all of them.
     pub passed: Option<Predicate>,
 }
 
 impl Stages {
-    /// Cuts the operands of an `and`. With `implied`, which has all operands without custom predicates, that is the first stage
-    /// and each other operand is a stage of its own.
+    /// Splits the operands of an `and` into stages. If there is an `implied` predicate, which includes all operands
+    /// without custom predicates, it is the first stage. Each other operand is a stage of its own then.
     pub fn new(operands: Vec<Predicate>, implied: Option<Predicate>) -> Self {
         let mut stages: Vec<Vec<Expression>> = Vec::new();
         let mut passed = Vec::new();
@@ -45,7 +45,7 @@ impl Stages {
     }
 }
 
-/// Returns the operands of the `and` that a predicate is; the predicate itself if it is nothing of the kind.
+/// Returns the operands of a predicate that is an `and`. Otherwise, returns the predicate itself.
 pub fn operands(predicate: &Predicate) -> Vec<Predicate> {
     let mut operands = Vec::new();
     let mut left = vec![(&predicate.0, false)];
@@ -62,7 +62,7 @@ pub fn operands(predicate: &Predicate) -> Vec<Predicate> {
     operands
 }
 
-/// Returns the predicate that is true where all of these are.
+/// Returns the predicate that is true where all parts are true.
 fn all_of(mut parts: Vec<Expression>) -> Predicate {
     Predicate(match (parts.pop(), parts.is_empty()) {
         (Some(only), true) => only,

@@ -1,4 +1,4 @@
-//! What a predicate looks at.
+//! The columns that a predicate looks at.
 
 use std::sync::Arc;
 
@@ -9,10 +9,11 @@ use super::predicate::{Column, Expression};
 use super::{Predicate, RowPredicate};
 use herringbone_core::extension::ExtensionColumnOption;
 
-/// The leaves that a predicate looks at, ascending.
+/// Returns the leaves that a predicate looks at, ascending.
 ///
 /// # Errors
-/// Argument where there is no such column, or it lies below a list and it is not said whether any or all of its values are meant.
+/// Argument if there is no such column, or if it lies below a list and the predicate does not specify any or all of
+/// its values.
 pub fn tested_leaves(predicate: &Predicate, schema: &ParquetSchema) -> Result<Vec<usize>> {
     let mut leaves = Vec::new();
     for part in predicate.0.parts() {
@@ -37,7 +38,7 @@ pub fn tested_leaves(predicate: &Predicate, schema: &ParquetSchema) -> Result<Ve
     Ok(leaves)
 }
 
-/// The predicates of one's own in a predicate.
+/// Returns the custom predicates in a predicate.
 fn row_predicates(predicate: &Predicate) -> impl Iterator<Item = &Arc<dyn RowPredicate>> {
     let parts = predicate.0.parts().into_iter();
     parts.filter_map(|part| match part {
@@ -46,23 +47,24 @@ fn row_predicates(predicate: &Predicate) -> impl Iterator<Item = &Arc<dyn RowPre
     })
 }
 
-/// The columns that predicates of one's own have extension types make.
+/// Returns the columns that the custom predicates request from extension types.
 pub fn extension_columns(predicate: &Predicate) -> Vec<ExtensionColumnOption> {
     let columns = row_predicates(predicate).map(|it| it.extension_columns());
     columns.flatten().collect()
 }
 
-/// Returns true if a predicate looks at arrays by itself, so that they must have the types that the options ask for.
+/// Returns true if a predicate looks at arrays by itself. The arrays must then have the types that the options
+/// specify.
 pub fn has_row_predicate(predicate: &Predicate) -> bool {
     predicate.0.has_rows()
 }
 
-/// Whether the leaf at `parts` is the field at `path`, or a part of it.
+/// Returns true if the leaf at `parts` is the field at `path`, or lies below it.
 fn is_below(parts: &[&str], path: &[String]) -> bool {
     path.len() <= parts.len() && parts.iter().zip(path).all(|(a, b)| a == b)
 }
 
-/// The leaf at a path, in which the groups that only make a list or a map may be left out.
+/// Returns the leaf at a path. The path may omit groups that only form a list or a map.
 pub(super) fn leaf_at(schema: &ParquetSchema, column: &Column) -> Result<usize> {
     let path = &column.path;
     let mut leaves = 0..schema.leaves().len();
@@ -87,7 +89,7 @@ pub(super) fn leaf_at(schema: &ParquetSchema, column: &Column) -> Result<usize> 
     Err(Error::argument(error).in_column(schema.column_path(leaf)))
 }
 
-/// The leaf that a node is, or the only one below it if that lies below a list.
+/// Returns the leaf that a node is, or the only leaf below it if that is below a list.
 fn leaf_of_node(schema: &ParquetSchema, node: usize, column: &Column) -> Result<usize> {
     let group = schema.nodes().get(node);
     let leaves = group.map_or(0..0, |it| it.leaves.clone());

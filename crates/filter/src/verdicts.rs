@@ -1,4 +1,4 @@
-//! What is known of the rows of a row group, by runs of them.
+//! Verdicts on the rows of a row group, stored as runs.
 
 use std::ops::Range;
 
@@ -7,20 +7,20 @@ use super::Verdict;
 /// A verdict for each row of a row group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdicts {
-    /// Where each run ends, and its verdict: ascending, the last one at the end of the row group. No two runs next to each
-    /// other have the same verdict.
+    /// The end of each run and its verdict. Ascending; the last run ends at the end of the row group. Adjacent runs
+    /// have different verdicts.
     runs: Vec<(u64, Verdict)>,
 }
 
 impl Verdicts {
-    /// The same for all of `num_rows` rows.
+    /// Returns one verdict for all of `num_rows` rows.
     pub fn all(num_rows: u64, verdict: Verdict) -> Self {
         Self {
             runs: vec![(num_rows, verdict)],
         }
     }
 
-    /// Runs one behind the other, each up to a row.
+    /// Creates verdicts from adjacent runs, each given by the row at which it ends.
     pub(crate) fn from_ends(ends: impl IntoIterator<Item = (u64, Verdict)>) -> Self {
         let mut runs: Vec<(u64, Verdict)> = Vec::new();
         for (end, verdict) in ends {
@@ -32,7 +32,7 @@ impl Verdicts {
         Self { runs }
     }
 
-    /// The verdict of all rows; where they differ, that of some.
+    /// Returns the common verdict of all rows, or `Some` if they differ.
     pub fn whole(&self) -> Verdict {
         match self.runs.as_slice() {
             [(_, verdict)] => *verdict,
@@ -40,17 +40,18 @@ impl Verdicts {
         }
     }
 
-    /// What is wanted where both are true: the lesser verdict of each row.
+    /// Returns the verdicts on the conjunction of two conditions: the lesser verdict for each row.
     pub fn and(&self, other: &Self) -> Self {
         self.combine(other, Verdict::min)
     }
 
-    /// What is wanted where one is true: the greater verdict of each row.
+    /// Returns the verdicts on the disjunction of two conditions: the greater verdict for each row.
     pub(crate) fn or(&self, other: &Self) -> Self {
         self.combine(other, Verdict::max)
     }
 
-    /// Returns what is known by both of the same rows: a row that one of them leaves undecided has the verdict of the other.
+    /// Merges two sets of verdicts on the same condition. A row that `self` leaves undecided has the verdict of
+    /// `other`.
     pub fn refined(&self, other: &Self) -> Self {
         self.combine(other, |one, other| match one {
             Verdict::Some => other,
@@ -70,7 +71,7 @@ impl Verdicts {
         Self::from_ends(ends)
     }
 
-    /// The parts of `ranges`, which are ascending, whose verdict is one that `is_wanted`.
+    /// Returns the parts of `ranges` whose verdict satisfies `is_wanted`. The ranges are ascending.
     pub fn within(
         &self,
         ranges: &[Range<u64>],

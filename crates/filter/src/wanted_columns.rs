@@ -1,4 +1,4 @@
-//! Predicates about the columns of a wanted schema, which a file has under other names, as other types, or not at all.
+//! Predicates on the columns of a wanted schema, which the file may store with other names or types, or not at all.
 
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::schema::DataType;
@@ -7,7 +7,7 @@ use super::Predicate;
 use super::predicate::Expression;
 use herringbone_core::cast::Cast;
 
-/// The paths that a predicate looks at, by wanted names.
+/// Returns the paths that a predicate looks at, with the names of the wanted schema.
 pub fn tested_paths(predicate: &Predicate) -> Vec<Vec<String>> {
     let parts = predicate.0.parts().into_iter();
     let paths = parts.flat_map(|part| match part {
@@ -18,18 +18,18 @@ pub fn tested_paths(predicate: &Predicate) -> Vec<Vec<String>> {
     paths.collect()
 }
 
-/// What bounds of the file become before they are compared as wanted values are.
+/// The conversion of a file's bounds to the type in which wanted values are compared.
 ///
-/// All casts keep the order of values, so bounds stay bounds.
+/// All casts keep the order of values, so bounds remain bounds.
 #[derive(Debug, Clone)]
 pub(super) enum BoundsCast {
-    /// The order of the file is that of the wanted type.
+    /// No conversion: the file and the wanted type have the same order.
     Keep,
     Cast(Cast),
 }
 
 impl BoundsCast {
-    /// For bounds of the type `file`; none where they cannot be compared.
+    /// Creates the conversion for bounds of type `file`, or returns `None` if they cannot be compared.
     pub(super) fn new(file: &DataType, wanted: &DataType) -> Option<Self> {
         let wanted = values_type(wanted);
         if *file == wanted {
@@ -38,7 +38,7 @@ impl BoundsCast {
         Cast::new(file, &wanted).map(Self::Cast)
     }
 
-    /// The type of the values that are compared.
+    /// Returns the type of the compared values.
     pub(super) fn data_type<'a>(&'a self, file: &'a DataType) -> &'a DataType {
         match self {
             Self::Keep => file,
@@ -46,7 +46,8 @@ impl BoundsCast {
         }
     }
 
-    /// Whether values are compared by the same keys as those of the type `file`, so that these stand for its bytes.
+    /// Returns true if values have the same keys as those of type `file`. The bytes of a value in the file then
+    /// follow from its key.
     pub(super) fn keeps_keys(&self, file: &DataType) -> bool {
         use DataType as T;
         let wanted = self.data_type(file);
@@ -58,7 +59,7 @@ impl BoundsCast {
             )
     }
 
-    /// The bounds; none where one has no place in the wanted type.
+    /// Converts the bounds. Returns `None` if one of them cannot be represented in the wanted type.
     pub(super) fn apply(&self, bounds: &ArrayRef) -> Option<ArrayRef> {
         match self {
             Self::Keep => Some(bounds.clone()),
@@ -67,7 +68,8 @@ impl BoundsCast {
     }
 }
 
-/// Values of a column as they are under a wanted schema, whatever the layout; none where one of them has no place there.
+/// Converts the values of a column to the wanted type, ignoring differences in layout. Returns `None` if one of them
+/// cannot be represented in it.
 pub(super) fn as_wanted(values: &ArrayRef, wanted: Option<&DataType>) -> Option<ArrayRef> {
     let Some(wanted) = wanted else {
         return Some(values.clone());
@@ -79,7 +81,7 @@ pub(super) fn as_wanted(values: &ArrayRef, wanted: Option<&DataType>) -> Option<
     Cast::new(file, wanted)?.apply(values).ok()
 }
 
-/// The type of the values in dictionaries and runs.
+/// Returns the type of the values in dictionaries and runs.
 fn inner_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::Dictionary(_, values) => inner_type(values),
@@ -88,7 +90,7 @@ fn inner_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// The type of the values of an array, in the layout that bounds have.
+/// Returns the type of the values of an array, in the layout of bounds.
 fn values_type(data_type: &DataType) -> DataType {
     match inner_type(data_type) {
         DataType::LargeUtf8 | DataType::Utf8View => DataType::Utf8,

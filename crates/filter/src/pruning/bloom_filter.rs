@@ -1,4 +1,4 @@
-//! A bloom filter in a file, asked in place: its header, and one block a value.
+//! A bloom filter in a file, probed in place: reads its header, and one block per value.
 
 use std::ops::Range;
 
@@ -12,7 +12,8 @@ use herringbone_format::{
 use herringbone_core::Step;
 use herringbone_core::bloom_filter::{BLOCK_BYTES, block_of, check_block};
 
-/// Bytes asked for first, far more than headers have, and more than what encryption adds to bits.
+/// The number of bytes to read first. It far exceeds the size of a header, and the bytes that encryption adds to the
+/// bits.
 const USUAL_HEADER: u64 = 64;
 
 /// The bloom filter of a column chunk (format, "Parquet Bloom Filter").
@@ -22,29 +23,29 @@ const USUAL_HEADER: u64 = 64;
 /// hash of a value → poll → Need(32 bytes of the file) → supply → poll → Ready(maybe, or no)
 /// ```
 ///
-/// Of an encrypted filter, all bits are one module: they are asked for once, and kept.
+/// In an encrypted filter, all bits are one module, which is read once and retained.
 #[derive(Debug, Clone)]
 pub struct BloomFilterProbe {
     start: u64,
-    /// Bytes of header and bits, as the metadata of the chunk has them.
+    /// The number of bytes of header and bits, according to the metadata of the chunk.
     length: Option<i32>,
     file_length: u64,
     /// The path of the column, for errors.
     column: String,
-    /// What was supplied last, and where it starts.
+    /// The bytes supplied last, and their offset in the file.
     bytes: (u64, Bytes),
-    /// The header, and where the bits start.
+    /// The header, and the offset of the bits.
     header: Option<(BloomFilterHeader, u64)>,
     cipher: Option<ChunkCipher>,
-    /// All bits, decrypted, and where their module ends.
+    /// All bits, decrypted, and the end of their module.
     decrypted: Option<(Bytes, u64)>,
 }
 
 impl BloomFilterProbe {
-    /// The filter of a column chunk in a file of `file_length` bytes, if it has one.
+    /// Returns the filter of a column chunk in a file of `file_length` bytes, if it has one.
     ///
     /// # Errors
-    /// Corrupt where it lies outside of the file.
+    /// Corrupt if the filter lies outside the file.
     pub fn new(metadata: &ColumnMetaData, file_length: u64) -> Result<Option<Self>> {
         let Some(offset) = metadata.bloom_filter_offset else {
             return Ok(None);
@@ -65,18 +66,18 @@ impl BloomFilterProbe {
         }))
     }
 
-    /// The same filter, encrypted if there is a cipher for it.
+    /// Sets the cipher of the filter. `None` means that it is not encrypted.
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self { cipher, ..self }
     }
 
-    /// Hands in bytes of the file that start at `offset`: those that were asked for.
+    /// Supplies the requested bytes of the file, which start at `offset`.
     pub fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.bytes = (offset, bytes);
     }
 
-    /// The bytes at hand from `offset` on.
+    /// Returns the available bytes from `offset` on.
     fn available(&self, offset: u64) -> Bytes {
         let (start, bytes) = &self.bytes;
         let from = offset.checked_sub(*start);
@@ -87,18 +88,18 @@ impl BloomFilterProbe {
         }
     }
 
-    /// The bytes of a range of the file, if they are at hand.
+    /// Returns the bytes of a range of the file, if they are available.
     fn get(&self, range: &Range<u64>) -> Option<Bytes> {
         let available = self.available(range.start);
         let length = usize::try_from(range.end.checked_sub(range.start)?).ok()?;
         (length <= available.len()).then(|| available.slice(..length))
     }
 
-    /// The header, or the range of the file that it takes.
+    /// Returns the header, or the range of the file needed to decode it.
     ///
     /// # Errors
-    /// Corrupt where there is no header, or the metadata of the chunk contradicts it; Limit where the filter is larger than
-    /// [`Limits::bloom_filter_bytes`]; Key where it is encrypted and not authentic.
+    /// Corrupt if there is no valid header, or if the metadata of the chunk contradicts it; Limit if the filter is
+    /// larger than [`Limits::bloom_filter_bytes`]; Key if it is encrypted and not authentic.
     pub fn poll_header(&mut self, limits: &Limits) -> Result<Step<BloomFilterHeader>> {
         if let Some((header, _)) = &self.header {
             return Ok(Step::Ready(*header));
@@ -115,8 +116,9 @@ impl BloomFilterProbe {
         Ok(Step::Ready(header))
     }
 
-    /// Compares the header, of so many bytes, with what the metadata of the chunk has: one of them is wrong where they
-    /// differ, and bits elsewhere than thought would deny values that the chunk has.
+    /// Checks the size of the filter by its header, which has `header_bytes` bytes, against the metadata of the
+    /// chunk. If they differ, one of them is wrong. Bits read from a wrong place would rule out values that the chunk
+    /// has.
     fn check_length(&self, header: &BloomFilterHeader, header_bytes: u64) -> Result<()> {
         let Some(length) = self.length else {
             return Ok(());
@@ -124,7 +126,7 @@ impl BloomFilterProbe {
         let found = header_bytes.saturating_add(num_bytes(header));
         let is_right = match (u64::try_from(length), &self.cipher) {
             (Ok(length), None) => found == length,
-            // The bytes that encryption adds count too.
+            // The length includes the bytes that encryption adds.
             (Ok(length), Some(_)) => found <= length,
             (Err(_), _) => false,
         };
@@ -154,7 +156,7 @@ impl BloomFilterProbe {
         }
     }
 
-    /// What to ask for where the header does not end in what is here.
+    /// Returns the range to read next if the available bytes do not contain the whole header.
     fn need_more(&self) -> Result<Range<u64>> {
         let available = self.available(self.start).len() as u64;
         let wanted = (available * 2).max(USUAL_HEADER);
@@ -166,8 +168,8 @@ impl BloomFilterProbe {
         Ok(self.start..end)
     }
 
-    /// Where the filter ends in the file, as far as that is known: with the header or, of an encrypted one,
-    /// [with its bits](Self::poll_bits).
+    /// Returns the end of the filter in the file, if known. It is known once the header is decoded or, for an
+    /// encrypted filter, [with its bits](Self::poll_bits).
     #[must_use]
     pub fn end(&self) -> Option<u64> {
         match (&self.header, &self.cipher, &self.decrypted) {
@@ -177,10 +179,10 @@ impl BloomFilterProbe {
         }
     }
 
-    /// All bits of the filter, or the range of the file that they take.
+    /// Returns all bits of the filter, or the range of the file needed to decode them.
     ///
     /// # Errors
-    /// As [`Self::poll_header`], and Corrupt where the bits lie outside of the file.
+    /// See [`Self::poll_header`]; also Corrupt if the bits lie outside the file.
     pub fn poll_bits(&mut self, limits: &Limits) -> Result<Step<Bytes>> {
         if let Some((bits, _)) = &self.decrypted {
             return Ok(Step::Ready(bits.clone()));
@@ -238,12 +240,12 @@ impl BloomFilterProbe {
         error.at_offset(offset).in_column(&self.column)
     }
 
-    /// Whether the column chunk may contain a value with this [hash](herringbone_core::bloom_filter::hash()), or the range
-    /// of the file that it takes to know; if not, it does not. It may where the algorithm, the hash or the
-    /// compression of the filter is another than the format's.
+    /// Returns true if the column chunk may contain a value with this [hash](herringbone_core::bloom_filter::hash()),
+    /// or the range of the file needed to decide. If false, it does not contain the value. Returns true if the format
+    /// does not define the filter's algorithm, hash or compression.
     ///
     /// # Errors
-    /// As [`Self::poll_bits`].
+    /// See [`Self::poll_bits`].
     pub fn poll(&mut self, hash: u64, limits: &Limits) -> Result<Step<bool>> {
         let header = match self.poll_header(limits)? {
             Step::Need(range) => return Ok(Step::Need(range)),
@@ -282,12 +284,12 @@ impl BloomFilterProbe {
     }
 }
 
-/// Bytes of all blocks.
+/// Returns the number of bytes in all blocks.
 fn num_bytes(header: &BloomFilterHeader) -> u64 {
     u64::try_from(header.num_bytes).unwrap_or_default()
 }
 
-/// The module at the start of `available`, if all of it is there.
+/// Returns the module at the start of `available`, if it is complete.
 fn module(
     cipher: &ChunkCipher,
     kind: ModuleKind,

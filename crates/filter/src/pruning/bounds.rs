@@ -1,4 +1,4 @@
-//! Bounds of statistics, which are PLAIN values, as values of Arrow.
+//! Decoding of the bounds in statistics, which are PLAIN values, to Arrow values.
 
 use herringbone_arrow::array::{ArrayRef, new_null_array};
 use herringbone_arrow::buffer::{Buffer, NullBuffer};
@@ -9,16 +9,16 @@ use herringbone_schema::{Conversion, Int96Overflow, ParquetSchema, SchemaOptions
 
 use herringbone_core::array::{LeafArray, LeafType, leaf_array};
 
-/// Bytes of the widest FixedSizeBinary that bounds are decoded to. A slot takes them whether there is a bound or not, and
-/// a bound that is missing takes one or two bytes of the file.
+/// The byte width of the widest FixedSizeBinary that bounds are decoded to. A slot takes this memory even without a
+/// bound, whereas a missing bound takes only one or two bytes of the file.
 const WIDEST_SLOT: usize = 64;
 
-/// Decodes bounds of one column.
+/// A decoder for the bounds of one column.
 ///
-/// Bounds have the bytes of PLAIN values, byte arrays without their length (parquet.thrift,
-/// `Statistics`). They become values of the Arrow type that the column has by its Parquet schema alone:
-/// what a file's own Arrow schema makes of the column is not asked. Bounds that would be FixedSizeBinary of more than
-/// 64 bytes become Binary, so that a bound that is missing takes no memory.
+/// Bounds have the bytes of PLAIN values; byte arrays omit their length (parquet.thrift, `Statistics`). They are
+/// decoded to the Arrow type that the Parquet schema alone gives the column. The Arrow schema embedded in a file is
+/// ignored. Bounds of type FixedSizeBinary with more than 64 bytes are decoded to Binary, so that a missing bound
+/// does not take memory.
 #[derive(Debug)]
 pub struct BoundsDecoder {
     field: Field,
@@ -26,10 +26,10 @@ pub struct BoundsDecoder {
 }
 
 impl BoundsDecoder {
-    /// A decoder for bounds of the column at `leaf`.
+    /// Creates a decoder for bounds of the column at `leaf`.
     ///
     /// # Errors
-    /// Argument where there is no such column.
+    /// Argument if there is no such column.
     pub fn new(schema: &ParquetSchema, leaf: usize, options: &SchemaOptions) -> Result<Self> {
         let field = schema.leaf_field(leaf, options);
         let column = schema.leaves().get(leaf).zip(field);
@@ -54,23 +54,23 @@ impl BoundsDecoder {
         })
     }
 
-    /// The name and type of the values.
+    /// Returns the name and type of the values.
     #[must_use]
     pub fn field(&self) -> &Field {
         &self.field
     }
 
-    /// One value a bound: null where there is none, and where its bytes are no value of the type.
+    /// Returns one value per bound. It is null if the bound is missing, or if its bytes are not a value of the type.
     ///
     /// # Errors
-    /// Unsupported where the column has no Arrow array.
+    /// Unsupported if the column has no Arrow array.
     pub fn decode(&self, bounds: &[Option<&[u8]>]) -> Result<ArrayRef> {
         let mut array = leaf_array(&self.leaf_type)?;
         let (values, validity) = self.plain(bounds, |_| true);
         if let Ok(values) = finish(&mut *array, values, &validity) {
             return Ok(values);
         }
-        // Some bytes are no value of the type, so each bound is looked at by itself.
+        // Some bytes are not a value of the type, so each bound is checked separately.
         let is_value = |bound: &[u8]| {
             let Ok(mut array) = leaf_array(&self.leaf_type) else {
                 return false;
@@ -84,8 +84,8 @@ impl BoundsDecoder {
         Ok(decoded.unwrap_or_else(|_| new_null_array(self.field.data_type(), bounds.len())))
     }
 
-    /// The bounds that have as many bytes as a value, and that `keep` accepts, as the values of a PLAIN
-    /// page; and which they are.
+    /// Encodes as a PLAIN page the bounds that have the length of a value and satisfy `keep`. Also returns which
+    /// bounds these are.
     fn plain(
         &self,
         bounds: &[Option<&[u8]>],
@@ -101,7 +101,7 @@ impl BoundsDecoder {
                 (None, _) => {}
                 (Some(bound), Type::Boolean) => bits.push(*bound != [0]),
                 (Some(bound), Type::ByteArray) => {
-                    // It was checked to fit.
+                    // `fits` checked the length.
                     values.extend_from_slice(&(bound.len() as u32).to_le_bytes());
                     values.extend_from_slice(bound);
                 }
@@ -128,7 +128,7 @@ impl BoundsDecoder {
     }
 }
 
-/// An array of these PLAIN values, at the slots that are valid.
+/// Creates an array from PLAIN values, which fill the valid slots.
 fn finish(array: &mut dyn LeafArray, values: Vec<u8>, validity: &[bool]) -> Result<ArrayRef> {
     let num_values = validity.iter().filter(|valid| **valid).count();
     let mut slots = Bitmap::new();

@@ -1,4 +1,4 @@
-//! Bounds and counts of a column as Arrow arrays: a slot a row group, or a page.
+//! Bounds and counts of a column as Arrow arrays, with one slot per row group or page.
 
 use std::sync::Arc;
 
@@ -17,15 +17,16 @@ use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
 use super::BoundsDecoder;
 use super::index_trust::IndexTrust;
 
-/// What a file says of the values of a leaf, nested or not: a slot for each row group, or for each page of a column
-/// chunk, in the order of the file. A slot is null where nothing is known, or what is said is of no use.
+/// A file's metadata on the values of a leaf, nested or not. There is one slot per row group, or per page of a column
+/// chunk, in the order of the file. A slot is null if the metadata is missing or unusable.
 ///
-/// Bounds are of the type that the column has by its Parquet schema alone, but for FixedSizeBinary of more than 64 bytes,
-/// the bounds of which are Binary: a slot that is null takes no memory then. They hold for all values that
-/// are neither null nor NaN: none is below `min` or above `max`, though neither need occur. There are none of
-/// columns without an order, as INT96 and geometries, none where a bound has not the bytes of a value, is NaN, or where the
-/// lower one is above the upper one. Of floating-point numbers a bound of zero has the sign with which it
-/// holds for both zeros.
+/// Bounds have the type that the Parquet schema alone gives the column. FixedSizeBinary of more than 64 bytes is an
+/// exception: its bounds are Binary, so that a null slot does not take memory. Bounds hold for all values that are
+/// neither null nor NaN: none is below `min` or above `max`, though neither need occur.
+///
+/// Columns without an order, such as INT96 and geometries, have no bounds. A bound is null if it does not have the
+/// bytes of a value, or is NaN. Both are null if the lower one is above the upper one. A floating-point bound of zero
+/// has the sign with which it holds for both zeros.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ColumnBounds {
@@ -33,32 +34,32 @@ pub struct ColumnBounds {
     pub min: ArrayRef,
     /// Upper bounds.
     pub max: ArrayRef,
-    /// Whether the lower bound is a value that occurs.
+    /// True if the lower bound is a value that occurs.
     pub is_min_exact: BooleanArray,
-    /// Whether the upper bound is.
+    /// True if the upper bound is a value that occurs.
     pub is_max_exact: BooleanArray,
-    /// Nulls; below lists also empty and missing lists, which have no value.
+    /// The number of nulls. Below lists, this includes empty and missing lists, which have no value.
     pub null_counts: UInt64Array,
-    /// NaNs.
+    /// The number of NaNs.
     pub nan_counts: UInt64Array,
-    /// Rows.
+    /// The number of rows.
     pub row_counts: UInt64Array,
 }
 
-/// Decodes bounds and counts of one leaf.
+/// A decoder for the bounds and counts of one leaf.
 #[derive(Debug)]
 pub struct ColumnBoundsDecoder {
     decoder: BoundsDecoder,
     order: ColumnOrderKind,
-    /// Whether `min_value` and `max_value` follow that order.
+    /// True if `min_value` and `max_value` follow that order.
     is_ordered: bool,
-    /// Whether the older `min` and `max` do, which are compared as signed values.
+    /// True if the older `min` and `max` follow that order. These are compared as signed values.
     is_signed: bool,
     leaf: usize,
     trust: IndexTrust,
 }
 
-/// What is said of one row group or page.
+/// The metadata on one row group or page.
 #[derive(Default)]
 struct Slot<'a> {
     min: Option<&'a [u8]>,
@@ -71,10 +72,10 @@ struct Slot<'a> {
 }
 
 impl ColumnBoundsDecoder {
-    /// A decoder for the leaf with this ordinal.
+    /// Creates a decoder for the leaf with this ordinal.
     ///
     /// # Errors
-    /// Argument where there is no such leaf.
+    /// Argument if there is no such leaf.
     pub fn new(metadata: &FileMetadata, schema: &ParquetSchema, leaf: usize) -> Result<Self> {
         let decoder = BoundsDecoder::new(schema, leaf, &SchemaOptions::default())?;
         let order = schema.order(leaf);
@@ -100,16 +101,16 @@ impl ColumnBoundsDecoder {
         })
     }
 
-    /// The name and type of the bounds.
+    /// Returns the name and type of the bounds.
     #[must_use]
     pub fn field(&self) -> &Field {
         self.decoder.field()
     }
 
-    /// A slot for each of these row groups.
+    /// Returns one slot for each of these row groups.
     ///
     /// # Errors
-    /// Argument where there is no such row group; Corrupt where the metadata of a column chunk cannot be decoded.
+    /// Argument if there is no such row group; Corrupt if the metadata of a column chunk cannot be decoded.
     pub fn row_groups(
         &self,
         metadata: &FileMetadata,
@@ -118,7 +119,7 @@ impl ColumnBoundsDecoder {
         let mut chunks = Vec::new();
         for ordinal in row_groups {
             let rows = metadata.row_group_header(ordinal)?.num_rows;
-            // A column that nobody has the key of says nothing.
+            // Without the key of a column, its metadata is unknown.
             let chunk = metadata.column_chunk(ordinal, self.leaf)?.meta_data;
             let statistics = chunk.and_then(|chunk| chunk.statistics);
             chunks.push((statistics.unwrap_or_default(), u64::try_from(rows).ok()));
@@ -133,10 +134,10 @@ impl ColumnBoundsDecoder {
         self.bounds(&slots)
     }
 
-    /// A slot for each page of a column chunk in a row group of `num_rows` rows.
+    /// Returns one slot for each page of a column chunk in a row group of `num_rows` rows.
     ///
     /// # Errors
-    /// Corrupt where the indexes contradict each other or the row group.
+    /// Corrupt if the indexes contradict each other or the row group.
     pub fn pages(
         &self,
         columns: &ColumnIndex,
@@ -165,7 +166,7 @@ impl ColumnBoundsDecoder {
         self.bounds(&slots)
     }
 
-    /// What the statistics of a chunk say, as far as it is of use.
+    /// Returns the usable metadata from the statistics of a chunk.
     fn chunk<'a>(&self, statistics: &'a Statistics) -> Slot<'a> {
         let is_new = statistics.min_value.is_some() || statistics.max_value.is_some();
         let counts = Slot {
@@ -182,7 +183,7 @@ impl ColumnBoundsDecoder {
                 ..counts
             };
         }
-        // Writers of these compared as signed whatever the column was.
+        // Writers of the older bounds compared values as signed, whatever the column was.
         match self.is_signed {
             true => Slot {
                 min: statistics.min.as_deref(),
@@ -210,7 +211,7 @@ impl ColumnBoundsDecoder {
         };
         let counts = |count: fn(&Slot<'_>) -> Option<i64>| -> UInt64Array {
             let counts = slots.iter().map(count);
-            // A negative count says nothing.
+            // Negative counts are ignored.
             counts
                 .map(|count| count.and_then(|count| u64::try_from(count).ok()))
                 .collect()
@@ -227,7 +228,7 @@ impl ColumnBoundsDecoder {
     }
 }
 
-/// The rows of each page.
+/// Returns the number of rows in each page.
 fn rows_of_pages(offsets: &OffsetIndex, num_rows: u64) -> Result<Vec<u64>> {
     let firsts = offsets.page_locations.iter();
     let firsts = firsts.map(|page| u64::try_from(page.first_row_index).unwrap_or(u64::MAX));
@@ -244,7 +245,7 @@ fn rows_of_pages(offsets: &OffsetIndex, num_rows: u64) -> Result<Vec<u64>> {
     })
 }
 
-/// Floating-point bounds that are numbers, zeros with the sign that leaves both of them within.
+/// Removes floating-point bounds that are NaN, and gives zeros the sign with which the bound holds for both.
 fn of_numbers(bounds: &ArrayRef, is_min: bool) -> Result<ArrayRef> {
     macro_rules! of {
         ($type:ty, $zero:expr) => {{
@@ -267,7 +268,7 @@ fn of_numbers(bounds: &ArrayRef, is_min: bool) -> Result<ArrayRef> {
     }
 }
 
-/// The same bounds, null where the lower one is above the upper one.
+/// Returns the bounds with both set to null where the lower one is above the upper one.
 fn without_contradictions(min: ArrayRef, max: ArrayRef) -> Result<(ArrayRef, ArrayRef)> {
     let invalid = |error| Error::unsupported(format!("bounds cannot be compared: {error}"));
     if min.data_type().is_nested() || min.data_type().is_null() {

@@ -1,4 +1,4 @@
-//! What of a column index is believed. Writers get some of it wrong, and other parts of the file contradict it then.
+//! Trust in column indexes. Some writers get parts of them wrong, which other parts of the file then contradict.
 
 use std::ops::Range;
 
@@ -7,18 +7,18 @@ use herringbone_schema::Leaf;
 
 use herringbone_core::created_by::CreatedBy;
 
-/// How far the column indexes of one column are believed.
+/// The extent to which the column indexes of one column are trusted.
 #[derive(Debug, Clone, Copy)]
 pub struct IndexTrust {
     has_byte_arrays: bool,
-    /// The writer cuts upper bounds of byte arrays without raising them.
+    /// True if the writer truncates upper bounds of byte arrays without raising them.
     cuts_upper_bounds: bool,
     max_rep_level: u8,
     max_def_level: u8,
 }
 
 impl IndexTrust {
-    /// How far the indexes of `leaf` are believed, by who wrote the file.
+    /// Determines the trust in the indexes of `leaf` by the writer of the file.
     pub fn new(metadata: &FileMetadata, leaf: &Leaf) -> Self {
         Self {
             has_byte_arrays: leaf.physical_type == Type::ByteArray,
@@ -28,24 +28,25 @@ impl IndexTrust {
         }
     }
 
-    /// The lower bound of a page; none where it is said to have no values.
+    /// Returns the lower bound of a page, or `None` if the index claims that the page has no values.
     pub(crate) fn min(self, index: &ColumnIndex, page: usize) -> Option<&[u8]> {
         let has_values = index.null_pages.get(page) == Some(&false);
         index.min_values.get(page).filter(|_| has_values)
     }
 
-    /// The upper bound of a page; none where it is said to have no values, or the bound may lie below some of them.
+    /// Returns the upper bound of a page. Returns `None` if the index claims that the page has no values, or if some
+    /// values may lie above the bound.
     pub(crate) fn max(self, index: &ColumnIndex, page: usize) -> Option<&[u8]> {
         let has_values = index.null_pages.get(page) == Some(&false);
         let max = index.max_values.get(page).filter(|_| has_values)?;
-        // A bound of 0xFF bytes alone may be a longer value that could not be raised.
+        // A bound that consists of 0xFF bytes may be a truncated value that could not be raised.
         let is_greatest = !max.is_empty() && max.iter().all(|byte| *byte == u8::MAX);
         let is_cut = self.has_byte_arrays && (self.cuts_upper_bounds || is_greatest);
         (!is_cut).then_some(max)
     }
 
-    /// Whether a page has no values. Some writers say so of pages of lists that have as many nulls as rows, so
-    /// the definition levels must confirm it there.
+    /// Returns true if a page has no values. Some writers claim this for pages of lists that have as many nulls as
+    /// rows. There, the definition level histogram must confirm it.
     pub(crate) fn is_null_page(self, index: &ColumnIndex, page: usize) -> bool {
         let is_said = index.null_pages.get(page) == Some(&true);
         let levels = self.levels_of(&index.definition_level_histograms, self.max_def_level, page);
@@ -66,7 +67,7 @@ impl IndexTrust {
                 0 => self
                     .levels_of(definition, self.max_def_level, page)
                     .map(|levels| levels.iter().fold(0, |sum, n| i64::saturating_add(sum, *n))),
-                // A row starts with the level 0.
+                // Each row starts with level 0.
                 max => self
                     .levels_of(repetition, max, page)
                     .and_then(|levels| levels.first().copied()),
@@ -75,7 +76,7 @@ impl IndexTrust {
         })
     }
 
-    /// How often a page has each level up to `max_level`, by a histogram of all pages.
+    /// Returns the number of occurrences of each level up to `max_level` in a page, from a histogram over all pages.
     fn levels_of(
         self,
         histograms: &Option<Vec<i64>>,
@@ -85,12 +86,12 @@ impl IndexTrust {
         let length = usize::from(max_level) + 1;
         let start = page.checked_mul(length)?;
         let levels = histograms.as_ref()?.get(start..start.checked_add(length)?);
-        // If a column has only one level, writers leave the histogram out.
+        // Writers omit the histogram if a column has only one level.
         levels.filter(|_| max_level > 0)
     }
 }
 
-/// Returns true if the null counts of all pages add up to that of the chunk, or one of them is unknown.
+/// Returns true if the null counts of all pages add up to the null count of the chunk, or if either is unknown.
 pub(crate) fn has_nulls_of_chunk(index: &ColumnIndex, chunk: &Statistics) -> bool {
     let pages = index.null_counts.as_ref();
     let pages = pages.map(|counts| counts.iter().fold(0, |sum, n| i64::saturating_add(sum, *n)));

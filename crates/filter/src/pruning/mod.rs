@@ -1,11 +1,10 @@
-//! What a file says of its data, for those who want to know which of it they need: bounds, page indexes
-//! and bloom filters, without I/O.
+//! Metadata for pruning, without I/O: bounds, page indexes and bloom filters.
 //!
 //! ```text
-//! Statistics, ColumnIndex ── PLAIN bounds ──► BoundsDecoder ──► Arrow array, one value a bound
-//!                                     ──► ColumnBoundsDecoder ──► those that are of use, and counts
+//! Statistics, ColumnIndex ── PLAIN bounds ──► BoundsDecoder ──► Arrow array, one value per bound
+//!                                     ──► ColumnBoundsDecoder ──► usable bounds, and counts
 //! ColumnChunk ──► IndexDecoder: a range of the file ── its bytes ──► ColumnIndex or OffsetIndex
-//! ColumnMetaData ──► BloomFilterProbe: header, then the one block that a hash chooses ──► maybe, or no
+//! ColumnMetaData ──► BloomFilterProbe: header, then the one block that a hash selects ──► maybe, or no
 //! ```
 
 mod bloom_filter;

@@ -1,15 +1,14 @@
-//! The two indexes of a column chunk, of which its metadata says where they lie.
+//! The two indexes of a column chunk, located by its metadata.
 
 use std::ops::Range;
 
 use herringbone_format::modular_encryption::{ChunkCipher, ModuleKind};
 use herringbone_format::{ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, Result};
 
-/// Decodes the bytes of an index.
+/// A function that decodes the bytes of an index.
 type Decode<T> = fn(&[u8], &Limits) -> Result<T>;
 
-/// One of the two indexes of a column chunk (format, "Page Index"): where it lies in the file, and what
-/// its bytes say.
+/// The location and decoding of one of the two indexes of a column chunk (format, "Page Index").
 ///
 /// ```text
 /// range() → bytes of the file → decode()
@@ -23,11 +22,10 @@ pub struct IndexDecoder<T> {
 }
 
 impl IndexDecoder<ColumnIndex> {
-    /// The column index of a chunk in a file of `file_length` bytes, if it has one.
+    /// Returns the column index of a chunk in a file of `file_length` bytes, if it has one.
     ///
     /// # Errors
-    /// Corrupt where it lies outside of the file; Limit where it is longer than
-    /// [`Limits::page_index_bytes`].
+    /// Corrupt if the index lies outside the file; Limit if it is longer than [`Limits::page_index_bytes`].
     pub fn of_column(
         chunk: &ColumnChunk,
         file_length: u64,
@@ -45,10 +43,10 @@ impl IndexDecoder<ColumnIndex> {
 }
 
 impl IndexDecoder<OffsetIndex> {
-    /// The offset index of a chunk in a file of `file_length` bytes, if it has one.
+    /// Returns the offset index of a chunk in a file of `file_length` bytes, if it has one.
     ///
     /// # Errors
-    /// As [`IndexDecoder::of_column`].
+    /// See [`IndexDecoder::of_column`].
     pub fn of_offsets(
         chunk: &ColumnChunk,
         file_length: u64,
@@ -93,22 +91,22 @@ impl<T> IndexDecoder<T> {
         }))
     }
 
-    /// The same index, encrypted if there is a cipher for it.
+    /// Sets the cipher of the index. `None` means that it is not encrypted.
     #[must_use]
     pub fn encrypted(self, cipher: Option<ChunkCipher>) -> Self {
         Self { cipher, ..self }
     }
 
-    /// Where it lies in the file.
+    /// Returns the range of the index in the file.
     #[must_use]
     pub fn range(&self) -> Range<u64> {
         self.range.clone()
     }
 
-    /// What it says: `bytes` are those of its range.
+    /// Decodes the index. `bytes` are the bytes of its range.
     ///
     /// # Errors
-    /// Corrupt or Limit where it cannot be used; Key where it is encrypted and not authentic.
+    /// Corrupt or Limit if the index cannot be decoded; Key if it is encrypted and not authentic.
     pub fn decode(&self, bytes: &[u8], limits: &Limits) -> Result<T> {
         let decoded = match &self.cipher {
             None => (self.decode)(bytes, limits),

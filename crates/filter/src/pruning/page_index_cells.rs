@@ -1,4 +1,4 @@
-//! Page indexes that were decoded, to be used again.
+//! A cache of decoded page indexes.
 
 use std::collections::HashMap;
 use std::mem::size_of;
@@ -10,23 +10,23 @@ use herringbone_format::{ColumnIndex, OffsetIndex};
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct PageIndexCell {
-    /// The bounds and nulls of its pages; `None` if the chunk has no column index.
+    /// The bounds and null counts of its pages, or `None` if the chunk has no column index.
     pub columns: Option<Arc<ColumnIndex>>,
-    /// The places and first rows of its pages; `None` if the chunk has no offset index.
+    /// The locations and first rows of its pages, or `None` if the chunk has no offset index.
     pub offsets: Option<Arc<OffsetIndex>>,
 }
 
 impl PageIndexCell {
-    /// Returns the cell of a column chunk that has these indexes.
+    /// Creates the cell of a column chunk from its indexes.
     #[must_use]
     pub fn new(columns: Option<Arc<ColumnIndex>>, offsets: Option<Arc<OffsetIndex>>) -> Self {
         Self { columns, offsets }
     }
 
-    /// Returns the number of bytes of the heap that the indexes take.
+    /// Returns the number of heap bytes that the indexes take.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        // An `Arc` has two counts in front of its value.
+        // An `Arc` stores two counts before its value.
         let counts = 2 * size_of::<usize>();
         let columns = self.columns.as_ref();
         let columns = columns.map_or(0, |it| it.heap_bytes() + size_of::<ColumnIndex>() + counts);
@@ -37,9 +37,9 @@ impl PageIndexCell {
     }
 }
 
-/// The page indexes of a file that were decoded, by the ordinals of row group and leaf.
+/// The decoded page indexes of a file, by row group ordinal and leaf ordinal.
 ///
-/// A handle of a file and the plans of its reads share them.
+/// The handle of a file shares them with the plans of its reads.
 #[derive(Debug, Default)]
 pub struct PageIndexCells {
     cells: Mutex<HashMap<(usize, usize), PageIndexCell>>,
@@ -56,7 +56,7 @@ impl PageIndexCells {
         }
     }
 
-    /// Returns a copy with the cells so far, which takes no more of them.
+    /// Returns a copy with the cells so far, to which no cells can be added.
     #[must_use]
     pub fn frozen(&self) -> Self {
         Self {
@@ -65,13 +65,13 @@ impl PageIndexCells {
         }
     }
 
-    /// Returns the indexes of a column chunk, if they are here.
+    /// Returns the indexes of a column chunk, if they are cached.
     #[must_use]
     pub fn get(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell> {
         self.lock().get(&(row_group, leaf)).cloned()
     }
 
-    /// Keeps the indexes of a column chunk, unless the cells are [frozen](Self::frozen).
+    /// Adds the indexes of a column chunk, unless the cells are [frozen](Self::frozen).
     pub fn insert(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
         if !self.is_frozen {
             self.lock().insert((row_group, leaf), cell);
@@ -83,12 +83,12 @@ impl PageIndexCells {
         *self.lock() = HashMap::new();
     }
 
-    /// Returns the number of bytes of the heap that the cells take.
+    /// Returns the number of heap bytes that the cells take.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let cells = self.lock();
         let cell = size_of::<((usize, usize), PageIndexCell)>() + 1;
-        // One of eight places of a hash table stays free.
+        // A hash table leaves one of eight buckets free.
         let places = match cells.capacity() {
             0 => 0,
             capacity => (capacity + capacity / 7).next_power_of_two(),
@@ -97,7 +97,7 @@ impl PageIndexCells {
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<(usize, usize), PageIndexCell>> {
-        // No panic leaves the cells half changed.
+        // A panic cannot leave the cells half changed.
         self.cells.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! Bounds worked out by hand from the specification, and filters probed as they lie in a file.
+//! Tests of bounds worked out by hand from the specification, and of filters probed in a file.
 
 use bytes::Bytes;
 use herringbone_arrow::array::cast::AsArray;
@@ -155,7 +155,7 @@ fn one_block_answers_as_the_whole_filter_does() {
         refused += usize::from(!answer);
     }
     assert_eq!(probe.end(), Some(file.len() as u64));
-    // The header, and a block of 32 bytes a value.
+    // The header, and a block of 32 bytes per value.
     assert!(read <= 64 + 2000 * 32, "{read}");
     assert!(refused > 1500);
 }
