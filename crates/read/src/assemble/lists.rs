@@ -1,4 +1,4 @@
-//! Arrow lists of any layout, made from offsets, values and validity.
+//! Construction of Arrow lists of any layout from offsets, values and validity.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::wrappers::padded_runs;
 use herringbone_core::budget::Reservation;
 use herringbone_core::cast::null_bytes;
 
-/// What the elements of null lists of one size may take.
+/// The memory for the elements of null lists of a fixed size.
 pub(super) struct Padding<'a> {
     pub(super) max_bytes: usize,
     pub(super) made: &'a mut Reservation,
 }
 
 impl Padding<'_> {
-    /// Counts an array of them.
+    /// Accounts for an array of them.
     ///
     /// # Errors
     /// Limit if it is too large, or the budget has no room for it.
@@ -36,10 +36,10 @@ impl Padding<'_> {
     }
 }
 
-/// `slots + 1` offsets from the slot `from` on, counted from its start; all of them without a copy.
+/// Returns `slots + 1` offsets from slot `from` on, rebased to 0. Moves them without a copy if these are all.
 pub(super) fn cut<O: OffsetSizeTrait>(offsets: &mut Vec<O>, from: usize, slots: usize) -> Vec<O> {
     if slots == 0 {
-        // More than one batch may take none, the first of them all there are.
+        // Several batches may take no slots, so the offsets must remain.
         return vec![O::usize_as(0)];
     }
     if from == 0 && offsets.len() == slots + 1 {
@@ -50,7 +50,7 @@ pub(super) fn cut<O: OffsetSizeTrait>(offsets: &mut Vec<O>, from: usize, slots: 
     cut.iter().map(|&offset| offset - first).collect()
 }
 
-/// Elements of the lists with these offsets, which start at 0.
+/// Returns the number of elements in lists with these offsets, which start at 0.
 pub(super) fn elements<O: OffsetSizeTrait>(offsets: &[O]) -> usize {
     offsets.last().map_or(0, |last| last.as_usize())
 }
@@ -113,8 +113,8 @@ fn list_view_array<O: OffsetSizeTrait>(
     Ok(Arc::new(array.map_err(invalid)?))
 }
 
-/// A list that the file stores with offsets, and a null list without elements, becomes one whose
-/// lists all have `size` of them.
+/// Creates an array of lists that all have `size` elements. The file stores offsets, and a null list without
+/// elements, so null lists are padded.
 fn fixed_size_list_array(
     element: &FieldRef,
     size: i32,
@@ -141,7 +141,7 @@ fn fixed_size_list_array(
     } else if let Some(padded) = padded_runs(&values, offsets, width)? {
         padded
     } else {
-        // The size comes from the file, and every null list takes that much room.
+        // `size` is from the file, and each null list takes that much room.
         let element_bytes = (values.get_array_memory_size() / values.len().max(1))
             .max(null_bytes(values.data_type()));
         let padded_bytes = padded_len.saturating_mul(element_bytes);

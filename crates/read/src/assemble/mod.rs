@@ -1,9 +1,9 @@
-//! Puts column batches of leaves together to record batches.
+//! Assembly of record batches from the column batches of leaves.
 //!
-//! Every column delivers column batches at its own pace; a batch has as many rows as the shortest column batch at
-//! hand. What is left of longer column batches goes into the next batch: nothing is copied, arrays are
-//! sliced. Counts go from the root to the leaves: so many rows of a list have so many elements,
-//! which its child must have in turn.
+//! Each column delivers column batches at its own pace. A batch has as many rows as the shortest current column
+//! batch. The rest of longer column batches is used for the next batch: arrays are sliced, not copied. Counts are
+//! passed from the root to the leaves. For example, the offsets for the rows of a list determine the number of
+//! elements to take from its child.
 
 use std::sync::Arc;
 
@@ -29,21 +29,22 @@ use herringbone_core::column::selection::RowSelector;
 use herringbone_core::column::{ColumnBatch, each};
 use herringbone_core::loss::Losses;
 
-/// Puts the column batches of a row group's columns together.
+/// The assembler of the column batches of a row group.
 #[derive(Debug)]
 pub(crate) struct BatchAssembler {
     plan: Arc<ReadPlan>,
     column_batches: Vec<Option<ColumnBatchInUse>>,
-    /// Damaged pages of the column batches, each with its column.
+    /// The damaged pages of the column batches, each with its column.
     losses: Vec<(usize, Losses)>,
-    /// Memory of what is made for the batch at hand besides its column batches: slots that the file does not have, and casts.
+    /// The memory of arrays made for the current batch in addition to its column batches: slots that the file lacks,
+    /// and casts.
     made: Reservation,
-    /// Arrays of the batch at hand that extension columns are made from.
+    /// The arrays of the current batch from which extension columns are made.
     kept: Vec<Option<ArrayRef>>,
     origins: Box<RowOrigins>,
 }
 
-/// A column batch, and what was taken from it.
+/// A column batch, and the number of slots taken from it.
 #[derive(Debug)]
 struct ColumnBatchInUse {
     row_group: usize,
@@ -62,7 +63,7 @@ struct NestingInUse {
 }
 
 impl BatchAssembler {
-    /// Creates an assembler without column batches, in a read with this budget.
+    /// Creates an assembler without column batches, for a read with this budget.
     #[must_use]
     pub(crate) fn new(plan: Arc<ReadPlan>, budget: &Arc<Budget>) -> Self {
         let column_batches = plan.columns().iter().map(|_| None).collect();
@@ -76,24 +77,24 @@ impl BatchAssembler {
         }
     }
 
-    /// Starts with a row group, of which some rows may be selected.
+    /// Starts a row group, of which some rows may be selected.
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
         self.origins.open(row_group);
     }
 
-    /// Starts with a row group of which no rows are selected but those that are [added](Self::extend_selection).
+    /// Starts a row group of which only the rows [added later](Self::extend_selection) are selected.
     pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) {
         self.origins.open_selecting(row_group);
     }
 
-    /// These rows come too, behind all others.
+    /// Selects more rows, after all others.
     pub(super) fn extend_selection(&mut self, piece: &RowSelector) {
         if !self.plan.virtual_columns().is_empty() {
             self.origins.extend(piece);
         }
     }
 
-    /// Whether a column batch of `column` must be added before the next batch.
+    /// Returns true if a column batch of `column` must be added before the next batch.
     #[must_use]
     pub(crate) fn needs(&self, column: usize) -> bool {
         self.column_batches.get(column).is_some_and(Option::is_none)
@@ -118,7 +119,7 @@ impl BatchAssembler {
         }
     }
 
-    /// The damaged pages that the column batches so far did without, since the last call; by column.
+    /// Takes the damaged pages left out of the column batches since the last call, ordered by column.
     #[must_use]
     pub(crate) fn take_losses(&mut self) -> Losses {
         let mut losses = std::mem::take(&mut self.losses);
@@ -131,12 +132,12 @@ impl BatchAssembler {
         all
     }
 
-    /// Makes the next batch of a row group, which has `rows_left` rows. The batch has as many rows as the shortest column
-    /// batch. Without columns, it has as many as the options allow.
+    /// Returns the next batch of a row group, which has `rows_left` rows. The batch has as many rows as the shortest
+    /// column batch. Without columns, it has as many rows as the options allow.
     ///
     /// # Errors
-    /// Corrupt if columns disagree about a common ancestor. Limit if there is no memory for the parts of a batch that no
-    /// column holds. Argument if a column has no column batch.
+    /// Corrupt if columns disagree about a common ancestor. Limit if there is no memory for the parts of a batch that
+    /// no column batch contains. Argument if a column has no column batch.
     pub(crate) fn next_batch(&mut self, rows_left: u64) -> Result<RecordBatch> {
         if self.column_batches.is_empty() {
             let rows = usize::try_from(rows_left).unwrap_or(usize::MAX);
@@ -203,7 +204,7 @@ impl BatchAssembler {
         plan.record_batch(arrays, rows, invalid)
     }
 
-    /// Returns the row group of the batch at hand, unless it has no columns.
+    /// Returns the row group of the current batch, unless it has no columns.
     fn row_group(&self) -> Option<usize> {
         let mut column_batches = self.column_batches.iter().flatten();
         column_batches
@@ -231,7 +232,8 @@ impl BatchAssembler {
         }
     }
 
-    /// Compares what columns say of a list, as far as it is known, before `rows` more rows are taken.
+    /// Compares the levels of a list in all of its columns before `rows` more rows are taken. Only levels available
+    /// in all columns are compared.
     fn compare(&mut self, list: &SharedList, rows: usize) -> Result<()> {
         let mut members = Vec::with_capacity(list.len());
         for member in list {
@@ -262,7 +264,7 @@ impl BatchAssembler {
                 return error(*column, first.0, column_batch.row_group);
             }
         }
-        // A column batch that ends here has no more levels than others: its rows are theirs.
+        // A column batch that ends after these rows has all of their levels, so no other may have more.
         for (column, column_batch, levels) in &members {
             if column_batch.rows_left == rows && levels.left() > known {
                 return error(*column, shortest.0, column_batch.row_group);
@@ -349,7 +351,7 @@ impl BatchAssembler {
         }
     }
 
-    /// Refuses null keys of a map, the first column of which this is.
+    /// Rejects null keys of a map. `column` is the first column of the map.
     fn check_keys(&self, column: usize, keys: &ArrayRef) -> Result<()> {
         if keys.logical_null_count() == 0 {
             return Ok(());
@@ -397,7 +399,8 @@ impl BatchAssembler {
             .ok_or_else(disagreement)
     }
 
-    /// The validity of the next slots, which stay to be taken if they are lists.
+    /// Returns the validity of the next slots. Slots of lists are not marked as taken, because their offsets are
+    /// taken next.
     fn take_validity(&mut self, record: Record, slots: usize) -> Result<Option<NullBuffer>> {
         let in_use = self.nestings(record, slots)?;
         let from = in_use.taken;
@@ -412,7 +415,7 @@ impl BatchAssembler {
         Ok(nulls.filter(|nulls| nulls.null_count() > 0))
     }
 
-    /// The offsets of the next slots, from 0 on.
+    /// Returns the offsets of the next slots, starting at 0.
     fn take_offsets(&mut self, record: Record, slots: usize) -> Result<Offsets> {
         let in_use = self.nestings(record, slots)?;
         let from = in_use.taken;
@@ -435,7 +438,7 @@ impl ColumnBatchInUse {
     }
 }
 
-/// Arrow refuses what the levels or values make up, such as a null where the schema allows none.
+/// Converts the error with which Arrow rejects levels or values, such as a null in a required field.
 fn invalid(error: ArrowError) -> Error {
     Error::corrupt(format!("the values break their Arrow type: {error}"))
 }

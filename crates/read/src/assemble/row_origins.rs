@@ -1,4 +1,4 @@
-//! Row numbers and row groups of the rows of a read.
+//! Row numbers and row group ordinals of the rows of a read.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::plan::VirtualValues;
 use crate::{RowGroupPlan, VirtualColumn};
 use herringbone_core::column::selection::{RowSelector, SelectionCursor, SelectionRun};
 
-/// The positions of the selected rows of a row group, batch after batch.
+/// The positions of the selected rows of a row group, batch by batch.
 #[derive(Debug)]
 pub(super) struct RowOrigins {
-    /// Where the rows of the row group begin.
+    /// The number of the first row of the row group in the file.
     first_row: u64,
     row_group: usize,
-    /// Over the wanted rows of the row group.
+    /// A cursor over the selected rows of the row group.
     walk: SelectionCursor,
 }
 
@@ -28,29 +28,29 @@ impl RowOrigins {
         }
     }
 
-    /// Goes to the start of a row group, of which all planned rows come.
+    /// Starts a row group of which all planned rows are selected.
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
         self.first_row = row_group.first_row;
         self.row_group = row_group.ordinal();
         self.walk = SelectionCursor::new(row_group.ranges.clone());
     }
 
-    /// The same, for no rows but those that are [added](Self::extend).
+    /// Starts a row group of which only the rows [added later](Self::extend) are selected.
     pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) {
         self.open(row_group);
         self.walk = SelectionCursor::new([].into());
         self.walk.open();
     }
 
-    /// These rows come too, behind all others.
+    /// Selects more rows, after all others.
     pub(super) fn extend(&mut self, piece: &RowSelector) {
         self.walk.extend(piece.clone());
     }
 
-    /// The columns of the next `rows` rows.
+    /// Returns the columns of the next `rows` rows.
     ///
     /// # Errors
-    /// Unsupported where a row number does not fit 64 bits.
+    /// Unsupported if a row number does not fit in 63 bits.
     pub(super) fn next(&mut self, columns: &[VirtualColumn], rows: usize) -> Result<Vec<ArrayRef>> {
         if columns.is_empty() {
             return Ok(Vec::new());
@@ -61,7 +61,7 @@ impl RowOrigins {
         };
         let array = |column: &VirtualColumn| match column.values() {
             VirtualValues::RowNumber => Ok(numbers.clone()),
-            // A file cannot have that many.
+            // A file cannot have so many row groups that the cast overflows.
             VirtualValues::RowGroup => {
                 let value: ArrayRef = Arc::new(Int64Array::from(vec![self.row_group as i64; rows]));
                 Ok(value)

@@ -1,14 +1,14 @@
-//! Whether the columns below a list tell the same lists.
+//! The check that the columns below a list agree about its lists.
 //!
-//! Each column of a shared list has its levels as bits beside its column batch. They are compared as far as
-//! all of them reach; what is left of longer column batches waits for the next batch. So nothing depends on
-//! where column batches or batches end.
+//! Each column of a shared list has its levels as bits next to its column batch. The levels are compared up to the
+//! end of the shortest column batch. The rest of longer column batches is compared in the next batch. The result does
+//! not depend on the ends of column batches or batches.
 
 use herringbone_format::Error;
 
 use herringbone_core::column::sibling_levels::ListLevels;
 
-/// Levels of one member, and how many of them were compared.
+/// The levels of one member, and the number of levels compared so far.
 #[derive(Debug)]
 pub(crate) struct LevelsInUse {
     levels: ListLevels,
@@ -21,12 +21,12 @@ impl LevelsInUse {
         Self { levels, compared }
     }
 
-    /// Levels that are to be compared.
+    /// Returns the number of levels still to be compared.
     pub(crate) fn left(&self) -> usize {
         self.levels.num_levels() - self.compared
     }
 
-    /// Whether the next `n` levels are the same as those of another.
+    /// Returns true if the next `n` levels equal those of `other`.
     pub(crate) fn agrees(&self, other: &Self, n: usize) -> bool {
         self.levels
             .same(self.compared, &other.levels, other.compared, n)
@@ -37,12 +37,12 @@ impl LevelsInUse {
     }
 }
 
-/// The columns below a common ancestor repeat its levels, and these do not.
+/// Returns the error for columns whose levels for a common ancestor differ.
 pub(crate) fn disagreement() -> Error {
     Error::corrupt("columns of the same group disagree about its lists")
 }
 
-/// The same where the other column is known.
+/// Returns the error for columns whose levels for a common ancestor differ, naming the other column.
 pub(crate) fn disagreement_with(path: &str) -> Error {
     Error::corrupt(format!(
         "columns of the same group disagree about its lists: those of `{path}` are others"
