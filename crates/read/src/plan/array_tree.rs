@@ -1,7 +1,7 @@
-//! How leaves make up the columns of a batch.
+//! The mapping from leaves to the columns of a batch.
 //!
-//! The schema's tree is taken apart into one [`ColumnPlan`] a leaf, which is all that decoding needs,
-//! and a tree of [`ArrayNode`]s that says how to put column batches of leaves together again.
+//! The schema's tree is split into one [`ColumnPlan`] per leaf, which is all that decoding needs, and a tree of
+//! [`ArrayNode`]s. The latter describes how to assemble the column batches of leaves.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use herringbone_core::column::nesting_builder::NestingPlan;
 use herringbone_core::column::sibling_levels::SharedListPlan;
 use herringbone_core::loss::OnError;
 
-/// The columns below one list, and which of its shared lists it is to each.
+/// The columns below one list, each with the ordinal of the list among the shared lists of the column.
 pub(crate) type SharedList = Vec<Member>;
 
 /// One of the columns below a list.
@@ -31,23 +31,23 @@ pub(crate) struct Member {
     pub(crate) ordinal: usize,
 }
 
-/// Where an ancestor is recorded: the ordinals of the column and of its recorder.
+/// The place where an ancestor is recorded: the ordinals of the column and of its nesting builder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Record {
     pub(crate) column: usize,
     pub(crate) nesting_builder: usize,
 }
 
-/// An Arrow array to be put together.
+/// A node that describes how to assemble an Arrow array.
 #[derive(Debug)]
 pub(crate) enum ArrayNode {
     /// The array of one column.
     Leaf { column: usize },
-    /// A struct; never null where nothing records its validity, and null where one of the records has a null.
+    /// A struct. It is null where one of the records of its validity has a null, and never null without records.
     Struct {
         fields: Fields,
         validity: Vec<Record>,
-        /// Of the entries of a map whose keys the file lets be null: the first column of the key.
+        /// The first column of the key, for the entries of a map whose keys may be null in the file.
         nullable_key: Option<usize>,
         children: Vec<Self>,
     },
@@ -57,16 +57,16 @@ pub(crate) enum ArrayNode {
         record: Record,
         child: Box<Self>,
     },
-    /// The same in every slot: the file does not have it.
+    /// A value that is the same in every slot, because the file lacks the column.
     Constant(Constant),
     /// Another array, converted to the wanted type.
     Converted {
         conversion: ArrayConversion,
         inner: Box<Self>,
     },
-    /// An array that extension columns are made from: it is put aside under this ordinal as well.
+    /// An array from which extension columns are made. It is also stored in this slot.
     Kept { slot: usize, inner: Box<Self> },
-    /// Another array with something around it.
+    /// Another array with wrappers around it.
     Wrapped {
         wrappers: Vec<TypedWrapper>,
         inner: Box<Self>,
@@ -74,7 +74,7 @@ pub(crate) enum ArrayNode {
 }
 
 impl ArrayNode {
-    /// The first column below, if there is any.
+    /// Returns the first column below the node, if there is one.
     pub(crate) fn first_column(&self) -> Option<usize> {
         match self {
             Self::Leaf { column } => Some(*column),
@@ -88,16 +88,16 @@ impl ArrayNode {
     }
 }
 
-/// The columns to decode and how to put them together.
+/// The columns to decode, and the description of how to assemble them.
 #[derive(Debug)]
 pub(crate) struct ArrayTree {
     pub(crate) columns: Vec<Arc<ColumnPlan>>,
     pub(crate) roots: Vec<ArrayNode>,
-    /// What extension columns are made from and the batch does not have.
+    /// The nodes from which extension columns are made, and which the batch does not contain.
     pub(crate) storages: Vec<ArrayNode>,
-    /// Behind the roots.
+    /// The extension columns, which follow the roots.
     pub(crate) extension_columns: Vec<KeptColumn>,
-    /// From the outermost to the innermost.
+    /// The shared lists, from the outermost to the innermost.
     pub(crate) shared_lists: Vec<SharedList>,
 }
 
@@ -165,7 +165,7 @@ impl ArrayTree {
     }
 }
 
-/// The nodes of the projection that extension columns are made from, each once.
+/// Returns the projected nodes from which extension columns are made, without duplicates.
 fn kept_nodes(mapping: &ArrowMapping) -> Vec<usize> {
     let mut kept = Vec::new();
     for column in &mapping.extension_columns {
@@ -178,29 +178,30 @@ fn kept_nodes(mapping: &ArrowMapping) -> Vec<usize> {
     kept
 }
 
-/// What the innermost list around a node says.
+/// The levels of the innermost list around a node.
 #[derive(Clone, Copy)]
+/// The repetition level of the list.
 struct Depth {
     rep_level: u8,
-    /// From this definition level on, the list has an element.
+    /// The definition level from which on the list has an element.
     slot_def: u8,
 }
 
-/// No list is around.
+/// The depth of a node outside all lists.
 const TOP: Depth = Depth {
     rep_level: 0,
     slot_def: 0,
 };
 
 impl Depth {
-    /// Whether an element of the list, which has a slot of the node, may have no value of it.
+    /// Returns true if an element of the list, which has a slot of the node, may lack a value of it.
     fn has_null(self, node: &Node) -> bool {
         node.def_level > self.slot_def
     }
 }
 
-/// An ancestor of the node at hand, recorded by the first leaf below it; where damaged pages become nulls, a struct around
-/// such leaves is recorded by all of them, as a page that is lost knows nothing of it.
+/// An ancestor of the current node, recorded by the first leaf below it. If damaged pages become nulls, all leaves
+/// below a struct outside lists record it, because a lost page does not have its validity.
 struct Ancestor {
     plan: NestingPlan,
     records: Vec<Record>,
@@ -212,7 +213,7 @@ impl Ancestor {
         Self { plan, records }
     }
 
-    /// True if the next leaf below records it.
+    /// Returns true if the next leaf below must record the ancestor.
     fn is_to_be_recorded(&self, on_error: OnError) -> bool {
         let may_be_lost = on_error == OnError::NullPage
             && matches!(self.plan, NestingPlan::Struct { rep_level: 0, .. });
@@ -224,19 +225,19 @@ struct Builder<'a> {
     schema: &'a ParquetSchema,
     options: &'a ReadOptions,
     columns: Vec<ColumnPlan>,
-    /// From the outermost to the innermost.
+    /// The ancestors of the current node, from the outermost to the innermost.
     ancestors: Vec<Ancestor>,
     shared_lists: Vec<SharedList>,
-    /// Which of them are around the node at hand.
+    /// The indexes and plans of the shared lists around the current node.
     sharing: Vec<(usize, SharedListPlan)>,
-    /// What the wrappers around the node at hand have room for.
+    /// The number of slots for which the wrappers around the current node have room.
     max_slots: usize,
-    /// Nodes of the schema whose arrays are put aside, by the ordinals that they get there.
+    /// The schema nodes whose arrays are stored for extension columns. Each position is a slot.
     kept: Vec<usize>,
 }
 
 impl Builder<'_> {
-    /// A column of a wanted schema.
+    /// Returns the array node of a column of a wanted schema.
     fn root(&mut self, root: &Root, mapping: &ArrowMapping) -> Result<ArrayNode> {
         let (ordinal, conversion) = match root {
             Root::Constant(constant) => return Ok(ArrayNode::Constant(constant.clone())),
@@ -269,7 +270,7 @@ impl Builder<'_> {
         Ok(ArrayNode::Wrapped { wrappers, inner })
     }
 
-    /// The array node within the wrappers of a node.
+    /// Returns the array node within the wrappers of a node.
     fn decoded(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
         let array = self.unkept(node, depth)?;
         let slot = self.kept.iter().position(|kept| *kept == node.schema_node);
@@ -319,7 +320,8 @@ impl Builder<'_> {
             .ok_or_else(|| Error::argument(format!("the schema has no leaf {ordinal}")))?;
         let column = self.columns.len();
         let data_type = node.decoded_type();
-        // Keys need a value even where nobody looks, and there may be none: so these are null.
+        // Dictionary keys need a value even in a slot that a null around it hides, and there may be none. Such keys
+        // are null.
         let is_keyed = matches!(data_type, DataType::Dictionary(..));
         let nullable = node.nullable || (is_keyed && depth.has_null(node));
         let mut nesting_plans = Vec::new();
@@ -370,8 +372,8 @@ impl Builder<'_> {
 
     fn struct_(&mut self, node: &Node, children: &[Node], depth: Depth) -> Result<ArrayNode> {
         let fields = children.iter().map(|child| child.field.clone()).collect();
-        // One that may not be null is null all the same where a struct around it is: the lists in it
-        // are, and Arrow wants nulls of required fields to be nulls of what is around them.
+        // A required struct is still null if a struct around it is null. The lists in it are null then, and Arrow
+        // requires the nulls of required fields to be nulls of their parents.
         let is_recorded = node.nullable || depth.has_null(node);
         if is_recorded {
             let Depth {
@@ -385,7 +387,7 @@ impl Builder<'_> {
             };
             self.ancestors.push(Ancestor::new(plan));
         }
-        // Anywhere else Arrow's field may be null where the file's may.
+        // Except for map keys, the Arrow field is nullable if the field in the file is.
         let is_key = |field: &Node| field.nullable && !field.field.is_nullable();
         let nullable_key = children.first().filter(|field| is_key(field));
         let nullable_key = nullable_key.map(|_| self.columns.len());
@@ -449,7 +451,7 @@ impl Builder<'_> {
     }
 }
 
-/// Whether a node has at least `n` leaves.
+/// Returns true if a node has at least `n` leaves.
 fn has_leaves(node: &Node, n: usize) -> bool {
     let mut leaves = 0;
     node.for_each_leaf(&mut |_| leaves += 1);

@@ -9,7 +9,7 @@ use super::ReadOptions;
 use super::RowGroupPlan;
 use herringbone_core::extension::{ExtensionColumnOption, mapping, mappings};
 
-/// What the options ask for, in the terms of the schema.
+/// Converts the requests of the options to the types of the schema crate.
 pub(super) fn requests(
     options: &ReadOptions,
     metadata: &Arc<FileMetadata>,
@@ -32,7 +32,7 @@ pub(super) fn requests(
     }
 }
 
-/// What statistics say of nulls in the row groups of a read.
+/// The nulls in the row groups of a read according to statistics.
 #[derive(Debug)]
 struct StatedNulls {
     metadata: Arc<FileMetadata>,
@@ -42,7 +42,7 @@ struct StatedNulls {
 impl NullColumns for StatedNulls {
     fn is_all_null(&self, leaf: usize) -> bool {
         let is_null = |row_group: usize| {
-            // What cannot be looked at is not known; reading it says why.
+            // If the metadata cannot be decoded, the result is unknown. Reading the column reports the error.
             let chunk = self.metadata.column_chunk(row_group, leaf).ok()?;
             let metadata = chunk.meta_data?;
             let nulls = metadata.statistics?.null_count?;

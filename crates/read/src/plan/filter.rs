@@ -1,4 +1,4 @@
-//! How a read with a filter goes: what is tested, and where the columns that are given out come from.
+//! The plan of a read with a filter: the tested columns, and the origin of the emitted columns.
 
 use std::sync::Arc;
 
@@ -19,30 +19,30 @@ use herringbone_filter::{
     has_row_predicate, implied_first, operands, tested_leaves, tested_paths,
 };
 
-/// How a read with a filter goes.
+/// The plan of a read with a filter.
 #[derive(Debug)]
 pub(crate) struct FilterPlan {
     predicate: BoundPredicate,
-    /// Its own filter has the stages before this one, if there are any.
+    /// The plan of the tested columns. Its own filter has the stages before this one, if there are any.
     tested: Arc<ReadPlan>,
-    /// What is given out and not taken from the tested columns.
+    /// The plan of the columns that are emitted, but not as they were tested.
     others: Arc<ReadPlan>,
-    /// By column that is given out: where it comes from.
+    /// The origin of each emitted column.
     sources: Vec<ColumnSource>,
 }
 
-/// The columns of one of the two reads.
+/// The columns of the tested or the other read.
 enum ReadColumns {
     Projection(Projection),
     Wanted(WantedSchema),
 }
 
-/// Where a column comes from.
+/// The origin of an emitted column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnSource {
-    /// It is this one of the tested columns.
+    /// The tested column with this index.
     Tested(usize),
-    /// It is the next one of the others.
+    /// The next of the other columns.
     Other,
 }
 
@@ -50,7 +50,7 @@ impl FilterPlan {
     /// Plans a filter of the rows that `all` reads without one.
     ///
     /// # Errors
-    /// Argument if the predicate does not fit the file; those of [`ReadPlan::new`].
+    /// Argument if the predicate does not fit the file; also the errors of [`ReadPlan::new`].
     pub(super) fn new(
         predicate: &Predicate,
         all: &ReadPlan,
@@ -74,7 +74,8 @@ impl FilterPlan {
         Self::of_stages((&stages.earlier, &stages.last, passed), all, file)
     }
 
-    /// Plans the last stage of a filter, and those before it. Operands that are `passed` only rule rows out by metadata.
+    /// Plans the last stage of a filter, and the stages before it. The operands in `passed` only rule out rows by
+    /// metadata.
     fn of_stages(
         (earlier, last, passed): (&[Predicate], &Predicate, Option<&Predicate>),
         all: &ReadPlan,
@@ -89,7 +90,8 @@ impl FilterPlan {
                 options.schema.dictionary = DictionaryOutput::Columns(dictionaries);
             }
             options.extension_columns = extension_columns(last);
-            // A null that stands for damage is none of the file's: such rows are lost, and match nothing.
+            // Tests must not see a null that replaces damaged data, because the file does not have it. Such rows are
+            // lost instead.
             if options.on_error == OnError::NullPage {
                 options.on_error = OnError::SkipRowGroup;
             }
@@ -109,7 +111,7 @@ impl FilterPlan {
         let columns = match &all.options.wanted_schema {
             Some(wanted) => others_of(wanted, all, &sources)?,
             None => {
-                // Leaves of the roots that are not kept.
+                // The leaves of roots that are not emitted as they were tested.
                 let root_of = |leaf: usize| schema.path(leaf).first().map(|it| (*it).to_owned());
                 let is_other = |leaf: &usize| root_of(*leaf).is_none_or(|it| !kept.contains(&it));
                 ReadColumns::Projection(Projection::Leaves(all.leaves().filter(is_other).collect()))
@@ -121,7 +123,7 @@ impl FilterPlan {
             let expected = expected.filter(|(_, source)| **source == ColumnSource::Other);
             let expected = expected.map(|(field, _)| field);
             if !expected.eq(others.schema().fields()) {
-                // Groups without leaves are no part of a projection of leaves.
+                // A projection of leaves does not include groups without leaves.
                 let columns = ReadColumns::Projection(all.options.projection.clone());
                 others = file.plan(all, columns, others_role, |_| {})?;
                 sources = vec![ColumnSource::Other; others.schema().fields().len()];
@@ -135,32 +137,32 @@ impl FilterPlan {
         }))
     }
 
-    /// The tests of the predicate.
+    /// Returns the tests of the predicate.
     pub(crate) fn tests(&self) -> &[BoundTest] {
         self.predicate.tests()
     }
 
-    /// What is known of the rows of a row group, by what is known of each test.
+    /// Combines the verdicts of the tests into verdicts on the rows of a row group.
     pub(crate) fn verdicts(&self, of_tests: &[Verdicts], num_rows: u64) -> Verdicts {
         self.predicate.verdicts(of_tests, num_rows)
     }
 
-    /// The plan of the columns that are tested.
+    /// Returns the plan of the tested columns.
     pub(crate) fn tested(&self) -> &Arc<ReadPlan> {
         &self.tested
     }
 
-    /// The plan of those that are given out and not taken from the tested ones.
+    /// Returns the plan of the columns that are emitted, but not as they were tested.
     pub(crate) fn others(&self) -> &Arc<ReadPlan> {
         &self.others
     }
 
-    /// By column that is given out: where it comes from.
+    /// Returns the origin of each emitted column.
     pub(crate) fn sources(&self) -> &[ColumnSource] {
         &self.sources
     }
 
-    /// Returns the plan of the tested columns of each stage, that of the last stage first.
+    /// Returns the plans of the tested columns of all stages, the last stage first.
     pub(crate) fn stages(&self) -> impl Iterator<Item = &Arc<ReadPlan>> {
         stages_of(&self.tested)
     }
@@ -179,19 +181,19 @@ impl FilterPlan {
         tested.chain(self.others().leaves())
     }
 
-    /// One bit a row of the tested columns: whether it is wanted.
+    /// Returns one bit per row of the tested columns, which is set if the row is selected.
     pub(crate) fn evaluate(&self, tested: &RecordBatch) -> Result<BooleanBuffer> {
         self.predicate.evaluate(tested)
     }
 
-    /// Whether columns are given out as they were tested.
+    /// Returns true if any columns are emitted as they were tested.
     pub(crate) fn gives_out_tested(&self) -> bool {
         let mut sources = self.sources.iter();
         sources.any(|source| *source != ColumnSource::Other)
     }
 }
 
-/// The file that a read is planned for, and the schema that is wanted of it.
+/// The file for which a read is planned, and the wanted schema.
 #[derive(Clone, Copy)]
 struct PlannedFile<'a> {
     schema: &'a ParquetSchema,
@@ -200,7 +202,7 @@ struct PlannedFile<'a> {
 }
 
 impl PlannedFile<'_> {
-    /// Plans a read of some columns, whose other options are those of `all` but for a `change`.
+    /// Plans a read of some columns. The other options are those of `all`, except for a `change`.
     fn plan(
         self,
         all: &ReadPlan,
@@ -224,13 +226,13 @@ impl PlannedFile<'_> {
     }
 }
 
-/// Returns a plan of tested columns, and those of the stages before it.
+/// Returns a plan of tested columns, followed by those of the stages before it.
 fn stages_of(tested: &Arc<ReadPlan>) -> impl Iterator<Item = &Arc<ReadPlan>> {
     std::iter::successors(Some(tested), |plan| Some(plan.filter()?.tested()))
 }
 
-/// Returns the columns that the last stage of a filter tests, and those of the stages before it that `all` has: these are kept as
-/// they were tested. Also returns the columns that are read as dictionaries.
+/// Returns the columns to decode for the last stage of a filter: those that it tests, and those of earlier stages
+/// that `all` emits. The latter are emitted as they were tested. Also returns the columns to read as dictionaries.
 fn tested_columns(
     (earlier, last): (&[Predicate], &Predicate),
     all: &ReadPlan,
@@ -256,7 +258,7 @@ fn tested_columns(
         let columns = ReadColumns::Projection(Projection::Leaves(columns));
         return Ok((columns, dictionaries));
     };
-    // The wanted types decide which columns are dictionaries.
+    // The wanted types determine which columns are dictionaries.
     let mut paths = tested_paths(last);
     for stage in earlier {
         let of_stage = tested_paths(stage).into_iter();
@@ -266,7 +268,7 @@ fn tested_columns(
     Ok((ReadColumns::Wanted(columns), Vec::new()))
 }
 
-/// The columns of a wanted schema that are given out and do not come from the tested ones.
+/// Returns the columns of a wanted schema that are emitted, but not as they were tested.
 fn others_of(
     wanted: &WantedSchema,
     all: &ReadPlan,
@@ -279,8 +281,9 @@ fn others_of(
     Ok(ReadColumns::Wanted(wanted.only(&others)?))
 }
 
-/// Returns what the custom predicates among the operands of a filter imply of cheaper columns, with the other operands, if rows are
-/// to be tested by that first. A wanted schema may lack the cheaper columns, and their keys may be missing: then it is `None`.
+/// Returns the predicate to test first, which the operands of a filter imply on cheaper columns. Returns `None` if no
+/// custom predicate requests such a test. Also returns `None` for a wanted schema, which may lack the cheaper
+/// columns, and if their keys are missing.
 fn tested_first(
     operands: &[Predicate],
     all: &ReadPlan,
@@ -306,8 +309,8 @@ fn tested_first(
     Ok(Some(first).filter(|_| leaves.iter().all(is_readable)))
 }
 
-/// The tested columns whose values are tested once a dictionary, not once a row: none where one of the columns is given out, or
-/// somebody else looks at them.
+/// Returns the columns whose dictionary values are tested, instead of each row. Returns none if one of the columns is
+/// emitted, or if there is a custom predicate.
 fn dictionaries(
     predicate: &Predicate,
     leaves: &[usize],
@@ -337,7 +340,7 @@ fn dictionaries(
     leaves.map(path).collect()
 }
 
-/// Where the columns of `all` come from, and the names of those that are tested columns as they stand there.
+/// Returns the origins of the columns of `all`, and the names of the columns that are emitted as they were tested.
 fn sources(all: &SchemaRef, tested: &SchemaRef) -> (Vec<ColumnSource>, Vec<String>) {
     let mut kept = Vec::new();
     let is_alone = |schema: &SchemaRef, name: &str| {

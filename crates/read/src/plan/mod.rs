@@ -1,4 +1,4 @@
-//! The plan of a read: rows, columns, filter and limits. It is plain data: it opens no column and reads no byte.
+//! The plan of a read: rows, columns, filter and limits. It is plain data, and does not open columns or read bytes.
 
 mod array_tree;
 mod extensions;
@@ -43,12 +43,12 @@ pub struct ReadPlan {
     pub(crate) metadata: Arc<FileMetadata>,
     page_indexes: Arc<PageIndexCells>,
     schema: SchemaRef,
-    /// The leaves under their wanted paths, where there is a wanted schema.
+    /// The leaves under their wanted paths, if there is a wanted schema.
     resolved: Option<Vec<ResolvedLeaf>>,
     warnings: Vec<String>,
     pub(crate) tree: Arc<ArrayTree>,
     row_groups: Vec<RowGroupPlan>,
-    /// How often the same row group is read, at most.
+    /// The largest number of times that a row group is read.
     pub(crate) repeats: u64,
     pub(crate) options: ReadOptions,
     pub(crate) pages: Arc<PageReaderOptions>,
@@ -57,12 +57,11 @@ pub struct ReadPlan {
 }
 
 impl ReadPlan {
-    /// Plans a read of the file that `metadata` and `schema` describe. Page indexes that are in
-    /// `page_indexes` when they are needed are not read.
+    /// Plans a read of the file that `metadata` and `schema` describe. Page indexes found in `page_indexes` when they
+    /// are needed are not read.
     ///
     /// # Errors
-    /// Argument where the options name columns or row groups that the file does not have; Corrupt
-    /// where row counts make no sense.
+    /// Argument if the options name columns or row groups that the file lacks; Corrupt if row counts are invalid.
     pub fn new(
         metadata: Arc<FileMetadata>,
         page_indexes: Arc<PageIndexCells>,
@@ -78,10 +77,10 @@ impl ReadPlan {
         Ok(plan)
     }
 
-    /// Plans a read without a filter, of columns that have a role.
+    /// Plans a read without a filter, of columns with a role.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// See [`Self::new`].
     pub(crate) fn of_columns(
         (metadata, page_indexes): (Arc<FileMetadata>, Arc<PageIndexCells>),
         schema: &ParquetSchema,
@@ -136,41 +135,41 @@ impl ReadPlan {
         })
     }
 
-    /// The metadata of the file.
+    /// Returns the metadata of the file.
     #[must_use]
     pub fn metadata(&self) -> &FileMetadata {
         &self.metadata
     }
 
-    /// Returns the page indexes of the file that are known.
+    /// Returns the page indexes of the file decoded so far.
     pub(crate) fn page_indexes(&self) -> &Arc<PageIndexCells> {
         &self.page_indexes
     }
 
-    /// The schema of the batches.
+    /// Returns the schema of the batches.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// The leaves of the file under their wanted paths, where there is a wanted schema.
+    /// Returns the leaves of the file under their wanted paths, if there is a wanted schema.
     pub(crate) fn resolved(&self) -> Option<&[ResolvedLeaf]> {
         self.resolved.as_deref()
     }
 
-    /// What of the Arrow schema in the file had to be ignored.
+    /// Returns the parts of the embedded Arrow schema that did not match the file and were ignored.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// How the rows are found, where a filter chooses them. The [row groups](Self::row_groups) then count those
-    /// that it chooses from.
+    /// Returns the plan of the filter, if there is one. The [row groups](Self::row_groups) then count the rows before
+    /// the filter.
     pub(crate) fn filter(&self) -> Option<&Arc<FilterPlan>> {
         self.filter.as_ref()
     }
 
-    /// The leaves whose pages are looked for where rows are passed over.
+    /// Returns the leaves whose pages are located to skip unselected rows, ascending.
     pub(crate) fn leaves_to_map(&self) -> Vec<usize> {
         let mut leaves: Vec<_> = match &self.filter {
             Some(filter) => filter.leaves().collect(),
@@ -181,7 +180,7 @@ impl ReadPlan {
         leaves
     }
 
-    /// Returns the leaf of the file with this ordinal; `None` if the read has no columns.
+    /// Returns the leaf of the file with this ordinal, or `None` if the read has no columns.
     pub(crate) fn leaf(&self, leaf: usize) -> Option<&Leaf> {
         let filter = self.filter.as_ref();
         let plans = filter.map(|filter| [filter.tested(), filter.others()]);
@@ -191,7 +190,7 @@ impl ReadPlan {
         columns.next()?.schema.leaves().get(leaf)
     }
 
-    /// Bytes of the file.
+    /// Returns the number of bytes in the file.
     pub(crate) fn file_length(&self) -> u64 {
         self.pages.file_length
     }
@@ -202,13 +201,13 @@ impl ReadPlan {
         self.filter.is_some()
     }
 
-    /// The row groups with wanted rows, in the order in which they are read.
+    /// Returns the row groups with selected rows, in the order in which they are read.
     #[must_use]
     pub fn row_groups(&self) -> &[RowGroupPlan] {
         &self.row_groups
     }
 
-    /// The options of the read.
+    /// Returns the options of the read.
     #[must_use]
     pub fn options(&self) -> &ReadOptions {
         &self.options
@@ -222,22 +221,22 @@ impl ReadPlan {
         &self.tree.roots
     }
 
-    /// What extension columns are made from and the batch does not have.
+    /// Returns the nodes from which extension columns are made, and which the batch does not contain.
     pub(crate) fn storages(&self) -> &[ArrayNode] {
         &self.tree.storages
     }
 
-    /// The columns behind those of the [tree](Self::tree).
+    /// Returns the extension columns, which follow those of the [tree](Self::tree).
     pub(crate) fn extension_columns(&self) -> &[KeptColumn] {
         &self.tree.extension_columns
     }
 
-    /// The columns that say where rows come from.
+    /// Returns the columns with the origin of each row.
     pub(crate) fn virtual_columns(&self) -> &[VirtualColumn] {
         &self.options.virtual_columns
     }
 
-    /// The lists with several columns below them.
+    /// Returns the lists with several columns below them.
     pub(crate) fn shared_lists(&self) -> &[SharedList] {
         &self.tree.shared_lists
     }
@@ -248,7 +247,8 @@ impl ReadPlan {
         self.tree.columns.len()
     }
 
-    /// Returns the mean number of decompressed bytes of a column chunk, by the metadata of its row groups. They may be wrong.
+    /// Returns the mean decompressed size of a column chunk in bytes, according to the metadata of its row groups.
+    /// The metadata may be wrong.
     #[must_use]
     pub fn mean_chunk_bytes(&self) -> u64 {
         let (mut bytes, mut chunks) = (0_u64, 0_u64);
@@ -266,7 +266,8 @@ impl ReadPlan {
         self.columns().iter().map(|column| column.leaf)
     }
 
-    /// A batch of these columns; `invalid` says what is wrong with what the file holds.
+    /// Creates a batch from these columns. Without a wanted schema, `invalid` converts the error if they do not fit
+    /// the schema.
     pub(crate) fn record_batch(
         &self,
         arrays: Vec<ArrayRef>,
@@ -282,7 +283,7 @@ impl ReadPlan {
     }
 }
 
-/// The schema of the batches: of what is read, and of the columns behind it.
+/// Returns the schema of the batches: the fields that are read, followed by extension columns and virtual columns.
 fn batch_schema(
     mapping: &ArrowMapping,
     wanted: Option<&WantedSchema>,
@@ -315,7 +316,7 @@ fn batch_schema(
     Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
 }
 
-/// Checks that a read by a plan can go on with the filter of another plan.
+/// Checks that a read with a plan can continue with the filter of another plan.
 ///
 /// # Errors
 /// Argument if the other plan reads another file, other columns or other row groups, or has no filter.
@@ -336,7 +337,7 @@ pub fn check_tightens(plan: &ReadPlan, next: &ReadPlan) -> Result<()> {
     Err(Error::argument(message))
 }
 
-/// Makes the budget of a read by this plan.
+/// Creates the budget of a read with this plan.
 #[must_use]
 pub fn new_budget(plan: &ReadPlan) -> Arc<Budget> {
     Budget::with_pool(&plan.options.limits, plan.options.memory_pool.clone())

@@ -25,20 +25,20 @@ use herringbone_filter::{Predicate, PruningSteps};
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// The columns.
+    /// The columns to read.
     pub projection: Projection,
-    /// The ordinals of the row groups, in the order of the output; all of them if `None`.
+    /// The ordinals of the row groups, in the order of the output, or `None` for all of them.
     pub row_groups: Option<Vec<usize>>,
-    /// Ranges of rows, counted from the first row of the file; all rows if `None`. Ranges may overlap and come in any order.
-    /// Each row is read once, in the order of the file.
+    /// Ranges of rows, counted from the first row of the file, or `None` for all rows. Ranges may overlap and be in
+    /// any order. Each row is read once, in the order of the file.
     pub row_ranges: Option<Vec<Range<u64>>>,
     /// Selections of rows. The read returns the rows that all of them select.
     pub row_selections: Vec<RowSelection>,
-    /// The predicate that rows have to satisfy; all rows do if `None`.
+    /// The predicate that rows must satisfy, or `None` to select all rows.
     pub filter: Option<Predicate>,
     /// The steps that may rule out rows before they are decoded.
     pub pruning: PruningSteps,
-    /// The number of rows to skip, of those that the options above select.
+    /// The number of rows to skip, among those that the options above select.
     pub offset: u64,
     /// The largest number of rows to read, after `offset`.
     pub limit: Option<u64>,
@@ -46,14 +46,15 @@ pub struct ReadOptions {
     pub batch_size: usize,
     /// The approximate size of a batch in bytes. Batches of wide rows have fewer rows.
     pub batch_bytes: usize,
-    /// The number of threads that decode, including the caller's; 0 stands for one per core.
+    /// The number of decoding threads, including the caller's. 0 means one per core.
     pub threads: usize,
     /// The program's own threads. If `None`, all readers and writers of the process share a pool.
     pub spawn: Option<Arc<dyn Spawn>>,
-    /// Memory that several reads share. A read takes at most [`Limits::memory_bytes`] of it.
+    /// The memory shared by several reads. A read takes at most [`Limits::memory_bytes`] of it.
     pub memory_pool: Option<Arc<dyn MemoryPool>>,
-    /// True if the reader may set the C library of GNU/Linux to keep freed memory for the next batch. The setting applies to
-    /// the whole process and stays. Without it, each batch may take a page fault for every 4 KiB.
+    /// True if the reader may configure the C library of GNU/Linux to retain freed memory for the next batch. The
+    /// setting applies to the whole process, and is permanent. Without it, each batch may take a page fault for every
+    /// 4 KiB.
     pub tune_allocator: bool,
     /// True if the checksums of pages are verified.
     pub verify_crc: bool,
@@ -63,14 +64,14 @@ pub struct ReadOptions {
     pub limits: Limits,
     /// The choice of Arrow types for columns.
     pub schema: SchemaOptions,
-    /// The schema of the batches, whatever the file has. If `None`, it follows from `projection` and `schema`. Otherwise a
-    /// projection selects columns of this schema.
+    /// The schema of the batches, independent of the file. If `None`, it follows from `projection` and `schema`.
+    /// Otherwise, a projection selects columns of this schema.
     pub wanted_schema: Option<WantedSchema>,
-    /// The keys of the file, for calls that open it. A file that is open already has its keys.
+    /// The keys of the file, for calls that open it. A file that is already open has its keys.
     pub decryption: Option<Arc<dyn Decryption>>,
-    /// Extension types that map fields, before those of the library.
+    /// Extension types that map fields. They take precedence over those of the library.
     pub extensions: Vec<Arc<dyn ExtensionType>>,
-    /// Columns that extension types make, after those of `projection`.
+    /// Columns that extension types create, after those of `projection`.
     pub extension_columns: Vec<ExtensionColumnOption>,
     /// Columns with the origin of each row, after all others.
     pub virtual_columns: Vec<VirtualColumn>,
@@ -119,7 +120,7 @@ impl Default for ReadOptions {
     }
 }
 
-/// Declares setters that can be chained, one per field.
+/// Declares chainable setters, one per field.
 macro_rules! setters {
     ($($(#[$doc:meta])* $name:ident: $type:ty;)*) => {
         impl ReadOptions {$(
@@ -134,15 +135,15 @@ macro_rules! setters {
 }
 
 setters! {
-    /// Chooses columns by any kind of [`Projection`].
+    /// Selects columns with any kind of [`Projection`].
     projection: Projection;
-    /// Chooses row groups by their ordinals.
+    /// Selects row groups by their ordinals.
     row_groups: Vec<usize>;
-    /// Chooses rows of the file.
+    /// Selects rows of the file.
     row_ranges: Vec<Range<u64>>;
-    /// Chooses rows by their values.
+    /// Selects rows by their values.
     filter: Predicate;
-    /// Chooses the steps that may rule out rows.
+    /// Selects the steps that may rule out rows.
     pruning: PruningSteps;
     /// Skips this many rows.
     offset: u64;
@@ -152,21 +153,21 @@ setters! {
     batch_size: usize;
     /// Sets the approximate size of a batch in bytes.
     batch_bytes: usize;
-    /// Sets the number of threads; 0 stands for one per core.
+    /// Sets the number of threads. 0 means one per core.
     threads: usize;
     /// Uses the program's own threads.
     spawn: Arc<dyn Spawn>;
     /// Takes the memory of the read from a pool.
     memory_pool: Arc<dyn MemoryPool>;
-    /// Allows or forbids to tune the allocator.
+    /// Allows or forbids tuning the allocator.
     tune_allocator: bool;
-    /// Switches checksums on or off.
+    /// Enables or disables checksums.
     verify_crc: bool;
-    /// Chooses the reaction to damage.
+    /// Selects the reaction to damage.
     on_error: OnError;
     /// Sets the limits on the resources that a file may take.
     limits: Limits;
-    /// Chooses the Arrow types.
+    /// Selects the Arrow types.
     schema: SchemaOptions;
     /// Sets the schema of the batches.
     wanted_schema: WantedSchema;
@@ -175,7 +176,7 @@ setters! {
 }
 
 impl ReadOptions {
-    /// Chooses top-level columns by name.
+    /// Selects top-level columns by name.
     #[must_use]
     pub fn columns<S: Into<String>>(self, names: impl IntoIterator<Item = S>) -> Self {
         self.projection(Projection::Names(
@@ -204,8 +205,8 @@ impl ReadOptions {
         self
     }
 
-    /// Adds a column that an extension type makes from the field at a path. The field itself need not be read. If it is, it is
-    /// decoded once.
+    /// Adds a column that an extension type creates from the field at a path. The field itself need not be read. If
+    /// it is, it is decoded only once.
     #[must_use]
     pub fn extension_column<S: Into<String>>(
         mut self,

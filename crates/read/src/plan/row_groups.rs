@@ -13,17 +13,17 @@ use herringbone_core::page::PageMaps;
 /// The selected rows of one row group.
 #[derive(Debug, Clone)]
 pub struct RowGroupPlan {
-    /// Its index among the row groups of the read.
+    /// The index among the row groups of the read.
     pub(crate) index: usize,
     ordinal: usize,
-    /// The number of rows of the file before it.
+    /// The number of rows of the file before the row group.
     pub(crate) first_row: u64,
     pub(crate) num_rows: u64,
     pub(crate) ranges: RowRanges,
     num_wanted: u64,
     /// The number of selected rows of the row group that were emitted before the first of these.
     pub(crate) rows_before: u64,
-    /// The page maps of its columns, for those that were looked up.
+    /// The page maps of the columns for which they were looked up.
     pub(crate) maps: PageMaps,
 }
 
@@ -34,25 +34,26 @@ impl RowGroupPlan {
         self.ordinal
     }
 
-    /// Returns its selected rows, counted from its first one: ascending, disjoint ranges that are not empty.
+    /// Returns the selected rows, counted from the first row of the row group. The ranges are ascending, disjoint and
+    /// not empty.
     #[must_use]
     pub fn row_ranges(&self) -> &[Range<u64>] {
         &self.ranges
     }
 
-    /// Returns the number of its first row in the file.
+    /// Returns the number of the row group's first row in the file.
     #[must_use]
     pub fn first_row(&self) -> u64 {
         self.first_row
     }
 
-    /// Returns the number of its selected rows: at least one.
+    /// Returns the number of selected rows, which is at least one.
     #[must_use]
     pub fn num_wanted(&self) -> u64 {
         self.num_wanted
     }
 
-    /// Returns the part of the row group from a row on. Of its selected rows, `rows_before` were emitted before.
+    /// Returns the part of the row group from `row` on. `rows_before` of its selected rows were already emitted.
     pub(crate) fn after(&self, row: u64, rows_before: u64) -> Self {
         let ranges = intersection(&self.ranges, std::slice::from_ref(&(row..u64::MAX)));
         Self {
@@ -61,12 +62,12 @@ impl RowGroupPlan {
         }
     }
 
-    /// Returns the end of its first `wanted` selected rows.
+    /// Returns the end of the first `wanted` selected rows.
     pub(crate) fn end_of(&self, wanted: u64) -> u64 {
         RowSelector::Ranges(self.ranges.clone()).end_of(wanted)
     }
 
-    /// Returns the row group with these selected rows, whose pages are found by `maps`.
+    /// Returns the row group with these selected rows, and the maps of its pages.
     pub(crate) fn restricted(&self, ranges: RowRanges, maps: PageMaps) -> Self {
         Self {
             num_wanted: count(ranges.iter()),
@@ -116,7 +117,7 @@ pub(crate) fn plan_row_groups(
         Some(ordinals) => ordinals.clone(),
         None => (0..starts.len()).collect(),
     };
-    // A filter comes first.
+    // A filter is applied before the offset and the limit.
     let mut window = match options.filter {
         Some(_) => Window::all(),
         None => Window::of(options),

@@ -1,30 +1,30 @@
-//! Rows that are kept, or left out, by their place.
+//! Selections of rows by position.
 
 use std::ops::Range;
 
 use herringbone_arrow::buffer::BooleanBuffer;
 
-/// Rows that a read keeps, or leaves out as deleted, by their place in the file or in one row group.
+/// A selection of rows to keep, or to leave out as deleted, by position in the file or in one row group.
 ///
 /// ```
 /// use herringbone_read::{ReadOptions, RowSelection};
 ///
-/// // A deletion vector of the file, and rows 10 to 19 of the third row group alone.
+/// // A deletion vector of the file, and only rows 10 to 19 of the third row group.
 /// let options = ReadOptions::new()
 ///     .row_selection(RowSelection::delete_rows([3, 17, 4_000]))
 ///     .row_selection(RowSelection::keep([10..20]).of_row_group(2));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowSelection {
-    /// Ascending, disjoint, not empty.
+    /// Ascending, disjoint and not empty.
     ranges: Vec<Range<u64>>,
     is_deleted: bool,
     row_group: Option<usize>,
 }
 
 impl RowSelection {
-    /// Keeps the rows in these ranges and no others. Ranges may overlap and come in any order; what is behind the
-    /// last row counts for nothing.
+    /// Keeps only the rows in these ranges. Ranges may overlap and be in any order. Positions past the last row are
+    /// ignored.
     #[must_use]
     pub fn keep(ranges: impl IntoIterator<Item = Range<u64>>) -> Self {
         Self::new(ranges.into_iter().collect(), false)
@@ -39,11 +39,11 @@ impl RowSelection {
     /// Leaves out these rows, in any order.
     #[must_use]
     pub fn delete_rows(rows: impl IntoIterator<Item = u64>) -> Self {
-        // No file has a row with the last number of all.
+        // A file cannot have a row with the number `u64::MAX`.
         Self::delete(rows.into_iter().map(|row| row..row.saturating_add(1)))
     }
 
-    /// Keeps the rows whose bit is set; rows behind the last bit are not kept.
+    /// Keeps the rows whose bit is set. Rows after the last bit are not kept.
     #[must_use]
     pub fn keep_bits(bits: &BooleanBuffer) -> Self {
         Self::keep(ranges_of(bits))
@@ -55,7 +55,7 @@ impl RowSelection {
         Self::delete(ranges_of(bits))
     }
 
-    /// Counts rows from the first one of this row group, and says nothing of others.
+    /// Applies the selection to this row group only, and counts rows from its first one.
     #[must_use]
     pub fn of_row_group(self, ordinal: usize) -> Self {
         Self {
@@ -72,13 +72,13 @@ impl RowSelection {
         }
     }
 
-    /// The row group that it is about; none where it is about the file.
+    /// Returns the row group to which the selection applies, or `None` if it applies to the file.
     pub(crate) fn row_group(&self) -> Option<usize> {
         self.row_group
     }
 
-    /// What is left of `wanted`, in the row group with this ordinal and these `rows` of the file. Both count
-    /// from its first row.
+    /// Returns the rows of `wanted` that the selection keeps, in the row group with this `ordinal` and these `rows`
+    /// of the file. `wanted` and the result are counted from the first row of the row group.
     pub(crate) fn apply(
         &self,
         wanted: Vec<Range<u64>>,
@@ -104,7 +104,7 @@ fn ranges_of(bits: &BooleanBuffer) -> impl Iterator<Item = Range<u64>> {
     slices.map(|(from, to)| from as u64..to as u64)
 }
 
-/// Sorted, disjoint and not empty.
+/// Sorts and merges ranges, so that they are disjoint and not empty.
 pub(crate) fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     ranges.retain(|range| range.start < range.end);
     ranges.sort_by_key(|range| range.start);
@@ -118,7 +118,7 @@ pub(crate) fn normalize(mut ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
     merged
 }
 
-/// The parts of normalized `ranges` within `rows`, counted from its start.
+/// Returns the parts of normalized `ranges` within `rows`, counted from the start of `rows`.
 pub(crate) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>> {
     let first = ranges.partition_point(|range| range.end <= rows.start);
     ranges
@@ -130,7 +130,7 @@ pub(crate) fn within(ranges: &[Range<u64>], rows: &Range<u64>) -> Vec<Range<u64>
         .collect()
 }
 
-/// What is in both.
+/// Returns the rows in both lists of ranges.
 pub(crate) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
     let (mut a, mut b) = (a.iter().peekable(), b.iter().peekable());
     let mut both = Vec::new();
@@ -148,7 +148,7 @@ pub(crate) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>
     both
 }
 
-/// What is in no range, of the first `rows` rows.
+/// Returns the rows among the first `rows` that are in no range.
 fn gaps(ranges: &[Range<u64>], rows: u64) -> Vec<Range<u64>> {
     let starts = std::iter::once(0).chain(ranges.iter().map(|range| range.end));
     let ends = ranges.iter().map(|range| range.start);

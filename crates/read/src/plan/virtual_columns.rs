@@ -1,4 +1,4 @@
-//! Columns that say where rows come from.
+//! Columns with the origin of each row.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use herringbone_format::{Error, Result};
 
 use herringbone_core::cast::Constant;
 
-/// A column that says where the rows come from, behind those that are read.
+/// A column with the origin of each row, which follows the columns read from the file.
 #[derive(Debug, Clone)]
 pub struct VirtualColumn {
     field: FieldRef,
@@ -25,26 +25,27 @@ pub(crate) enum VirtualValues {
 }
 
 impl VirtualColumn {
-    /// The number of the row in the file, counted from 0 over all rows, wanted or not: `Int64`, never null.
+    /// Creates a column of row numbers. Rows are counted from 0 over all rows of the file, selected or not. The type
+    /// is `Int64`, never null.
     #[must_use]
     pub fn row_number(name: impl Into<String>) -> Self {
         Self::new(name, DataType::Int64, VirtualValues::RowNumber)
     }
 
-    /// The ordinal of the row group in the file: `Int64`, never null.
+    /// Creates a column of the ordinals of row groups in the file. The type is `Int64`, never null.
     #[must_use]
     pub fn row_group(name: impl Into<String>) -> Self {
         Self::new(name, DataType::Int64, VirtualValues::RowGroup)
     }
 
-    /// The name that the caller knows the file by: `Utf8`, never null.
+    /// Creates a column with the caller's name of the file. The type is `Utf8`, never null.
     #[must_use]
     pub fn file_name(name: impl Into<String>, file: &str) -> Self {
         Self::constant(name, Arc::new(StringArray::from(vec![file])))
     }
 
-    /// The only slot of an array in each row, such as the value of a partition. It is a null only where the slot is.
-    /// An array of another length is an error of the read.
+    /// Creates a column with the only slot of an array in each row, such as the value of a partition. The field is
+    /// nullable only if the slot is null. An array of another length causes the read to fail.
     #[must_use]
     pub fn constant(name: impl Into<String>, value: ArrayRef) -> Self {
         let (data_type, is_null) = (value.data_type().clone(), value.logical_null_count() > 0);
@@ -74,13 +75,13 @@ impl VirtualColumn {
         }
     }
 
-    /// The field.
+    /// Returns the field.
     #[must_use]
     pub fn field(&self) -> &FieldRef {
         &self.field
     }
 
-    /// Refuses a constant that is not one value.
+    /// Rejects a constant that does not have exactly one value.
     pub(crate) fn check(&self) -> Result<()> {
         match &self.values {
             VirtualValues::Constant(Constant::Value(value)) if value.len() != 1 => {
@@ -93,7 +94,7 @@ impl VirtualColumn {
         }
     }
 
-    /// Bytes that it takes in a batch of so many rows, roughly.
+    /// Returns the approximate number of bytes that the column takes in a batch of `rows` rows.
     pub(crate) fn bytes(&self, rows: usize) -> usize {
         match &self.values {
             VirtualValues::RowNumber | VirtualValues::RowGroup => {
@@ -103,7 +104,7 @@ impl VirtualColumn {
         }
     }
 
-    /// Returns the origin of its values.
+    /// Returns the origin of the values.
     pub(crate) fn values(&self) -> &VirtualValues {
         &self.values
     }
