@@ -1,7 +1,7 @@
-//! Record batches from bytes that are handed in.
+//! A decoder that produces record batches from supplied bytes.
 //!
-//! The decoder reads nothing. It lists the byte ranges of the file that it needs, takes bytes in any order and in any
-//! pieces, and returns batches in between. Files, object stores and networks are thin loops around it.
+//! The decoder does not read. It lists the byte ranges of the file that it needs, takes bytes in any order and in any
+//! pieces, and returns batches in between. Drivers for files, object stores and networks are thin loops around it.
 
 mod store;
 
@@ -26,9 +26,9 @@ use herringbone_core::metrics::ReadMetrics;
 /// The result of [`PushDecoder::poll`].
 #[derive(Debug)]
 pub enum Poll {
-    /// Bytes of the file are missing.
+    /// Bytes of the file are needed.
     Needs(Needs),
-    /// Keys of columns are missing. [Supply](PushDecoder::supply_key) them all.
+    /// Keys of columns are needed. [Supply](PushDecoder::supply_key) them all.
     NeedsKeys(Vec<KeyRequest>),
     /// The next batch.
     Batch(RecordBatch),
@@ -42,9 +42,9 @@ pub enum Poll {
 pub struct Needs {
     /// The ranges that the decoder waits for: ascending and disjoint.
     pub now: Vec<Range<u64>>,
-    /// The ranges that it will need next, in the order of their rows.
+    /// The ranges that the decoder will need next, in the order of their rows.
     pub soon: Vec<Soon>,
-    /// Ranges that were listed before, and are not needed any more.
+    /// The ranges that were listed before, and are no longer needed.
     pub cancelled: Vec<Range<u64>>,
 }
 
@@ -58,15 +58,15 @@ pub struct Soon {
     pub first_row: u64,
 }
 
-/// Decodes a read from bytes that are handed in, on the caller's thread.
+/// A decoder of a read that takes supplied bytes, and runs on the caller's thread.
 ///
-/// Ranges are listed row group by row group, as far ahead as the [policy](Self::with_policy) and the memory of the read
-/// allow. Fetch `now`, and `soon` with it if that is cheap, then [supply](Self::supply) the bytes.
+/// Ranges are listed row group by row group, as far ahead as the [policy](Self::with_policy) and the memory of the
+/// read allow. Fetch `now`, together with `soon` if that is cheap, then [supply](Self::supply) the bytes.
 pub struct PushDecoder {
     sequence: ReadSequence,
     store: ByteStore,
     policy: FetchPolicy,
-    /// The ranges that were listed last.
+    /// The most recently listed ranges.
     wanted: Wanted,
 }
 
@@ -82,22 +82,22 @@ impl From<(ReadSequence, FetchPolicy)> for PushDecoder {
 }
 
 impl PushDecoder {
-    /// Makes a decoder for bytes that come over a network.
+    /// Creates a decoder for bytes that arrive over a network.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>) -> Self {
         Self::with_policy(plan, FetchPolicy::remote())
     }
 
-    /// Makes a decoder that lists ranges for a source with this policy.
+    /// Creates a decoder that lists ranges for a source with this policy.
     #[must_use]
     pub fn with_policy(plan: Arc<ReadPlan>, policy: FetchPolicy) -> Self {
         Self::from((ReadSequence::new(plan), policy))
     }
 
-    /// Decodes the next batch from the supplied bytes, or returns what is missing.
+    /// Decodes the next batch from the supplied bytes, or returns the missing ranges.
     ///
     /// # Errors
-    /// Errors in the bytes, with their place. Later calls return no more rows.
+    /// Errors in the bytes, with their location. Later calls return no more rows.
     pub fn poll(&mut self) -> Result<Poll> {
         self.store.take_unmet();
         let step = self.sequence.advance(&mut self.store);
@@ -110,7 +110,7 @@ impl PushDecoder {
         })
     }
 
-    /// Lists the ranges that are needed.
+    /// Lists the needed ranges.
     fn needs(&mut self) -> Result<Needs> {
         let memory = match self.sequence.is_short() {
             true => 0,
@@ -131,7 +131,7 @@ impl PushDecoder {
                 break;
             };
             row_group += 1;
-            // An error counts when the row group is due.
+            // An error is reported when the row group is due.
             let is_open = read.open(&mut self.store);
             let unmet = self.store.take_unmet();
             if is_open.is_err() {
@@ -154,13 +154,13 @@ impl PushDecoder {
         })
     }
 
-    /// Makes sure that as many row groups and one more were begun. Returns false if there is none to begin.
+    /// Ensures that more than `row_groups` row groups are begun. Returns false if the next one cannot be begun.
     fn begin_ahead(&mut self, row_groups: usize) -> bool {
         if self.sequence.begun().len() > row_groups {
             return true;
         }
         let plan = self.sequence.plan();
-        // A limit may end the read before the filter of the next row group is asked.
+        // A limit may end the read before the next row group is filtered.
         let may_end = plan.is_filtered() && plan.options().limit.is_some();
         if may_end || !self.sequence.missing_keys().is_empty() {
             return false;
@@ -171,9 +171,10 @@ impl PushDecoder {
         has_next
     }
 
-    /// Takes bytes of the file that start at `offset`: in any order, in any pieces, also before they are listed.
+    /// Takes bytes of the file that start at `offset`. They may arrive in any order and in any pieces, even before
+    /// they are listed.
     ///
-    /// Bytes that the memory of the read has no room for are dropped, and listed again when they are needed.
+    /// Bytes for which the read has no memory are dropped, and listed again when they are needed.
     pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
         self.sequence.budget().add_fetched(1, bytes.len() as u64);
         let keeps_ahead = !self.sequence.has_started_again();
@@ -181,10 +182,10 @@ impl PushDecoder {
             .supply((offset, bytes), &self.wanted, keeps_ahead);
     }
 
-    /// Takes the key that a request asked for.
+    /// Takes the key for a request.
     ///
     /// # Errors
-    /// Argument if no key has this length, or the file is not encrypted.
+    /// Argument if the key has an invalid length, or the file is not encrypted.
     pub fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()> {
         match self.sequence.plan().metadata().decryption() {
             Some(file) => file.supply_key(request, key),
@@ -192,17 +193,17 @@ impl PushDecoder {
         }
     }
 
-    /// Returns the number of supplied bytes that are not used up.
+    /// Returns the number of buffered bytes: supplied, but not yet used up.
     #[must_use]
     pub fn buffered_bytes(&self) -> u64 {
         self.store.buffered_bytes()
     }
 
-    /// Takes the row group that is due out of the read, with the bytes of it that are at hand. It can be decoded on any thread,
-    /// while this decoder goes on with the next one.
+    /// Detaches the due row group from the read, together with its supplied bytes. It can be decoded on any thread,
+    /// while this decoder continues with the next one.
     ///
-    /// Returns `None` if the read has no more row groups, if it has emitted rows of the one that is due, if a key is missing, or
-    /// if a limit counts the rows that a filter selects.
+    /// Returns `None` if the read has no more row groups, if it has emitted rows of the due one, if a key is missing,
+    /// or if a limit counts the rows that a filter selects.
     pub fn take_row_group(&mut self) -> Option<DetachedRowGroup> {
         let plan = self.sequence.plan();
         let options = plan.options();
@@ -226,8 +227,8 @@ impl PushDecoder {
         })
     }
 
-    /// Lets the filter of another plan of the same read select all rows that were not selected yet. Row groups that are not
-    /// begun are pruned by it.
+    /// Applies the filter of another plan of the same read to all rows not selected so far. It also prunes row groups
+    /// that are not begun.
     ///
     /// # Errors
     /// Argument if the plan reads another file, other columns or other row groups, or has no filter.
@@ -241,38 +242,40 @@ impl PushDecoder {
         self.sequence.metrics()
     }
 
-    /// Returns the upper bound of the rows that are still to come.
+    /// Returns an upper bound on the number of rows still to be emitted.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
         self.sequence.rows_left()
     }
 
-    /// Takes the damage that the batches since the last call did without.
+    /// Takes the damage that was left out of the batches since the last call.
     pub fn take_losses(&mut self) -> Losses {
         self.sequence.take_losses()
     }
 
-    /// Returns the damage that the batches so far did without, if the options [tolerate](herringbone_core::loss::OnError) it.
+    /// Returns the damage that was left out of the batches so far, if the options
+    /// [tolerate](herringbone_core::loss::OnError) it.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         self.sequence.losses()
     }
 }
 
-/// A row group of a read with its bytes, which decodes on any thread.
+/// A row group of a read with its bytes, which can be decoded on any thread.
 pub struct DetachedRowGroup {
     read: RowGroupRead,
     store: ByteStore,
     policy: FetchPolicy,
     wanted: Wanted,
-    /// True if it has started again because memory was short.
+    /// True if the row group was restarted because memory was short.
     has_started_again: bool,
 }
 
 /// The result of [`DetachedRowGroup::poll`].
 #[derive(Debug)]
 pub enum RowGroupPoll {
-    /// Bytes of the file are missing: those that a filter selected, or those that were dropped because memory was short.
+    /// Bytes of the file are needed: for rows that a filter selected, or because they were dropped when memory was
+    /// short.
     Needs(Vec<Range<u64>>),
     /// The next batch.
     Batch(RecordBatch),
@@ -287,10 +290,10 @@ impl DetachedRowGroup {
         self.read.ordinal()
     }
 
-    /// Decodes the next batch from the supplied bytes, or returns what is missing.
+    /// Decodes the next batch from the supplied bytes, or returns the missing ranges.
     ///
     /// # Errors
-    /// Errors in the bytes, with their place.
+    /// Errors in the bytes, with their location.
     pub fn poll(&mut self) -> Result<RowGroupPoll> {
         loop {
             self.store.take_unmet();
@@ -325,12 +328,12 @@ impl DetachedRowGroup {
             .supply((offset, bytes), &self.wanted, keeps_ahead);
     }
 
-    /// Takes the damaged pages that the batches so far did without.
+    /// Takes the damaged pages that were left out of the batches since the last call.
     pub fn take_losses(&mut self) -> Losses {
         self.read.take_losses()
     }
 
-    /// Returns the upper bound of the rows that are still to come.
+    /// Returns an upper bound on the number of rows still to be emitted.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
         self.read.rows_left()

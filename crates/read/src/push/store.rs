@@ -1,4 +1,4 @@
-//! Bytes of the file that were handed in and are not used up.
+//! The store of supplied bytes that are not used up.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -13,13 +13,13 @@ use herringbone_core::fetch::{FetchPolicy, union, without};
 
 /// Bytes of the file, in pieces of any size that arrived in any order.
 ///
-/// A piece counts as memory of the read until all bytes of it that are needed were released. Bytes that a decoder waits for
-/// do not count here: it has reserved memory for them.
+/// A piece counts as memory of the read until all needed bytes in it are released. Bytes that a decoder waits for do
+/// not count here, because it has reserved memory for them.
 pub struct ByteStore {
     /// Disjoint pieces, by the offset of their first byte.
     pieces: BTreeMap<u64, Piece>,
     memory: Reservation,
-    /// The ranges that decoders asked for and did not get.
+    /// The ranges that decoders requested and did not get.
     unmet: Vec<Range<u64>>,
     /// True if the bytes are in memory anyway, so that decoders may take more of them than they need.
     in_memory: bool,
@@ -44,14 +44,14 @@ impl Wanted {
 
 struct Piece {
     bytes: Bytes,
-    /// The parts of it that are needed, ascending and disjoint.
+    /// The needed parts of the piece, ascending and disjoint.
     live: Vec<Range<u64>>,
-    /// The bytes that count as memory of the read.
+    /// The number of bytes that count as memory of the read.
     counted: u64,
 }
 
 impl ByteStore {
-    /// Makes an empty store, whose bytes count as memory of a read.
+    /// Creates an empty store, whose bytes count as memory of a read.
     #[must_use]
     pub fn new(budget: Arc<Budget>, policy: &FetchPolicy) -> Self {
         Self {
@@ -67,12 +67,12 @@ impl ByteStore {
         self.pieces.values().map(|it| it.bytes.len() as u64).sum()
     }
 
-    /// Takes the ranges that decoders asked for and did not get.
+    /// Takes the ranges that decoders requested and did not get.
     pub(super) fn take_unmet(&mut self) -> Vec<Range<u64>> {
         std::mem::take(&mut self.unmet)
     }
 
-    /// Lists the missing ones of the ranges that decoders asked for, and of the `planned` ones.
+    /// Lists the missing parts of the ranges that decoders requested, and of the `planned` ranges.
     #[must_use]
     pub fn want(&self, unmet: Vec<Range<u64>>, planned: &[Range<u64>]) -> Wanted {
         let due = union(unmet);
@@ -82,7 +82,7 @@ impl ByteStore {
         }
     }
 
-    /// Adds the missing ones of these ranges to a list, and returns them.
+    /// Adds the missing parts of these ranges to a list, and returns them.
     pub(super) fn want_more(
         &self,
         wanted: &mut Wanted,
@@ -94,10 +94,10 @@ impl ByteStore {
         missing
     }
 
-    /// Takes bytes that start at `offset`.
+    /// Stores bytes that start at `offset`.
     ///
-    /// If the budget has no room for all of them, it keeps those that are wanted, or those alone that a decoder waits for.
-    /// Without `keeps_ahead`, it keeps only the latter.
+    /// If the budget has no room for all of them, it stores only the wanted bytes, or only those that a decoder waits
+    /// for. Without `keeps_ahead`, it stores only the latter.
     pub fn supply(&mut self, (offset, bytes): (u64, &Bytes), wanted: &Wanted, keeps_ahead: bool) {
         let supplied = offset..offset.saturating_add(bytes.len() as u64);
         let due_bytes = |part: &Range<u64>| {
@@ -113,7 +113,7 @@ impl ByteStore {
             if keeps_ahead && self.keep((offset, bytes), &gap, (live, due_bytes(&gap))) {
                 continue;
             }
-            // A slice would hold all of the request.
+            // A slice would retain the memory of the whole request.
             let copy = |part: &Range<u64>| match *part == supplied {
                 true => bytes.clone(),
                 false => Bytes::copy_from_slice(&slice(bytes, offset, part)),
@@ -131,8 +131,8 @@ impl ByteStore {
         }
     }
 
-    /// Keeps `part` of the bytes that start at `offset`. A decoder waits for `due` of these bytes. Returns false if the budget
-    /// has no room for the others.
+    /// Stores `part` of the bytes that start at `offset`. A decoder waits for `due` of these bytes. Returns false if
+    /// the budget has no room for the others.
     fn keep(
         &mut self,
         (offset, bytes): (u64, &Bytes),
@@ -152,7 +152,7 @@ impl ByteStore {
         is_kept
     }
 
-    /// Returns the parts of `ranges` that are not here.
+    /// Returns the parts of `ranges` that are not stored.
     pub(super) fn missing(&self, ranges: &[Range<u64>]) -> Vec<Range<u64>> {
         let mut missing = Vec::new();
         for range in ranges {
@@ -172,7 +172,8 @@ impl ByteStore {
         missing
     }
 
-    /// Returns the bytes of `need`, followed by any number of bytes up to `end`; `None` if some of `need` are missing.
+    /// Returns the bytes of `need`, followed by any number of bytes up to `end`. Returns `None` if some bytes of
+    /// `need` are missing.
     #[must_use]
     pub fn find(&mut self, need: &Range<u64>, end: u64) -> Option<Bytes> {
         let first = self.pieces.range(..=need.start).next_back();
@@ -201,7 +202,7 @@ impl ByteStore {
         Some(joined)
     }
 
-    /// Replaces the pieces within `range` by its bytes, so that they are in memory once.
+    /// Replaces the pieces within `range` by `bytes`, so that they are in memory only once.
     fn replace_pieces(&mut self, range: &Range<u64>, bytes: &Bytes) {
         let within = self.pieces.range(range.clone());
         let within =
@@ -238,7 +239,7 @@ impl ByteStore {
                 }
             }
         }
-        // Their memory is free before it is counted again.
+        // Release their memory here before the other store counts it.
         ranges.iter().for_each(|range| self.release(range.clone()));
         let mut other = Self {
             pieces: BTreeMap::new(),
@@ -350,7 +351,7 @@ mod tests {
         store.supply((2, &file(2..6)), &Wanted::default(), true);
         assert_eq!(store.buffered_bytes(), 8);
         assert_eq!(get(&mut store, 1..8), Some(file(1..8)));
-        // Bytes after the needed ones come along.
+        // Bytes after the needed ones are included.
         assert_eq!(store.get(&(5..6), 100).unwrap(), Some(file(5..8)));
     }
 
