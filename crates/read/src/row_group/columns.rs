@@ -1,12 +1,12 @@
-//! Columns of one row group, decoded by one thread or by several.
+//! The columns of one row group, decoded by one thread or by several.
 //!
 //! ```text
-//! lanes, one per column:   decoder ──► column batches that wait ──► assembler ──► record batch
+//! lanes, one per column:   decoder ──► waiting column batches ──► assembler ──► record batch
 //! ```
 //!
 //! A single thread takes the next column batch of each lane in turn, and decodes it in place. Several threads take
-//! [tasks](ColumnSet::take_task) instead: the decoder of a lane goes to the thread, and comes back with a column batch that
-//! waits for its turn. Both ways end in the same assembler, in the same order.
+//! [tasks](ColumnSet::take_task) instead. The decoder of a lane moves to the thread, and returns with a column batch
+//! that waits for its turn. Both ways end in the same assembler, in the same order.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -33,29 +33,29 @@ pub(crate) const BATCHES_AHEAD: u64 = 3;
 /// Columns of an open row group.
 pub(crate) struct ColumnSet {
     plan: Arc<ReadPlan>,
-    /// Absent while a thread puts a batch together.
+    /// `None` while a thread assembles a batch.
     assembler: Option<BatchAssembler>,
     row_group: OpenRowGroup,
     lanes: Vec<Lane>,
     /// The first lane that may lack its column batch.
     first: usize,
     tasks: Tasks,
-    /// True if a part of a lane begins with another row than was thought.
+    /// True if a part of a lane begins at a different row than expected.
     is_split_wrong: bool,
     /// The number of rows of the batches so far, if threads share the columns.
     rows: u64,
 }
 
-/// The tasks of a column set that threads share.
+/// The tasks of a column set shared by threads.
 #[derive(Default)]
 pub(super) struct Tasks {
-    /// Column batches of the parts that are due, by urgency.
+    /// The column batches of due parts, by urgency.
     pub(super) due: BTreeSet<TaskKey>,
-    /// Column batches of later parts.
+    /// The column batches of later parts.
     pub(super) ahead: BTreeSet<TaskKey>,
-    /// Lanes with pages that are still to be counted.
+    /// The lanes with uncounted pages.
     pub(super) uncounted: BTreeSet<usize>,
-    /// The number of parts per lane that may be under way.
+    /// The number of parts per lane that may be in progress.
     pub(super) threads: usize,
 }
 
@@ -67,7 +67,7 @@ pub(super) struct TaskKey {
     pub(super) part: usize,
 }
 
-/// A piece of work on one column, which any thread can do.
+/// A unit of work on one column, which any thread can do.
 pub enum ColumnTask {
     /// Decodes the next column batch of a lane.
     Decode(DecodeTask),
@@ -91,7 +91,7 @@ pub struct CountTask {
 }
 
 impl ColumnTask {
-    /// Does the work, with bytes that `bytes` always has.
+    /// Does the work. `bytes` must have all bytes of the task.
     pub fn run(&mut self, bytes: &mut dyn FileBytes) {
         match self {
             Self::Decode(task) => task.run(bytes),
@@ -128,17 +128,17 @@ impl CountTask {
     }
 }
 
-/// Returns the error of a driver that promised bytes and has none.
+/// Returns the error for a driver that lacks the bytes that it promised.
 pub(super) fn not_read() -> Error {
     Error::argument("a task needs bytes that its driver does not have")
 }
 
-/// Returns the error of a column that ends before its row group does.
+/// Returns the error for a column that ends before its row group does.
 pub(crate) fn too_few_rows() -> Error {
     Error::corrupt("a column has fewer rows than its row group")
 }
 
-/// Decodes the next column batch; returns `None` if bytes are missing.
+/// Decodes the next column batch, or returns `None` if bytes are missing.
 pub(super) fn decode(
     decoder: &mut ColumnChunkDecoder,
     bytes: &mut dyn FileBytes,
@@ -188,7 +188,8 @@ impl ColumnSet {
         })
     }
 
-    /// Opens the columns as [`Self::open`] does, and selects the rows that are [added](Self::extend_selection) later.
+    /// Opens the columns as [`Self::open`] does, but selects only the rows that are [added
+    /// later](Self::extend_selection).
     ///
     /// # Errors
     /// See [`OpenRowGroup::new`].
@@ -205,7 +206,7 @@ impl ColumnSet {
         Ok(set)
     }
 
-    /// Selects more rows, which come after all others.
+    /// Selects more rows, after all others.
     pub(crate) fn extend_selection(&mut self, piece: &RowSelector) {
         if let Some(assembler) = &mut self.assembler {
             assembler.extend_selection(piece);
@@ -218,7 +219,7 @@ impl ColumnSet {
         }
     }
 
-    /// Selects no more rows.
+    /// Ends the selection: no more rows will be added.
     pub(crate) fn close_selection(&mut self) {
         self.row_group.close_selection();
         for lane in &mut self.lanes {
@@ -238,7 +239,7 @@ impl ColumnSet {
         &self.plan
     }
 
-    /// Returns the ranges of the file that the lanes need next, about as many bytes as `ahead`.
+    /// Returns the ranges of the file that the lanes need next, at most `ahead` bytes.
     pub(crate) fn planned(&self, ahead: u64) -> Vec<Range<u64>> {
         let ranges = self.lanes.iter().enumerate();
         let ranges = ranges.map(|(ordinal, lane)| lane.planned(&self.row_group, ordinal));
@@ -247,7 +248,7 @@ impl ColumnSet {
         if all.sum::<u64>() <= ahead {
             return ranges.into_iter().flatten().collect();
         }
-        // Each lane gets the same share of what may be asked for.
+        // Each lane may request an equal share of the bytes.
         let share = ahead / (self.lanes.len().max(1) as u64);
         let first = |ranges: Vec<Range<u64>>| {
             let mut left = share;
@@ -269,16 +270,17 @@ impl ColumnSet {
         ranges.flatten().collect()
     }
 
-    /// Takes the damaged pages that the batches so far did without.
+    /// Takes the damaged pages left out of the batches since the last call.
     pub(crate) fn take_losses(&mut self) -> Losses {
         let losses = self.assembler.as_mut().map(BatchAssembler::take_losses);
         losses.unwrap_or_default()
     }
 
-    /// Returns the next batch of the row group, which has `rows_left` rows; `None` if bytes are missing.
+    /// Returns the next batch of the row group, or `None` if bytes are missing. `rows_left` is the number of
+    /// remaining rows.
     ///
     /// # Errors
-    /// Errors in the bytes, with their place.
+    /// Errors in the bytes, with their location.
     pub(crate) fn poll(
         &mut self,
         rows_left: u64,
@@ -292,33 +294,34 @@ impl ColumnSet {
         batch.transpose()
     }
 
-    /// Takes the assembler, once it has [gathered](Self::gather) a batch.
+    /// Takes the assembler, after the column batches of a batch were [gathered](Self::gather).
     pub(crate) fn take_assembler(&mut self) -> Option<BatchAssembler> {
         self.first = 0;
         self.assembler.take()
     }
 
-    /// Takes the assembler back, which made a batch of `rows` rows.
+    /// Takes back the assembler after it returned a batch of `rows` rows.
     pub(crate) fn put_assembler(&mut self, assembler: BatchAssembler, rows: u64) {
         self.assembler = Some(assembler);
         self.rows += rows;
     }
 
-    /// Returns the number of the batch that is due.
+    /// Returns the number of the due batch.
     fn due(&self) -> u64 {
         self.rows / self.row_group.batch_rows().max(1) as u64
     }
 
-    /// Returns the number of batches that are still to be made.
+    /// Returns the number of batches still to be assembled.
     pub(crate) fn batches_left(&self) -> u64 {
         let batch_rows = self.row_group.batch_rows().max(1) as u64;
         let batches = self.row_group.num_wanted().div_ceil(batch_rows);
         batches.saturating_sub(self.due())
     }
 
-    /// Gives the assembler the next column batch of each lane that lacks one. Returns false if one is missing.
+    /// Passes to the assembler the next column batch of each lane that lacks one. Returns false if a column batch is
+    /// not available.
     ///
-    /// An error counts once all lanes before it have delivered. Without `bytes`, only threads decode.
+    /// An error is returned once all lanes before it have delivered. Without `bytes`, only threads decode.
     ///
     /// # Errors
     /// The first error in the order of the columns.
@@ -343,7 +346,7 @@ impl ColumnSet {
         Ok(true)
     }
 
-    /// Lets threads share the columns, split as `splits` has it. There is one for each column.
+    /// Shares the columns among threads. `splits` has the parts of each column.
     pub(crate) fn share(&mut self, splits: Vec<LaneSplits>, threads: usize) {
         self.tasks.threads = threads;
         for (ordinal, (lane, splits)) in self.lanes.iter_mut().zip(splits).enumerate() {
@@ -352,7 +355,7 @@ impl ColumnSet {
         }
     }
 
-    /// Takes the most urgent task, of the batches up to `ahead` after the one that is due.
+    /// Takes the most urgent task among the batches up to `ahead` after the due one.
     pub(crate) fn take_task(&mut self, ahead: u64) -> Option<ColumnTask> {
         let latest = self.due().saturating_add(ahead);
         let (tasks, lanes) = (&mut self.tasks, &mut self.lanes);
@@ -362,7 +365,7 @@ impl ColumnSet {
                 return Some(task);
             }
         }
-        // Without work ahead, pages are counted only if nothing else of their column waits.
+        // Without work ahead, pages are counted only if nothing else in their column waits.
         let most = if ahead > 0 { self.tasks.threads } else { 0 };
         if let Some(task) = self.take_count(most) {
             return Some(task);
@@ -390,12 +393,12 @@ impl ColumnSet {
             || (ahead > 0 && !self.tasks.ahead.is_empty())
     }
 
-    /// Returns true if a column was split at a wrong row, so that one thread has to decode it.
+    /// Returns true if a column was split at a wrong row. One thread must then decode it.
     pub(crate) fn is_split_wrong(&self) -> bool {
         self.is_split_wrong
     }
 
-    /// Takes a group of pages to be counted.
+    /// Takes a group of pages to count.
     fn take_count(&mut self, most: usize) -> Option<ColumnTask> {
         let row_group = &self.row_group;
         for lane in &self.tasks.uncounted {
@@ -418,7 +421,7 @@ impl ColumnSet {
         None
     }
 
-    /// Takes a task back after it ran.
+    /// Takes back a task after it ran.
     pub(crate) fn deliver(&mut self, task: ColumnTask) {
         match task {
             ColumnTask::Decode(task) => {
@@ -443,7 +446,7 @@ impl ColumnSet {
     }
 }
 
-/// Takes the decoder of a task out of its lane, unless a thread has it.
+/// Takes the decoder of a task from its lane, unless a thread has it.
 fn take(lanes: &mut [Lane], key: TaskKey) -> Option<ColumnTask> {
     let decoder = lanes.get_mut(key.lane)?.part(key.part)?.take_decoder()?;
     Some(ColumnTask::Decode(DecodeTask {

@@ -1,4 +1,4 @@
-//! Explanations: what pruning finds out about row groups, and what reading them takes.
+//! Explanations of a read: the results of pruning the row groups, and the cost of reading them.
 
 use std::sync::Arc;
 
@@ -18,27 +18,28 @@ use herringbone_filter::PruningStep;
 pub struct RowGroupExplanation {
     /// The ordinal of the row group in the file.
     pub row_group: usize,
-    /// The number of its rows that the read selects before its filter.
+    /// The number of rows that the read selects before its filter.
     pub rows: u64,
-    /// The steps that were taken, in their order.
+    /// The pruning steps, in the order in which they ran.
     pub steps: Vec<StepExplanation>,
-    /// The bytes of all pages that the read may need after these steps.
+    /// The number of bytes in all pages that the read may need after these steps.
     pub wanted_bytes: u64,
-    /// The requests for these bytes, and the bytes that they fetch with the gaps that they read over.
+    /// The number of requests for these bytes, and the number of bytes that they fetch. The latter includes the gaps
+    /// that they read over.
     pub fetched: ReadCounts,
-    /// The number of times that a read of this row group alone waits for requests, at most.
+    /// The largest number of times that a read of this row group alone waits for requests.
     pub rounds: u64,
 }
 
-/// The result of a step of pruning.
+/// The result of a pruning step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StepExplanation {
     /// The step.
     pub step: PruningStep,
-    /// The number of rows that this step and those before it ruled out.
+    /// The number of rows ruled out by this step and those before it.
     pub refused: u64,
-    /// The number of rows that are selected without a test.
+    /// The number of rows selected without a test.
     pub accepted: u64,
     /// The number of bytes of the file that the step read.
     pub bytes: u64,
@@ -56,7 +57,7 @@ impl StepExplanation {
 }
 
 impl RowGroupExplanation {
-    /// Returns the number of rows whose values are tested.
+    /// Returns the number of rows whose values must be tested.
     #[must_use]
     pub fn undecided(&self) -> u64 {
         let last = self.steps.last();
@@ -65,7 +66,8 @@ impl RowGroupExplanation {
     }
 }
 
-/// Prunes the row groups of a read, with bytes that `bytes` always has. Requests are counted by a policy.
+/// Prunes the row groups of a read. `bytes` must have all bytes that it needs. The policy determines how requests are
+/// counted.
 ///
 /// # Errors
 /// Errors of `bytes`; Corrupt if metadata is invalid; Key; errors of custom predicates.

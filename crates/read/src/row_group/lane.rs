@@ -19,27 +19,27 @@ use herringbone_core::column::{ColumnBatch, ColumnChunkDecoder, ColumnSplit, Row
 /// A column of an open row group.
 #[derive(Default)]
 pub(super) struct Lane {
-    /// The decoder of a lane that one thread decodes: absent before the first and after the last column batch.
+    /// The decoder of a lane that one thread decodes. `None` before the first and after the last column batch.
     decoder: Option<Box<ColumnChunkDecoder>>,
     /// True after the last column batch of such a lane.
     is_over: bool,
-    /// The part that is due, and those after it.
+    /// The due part, and those after it.
     parts: VecDeque<Part>,
-    /// The pages whose rows are still to be counted. More parts follow from them.
+    /// The pages whose rows are still to be counted. Further parts depend on the counts.
     counting: Option<Box<Counting>>,
     /// The number of parts that have delivered everything.
     passed: usize,
 }
 
-/// A part of a column, most often all of it.
+/// A part of a column, usually all of it.
 #[derive(Default)]
 pub(super) struct Part {
-    /// Absent while a thread has it, and after the last column batch.
+    /// `None` while a thread has it, and after the last column batch.
     decoder: Option<Box<ColumnChunkDecoder>>,
     ready: VecDeque<Result<ColumnBatch>>,
-    /// The first of its batches, counted in the row group.
+    /// The number of its first batch in the row group.
     first_batch: u64,
-    /// True after its last column batch, or its error, was delivered.
+    /// True once its last column batch or its error has been delivered.
     is_over: bool,
 }
 
@@ -51,7 +51,7 @@ impl Part {
         };
         match decoder {
             Ok(decoder) => part.decoder = Some(decoder),
-            // It counts when the column is due.
+            // The error is reported when the column is due.
             Err(error) => {
                 part.ready.push_back(Err(error));
                 part.is_over = true;
@@ -76,10 +76,10 @@ impl Lane {
         self.decoder.as_deref_mut()
     }
 
-    /// Decodes the next column batch of a lane that one thread decodes; `None` if bytes are missing.
+    /// Decodes the next column batch of a lane that one thread decodes, or returns `None` if bytes are missing.
     ///
     /// # Errors
-    /// Errors in the bytes, with their place.
+    /// Errors in the bytes, with their location.
     pub(super) fn decode(
         &mut self,
         row_group: &OpenRowGroup,
@@ -133,7 +133,7 @@ impl Lane {
         }
     }
 
-    /// Returns true if pages are counted before all parts are known.
+    /// Returns true if pages must be counted before all parts are known.
     pub(super) fn is_counting(&self) -> bool {
         self.counting.is_some()
     }
@@ -143,7 +143,7 @@ impl Lane {
         self.counting.as_ref().is_some_and(|it| it.has_more())
     }
 
-    /// Takes the next group of pages to count, unless `most` parts and groups wait already.
+    /// Takes the next group of pages to count, unless more than `most` parts and groups are already waiting.
     pub(super) fn begin_count(
         &mut self,
         row_group: &OpenRowGroup,
@@ -157,7 +157,7 @@ impl Lane {
         }
     }
 
-    /// Takes note of the rows of a group of pages. Returns the first of the parts that are known since then.
+    /// Records the row counts of a group of pages. Returns the ordinal of the first part that became known.
     pub(super) fn counted(
         &mut self,
         row_group: &OpenRowGroup,
@@ -178,7 +178,8 @@ impl Lane {
         self.parts.get_mut(part.checked_sub(self.passed)?)
     }
 
-    /// Takes back the decoder of a part, and a column batch. Returns false if the part was split at a wrong row.
+    /// Takes back the decoder of a part, together with a column batch. Returns false if the part was split at a wrong
+    /// row.
     pub(super) fn deliver(
         &mut self,
         part: usize,
@@ -197,7 +198,7 @@ impl Lane {
         is_right
     }
 
-    /// Returns the task that comes next in a part, unless a thread has its decoder or enough column batches wait.
+    /// Returns the next task of a part, unless a thread has its decoder or enough column batches wait.
     fn next_task(&self, lane: usize, part: usize) -> Option<TaskKey> {
         let open = self.parts.get(part.checked_sub(self.passed)?)?;
         let is_due = part == self.passed;
@@ -220,7 +221,7 @@ impl Tasks {
         self.add_parts(lane, ordinal, 0);
     }
 
-    /// Adds the tasks of the parts from `first` on, no more than threads work ahead.
+    /// Adds the tasks of the parts from `first` on, but not for more parts than the threads may decode ahead.
     pub(super) fn add_parts(&mut self, lane: &Lane, ordinal: usize, first: usize) {
         let end = (lane.passed + lane.parts.len()).min(lane.passed + self.threads + 1);
         for part in first..end {
@@ -243,10 +244,10 @@ impl Tasks {
         }
     }
 
-    /// Takes the column batch of a lane that is due; `None` if it is not there.
+    /// Takes the due column batch of a lane, or returns `None` if it is not available.
     ///
     /// # Errors
-    /// The error that the column failed with.
+    /// The error with which the column failed.
     pub(super) fn take_column_batch(
         &mut self,
         lane: &mut Lane,

@@ -1,16 +1,16 @@
-//! The columns of a row group in levels: each level tests rows, and the next one decodes the rows that are left.
+//! The columns of a row group in levels: each level tests rows, and the next one decodes the remaining rows.
 //!
 //! ```text
 //! level 0   tested first ── batch ──► bits ──► rows ┐
-//! level 1   tested ◄─ these rows alone ── batch ──► bits ──► rows ┐
-//! level 2   emitted ◄─ these rows alone ───────────── batch ──► record batch
+//! level 1   tested ◄─ only these rows ── batch ──► bits ──► rows ┐
+//! level 2   emitted ◄─ only these rows ───────────── batch ──► record batch
 //! ```
 //!
-//! Without a filter there is one level. A column that a level tests is emitted as it was decoded, unless it is a part of a
-//! struct with other parts that are emitted: then it is decoded twice.
+//! Without a filter there is one level. A tested column is emitted as it was decoded, with one exception. If it is
+//! part of a struct with other emitted parts, it is decoded twice.
 //!
-//! One thread tests as many rows as the next batch needs, and more while bytes of other columns are missing. Threads that
-//! share a level test the whole row group before they go to the next level.
+//! One thread tests as many rows as the next batch needs, and more while bytes of other columns are missing. Threads
+//! that share a level test the whole row group before they continue with the next level.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,17 +36,17 @@ use herringbone_filter::Verdict;
 pub(crate) struct Levels {
     /// One set per level. The last one is emitted.
     sets: Vec<ColumnSet>,
-    /// The rows that each level but the last one tests.
+    /// The rows that each level except the last one tests.
     rows: Vec<SelectedRows>,
-    /// The rows that a set without columns has, if there is no filter.
+    /// The number of remaining rows, if there is no filter.
     rows_left: u64,
     /// The rows that a filter may select.
     candidates: RowRanges,
     /// The memory of the page maps of the row group.
     _maps: Reservation,
-    /// The level that threads share, if they do. Levels before it are done.
+    /// The level shared by threads, if any. Levels before it are done.
     shared: Option<usize>,
-    /// The error that is due as soon as the row group is.
+    /// The error to report once the row group is due.
     error: Option<Error>,
 }
 
@@ -72,7 +72,7 @@ impl Levels {
         })
     }
 
-    /// Opens a row group after its pruning; returns `None` if no row of it can be selected.
+    /// Opens a row group after its pruning, or returns `None` if none of its rows can be selected.
     ///
     /// # Errors
     /// See [`OpenRowGroup::new`](super::OpenRowGroup::new).
@@ -117,7 +117,7 @@ impl Levels {
             shared: None,
             error: None,
         };
-        // From the last level to the first: a level tests the rows that the levels before it leave.
+        // From the last level to the first: a level tests the rows that the levels before it accept.
         let mut row_groups = Vec::new();
         for (ordinal, (filter, plan)) in plans.iter().rev().enumerate() {
             let mut rows = SelectedRows::new(filter.clone(), plan.schema().clone(), budget);
@@ -154,7 +154,7 @@ impl Levels {
         Ok(levels)
     }
 
-    /// Returns true if the filters of another plan test the same columns, so that they can take over in place.
+    /// Returns true if the filters of another plan test the same columns, so that they can replace these in place.
     pub(crate) fn can_replace(&self, plan: &Arc<ReadPlan>) -> bool {
         let Some(filter) = plan.filter() else {
             return false;
@@ -166,8 +166,8 @@ impl Levels {
             && (plans.iter().zip(&self.rows)).all(|((filter, _), rows)| rows.is_like(filter))
     }
 
-    /// Tests the rows that were not tested yet by the filters of another plan, which [can take
-    /// over](Self::can_replace).
+    /// Uses the filters of another plan for the rows not tested so far. The plan must be a [possible
+    /// replacement](Self::can_replace).
     pub(crate) fn replace_filters(&mut self, plan: &Arc<ReadPlan>) {
         let Some(filter) = plan.filter() else {
             return;
@@ -179,7 +179,7 @@ impl Levels {
         }
     }
 
-    /// Returns the upper bound of the rows that may still come.
+    /// Returns an upper bound on the number of rows still to be emitted.
     pub(crate) fn rows_left(&self) -> u64 {
         let Some((last, before)) = self.rows.split_last() else {
             return self.rows_left;
@@ -188,12 +188,12 @@ impl Levels {
         last.rows_left() + to_find
     }
 
-    /// Returns the end of the rows that were emitted, counted in the row group; `None` without a filter.
+    /// Returns the end of the emitted rows, counted in the row group, or `None` without a filter.
     pub(crate) fn emitted_to(&self) -> Option<u64> {
         self.rows.last().map(SelectedRows::emitted_to)
     }
 
-    /// Takes the damaged pages that the batches so far did without.
+    /// Takes the damaged pages left out of the batches since the last call.
     pub(crate) fn take_losses(&mut self) -> Losses {
         let mut losses = Losses::default();
         for set in &mut self.sets {
@@ -202,10 +202,10 @@ impl Levels {
         losses
     }
 
-    /// Returns the ranges of the file that the columns need next, about as many bytes as `ahead`.
+    /// Returns the ranges of the file that the columns need next, about `ahead` bytes.
     ///
-    /// The columns of later levels wait for the rows that a test selects. Their bytes for all rows that may be selected go
-    /// along if they cost less than a round trip.
+    /// The columns of later levels wait for the rows that a test selects. Their bytes for all rows that may be
+    /// selected are included if they cost less than a round trip.
     pub(crate) fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         let active = self.active();
         let Some(set) = self.sets.get(active) else {
@@ -219,7 +219,7 @@ impl Levels {
         ranges
     }
 
-    /// Returns the ranges of all columns before anything was decoded, and the number of rounds in which they are fetched.
+    /// Returns the ranges of all columns before decoding, and the number of rounds in which they are fetched.
     pub(crate) fn all_ranges(&self, policy: &FetchPolicy) -> (Vec<Range<u64>>, u64) {
         let mut ranges = self.planned(u64::MAX, policy);
         let later = self.candidates_after(self.active());
@@ -231,7 +231,7 @@ impl Levels {
         (union(ranges), rounds)
     }
 
-    /// Returns the ranges of the columns of the levels after one, for all rows that may be selected.
+    /// Returns the ranges of the columns in the levels after `level`, for all rows that may be selected.
     fn candidates_after(&self, level: usize) -> Vec<Range<u64>> {
         let later = self.sets.iter().skip(level + 1);
         later
@@ -251,12 +251,12 @@ impl Levels {
         self.rows.iter().take_while(is_tested).count()
     }
 
-    /// Decodes the next batch on this thread. At most `most` rows are looked for.
+    /// Decodes the next batch on this thread. Stops testing rows once `most` selected rows are found.
     ///
     /// With `tests_ahead`, more rows are tested while bytes of other columns are missing.
     ///
     /// # Errors
-    /// Errors in the bytes, with their place; errors of predicates.
+    /// Errors in the bytes, with their location; errors of predicates.
     pub(crate) fn poll(
         &mut self,
         how: (u64, bool),
@@ -326,7 +326,7 @@ impl Levels {
         Ok(batch.map_or(RowGroupStep::Pending, RowGroupStep::Batch))
     }
 
-    /// Tells the next level of rows that a level selected.
+    /// Passes the rows that a level selected to the next level.
     fn pass_on(&mut self, level: usize, pieces: Vec<RowSelector>) {
         let is_tested = self.rows.get(level).is_some_and(SelectedRows::is_tested);
         if let Some(set) = self.sets.get_mut(level + 1) {
@@ -341,7 +341,7 @@ impl Levels {
     }
 }
 
-/// A piece of work on the level that threads share.
+/// A unit of work on the level shared by threads.
 pub enum LevelTask {
     /// Work on one column.
     Column {
@@ -350,16 +350,16 @@ pub enum LevelTask {
         /// The work.
         task: ColumnTask,
     },
-    /// Puts a batch together, and tests it if a level comes next.
+    /// Assembles a batch, and tests it unless it is of the last level.
     Batch(Box<Assembly>),
 }
 
-/// The column batches of one batch, on their way to a record batch.
+/// The column batches of one batch, to be assembled into a record batch.
 pub struct Assembly {
     level: usize,
     assembler: BatchAssembler,
     rows_left: u64,
-    /// The tested columns that go with them.
+    /// The tested columns to join with the batch.
     joiner: Option<Joiner>,
     /// The filter that tests the batch.
     filter: Option<Arc<FilterPlan>>,
@@ -373,7 +373,7 @@ enum Assembled {
 }
 
 impl LevelTask {
-    /// Does the work, with bytes that `bytes` always has.
+    /// Does the work. `bytes` must have all bytes of the task.
     pub fn run(&mut self, bytes: &mut dyn FileBytes) {
         match self {
             Self::Column { task, .. } => task.run(bytes),
@@ -383,7 +383,7 @@ impl LevelTask {
 }
 
 impl Assembly {
-    /// Puts the batch together, and tests it if a level comes next.
+    /// Assembles the batch, and tests it unless it is of the last level.
     pub fn run(&mut self) {
         self.result = self.assemble().map(Some);
     }
@@ -400,11 +400,11 @@ impl Assembly {
     }
 }
 
-/// The state of a level that threads share.
+/// The state of the level shared by threads.
 pub enum SharedStep {
-    /// Tasks are under way, or wait for a thread.
+    /// Tasks are in progress, or wait for a thread.
     Pending,
-    /// The columns of the next level have to be [split](super::RowGroupRead::share).
+    /// The columns of the next level must be [split](super::RowGroupRead::share).
     Split,
     /// The column batches of the next batch are complete.
     Batch(Box<Assembly>),
@@ -413,8 +413,8 @@ pub enum SharedStep {
 }
 
 impl Levels {
-    /// Goes to the first level that still has rows to decode, and splits its columns among `threads`. Page headers are read
-    /// from `bytes`.
+    /// Continues with the first level that still has rows to decode, and splits its columns among `threads`. Page
+    /// headers are read from `bytes`.
     pub(crate) fn share(&mut self, threads: usize, bytes: &mut dyn FileBytes) {
         // A limit may end a level before all of its rows are tested.
         if let Some(level) = self.shared
@@ -431,7 +431,7 @@ impl Levels {
         }
     }
 
-    /// Returns the state of the level that threads share. No more than `most` rows are to be found.
+    /// Returns the state of the level shared by threads. At most `most` rows need to be found.
     ///
     /// # Errors
     /// The error that is due.
@@ -446,7 +446,7 @@ impl Levels {
             if self.is_level_over(most) {
                 return Ok(SharedStep::Split);
             }
-            // A thread tests what is gathered, but an error is due at once.
+            // A thread tests the gathered batch, but an error is due at once.
             if let Some(set) = self.sets.get_mut(level) {
                 set.gather(None)?;
             }
@@ -463,7 +463,8 @@ impl Levels {
         Ok(assembly.map_or(SharedStep::Pending, SharedStep::Batch))
     }
 
-    /// Returns true if the level that threads share has tested all rows, or, as the last one that tests, found `most` of them.
+    /// Returns true if the level shared by threads has tested all rows. The last testing level is also over once
+    /// `most` selected rows are found.
     pub(crate) fn is_level_over(&self, most: u64) -> bool {
         let Some((level, rows)) = self
             .shared
@@ -475,7 +476,7 @@ impl Levels {
         self.error.is_none() && (rows.is_tested() || has_found)
     }
 
-    /// Returns the number of rows that a level still has to decode, of those that are known.
+    /// Returns the number of rows known so far that a level still has to decode.
     fn rows_of(&self, level: usize) -> u64 {
         match level.checked_sub(1).and_then(|below| self.rows.get(below)) {
             Some(below) => below.found(),
@@ -502,7 +503,7 @@ impl Levels {
         }))
     }
 
-    /// Takes the most urgent task of the level that threads share, of the batches up to `ahead` after the one that is due.
+    /// Takes the most urgent task of the level shared by threads, among the batches up to `ahead` after the due one.
     pub(crate) fn take_task(&mut self, ahead: u64) -> Option<LevelTask> {
         let level = self.shared.filter(|_| self.error.is_none())?;
         let is_tested = self.rows.get(level).map(SelectedRows::is_tested);
@@ -530,7 +531,7 @@ impl Levels {
         self.error.is_none() && set.is_some_and(|set| set.has_task(ahead))
     }
 
-    /// Takes a task back after it ran. Returns the batch of the last level.
+    /// Takes back a task after it ran. Returns the batch if it is of the last level.
     ///
     /// # Errors
     /// The error of a batch of the last level.
@@ -548,7 +549,7 @@ impl Levels {
 
     fn deliver_batch(&mut self, assembly: Box<Assembly>) -> Result<Option<RecordBatch>> {
         let level = assembly.level;
-        // A limit may have ended the level meanwhile.
+        // A limit may have ended the level in the meantime.
         if self.shared.is_some_and(|shared| level < shared) {
             return Ok(None);
         }
@@ -588,19 +589,19 @@ impl Levels {
         Ok(batch)
     }
 
-    /// Returns the number of batches of the last level that are still to be emitted, if that level is under way.
+    /// Returns the number of batches still to be emitted, if the last level is in progress.
     pub(crate) fn batches_left(&self) -> Option<u64> {
         let level = self.shared.filter(|level| *level == self.rows.len())?;
         self.sets.get(level).map(ColumnSet::batches_left)
     }
 
-    /// Returns true if a column was split at a wrong row, so that one thread has to decode the row group.
+    /// Returns true if a column was split at a wrong row. One thread must then decode the row group.
     pub(crate) fn is_split_wrong(&self) -> bool {
         self.sets.iter().any(ColumnSet::is_split_wrong)
     }
 }
 
-/// Returns the filters of a plan with the plans whose batches they make, the last level first.
+/// Returns the filters of a plan, each with the plan whose batches it produces. The last level is first.
 fn filters(
     plan: &Arc<ReadPlan>,
     filter: &Arc<FilterPlan>,

@@ -1,4 +1,4 @@
-//! The execution of one row group: pruning, tested columns, other columns. Nothing here reads.
+//! The execution of one row group: pruning, tested columns, other columns. This module does not read files.
 //!
 //! ```text
 //! RowGroupRead   Planned ─► Pruning ─► Open: levels of columns ─► Over

@@ -22,54 +22,54 @@ use herringbone_core::page::{
     has_dictionary,
 };
 
-/// Number of columns from which on chunks are compared with those before.
+/// The number of columns from which on the metadata of a chunk is compared with chunks decoded before.
 const MANY_COLUMNS: usize = 64;
 
 /// The column chunks of a row group, ready to be decoded.
 ///
-/// A [`ColumnChunkDecoder`] holds buffers, so make each when its turn comes and drop it when it
-/// [has no more](ColumnChunkDecoder::is_done).
+/// A [`ColumnChunkDecoder`] has buffers. Create each one when it is due, and drop it once it [is
+/// done](ColumnChunkDecoder::is_done).
 pub(crate) struct OpenRowGroup {
     pub(crate) rows: ColumnRows,
     pub(crate) tree: Arc<ArrayTree>,
-    /// One a column.
+    /// One chunk per column.
     pub(crate) chunks: Vec<Chunk>,
     pub(crate) pages: Arc<PageReaderOptions>,
     pub(crate) budget: Arc<Budget>,
-    /// The rows with which batches begin, once somebody asked.
+    /// The first row of each batch, computed on first use.
     pub(crate) batch_starts: OnceLock<Arc<[u64]>>,
 }
 
-/// A column chunk of a row group that is open.
+/// A column chunk of an open row group.
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkInPlan {
-    /// Its bytes in the file.
+    /// The range of its bytes in the file.
     pub range: Range<u64>,
-    /// Its levels.
+    /// The number of its levels.
     pub num_values: u64,
-    /// Bytes of its pages, decompressed, as its metadata has it.
+    /// The decompressed size of its pages in bytes, according to its metadata.
     pub uncompressed_size: u64,
-    /// Ordinal of its row group in the file.
+    /// The ordinal of its row group in the file.
     pub row_group: usize,
-    /// Ordinal of its leaf in the Parquet schema.
+    /// The ordinal of its leaf in the Parquet schema.
     pub leaf: usize,
-    /// Whether a level is a row, so that all page headers tell how many rows a page has.
+    /// True if each level is a row, so that all page headers contain the number of rows.
     pub is_flat: bool,
-    /// What its pages may decompress to, if they are compressed.
+    /// The limit on the decompressed size of its pages, if they are compressed.
     decompression_limit: Option<DecompressionLimit>,
-    /// Stands before its first page.
+    /// A walker positioned before its first page.
     walker: PageWalker,
 }
 
 impl ChunkInPlan {
-    /// The way through its pages.
+    /// Returns a walker over its pages.
     #[must_use]
     pub(crate) fn walker(&self) -> PageWalker {
         self.walker.clone()
     }
 
-    /// Counts a page that carries values; whether all pages so far decompress to no more than their
-    /// bytes and values account for.
+    /// Counts a page that carries values. Returns true if the decompressed size of all pages so far is justified by
+    /// their compressed size and values.
     pub(crate) fn allows(&mut self, header: &PageHeader) -> bool {
         match (&mut self.decompression_limit, num_values(header)) {
             (Some(decompression_limit), Ok(values)) => {
@@ -158,7 +158,7 @@ impl OpenRowGroup {
         self.chunks.len()
     }
 
-    /// Returns the number of rows of a batch. The last batch of the row group may have fewer.
+    /// Returns the number of rows in a batch. The last batch of the row group may have fewer.
     #[must_use]
     pub(crate) fn batch_rows(&self) -> usize {
         self.rows.batch_rows
@@ -207,7 +207,7 @@ impl OpenRowGroup {
         ColumnChunkDecoder::new(plan.clone(), &self.rows, pages, self.budget.clone())
     }
 
-    /// Returns what a page reader needs to know about a chunk.
+    /// Returns the options and the chunk for a page reader.
     fn pages_of(
         &self,
         plan: &ColumnPlan,
@@ -229,14 +229,14 @@ impl OpenRowGroup {
         (self.pages.clone(), chunk)
     }
 
-    /// Returns the limit of the decompressed bytes of a column chunk.
+    /// Returns the limit on the decompressed size of a column chunk.
     fn decompression_limit(&self, plan: &ColumnPlan) -> DecompressionLimit {
         let leaf = &plan.leaf_type;
         DecompressionLimit::new(&self.pages.limits, leaf.physical_type, leaf.type_length)
     }
 
-    /// Creates the decoder of a part of a column, from a multiple of [`Self::batch_rows`] up to another one, or to the last row.
-    /// All pages of the chunk must be [allowed](ChunkInPlan::allows).
+    /// Creates the decoder of a part of a column. The part extends from a multiple of [`Self::batch_rows`] to another
+    /// one, or to the last row. All pages of the chunk must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// See [`Self::column`].
@@ -254,9 +254,8 @@ impl OpenRowGroup {
         Ok(column)
     }
 
-    /// Creates the counter of the rows of these pages of a column, which follow each other in its chunk. It keeps the
-    /// decompressed pages for the decoders of parts. All pages of the chunk must be
-    /// [allowed](ChunkInPlan::allows).
+    /// Creates the counter of the rows in these pages of a column, which are adjacent in its chunk. It retains the
+    /// decompressed pages for the decoders of parts. All pages of the chunk must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// Argument if the read has no such column.
@@ -271,7 +270,7 @@ impl OpenRowGroup {
         Ok(Box::new(counter))
     }
 
-    /// Returns the chunk of a column; `None` if the read has no such column.
+    /// Returns the chunk of a column, or `None` if the read has no such column.
     #[must_use]
     pub(crate) fn chunk(&self, ordinal: usize) -> Option<ChunkInPlan> {
         let (plan, chunk) = self.get(ordinal).ok()?;
@@ -297,16 +296,16 @@ impl OpenRowGroup {
             .collect()
     }
 
-    /// Returns a walk over the selected rows that are known.
+    /// Returns a cursor over the selected rows known so far.
     pub(crate) fn selection(&self) -> SelectionCursor {
         self.rows.selection()
     }
 
-    /// Returns the ranges of the file that a column needs for a selection, in the order in which it decodes them. It has
-    /// read up to the offset `from`.
+    /// Returns the ranges of the file that a column needs for a selection, in the order in which it decodes them. It
+    /// has read up to the offset `from`.
     ///
-    /// With a page map, these are the dictionary and the pages with selected rows. The page after the last selected row of a
-    /// list is among them, since that row may go on there.
+    /// With a page map, these are the dictionary and the pages with selected rows. For a list, the page after each
+    /// run of selected rows is included, because the last row may continue there.
     pub(crate) fn ranges_of(
         &self,
         ordinal: usize,
@@ -353,23 +352,23 @@ impl OpenRowGroup {
         }
     }
 
-    /// Selects no rows but those that are [added](Self::extend_selection) later.
+    /// Selects only the rows that are [added later](Self::extend_selection).
     pub(crate) fn wait_for_rows(&mut self) {
         self.rows.ranges = [].into();
         self.rows.found.is_open = true;
     }
 
-    /// Selects more rows, which come after all others.
+    /// Selects more rows, after all others.
     pub(crate) fn extend_selection(&mut self, piece: &RowSelector) {
         self.rows.found.pieces.push(piece.clone());
     }
 
-    /// Selects no more rows.
+    /// Ends the selection: no more rows will be added.
     pub(crate) fn close_selection(&mut self) {
         self.rows.found.is_open = false;
     }
 
-    /// Returns the number of rows of the row group.
+    /// Returns the number of rows in the row group.
     #[must_use]
     pub(crate) fn num_rows(&self) -> u64 {
         self.rows.num_rows
@@ -391,16 +390,16 @@ impl OpenRowGroup {
     }
 }
 
-/// A column chunk, by its metadata.
+/// A column chunk, according to its metadata.
 pub(crate) struct Chunk {
-    /// Its bytes in the file.
+    /// The range of its bytes in the file.
     pub(crate) range: Range<u64>,
     num_values: u64,
     pub(crate) uncompressed_size: u64,
     codec: CompressionCodec,
     has_dictionary: bool,
     cipher: Option<ChunkCipher>,
-    /// The places of its pages, if they were looked up.
+    /// The locations of its pages, if they were looked up.
     map: Option<Arc<PageMap>>,
 }
 
@@ -431,8 +430,9 @@ impl Chunk {
     }
 }
 
-/// Returns the keys that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key) before the
-/// row group with this index of a plan is opened: of all columns that the read decodes there.
+/// Returns the keys that must be [supplied](herringbone_format::modular_encryption::FileDecryption::supply_key)
+/// before the row group with this index in the plan is opened. They are the keys of all columns that the read decodes
+/// there.
 #[must_use]
 pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
     let row_group = plan.row_groups().get(index);
@@ -454,7 +454,7 @@ pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
     keys
 }
 
-/// Returns the metadata of a column chunk, or the key that it needs. `others` holds chunks that were decoded before.
+/// Returns the metadata of a column chunk, or the key that it needs. `others` contains chunks decoded before.
 fn readable_chunk(
     plan: &ReadPlan,
     row_group: usize,
@@ -488,7 +488,7 @@ fn check_overlap(plan: &ReadPlan, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the rows of a batch: fewer than the options ask for if rows are wide.
+/// Returns the number of rows in a batch. It is lower than in the options if rows are wide.
 fn batch_rows(plan: &ReadPlan, row_group: &RowGroupPlan, bytes: u64) -> usize {
     let row_bytes = (bytes / row_group.num_rows.max(1)).max(1);
     let rows = plan.options.batch_bytes as u64 / row_bytes;

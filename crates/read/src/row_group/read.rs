@@ -1,4 +1,5 @@
-//! The machine that reads one row group: it prunes, decodes the tested columns, selects rows and decodes the others.
+//! The state machine that reads one row group: it prunes, decodes the tested columns, selects rows and decodes the
+//! others.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,26 +17,26 @@ use herringbone_core::loss::Losses;
 
 /// The read of one row group, or of a part of one.
 ///
-/// It is a state machine without I/O: one thread polls it, or several take its tasks. It owns all it needs, so it can go to
-/// another thread at any time.
+/// It is a state machine without I/O: one thread polls it, or several take its tasks. It owns all that it needs, so
+/// it can move to another thread at any time.
 pub struct RowGroupRead {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
     row_group: RowGroupPlan,
-    /// True if pages are skipped: the plan or a filter selects some of the rows.
+    /// True if pages can be skipped, because the plan or a filter selects some of the rows.
     skips_pages: bool,
-    /// The number of selected rows that were emitted.
+    /// The number of emitted rows.
     emitted: u64,
-    /// The number of rows that were emitted before the row group started again, and are decoded once more.
+    /// The number of rows that were emitted before the row group was restarted, and must be decoded again.
     again: u64,
-    /// The upper bound of the rows that may still come, after the last batch.
+    /// An upper bound on the number of rows still to be emitted after the last batch.
     rows_left: u64,
     stage: Stage,
 }
 
 /// The state of a [`RowGroupRead`].
 enum Stage {
-    /// Nothing was done.
+    /// Nothing was done yet.
     Planned,
     Pruning(Box<RowGroupPruner>),
     Open(Box<Levels>),
@@ -45,16 +46,16 @@ enum Stage {
 /// A position between two batches of a [`RowGroupRead`].
 #[derive(Debug, Clone, Copy)]
 pub struct RowGroupPosition {
-    /// The number of rows that were emitted.
+    /// The number of emitted rows.
     emitted: u64,
-    /// The end of these rows, counted in the row group.
+    /// The end of the emitted rows, counted in the row group.
     emitted_to: u64,
 }
 
 /// The result of a step of a [`RowGroupRead`].
 #[derive(Debug)]
 pub enum RowGroupStep {
-    /// Bytes are missing.
+    /// More bytes are needed.
     Pending,
     /// The next batch.
     Batch(RecordBatch),
@@ -63,7 +64,7 @@ pub enum RowGroupStep {
 }
 
 impl RowGroupRead {
-    /// Begins with a row group of a plan, or a part of one.
+    /// Begins a row group of a plan, or a part of one.
     pub(crate) fn new(plan: Arc<ReadPlan>, row_group: RowGroupPlan, budget: Arc<Budget>) -> Self {
         Self {
             rows_left: row_group.num_wanted(),
@@ -106,14 +107,14 @@ impl RowGroupRead {
         self.emitted == 0 && self.row_group.rows_before == 0
     }
 
-    /// Returns the memory of the read.
+    /// Returns the memory budget of the read.
     #[must_use]
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
     }
 
-    /// Returns the ranges of the file that the pruning or the open columns need next: about as many bytes as `ahead`, in the
-    /// order in which each column decodes them.
+    /// Returns the ranges of the file that pruning or the open columns need next: about `ahead` bytes, in the order
+    /// in which each column decodes them.
     #[must_use]
     pub fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         match &self.stage {
@@ -132,13 +133,13 @@ impl RowGroupRead {
         }
     }
 
-    /// Returns the upper bound of the rows that may still come, after the last batch.
+    /// Returns an upper bound on the number of rows still to be emitted after the last batch.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
         self.rows_left
     }
 
-    /// Takes the damaged pages that the batches so far did without.
+    /// Takes the damaged pages left out of the batches since the last call.
     pub fn take_losses(&mut self) -> Losses {
         match &mut self.stage {
             Stage::Open(levels) => levels.take_losses(),
@@ -184,12 +185,12 @@ impl RowGroupRead {
         Ok(true)
     }
 
-    /// Decodes the next batch on this thread. At most `most` rows are looked for.
+    /// Decodes the next batch on this thread. Stops testing rows once `most` selected rows are found.
     ///
     /// With `tests_ahead`, more rows are tested while bytes of other columns are missing.
     ///
     /// # Errors
-    /// Errors in the bytes, with their place; errors of predicates and of `bytes`.
+    /// Errors in the bytes, with their location; errors of predicates and of `bytes`.
     pub fn poll(&mut self, how: (u64, bool), bytes: &mut dyn FileBytes) -> Result<RowGroupStep> {
         if !matches!(self.stage, Stage::Open(_)) && !self.open(bytes)? {
             return Ok(RowGroupStep::Pending);
@@ -217,19 +218,19 @@ impl RowGroupRead {
                     again => batch.slice(again, rows - again),
                 }));
             }
-            // They were reported with the rows.
+            // These losses were reported together with the rows.
             levels.take_losses();
         }
     }
 
-    /// Splits the columns that come next among `threads`, which then share them. Page headers are read from `bytes`.
+    /// Splits the next columns to decode among `threads`, which then share them. Page headers are read from `bytes`.
     pub fn share(&mut self, threads: usize, bytes: &mut dyn FileBytes) {
         if let Stage::Open(levels) = &mut self.stage {
             levels.share(threads, bytes);
         }
     }
 
-    /// Returns the state of a row group whose columns threads share. No more than `most` rows are to be found.
+    /// Returns the state of a row group whose columns are shared by threads. At most `most` rows need to be found.
     ///
     /// # Errors
     /// The error that is due.
@@ -240,13 +241,14 @@ impl RowGroupRead {
         }
     }
 
-    /// Returns true if threads are done with the columns that they share, and others have to be [shared](Self::share).
+    /// Returns true if the threads have finished the columns that they share, and the next ones must be
+    /// [shared](Self::share).
     #[must_use]
     pub fn is_level_over(&self, most: u64) -> bool {
         matches!(&self.stage, Stage::Open(levels) if levels.is_level_over(most))
     }
 
-    /// Takes the most urgent task of the columns that threads share, of the batches up to `ahead` after the one that is due.
+    /// Takes the most urgent task of the shared columns, among the batches up to `ahead` after the due one.
     pub fn take_task(&mut self, ahead: u64) -> Option<LevelTask> {
         match &mut self.stage {
             Stage::Open(levels) => levels.take_task(ahead),
@@ -260,7 +262,7 @@ impl RowGroupRead {
         matches!(&self.stage, Stage::Open(levels) if levels.has_task(ahead))
     }
 
-    /// Takes a task back after it ran. Returns the batch if it was that of the last level.
+    /// Takes back a task after it ran. Returns the batch if it is of the last level.
     ///
     /// # Errors
     /// The error of that batch.
@@ -276,7 +278,7 @@ impl RowGroupRead {
         Ok(batch)
     }
 
-    /// Returns the number of batches that are still to be emitted, if that is known.
+    /// Returns the number of batches still to be emitted, if known.
     #[must_use]
     pub fn batches_left(&self) -> Option<u64> {
         match &self.stage {
@@ -286,19 +288,19 @@ impl RowGroupRead {
         }
     }
 
-    /// Returns true if a column was split at a wrong row, so that one thread has to decode the row group.
+    /// Returns true if a column was split at a wrong row. One thread must then decode the row group.
     #[must_use]
     pub fn is_split_wrong(&self) -> bool {
         matches!(&self.stage, Stage::Open(levels) if levels.is_split_wrong())
     }
 
-    /// Drops what the row group holds: no more rows come.
+    /// Ends the row group, and drops its state.
     fn end(&mut self) {
         self.stage = Stage::Over;
         self.rows_left = 0;
     }
 
-    /// Returns the position after the last batch, to [return](Self::restart_at) to it.
+    /// Returns the position after the last batch, for use with [`Self::restart_at`].
     #[must_use]
     pub fn position(&self) -> RowGroupPosition {
         let emitted_to = match &self.stage {
@@ -311,14 +313,15 @@ impl RowGroupRead {
         }
     }
 
-    /// Starts again after the last batch. All decoded values are dropped.
+    /// Restarts after the last batch. All decoded values are dropped.
     pub fn restart(&mut self) {
         self.restart_at(self.position());
     }
 
-    /// Starts again at an earlier position. All decoded values are dropped.
+    /// Restarts at an earlier position. All decoded values are dropped.
     ///
-    /// A read of all rows decodes them once more, as nothing checks the headers and indexes by which it could skip them.
+    /// A read of all rows decodes them again, because nothing checks the headers and indexes that it would need to
+    /// skip them.
     pub fn restart_at(&mut self, position: RowGroupPosition) {
         let rows_before = self.row_group.rows_before + position.emitted;
         if self.skips_pages {
@@ -330,7 +333,7 @@ impl RowGroupRead {
         self.stage = Stage::Planned;
     }
 
-    /// Starts again with the rows from a position on, before which `rows_before` rows of the row group come.
+    /// Restarts with the rows from a position on. `rows_before` rows of the row group precede it.
     fn restart_after(&mut self, position: RowGroupPosition, rows_before: u64) {
         self.row_group = self.row_group.after(position.emitted_to, rows_before);
         (self.emitted, self.again, self.skips_pages) = (0, 0, true);
@@ -341,10 +344,10 @@ impl RowGroupRead {
         };
     }
 
-    /// Lets the filter of another plan of the same read select the rows that were not selected yet.
+    /// Applies the filter of another plan of the same read to all rows not selected so far.
     ///
-    /// A filter of the same columns takes over in place. Otherwise the row group starts again after the rows that were
-    /// emitted. Returns true if it did.
+    /// A filter of the same columns takes over in place. Otherwise, the row group is restarted after the emitted
+    /// rows. Returns true if it was restarted.
     pub fn tighten_filter(&mut self, plan: &Arc<ReadPlan>) -> bool {
         let is_same = Arc::ptr_eq(plan, &self.plan);
         self.plan = plan.clone();

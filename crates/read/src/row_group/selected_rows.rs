@@ -1,4 +1,4 @@
-//! The rows of one row group that a filter selects, as its tested columns become known.
+//! The rows of one row group that a filter selects, determined as its tested columns are decoded.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -16,28 +16,28 @@ use herringbone_core::page::PageMaps;
 use herringbone_filter::verdicts::Verdicts;
 use herringbone_filter::{Verdict, concat, select};
 
-/// If runs of selected rows begin less than this many rows apart, on average, they become a mask.
+/// The average distance between the starts of runs of selected rows below which they are stored as a mask.
 const SHORT_RUNS: usize = 256;
 
-/// The rows of a row group that one filter selects.
+/// The rows of a row group selected by one filter.
 pub(crate) struct SelectedRows {
     filter: Arc<FilterPlan>,
-    /// The rows that are tested, up to the first that was not.
+    /// A cursor over the rows to test, at the first untested row.
     walk: SelectionCursor,
-    /// Rows that are selected without a test, and that the next level was not told of.
+    /// The rows that are selected without a test, and that were not passed to the next level yet.
     sure: VecDeque<Range<u64>>,
-    /// The number of rows still to be tested, of those that are known.
+    /// The number of rows known so far that are still to be tested.
     untested: u64,
     /// True if more rows to test may follow.
     is_open: bool,
     /// The number of selected rows that were not emitted.
     found: u64,
-    /// The selected rows, each piece with its number of rows. Some rows of the first one may have been emitted.
+    /// The selected rows, each piece with its number of rows. Some rows of the first piece may have been emitted.
     pieces: VecDeque<(RowSelector, u64)>,
     emitted_of_first: u64,
-    /// The end of the pieces that were emitted.
+    /// The end of the emitted pieces.
     emitted_to: u64,
-    /// Absent while a thread puts a batch together.
+    /// `None` while a thread assembles a batch.
     joiner: Option<Joiner>,
     budget: Arc<Budget>,
 }
@@ -58,7 +58,7 @@ struct Kept {
     bytes: u64,
 }
 
-/// The result of a test: one bit per tested row, and the selected slots of the columns that are emitted.
+/// The result of a test: one bit per tested row, and the selected slots of the tested columns to be emitted.
 pub(crate) struct Tested {
     bits: BooleanBuffer,
     arrays: Vec<ArrayRef>,
@@ -120,7 +120,7 @@ impl SelectedRows {
         }
     }
 
-    /// Goes to a row group with these verdicts. Returns the rows of it that are to be tested.
+    /// Starts a row group with these verdicts. Returns its rows to be tested.
     pub(crate) fn open(
         &mut self,
         row_group: &RowGroupPlan,
@@ -129,7 +129,7 @@ impl SelectedRows {
     ) -> RowGroupPlan {
         let within = |is_wanted: fn(Verdict) -> bool| verdicts.within(&row_group.ranges, is_wanted);
         let undecided = match self.filter.gives_out_tested() {
-            // They are decoded whatever is known.
+            // These rows must be decoded whatever their verdict is.
             true => within(|verdict| verdict != Verdict::None),
             false => {
                 self.sure = within(|verdict| verdict == Verdict::All).into();
@@ -142,7 +142,7 @@ impl SelectedRows {
         row_group.restricted(undecided, maps)
     }
 
-    /// Goes to a row group of which all rows are to be tested.
+    /// Starts a row group of which all rows must be tested.
     pub(crate) fn open_undecided(&mut self, row_group: &RowGroupPlan) -> RowGroupPlan {
         let verdicts = Verdicts::all(row_group.num_rows, Verdict::Some);
         self.open(row_group, &verdicts, row_group.maps.clone())
@@ -158,7 +158,7 @@ impl SelectedRows {
         self.filter.is_like(filter)
     }
 
-    /// Tests the rows that were not tested yet by another filter, which [is like](Self::is_like) this one.
+    /// Uses another filter for the rows not tested so far. It must be [like](Self::is_like) this one.
     pub(crate) fn replace_filter(&mut self, filter: Arc<FilterPlan>) {
         if let Some(joiner) = &mut self.joiner {
             joiner.filter = filter.clone();
@@ -166,14 +166,14 @@ impl SelectedRows {
         self.filter = filter;
     }
 
-    /// Waits for the rows to test, which the level before selects.
+    /// Waits for the rows to test, which the previous level selects.
     pub(crate) fn wait_for_rows(&mut self) {
         self.walk = SelectionCursor::new([].into());
         self.walk.open();
         (self.untested, self.is_open) = (0, true);
     }
 
-    /// Adds rows to test, which come after all others.
+    /// Adds rows to test, after all others.
     pub(crate) fn extend(&mut self, pieces: Vec<RowSelector>) {
         for piece in pieces {
             self.untested += piece.count();
@@ -188,7 +188,7 @@ impl SelectedRows {
         self.add_sure(Vec::new())
     }
 
-    /// Counts rows that are emitted.
+    /// Counts emitted rows.
     fn emit(&mut self, rows: u64) {
         self.found = self.found.saturating_sub(rows);
         self.emitted_of_first += rows;
@@ -201,17 +201,17 @@ impl SelectedRows {
         }
     }
 
-    /// Returns the end of the rows of which all selected ones were emitted.
+    /// Returns the row up to which all selected rows were emitted.
     pub(crate) fn emitted_to(&self) -> u64 {
         match self.pieces.front() {
             Some((piece, _)) if self.emitted_of_first > 0 => piece.end_of(self.emitted_of_first),
             Some(_) => self.emitted_to,
-            // All selected rows that are known were emitted.
+            // All selected rows known so far were emitted.
             None => self.next_test(),
         }
     }
 
-    /// Returns the first row that is not tested yet.
+    /// Returns the first untested row.
     fn next_test(&self) -> u64 {
         match self.walk.run() {
             SelectionRun::Skip(rows) => self.walk.position() + rows as u64,
@@ -220,38 +220,38 @@ impl SelectedRows {
         }
     }
 
-    /// Returns the number of rows to test, of those that are known.
+    /// Returns the number of rows known so far that are still to be tested.
     pub(crate) fn untested(&self) -> u64 {
         self.untested
     }
 
-    /// Returns true if no more rows are to be tested.
+    /// Returns true if there are no more rows to test.
     pub(crate) fn is_tested(&self) -> bool {
         self.untested == 0 && !self.is_open
     }
 
-    /// Returns the number of rows to test, and of those that are selected without a test and wait.
+    /// Returns the number of rows still to be tested, plus the waiting rows that are selected without a test.
     pub(crate) fn rows_to_find(&self) -> u64 {
         self.untested + count(self.sure.iter())
     }
 
-    /// Returns the number of selected rows that are known and were not emitted.
+    /// Returns the number of selected rows known so far that were not emitted.
     pub(crate) fn found(&self) -> u64 {
         self.found
     }
 
-    /// Returns the upper bound of the rows that may still be emitted.
+    /// Returns an upper bound on the number of rows still to be emitted.
     pub(crate) fn rows_left(&self) -> u64 {
         self.rows_to_find() + self.found
     }
 
-    /// Takes the result of the next tested rows. Returns the rows that are selected after all that were returned before.
+    /// Records the result of the next tested rows. Returns the selected rows that follow those returned before.
     ///
     /// # Errors
     /// Limit if the budget refuses.
     pub(crate) fn record(&mut self, tested: Tested) -> Result<Vec<RowSelector>> {
         let (bits, chosen) = (tested.bits.clone(), tested.chosen as u64);
-        // If the budget refuses, the rows still count as not tested.
+        // If the budget refuses, the rows still count as untested.
         if let Some(joiner) = &mut self.joiner {
             joiner.keep(tested)?;
         }
@@ -263,18 +263,18 @@ impl SelectedRows {
         Ok(self.add_sure(pieces))
     }
 
-    /// Takes the tested columns that wait, to [join](Joiner::join) them with others.
+    /// Takes the waiting tested columns, to [join](Joiner::join) them with others.
     pub(crate) fn take_joiner(&mut self) -> Option<Joiner> {
         self.joiner.take()
     }
 
-    /// Takes the tested columns back, after `rows` rows of them were emitted.
+    /// Takes back the tested columns, after `rows` of their rows were emitted.
     pub(crate) fn put_joiner(&mut self, joiner: Joiner, rows: u64) {
         self.joiner = Some(joiner);
         self.emit(rows);
     }
 
-    /// Returns the selected rows, from the bits of the next tested rows.
+    /// Returns the selected rows according to the bits of the next tested rows.
     fn pieces(&mut self, bits: &BooleanBuffer) -> Vec<RowSelector> {
         let mut pieces = Vec::new();
         let mut first = 0;
@@ -294,7 +294,7 @@ impl SelectedRows {
         pieces
     }
 
-    /// Returns these selected rows, with those that are selected without a test up to the next row to test.
+    /// Returns these selected rows, together with the rows before the next test that are selected without one.
     pub(crate) fn add_sure(&mut self, found: Vec<RowSelector>) -> Vec<RowSelector> {
         let next = self.next_test();
         let mut pieces = Vec::with_capacity(found.len());
@@ -321,7 +321,7 @@ impl SelectedRows {
         pieces
     }
 
-    /// Makes a batch of the next selected rows, of which `others` has the columns that were not tested.
+    /// Creates a batch of the next selected rows. `others` has the columns that were not tested.
     ///
     /// # Errors
     /// Limit if the budget refuses.
@@ -355,7 +355,7 @@ impl Joiner {
         Ok(())
     }
 
-    /// Makes a batch of the next rows, of which `others` has the columns that were not tested.
+    /// Creates a batch of the next rows. `others` has the columns that were not tested.
     ///
     /// # Errors
     /// Limit if the budget refuses.
@@ -410,7 +410,7 @@ impl Joiner {
     }
 }
 
-/// Returns the selected rows from `start` on; `None` if there are none.
+/// Returns the selected rows from `start` on, or `None` if there are none.
 fn piece(start: u64, bits: BooleanBuffer) -> Option<RowSelector> {
     let mut ranges: Vec<Range<u64>> = Vec::new();
     for (from, to) in bits.set_slices() {

@@ -1,4 +1,4 @@
-//! The lookup of a bloom filter, a dictionary or page indexes of a column chunk, as its bytes arrive.
+//! The lookup of a bloom filter, a dictionary or the page indexes of a column chunk, as their bytes arrive.
 
 use std::ops::Range;
 
@@ -13,14 +13,14 @@ use herringbone_core::Step;
 use herringbone_core::column::DictionaryValues;
 use herringbone_filter::pruning::BloomFilterProbe;
 
-/// A dictionary is read by itself if it is at most one part in this many of its chunk.
+/// The least ratio of chunk size to dictionary size for which a dictionary is read separately.
 const DICTIONARY_SHARE: u64 = 2;
 
-/// A lookup under way.
+/// A lookup in progress.
 pub(super) struct Lookup {
     leaf: usize,
     what: What,
-    /// The ranges that it waits for.
+    /// The ranges for which it waits.
     needs: Vec<Range<u64>>,
 }
 
@@ -28,7 +28,7 @@ enum What {
     BloomFilter {
         test: usize,
         probe: Box<BloomFilterProbe>,
-        /// The hashes that were not looked up yet.
+        /// The hashes not looked up yet.
         hashes: Vec<u64>,
     },
     Dictionary {
@@ -41,7 +41,7 @@ enum What {
 /// The result of a lookup.
 pub(super) enum Found {
     Nothing,
-    /// The chunk has no value that this test accepts.
+    /// The chunk has no value accepted by the test with this index.
     NoValue(usize),
     Dictionary {
         tests: Vec<usize>,
@@ -83,7 +83,8 @@ impl Lookup {
         )
     }
 
-    /// Reads the offset index of a chunk, and the column index if `with_bounds`. Returns `None` if the chunk lacks one.
+    /// Reads the offset index of a chunk, and the column index if `with_bounds`. Returns `None` if the chunk lacks a
+    /// required index.
     pub(super) fn page_index(
         plan: &ReadPlan,
         (row_group, leaf): (usize, usize),
@@ -102,9 +103,9 @@ impl Lookup {
         }
     }
 
-    /// Returns the ranges that it needs first.
+    /// Returns the ranges that the lookup needs first.
     pub(super) fn into_first_ranges(mut self, limits: &Limits) -> Vec<Range<u64>> {
-        // An error counts when it is looked up.
+        // An error is reported by the lookup itself.
         match self.poll(limits) {
             Ok(_) => self.needs,
             Err(_) => Vec::new(),
@@ -115,7 +116,7 @@ impl Lookup {
         self.leaf
     }
 
-    /// Adds a test that the result is for.
+    /// Adds a test that needs the result.
     pub(super) fn add_test(&mut self, test: usize) {
         if let What::Dictionary { tests, .. } = &mut self.what {
             tests.push(test);
@@ -130,8 +131,8 @@ impl Lookup {
         }
     }
 
-    /// Takes the bytes that it waits for, and calls `on_read` with the number of each read. Returns false if some are
-    /// missing.
+    /// Takes the bytes for which it waits, and calls `on_read` with the number of bytes of each read. Returns false
+    /// if some are missing.
     ///
     /// # Errors
     /// Errors of `bytes`.
@@ -194,7 +195,7 @@ impl Lookup {
     }
 }
 
-/// Looks up one value after the other in a bloom filter, until it may have one.
+/// Looks up one hash after another in a bloom filter, until one may be present.
 fn ask(
     test: usize,
     probe: &mut BloomFilterProbe,

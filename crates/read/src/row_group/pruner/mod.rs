@@ -1,6 +1,6 @@
-//! Pruning: which rows of a row group a filter may select, and which pages have them.
+//! Pruning: determines which rows of a row group a filter may select, and which pages contain them.
 //!
-//! It takes place before the columns are opened.
+//! It runs before the columns are opened.
 //!
 //! ```text
 //! statistics ─► bloom filters ─► dictionaries ─► page indexes ─► maps of the pages of all columns
@@ -32,33 +32,33 @@ use herringbone_filter::pruning::index_trust::IndexTrust;
 use herringbone_filter::verdicts::Verdicts;
 use herringbone_filter::{BoundRows, BoundTest, LeafNode, PruningStep, Verdict};
 
-/// The most bytes of memory per byte of an index, once it is decoded and its bounds are in arrays.
+/// The largest number of bytes of memory per byte of an index, once it is decoded and its bounds are in arrays.
 ///
 /// A page has at least eight bytes in the indexes, and at most two bounds of 64 bytes each.
 const INDEX_GROWTH: u64 = 32;
 
-/// The indexes of a row group may take one part in this many of the memory of a read.
+/// The indexes of a row group may take one part in `INDEX_SHARE` of the memory of a read.
 const INDEX_SHARE: u64 = 16;
 
-/// Of so many row groups that are looked at, one is assumed to be read: the column chunks of a row group are fetched along
-/// with its indexes if this share of a round trip costs more.
+/// One in this many row groups is assumed to survive pruning. The column chunks of a row group are fetched together
+/// with its indexes if they cost less than this share of a round trip.
 const SURVIVING_ROW_GROUPS: u64 = 4;
 
-/// The size of a column chunk, in bytes, below which its offset index is not worth a lookup.
+/// The size of a column chunk in bytes below which its offset index is not worth a lookup.
 const SMALL_CHUNK: u64 = 16 << 10;
 
 /// The result of pruning a row group.
 pub(crate) struct Pruned {
     pub(crate) row_group: RowGroupPlan,
-    /// The verdict for each of its rows.
+    /// The verdicts on the rows.
     pub(crate) verdicts: Verdicts,
-    /// The page maps of the columns that have one.
+    /// The page maps of the columns for which they were looked up.
     pub(crate) maps: PageMaps,
     /// The memory of the maps.
     pub(crate) memory: Reservation,
 }
 
-/// Finds out which rows of a row group a filter may select.
+/// The pruner of a row group, which determines the rows that a filter may select.
 pub(crate) struct RowGroupPruner {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
@@ -71,15 +71,15 @@ pub(crate) struct RowGroupPruner {
     /// The steps to take, the next one last.
     steps: Vec<PruningStep>,
     lookups: Vec<Lookup>,
-    /// The step that was taken last, and the number of bytes that it read.
+    /// The most recent step, and the number of bytes that it read.
     taken: (PruningStep, u64),
-    /// The numbers of rows that were ruled out and accepted before it.
+    /// The numbers of rows ruled out and accepted before that step.
     known: (u64, u64),
-    /// The result of each step, for an explanation.
+    /// The result of each step, if an explanation was requested.
     explanation: Option<Vec<StepExplanation>>,
 }
 
-/// Returns the verdicts of statistics for each test of the filter, in a row group.
+/// Returns the verdicts of each test of the filter on a row group, based on statistics.
 fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdicts>> {
     let tests = plan.filter().map_or(&[][..], |filter| filter.tests());
     let is_asked = plan.options().pruning.has(PruningStep::Statistics);
@@ -93,7 +93,8 @@ fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdic
         .collect()
 }
 
-/// Returns true if statistics leave several row groups to test, and accept no more rows than they leave undecided.
+/// Returns true if statistics leave several row groups to test, and do not accept more rows than they leave
+/// undecided.
 #[must_use]
 pub fn tests_row_groups(plan: &ReadPlan) -> bool {
     let Some(filter) = plan.filter() else {
@@ -150,7 +151,7 @@ impl RowGroupPruner {
         Ok(pruner)
     }
 
-    /// Keeps the result of each step, for an explanation.
+    /// Records the result of each step for an explanation.
     pub(crate) fn explained(mut self) -> Self {
         self.explanation = Some(Vec::new());
         self
@@ -161,7 +162,7 @@ impl RowGroupPruner {
         self.explanation.unwrap_or_default()
     }
 
-    /// Notes the result of the step that was taken last.
+    /// Records the result of the most recent step.
     fn note_step(&mut self) {
         let ranges = &self.row_group.ranges;
         let rows = |verdict| count(&self.verdicts.within(ranges, |it| it == verdict));
@@ -180,7 +181,7 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns the result, or `None` if bytes are missing. All lookups of a step ask for their bytes in one round.
+    /// Returns the result, or `None` if bytes are missing. All lookups of a step request their bytes in one round.
     ///
     /// # Errors
     /// Key if encrypted data is not authentic; Limit if the budget refuses; errors of `bytes`.
@@ -219,8 +220,8 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns the ranges of the file that later steps may look up, and all column chunks if they are small: as long as they
-    /// cost less than a round trip, and up to `ahead` bytes.
+    /// Returns the ranges of the file that later steps may look up, as long as they cost less than a round trip. Also
+    /// returns all column chunks if they are small. The result has at most `ahead` bytes.
     pub(crate) fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
         let mut left = policy.round_trip_bytes.min(ahead);
         let mut planned = Vec::new();
@@ -283,7 +284,7 @@ impl RowGroupPruner {
             .collect()
     }
 
-    /// Gives a lookup the bytes that it waits for. Returns false if some of them are missing.
+    /// Supplies a lookup with the bytes for which it waits. Returns false if some of them are missing.
     fn fetch(&mut self, lookup: &mut Lookup, bytes: &mut dyn FileBytes) -> Result<bool> {
         let (step, taken) = &mut self.taken;
         let reads = &self.budget.metrics().step(*step).reads;
@@ -318,7 +319,7 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns true if a step may decide about more rows.
+    /// Returns true if a step may decide more rows.
     fn is_worth(&self, step: PruningStep) -> bool {
         let verdict = self.verdicts.whole();
         match step {
@@ -331,7 +332,7 @@ impl RowGroupPruner {
         }
     }
 
-    /// Returns the undecided tests of leaves, with their numbers.
+    /// Returns the undecided tests of leaves, with their indexes.
     fn undecided(&self) -> Vec<(usize, &LeafNode)> {
         let tests = self.undecided_tests();
         let leaves = tests.filter_map(|(index, test)| match test {
@@ -341,7 +342,7 @@ impl RowGroupPruner {
         leaves.collect()
     }
 
-    /// Returns the custom predicates that are undecided.
+    /// Returns the undecided custom predicates, with their indexes.
     fn undecided_rows(&self) -> Vec<(usize, &BoundRows)> {
         let tests = self.undecided_tests();
         let rows = tests.filter_map(|(index, test)| match test {
@@ -409,7 +410,8 @@ impl RowGroupPruner {
         )
     }
 
-    /// Returns the lookups of dictionaries, if all pages refer to them and they are the smaller part of the chunk.
+    /// Returns the lookups of dictionaries. A dictionary is looked up if all pages refer to it and it is a small part
+    /// of the chunk.
     fn dictionaries(&self) -> Result<Vec<Lookup>> {
         let Some(filter) = self.plan.filter() else {
             return Ok(Vec::new());
@@ -453,7 +455,7 @@ impl RowGroupPruner {
         Ok(lookups)
     }
 
-    /// The indexes of these leaves, in as far as memory is left for them.
+    /// Returns the lookups of the indexes of these leaves, as long as there is memory for them.
     fn page_indexes(&mut self, leaves: &[usize], with_bounds: bool) -> Result<Vec<Lookup>> {
         let mut lookups = Vec::new();
         let most = self.memory.limit() / INDEX_SHARE;
@@ -483,7 +485,7 @@ impl RowGroupPruner {
         Ok(lookups)
     }
 
-    /// Goes on with a lookup. Returns false if bytes are missing. Damaged data decides nothing.
+    /// Continues a lookup. Returns false if bytes are missing. Damaged data does not decide anything.
     fn look_up(&mut self, lookup: &mut Lookup) -> Result<bool> {
         let found = match lookup.poll(&self.plan.options().limits) {
             Ok(None) => return Ok(false),
@@ -505,7 +507,7 @@ impl RowGroupPruner {
                         Some(node) => node.verdict_of_values(&values)?,
                         None => Verdict::Some,
                     };
-                    // Nulls are in no dictionary.
+                    // Dictionaries do not contain nulls.
                     if verdict == Verdict::None {
                         self.and(test, &Verdicts::all(self.row_group.num_rows, verdict));
                     }
@@ -516,7 +518,8 @@ impl RowGroupPruner {
         Ok(true)
     }
 
-    /// Takes the pages of a leaf into account, unless the indexes contradict themselves, each other or the first page.
+    /// Applies the pages of a leaf. If the indexes contradict themselves, each other or the first page, the map is
+    /// marked as contradicted.
     fn add_pages(&mut self, leaf: usize, found: &FoundPages) -> Result<()> {
         let map = self.chunk_range(leaf);
         let map =

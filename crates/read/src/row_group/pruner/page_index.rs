@@ -1,5 +1,5 @@
-//! The indexes of a column chunk, and the header of its first data page, which shows whether the offset index counts rows
-//! as the pages do.
+//! The indexes of a column chunk, and the header of its first data page. The header shows whether the offset index
+//! counts rows as the pages do.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,20 +15,20 @@ use herringbone_core::column::rows_of_page;
 use herringbone_core::page::{PageStart, PageWalker, has_dictionary};
 use herringbone_filter::pruning::IndexDecoder;
 
-/// The number of bytes that are read for a page header. If it is longer, twice as many are read.
+/// The number of bytes to read for a page header. If the header is longer, twice as many are read.
 const USUAL_HEADER: u64 = 128;
 
-/// The lookup of the indexes of a chunk. All that is missing is asked for at once.
+/// The lookup of the indexes of a chunk. All that is missing is requested at once.
 pub(super) struct PageIndex {
-    /// The column index, if bounds or histograms are asked for.
+    /// The column index, if bounds or histograms are requested.
     bounds: Option<Index<ColumnIndex>>,
     offsets: Index<OffsetIndex>,
-    /// Stands before the first data page.
+    /// A walker positioned before the first data page.
     walker: PageWalker,
     /// True if each level of the column is a row.
     is_flat: bool,
     is_asked: bool,
-    /// Supplied bytes with their offsets in the file.
+    /// The supplied bytes, with their offsets in the file.
     supplied: Vec<(u64, Bytes)>,
 }
 
@@ -40,7 +40,7 @@ struct Index<T> {
 }
 
 impl<T> Index<T> {
-    /// Returns the range to read, unless the index is known.
+    /// Returns the range to read, unless the index is already decoded.
     fn missing(&self) -> Option<Range<u64>> {
         self.known.is_none().then(|| self.decoder.range())
     }
@@ -48,25 +48,25 @@ impl<T> Index<T> {
 
 /// The indexes of a chunk.
 pub(super) struct FoundPages {
-    /// The column index, if it was asked for.
+    /// The column index, if it was requested.
     pub(super) bounds: Option<Arc<ColumnIndex>>,
     pub(super) offsets: Arc<OffsetIndex>,
-    /// The number of levels of the first data page.
+    /// The number of levels in the first data page.
     first_levels: u64,
-    /// The number of its rows, if its header states it.
+    /// The number of rows in the first data page, if its header contains it.
     first_rows: Option<u64>,
 }
 
 impl FoundPages {
-    /// Tells whether the first data page has as many rows as the indexes imply, as far as its header shows. If all rows of
-    /// an index are off by one, it is this page that is too long.
+    /// Returns true if the first data page may have as many rows as the indexes imply, according to its header. If
+    /// all rows of an index are off by one, this page is the one that is too long.
     pub(super) fn may_start_with(&self, rows: u64) -> bool {
         self.first_levels >= rows && self.first_rows.is_none_or(|it| it == rows)
     }
 }
 
 impl PageIndex {
-    /// Starts to look up the indexes of the chunk of `leaf`; returns `None` if the chunk lacks one of them.
+    /// Creates the lookup of the indexes of the chunk of `leaf`, or returns `None` if the chunk lacks one of them.
     pub(super) fn new(
         plan: &ReadPlan,
         (row_group, leaf): (usize, usize),
@@ -82,7 +82,7 @@ impl PageIndex {
         let bounds = bounds.ok().flatten();
         let bounds = match with_bounds {
             true => Some(bounds?),
-            // Histograms of lists show what page headers may not.
+            // Histograms of lists show row counts that page headers may lack.
             false => bounds.filter(|_| !is_flat),
         };
         let readable = plan.metadata().readable_chunk(row_group, leaf);
@@ -109,7 +109,7 @@ impl PageIndex {
         })
     }
 
-    /// Returns the number of bytes of the file that the indexes take.
+    /// Returns the number of bytes that the indexes take in the file.
     pub(super) fn bytes(&self) -> u64 {
         let bounds = self.bounds.as_ref().map(|it| it.decoder.range());
         let offsets = Some(self.offsets.decoder.range());
@@ -117,13 +117,13 @@ impl PageIndex {
         ranges.map(|range| range.end - range.start).sum()
     }
 
-    /// Hands in bytes that were asked for, which start at `offset` of the file.
+    /// Supplies requested bytes, which start at `offset` in the file.
     pub(super) fn supply(&mut self, offset: u64, bytes: Bytes) {
         self.supplied.retain(|(other, _)| *other != offset);
         self.supplied.push((offset, bytes));
     }
 
-    /// Returns an index, decoded from the bytes that were supplied unless it is known.
+    /// Returns an index. It is decoded from the supplied bytes, unless it was decoded before.
     fn index<T>(&self, index: &Index<T>, limits: &Limits) -> Result<Arc<T>> {
         if let Some(known) = &index.known {
             return Ok(known.clone());
@@ -157,7 +157,7 @@ impl PageIndex {
         let first = offsets.page_locations.first();
         let first = first.and_then(|page| u64::try_from(page.offset).ok());
         let first = first.ok_or_else(|| Error::corrupt("an offset index without pages"))?;
-        // Some writers do not state the offset of the first data page.
+        // Some writers do not store the offset of the first data page.
         let mut start = self.walker.start();
         if first != start.offset {
             start.offset = first;
@@ -183,7 +183,7 @@ impl PageIndex {
         }))
     }
 
-    /// Returns the range of `length` bytes from the first data page on, cut at the end of its chunk.
+    /// Returns the range of `length` bytes from the first data page on, truncated at the end of its chunk.
     fn header_range(&self, length: u64) -> Range<u64> {
         let start = self.walker.start().offset;
         start

@@ -1,4 +1,4 @@
-//! Splits of columns below lists, if only the levels of their pages tell the rows.
+//! Splits of columns below lists, whose rows are only determined by the levels of their pages.
 //!
 //! ```text
 //! pages     |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |  8  |
@@ -6,8 +6,8 @@
 //! parts     |        0           |       1          |     2       |
 //! ```
 //!
-//! Threads decompress groups of pages in any order, and count the rows that start there. Once all pages up to the end of a
-//! part are counted, the part can be decoded from the decompressed pages.
+//! Threads decompress groups of pages in any order, and count the rows that start there. Once all pages up to the end
+//! of a part are counted, the part can be decoded from the decompressed pages.
 
 use std::collections::VecDeque;
 
@@ -25,10 +25,10 @@ pub(crate) struct Counting {
     groups: VecDeque<Vec<DataPage>>,
     /// The groups that were begun and are not split yet, in order.
     begun: VecDeque<Begun>,
-    /// The number of groups before those.
+    /// The number of groups before those in `begun`.
     num_split: usize,
     splitter: Splitter,
-    /// The number of rows in all groups that are split.
+    /// The number of rows in all split groups.
     rows: u64,
 }
 
@@ -39,7 +39,7 @@ struct Begun {
 }
 
 impl Counting {
-    /// Creates the groups of the column at `ordinal`, each with about this much work.
+    /// Creates the groups of pages of the column at `ordinal`. Each group has about `group_work` bytes of work.
     pub(super) fn new(
         ordinal: usize,
         pages: Vec<DataPage>,
@@ -49,7 +49,7 @@ impl Counting {
         let mut groups = VecDeque::new();
         let (mut group, mut work) = (Vec::new(), 0);
         for mut page in pages {
-            // For the counter of its rows, and for the part that has them.
+            // Shared by the counter of its rows and the part that contains them.
             page.shared = Some(SharedPage::new(page.place.page, 2));
             work += page.work;
             group.push(page);
@@ -81,7 +81,7 @@ impl Counting {
         self.begun.len()
     }
 
-    /// Takes the next group, which the caller counts.
+    /// Takes the next group, for the caller to count.
     pub(crate) fn begin(
         &mut self,
         row_group: &OpenRowGroup,
@@ -93,8 +93,8 @@ impl Counting {
         Some((self.num_split + self.begun.len() - 1, counter))
     }
 
-    /// Notes how many rows start in each page of a group. Returns the parts that are known now. If counting failed, the
-    /// rest is one part, which fails for the same reason.
+    /// Records the number of rows that start in each page of a group. Returns the parts that became known. If
+    /// counting failed, the rest is one part, which fails for the same reason.
     pub(crate) fn counted(&mut self, group: usize, rows: Result<Vec<u64>>) -> Vec<ColumnSplit> {
         let index = group.checked_sub(self.num_split);
         if let Some(begun) = index.and_then(|index| self.begun.get_mut(index)) {
@@ -112,7 +112,7 @@ impl Counting {
                 self.groups.clear();
                 self.begun.clear();
             }
-            // Of pages that could not be counted, the first one is where what is left begins.
+            // If a group could not be counted, the rest begins with its first page.
             let rows = rows.unwrap_or_else(|| vec![0]);
             for (mut page, rows) in pages.into_iter().zip(rows) {
                 page.place.rows_before = self.rows;

@@ -1,4 +1,4 @@
-//! Splits of a column chunk, so that several threads decode it.
+//! Splits of a column chunk for decoding by several threads.
 //!
 //! ```text
 //! pages     |   0   |   1   |   2   |   3   |   4   |
@@ -6,12 +6,12 @@
 //! parts     |           |           |              |
 //! ```
 //!
-//! Parts begin where batches do, so that their column batches are those of the undivided column. A page that
-//! two parts have rows of is decompressed by one of them, and decoded from there by both.
+//! Parts begin where batches begin, so that their column batches are those of the undivided column. If a page has
+//! rows of two parts, one of them decompresses it, and both decode it.
 //!
-//! Page headers tell which rows a page has. For pages of version 1 of a column below lists, the offset index does. It may be
-//! wrong, so each part checks that the next one begins with the expected row. Without such an index, threads
-//! [count](Counting) the rows during the read.
+//! Page headers contain the number of rows in a page. For version 1 pages of a column below lists, only the offset
+//! index has it. The index may be wrong, so each part checks that the next one begins with the expected row. Without
+//! such an index, threads [count](Counting) the rows during the read.
 
 mod counting;
 mod splitter;
@@ -34,43 +34,43 @@ use herringbone_core::loss::OnError;
 use herringbone_core::page::PageWalker;
 use herringbone_filter::pruning::IndexDecoder;
 
-/// The number of bytes that are read for a page header. If it is longer, four times as many are read.
+/// The number of bytes to read for a page header. If the header is longer, four times as many are read.
 const HEADER_BYTES: u64 = 512;
 
-/// The least work of decoding a value, in bytes: it takes time, however few bits the value has.
+/// The least work of decoding a value, in bytes. A value takes time to decode even if it has few bits.
 const BYTES_A_VALUE: u64 = 8;
 
 /// The least work of a part, in decompressed bytes.
 const LEAST_BYTES: u64 = 1 << 20;
 
-/// The least work of a part, in sizes of the dictionary, which each part decodes.
+/// The least work of a part, in multiples of the dictionary size. Each part decodes the dictionary.
 const LEAST_DICTIONARIES: u64 = 4;
 
-/// The most work of a part, in bytes. Each thread works a part ahead, whose arrays wait in memory.
+/// The most work of a part, in bytes. Each thread works one part ahead, whose arrays wait in memory.
 const MOST_BYTES: u64 = 8 << 20;
 
-/// The number of pages of a split column that the memory of the read must have room for.
+/// The number of pages per split column for which the memory of the read must have room.
 const PAGES_IN_BUDGET: u64 = 16;
 
-/// The most pages of a split column. Their list takes some megabytes.
+/// The largest number of pages in a split column. Their list takes a few megabytes.
 const MOST_PAGES: usize = 1 << 16;
 
-/// The most bytes of an offset index per page.
+/// The largest number of bytes per page in an offset index.
 const INDEX_BYTES_A_PAGE: usize = 64;
 
-/// The number of parts per thread. Several parts let fast threads do more than slow ones.
+/// The number of parts per thread. With several parts, fast threads can do more work than slow ones.
 const PARTS_A_THREAD: u64 = 8;
 
-/// Columns are split only if at least one row in this many is selected.
+/// The share of rows that must be selected for columns to be split: one in `LEAST_SHARE`.
 const LEAST_SHARE: u64 = 4;
 
-/// The most batches of a row group whose columns are split. Their list takes some megabytes.
+/// The largest number of batches in a row group whose columns are split. Their list takes a few megabytes.
 const MOST_BATCHES: u64 = 1 << 18;
 
 /// The number of groups of pages to count per part.
 const GROUPS_A_PART: u64 = 4;
 
-/// The parts of a column, which threads share.
+/// The parts of a column to be shared by threads.
 pub(crate) enum LaneSplits {
     /// The column stays whole.
     Whole,
@@ -96,7 +96,7 @@ fn work(bytes: u64, num_values: u64) -> u64 {
 
 /// Splits the columns of a row group. A column stays whole if other columns keep the threads as busy.
 ///
-/// Page headers and offset indexes are read from `bytes`, which must have what is asked for.
+/// Page headers and offset indexes are read from `bytes`, which must have all requested bytes.
 pub(crate) fn of_row_group(
     row_group: &OpenRowGroup,
     plan: &ReadPlan,
@@ -118,16 +118,17 @@ pub(crate) fn of_row_group(
         return cuts;
     }
     let batch_starts = row_group.batch_starts();
-    // More than a thread's share by a quarter.
+    // A column is long if it exceeds a thread's share by a quarter.
     let share = total / threads as u64;
     let is_long = |chunk: &ChunkInPlan| work_of(chunk) > share.saturating_add(share / 4);
     let long = chunks.iter().filter(|chunk| is_long(chunk)).count() as u64;
-    // Larger pages than this make parts that take much less memory than the whole does.
+    // A column with a larger page stays whole: the memory must have room for `PAGES_IN_BUDGET` pages of each long
+    // column.
     let largest_page = options.limits.memory_bytes / PAGES_IN_BUDGET / long.max(1);
     for (ordinal, (chunk, cut)) in chunks.iter().zip(&mut cuts).enumerate() {
         let part = work_of(chunk) / (threads as u64 * PARTS_A_THREAD);
         let part = part.clamp(LEAST_BYTES, MOST_BYTES);
-        // The rows in which lists go on are known only if all rows are read.
+        // Lists may continue on the next page. The rows in which they do are known only if all rows are read.
         let may_be_cut = chunk.is_flat || num_wanted == num_rows;
         if !may_be_cut || !is_long(chunk) || work_of(chunk) < 2 * part {
             continue;
@@ -160,8 +161,8 @@ fn split_all(pages: Vec<DataPage>, mut splitter: Splitter) -> LaneSplits {
     }
 }
 
-/// Returns the pages of a chunk that has `num_rows` rows. Returns `None` if a page is larger than `largest_page` bytes, or
-/// a header is invalid: decoding the column reports that.
+/// Returns the pages of a chunk with `num_rows` rows. Returns `None` if a page is larger than `largest_page` bytes,
+/// or if a header is invalid. Decoding the column reports the latter.
 fn data_pages(
     chunk: &ChunkInPlan,
     num_rows: u64,
@@ -217,7 +218,7 @@ fn data_pages(
     })
 }
 
-/// Reads the header of the page that `walker` stands at.
+/// Reads the header of the page at which `walker` is positioned.
 fn next_header(
     walker: &mut PageWalker,
     plan: &ReadPlan,
@@ -238,12 +239,12 @@ fn next_header(
     }
 }
 
-/// Returns the bytes of a range; `None` if they cannot be read.
+/// Returns the bytes of a range, or `None` if they cannot be read.
 fn read(bytes: &mut dyn FileBytes, range: Range<u64>) -> Option<Bytes> {
     bytes.get(&range, range.end).ok()?
 }
 
-/// Returns the number of levels of a data page, and of its rows if the header tells it.
+/// Returns the number of levels in a data page, and the number of rows if the header contains it.
 fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u64>)> {
     let (values, rows) = match header.type_ {
         PageType::DataPage => (header.data_page_header.as_ref()?.num_values, None),
@@ -261,7 +262,7 @@ fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u6
     Some((values, rows))
 }
 
-/// Adds the first rows from the offset index. Returns `None` if there is no index, or not for these pages.
+/// Adds the first rows from the offset index. Returns `None` if there is no index, or if it does not fit these pages.
 fn add_offset_index(
     pages: &mut [DataPage],
     chunk: &ChunkInPlan,
@@ -289,7 +290,8 @@ fn add_offset_index(
     (pages.first()?.place.rows_before == 0).then_some(())
 }
 
-/// Reads the offset index of a chunk with this number of pages; `None` if it has none that is valid.
+/// Reads the offset index of a chunk with this number of pages. Returns `None` if the chunk does not have a valid
+/// one.
 fn read_offset_index(
     num_pages: usize,
     chunk: &ChunkInPlan,
@@ -312,7 +314,7 @@ mod tests {
     use super::*;
     use herringbone_core::page::PageStart;
 
-    /// Where the data page at `ordinal` starts, behind a dictionary.
+    /// Returns the start of the data page at `ordinal`, in a chunk with a dictionary page.
     fn start(ordinal: usize, num_values_before: u64) -> PageStart {
         let mut start = PageStart::first(100 * ordinal as u64);
         start.ordinal = ordinal + 1;
@@ -372,7 +374,7 @@ mod tests {
                 (210..250, 5)
             ]
         );
-        // The batch starts two pages behind the one where the part has bytes enough.
+        // The batch starts two pages after the one in which the part reaches the required work.
         let parts = cut(pages(), 250, 120, 50);
         assert_eq!(
             rows_and_pages(&parts),

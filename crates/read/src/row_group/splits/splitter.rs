@@ -1,11 +1,11 @@
-//! Chooses where a part ends and the next one begins.
+//! The choice of the rows at which parts of a column end.
 
 use std::sync::Arc;
 
 use herringbone_core::column::{ColumnSplit, PageOfRow};
 use herringbone_core::page::SharedPage;
 
-/// A data page, as splitting needs to know it.
+/// A data page with the properties needed for splitting.
 pub(super) struct DataPage {
     pub(super) place: PageOfRow,
     pub(super) work: u64,
@@ -13,17 +13,18 @@ pub(super) struct DataPage {
     pub(super) shared: Option<SharedPage>,
 }
 
-/// Makes parts of about the same work from the pages of a column chunk, one page after the other.
+/// A splitter that forms parts with about the same work from the pages of a column chunk, one page after another.
 pub(super) struct Splitter {
     num_rows: u64,
     /// The first row of each batch.
     batch_starts: Arc<[u64]>,
     part_work: u64,
     is_flat: bool,
-    /// The part at hand, with the work of its pages so far.
+    /// The current part.
     open: Option<ColumnSplit>,
+    /// The work of the pages of the current part so far.
     work: u64,
-    /// The first row of the next part, which is that of a batch.
+    /// The first row of the next part, at which a batch starts.
     next: Option<u64>,
     /// The last page, and its work.
     last: Option<(PageOfRow, u64)>,
@@ -48,12 +49,12 @@ impl Splitter {
         }
     }
 
-    /// Adds the next page. Returns a part if it is complete now.
+    /// Adds the next page. Returns a part if it is now complete.
     pub(super) fn add(&mut self, page: DataPage) -> Option<ColumnSplit> {
         let place = page.place;
         let next = self.next.take_if(|first| place.rows_before > *first);
         let complete = next.and_then(|first| self.cut(first));
-        // No row before the first batch is selected.
+        // Rows before the first batch are not selected.
         let first_wanted = self.batch_starts.first().copied().unwrap_or_default();
         let open = self.open.get_or_insert_with(|| ColumnSplit {
             rows: first_wanted..self.num_rows,
@@ -74,7 +75,7 @@ impl Splitter {
         complete
     }
 
-    /// Returns the parts that are left after the last page.
+    /// Returns the remaining parts after the last page.
     pub(super) fn end(&mut self) -> impl Iterator<Item = ColumnSplit> {
         let first = self.next.take();
         let before = first.and_then(|first| self.cut(first));
@@ -88,7 +89,7 @@ impl Splitter {
         before.rows.end = first;
         before.end = Some(begin);
         let mut shared = Vec::new();
-        // Below lists, the part before looks there for the end of its last row.
+        // Below lists, the previous part looks in this page for the end of its last row.
         if !self.is_flat || begin.rows_before < first {
             let counted = before
                 .shared
