@@ -1,4 +1,4 @@
-//! What is done to a finished array so that it has the wanted type.
+//! Conversions of a finished array to the wanted type.
 
 use std::sync::Arc;
 
@@ -11,19 +11,19 @@ use herringbone_format::{Error, Result};
 
 use herringbone_core::cast::{Cast, Constant};
 
-/// What is done to an array.
+/// The conversion of an array.
 #[derive(Debug, Clone)]
 pub(crate) enum ArrayConversion {
-    /// Nothing.
+    /// No conversion.
     Keep,
-    /// Its values are cast.
+    /// A cast of the values.
     Cast(Cast),
-    /// A struct gets other fields.
+    /// A struct with different fields.
     Struct {
         fields: Fields,
         sources: Vec<FieldSource>,
     },
-    /// A list or a map of any layout gets other elements or entries.
+    /// A list or a map of any layout with different elements or entries.
     List {
         element: FieldRef,
         is_sorted: bool,
@@ -31,17 +31,17 @@ pub(crate) enum ArrayConversion {
     },
 }
 
-/// Where a field of a struct comes from.
+/// The origin of a field of a struct.
 #[derive(Debug, Clone)]
 pub(crate) enum FieldSource {
-    /// It is made of this field of the array.
+    /// This field of the array, converted.
     Field(usize, ArrayConversion),
-    /// The array does not have it.
+    /// A constant, because the array lacks the field.
     Constant(Constant),
 }
 
 impl ArrayConversion {
-    /// Bytes of what [`Self::apply`] makes anew, roughly.
+    /// Returns the approximate number of bytes that [`Self::apply`] allocates.
     pub(crate) fn bytes(&self, array: &ArrayRef) -> usize {
         match self {
             Self::Keep => 0,
@@ -68,10 +68,10 @@ impl ArrayConversion {
         }
     }
 
-    /// The array of the wanted type.
+    /// Converts an array to the wanted type.
     ///
     /// # Errors
-    /// Unsupported where a value has no place in the wanted type.
+    /// Unsupported if a value cannot be represented in the wanted type.
     pub(crate) fn apply(&self, array: &ArrayRef) -> Result<ArrayRef> {
         match self {
             Self::Keep => Ok(array.clone()),
@@ -134,7 +134,7 @@ impl ArrayConversion {
     }
 }
 
-/// The elements of a list of any layout.
+/// Returns the elements of a list of any layout.
 fn list_values(array: &ArrayRef) -> Option<&ArrayRef> {
     Some(match array.data_type() {
         DataType::List(_) => array.as_list_opt::<i32>()?.values(),
@@ -184,7 +184,7 @@ fn mismatch(array: &ArrayRef) -> Error {
     Error::argument(format!("{data_type} is not what was to be converted"))
 }
 
-/// Types were compared before, so what Arrow may refuse is a null.
+/// Converts an error of Arrow. The types match already, so the cause can only be a null.
 pub(crate) fn unwanted_null(error: &ArrowError) -> Error {
     Error::unsupported(format!("the wanted schema allows no null here: {error}"))
 }

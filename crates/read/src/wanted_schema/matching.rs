@@ -1,4 +1,4 @@
-//! Which field of the file a wanted field is.
+//! The search for the field of the file that corresponds to a wanted field.
 
 use herringbone_arrow::schema::{Field, FieldRef};
 use herringbone_format::{Error, Result};
@@ -6,11 +6,10 @@ use herringbone_schema::{FIELD_ID_KEY, Node};
 
 use super::FieldMatching;
 
-/// The ordinal, among the fields of one group of the file, of the field that is the wanted one; none where the file
-/// does not have it.
+/// Returns the ordinal of the wanted field among the fields of one group of the file, or `None` if the file lacks it.
 ///
 /// # Errors
-/// Argument where several are, or where the wanted field has no id to find it by.
+/// Argument if several fields match, or if the wanted field has no id by which to find it.
 pub(super) fn find(
     matching: &FieldMatching,
     fields: &[Node],
@@ -48,7 +47,7 @@ pub(super) fn find(
     }
 }
 
-/// The only field that fits.
+/// Returns the ordinal of the only field that fits, if there is one.
 fn only(fields: &[Node], wanted: &Field, fits: impl Fn(&Field) -> bool) -> Result<Option<usize>> {
     let mut found = (0..).zip(fields).filter(|(_, node)| fits(&node.field));
     let first = found.next().map(|(ordinal, _)| ordinal);
@@ -61,7 +60,7 @@ fn only(fields: &[Node], wanted: &Field, fits: impl Fn(&Field) -> bool) -> Resul
     }
 }
 
-/// The id that a field has in its metadata.
+/// Returns the id in the metadata of a field.
 fn field_id(field: &Field) -> Option<i32> {
     field.metadata().get(FIELD_ID_KEY)?.parse().ok()
 }

@@ -1,14 +1,14 @@
-//! Reads that give a schema of the caller's, whatever the file has.
+//! Reads with a schema supplied by the caller, independent of the file.
 //!
 //! ```text
-//! wanted schema + fields of the file ── matching ──► what each wanted field is made from
+//! wanted schema + fields of the file ── matching ──► the origin of each wanted field
 //!                                                    ├─► leaves and Arrow types to decode (search.rs)
 //!                                                    └─► conversions of the finished arrays (conversion.rs, crate::cast)
 //! ```
 //!
-//! What columns can decode to by themselves (layouts of text, dictionaries, zones) is asked of them, as if the file's
-//! own Arrow schema said so. The rest is done to the arrays of a record batch: structs get the wanted fields in
-//! the wanted order, values are cast, and what the file does not have becomes a constant.
+//! Columns can decode to some types by themselves (layouts of text, dictionaries, time zones). These are requested as
+//! if the Arrow schema in the file had them. The rest is applied to the arrays of a record batch: structs get the
+//! wanted fields in the wanted order, values are cast, and fields that the file lacks become constants.
 
 mod conversion;
 mod matching;
@@ -26,53 +26,59 @@ pub(crate) use conversion::{ArrayConversion, unwanted_null};
 pub(crate) use resolution::Root;
 pub(super) use resolution::resolve;
 
-/// A schema that batches shall have, and how its fields are found in a file.
+/// A schema that batches must have, and the way in which its fields are found in a file.
 ///
-/// Columns come in the order of the schema. What the file has besides is not read; what it does not have is null,
-/// or a [default](Self::default_value). So it is with the fields of structs, also below lists and maps.
+/// Columns have the order of the schema. Other columns of the file are not read. A column that the file lacks is
+/// null, or has a [default](Self::default_value). The same rules apply to the fields of structs, also below lists and
+/// maps.
 ///
-/// Values are cast where the wanted type has all values of that in the file: integers to wider ones, to decimals
-/// and floating-point numbers that hold each of them, `Float32` to `Float64`, decimals to such of more digits on
-/// both sides of the point, dates to timestamps, text to bytes, and any layout of text, bytes, lists and
-/// dictionaries to any other. Two casts depend on the values: units of time may become finer or coarser as long as
-/// no value is lost, and bytes become text if they are UTF-8. A wanted field that may not be null takes from one
-/// that may, unless there is a null.
+/// Values are cast if the wanted type can represent all values of the type in the file:
+///
+/// - integers to wider integers, and to decimals and floating-point numbers that can represent each of them,
+/// - `Float32` to `Float64`,
+/// - decimals to decimals with at least as many digits on both sides of the decimal point,
+/// - dates to timestamps,
+/// - text to bytes,
+/// - any layout of text, bytes, lists and dictionaries to any other.
+///
+/// Two casts depend on the values. Units of time may become finer or coarser as long as no value is lost, and bytes
+/// become text if they are UTF-8. A required field can be read from a nullable one, unless it contains a null.
 #[derive(Debug, Clone)]
 pub struct WantedSchema {
     schema: SchemaRef,
     matching: FieldMatching,
-    /// By column: its place in the file, if that is what it is found by.
+    /// The position in the file of each column, if columns are found by position.
     places: Vec<usize>,
     defaults: Vec<DefaultValue>,
 }
 
-/// How wanted fields are found among those of a file, at each level of nesting. The elements of lists, and the keys
-/// and values of maps, are found by their place.
+/// The way in which wanted fields are found among those of a file, at each level of nesting. The elements of lists,
+/// and the keys and values of maps, are found by their position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum FieldMatching {
-    /// By the same name.
+    /// By equal name.
     #[default]
     Name,
-    /// By the same name; else by one that differs in case alone.
+    /// By equal name, or otherwise by a name that differs only in case.
     NameIgnoringCase,
-    /// By the same id: that under `PARQUET:field_id` in the metadata of the wanted field. Fields of the file that
-    /// have no id are found by the names that the id has here.
+    /// By equal id, which is the value of `PARQUET:field_id` in the metadata of the wanted field. Fields of the file
+    /// without an id are found by the names listed here for the id.
     FieldId(Vec<FieldNames>),
-    /// By the same place.
+    /// By equal position.
     Position,
 }
 
-/// Names of fields that were written without their id.
+/// The names of a field in files that were written without its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldNames {
     /// The id.
     pub field_id: i32,
-    /// The names that the field had in the course of time.
+    /// All names that the field has had over time.
     pub names: Vec<String>,
 }
 
-/// A value for a field that the file does not have.
+/// A value for a field that the file lacks.
 #[derive(Debug, Clone)]
 struct DefaultValue {
     path: Vec<String>,
@@ -80,7 +86,7 @@ struct DefaultValue {
 }
 
 impl WantedSchema {
-    /// This schema, whose fields are found by name.
+    /// Creates a wanted schema whose fields are found by name.
     #[must_use]
     pub fn new(schema: SchemaRef) -> Self {
         Self {
@@ -91,14 +97,14 @@ impl WantedSchema {
         }
     }
 
-    /// Says how fields are found.
+    /// Sets the way in which fields are found.
     #[must_use]
     pub fn matching(self, matching: FieldMatching) -> Self {
         Self { matching, ..self }
     }
 
-    /// Gives a value to a field for files that do not have it: an array of one slot, of the type of the field. The path has
-    /// the wanted names, without those of the elements of lists and of the entries of maps.
+    /// Sets the value of a field for files that lack it: an array of one slot, of the type of the field. The path
+    /// consists of wanted names, without those of the elements of lists and of the entries of maps.
     #[must_use]
     pub fn default_value<S: Into<String>>(
         mut self,
@@ -110,16 +116,16 @@ impl WantedSchema {
         self
     }
 
-    /// The schema.
+    /// Returns the schema.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// The same with only those of its columns that a projection names.
+    /// Returns the wanted schema with only the columns named by a projection.
     ///
     /// # Errors
-    /// Argument where it names something else.
+    /// Argument if the projection does not consist of names of columns.
     pub(super) fn projected(&self, projection: &Projection) -> Result<Self> {
         let columns = match projection {
             Projection::All => return Ok(self.clone()),
@@ -139,10 +145,10 @@ impl WantedSchema {
         self.only(&columns)
     }
 
-    /// The same with only these columns.
+    /// Returns the wanted schema with only these columns.
     ///
     /// # Errors
-    /// Argument where there is no such column.
+    /// Argument if there is no such column.
     pub(super) fn only(&self, columns: &[usize]) -> Result<Self> {
         let schema = self.schema.project(columns);
         let schema = schema.map_err(|error| Error::argument(error.to_string()))?;
@@ -157,10 +163,10 @@ impl WantedSchema {
         })
     }
 
-    /// The columns that these paths lead to or into, ascending.
+    /// Returns the columns to which these paths lead, or which they enter, ascending.
     ///
     /// # Errors
-    /// Argument where one leads to none.
+    /// Argument if a path does not lead to a column.
     pub(super) fn columns_of(&self, paths: &[Vec<String>]) -> Result<Vec<usize>> {
         let mut columns = Vec::new();
         for path in paths {
@@ -177,10 +183,10 @@ impl WantedSchema {
         Ok(columns)
     }
 
-    /// The default of a field; none where it has none.
+    /// Returns the default of a field, or `None` if it does not have one.
     ///
     /// # Errors
-    /// Argument where it is not one value of the type of the field.
+    /// Argument if the default is not a single value of the type of the field.
     fn default_of(&self, path: &[String], field: &Field) -> Result<Option<ArrayRef>> {
         let found = self.defaults.iter().find(|default| default.path == path);
         let Some(DefaultValue { value, .. }) = found else {
@@ -199,7 +205,7 @@ impl WantedSchema {
         Err(Error::argument(error).in_column(path.join(".")))
     }
 
-    /// Refuses defaults for fields that are not wanted.
+    /// Rejects defaults for fields that are not in the schema.
     fn check_defaults(&self) -> Result<()> {
         for default in &self.defaults {
             if field_at(self.schema.fields(), &default.path).is_none() {
@@ -213,7 +219,7 @@ impl WantedSchema {
     }
 }
 
-/// The field at a path that leaves out elements of lists and entries of maps.
+/// Returns the field at a path that omits the elements of lists and the entries of maps.
 fn field_at<'a>(fields: &'a Fields, path: &[String]) -> Option<&'a FieldRef> {
     let (first, rest) = path.split_first()?;
     let (_, field) = fields.find(first)?;
@@ -223,7 +229,7 @@ fn field_at<'a>(fields: &'a Fields, path: &[String]) -> Option<&'a FieldRef> {
     }
 }
 
-/// The fields of a struct, or of the structs in a list.
+/// Returns the fields of a struct, or of the structs in a list.
 fn fields_below(data_type: &DataType) -> Option<&Fields> {
     match data_type {
         DataType::Struct(fields) => Some(fields),
@@ -237,7 +243,7 @@ fn fields_below(data_type: &DataType) -> Option<&Fields> {
     }
 }
 
-/// The schema of the wanted columns and of those that come behind them.
+/// Returns the schema of the wanted columns, followed by the fields of `behind`.
 pub(super) fn with_fields_behind(wanted: &WantedSchema, behind: &[FieldRef]) -> SchemaRef {
     if behind.is_empty() {
         return wanted.schema.clone();

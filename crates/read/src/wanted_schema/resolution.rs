@@ -1,4 +1,5 @@
-//! What each wanted field is made from: the leaves to decode, the types to decode them to, and what is done then.
+//! The resolution of wanted fields: the leaves to decode, the types to decode them to, and the conversions of the
+//! results.
 
 use std::sync::Arc;
 
@@ -15,34 +16,34 @@ use super::{ArrayConversion, WantedSchema};
 use herringbone_core::cast::{Cast, Constant};
 use herringbone_filter::{LeafSource, ResolvedLeaf};
 
-/// A column of the batch.
+/// The origin of a column of the batch.
 #[derive(Debug)]
 pub(crate) enum Root {
-    /// It is made of this one of the fields of the mapping.
+    /// This field of the mapping, converted.
     Field {
         ordinal: usize,
         conversion: ArrayConversion,
     },
-    /// The file does not have it.
+    /// A constant, because the file lacks the column.
     Constant(Constant),
 }
 
-/// A file under a wanted schema.
+/// The result of looking up a wanted schema in a file.
 #[derive(Debug)]
 pub(crate) struct Resolution {
-    /// The fields of the file that are read, decoded as near to the wanted types as columns can.
+    /// The fields of the file to read, decoded to types as close to the wanted ones as columns can.
     pub(crate) mapping: ArrowMapping,
-    /// One a wanted column.
+    /// One root per wanted column.
     pub(crate) roots: Vec<Root>,
-    /// Those of them that are a leaf or constant, not below lists.
+    /// The wanted columns and fields that are a leaf or a constant, and not below lists.
     pub(crate) leaves: Vec<ResolvedLeaf>,
 }
 
 /// Finds the fields of a wanted schema in a file.
 ///
 /// # Errors
-/// Argument where a field that may not be null is missing, where several fields may be a wanted one, and where the type
-/// in the file cannot become the wanted one.
+/// Argument if a required field is missing, if several fields match a wanted one, or if the type in the file cannot
+/// become the wanted one.
 pub(crate) fn resolve(
     wanted: &WantedSchema,
     schema: &ParquetSchema,
@@ -69,7 +70,7 @@ pub(crate) fn resolve(
     let mut leaves = search.leaves;
     leaves.sort_unstable();
     leaves.dedup();
-    // The hint has the layouts that these options chose, so far as they are wanted.
+    // The hint has the layouts that these options select, if they are wanted.
     let mut hinted = options.clone();
     hinted.arrow_schema = Some(Arc::new(Schema::new(hints)));
     (hinted.strings, hinted.lists) = (ByteLayout::Offsets, ListLayout::Offsets);
@@ -107,14 +108,15 @@ pub(crate) fn resolve(
     })
 }
 
-/// Says what is done to arrays once they are decoded.
+/// A builder of the conversions of decoded arrays.
 struct Makers<'a> {
     wanted: &'a WantedSchema,
     leaves: Vec<ResolvedLeaf>,
 }
 
 impl Makers<'_> {
-    /// What makes the wanted field from the array of `node`. `is_single` where a row has one slot of it.
+    /// Returns the conversion of the array of `node` to the wanted field. `is_single` is true if a row has one slot
+    /// of it.
     fn conversion(
         &mut self,
         node: &Node,
@@ -157,7 +159,7 @@ impl Makers<'_> {
             {
                 self.elements((node, child), part, wants, path)
             }
-            // That the keys are sorted is for the file to say.
+            // Only the file can declare that the keys are sorted.
             (Below::Elements(part), NodeKind::Map { entries, .. }, DataType::Map(_, is_sorted))
                 if !is_sorted || matches!(is, DataType::Map(_, true)) =>
             {
@@ -187,7 +189,7 @@ impl Makers<'_> {
         Ok(FieldSource::Field(ordinal, conversion))
     }
 
-    /// The conversion of a list or map by that of what is in it.
+    /// Returns the conversion of a list or map, based on that of its elements or entries.
     fn elements(
         &mut self,
         (node, child): (&Node, &Node),
@@ -214,7 +216,8 @@ impl Makers<'_> {
         })
     }
 
-    /// The same of a column, in which nothing else makes nulls.
+    /// Returns the constant of a column that the file lacks. Predicates can test it, because nothing else makes nulls
+    /// in it.
     fn root_constant(&mut self, field: &Field, path: Vec<String>) -> Result<Constant> {
         let constant = self.constant(field, &path)?;
         self.leaves.push(ResolvedLeaf {
@@ -225,7 +228,7 @@ impl Makers<'_> {
         Ok(constant)
     }
 
-    /// What a field is that the file does not have.
+    /// Returns the constant of a field that the file lacks.
     fn constant(&self, field: &Field, path: &[String]) -> Result<Constant> {
         if let Some(value) = self.wanted.default_of(path, field)? {
             return Ok(Constant::Value(value));
@@ -240,7 +243,7 @@ impl Makers<'_> {
     }
 }
 
-/// Whether a struct has all of its `fields`, in their order.
+/// Returns true if a struct keeps all of its `fields`, in their order.
 fn are_all_kept(sources: &[FieldSource], fields: usize) -> bool {
     let mut sources = sources.iter().enumerate();
     sources.len() == fields
@@ -249,7 +252,7 @@ fn are_all_kept(sources: &[FieldSource], fields: usize) -> bool {
         })
 }
 
-/// Whether two lists lie in the same way.
+/// Returns true if two lists have the same layout.
 fn is_same_layout(a: &DataType, b: &DataType) -> bool {
     use DataType as T;
     match (a, b) {

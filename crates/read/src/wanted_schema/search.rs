@@ -1,4 +1,4 @@
-//! Which parts of a file make up a wanted schema, and what their columns are to decode to.
+//! The search for the parts of a file that form a wanted schema, and for the types to which their columns decode.
 
 use std::sync::Arc;
 
@@ -10,12 +10,12 @@ use super::WantedSchema;
 use super::matching::find;
 use herringbone_core::cast::Cast;
 
-/// What was found of a wanted field.
+/// The part of the file found for a wanted field.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// The node of the file.
+    /// The index of the node in the Parquet schema.
     pub(super) schema_node: usize,
-    /// What it shall be decoded to.
+    /// The field to which it is to be decoded.
     pub(super) hint: FieldRef,
     pub(super) below: Below,
 }
@@ -30,10 +30,10 @@ pub(super) enum Below {
     Elements(Box<Part>),
 }
 
-/// Looks for the wanted fields among those of the file.
+/// A search for the wanted fields among those of the file.
 pub(super) struct Search<'a> {
     wanted: &'a WantedSchema,
-    /// Ordinals of the leaves to decode.
+    /// The ordinals of the leaves to decode.
     pub(super) leaves: Vec<usize>,
 }
 
@@ -45,10 +45,10 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The field of a group that is the wanted one, and its ordinal.
+    /// Returns the field of a group that matches the wanted one, and its ordinal.
     ///
     /// # Errors
-    /// Argument where several may be.
+    /// Argument if several fields match.
     pub(super) fn field(
         &mut self,
         fields: &[Node],
@@ -84,7 +84,7 @@ impl<'a> Search<'a> {
                     }
                     parts.push(found.map(|(_, part)| part));
                 }
-                // Some leaf has to say which of the structs are null, and how many there are.
+                // A leaf must determine which of the structs are null, and how many there are.
                 if self.leaves.len() == known {
                     self.leaves.extend(node.first_leaf());
                 }
@@ -98,7 +98,7 @@ impl<'a> Search<'a> {
                 let element = self.part(child, element, path)?;
                 let hint = element.hint.clone();
                 let data_type = match (inner, data_type) {
-                    // Only a list that is known to be of one size is made such a one.
+                    // A list becomes a fixed-size list only if it is known to have that size.
                     (DataType::FixedSizeList(_, size), DataType::FixedSizeList(_, wanted))
                         if size == *wanted =>
                     {
@@ -135,7 +135,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A field with all that is in it.
+    /// Returns the part for a field with everything below it.
     fn whole(&mut self, node: &Node, data_type: DataType) -> Part {
         node.for_each_leaf(&mut |leaf| self.leaves.push(leaf));
         part(node, data_type, Below::Values)
@@ -151,7 +151,7 @@ fn part(node: &Node, data_type: DataType, below: Below) -> Part {
     }
 }
 
-/// Whether something other than its column or the fields below makes the arrays of a field.
+/// Returns true if the arrays of a field are not made by its column or the fields below alone.
 fn is_made_otherwise(node: &Node) -> bool {
     let is_layout = |wrapper: &ArrowWrapper| {
         matches!(
@@ -162,7 +162,7 @@ fn is_made_otherwise(node: &Node) -> bool {
     !node.wrappers.iter().all(is_layout)
 }
 
-/// The type of a field without the runs and dictionaries around it.
+/// Returns the type of a field without the runs and dictionaries around it.
 fn within_layout(node: &Node) -> DataType {
     let mut inner = node.field.data_type();
     loop {
@@ -174,7 +174,7 @@ fn within_layout(node: &Node) -> DataType {
     }
 }
 
-/// The element of a list of any layout.
+/// Returns the element of a list of any layout.
 pub(super) fn list_element(data_type: &DataType) -> Option<&FieldRef> {
     match data_type {
         DataType::List(element)
@@ -186,7 +186,7 @@ pub(super) fn list_element(data_type: &DataType) -> Option<&FieldRef> {
     }
 }
 
-/// What a column is asked to decode to: the wanted type, or that from which it is cast.
+/// Returns the type to which a column is to decode: the wanted type, or the type from which it is cast.
 fn asked(file: &DataType, wanted: &DataType) -> DataType {
     use DataType as T;
     match (file, wanted) {
@@ -198,7 +198,7 @@ fn asked(file: &DataType, wanted: &DataType) -> DataType {
             let values = Field::clone(values).with_data_type(inner);
             T::RunEndEncoded(run_ends.clone(), Arc::new(values))
         }
-        // Which values there are is for the file to say, how they lie for the caller.
+        // The file determines the kind of the values, and the caller their layout.
         (T::Utf8 | T::LargeUtf8 | T::Utf8View, T::Binary | T::Utf8) => T::Utf8,
         (T::Utf8 | T::LargeUtf8 | T::Utf8View, T::LargeBinary | T::LargeUtf8) => T::LargeUtf8,
         (T::Utf8 | T::LargeUtf8 | T::Utf8View, T::BinaryView | T::Utf8View) => T::Utf8View,
