@@ -1,4 +1,4 @@
-//! Dictionary arrays of what columns do not make dictionaries of themselves.
+//! Dictionary arrays of values that columns do not decode to dictionaries by themselves.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use herringbone_format::{Error, Remedy, Result};
 use super::same::Distinct;
 use super::{gathered, invalid};
 
-/// The slots as a dictionary with keys of the type `key`.
+/// Encodes the slots as a dictionary with keys of the type `key`.
 ///
 /// # Errors
-/// Unsupported where there are more different values than keys.
+/// Unsupported if there are more distinct values than keys.
 pub(super) fn dictionary(
     slots: &ArrayRef,
     distinct: &Distinct,

@@ -1,4 +1,4 @@
-//! Arrays of extension types, made from those of their storage.
+//! Arrays of extension types, created from arrays of their storage.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use herringbone_format::{Error, Result};
 
 use herringbone_core::extension::ExtensionType;
 
-/// An extension type and the field that it makes.
+/// An extension type and the field that it creates.
 #[derive(Debug, Clone)]
 pub(crate) struct ExtensionArray {
     pub(crate) extension: Arc<dyn ExtensionType>,
@@ -16,10 +16,10 @@ pub(crate) struct ExtensionArray {
 }
 
 impl ExtensionArray {
-    /// The array for a storage.
+    /// Creates the array for a storage.
     ///
     /// # Errors
-    /// What the extension type says; Argument where its array is not what it was said to be.
+    /// Errors of the extension type; Argument if its array does not have the expected length and type.
     pub(crate) fn make(&self, storage: &ArrayRef) -> Result<ArrayRef> {
         let array = self.extension.make_array(storage, &self.field)?;
         let data_type = self.field.data_type();
@@ -35,17 +35,17 @@ impl ExtensionArray {
     }
 }
 
-/// A column from a storage that was put aside.
+/// A column created from a retained storage array.
 #[derive(Debug)]
 pub(crate) struct KeptColumn {
-    /// Ordinal among the arrays that are put aside.
+    /// The index of the storage among the retained arrays.
     pub(crate) slot: usize,
-    /// What makes the column; none where it is the storage.
+    /// The extension array to create, or `None` if the column is the storage itself.
     pub(crate) array: Option<ExtensionArray>,
 }
 
 impl KeptColumn {
-    /// The column, from the arrays that were put aside.
+    /// Creates the column from the retained arrays.
     pub(crate) fn make(&self, kept: &[Option<ArrayRef>]) -> Result<ArrayRef> {
         let storage = kept.get(self.slot).and_then(Option::as_ref);
         let storage = storage.ok_or_else(|| Error::argument("a storage was not kept"))?;

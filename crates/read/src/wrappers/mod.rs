@@ -1,12 +1,12 @@
-//! What is put around decoded arrays: run ends, dictionaries, decimals of negative scale, extension types.
+//! Wrappers around decoded arrays: run ends, dictionaries, decimals of negative scale, extension types.
 //!
 //! ```text
-//! decoded      a a - - b b a      what columns deliver
+//! decoded      a a - - b b a      as columns deliver it
 //! run ends     2 4 6 7  of  a - b a      the array itself has no validity
 //! dictionary   0 0 - - 1 1 0  of  a b
 //! ```
 //!
-//! Layers keep the slots. So which of them are equal is always asked of the decoded array.
+//! Wrappers do not change the slots. Equality of slots is therefore always determined from the decoded array.
 
 mod dictionary;
 mod extension;
@@ -29,19 +29,19 @@ pub(crate) use extension::{ExtensionArray, KeptColumn};
 pub(super) use run_ends::padded_runs;
 use same::{distinct, run_starts};
 
-/// A wrapper and the type that it makes.
+/// A wrapper and the type of its arrays.
 #[derive(Debug)]
 pub(crate) struct TypedWrapper {
     wrapper: ArrowWrapper,
     data_type: DataType,
-    /// What makes the array, where an extension type does.
+    /// The extension type and field, for a wrapper that is an extension type.
     extension: Option<ExtensionArray>,
 }
 
-/// The wrappers of a node, from the inside out.
+/// Returns the wrappers of a node, from the inside out.
 ///
 /// # Errors
-/// Argument where the read has no such extension type.
+/// Argument if the read lacks the extension type of a wrapper.
 pub(super) fn typed_wrappers(
     node: &Node,
     extensions: &[Arc<dyn ExtensionType>],
@@ -70,7 +70,7 @@ pub(super) fn typed_wrappers(
     typed.collect()
 }
 
-/// Slots that an array with these wrappers can have for certain.
+/// Returns the number of slots that fit in an array with these wrappers, whatever the values are.
 pub(super) fn max_slots(wrappers: &[ArrowWrapper]) -> usize {
     let max = |wrapper: &ArrowWrapper| match wrapper {
         ArrowWrapper::RunEnds { run_ends, .. } => run_ends::max_slots(run_ends.data_type()),
@@ -85,8 +85,8 @@ pub(super) fn max_slots(wrappers: &[ArrowWrapper]) -> usize {
 /// Puts wrappers around an array, from the inside out.
 ///
 /// # Errors
-/// Unsupported where the values do not fit the wrappers: more of them than keys or run ends count,
-/// decimals with digits that the negative scale has no place for. What extension types say.
+/// Unsupported if the values do not fit the wrappers: there are more values than keys or run ends can count, or
+/// decimals have digits that the negative scale cannot represent. Also errors of extension types.
 pub(super) fn put_around(decoded: ArrayRef, wrappers: &[TypedWrapper]) -> Result<ArrayRef> {
     let mut array = decoded.clone();
     for TypedWrapper {
@@ -124,7 +124,7 @@ fn without_fields(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(Arc::new(StructArray::new_empty_fields(array.len(), nulls)))
 }
 
-/// The slots that the ascending ordinals name.
+/// Returns the slots with these ordinals, which are ascending.
 fn gathered(slots: &ArrayRef, ordinals: &[usize]) -> Result<ArrayRef> {
     if ordinals.len() == slots.len() {
         return Ok(slots.clone());

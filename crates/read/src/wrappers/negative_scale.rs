@@ -1,4 +1,4 @@
-//! Decimals of negative scale, which Parquet stores with their zeros.
+//! Decimals of negative scale, which Parquet stores with their trailing zeros.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Remedy, Result};
 
-/// Decimals of the scale 0 as such of `data_type`, whose scale is negative.
+/// Converts decimals of scale 0 to `data_type`, whose scale is negative.
 ///
 /// # Errors
-/// Unsupported where a number is no multiple of the unit, or has too many digits.
+/// Unsupported if a number is not a multiple of the unit, or has too many digits.
 pub(super) fn negative_scale(array: &ArrayRef, data_type: &DataType) -> Result<ArrayRef> {
     let wide: Vec<Option<i256>> = match array.data_type() {
         DataType::Decimal32(..) => wide::<Decimal32Type>(array, i256::from),

@@ -11,10 +11,10 @@ use herringbone_format::{Error, Remedy, Result};
 
 use super::{gathered, invalid};
 
-/// The array of type `data_type` whose runs start at these slots.
+/// Returns the array of type `data_type` whose runs start at these slots.
 ///
 /// # Errors
-/// Unsupported where the type of the run ends is too small for the slots.
+/// Unsupported if the type of the run ends is too small for the number of slots.
 pub(super) fn run_ends(
     slots: &ArrayRef,
     starts: &[usize],
@@ -25,7 +25,7 @@ pub(super) fn run_ends(
     run_array(data_type, ends.take(starts.len()), &values)
 }
 
-/// How many slots run ends can count.
+/// Returns the number of slots that run ends of this type can count.
 pub(super) fn max_slots(type_of_ends: &DataType) -> usize {
     match type_of_ends {
         DataType::Int16 => i16::MAX as usize,
@@ -34,7 +34,7 @@ pub(super) fn max_slots(type_of_ends: &DataType) -> usize {
     }
 }
 
-/// The run-end encoded array of type `data_type` with these run ends.
+/// Returns the run-end encoded array of type `data_type` with these run ends.
 fn run_array(
     data_type: &DataType,
     ends: impl Iterator<Item = usize>,
@@ -65,7 +65,7 @@ fn typed_run_array<R: RunEndIndexType>(
     };
     let ends = PrimitiveArray::<R>::new(ScalarBuffer::from(ends), None);
     let array = RunArray::try_new(&ends, values).map_err(invalid)?;
-    // The fields of its type are the usual ones, which are mostly those that are wanted.
+    // The type of the new array has the default fields, which are usually the wanted ones.
     let mut data = ArrayData::from(array);
     if data.data_type() != data_type {
         let builder = data.into_builder().data_type(data_type.clone());
@@ -74,10 +74,10 @@ fn typed_run_array<R: RunEndIndexType>(
     Ok(make_array(data))
 }
 
-/// Runs with `width` slots more for each empty list; none where the values are something else, or
-/// where there are none.
+/// Adds `width` slots to the runs for each empty list. Returns `None` if the values are not run-end encoded, or if
+/// there are none.
 ///
-/// Nobody looks at these slots, so the run that is there takes them in.
+/// The added slots are in null lists and never read, so they extend an existing run.
 pub(crate) fn padded_runs(
     values: &ArrayRef,
     offsets: &[i32],
@@ -107,7 +107,7 @@ fn padded_run_array<R: RunEndIndexType>(
     let padded_len = offsets.len().saturating_sub(1).saturating_mul(width);
     let ends = array.run_ends().sliced_values().map(|end| {
         let end = end.as_usize();
-        // The list that the last slot of the run is in.
+        // The list that contains the last slot of the run.
         while lists
             .next_if(|(_, pair)| (pair[1] as usize) < end)
             .is_some()

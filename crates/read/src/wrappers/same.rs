@@ -1,4 +1,5 @@
-//! Which slots of an array are equal: nulls are, and floating-point numbers whose bits are.
+//! Equality of the slots of an array. Nulls are equal to each other, and floating-point numbers are equal if their
+//! bits are.
 
 use std::collections::HashMap;
 
@@ -10,17 +11,17 @@ use herringbone_format::Result;
 
 use super::invalid;
 
-/// The different values of an array.
+/// The distinct values of an array.
 pub(super) struct Distinct {
-    /// The slots at which each of them occurs first, ascending.
+    /// The slots at which each distinct value occurs first, ascending.
     pub(super) firsts: Vec<usize>,
-    /// By slot: which of them it is; 0 for nulls.
+    /// The index of the distinct value of each slot, or 0 for nulls.
     pub(super) keys: Vec<usize>,
-    /// The slots that are null.
+    /// The null slots.
     pub(super) nulls: Option<NullBuffer>,
 }
 
-/// Tells the different values of an array apart.
+/// Determines the distinct values of an array.
 pub(super) fn distinct(slots: &ArrayRef) -> Result<Distinct> {
     let rows = comparable(slots)?;
     let nulls = slots.logical_nulls();
@@ -44,7 +45,7 @@ pub(super) fn distinct(slots: &ArrayRef) -> Result<Distinct> {
     })
 }
 
-/// Bytes by slot that are equal where the values are, nested ones too.
+/// Converts each slot to bytes that are equal if the values are, including nested values.
 fn comparable(slots: &ArrayRef) -> Result<Rows> {
     let field = SortField::new(slots.data_type().clone());
     let converter = RowConverter::new(vec![field]).map_err(invalid)?;
@@ -52,7 +53,7 @@ fn comparable(slots: &ArrayRef) -> Result<Rows> {
     rows.map_err(invalid)
 }
 
-/// Where runs start: at slots that are not as the one before.
+/// Returns the slots at which runs start: those that differ from the slot before.
 pub(super) fn run_starts(slots: &ArrayRef) -> Result<Vec<usize>> {
     use DataType::*;
     Ok(match slots.data_type() {
@@ -89,7 +90,7 @@ fn starts_by_value<A: ArrayAccessor<Item: PartialEq>>(slots: A) -> Vec<usize> {
     starts_where(&slots, |slot| slots.value(slot - 1) != slots.value(slot))
 }
 
-/// The starts in an array of values of `WIDTH` bytes.
+/// Returns the starts of runs in an array of values of `WIDTH` bytes.
 fn starts_by_bits<const WIDTH: usize>(slots: &dyn Array) -> Vec<usize> {
     let data = slots.to_data();
     let bytes = data.buffers().first().map_or(&[][..], Buffer::as_slice);
@@ -98,8 +99,8 @@ fn starts_by_bits<const WIDTH: usize>(slots: &dyn Array) -> Vec<usize> {
     starts_where(slots, |slot| values.get(slot - 1) != values.get(slot))
 }
 
-/// The starts in an array with `differs` saying whether the value of a slot above 0 is another than
-/// the one before, where neither is null.
+/// Returns the starts of runs in an array. `differs` returns true if the value of a slot above 0 differs from the one
+/// before. It is called only if neither is null.
 fn starts_where(slots: &dyn Array, differs: impl Fn(usize) -> bool) -> Vec<usize> {
     let later = 1..slots.len();
     let first = (!slots.is_empty()).then_some(0).into_iter();
