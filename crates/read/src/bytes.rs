@@ -1,29 +1,29 @@
-//! The bytes of a file, as decoders take them.
+//! The interface through which decoders take bytes of a file.
 
 use std::ops::Range;
 
 use bytes::Bytes;
 use herringbone_format::Result;
 
-/// A place that a decoder takes bytes of the file from.
+/// A source of bytes for decoders.
 ///
-/// Decoders never read. A driver either reads in [`get`](Self::get), or returns `None` there, fetches the range by any
-/// means, and calls the decoder again.
+/// Decoders never read. A driver either reads in [`get`](Self::get), or returns `None` there, fetches the range by
+/// any means, and calls the decoder again.
 pub trait FileBytes {
     /// Returns the bytes of `need`, followed by any number of bytes up to `end`.
     ///
-    /// Returns `None` if they have not arrived. The decoder then stops, and asks again when it is called again.
+    /// Returns `None` if they have not arrived. The decoder then stops, and requests them again on the next call.
     ///
     /// # Errors
     /// Errors of the source, such as Io.
     fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>>;
 
-    /// Takes note that no decoder will ask for bytes of `range` again.
+    /// Called when decoders no longer need the bytes of `range`.
     fn release(&mut self, range: Range<u64>) {
         let _ = range;
     }
 
-    /// Drops bytes that arrived ahead of their use. Returns false if there are none.
+    /// Drops bytes that arrived before they were needed. Returns false if there are none.
     fn drop_ahead(&mut self) -> bool {
         false
     }

@@ -1,12 +1,13 @@
-//! The plan of a read, and the machines that turn the bytes of row groups into record batches.
+//! The plan of a read, and the state machines that decode the bytes of row groups into record batches.
 //!
 //! ```text
 //! ReadOptions + FileMetadata ─► ReadPlan ─► ReadSequence ─► RowGroupRead ─► columns ─► column batches ─► RecordBatch
 //! ```
 //!
-//! A [`ReadPlan`] is plain data. A [`RowGroupRead`] is the machine that reads one row group of it, without I/O. A
-//! [`ReadSequence`] has them in order. Drivers are thin loops: one thread [advances](ReadSequence::advance) the sequence,
-//! several threads take [tasks](LevelTask) of its row groups, and a [`PushDecoder`] takes bytes as they arrive.
+//! A [`ReadPlan`] is plain data. A [`RowGroupRead`] is the state machine that reads one of its row groups, without
+//! I/O. A [`ReadSequence`] runs them in order. Drivers are thin loops: one thread [advances](ReadSequence::advance)
+//! the sequence, several threads take [tasks](LevelTask) of its row groups, and a [`PushDecoder`] takes bytes as they
+//! arrive.
 //!
 //! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
 //! `herringbone` exports.

@@ -1,4 +1,4 @@
-//! The row groups of a read, one after the other.
+//! The row groups of a read, in sequence.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use herringbone_core::budget::Budget;
 use herringbone_core::loss::{Loss, Losses, Lost};
 use herringbone_core::metrics::ReadMetrics;
 
-/// The row groups of a read in the order of their output, and the rows that are still to be emitted.
+/// The row groups of a read in the order of their output, and the number of rows still to be emitted.
 ///
-/// One thread [advances](Self::advance) it. Several threads take [row groups](Self::next_row_group) from it, and hand
-/// their batches [back](Self::emit) in order.
+/// One thread [advances](Self::advance) it. Alternatively, several threads take [row groups](Self::next_row_group)
+/// from it, and return their batches [in order](Self::emit).
 pub struct ReadSequence {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
@@ -28,19 +28,19 @@ pub struct ReadSequence {
     next: usize,
     /// The selected rows of the row groups from `next` on, before the filter.
     rows_after: u64,
-    /// The rows that are emitted, of those that a filter selects.
+    /// The rows to skip and to emit, among those that a filter selects.
     window: Window,
     losses: Losses,
-    /// True if the row group that is due has started again because memory was short.
+    /// True if the due row group was restarted because memory was short.
     is_short: bool,
 }
 
 /// The result of a step of a [`ReadSequence`].
 #[derive(Debug)]
 pub enum ReadStep {
-    /// Bytes are missing.
+    /// More bytes are needed.
     Pending,
-    /// Keys of columns are missing.
+    /// Keys of columns are needed.
     NeedsKeys(Vec<KeyRequest>),
     /// The next batch.
     Batch(RecordBatch),
@@ -49,7 +49,7 @@ pub enum ReadStep {
 }
 
 impl ReadSequence {
-    /// Makes the sequence of all row groups of a plan.
+    /// Creates the sequence of all row groups of a plan.
     #[must_use]
     pub fn new(plan: Arc<ReadPlan>) -> Self {
         // Without a filter, the planned rows are those of the window.
@@ -69,13 +69,13 @@ impl ReadSequence {
         }
     }
 
-    /// Returns the plan that row groups are begun by.
+    /// Returns the plan with which row groups are begun.
     #[must_use]
     pub fn plan(&self) -> &Arc<ReadPlan> {
         &self.plan
     }
 
-    /// Returns the memory of the read.
+    /// Returns the memory budget of the read.
     #[must_use]
     pub fn budget(&self) -> &Arc<Budget> {
         &self.budget
@@ -87,42 +87,42 @@ impl ReadSequence {
         self.budget.read_metrics()
     }
 
-    /// Returns the upper bound of the rows that are still to come.
+    /// Returns an upper bound on the number of rows still to be emitted.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
         self.rows_left_with(self.begun.iter().map(RowGroupRead::rows_left).sum())
     }
 
-    /// Returns the upper bound of the rows that are still to come, of which `begun` are in row groups that were
-    /// [taken](Self::next_row_group).
+    /// Returns an upper bound on the number of rows still to be emitted. Of these, `begun` are in row groups that
+    /// were [taken](Self::next_row_group).
     #[must_use]
     pub fn rows_left_with(&self, begun: u64) -> u64 {
         self.rows_after.saturating_add(begun).min(self.window.left)
     }
 
-    /// Returns the number of rows to find before no more are needed.
+    /// Returns the number of rows to find before the read is complete.
     #[must_use]
     pub fn rows_to_find(&self) -> u64 {
         self.window.wanted()
     }
 
-    /// Returns the damage that the batches so far did without.
+    /// Returns the damage that was left out of the batches so far.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
     }
 
-    /// Takes the damage that the batches since the last call did without.
+    /// Takes the damage that was left out of the batches since the last call.
     pub fn take_losses(&mut self) -> Losses {
         std::mem::take(&mut self.losses)
     }
 
-    /// Returns the row groups that were begun, the one that is due first.
+    /// Returns the row groups that were begun, the due one first.
     pub(crate) fn begun(&mut self) -> &mut VecDeque<RowGroupRead> {
         &mut self.begun
     }
 
-    /// Returns true if the row group that is due has started again because memory was short: it has all of it now.
+    /// Returns true if the due row group was restarted because memory was short. It has all of the memory now.
     pub(crate) fn has_started_again(&self) -> bool {
         self.is_short
     }
@@ -133,19 +133,19 @@ impl ReadSequence {
         self.is_short || self.budget.is_short()
     }
 
-    /// Returns the number of bytes that may be asked for ahead: half of the memory that is free.
+    /// Returns the number of bytes that may be requested ahead, which is half of the free memory.
     #[must_use]
     pub fn memory_ahead(&self) -> u64 {
         self.budget.left() / 2
     }
 
-    /// Returns the keys that the next row group needs, if any are missing.
+    /// Returns the missing keys that the next row group needs.
     #[must_use]
     pub fn missing_keys(&self) -> Vec<KeyRequest> {
         missing_keys(&self.plan, self.next)
     }
 
-    /// Begins with the next row group; `None` after the last one.
+    /// Begins the next row group. Returns `None` after the last one.
     pub fn next_row_group(&mut self) -> Option<RowGroupRead> {
         let row_group = self.plan.row_groups().get(self.next);
         let row_group = row_group.filter(|_| self.window.left > 0)?.clone();
@@ -155,18 +155,18 @@ impl ReadSequence {
         Some(RowGroupRead::new(plan, row_group, budget))
     }
 
-    /// Takes row groups back that were taken and dropped: those from this index on, with so many rows.
+    /// Takes back row groups that were taken and dropped: those from `index` on, with `rows` rows.
     pub fn return_row_groups(&mut self, index: usize, rows: u64) {
         self.next = index;
         self.rows_after += rows;
         self.budget.close_row_groups_from(index);
     }
 
-    /// Lets the filter of another plan of the same read select all rows that were not selected yet. Row groups that are not
-    /// begun are pruned by it.
+    /// Applies the filter of another plan of the same read to all rows not selected so far. It also prunes row groups
+    /// that are not begun.
     ///
     /// # Errors
-    /// Argument if the plan reads another file, other columns or other row groups.
+    /// Argument if the plan reads another file, other columns or other row groups, or has no filter.
     pub fn tighten_filter(&mut self, plan: Arc<ReadPlan>) -> Result<()> {
         check_tightens(&self.plan, &plan)?;
         for row_group in &mut self.begun {
@@ -176,17 +176,17 @@ impl ReadSequence {
         Ok(())
     }
 
-    /// Returns the part of a batch that is emitted.
+    /// Returns the part of a batch that is to be emitted.
     pub fn emit(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
         self.window.cut_batch(batch)
     }
 
-    /// Takes note of damage in batches that were emitted.
+    /// Records damage left out of emitted batches.
     pub fn add_losses(&mut self, losses: Losses) {
         self.losses.append(losses);
     }
 
-    /// Takes note that `rows` rows of a row group are lost to an error, if the options allow that.
+    /// Records that an error lost `rows` rows of a row group, if the options allow that.
     ///
     /// # Errors
     /// The error, if they do not.
@@ -199,7 +199,7 @@ impl ReadSequence {
         Ok(())
     }
 
-    /// Drops all row groups: no more rows come.
+    /// Drops all row groups, and ends the read.
     pub fn finish(&mut self) {
         self.begun.clear();
         self.next = self.plan.row_groups().len();
@@ -209,7 +209,7 @@ impl ReadSequence {
     /// Decodes the next batch on this thread.
     ///
     /// # Errors
-    /// Errors in the bytes, with their place; errors of predicates and of `bytes`.
+    /// Errors in the bytes, with their location; errors of predicates and of `bytes`.
     pub fn advance(&mut self, bytes: &mut dyn FileBytes) -> Result<ReadStep> {
         loop {
             if self.window.left == 0 {
@@ -254,8 +254,8 @@ impl ReadSequence {
         }
     }
 
-    /// Drops all work and all bytes ahead of the row group that is due, and starts that one again after the rows that were
-    /// emitted. Returns false if there is nothing to drop.
+    /// Drops all work and all bytes ahead of the due row group, and restarts that one after the emitted rows. Returns
+    /// false if there is nothing to drop.
     fn drop_ahead(&mut self, bytes: &mut dyn FileBytes) -> bool {
         let has_ahead = self.begun.len() > 1;
         if self.is_short || !bytes.drop_ahead() && !has_ahead {
