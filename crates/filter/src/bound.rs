@@ -314,7 +314,7 @@ impl Node {
         }
     }
 
-    /// Returns true if the node contains a custom predicate that is evaluated.
+    /// Returns true if the node contains a custom predicate to evaluate.
     fn has_rows(&self, tests: &[BoundTest]) -> bool {
         match self {
             Self::Test(test) => matches!(tests.get(*test), Some(BoundTest::Rows(_))),

@@ -213,8 +213,8 @@ fn date(literal: &Literal) -> Option<Position> {
     }
 }
 
-/// Returns nanoseconds since 1970, for a column whose values may be in UTC. A literal without a zone is taken to be
-/// in UTC; the reverse cannot be known.
+/// Returns nanoseconds since 1970. A literal without a zone is taken to be in UTC if the column is. A literal in UTC
+/// cannot be compared with a column in local time.
 fn timestamp(literal: &Literal, column_is_utc: Option<bool>) -> Option<i128> {
     let (nanos, is_utc) = match literal {
         Literal::Timestamp { nanos, is_utc } => (*nanos, *is_utc),

@@ -246,7 +246,7 @@ impl Column {
 }
 
 impl Predicate {
-    /// Creates a custom predicate.
+    /// Creates a predicate from a custom predicate.
     #[must_use]
     pub fn rows(predicate: impl RowPredicate + 'static) -> Self {
         Self(Expression::Rows(Arc::new(predicate)))

@@ -45,7 +45,7 @@ impl Stages {
     }
 }
 
-/// Returns the operands of a predicate that is an `and`. Otherwise, returns the predicate itself.
+/// Returns the operands of a predicate if it is an `and`, and otherwise the predicate itself.
 pub fn operands(predicate: &Predicate) -> Vec<Predicate> {
     let mut operands = Vec::new();
     let mut left = vec![(&predicate.0, false)];
@@ -62,7 +62,7 @@ pub fn operands(predicate: &Predicate) -> Vec<Predicate> {
     operands
 }
 
-/// Returns the predicate that is true where all parts are true.
+/// Returns the conjunction of all parts.
 fn all_of(mut parts: Vec<Expression>) -> Predicate {
     Predicate(match (parts.pop(), parts.is_empty()) {
         (Some(only), true) => only,

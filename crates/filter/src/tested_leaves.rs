@@ -89,7 +89,7 @@ pub(super) fn leaf_at(schema: &ParquetSchema, column: &Column) -> Result<usize> 
     Err(Error::argument(error).in_column(schema.column_path(leaf)))
 }
 
-/// Returns the leaf that a node is, or the only leaf below it if that is below a list.
+/// Returns the leaf of a node. With `any` or `all`, a group with a single leaf is accepted too.
 fn leaf_of_node(schema: &ParquetSchema, node: usize, column: &Column) -> Result<usize> {
     let group = schema.nodes().get(node);
     let leaves = group.map_or(0..0, |it| it.leaves.clone());

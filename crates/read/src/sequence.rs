@@ -22,7 +22,7 @@ use herringbone_core::metrics::ReadMetrics;
 pub struct ReadSequence {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
-    /// The row groups that were begun. The first one is due.
+    /// The row groups begun so far. The first one is due.
     begun: VecDeque<RowGroupRead>,
     /// The index in the plan of the next row group to begin.
     next: usize,
@@ -106,18 +106,18 @@ impl ReadSequence {
         self.window.wanted()
     }
 
-    /// Returns the damage that was left out of the batches so far.
+    /// Returns the damage left out of the batches so far.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
     }
 
-    /// Takes the damage that was left out of the batches since the last call.
+    /// Takes the damage left out of the batches since the last call.
     pub fn take_losses(&mut self) -> Losses {
         std::mem::take(&mut self.losses)
     }
 
-    /// Returns the row groups that were begun, the due one first.
+    /// Returns the row groups begun so far, the due one first.
     pub(crate) fn begun(&mut self) -> &mut VecDeque<RowGroupRead> {
         &mut self.begun
     }
@@ -163,7 +163,7 @@ impl ReadSequence {
     }
 
     /// Applies the filter of another plan of the same read to all rows not selected so far. It also prunes row groups
-    /// that are not begun.
+    /// not begun yet.
     ///
     /// # Errors
     /// Argument if the plan reads another file, other columns or other row groups, or has no filter.
@@ -176,7 +176,7 @@ impl ReadSequence {
         Ok(())
     }
 
-    /// Returns the part of a batch that is to be emitted.
+    /// Returns the part of a batch to emit.
     pub fn emit(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
         self.window.cut_batch(batch)
     }

@@ -36,7 +36,8 @@ impl Padding<'_> {
     }
 }
 
-/// Returns `slots + 1` offsets from slot `from` on, rebased to 0. Moves them without a copy if these are all.
+/// Returns `slots + 1` offsets from slot `from` on, rebased to 0. If these are all offsets, they are moved rather
+/// than copied.
 pub(super) fn cut<O: OffsetSizeTrait>(offsets: &mut Vec<O>, from: usize, slots: usize) -> Vec<O> {
     if slots == 0 {
         // Several batches may take no slots, so the offsets must remain.

@@ -25,7 +25,7 @@ pub(crate) struct FilterPlan {
     predicate: BoundPredicate,
     /// The plan of the tested columns. Its own filter has the stages before this one, if there are any.
     tested: Arc<ReadPlan>,
-    /// The plan of the columns that are emitted, but not as they were tested.
+    /// The plan of the emitted columns that are not taken from the tested ones.
     others: Arc<ReadPlan>,
     /// The origin of each emitted column.
     sources: Vec<ColumnSource>,
@@ -152,7 +152,7 @@ impl FilterPlan {
         &self.tested
     }
 
-    /// Returns the plan of the columns that are emitted, but not as they were tested.
+    /// Returns the plan of the emitted columns that are not taken from the tested ones.
     pub(crate) fn others(&self) -> &Arc<ReadPlan> {
         &self.others
     }
@@ -268,7 +268,7 @@ fn tested_columns(
     Ok((ReadColumns::Wanted(columns), Vec::new()))
 }
 
-/// Returns the columns of a wanted schema that are emitted, but not as they were tested.
+/// Returns the emitted columns of a wanted schema that are not taken from the tested ones.
 fn others_of(
     wanted: &WantedSchema,
     all: &ReadPlan,

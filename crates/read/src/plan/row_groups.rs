@@ -192,7 +192,7 @@ impl Window {
         self.offset.saturating_add(self.left)
     }
 
-    /// Returns the part of the next `rows` rows that is emitted.
+    /// Returns the part of the next `rows` rows to emit.
     pub(crate) fn next(&mut self, rows: u64) -> Range<u64> {
         let passed = rows.min(self.offset);
         self.offset -= passed;
@@ -201,7 +201,7 @@ impl Window {
         passed..passed + taken
     }
 
-    /// Returns the part of a batch of the next rows that is emitted, if any.
+    /// Returns the part of a batch of the next rows to emit, if any.
     pub(crate) fn cut_batch(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
         let rows = self.next(batch.num_rows() as u64);
         // Both are at most the rows of the batch.

@@ -202,8 +202,8 @@ impl PushDecoder {
     /// Detaches the due row group from the read, together with its supplied bytes. It can be decoded on any thread,
     /// while this decoder continues with the next one.
     ///
-    /// Returns `None` if the read has no more row groups, if it has emitted rows of the due one, if a key is missing,
-    /// or if a limit counts the rows that a filter selects.
+    /// Returns `None` if there are no more row groups, or if rows of the due one were emitted. Also returns `None` if
+    /// a key is missing, or if a limit counts the rows that a filter selects.
     pub fn take_row_group(&mut self) -> Option<DetachedRowGroup> {
         let plan = self.sequence.plan();
         let options = plan.options();
@@ -228,7 +228,7 @@ impl PushDecoder {
     }
 
     /// Applies the filter of another plan of the same read to all rows not selected so far. It also prunes row groups
-    /// that are not begun.
+    /// not begun yet.
     ///
     /// # Errors
     /// Argument if the plan reads another file, other columns or other row groups, or has no filter.
@@ -248,13 +248,13 @@ impl PushDecoder {
         self.sequence.rows_left()
     }
 
-    /// Takes the damage that was left out of the batches since the last call.
+    /// Takes the damage left out of the batches since the last call.
     pub fn take_losses(&mut self) -> Losses {
         self.sequence.take_losses()
     }
 
-    /// Returns the damage that was left out of the batches so far, if the options
-    /// [tolerate](herringbone_core::loss::OnError) it.
+    /// Returns the damage left out of the batches so far, if the options [tolerate](herringbone_core::loss::OnError)
+    /// it.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         self.sequence.losses()
@@ -328,7 +328,7 @@ impl DetachedRowGroup {
             .supply((offset, bytes), &self.wanted, keeps_ahead);
     }
 
-    /// Takes the damaged pages that were left out of the batches since the last call.
+    /// Takes the damaged pages left out of the batches since the last call.
     pub fn take_losses(&mut self) -> Losses {
         self.read.take_losses()
     }

@@ -17,8 +17,8 @@ use herringbone_core::loss::Losses;
 
 /// The read of one row group, or of a part of one.
 ///
-/// It is a state machine without I/O: one thread polls it, or several take its tasks. It owns all that it needs, so
-/// it can move to another thread at any time.
+/// It is a state machine without I/O: one thread polls it, or several take its tasks. It owns everything that it
+/// needs, so it can move to another thread at any time.
 pub struct RowGroupRead {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,

@@ -24,9 +24,9 @@ pub(crate) struct SelectedRows {
     filter: Arc<FilterPlan>,
     /// A cursor over the rows to test, at the first untested row.
     walk: SelectionCursor,
-    /// The rows that are selected without a test, and that were not passed to the next level yet.
+    /// The rows selected without a test and not yet passed to the next level.
     sure: VecDeque<Range<u64>>,
-    /// The number of rows known so far that are still to be tested.
+    /// The number of rows known so far that must still be tested.
     untested: u64,
     /// True if more rows to test may follow.
     is_open: bool,
@@ -220,7 +220,7 @@ impl SelectedRows {
         }
     }
 
-    /// Returns the number of rows known so far that are still to be tested.
+    /// Returns the number of rows known so far that must still be tested.
     pub(crate) fn untested(&self) -> u64 {
         self.untested
     }
@@ -230,7 +230,7 @@ impl SelectedRows {
         self.untested == 0 && !self.is_open
     }
 
-    /// Returns the number of rows still to be tested, plus the waiting rows that are selected without a test.
+    /// Returns the number of rows that must still be tested, plus the waiting rows selected without a test.
     pub(crate) fn rows_to_find(&self) -> u64 {
         self.untested + count(self.sure.iter())
     }
@@ -294,7 +294,7 @@ impl SelectedRows {
         pieces
     }
 
-    /// Returns these selected rows, together with the rows before the next test that are selected without one.
+    /// Returns these selected rows, together with the rows before the next test that need no test.
     pub(crate) fn add_sure(&mut self, found: Vec<RowSelector>) -> Vec<RowSelector> {
         let next = self.next_test();
         let mut pieces = Vec::with_capacity(found.len());

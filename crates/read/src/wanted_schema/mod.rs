@@ -26,7 +26,7 @@ pub(crate) use conversion::{ArrayConversion, unwanted_null};
 pub(crate) use resolution::Root;
 pub(super) use resolution::resolve;
 
-/// A schema that batches must have, and the way in which its fields are found in a file.
+/// A schema for the batches of a read, and the rule for finding its fields in a file.
 ///
 /// Columns have the order of the schema. Other columns of the file are not read. A column that the file lacks is
 /// null, or has a [default](Self::default_value). The same rules apply to the fields of structs, also below lists and
@@ -52,20 +52,20 @@ pub struct WantedSchema {
     defaults: Vec<DefaultValue>,
 }
 
-/// The way in which wanted fields are found among those of a file, at each level of nesting. The elements of lists,
-/// and the keys and values of maps, are found by their position.
+/// The rule for finding wanted fields among those of a file, at each level of nesting. The elements of lists, and the
+/// keys and values of maps, are found by their position.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum FieldMatching {
-    /// By equal name.
+    /// The field with an equal name.
     #[default]
     Name,
-    /// By equal name, or otherwise by a name that differs only in case.
+    /// The field with an equal name, or otherwise one whose name differs only in case.
     NameIgnoringCase,
-    /// By equal id, which is the value of `PARQUET:field_id` in the metadata of the wanted field. Fields of the file
-    /// without an id are found by the names listed here for the id.
+    /// The field with an equal id, which is the value of `PARQUET:field_id` in the metadata of the wanted field.
+    /// Fields of the file without an id are found by the names listed here for the id.
     FieldId(Vec<FieldNames>),
-    /// By equal position.
+    /// The field at the same position.
     Position,
 }
 
@@ -97,7 +97,7 @@ impl WantedSchema {
         }
     }
 
-    /// Sets the way in which fields are found.
+    /// Sets the rule for finding fields.
     #[must_use]
     pub fn matching(self, matching: FieldMatching) -> Self {
         Self { matching, ..self }
@@ -243,7 +243,7 @@ fn fields_below(data_type: &DataType) -> Option<&Fields> {
     }
 }
 
-/// Returns the schema of the wanted columns, followed by the fields of `behind`.
+/// Returns the schema of the wanted columns, followed by additional fields.
 pub(super) fn with_fields_behind(wanted: &WantedSchema, behind: &[FieldRef]) -> SchemaRef {
     if behind.is_empty() {
         return wanted.schema.clone();

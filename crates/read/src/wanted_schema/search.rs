@@ -151,7 +151,7 @@ fn part(node: &Node, data_type: DataType, below: Below) -> Part {
     }
 }
 
-/// Returns true if the arrays of a field are not made by its column or the fields below alone.
+/// Returns true if a wrapper other than a layout (runs or a dictionary) creates the arrays of a field.
 fn is_made_otherwise(node: &Node) -> bool {
     let is_layout = |wrapper: &ArrowWrapper| {
         matches!(

@@ -52,7 +52,7 @@ pub(crate) struct Pruned {
     pub(crate) row_group: RowGroupPlan,
     /// The verdicts on the rows.
     pub(crate) verdicts: Verdicts,
-    /// The page maps of the columns for which they were looked up.
+    /// The page maps of the columns that have one.
     pub(crate) maps: PageMaps,
     /// The memory of the maps.
     pub(crate) memory: Reservation,
@@ -518,8 +518,8 @@ impl RowGroupPruner {
         Ok(true)
     }
 
-    /// Applies the pages of a leaf. If the indexes contradict themselves, each other or the first page, the map is
-    /// marked as contradicted.
+    /// Applies the pages of a leaf. Invalid indexes are ignored. If the indexes contradict each other or the first
+    /// page, the map is marked as contradicted.
     fn add_pages(&mut self, leaf: usize, found: &FoundPages) -> Result<()> {
         let map = self.chunk_range(leaf);
         let map =

@@ -18,7 +18,7 @@ use herringbone_filter::pruning::IndexDecoder;
 /// The number of bytes to read for a page header. If the header is longer, twice as many are read.
 const USUAL_HEADER: u64 = 128;
 
-/// The lookup of the indexes of a chunk. All that is missing is requested at once.
+/// The lookup of the indexes of a chunk. All missing ranges are requested at once.
 pub(super) struct PageIndex {
     /// The column index, if bounds or histograms are requested.
     bounds: Option<Index<ColumnIndex>>,
@@ -66,7 +66,7 @@ impl FoundPages {
 }
 
 impl PageIndex {
-    /// Creates the lookup of the indexes of the chunk of `leaf`, or returns `None` if the chunk lacks one of them.
+    /// Creates the lookup of the indexes of the chunk of `leaf`, or returns `None` if the chunk lacks a required one.
     pub(super) fn new(
         plan: &ReadPlan,
         (row_group, leaf): (usize, usize),

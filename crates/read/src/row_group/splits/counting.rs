@@ -23,7 +23,7 @@ pub(crate) struct Counting {
     ordinal: usize,
     /// The groups that no thread has begun to count.
     groups: VecDeque<Vec<DataPage>>,
-    /// The groups that were begun and are not split yet, in order.
+    /// The groups begun but not split yet, in order.
     begun: VecDeque<Begun>,
     /// The number of groups before those in `begun`.
     num_split: usize,
@@ -76,7 +76,7 @@ impl Counting {
         !self.groups.is_empty()
     }
 
-    /// Returns the number of groups that were begun and are not split yet.
+    /// Returns the number of groups begun but not split yet.
     pub(crate) fn num_begun(&self) -> usize {
         self.begun.len()
     }
