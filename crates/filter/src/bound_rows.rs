@@ -19,7 +19,7 @@ use super::verdicts::Verdicts;
 use super::{RowPredicate, RowTest, Verdict, select};
 use crate::pruning::ColumnBoundsDecoder;
 
-/// A custom predicate, or its opposite.
+/// A custom predicate, or its negation.
 pub struct BoundRows {
     predicate: Arc<dyn RowPredicate>,
     is_negated: bool,

@@ -1,20 +1,21 @@
-//! `LIKE` of SQL: `%` stands for any text, `_` for any one character.
+//! `LIKE` of SQL: `%` matches any text, `_` any one character.
 //!
 //! ```text
 //! pattern = first [ "%" middle "%" … "%" last ]
 //!     first    at the start of the text
-//!     middle   each piece at its earliest place after the piece before: a later place leaves less text
+//!     middle   each piece at its earliest match after the previous piece: a later match leaves less text
 //!     last     at the end of the text
 //! ```
 //!
 //! Without `_` between other characters of one middle piece, a match takes time proportional to the bytes of text and
-//! pattern together. With it, a place is tried at each character: the bytes of the text times those of the piece.
+//! pattern together. With it, a match is tried at each character. The time is then proportional to the bytes of the
+//! text times those of the piece.
 
 /// A pattern of `LIKE`, without an escape character.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LikePattern {
     first: Vec<Part>,
-    /// The pieces after the first `%`; none if the pattern has no `%`.
+    /// The pieces after the first `%`, or `None` if the pattern does not contain `%`.
     after: Option<After>,
 }
 
@@ -153,8 +154,8 @@ fn ends_with(text: &[u8], parts: &[Part]) -> bool {
     rest.is_some()
 }
 
-/// Returns true if a byte is not the first one of a character in UTF-8. In bytes that are not UTF-8, a character ends
-/// before the next byte that could begin one.
+/// Returns true if a byte is a UTF-8 continuation byte, which is not the first one of a character. In bytes that are
+/// not UTF-8, a character ends before the next byte that could begin one.
 fn continues(byte: &u8) -> bool {
     byte & 0xc0 == 0x80
 }

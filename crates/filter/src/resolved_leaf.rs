@@ -7,9 +7,9 @@ use herringbone_core::cast::Constant;
 /// A column of a wanted schema, or a field of its structs, that is one leaf of the file or a constant.
 #[derive(Debug, Clone)]
 pub struct ResolvedLeaf {
-    /// The wanted names that lead to it, through structs only.
+    /// The path of wanted names to the column, through structs only.
     pub path: Vec<String>,
-    /// The origin of its values.
+    /// The origin of the values.
     pub source: LeafSource,
     /// The wanted type.
     pub data_type: DataType,

@@ -114,8 +114,8 @@ fn list_view_array<O: OffsetSizeTrait>(
     Ok(Arc::new(array.map_err(invalid)?))
 }
 
-/// Creates an array of lists that all have `size` elements. The file stores offsets, and a null list without
-/// elements, so null lists are padded.
+/// Creates an array of lists that all have `size` elements. The lists in the file have offsets, and its null lists
+/// have no elements, so these are padded.
 fn fixed_size_list_array(
     element: &FieldRef,
     size: i32,

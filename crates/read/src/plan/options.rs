@@ -15,7 +15,7 @@ use herringbone_core::loss::OnError;
 use herringbone_core::memory_pool::MemoryPool;
 use herringbone_filter::{Predicate, PruningSteps};
 
-/// The options of a read: which columns and rows, and how. The default reads the whole file.
+/// The options of a read: its columns and rows, and the way to read them. The default reads the whole file.
 ///
 /// ```
 /// use herringbone_read::ReadOptions;

@@ -59,7 +59,7 @@ pub(super) struct Tasks {
     pub(super) threads: usize,
 }
 
-/// The place of a column batch in a row group. Keys sort by urgency.
+/// The position of a column batch in a row group. Keys sort by urgency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TaskKey {
     pub(super) batch: u64,

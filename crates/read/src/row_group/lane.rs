@@ -21,7 +21,7 @@ use herringbone_core::column::{ColumnBatch, ColumnChunkDecoder, ColumnSplit, Row
 pub(super) struct Lane {
     /// The decoder of a lane that one thread decodes. `None` before the first and after the last column batch.
     decoder: Option<Box<ColumnChunkDecoder>>,
-    /// True after the last column batch of such a lane.
+    /// True after the last column batch of a lane that one thread decodes.
     is_over: bool,
     /// The due part, and those after it.
     parts: VecDeque<Part>,

@@ -113,7 +113,7 @@ pub(crate) fn of_row_group(
     let (num_rows, num_wanted) = (row_group.num_rows(), row_group.num_wanted());
     let is_sparse = num_wanted < num_rows / LEAST_SHARE;
     let is_endless = num_rows / row_group.batch_rows() as u64 > MOST_BATCHES;
-    // A lost page must be reported once.
+    // A lost page must be reported only once.
     if is_sparse || is_endless || matches!(options.on_error, OnError::NullPage) {
         return cuts;
     }
