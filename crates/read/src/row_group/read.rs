@@ -31,6 +31,8 @@ pub struct RowGroupRead {
     again: u64,
     /// An upper bound on the number of rows still to be emitted after the last batch.
     rows_left: u64,
+    /// True if rows before these were emitted, by an earlier filter.
+    is_rest: bool,
     stage: Stage,
 }
 
@@ -74,6 +76,7 @@ impl RowGroupRead {
             budget,
             row_group,
             emitted: 0,
+            is_rest: false,
             stage: Stage::Planned,
         }
     }
@@ -104,7 +107,7 @@ impl RowGroupRead {
 
     /// Returns true if no rows were emitted.
     pub(crate) fn is_at_start(&self) -> bool {
-        self.emitted == 0 && self.row_group.rows_before == 0
+        self.emitted == 0 && !self.is_rest
     }
 
     /// Returns the memory budget of the read.
@@ -336,6 +339,7 @@ impl RowGroupRead {
     /// Restarts with the rows from a position on. `rows_before` rows of the row group precede it.
     fn restart_after(&mut self, position: RowGroupPosition, rows_before: u64) {
         self.row_group = self.row_group.after(position.emitted_to, rows_before);
+        self.is_rest |= position.emitted > 0;
         (self.emitted, self.again, self.skips_pages) = (0, 0, true);
         self.rows_left = self.row_group.num_wanted();
         self.stage = match self.rows_left {
