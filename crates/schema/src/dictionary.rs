@@ -1,4 +1,4 @@
-//! Which columns come out as dictionary arrays.
+//! Selects the columns that are read as dictionary arrays.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use crate::{ByteLayout, DictionaryOutput, Node, NodeKind, ParquetSchema, SchemaO
 /// The columns that become dictionary arrays, and the types of their keys.
 pub(crate) struct Dictionaries<'a> {
     options: &'a SchemaOptions,
-    /// By leaf: what the file's Arrow schema asks for.
+    /// By leaf: the dictionary requested by the file's Arrow schema.
     hinted: HashMap<usize, HintedDictionary>,
-    /// By leaf: chosen by name; empty unless columns are chosen so.
+    /// By leaf: true if the column was chosen by name. Empty unless the options choose columns by name.
     chosen: Vec<bool>,
 }
 
@@ -24,7 +24,7 @@ impl<'a> Dictionaries<'a> {
     ///
     /// # Errors
     ///
-    /// Argument when a path is not there.
+    /// Argument if no column has one of the paths.
     pub(crate) fn new(
         schema: &ParquetSchema,
         omittable: &[bool],
@@ -47,7 +47,7 @@ impl<'a> Dictionaries<'a> {
         })
     }
 
-    /// Whether no column becomes a dictionary array.
+    /// Returns true if no column becomes a dictionary array.
     pub(crate) fn is_empty(&self) -> bool {
         match self.options.dictionary {
             DictionaryOutput::Never => true,
@@ -72,7 +72,7 @@ impl<'a> Dictionaries<'a> {
                     let hinted = self.hinted.get(&leaf);
                     let key = hinted.map_or(DataType::Int32, |hinted| hinted.key.clone());
                     let value = self.value_type(value);
-                    // What is around it was around plain values, unless it was a dictionary before.
+                    // The hint's wrappers were for plain values, unless the hint has a dictionary here.
                     if hinted.is_none() {
                         node.wrappers.clear();
                     }
@@ -103,8 +103,8 @@ impl<'a> Dictionaries<'a> {
         }
     }
 
-    /// Each value lies in a dictionary once: views, where the caller asked for them, save nothing
-    /// there, and fewer libraries read them.
+    /// Replaces views, if the caller asked for them, by offsets. A dictionary stores each value once, so views
+    /// save nothing there, and fewer libraries read them.
     fn value_type(&self, value: &DataType) -> DataType {
         match (self.options.strings, value) {
             (ByteLayout::Views, DataType::Utf8View) => DataType::Utf8,

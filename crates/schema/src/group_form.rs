@@ -1,32 +1,32 @@
-//! Which groups are lists and maps: the rules of the specification for current and legacy forms
-//! (LogicalTypes, "Lists" and "Maps").
+//! Recognizes the groups that are lists and maps. Implements the specification's rules for current and legacy
+//! forms (LogicalTypes, "Lists" and "Maps").
 //!
-//! A group annotated LIST has one field, which is repeated. What the element is depends on that
-//! repeated field `R`:
+//! A group annotated LIST has one field, which is repeated. The list's element depends on that repeated field
+//! `R`:
 //!
-//! | `R`                                                        | element          |
-//! |------------------------------------------------------------|------------------|
-//! | a column                                                   | `R`, required    |
-//! | a group with no field, or with several                     | `R`, required    |
-//! | a group whose only field is itself repeated                | `R`, required    |
-//! | a group named `array`, or as the list followed by `_tuple` | `R`, required    |
-//! | any other group                                            | its only field   |
+//! | `R`                                                          | element          |
+//! |--------------------------------------------------------------|------------------|
+//! | a column                                                     | `R`, required    |
+//! | a group with no field, or with several                       | `R`, required    |
+//! | a group whose only field is itself repeated                  | `R`, required    |
+//! | a group named `array`, or named like the list plus `_tuple`  | `R`, required    |
+//! | any other group                                              | its only field   |
 //!
-//! Where `R` is the element, `R` may be a list or a map itself. A group annotated MAP has one field,
-//! a repeated group of the key and mostly the value; their names do not matter. A group whose
-//! annotation does not fit its fields is read as a struct.
+//! If `R` is the element, `R` may itself be a list or a map. A group annotated MAP has one field, a repeated
+//! group of the key and usually the value; their names do not matter. A group whose annotation does not fit its
+//! fields is read as a struct.
 
 use herringbone_format::{ConvertedType, LogicalType, Repetition};
 
 use crate::ParquetSchema;
 use crate::resolved_type::annotation;
 
-/// What one occurrence of a node is; members are ordinals of nodes.
+/// The form of one occurrence of a node. The members are ordinals of nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GroupForm {
     Leaf,
     Struct,
-    /// `element` is `repeated` itself in the two-level form.
+    /// A list. In the two-level form, `element` equals `repeated`.
     List {
         repeated: usize,
         element: usize,
@@ -41,11 +41,11 @@ pub(crate) enum GroupForm {
         repeated: usize,
         key: usize,
     },
-    /// A group whose annotation does not fit its fields: a struct.
+    /// A group whose annotation does not fit its fields. It is read as a struct.
     Misfit,
 }
 
-/// The form of a node, apart from its own repetition.
+/// Returns the form of a node, apart from its own repetition.
 pub(crate) fn group_form(schema: &ParquetSchema, node: usize) -> GroupForm {
     let this = &schema.nodes()[node];
     if !this.is_group() {
@@ -106,7 +106,7 @@ fn is_repeated(schema: &ParquetSchema, node: usize) -> bool {
     schema.nodes()[node].repetition() == Repetition::Repeated
 }
 
-/// Whether the name of a list's repeated group says that it is the element.
+/// Returns true if the name of a list's repeated group marks that group as the element.
 pub(crate) fn named_as_element(list: &str, repeated: &str) -> bool {
     repeated == "array" || repeated.strip_suffix("_tuple") == Some(list)
 }

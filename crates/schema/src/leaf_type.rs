@@ -1,4 +1,4 @@
-//! The Arrow type of a column, by its meaning and its physical type.
+//! The Arrow type of a column, by its annotation and its physical type.
 
 use std::collections::HashMap;
 
@@ -8,8 +8,8 @@ use herringbone_format::{SchemaElement, TimeUnit as ParquetUnit, Type};
 use crate::resolved_type::ResolvedType;
 use crate::{ADJUSTED_TO_UTC_KEY, ByteLayout, LOGICAL_TYPE_KEY, Leaf, SchemaOptions};
 
-/// The Arrow type of a column as the file alone says it, and what its field's metadata holds of
-/// the annotation.
+/// Returns the Arrow type of a column according to the Parquet schema alone, and the parts of the annotation to
+/// store in the field's metadata.
 pub(crate) fn leaf_type(
     leaf: &Leaf,
     element: &SchemaElement,
@@ -66,7 +66,7 @@ fn data_type(resolved_type: ResolvedType, leaf: &Leaf, options: &SchemaOptions) 
     }
 }
 
-/// The Arrow type of a column without an annotation.
+/// Returns the Arrow type of a column without an annotation.
 pub(crate) fn physical(leaf: &Leaf, options: &SchemaOptions) -> DataType {
     match leaf.physical_type {
         Type::Boolean => DataType::Boolean,

@@ -1,4 +1,4 @@
-//! The whole mapping between Parquet schemas and Arrow schemas: no data, no I/O.
+//! The whole mapping between Parquet schemas and Arrow schemas, without data or I/O.
 //!
 //! ```text
 //! elements of the footer ──► ParquetSchema ──► to_arrow ──► ArrowMapping ──► project ──► ArrowMapping
@@ -9,9 +9,9 @@
 //!                  + options
 //! ```
 //!
-//! A [`ParquetSchema`] is the tree of the file with the levels of each node. An [`ArrowMapping`] is
-//! the Arrow schema that it becomes, as a tree of [`Node`]s: each Arrow field together with the
-//! definition and repetition levels that its validity and its offsets are made of.
+//! A [`ParquetSchema`] is the tree of the file with the levels of each node. An [`ArrowMapping`] is the
+//! corresponding Arrow schema as a tree of [`Node`]s. Each node is an Arrow field together with the definition
+//! and repetition levels that determine its validity and its offsets.
 
 #![forbid(unsafe_code)]
 
@@ -55,19 +55,19 @@ pub use write::{
     from_arrow_extended,
 };
 
-/// Field metadata: the field id that the Parquet file gives to a field.
+/// Field metadata key: the field's ID in the Parquet file.
 pub const FIELD_ID_KEY: &str = "PARQUET:field_id";
 
-/// Field metadata: the logical type of a field that Arrow has no type for, as
+/// Field metadata key: the logical type of a field for which Arrow has no type, as
 /// [`LogicalType`](herringbone_format::LogicalType) prints it.
 pub const LOGICAL_TYPE_KEY: &str = "PARQUET:logical_type";
 
-/// Field metadata: `true` on times of day that are counted from midnight in UTC.
+/// Field metadata key: `true` on times of day that are counted from midnight in UTC.
 pub const ADJUSTED_TO_UTC_KEY: &str = "adjusted_to_utc";
 
-/// Key-value metadata of the file: the Arrow schema that was written, in IPC form and base64.
+/// Key-value metadata key of the file: the Arrow schema that was written, in IPC form and base64.
 pub const ARROW_SCHEMA_KEY: &str = "ARROW:schema";
 
-/// Key-value metadata of the file: the Arrow schema in full, in files of our own that hold what other
-/// readers do not expect in [`ARROW_SCHEMA_KEY`].
+/// Key-value metadata key of the file: the complete Arrow schema. Herringbone's own files have it if the schema
+/// contains types that other readers do not expect in [`ARROW_SCHEMA_KEY`].
 pub const EXACT_SCHEMA_KEY: &str = "herringbone:schema";

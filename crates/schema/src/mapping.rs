@@ -21,46 +21,48 @@ use crate::{
     ParquetSchema, Projection, ReadExtensions, SchemaOptions,
 };
 
-/// The Arrow schema of a file or of a projection of it, and where its fields come from.
+/// The Arrow schema of a file, or of a projection of it, and the origin of its fields.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ArrowMapping {
-    /// The Arrow schema; its metadata is the file's key-value metadata.
+    /// The Arrow schema. Its metadata is the file's key-value metadata.
     pub schema: SchemaRef,
     /// The fields of the schema, in the same order.
     pub fields: Vec<Node>,
-    /// Columns that extension types make besides; behind the others in the schema.
+    /// Additional columns that extension types make. They follow the other fields in the schema.
     pub extension_columns: Vec<ExtensionColumn>,
-    /// The fields that these are made from, where the fields of the schema do not have all of it.
+    /// The fields that the extension columns are made from, if the fields of the schema do not contain all of
+    /// them.
     pub storages: Vec<Node>,
-    /// What was found wrong and read another way: annotations that do not fit their groups, and
-    /// parts of the file's Arrow schema that do not fit its columns.
+    /// Faults that did not prevent the mapping: annotations that do not fit their groups, and parts of the
+    /// file's Arrow schema that do not fit its columns.
     pub warnings: Vec<String>,
     origin: Arc<Origin>,
 }
 
-/// What a projection needs to know of the file.
+/// The facts about the file that a projection needs.
 #[derive(Debug)]
 pub(crate) struct Origin {
     pub(crate) schema: ParquetSchema,
-    /// By node: it may be left out of a path.
+    /// By node: true if it may be left out of a path.
     pub(crate) omittable: Vec<bool>,
     pub(crate) lists: ListLayout,
-    /// Whether extension types of the caller's were asked.
+    /// True if the caller's extension types or extension columns were applied.
     pub(crate) is_extended: bool,
 }
 
 impl ArrowMapping {
-    /// The part of the fields that a caller asks for, in the order of the file; the levels stay.
+    /// Returns the requested part of the fields, in the order of the file. The levels do not change.
     ///
-    /// A map projected to (parts of) its values keeps its keys; projected to its keys alone, it is a
-    /// list of them. A projection to nothing has no fields.
+    /// A map projected to its values, or to parts of them, keeps its keys. A map projected to its keys alone
+    /// becomes a list of them. A projection to nothing has no fields.
     ///
     /// # Errors
     ///
-    /// Argument when a column is not there, with the names that may have been meant, when a name
-    /// or a field id stands for several, or when the mapping is one of [`to_arrow_extended`], which
-    /// takes the projection itself: its extension types have seen whole groups.
+    /// Argument if a column does not exist, with the names that may have been meant. Argument if a name or a
+    /// field ID matches several fields. Argument if the mapping is one of [`to_arrow_extended`] with extension
+    /// types or columns: that function takes the projection itself, because its extension types have seen whole
+    /// groups.
     pub fn project(&self, projection: &Projection) -> Result<Self> {
         if self.origin.is_extended {
             return Err(Error::argument(
@@ -85,7 +87,7 @@ impl ArrowMapping {
         })
     }
 
-    /// The ordinals of the columns that the fields are made of, ascending.
+    /// Returns the ordinals of the columns that the fields are made of, ascending.
     #[must_use]
     pub fn leaves(&self) -> Vec<usize> {
         let mut leaves = Vec::new();
@@ -100,21 +102,21 @@ impl ArrowMapping {
     }
 }
 
-/// What is left of fields where only some nodes are wanted.
+/// Prunes the fields to the marked nodes.
 fn pruned(fields: &[Node], marks: &[bool], lists: ListLayout) -> Vec<Node> {
     let kept = fields.iter().filter_map(|field| prune(field, marks, lists));
     kept.collect()
 }
 
-/// The Arrow schema of a file: its Parquet schema, the Arrow schema among its key-value metadata
-/// (under [`ARROW_SCHEMA_KEY`]) where there is one, and what the caller chose.
+/// Maps a file to its Arrow schema. The inputs are its Parquet schema, the Arrow schema under
+/// [`ARROW_SCHEMA_KEY`] in its key-value metadata, if present, and the caller's options.
 ///
-/// The other key-value metadata become the metadata of the Arrow schema.
+/// The other key-value metadata becomes the metadata of the Arrow schema.
 ///
 /// # Errors
 ///
-/// Argument when an option names a column that is not there, or asks to ignore the annotation of a
-/// group that is no map.
+/// Argument if an option names a column that does not exist, or asks to ignore the annotation of a group that
+/// is not a map.
 pub fn to_arrow(
     schema: &ParquetSchema,
     key_values: &[KeyValue],
@@ -123,12 +125,12 @@ pub fn to_arrow(
     to_arrow_projected(schema, key_values, options, &Projection::All)
 }
 
-/// What [`ArrowMapping::project`] makes of [`to_arrow`], without the work for the fields at the top
-/// that are not part of it. There are no warnings about those.
+/// Equals [`to_arrow`] followed by [`ArrowMapping::project`], but skips the top-level fields outside the
+/// projection. It emits no warnings about those fields.
 ///
 /// # Errors
 ///
-/// Those of the two.
+/// See [`to_arrow`] and [`ArrowMapping::project`].
 pub fn to_arrow_projected(
     schema: &ParquetSchema,
     key_values: &[KeyValue],
@@ -139,12 +141,12 @@ pub fn to_arrow_projected(
     to_arrow_extended(schema, key_values, options, projection, &extensions)
 }
 
-/// What [`to_arrow_projected`] gives, with extension types of the caller's.
+/// Maps a file to Arrow like [`to_arrow_projected`], and applies the caller's extension types.
 ///
 /// # Errors
 ///
-/// Those of the former; what the extension types say; Argument when the path of an extension column is
-/// not there, or leads into a list.
+/// See [`to_arrow_projected`]. Errors of the extension types are passed on. Argument if the path of an
+/// extension column does not exist, or leads into a list.
 pub fn to_arrow_extended(
     schema: &ParquetSchema,
     key_values: &[KeyValue],
@@ -248,7 +250,8 @@ fn warn_of_misfits(
     }
 }
 
-/// The fields of the projection as extension types have them, and the columns that they make besides.
+/// Returns the projected fields after the extension types were applied, and the additional columns that
+/// extension types make.
 fn extended(
     all: Vec<Node>,
     marks: Option<&[bool]>,
@@ -288,18 +291,18 @@ fn extended(
 #[derive(Default)]
 struct Top<'a> {
     fields: Vec<Node>,
-    /// The place of each among all fields at the top.
+    /// The position of each field among all fields at the top.
     places: Vec<usize>,
-    /// Columns to be made besides, each with the ordinal of the node that it is made from.
+    /// Additional columns to be made, each with the ordinal of the node that it is made from.
     requests: Vec<(usize, &'a ExtensionRequest)>,
 }
 
 impl<'a> Top<'a> {
-    /// The fields that a projection or further columns have to do with, and the marks of the projection on
-    /// the nodes of the schema.
+    /// Returns the fields that the projection or the additional columns need, and the marks of the projection
+    /// on the nodes of the schema.
     ///
-    /// Groups are all made first: paths may leave out nodes in them, and which these are comes out
-    /// when they are made. Columns at the top, of which there may be very many, are not.
+    /// All groups are made first: paths may leave out some nodes inside them, and only making the groups
+    /// determines which. Columns at the top are made only on demand, as there may be very many.
     fn new(
         nesting: &mut Nesting<'_>,
         projection: &Projection,
@@ -340,12 +343,12 @@ impl<'a> Top<'a> {
     }
 }
 
-/// Whether a projection has to do with a node: with any part of it.
+/// Returns true if a projection includes any part of a node.
 fn is_marked(schema: &ParquetSchema, marks: Option<&[bool]>, node: usize) -> bool {
     marks.is_none_or(|marks| marks[node..schema.nodes()[node].end].contains(&true))
 }
 
-/// Takes what fits from an Arrow schema, in the form that files have it in.
+/// Restores everything that fits from an Arrow schema in its stored form.
 fn restore_from(
     text: SchemaText<'_>,
     top: &mut Top<'_>,
@@ -371,14 +374,14 @@ fn restore_from(
     }
 }
 
-/// What was found wrong; a file with many faults fills the list, not the memory.
+/// The warnings collected so far. A file with many faults fills the list, not the memory.
 #[derive(Debug, Default)]
 pub(crate) struct Warnings(pub(crate) Vec<String>);
 
 impl Warnings {
     const MAX: usize = 64;
 
-    /// Whether another warning would not be kept: making it may be much work for nothing.
+    /// Returns true if another warning would be dropped. Callers can then skip the work of making one.
     pub(crate) fn is_full(&self) -> bool {
         self.0.len() > Self::MAX
     }

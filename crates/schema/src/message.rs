@@ -1,4 +1,4 @@
-//! The schema as text, in the message syntax that the specification uses.
+//! The schema as text, in the specification's message syntax.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use herringbone_format::{ConvertedType, LogicalType, Repetition, SchemaElement, 
 use crate::ParquetSchema;
 
 impl fmt::Display for ParquetSchema {
-    /// One field a line: repetition, type, name, annotation, and `= id` where there is one.
+    /// Prints one field per line: repetition, type, name, annotation, and `= id` if the field has an ID.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nodes = self.nodes();
         let mut open: Vec<usize> = Vec::new();
@@ -51,7 +51,7 @@ fn close(f: &mut fmt::Formatter<'_>, open: &mut Vec<usize>, ordinal: usize) -> f
     Ok(())
 }
 
-/// A name with its control characters escaped, as a line of output is a field.
+/// A name with its control characters escaped, because the output has one line per field.
 struct Name<'a>(&'a str);
 
 impl fmt::Display for Name<'_> {
@@ -91,7 +91,7 @@ impl fmt::Display for TypeName<'_> {
     }
 }
 
-/// What an element is, without its name: repetition of lists, type and annotation.
+/// Displays an element without its name: `repeated` if it is repeated, its type, and its annotation.
 pub(crate) struct Described<'a>(pub(crate) &'a SchemaElement);
 
 impl fmt::Display for Described<'_> {
@@ -104,7 +104,7 @@ impl fmt::Display for Described<'_> {
     }
 }
 
-/// The annotation that counts, in parentheses.
+/// Writes the effective annotation in parentheses.
 fn annotation(f: &mut fmt::Formatter<'_>, element: &SchemaElement) -> fmt::Result {
     match (&element.logical_type, element.converted_type) {
         (Some(logical), _) => {
@@ -121,7 +121,7 @@ fn annotation(f: &mut fmt::Formatter<'_>, element: &SchemaElement) -> fmt::Resul
     }
 }
 
-/// The short form of the message syntax: arguments by position.
+/// Writes the short form of the message syntax, with arguments by position.
 fn logical_type(f: &mut fmt::Formatter<'_>, logical: &LogicalType) -> fmt::Result {
     match logical {
         LogicalType::Decimal { scale, precision } => write!(f, "DECIMAL({precision},{scale})"),

@@ -1,4 +1,4 @@
-//! The tree of Arrow fields, from the tree of the file.
+//! Builds the tree of Arrow fields from the tree of the file.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::{
 
 /// Turns the nodes of one file's schema into Arrow fields.
 ///
-/// Recursion goes as deep as the schema, which [`ParquetSchema::new`] has bounded.
+/// The recursion is as deep as the schema, whose depth [`ParquetSchema::new`] has checked.
 pub(crate) struct Nesting<'a> {
     pub(crate) schema: &'a ParquetSchema,
     pub(crate) options: &'a SchemaOptions,
-    /// By node: its annotation is ignored. Empty where no annotation is.
+    /// By node: true if its annotation is ignored. Empty if no annotation is ignored.
     ignored: &'a [bool],
-    /// By node: it wraps the elements of a list or the entries of a map, and has no name in Arrow.
+    /// By node: true if it wraps the elements of a list or the entries of a map, and has no name in Arrow.
     pub(crate) omittable: Vec<bool>,
-    /// Nodes whose annotation does not fit their fields.
+    /// The nodes whose annotation does not fit their fields.
     pub(crate) misfits: Vec<usize>,
 }
 
@@ -51,7 +51,7 @@ impl<'a> Nesting<'a> {
             .collect()
     }
 
-    /// A field of a struct, or of the file: what the node is, as often as it occurs.
+    /// Returns the field for a node of a struct or of the top level, including its repetition.
     pub(crate) fn field(&mut self, node: usize) -> Node {
         let this = &self.schema.nodes()[node];
         if this.leaves.is_empty() {
@@ -63,7 +63,7 @@ impl<'a> Nesting<'a> {
         let child = self.value(node);
         Node {
             field: self.new_field(node, self.list_type(child.field.clone()), false),
-            // A repeated node adds one level, at which its first element is there.
+            // A repeated node adds one level, at which its first element exists.
             def_level: this.def_level.saturating_sub(1),
             nullable: false,
             schema_node: node,
@@ -76,7 +76,7 @@ impl<'a> Nesting<'a> {
         }
     }
 
-    /// One occurrence of a node.
+    /// Returns the field for one occurrence of a node.
     fn value(&mut self, node: usize) -> Node {
         let this = &self.schema.nodes()[node];
         if this.leaves.is_empty() {
@@ -179,7 +179,7 @@ impl<'a> Nesting<'a> {
         self.ignored.get(node).copied().unwrap_or(false)
     }
 
-    /// The entries of a map.
+    /// Returns the entries of a map.
     fn entries(&self, repeated: usize, fields: Vec<Node>) -> Node {
         Node {
             field: self.new_field(repeated, DataType::Struct(fields_of(&fields)), false),
@@ -191,7 +191,7 @@ impl<'a> Nesting<'a> {
         }
     }
 
-    /// A map of entries with these fields, the key first.
+    /// Returns a map of entries with these fields, the key first.
     fn map(&mut self, repeated: usize, mut fields: Vec<Node>) -> (DataType, NodeKind) {
         if let Some(key) = fields.first_mut().filter(|key| key.field.is_nullable()) {
             key.field = Arc::new(Field::clone(&key.field).with_nullable(false));
@@ -208,8 +208,8 @@ impl<'a> Nesting<'a> {
         )
     }
 
-    /// A group below which there is no column: nothing is stored of it, not even how often it
-    /// occurs. It becomes a struct, whatever its annotation and repetition.
+    /// Returns the field for a group without any column below it. The file stores nothing of such a group, not
+    /// even the number of its occurrences. It becomes a struct, whatever its annotation and repetition.
     fn without_columns(&mut self, node: usize) -> Node {
         let schema = self.schema;
         let this = &schema.nodes()[node];
@@ -232,7 +232,7 @@ impl<'a> Nesting<'a> {
         list_type(self.options.lists, child)
     }
 
-    /// The field of a group.
+    /// Returns the field of a group.
     fn new_field(&self, node: usize, data_type: DataType, nullable: bool) -> FieldRef {
         let element = &self.schema.nodes()[node].element;
         let mut metadata = HashMap::new();
@@ -248,7 +248,7 @@ impl<'a> Nesting<'a> {
     }
 }
 
-/// The list type of a layout.
+/// Returns the list type of a layout.
 pub(crate) fn list_type(layout: ListLayout, child: FieldRef) -> DataType {
     match layout {
         ListLayout::Offsets => DataType::List(child),

@@ -1,4 +1,4 @@
-//! An Arrow field with the levels that it is made of.
+//! An Arrow field with its definition and repetition levels.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 
 use crate::ArrowWrapper;
 
-/// An Arrow field and the levels that say where its slots are and which of them are null.
+/// An Arrow field and the levels that determine its slots and its nulls.
 ///
-/// A slot of a field exists at each position of a column below it whose repetition and definition
-/// levels reach those of the innermost list (or map) around the field; at the top, a slot is a row.
-/// A slot is valid where the definition level is at least [`Node::def_level`].
+/// A slot of a field exists at each position of a column below it whose repetition and definition levels reach
+/// those of the innermost list (or map) around the field. At the top, a slot is a row. A slot is valid if the
+/// definition level is at least [`Node::def_level`].
 ///
-/// The levels of the list forms, `r` being the repetition level around them and `d` the definition
-/// level there (both 0 at the top of the schema):
+/// The diagram has the levels of the list forms, `r` being the repetition level around them and `d` the
+/// definition level there (both 0 at the top of the schema):
 ///
 /// ```text
 ///                                            list              its elements         a child's
@@ -37,41 +37,42 @@ use crate::ArrowWrapper;
 pub struct Node {
     /// The Arrow field: name, type, nullability and metadata.
     pub field: FieldRef,
-    /// The definition level from which on the field is not null.
+    /// The lowest definition level at which the field is not null.
     pub def_level: u8,
-    /// Whether the file can hold nulls here. The same as the field's nullability, but for the keys
-    /// of a map that the file calls OPTIONAL (Arrow has no null keys, so a null is an error), for
-    /// timestamps that [become null](crate::Int96Overflow::Null) where they do not fit, for runs
-    /// of values that are never null in a field that may be, and for fields that a
-    /// [given schema](crate::SchemaOptions::arrow_schema) has as nullable.
+    /// True if the file can contain nulls here. It differs from the field's nullability in these cases only:
+    ///
+    /// - Keys of a map that the file calls OPTIONAL: Arrow has no null keys, so a null is an error.
+    /// - Timestamps that [become null](crate::Int96Overflow::Null) if they do not fit.
+    /// - Runs of values that are never null in a field that may be.
+    /// - Fields that are nullable in a [given schema](crate::SchemaOptions::arrow_schema).
     pub nullable: bool,
-    /// Ordinal of the node of the Parquet schema that stands for this field.
+    /// The ordinal of the field's node in the Parquet schema.
     pub schema_node: usize,
-    /// What the field is made of.
+    /// The content of the field.
     pub kind: NodeKind,
-    /// What is between the type that follows from `kind` and that of `field`; from the outside in.
+    /// The steps between the type that follows from `kind` and that of `field`, from the outside in.
     pub wrappers: Vec<ArrowWrapper>,
 }
 
-/// What a field is made of.
+/// The content of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NodeKind {
     /// The values of a column.
     Leaf {
         /// Ordinal of the column in the file.
         leaf: usize,
-        /// How stored integers become those of the Arrow type.
+        /// The conversion from the stored integers to those of the Arrow type.
         conversion: Conversion,
     },
-    /// Fields side by side. Where there is no column below, no levels say how many slots there are
-    /// nor which are null: as many as the parent has (at the top, rows), all of them valid.
+    /// Fields side by side. Without a column below, no levels determine the number of slots or their nulls. The
+    /// struct then has as many slots as its parent (at the top, as many as there are rows), all of them valid.
     Struct(Vec<Node>),
-    /// Any of Arrow's list types: `List`, `LargeList`, `ListView`, `LargeListView` or
-    /// `FixedSizeList`, as the data type of the field says.
+    /// Any of Arrow's list types: `List`, `LargeList`, `ListView`, `LargeListView` or `FixedSizeList`,
+    /// according to the data type of the field.
     List {
         /// The repetition level of an element that is not the first of its list.
         rep_level: u8,
-        /// The definition level from which on an element is there, null or not.
+        /// The lowest definition level at which an element exists, null or not.
         element_def: u8,
         /// The elements.
         child: Box<Node>,
@@ -80,7 +81,7 @@ pub enum NodeKind {
     Map {
         /// The repetition level of an entry that is not the first of its map.
         rep_level: u8,
-        /// The definition level from which on an entry is there.
+        /// The lowest definition level at which an entry exists.
         element_def: u8,
         /// The entries: a struct of key and value.
         entries: Box<Node>,
@@ -90,7 +91,7 @@ pub enum NodeKind {
 /// The arithmetic between the integers in the file and those of the Arrow type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Conversion {
-    /// None: the values are the same.
+    /// No conversion: the values are equal.
     #[default]
     Identity,
     /// Milliseconds in the file, seconds in Arrow: divide by 1000.
@@ -100,7 +101,7 @@ pub enum Conversion {
 }
 
 impl Node {
-    /// Calls `visit` with each column below, in the file's order.
+    /// Calls `visit` with each column below this node, in the file's order.
     pub fn for_each_leaf(&self, visit: &mut impl FnMut(usize)) {
         match &self.kind {
             NodeKind::Leaf { leaf, .. } => visit(*leaf),
@@ -110,7 +111,7 @@ impl Node {
         }
     }
 
-    /// The first column below; none below a struct without fields.
+    /// Returns the first column below this node, or `None` if there is none, as below a struct without fields.
     #[must_use]
     pub fn first_leaf(&self) -> Option<usize> {
         match &self.kind {
@@ -121,7 +122,7 @@ impl Node {
         }
     }
 
-    /// The fields of a struct; none of anything else.
+    /// Returns the fields of a struct, or `None` for any other kind.
     pub(crate) fn struct_fields(&self) -> Option<&[Self]> {
         match &self.kind {
             NodeKind::Struct(fields) => Some(fields),
@@ -129,7 +130,7 @@ impl Node {
         }
     }
 
-    /// The type within all wrappers.
+    /// Returns the type inside all wrappers.
     #[must_use]
     pub fn decoded_type(&self) -> DataType {
         let outer = self.field.data_type().clone();
@@ -151,7 +152,7 @@ impl Node {
         self.rebuild_data_type();
     }
 
-    /// The same field with another type within all wrappers.
+    /// Replaces the type inside all wrappers.
     pub(crate) fn set_decoded_type(&mut self, decoded: DataType) {
         let wrappers = self.wrappers.iter().rev();
         let data_type = wrappers.fold(decoded, |inner, wrapper| wrapper.around(inner));
@@ -160,14 +161,13 @@ impl Node {
         }
     }
 
-    /// The same field with another data type.
+    /// Replaces the data type of the field.
     pub(crate) fn set_data_type(&mut self, data_type: DataType) {
         let field = Field::clone(&self.field).with_data_type(data_type);
         self.field = Arc::new(field);
     }
 
-    /// Makes the data type that of the fields below again, after one of them changed; the kind of
-    /// list stays.
+    /// Rebuilds the data type from the fields below, after one of them changed. The kind of list stays.
     pub(crate) fn rebuild_data_type(&mut self) {
         let data_type = match (&self.kind, self.decoded_type()) {
             (NodeKind::Leaf { .. }, _) => return,
@@ -190,7 +190,7 @@ impl Node {
         self.set_decoded_type(data_type);
     }
 
-    /// The same field with another name.
+    /// Replaces the name of the field.
     pub(crate) fn set_name(&mut self, name: &str) {
         if self.field.name() != name {
             self.field = Arc::new(Field::clone(&self.field).with_name(name));
@@ -198,7 +198,7 @@ impl Node {
     }
 }
 
-/// The Arrow fields of nodes.
+/// Returns the Arrow fields of nodes.
 pub(crate) fn fields_of(nodes: &[Node]) -> Fields {
     nodes.iter().map(|node| node.field.clone()).collect()
 }

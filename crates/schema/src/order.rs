@@ -1,13 +1,13 @@
 //! The order in which values of a column are compared for their bounds.
 
-/// How values compare, by the logical type of the column or else by its physical type.
+/// The comparison of values, by the column's logical type, or by its physical type if it has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnOrderKind {
-    /// INT32 and INT64 as signed integers; also false before true.
+    /// INT32 and INT64 as signed integers. Also booleans, with false before true.
     Signed,
     /// INT32 and INT64 as unsigned integers.
     Unsigned,
-    /// Byte arrays byte by byte, unsigned; a prefix comes first.
+    /// Byte arrays byte by byte, unsigned. A prefix sorts before any longer array.
     UnsignedBytes,
     /// Byte arrays as big-endian integers in two's complement: decimals.
     SignedBytes,
@@ -22,8 +22,8 @@ pub enum ColumnOrderKind {
 }
 
 impl ColumnOrderKind {
-    /// Whether values are floating-point numbers, which may be NaN, and whose bounds may follow the total order
-    /// of IEEE 754.
+    /// Returns true if values are floating-point numbers. They may be NaN, and their bounds may follow the
+    /// total order of IEEE 754.
     #[must_use]
     pub fn is_float(self) -> bool {
         matches!(self, Self::Float | Self::Float16)

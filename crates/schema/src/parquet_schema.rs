@@ -1,8 +1,8 @@
 //! The schema tree of a file, and the levels of its nodes.
 //!
-//! A footer stores the tree as a list, depth first: each group says how many of the following
-//! subtrees are its own. [`ParquetSchema`] keeps that list as it is and adds to each node where its
-//! subtree ends, so that a subtree is a range of nodes, and its columns are a range of leaves.
+//! A footer stores the tree as a list, depth first: each group declares how many of the following subtrees are
+//! its own. [`ParquetSchema`] keeps that list and adds the end of each node's subtree. A subtree is thus a
+//! range of nodes, and its columns are a range of leaves.
 //!
 //! ```text
 //!                                        node  end  def  rep  leaves
@@ -32,56 +32,56 @@ use crate::{ColumnOrderKind, SchemaOptions};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaNode {
-    /// The element, as the file has it.
+    /// The element, unchanged from the file.
     pub element: SchemaElement,
-    /// Ordinal of the group that this node is a field of; the root's own for the root.
+    /// Ordinal of the group that contains this node. The root is its own parent.
     pub parent: usize,
     /// One past the ordinal of the last node of the subtree that starts here.
     pub end: usize,
     /// The ordinals of the columns in the subtree.
     pub leaves: Range<usize>,
-    /// Definition level at which the node is there: the OPTIONAL and REPEATED nodes from the root
-    /// down to this one.
+    /// Definition level at which the node exists: the number of OPTIONAL and REPEATED nodes from the root down
+    /// to this one.
     pub def_level: u8,
-    /// Repetition level at which the node repeats: the REPEATED nodes from the root to this one.
+    /// Repetition level at which the node repeats: the number of REPEATED nodes from the root down to this one.
     pub rep_level: u8,
 }
 
 impl SchemaNode {
-    /// Whether the node is a group: it holds fields, not values.
+    /// Returns true if the node is a group, which contains fields instead of values.
     #[must_use]
     pub fn is_group(&self) -> bool {
         self.element.type_.is_none()
     }
 
-    /// How often the node occurs in its parent; REQUIRED where the file does not say.
+    /// Returns the repetition of the node in its parent, or REQUIRED if the file does not set one.
     #[must_use]
     pub fn repetition(&self) -> Repetition {
         self.element.repetition_type.unwrap_or(Repetition::Required)
     }
 }
 
-/// One column: a node that holds values.
+/// One column: a node with values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leaf {
     /// Ordinal of the column's node in the tree.
     pub node: usize,
-    /// What the PLAIN values look like.
+    /// The physical type, which determines the form of PLAIN values.
     pub physical_type: Type,
-    /// Bytes of a FIXED_LEN_BYTE_ARRAY value; 0 for other types.
+    /// The length of a FIXED_LEN_BYTE_ARRAY value in bytes, or 0 for other types.
     pub type_length: usize,
-    /// The definition level of a value that is there.
+    /// The definition level of a value that is not null.
     pub max_def_level: u8,
     /// The highest repetition level.
     pub max_rep_level: u8,
-    /// The column carries an annotation that is not known, or that may not stand on this physical
-    /// type. Its values are read by their physical type; of its statistics only counts are of use,
-    /// not `min` and `max`, as their order is unknown.
+    /// True if the column's annotation is unknown, or not allowed on this physical type. Its values are read by
+    /// their physical type. Of its statistics only the counts are usable, not `min` and `max`, as their order
+    /// is unknown.
     pub annotation_ignored: bool,
 }
 
-/// The schema tree of a file; cheap to clone.
+/// The schema tree of a file, cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParquetSchema(Arc<Inner>);
 
@@ -92,13 +92,13 @@ struct Inner {
 }
 
 impl ParquetSchema {
-    /// Checks the elements of a footer and finds the levels of each.
+    /// Checks the elements of a footer and computes the levels of each.
     ///
     /// # Errors
     ///
-    /// Corrupt when the elements are not one tree, or a fixed length is missing. Limit when there
-    /// are more nodes than [`Limits::schema_nodes`], when they are deeper than
-    /// [`Limits::schema_depth`], or when a level does not fit in a byte.
+    /// Corrupt if the elements do not form exactly one tree, or if a fixed length is missing. Limit if there
+    /// are more nodes than [`Limits::schema_nodes`], if they are deeper than [`Limits::schema_depth`], or if a
+    /// level does not fit in a byte.
     ///
     /// ```
     /// use herringbone_format::{Limits, Repetition, SchemaElement, Type};
@@ -117,7 +117,7 @@ impl ParquetSchema {
         Self::from_elements(elements.to_vec(), limits)
     }
 
-    /// Bytes of the heap that the schema takes; its clones share them.
+    /// Returns the number of heap bytes that the schema takes. Its clones share them.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let Inner { nodes, leaves } = &*self.0;
@@ -128,11 +128,12 @@ impl ParquetSchema {
             + leaves.capacity() * size_of::<Leaf>()
     }
 
-    /// The same of elements that nobody else needs: there may be many.
+    /// Checks the elements of a footer like [`Self::new`], but takes them by value and so avoids copying what
+    /// may be many elements.
     ///
     /// # Errors
     ///
-    /// As [`Self::new`].
+    /// See [`Self::new`].
     pub fn from_elements(elements: Vec<SchemaElement>, limits: &Limits) -> Result<Self> {
         if elements.len() > limits.schema_nodes {
             return Err(Error::limit(
@@ -152,45 +153,45 @@ impl ParquetSchema {
         tree.finish()
     }
 
-    /// All nodes, depth first; the root is the first.
+    /// Returns all nodes, depth first. The root is the first.
     #[must_use]
     pub fn nodes(&self) -> &[SchemaNode] {
         &self.0.nodes
     }
 
-    /// The columns, in the order of the file.
+    /// Returns the columns, in the order of the file.
     #[must_use]
     pub fn leaves(&self) -> &[Leaf] {
         &self.0.leaves
     }
 
-    /// The element of a column.
+    /// Returns the element of a column.
     ///
     /// # Panics
     ///
-    /// When there is no such leaf.
+    /// Panics if there is no such leaf.
     #[must_use]
     pub fn element(&self, leaf: usize) -> &SchemaElement {
         &self.0.nodes[self.0.leaves[leaf].node].element
     }
 
-    /// The order of the values of a column, by its annotation: that of its bounds. An annotation that
-    /// is not to be used leaves no order.
+    /// Returns the order of the values of a column by its annotation, which is the order of its bounds. A
+    /// column with an ignored annotation has no order.
     ///
     /// # Panics
     ///
-    /// When there is no such leaf.
+    /// Panics if there is no such leaf.
     #[must_use]
     pub fn order(&self, leaf: usize) -> ColumnOrderKind {
         let physical_type = self.0.leaves[leaf].physical_type;
         self.resolved_type(leaf).order(physical_type)
     }
 
-    /// Whether the values of a column are text, which has to be UTF-8.
+    /// Returns true if the values of a column are text, which must be UTF-8.
     ///
     /// # Panics
     ///
-    /// When there is no such leaf.
+    /// Panics if there is no such leaf.
     #[must_use]
     pub fn is_text(&self, leaf: usize) -> bool {
         use ResolvedType::{Enum, Json, String};
@@ -201,7 +202,7 @@ impl ParquetSchema {
     ///
     /// # Panics
     ///
-    /// When there is no such leaf.
+    /// Panics if there is no such leaf.
     #[must_use]
     pub fn is_uuid(&self, leaf: usize) -> bool {
         self.resolved_type(leaf) == ResolvedType::Uuid
@@ -211,14 +212,14 @@ impl ParquetSchema {
     ///
     /// # Panics
     ///
-    /// When there is no such leaf.
+    /// Panics if there is no such leaf.
     #[must_use]
     pub fn is_geospatial(&self, leaf: usize) -> bool {
         self.resolved_type(leaf) == ResolvedType::Geospatial
     }
 
-    /// The Arrow field of a column's values by its Parquet type and annotation alone, which may be null; none
-    /// where there is no such column.
+    /// Returns the Arrow field of a column's values, by its Parquet type and annotation alone. The field is
+    /// nullable. Returns `None` if there is no such column.
     #[must_use]
     pub fn leaf_field(&self, leaf: usize, options: &SchemaOptions) -> Option<Field> {
         let (column, element) = (self.0.leaves.get(leaf)?, self.element(leaf));
@@ -226,43 +227,43 @@ impl ParquetSchema {
         Some(Field::new(&element.name, data_type, true).with_metadata(metadata))
     }
 
-    /// The integers that the annotation of a column allows, where these are not all of its physical
-    /// type: integers of 8 and 16 bits, and times, which are of a day.
+    /// Returns the integers that the annotation of a column allows, if these are fewer than its physical type
+    /// has. This applies to integers of 8 and 16 bits, and to times, which lie within a day.
     ///
     /// # Panics
     ///
-    /// When there is no such leaf.
+    /// Panics if there is no such leaf.
     #[must_use]
     pub fn integer_range(&self, leaf: usize) -> Option<RangeInclusive<i64>> {
         self.resolved_type(leaf).integer_range()
     }
 
-    /// Whether the values of a column are times of day.
+    /// Returns true if the values of a column are times of day.
     ///
     /// # Panics
     ///
-    /// When there is no such leaf.
+    /// Panics if there is no such leaf.
     #[must_use]
     pub fn is_time(&self, leaf: usize) -> bool {
         matches!(self.resolved_type(leaf), ResolvedType::Time { .. })
     }
 
-    /// Whether the annotation of a column says that all of its values are null.
+    /// Returns true if the annotation of a column declares all of its values null.
     ///
     /// # Panics
     ///
-    /// When there is no such leaf.
+    /// Panics if there is no such leaf.
     #[must_use]
     pub fn is_always_null(&self, leaf: usize) -> bool {
         self.resolved_type(leaf) == ResolvedType::Null
     }
 
-    /// The definition levels of a column at which the key of a map is null, which no key may be: one
-    /// for each map around the column whose key it is in and that the file calls OPTIONAL.
+    /// Returns the definition levels of a column at which the key of a map is null, which is not allowed. There
+    /// is one level for each map whose key contains the column, if the file calls that key OPTIONAL.
     ///
     /// # Panics
     ///
-    /// When there is no such leaf.
+    /// Panics if there is no such leaf.
     #[must_use]
     pub fn null_key_levels(&self, leaf: usize) -> Vec<u8> {
         let mut levels = Vec::new();
@@ -290,28 +291,28 @@ impl ParquetSchema {
         ResolvedType::of(self.element(leaf), physical_type, type_length)
     }
 
-    /// The path of a column from below the root: its `path_in_schema`. Made on demand, as the paths
-    /// of all columns together may be far larger than the schema.
+    /// Returns the path of a column from below the root: its `path_in_schema`. It is made on demand, as the
+    /// paths of all columns together may be far larger than the schema.
     ///
     /// # Panics
     ///
-    /// When there is no such leaf.
+    /// Panics if there is no such leaf.
     #[must_use]
     pub fn path(&self, leaf: usize) -> Vec<&str> {
         self.node_path(self.0.leaves[leaf].node)
     }
 
-    /// The path of a column with its parts joined by dots, for people.
+    /// Returns the path of a column with its parts joined by dots, for messages.
     ///
     /// # Panics
     ///
-    /// When there is no such leaf.
+    /// Panics if there is no such leaf.
     #[must_use]
     pub fn column_path(&self, leaf: usize) -> String {
         self.path(leaf).join(".")
     }
 
-    /// The path of any node from below the root; empty for the root.
+    /// Returns the path of any node from below the root. It is empty for the root.
     #[must_use]
     pub fn node_path(&self, mut node: usize) -> Vec<&str> {
         let mut path = Vec::new();
@@ -323,7 +324,7 @@ impl ParquetSchema {
         path
     }
 
-    /// The ordinals of the fields of a group; none for a leaf.
+    /// Returns the ordinals of the fields of a group. A leaf has no fields.
     pub fn children(&self, node: usize) -> impl Iterator<Item = usize> + Clone + '_ {
         let end = self.0.nodes[node].end;
         let inside = move |child: &usize| *child < end;
@@ -337,7 +338,7 @@ impl ParquetSchema {
 struct Tree {
     nodes: Vec<SchemaNode>,
     leaves: Vec<Leaf>,
-    /// The groups that are not complete, outermost first, and how many fields each still lacks.
+    /// The incomplete groups, outermost first, and the number of fields that each still lacks.
     open: Vec<(usize, u32)>,
 }
 
@@ -388,10 +389,10 @@ impl Tree {
         Ok(())
     }
 
-    /// The levels of the next node: those of its parent and its own repetition.
+    /// Returns the levels of the next node, from those of its parent and its own repetition.
     fn levels(&self, element: &SchemaElement) -> Result<(u8, u8)> {
         let Some(&(parent, _)) = self.open.last() else {
-            // What the root says of its repetition has no meaning.
+            // The repetition of the root has no meaning.
             return Ok((0, 0));
         };
         let parent = &self.nodes[parent];
@@ -411,7 +412,7 @@ impl Tree {
         }
     }
 
-    /// A subtree is complete: so are the groups that lacked only it.
+    /// Closes a complete subtree, and the groups that lacked only it.
     fn close(&mut self) {
         while let Some((node, missing)) = self.open.last_mut() {
             *missing -= 1;
@@ -444,7 +445,7 @@ impl Tree {
     }
 }
 
-/// How many fields the element has; none for a leaf.
+/// Returns the number of fields of the element, which is 0 for a leaf.
 fn num_children(element: &SchemaElement, ordinal: usize) -> Result<u32> {
     let Ok(num_children) = u32::try_from(element.num_children.unwrap_or(0)) else {
         return Err(

@@ -8,12 +8,12 @@ use crate::nested::Nesting;
 use crate::{ParquetSchema, SchemaOptions};
 
 impl ParquetSchema {
-    /// Returns the node at a path, as paths of a [`Projection`](crate::Projection) are read: the groups that only make
-    /// a list or a map may be left out.
+    /// Returns the node at a path. As in the paths of a [`Projection`](crate::Projection), the groups that only
+    /// make a list or a map may be left out.
     ///
     /// # Errors
     ///
-    /// Argument if nothing is there, or more than one node.
+    /// Argument if there is no node at the path, or more than one.
     pub fn node_at(&self, path: &[String]) -> Result<usize> {
         let options = SchemaOptions::default();
         let mut nesting = Nesting::new(self, &options, &[]);
@@ -29,7 +29,7 @@ impl ParquetSchema {
 /// Looks up paths in the schema of a file.
 pub(crate) struct Paths<'a> {
     schema: &'a ParquetSchema,
-    /// By node: it may be left out of a path.
+    /// By node: true if it may be left out of a path.
     omittable: &'a [bool],
     top: HashMap<&'a str, Vec<usize>>,
 }
@@ -47,12 +47,12 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// The node at a path. Of several ways to read the path, the one that leaves out the fewest
+    /// Returns the node at a path. If the path can be read in several ways, the one that leaves out the fewest
     /// wrappers counts.
     ///
     /// # Errors
     ///
-    /// Argument when nothing is there, or more than one node.
+    /// Argument if there is no node at the path, or more than one.
     pub(crate) fn find<S: AsRef<str>>(&self, parts: &[S]) -> Result<usize> {
         let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
         match *self.search(&parts) {
@@ -67,10 +67,10 @@ impl<'a> Paths<'a> {
         }
     }
 
-    /// All nodes that a path may mean at the least number of wrappers left out.
+    /// Returns all nodes that a path may mean at the smallest number of wrappers left out.
     ///
-    /// Breadth first by that number; each pair of a node and the parts that lead to it is looked at
-    /// once, so that names that repeat on the way down do not multiply the work.
+    /// The search is breadth first by that number. It visits each pair of a node and the number of parts used
+    /// once, so names that repeat on the way down do not multiply the work.
     fn search(&self, parts: &[&str]) -> Vec<usize> {
         let mut found = Vec::new();
         let Some((first, _)) = parts.split_first() else {
@@ -136,9 +136,9 @@ impl<'a> Paths<'a> {
         })
     }
 
-    /// The names of a group's fields, as a path would go on.
+    /// Returns the names of a group's fields that could follow in a path.
     fn names_in(&self, group: usize) -> Vec<&'a str> {
-        /// Enough to find a typing mistake in.
+        /// Enough names to find a typing mistake.
         const MAX_NAMES: usize = 100_000;
         let mut names = Vec::new();
         let mut groups = vec![group];
@@ -162,13 +162,13 @@ fn name(schema: &ParquetSchema, node: usize) -> &str {
     &schema.nodes()[node].element.name
 }
 
-/// Up to three of `names` that are likely to be meant by `wanted`, the likeliest first.
+/// Returns up to three of `names` that `wanted` probably meant, the most similar first.
 fn close_to<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     /// Longer names are compared by case only.
     const MAX_CHARS: usize = 100;
     let lower = wanted.to_lowercase();
     let chars = lower.chars().count();
-    // Of a name that short, a single mistake leaves nothing.
+    // In a very short name, a single mistake would leave nothing in common.
     let allowed = ((chars + 1) / 3).max(1).min(chars.saturating_sub(1));
     let mut close: Vec<(usize, &str)> = names
         .iter()
@@ -187,7 +187,7 @@ fn close_to<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     close.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
-/// How many characters must be added, taken away or changed to turn one text into the other.
+/// Returns the number of characters to insert, delete or replace to turn one text into the other.
 fn edit_distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,7 +1,7 @@
-//! Part of the fields of a file.
+//! Projects the fields of a file.
 //!
-//! A request is first turned into marks on the nodes of the Parquet schema: a chosen field marks the
-//! whole subtree below it. Then the tree of Arrow fields is pruned to what is marked.
+//! A request is first turned into marks on the nodes of the Parquet schema: a chosen field marks the whole
+//! subtree below it. Then the tree of Arrow fields is pruned to the marked nodes.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::nested::list_type;
 use crate::path::Paths;
 use crate::{ListLayout, Node, NodeKind, ParquetSchema, Projection};
 
-/// By node of the Parquet schema: whether it is part of the projection. None for all of them.
-/// `omittable` says of each node whether it may be left out of a path.
+/// Returns, by node of the Parquet schema, true if it is part of the projection, or `None` if all are.
+/// `omittable` is true for each node that may be left out of a path.
 pub(crate) fn marks(
     schema: &ParquetSchema,
     omittable: &[bool],
@@ -80,7 +80,7 @@ fn field_ids(schema: &ParquetSchema) -> HashMap<i32, Vec<usize>> {
     by_id
 }
 
-/// What is left of a field; None when nothing is.
+/// Returns the pruned field, or `None` if nothing remains.
 pub(crate) fn prune(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
     let kind = match &node.kind {
         NodeKind::Leaf { .. } => return marks[node.schema_node].then(|| node.clone()),
@@ -103,7 +103,7 @@ pub(crate) fn prune(node: &Node, marks: &[bool], lists: ListLayout) -> Option<No
             child,
         } => {
             let child = prune(child, marks, lists)?;
-            // Without a column there is nothing to tell the length of a list from.
+            // Without a column, nothing determines the length of a list.
             child.first_leaf()?;
             NodeKind::List {
                 rep_level: *rep_level,
@@ -116,7 +116,7 @@ pub(crate) fn prune(node: &Node, marks: &[bool], lists: ListLayout) -> Option<No
     Some(rebuilt(node, kind))
 }
 
-/// A map keeps its keys as long as any part of its values is left; its keys alone are a list.
+/// Prunes a map. It keeps its keys as long as any part of its values remains. Its keys alone become a list.
 fn prune_map(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
     let NodeKind::Map {
         rep_level,
@@ -144,7 +144,7 @@ fn prune_map(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
         }
         None => {
             let mut key = prune(key, marks, lists)?;
-            // Outside of a map, keys that the file calls OPTIONAL may be null.
+            // Outside a map, keys that the file calls OPTIONAL may be null.
             if key.nullable {
                 key.field = Arc::new(Field::clone(&key.field).with_nullable(true));
             }
@@ -165,7 +165,7 @@ fn prune_map(node: &Node, marks: &[bool], lists: ListLayout) -> Option<Node> {
     pruned.first_leaf().map(|_| pruned)
 }
 
-/// The node with other fields below it.
+/// Returns the node with other fields below it.
 fn rebuilt(node: &Node, kind: NodeKind) -> Node {
     let mut node = Node {
         kind,

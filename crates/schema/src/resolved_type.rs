@@ -1,15 +1,15 @@
-//! What the values of a column mean: both annotations made one, and checked (LogicalTypes).
+//! The meaning of a column's values: both annotations combined into one, and checked (LogicalTypes).
 //!
-//! LogicalType wins over ConvertedType. An annotation that is not known, or that may not stand on
-//! the column's physical type, does not make the file unreadable: by the specification the physical
-//! values are read, and the column's bounds are not used. That is [`ResolvedType::Ignored`].
+//! LogicalType wins over ConvertedType. An annotation that is unknown, or not allowed on the column's physical
+//! type, does not make the file unreadable. By the specification, the physical values are then read and the
+//! column's bounds are not used. This case is [`ResolvedType::Ignored`].
 
 use std::ops::RangeInclusive;
 
 use crate::ColumnOrderKind;
 use herringbone_format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Type};
 
-/// What the values of a column mean.
+/// The meaning of a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ResolvedType {
     /// There is no annotation.
@@ -42,14 +42,14 @@ pub(crate) enum ResolvedType {
     Uuid,
     Float16,
     Interval,
-    /// GEOMETRY or GEOGRAPHY: the annotation itself is kept in the field's metadata.
+    /// GEOMETRY or GEOGRAPHY. The field's metadata keeps the annotation itself.
     Geospatial,
-    /// An annotation that is not to be used.
+    /// An annotation that must not be used.
     Ignored,
 }
 
 impl ResolvedType {
-    /// The meaning of a column; `type_length` is 0 unless its length is fixed.
+    /// Resolves the annotation of a column. `type_length` is 0 unless its length is fixed.
     pub(crate) fn of(element: &SchemaElement, physical: Type, type_length: usize) -> Self {
         let resolved_type = match (annotation(element), element.converted_type) {
             (Some(logical), _) => of_logical(logical),
@@ -63,7 +63,7 @@ impl ResolvedType {
         }
     }
 
-    /// How values of this meaning and physical type compare.
+    /// Returns the order of values with this meaning and physical type.
     pub(crate) fn order(self, physical: Type) -> ColumnOrderKind {
         use ColumnOrderKind as Order;
         match self {
@@ -72,7 +72,7 @@ impl ResolvedType {
             Self::Integer {
                 is_signed: false, ..
             } => Order::Unsigned,
-            // Of 12 bytes, little-endian, an order is yet to be named.
+            // The specification does not define an order for the 12 bytes yet, which are little-endian.
             Self::Timestamp { .. } if physical != Type::Int64 => Order::Undefined,
             Self::Decimal { .. } => match physical {
                 Type::Int32 | Type::Int64 => Order::Signed,
@@ -87,7 +87,7 @@ impl ResolvedType {
         }
     }
 
-    /// The integers that are allowed, where these are not all of the physical type.
+    /// Returns the allowed integers, if these are fewer than the physical type has.
     pub(crate) fn integer_range(self) -> Option<RangeInclusive<i64>> {
         const SECONDS_PER_DAY: i64 = 86_400;
         match self {
@@ -138,9 +138,9 @@ impl ResolvedType {
     }
 }
 
-/// The logical type of an element, but for UNKNOWN where the converted type is INTERVAL or MAP_KEY_VALUE:
-/// parquet-java writes that because the two have no logical type. All values of an UNKNOWN column are null, so a column
-/// that cannot be an INTERVAL keeps it.
+/// Returns the logical type of an element. UNKNOWN does not count if the converted type is INTERVAL or
+/// MAP_KEY_VALUE: parquet-java writes it because those two have no logical type. All values of an UNKNOWN
+/// column are null, so a column that cannot be an INTERVAL keeps it.
 pub(crate) fn annotation(element: &SchemaElement) -> Option<&LogicalType> {
     const INTERVAL_BYTES: i32 = 12;
     let is_slip = match element.converted_type {
@@ -182,7 +182,7 @@ fn of_logical(logical: &LogicalType) -> ResolvedType {
         LogicalType::Uuid => ResolvedType::Uuid,
         LogicalType::Float16 => ResolvedType::Float16,
         LogicalType::Geometry { .. } | LogicalType::Geography { .. } => ResolvedType::Geospatial,
-        // Groups' annotations on a column, widths that do not exist, and what is not known.
+        // A group's annotation on a column, an invalid width, or an unknown annotation.
         _ => ResolvedType::Ignored,
     }
 }
@@ -235,7 +235,7 @@ fn of_converted(converted: ConvertedType, element: &SchemaElement) -> ResolvedTy
     }
 }
 
-/// A decimal that Arrow can hold, within what the specification allows.
+/// Returns a decimal if Arrow can represent it and the specification allows it.
 fn decimal(precision: i32, scale: i32) -> ResolvedType {
     const MAX_PRECISION: u8 = 76;
     match (u8::try_from(precision), i8::try_from(scale)) {

@@ -1,39 +1,39 @@
-//! What is around the decoded values of a field: run ends, dictionaries, other scales, extension types.
+//! Steps around the decoded values of a field: run ends, dictionaries, other scales, extension types.
 
 use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 
-/// A step from the values that a field is decoded to, to the Arrow type that it has.
+/// A step from the decoded values of a field towards its Arrow type.
 ///
-/// A column decodes to dictionary arrays by itself; this is about what columns do not: groups in
-/// dictionaries, runs of anything, dictionaries of runs.
+/// A column decodes to dictionary arrays by itself. The wrappers cover the rest: groups in dictionaries, runs
+/// of anything, dictionaries of runs.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ArrowWrapper {
-    /// Equal values side by side become one.
+    /// Adjacent equal values become one run.
     RunEnds {
         /// The field of the run ends.
         run_ends: FieldRef,
-        /// The field of the values; its data type is for the wrappers below to say.
+        /// The field of the values. The wrappers below determine its data type.
         values: FieldRef,
     },
-    /// Equal values become one, wherever they are.
+    /// Equal values become one dictionary entry, wherever they are.
     Dictionary {
         /// The type of the keys.
         key: DataType,
     },
-    /// Decimals of the scale 0 become such of a negative scale: they end in that many zeros.
+    /// Decimals of scale 0 become decimals of a negative scale. They end in the corresponding number of zeros.
     NegativeScale {
         /// The decimal in the file.
         stored: DataType,
         /// The decimal of negative scale.
         restored: DataType,
     },
-    /// A struct loses its fields: they were written for want of any.
+    /// A struct loses its fields, which were written only because Parquet has no empty groups.
     NoFields,
-    /// An extension type makes arrays of its own.
+    /// An extension type makes its own arrays.
     Extension {
-        /// Its ordinal among [`ReadExtensions::types`](crate::ReadExtensions::types).
+        /// The extension type's ordinal in [`ReadExtensions::types`](crate::ReadExtensions::types).
         ordinal: usize,
         /// The type that its arrays are made from.
         storage: DataType,
@@ -43,7 +43,7 @@ pub enum ArrowWrapper {
 }
 
 impl ArrowWrapper {
-    /// The type that values of the type `inner` get.
+    /// Returns the type that results from wrapping the type `inner`.
     #[must_use]
     pub fn around(&self, inner: DataType) -> DataType {
         match self {
@@ -60,7 +60,7 @@ impl ArrowWrapper {
         }
     }
 
-    /// The type of the values that get the type `outer`.
+    /// Returns the type inside this wrapper, given the wrapped type `outer`.
     pub(crate) fn within(&self, outer: &DataType) -> DataType {
         match (self, outer) {
             (Self::RunEnds { .. }, DataType::RunEndEncoded(_, values)) => {

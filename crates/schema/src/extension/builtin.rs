@@ -1,4 +1,4 @@
-//! The extension types of Arrow for UUID and JSON.
+//! The Arrow extension types for UUID and JSON.
 
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{LogicalType, Result};
@@ -6,7 +6,7 @@ use herringbone_format::{LogicalType, Result};
 use super::{AnnotatedField, ExtensionField, ExtensionMapping, StoredField, extended};
 use crate::resolved_type::ResolvedType;
 
-/// UUID (specification, logical types, UUID) as `arrow.uuid`: sixteen bytes, big-endian, on both sides.
+/// UUID (specification, logical types, UUID) as `arrow.uuid`: sixteen bytes, big-endian, in both formats.
 #[derive(Debug)]
 pub(super) struct Uuid;
 
@@ -26,7 +26,7 @@ impl ExtensionMapping for Uuid {
     }
 }
 
-/// JSON (specification, logical types, JSON) as `arrow.json`: a document in UTF-8 on both sides.
+/// JSON (specification, logical types, JSON) as `arrow.json`: a UTF-8 document in both formats.
 #[derive(Debug)]
 pub(super) struct Json;
 

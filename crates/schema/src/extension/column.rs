@@ -1,4 +1,4 @@
-//! Further columns, which extension types make from fields of the file.
+//! Additional columns, which extension types make from fields of the file.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,34 +11,34 @@ use super::read::{Extensions, decoded_from, is_repeated, storage_type};
 use crate::projection::prune;
 use crate::{ListLayout, Node, NodeKind};
 
-/// A column that an extension type makes, besides those of the projection.
+/// A column that an extension type makes, in addition to those of the projection.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ExtensionColumn {
     /// The field of the column.
     pub field: FieldRef,
-    /// Whether the arrays are made from those of the storage. If not, they are the same.
+    /// True if the arrays are made from those of the storage. Otherwise they are the arrays of the storage.
     pub makes_arrays: bool,
-    /// What it is made from.
+    /// The storage that the column is made from.
     pub storage: ColumnStorage,
 }
 
-/// What an [`ExtensionColumn`] is made from.
+/// The storage that an [`ExtensionColumn`] is made from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnStorage {
     /// The field of the projection whose node has this ordinal, without its wrappers.
     Shared(usize),
-    /// The node of this ordinal among [`ArrowMapping::storages`](crate::ArrowMapping::storages).
+    /// The node at this index of [`ArrowMapping::storages`](crate::ArrowMapping::storages).
     Own(usize),
 }
 
-/// The columns, and the fields that they are made from alone.
+/// The columns, and the fields that only these columns are made from.
 pub(crate) type Columns = (Vec<ExtensionColumn>, Vec<Node>);
 
-/// Finds out what columns are made from.
+/// Determines the storage of each column.
 pub(crate) struct ColumnBuilder<'a> {
     pub(crate) extensions: &'a Extensions<'a>,
-    /// The fields at the top before extension types were asked: those of the projection, and those that
+    /// The top-level fields before extension types were applied: those of the projection, and those that
     /// columns are made from.
     pub(crate) fields: &'a [Node],
     /// The fields of the projection.
@@ -47,10 +47,11 @@ pub(crate) struct ColumnBuilder<'a> {
 }
 
 impl ColumnBuilder<'_> {
-    /// The columns for the requests, each with the ordinal of its field's node.
+    /// Returns the columns for the requests, each given with the ordinal of its field's node.
     ///
     /// # Errors
-    /// Argument where a field lies in a list, or nothing of it is needed; what the extension types say.
+    /// Argument if a field lies in a list or map, or if no column of it is needed. Errors of the extension
+    /// types are passed on.
     pub(crate) fn columns(&self, requests: &[(usize, &ExtensionRequest)]) -> Result<Columns> {
         let mut places = Vec::with_capacity(requests.len());
         let mut own: HashMap<usize, (usize, Vec<bool>)> = HashMap::new();
@@ -88,7 +89,7 @@ impl ColumnBuilder<'_> {
         Ok((columns.collect::<Result<_>>()?, storages))
     }
 
-    /// The columns of the file that a request needs.
+    /// Returns the columns of the file that a request needs.
     fn leaves(&self, ordinal: usize, request: &ExtensionRequest) -> Result<Vec<usize>> {
         let node = self.find(ordinal)?;
         let storage = storage_type(node, decoded_from(node));
@@ -115,7 +116,7 @@ impl ColumnBuilder<'_> {
             ColumnStorage::Own(place) => storages.get(place),
         };
         let node = node.ok_or_else(|| self.needs_nothing(ordinal))?;
-        // Its metadata without those of an extension type that makes the field itself.
+        // The original metadata, without that of an extension type that already mapped the field itself.
         let metadata = self.find(ordinal)?.field.metadata().clone();
         let stored = Field::new(node.field.name(), node.decoded_type(), is_nullable(node));
         let stored = stored.with_metadata(metadata);
@@ -138,12 +139,12 @@ impl ColumnBuilder<'_> {
         })
     }
 
-    /// Whether the projection has the field with all of these columns, and its array can be used.
+    /// Returns true if the projection contains the field with all of these columns, and its array can be used.
     fn has_all(&self, ordinal: usize, leaves: &[usize]) -> bool {
         let Some(node) = find(self.projected, ordinal) else {
             return false;
         };
-        // Only a group records that a struct around it is null; a column that is REQUIRED does not.
+        // Only a group records that a struct around it is null. A REQUIRED column does not.
         let is_filled = matches!(node.kind, NodeKind::Leaf { .. }) && !node.nullable;
         if (is_filled && node.def_level > 0) || has_value_wrapper(node) {
             return false;
@@ -168,7 +169,7 @@ impl ColumnBuilder<'_> {
     }
 }
 
-/// The field of a node, among fields and those of structs.
+/// Finds the field of a node among the given fields and inside structs.
 fn find(fields: &[Node], ordinal: usize) -> Option<&Node> {
     fields.iter().find_map(|node| match &node.kind {
         _ if node.schema_node == ordinal => Some(node),
@@ -177,8 +178,8 @@ fn find(fields: &[Node], ordinal: usize) -> Option<&Node> {
     })
 }
 
-/// A field of a struct becomes one at the top, null where the struct is, and without what is around its
-/// storage.
+/// Turns a field of a struct into a top-level field, null if the struct is null, and without the wrappers
+/// around its storage.
 fn at_the_top(node: &mut Node) {
     let split = decoded_from(node);
     let storage = storage_type(node, split);
@@ -188,12 +189,12 @@ fn at_the_top(node: &mut Node) {
     node.field = Arc::new(field.with_nullable(node.nullable));
 }
 
-/// Whether a slot at the top can be null, by the field itself or one around it.
+/// Returns true if a slot at the top can be null, because of the field itself or one around it.
 fn is_nullable(node: &Node) -> bool {
     node.def_level > 0
 }
 
-/// Whether what an extension type sees is more than what is decoded.
+/// Returns true if the extension type's storage has wrappers around the decoded values.
 fn has_value_wrapper(node: &Node) -> bool {
     let value = node.wrappers.get(decoded_from(node)..).unwrap_or_default();
     value

@@ -1,4 +1,4 @@
-//! FILE (specification, logical types, FILE): a file that is referred to, or that lies in the group.
+//! FILE (specification, logical types, FILE): a file that is referenced or stored in the group itself.
 //!
 //! ```text
 //! optional group f (FILE) {                 Struct, arrow.parquet.file
@@ -11,8 +11,8 @@
 //! }
 //! ```
 //!
-//! Fields are known by their names, come in any order and may be missing. Nothing is fetched: the arrays
-//! are those of the struct.
+//! Fields are recognized by their names, in any order, and may be missing. Nothing is fetched: the arrays are
+//! those of the struct.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ use crate::LOGICAL_TYPE_KEY;
 pub(super) struct File;
 
 impl ExtensionMapping for File {
-    /// Other writers may know more fields than these, so one that is known is enough.
+    /// Other writers may add further fields, so one known field is enough.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
         let is_file = stored.logical_type() == Some(&LogicalType::File)
             && fields(stored.storage).is_some_and(|fields| fields.iter().any(is_known));
@@ -36,15 +36,15 @@ impl ExtensionMapping for File {
         let Some(mut field) = field.flatten() else {
             return Ok(None);
         };
-        // The name of the extension type says it.
+        // The name of the extension type already identifies a FILE.
         let mut metadata = field.metadata().clone();
         metadata.remove(LOGICAL_TYPE_KEY);
         field.set_metadata(metadata);
         Ok(Some(ExtensionField::of_storage(field)))
     }
 
-    /// A struct with other fields is no FILE to all readers, and is written without the annotation. The
-    /// fields have to be OPTIONAL.
+    /// Annotates a struct only if it has no other fields, because not every reader accepts those as FILE. The
+    /// fields become OPTIONAL, as the specification requires.
     fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
         if field.extension_type_name() != Some(FILE_EXTENSION_NAME) {
             return Ok(None);
@@ -69,13 +69,13 @@ fn fields(field: &Field) -> Option<&[FieldRef]> {
     }
 }
 
-/// Whether fields are known, each of them there once.
+/// Returns true if all fields are known and no name repeats.
 fn is_a_file(fields: &[FieldRef]) -> bool {
     let repeats = |at: usize| fields[..at].iter().any(|it| it.name() == fields[at].name());
     !fields.is_empty() && fields.iter().all(is_known) && !(0..fields.len()).any(repeats)
 }
 
-/// Whether a field has a name of the specification, and the type that goes with it.
+/// Returns true if a field has a name from the specification and a matching type.
 fn is_known(field: &FieldRef) -> bool {
     use DataType as T;
     let value = match field.data_type() {

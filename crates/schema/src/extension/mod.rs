@@ -1,14 +1,13 @@
-//! Extension types: what becomes of annotated groups and leaves beyond the types of Arrow.
+//! Extension types: the mapping of annotated groups and leaves beyond the types of Arrow.
 //!
 //! ```text
 //! to_arrow   node of the Parquet schema + the field that it is stored as ──► field of the extension type
 //! to_parquet field with the name of the extension type ──► field as it is stored + annotation
 //! ```
 //!
-//! An Arrow extension type is a name (and metadata) on a field, whose arrays are those of its storage
-//! type. Most extension types map fields alone; [`Uuid`], [`Json`], [`File`] and [`Variant`] are such.
-//! Others make arrays of another type from what is stored: the half that does so is a trait of the data
-//! path.
+//! An Arrow extension type is a name (and metadata) on a field, whose arrays are those of its storage type.
+//! Most extension types map fields alone, like [`Uuid`], [`Json`], [`File`] and [`Variant`]. Others make arrays
+//! of another type from the stored ones. A trait of the data path covers that half.
 
 mod builtin;
 pub(crate) mod column;
@@ -33,51 +32,49 @@ pub use variant::VARIANT_EXTENSION_NAME;
 
 use crate::{Leaf, ParquetSchema, SchemaNode};
 
-/// The name of the Arrow extension type that FILE groups become.
+/// The name of the Arrow extension type for FILE groups.
 ///
-/// It is the one that Arrow's format is about to take up, beside `arrow.parquet.variant`; its metadata
-/// is an empty string. A struct of this name is written as FILE if its fields are those of the
-/// specification. The annotation is of 2026: readers that do not know it may refuse the file (pyarrow 26
-/// and polars 2.1 do, DuckDB 2.0 reads the struct).
+/// Arrow's format is about to adopt this name, next to `arrow.parquet.variant`. Its metadata is an empty
+/// string. A struct of this name is written as FILE if its fields are those of the specification. The
+/// annotation dates from 2026: readers that do not know it may refuse the file (pyarrow 26 and polars 2.1 do,
+/// DuckDB 2.0 reads the struct).
 pub const FILE_EXTENSION_NAME: &str = "arrow.parquet.file";
 
-/// The half of an extension type that maps fields; no data.
+/// The half of an extension type that maps fields, without data.
 ///
-/// Of several that are registered the first one counts that says what becomes of a field; those of
-/// the library are asked last.
+/// If several extension types recognize a field, the first registered one wins. The library's own come last.
 pub trait ExtensionMapping: Debug + Send + Sync {
-    /// Reading: what becomes of a field. `None` leaves it to others, and to the storage.
+    /// Maps a field for reading. `None` leaves it to the other extension types, and finally to the storage.
     ///
-    /// It is asked about each field that is read, annotated or not, those within a group before the
-    /// group.
+    /// It is called for each field that is read, annotated or not. Fields inside a group come before the group.
     ///
     /// # Errors
     ///
-    /// Any, where the field is its own but makes no sense: the file is not read then. An annotation
-    /// that is not understood had better be left alone.
+    /// Any error if the field belongs to this extension type but is invalid. The file is then not read. For an
+    /// annotation that it does not understand, an implementation should return `None`.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>>;
 
-    /// Reading: the columns of the file that an [extension column](ExtensionRequest) is made from, by
-    /// their ordinals; those that are not below the field are passed over. All columns below it, unless
-    /// implemented.
+    /// Returns the columns of the file that an [extension column](ExtensionRequest) is made from, by their
+    /// ordinals. Columns that are not below the field are ignored. The default is all columns below the field.
     ///
     /// # Errors
     ///
-    /// Any, where the field is not what it takes.
+    /// Any error if the extension type does not accept the field.
     fn leaves(&self, stored: &StoredField<'_>) -> Result<Vec<usize>> {
         Ok(stored.node().leaves.clone().collect())
     }
 
-    /// Writing: how a field is stored that carries the name of any extension type. `None` leaves it to
-    /// others; as its Arrow type in the end, and the name goes into `ARROW:schema` then.
+    /// Returns the stored form of a field that has the name of any extension type, for writing. `None` leaves
+    /// it to the other extension types. If none maps it, it is stored as its Arrow type, and the name is
+    /// written to `ARROW:schema`.
     ///
     /// # Errors
     ///
-    /// Argument, where the field is its own but cannot be stored.
+    /// Argument if the field belongs to this extension type but cannot be stored.
     fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>>;
 }
 
-/// A field of the file, as an extension type gets to see it.
+/// A field of the file, as presented to an extension type.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct StoredField<'a> {
@@ -87,61 +84,62 @@ pub struct StoredField<'a> {
     pub ordinal: usize,
     /// The key-value metadata of the file.
     pub key_values: &'a [KeyValue],
-    /// The Arrow field that is read where nobody makes more of it: with what `ARROW:schema` and the
-    /// options say, and of groups only with the fields that are read. A leaf may be a dictionary.
+    /// The Arrow field that is read if no extension type maps it. `ARROW:schema` and the options are applied. A
+    /// group has only the fields that are read. A leaf may be a dictionary.
     pub storage: &'a Field,
-    /// The first pair of each key.
+    /// The value of the first pair of each key.
     pub(crate) values: &'a HashMap<&'a str, Option<&'a str>>,
-    /// What the footer says of nulls; nothing where no read is planned.
+    /// The footer's information about nulls, or `None` if no read is planned.
     pub(crate) nulls: Option<&'a dyn NullColumns>,
 }
 
-/// What a footer says of the nulls of columns, in the row groups of a read.
+/// The footer's information about the nulls of columns, in the row groups of a read.
 pub trait NullColumns: Debug + Send + Sync {
-    /// Whether statistics say that all values are null of the column with this ordinal.
+    /// Returns true if, according to statistics, all values of the column with this ordinal are null.
     fn is_all_null(&self, leaf: usize) -> bool;
 }
 
 impl<'a> StoredField<'a> {
-    /// The field's node in the schema.
+    /// Returns the field's node in the schema.
     #[must_use]
     pub fn node(&self) -> &'a SchemaNode {
         &self.schema.nodes()[self.ordinal]
     }
 
-    /// What the footer says of the field.
+    /// Returns the field's schema element in the footer.
     #[must_use]
     pub fn element(&self) -> &'a SchemaElement {
         &self.node().element
     }
 
-    /// The value of the first pair of the file's key-value metadata that has a key. No pair is compared for it, however many
-    /// fields ask.
+    /// Returns the value of the first pair with this key in the file's key-value metadata. The cost does not
+    /// grow with the number of pairs.
     #[must_use]
     pub fn value_of(&self, key: &str) -> Option<&'a str> {
         self.values.get(key).copied().flatten()
     }
 
-    /// The annotation of the field.
+    /// Returns the annotation of the field.
     #[must_use]
     pub fn logical_type(&self) -> Option<&'a LogicalType> {
         self.element().logical_type.as_ref()
     }
 
-    /// Whether the storage has all columns of the field: a projection may have left a part of a group.
+    /// Returns true if the storage has all columns of the field. A projection may have left only part of a
+    /// group.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         count_leaves(self.storage.data_type()) >= self.node().leaves.len()
     }
 
-    /// Whether the statistics of all row groups that are read say that this column of the file has nothing
-    /// but nulls. If so, [`ExtensionMapping::leaves`] may leave it out.
+    /// Returns true if this column of the file is all null, according to the statistics of all row groups that
+    /// are read. [`ExtensionMapping::leaves`] may then leave it out.
     #[must_use]
     pub fn is_all_null(&self, leaf: usize) -> bool {
         self.nulls.is_some_and(|nulls| nulls.is_all_null(leaf))
     }
 
-    /// The field as a column; `None` of a group.
+    /// Returns the field as a column, or `None` for a group.
     #[must_use]
     pub fn leaf(&self) -> Option<&'a Leaf> {
         let node = self.node();
@@ -152,7 +150,7 @@ impl<'a> StoredField<'a> {
     }
 }
 
-/// How many columns arrays of a type are read from.
+/// Returns the number of columns from which arrays of a type are read.
 fn count_leaves(data_type: &DataType) -> usize {
     match data_type {
         DataType::Struct(fields) => fields
@@ -171,19 +169,19 @@ fn count_leaves(data_type: &DataType) -> usize {
     }
 }
 
-/// What an extension type makes of a stored field.
+/// An extension type's mapping of a stored field.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ExtensionField {
-    /// The field, by whatever name: it keeps that of the storage.
+    /// The field. Its name does not matter: the field keeps that of the storage.
     pub field: Field,
-    /// Whether its arrays are made from those of the storage. If not, they are the same, and `field` has
-    /// the type of the storage.
+    /// True if its arrays are made from those of the storage. Otherwise they are the arrays of the storage, and
+    /// `field` has the storage's type.
     pub makes_arrays: bool,
 }
 
 impl ExtensionField {
-    /// A field whose arrays are those of the storage.
+    /// Creates a field whose arrays are those of the storage.
     #[must_use]
     pub fn of_storage(field: Field) -> Self {
         Self {
@@ -192,7 +190,7 @@ impl ExtensionField {
         }
     }
 
-    /// A field whose arrays are made from those of the storage.
+    /// Creates a field whose arrays are made from those of the storage.
     #[must_use]
     pub fn of_arrays(field: Field) -> Self {
         Self {
@@ -202,18 +200,18 @@ impl ExtensionField {
     }
 }
 
-/// How the field of an extension type is stored.
+/// The stored form of an extension type's field.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AnnotatedField {
-    /// The field, with the same layout: fields in it may have become nullable.
+    /// The field, with the same layout. Fields in it may have become nullable.
     pub field: Field,
-    /// The annotation, which has to suit the type.
+    /// The annotation, which must be allowed on the type.
     pub logical_type: LogicalType,
 }
 
 impl AnnotatedField {
-    /// A field with this annotation.
+    /// Creates a field with this annotation.
     #[must_use]
     pub fn new(field: Field, logical_type: LogicalType) -> Self {
         Self {
@@ -223,33 +221,35 @@ impl AnnotatedField {
     }
 }
 
-/// A further column to be read: what an extension type makes of a field that may be read as well.
+/// A request for an additional column, which an extension type makes from a field. The field itself may be read
+/// too.
 #[derive(Debug, Clone)]
 pub struct ExtensionRequest {
     /// The name of the column.
     pub name: String,
-    /// The path of the field, as in [`Projection::Paths`](crate::Projection::Paths). It must not lie in
+    /// The path of the field, like those of [`Projection::Paths`](crate::Projection::Paths). It must not lie in
     /// a list or map.
     pub path: Vec<String>,
-    /// Makes the column; what there is to choose about it, such as a path within the field, is its own.
+    /// The extension type that makes the column. It contains any settings of its own, such as a path within the
+    /// field.
     pub extension: Arc<dyn ExtensionMapping>,
 }
 
-/// The extension types of a read, besides those of the library.
+/// The extension types of a read, in addition to those of the library.
 #[derive(Debug, Clone, Default)]
 pub struct ReadExtensions {
-    /// Those that are asked about all fields.
+    /// The extension types that are tried on all fields.
     pub types: Vec<Arc<dyn ExtensionMapping>>,
-    /// Columns behind those of the projection.
+    /// The columns to add after those of the projection.
     pub columns: Vec<ExtensionRequest>,
-    /// What the footer says of nulls in the row groups that are read.
+    /// The footer's information about nulls in the row groups that are read.
     pub nulls: Option<Arc<dyn NullColumns>>,
 }
 
 /// The extension types of the library.
 const BUILTIN: [&dyn ExtensionMapping; 4] = [&Uuid, &Json, &File, &Variant];
 
-/// Whether one of these may know a field: they go by its annotation.
+/// Returns true if a built-in extension type may recognize a field. They go by its annotation.
 fn is_builtin(element: &SchemaElement) -> bool {
     match &element.logical_type {
         None => element.converted_type == Some(ConvertedType::Json),
@@ -260,8 +260,8 @@ fn is_builtin(element: &SchemaElement) -> bool {
     }
 }
 
-/// The storage as a field of an extension type. The hint in the file may have it as one already, which
-/// stays: `None` if it is another one.
+/// Returns the storage as a field of an extension type. If the file's hint already has an extension type on the
+/// field, that one stays: the result is `None` if it is a different one.
 fn extended(storage: &Field, name: &str, metadata: Option<&str>) -> Option<Field> {
     if let Some(hinted) = storage.extension_type_name() {
         return (hinted == name).then(|| storage.clone());

@@ -1,4 +1,4 @@
-//! What extension types make of the fields of a file.
+//! Applies extension types to the fields of a file.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,26 +9,26 @@ use herringbone_format::{Error, KeyValue, Result};
 use super::{BUILTIN, ExtensionField, ExtensionMapping, NullColumns, StoredField, is_builtin};
 use crate::{ArrowWrapper, Node, NodeKind, ParquetSchema};
 
-/// Asks extension types about the fields of one file.
+/// Applies extension types to the fields of one file.
 pub(crate) struct Extensions<'a> {
     pub(crate) schema: &'a ParquetSchema,
     pub(crate) key_values: &'a [KeyValue],
-    /// The first pair of each key, where somebody asks for them.
+    /// The value of the first pair of each key. Empty unless extension types or columns are requested.
     pub(crate) values: HashMap<&'a str, Option<&'a str>>,
-    /// By node: its annotation is ignored. Empty where no annotation is.
+    /// By node: true if its annotation is ignored. Empty if no annotation is ignored.
     pub(crate) ignored: &'a [bool],
     pub(crate) types: &'a [Arc<dyn ExtensionMapping>],
     pub(crate) nulls: Option<&'a dyn NullColumns>,
 }
 
 impl Extensions<'_> {
-    /// Maps a field and those below it; whether any of them changed.
+    /// Maps a field and those below it. Returns true if any of them changed.
     pub(crate) fn apply(&self, node: &mut Node) -> Result<bool> {
         let below = self.apply_below(node)?;
         Ok(self.apply_to(node)? || below)
     }
 
-    /// Maps the fields below a field, and makes its type one of them.
+    /// Maps the fields below a field, and rebuilds its type from them. Returns true if any of them changed.
     pub(crate) fn apply_below(&self, node: &mut Node) -> Result<bool> {
         let mut changed = false;
         match &mut node.kind {
@@ -39,7 +39,7 @@ impl Extensions<'_> {
                 }
             }
             NodeKind::List { child, .. } => changed = self.apply(child)?,
-            // Entries are no field of the file's.
+            // Entries are not a field of the file.
             NodeKind::Map { entries, .. } => changed = self.apply_below(entries)?,
         }
         if changed {
@@ -86,12 +86,12 @@ impl Extensions<'_> {
         Ok(true)
     }
 
-    /// Whether there is anybody to ask.
+    /// Returns true if any extension type could recognize the field.
     fn may_be_known(&self, node: &Node) -> bool {
         !self.types.is_empty() || is_builtin(&self.schema.nodes()[node.schema_node].element)
     }
 
-    /// The first extension type that knows a field, and what it makes of it.
+    /// Returns the first extension type that recognizes a field, and its mapping.
     fn ask(&self, stored: &StoredField<'_>) -> Result<Option<(usize, ExtensionField)>> {
         let all = self.types.iter().map(AsRef::as_ref).chain(BUILTIN);
         for (ordinal, extension) in all.enumerate() {
@@ -103,7 +103,7 @@ impl Extensions<'_> {
         Ok(None)
     }
 
-    /// Refuses another type for arrays that stay as they are.
+    /// Rejects a changed type for arrays that stay as they are.
     pub(crate) fn check(
         &self,
         stored: &StoredField<'_>,
@@ -135,16 +135,17 @@ impl Extensions<'_> {
     }
 }
 
-/// Whether a node is the list that a repeated field without a LIST group becomes: its elements are the
-/// field.
+/// Returns true if a node is the list made from a repeated field without a LIST group. The field itself is the
+/// list's elements.
 pub(crate) fn is_repeated(node: &Node) -> bool {
     matches!(&node.kind, NodeKind::List { child, .. } if child.schema_node == node.schema_node)
 }
 
-/// How many wrappers are around the storage of a field; those behind them are part of it.
+/// Returns the number of wrappers around the storage of a field. The remaining wrappers are part of the
+/// storage.
 ///
-/// An extension type is within dictionaries and runs, which are about how its arrays lie, and around
-/// what makes the stored values those of the Arrow type.
+/// An extension type lies inside dictionaries and runs, which concern only the layout of its arrays. It lies
+/// around the wrappers that turn stored values into those of the Arrow type.
 pub(crate) fn decoded_from(node: &Node) -> usize {
     let is_value = |wrapper: &ArrowWrapper| match wrapper {
         ArrowWrapper::RunEnds { .. } | ArrowWrapper::Dictionary { .. } => false,
@@ -156,7 +157,7 @@ pub(crate) fn decoded_from(node: &Node) -> usize {
     first.unwrap_or(node.wrappers.len())
 }
 
-/// The type within the first `split` wrappers of a field.
+/// Returns the type inside the first `split` wrappers of a field.
 pub(crate) fn storage_type(node: &Node, split: usize) -> DataType {
     let outer = node.field.data_type().clone();
     let wrappers = node.wrappers.iter().take(split);

@@ -8,8 +8,8 @@
 //! }
 //! ```
 //!
-//! Fields are known by their names and come in any order. Values are not looked at: the arrays are those
-//! of the struct, shredded as they are stored.
+//! Fields are recognized by their names, in any order. Values are not inspected: the arrays are those of the
+//! struct, shredded as they are stored.
 
 use std::sync::Arc;
 
@@ -19,25 +19,25 @@ use herringbone_format::{Error, LogicalType, Result};
 use super::{AnnotatedField, ExtensionField, ExtensionMapping, StoredField, extended};
 use crate::LOGICAL_TYPE_KEY;
 
-/// The name of the Arrow extension type that VARIANT groups become.
+/// The name of the Arrow extension type for VARIANT groups.
 ///
-/// Its storage is the struct that is stored, `typed_value` included where values are shredded. A struct of
-/// this name is written as VARIANT, of version 1 of the specification. `herringbone-variant` makes arrays
-/// of unshredded values from it, and shreds.
+/// Its storage is the stored struct, including `typed_value` if values are shredded. A struct of this name is
+/// written as VARIANT, version 1 of the specification. `herringbone-variant` makes arrays of unshredded values
+/// from it, and shreds.
 pub const VARIANT_EXTENSION_NAME: &str = "arrow.parquet.variant";
-/// The name that older writers gave it.
+/// The name used by older writers.
 const OLD_EXTENSION_NAME: &str = "parquet.variant";
 
 /// The version of the specification.
 const VERSION: i8 = 1;
-/// Objects and arrays within each other that are looked at.
+/// The maximum nesting of objects and arrays that is inspected.
 const MAX_DEPTH: usize = 100;
 
 #[derive(Debug)]
 pub(super) struct Variant;
 
 impl ExtensionMapping for Variant {
-    /// A part of a variant is none: it is a struct without a name.
+    /// Maps whole variants only. A part of a variant becomes a struct without an extension name.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
         let version = match stored.logical_type() {
             Some(LogicalType::Variant {
@@ -63,7 +63,7 @@ impl ExtensionMapping for Variant {
         Ok(field.map(ExtensionField::of_storage))
     }
 
-    /// Unshredded values are REQUIRED, as the specification wants them, also where Arrow lets them be null.
+    /// Makes unshredded values REQUIRED, as the specification demands, even if the Arrow field is nullable.
     fn to_parquet(&self, field: &Field) -> Result<Option<AnnotatedField>> {
         let name = field.extension_type_name();
         if !matches!(name, Some(VARIANT_EXTENSION_NAME | OLD_EXTENSION_NAME)) {
@@ -99,7 +99,7 @@ fn refused(why: &str) -> Error {
     Error::argument(format!("the field cannot be written as a variant: {why}"))
 }
 
-/// Why a type is not that of the struct of a variant; `None` where it is.
+/// Returns the reason why a type is not the struct of a variant, or `None` if it is one.
 fn misfit(data_type: &DataType) -> Option<&'static str> {
     let DataType::Struct(fields) = data_type else {
         return Some("it is stored as a struct");
@@ -116,7 +116,7 @@ fn misfit(data_type: &DataType) -> Option<&'static str> {
     misfit_of_group(others, 0)
 }
 
-/// The same of `value` and `typed_value`: of the variant itself, a field or elements.
+/// Checks `value` and `typed_value`, of the variant itself, of a field or of elements.
 fn misfit_of_group<'a>(
     fields: impl Iterator<Item = &'a FieldRef>,
     depth: usize,
@@ -142,7 +142,7 @@ fn misfit_of_group<'a>(
     }
 }
 
-/// The same of what values are shredded into.
+/// Checks the type that values are shredded into.
 fn misfit_of_typed(data_type: &DataType, depth: usize) -> Option<&'static str> {
     use DataType as T;
     let group = |field: &FieldRef| match field.data_type() {
@@ -174,7 +174,7 @@ fn is_binary(data_type: &DataType) -> bool {
     matches!(data_type, Binary | LargeBinary | BinaryView)
 }
 
-/// The type within dictionaries and runs.
+/// Returns the type inside dictionaries and runs.
 fn values(mut data_type: &DataType) -> &DataType {
     loop {
         data_type = match data_type {

@@ -1,4 +1,4 @@
-//! Which extension type a field that is written has.
+//! Finds the extension type of a written field.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use herringbone_format::Result;
 
 use super::{AnnotatedField, BUILTIN, ExtensionMapping};
 
-/// How a field is stored if an extension type knows it: the first that does counts.
+/// Returns the stored form of a field according to the first extension type that recognizes it.
 pub(crate) fn to_parquet(
     types: &[Arc<dyn ExtensionMapping>],
     field: &Field,

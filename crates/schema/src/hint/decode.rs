@@ -1,15 +1,15 @@
-//! From base64 text to hints.
+//! Decodes base64 text to hints.
 //!
 //! ```text
 //! base64( [0xFFFFFFFF]  i32 length  flatbuffer Message { Schema } )
 //!          absent in files of old writers
 //! ```
 //!
-//! A file may have many more columns than somebody reads. So the fields at the top are decoded one at
-//! a time, when they are asked for, and damage in one is no damage to the others.
+//! A file may have many more columns than a caller reads. So the top-level fields are decoded one at a time, on
+//! demand, and damage in one does not affect the others.
 //!
-//! What looking at the bytes does not exclude is one table that many others refer to, so that few
-//! bytes unfold to a huge tree. A budget that the length of the message justifies stops that.
+//! Bounds checks do not rule out that many tables refer to the same one, so that a few bytes unfold to a huge
+//! tree. A budget derived from the length of the message prevents that.
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -27,14 +27,14 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
         .with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The bytes that the text of `ARROW:schema` stands for.
+/// Decodes the base64 text of `ARROW:schema`.
 pub(crate) fn bytes_of(text: &str) -> Result<Vec<u8>, String> {
     BASE64
         .decode(text.trim())
         .map_err(|_| "it is not base64".to_owned())
 }
 
-/// The Arrow schema as a file holds it, its fields still encoded.
+/// The Arrow schema in a file, with its fields still encoded.
 pub(crate) struct ArrowSchemaHint<'a> {
     pub(crate) metadata: Vec<(String, String)>,
     fields: Tables<'a>,
@@ -44,11 +44,11 @@ pub(crate) struct ArrowSchemaHint<'a> {
 impl<'a> ArrowSchemaHint<'a> {
     /// Finds the schema in the bytes of `ARROW:schema`.
     ///
-    /// **Errors**: why the whole hint is of no use. A field of a type that is not known is
+    /// **Errors**: the reason why the whole hint is unusable. A field of an unknown type is
     /// [`HintKind::Foreign`] instead.
     ///
-    /// **Limits**: a field for each eight bytes of the message, and at least four times its length
-    /// in names and metadata.
+    /// **Limits**: a field for each eight bytes of the message, and at least four times its length in names and
+    /// metadata.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, String> {
         let message = message(bytes).ok_or("its length is wrong")?;
         let root = Table::root(message)?;
@@ -65,15 +65,15 @@ impl<'a> ArrowSchemaHint<'a> {
         })
     }
 
-    /// Whether the field at `place` is there and has this name.
+    /// Returns true if the field at `place` exists and has this name.
     ///
-    /// **Errors**: why the field is of no use.
+    /// **Errors**: the reason why the field is unusable.
     pub(crate) fn has_name(&self, place: usize, name: &str) -> Result<bool, String> {
         Ok(place < self.fields.len() && self.name(place)? == Some(name.as_bytes()))
     }
 
-    /// The names of the fields, as far as they are sound and unfold to no more than the message
-    /// justifies.
+    /// Returns the names of the fields. A name is `None` if it is invalid, or if the names unfold to more than
+    /// the message's length justifies.
     pub(crate) fn names(&self) -> Vec<Option<&'a [u8]>> {
         let mut decoder = self.decoder.clone();
         let names = (0..self.fields.len()).map(|place| {
@@ -85,7 +85,7 @@ impl<'a> ArrowSchemaHint<'a> {
 
     /// Decodes the field at `place`.
     ///
-    /// **Errors**: why it is of no use.
+    /// **Errors**: the reason why it is unusable.
     pub(crate) fn field(&mut self, place: usize) -> Result<Hint, String> {
         self.decoder.field(self.fields.get(place)?, 0)
     }
@@ -95,7 +95,7 @@ impl<'a> ArrowSchemaHint<'a> {
     }
 }
 
-/// The flatbuffer, without the marker and the length before it.
+/// Returns the flatbuffer, without the marker and the length before it.
 fn message(bytes: &[u8]) -> Option<&[u8]> {
     const CONTINUATION: [u8; 4] = [0xFF; 4];
     let bytes = bytes.strip_prefix(&CONTINUATION).unwrap_or(bytes);
@@ -110,9 +110,9 @@ struct Decoder {
 }
 
 impl Decoder {
-    /// Deeper fields than other readers of flatbuffers let pass.
+    /// The maximum depth of fields, which is deeper than other flatbuffer readers allow.
     const MAX_DEPTH: usize = 64;
-    /// Names and metadata that need no justification: writers may share strings.
+    /// The number of bytes of names and metadata that are always allowed, as writers may share strings.
     const TEXT_FLOOR: usize = 1 << 20;
 
     fn new(message_bytes: usize) -> Self {
@@ -165,7 +165,7 @@ impl Decoder {
             None => None,
             Some(dictionary) => {
                 let key = match dictionary.table(ipc::DictionaryEncoding::VT_INDEXTYPE)? {
-                    // 32 bits where the writer did not say.
+                    // 32 bits if the writer did not specify the type.
                     None => Some(DataType::Int32),
                     Some(int) => integer(int)?,
                 };
@@ -189,7 +189,7 @@ impl Decoder {
     fn kind(&mut self, field: Table<'_>, depth: usize) -> Result<HintKind, String> {
         let name = ipc::Type(field.u8(ipc::Field::VT_TYPE_TYPE)?);
         let children = self.children(field, depth)?;
-        // What there is to say of a type beyond its name.
+        // The parameters of the type.
         let Some(details) = field.table(ipc::Field::VT_TYPE_)? else {
             return Ok(HintKind::Foreign(type_name(name)));
         };
@@ -257,7 +257,7 @@ fn runs(children: Vec<Hint>) -> Option<HintKind> {
 /// Returns the name of a type that Arrow does not have.
 fn describe(name: ipc::Type, details: Table<'_>) -> Result<String, Invalid> {
     if name == ipc::Type::Int {
-        // Polars has integers of 128 bits.
+        // Polars has 128-bit integers.
         let bit_width = details.i32_or(ipc::Int::VT_BITWIDTH, 0)?;
         let sign = match details.bool(ipc::Int::VT_IS_SIGNED)? {
             true => "",
@@ -275,7 +275,7 @@ fn type_name(name: ipc::Type) -> String {
     )
 }
 
-/// The type of a field without fields of its own, if it is known.
+/// Returns the type of a field without child fields, if it is known.
 fn leaf(name: ipc::Type, details: Table<'_>) -> Result<Option<DataType>, Invalid> {
     Ok(Some(match name {
         ipc::Type::Null => DataType::Null,
@@ -346,7 +346,7 @@ fn temporal(name: ipc::Type, details: Table<'_>) -> Result<Option<DataType>, Inv
             let unit = unit_at(ipc::Timestamp::VT_UNIT, ipc::TimeUnit::SECOND)?;
             let zone = details.text(ipc::Timestamp::VT_TIMEZONE)?;
             let zone = zone.map(str::from_utf8).transpose().map_err(|_| Invalid)?;
-            // No zone and an empty one are the same.
+            // An empty zone means no zone.
             let zone = zone.filter(|zone| !zone.is_empty());
             unit.map(|unit| DataType::Timestamp(unit, zone.map(Into::into)))
         }
@@ -402,7 +402,7 @@ mod tests {
 
     use super::*;
 
-    /// What comes of a list of structs of three columns, seven letters of names, under a budget.
+    /// Decodes a list of structs of three columns, with seven letters of names, under a budget.
     fn under(fields_left: usize, text_left: usize) -> Result<Hint, String> {
         let columns = ["x", "y", "z"].map(|name| Field::new(name, DataType::Int32, true));
         let item = Field::new("item", DataType::Struct(Vec::from(columns).into()), true);

@@ -1,11 +1,12 @@
-//! The Arrow schema for ourselves, where that for everybody cannot say all.
+//! The exact Arrow schema for Herringbone itself, if the one for all readers cannot express everything.
 //!
-//! Readers that trust `ARROW:schema` take groups in dictionaries, or decimals of negative scale, for
-//! an error. So it says how these are stored, and the schema as it was lies beside it, under
-//! [`EXACT_SCHEMA_KEY`]. So does one with ordered dictionaries of anything but text and bytes: only of
-//! these do all writers keep the order that they promise. Libraries copy keys that they do not know into files that they write from
-//! the data; so that nothing outdated is believed, the exact schema names the `ARROW:schema` it
-//! belongs to:
+//! Readers that trust `ARROW:schema` treat groups in dictionaries, or decimals of negative scale, as an error.
+//! So `ARROW:schema` has the stored form of these, and [`EXACT_SCHEMA_KEY`] has the original schema next to it.
+//! Schemas with ordered dictionaries of anything but text and bytes are treated the same: only for text and
+//! bytes do all writers keep the order that they promise.
+//!
+//! Libraries copy unknown keys into files that they write from the data. To detect an outdated exact schema, it
+//! contains a digest of the `ARROW:schema` it belongs to:
 //!
 //! ```text
 //! FNV-1a of the text of ARROW:schema, 16 hexadecimal digits   space   text as that of ARROW:schema
@@ -15,20 +16,20 @@ use herringbone_format::KeyValue;
 
 use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY};
 
-/// The value of [`EXACT_SCHEMA_KEY`] beside an `ARROW:schema`; both as base64 text.
+/// Returns the value of [`EXACT_SCHEMA_KEY`] for an `ARROW:schema`. Both schemas are base64 text.
 pub(crate) fn exact_value(arrow_schema: &str, exact: &str) -> String {
     format!("{:016x} {exact}", digest(arrow_schema))
 }
 
-/// An Arrow schema in the form that files have it in.
+/// An Arrow schema in its stored form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SchemaText<'a> {
     pub(crate) base64: &'a str,
-    /// Whether it is ours, so that all of it is meant.
+    /// True if Herringbone wrote it or the caller gave it, so that all of it is meant.
     pub(crate) is_exact: bool,
 }
 
-/// The most exact Arrow schema among the file's metadata.
+/// Returns the most exact Arrow schema in the file's metadata.
 pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     let value = |key| {
         let pair = key_values.iter().find(|pair| pair.key == key);
@@ -36,7 +37,7 @@ pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     };
     let arrow_schema = value(ARROW_SCHEMA_KEY)?;
     let exact = value(EXACT_SCHEMA_KEY).and_then(|value| value.split_once(' '));
-    // Wide schemas take their time to digest, and few files have an exact one.
+    // Digesting a wide schema takes time, and few files have an exact one.
     let exact = exact.filter(|(of, _)| *of == format!("{:016x}", digest(arrow_schema)));
     Some(SchemaText {
         base64: exact.map_or(arrow_schema, |(_, exact)| exact),
@@ -44,7 +45,7 @@ pub(crate) fn most_exact(key_values: &[KeyValue]) -> Option<SchemaText<'_>> {
     })
 }
 
-/// FNV-1a in 64 bits: what differs by chance is told apart, and more is not needed.
+/// Computes the 64-bit FNV-1a hash. It detects accidental differences, and nothing more is needed.
 fn digest(text: &str) -> u64 {
     const BASIS: u64 = 0xCBF2_9CE4_8422_2325;
     const PRIME: u64 = 0x100_0000_01B3;

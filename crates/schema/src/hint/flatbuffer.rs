@@ -1,19 +1,19 @@
-//! The little of flatbuffers that a schema takes.
+//! The small subset of flatbuffers that a schema needs.
 //!
 //! ```text
 //! buffer   u32 to the root table
 //! table    i32 back to its vtable, values and offsets of its fields
-//! vtable   u16 bytes of the vtable, u16 bytes of the table, for each slot a u16: where in the table
-//!          the field is, or 0 for a field that is absent; absent slots at the end are left out
+//! vtable   u16 bytes of the vtable, u16 bytes of the table, for each slot a u16: the field's position
+//!          in the table, or 0 for an absent field; absent slots at the end are left out
 //! vector   u32 number of elements, elements
 //! text     u32 number of bytes, UTF-8
 //! ```
 //!
-//! Offsets count from where they are stored, and forward but for that of a vtable. Nothing is
-//! checked before it is looked at, so looking at a few fields of a wide schema costs little, and
-//! damage in one field is no damage to others.
+//! Offsets count from their own position, and forward, except for that of a vtable. Nothing is checked before
+//! it is accessed, so reading a few fields of a wide schema is cheap, and damage in one field does not affect
+//! the others.
 
-/// An offset that leads out of the buffer, or text that is not UTF-8.
+/// An offset that points outside the buffer, or text that is not UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Invalid;
 
@@ -25,7 +25,7 @@ impl From<Invalid> for String {
 
 type Result<T> = std::result::Result<T, Invalid>;
 
-/// A table; its slots are called by their place in the vtable, as generated code calls them.
+/// A table. Its slots are named by their position in the vtable, as in generated code.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Table<'a> {
     bytes: &'a [u8],
@@ -34,7 +34,7 @@ pub(super) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The table that a buffer is about.
+    /// Returns the root table of a buffer.
     pub(super) fn root(bytes: &'a [u8]) -> Result<Self> {
         Self::at(bytes, follow(bytes, 0)?)
     }
@@ -52,7 +52,7 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Where a field is, unless it is absent.
+    /// Returns the position of a field, unless it is absent.
     fn field(self, slot: u16) -> Result<Option<usize>> {
         let slot = usize::from(slot);
         if slot >= self.vtable.len() {
@@ -73,17 +73,17 @@ impl<'a> Table<'a> {
         Ok(self.u8(slot)? != 0)
     }
 
-    /// A byte, 0 where it is absent.
+    /// Returns a byte, or 0 if it is absent.
     pub(super) fn u8(self, slot: u16) -> Result<u8> {
         Ok(self.scalar(slot)?.map_or(0, u8::from_le_bytes))
     }
 
-    /// An integer of 16 bits, or what it is where it is absent.
+    /// Returns a 16-bit integer, or `absent` if it is absent.
     pub(super) fn i16_or(self, slot: u16, absent: i16) -> Result<i16> {
         Ok(self.scalar(slot)?.map_or(absent, i16::from_le_bytes))
     }
 
-    /// An integer of 32 bits, or what it is where it is absent.
+    /// Returns a 32-bit integer, or `absent` if it is absent.
     pub(super) fn i32_or(self, slot: u16, absent: i32) -> Result<i32> {
         Ok(self.scalar(slot)?.map_or(absent, i32::from_le_bytes))
     }
@@ -94,7 +94,7 @@ impl<'a> Table<'a> {
             .transpose()
     }
 
-    /// A text, which is not known yet to be UTF-8.
+    /// Returns a text, not yet checked to be UTF-8.
     pub(super) fn text(self, slot: u16) -> Result<Option<&'a [u8]>> {
         let Some(at) = self.field(slot)? else {
             return Ok(None);
@@ -103,7 +103,7 @@ impl<'a> Table<'a> {
         rest.get(..length).map(Some).ok_or(Invalid)
     }
 
-    /// A vector of tables; empty where it is absent.
+    /// Returns a vector of tables, empty if it is absent.
     pub(super) fn tables(self, slot: u16) -> Result<Tables<'a>> {
         let Some(at) = self.field(slot)? else {
             return Ok(Tables::default());
@@ -120,7 +120,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Tables side by side.
+/// A vector of tables.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tables<'a> {
     bytes: &'a [u8],
@@ -133,7 +133,7 @@ impl<'a> Tables<'a> {
         self.length
     }
 
-    /// The table at a place below [`Self::len`].
+    /// Returns the table at an index below [`Self::len`].
     pub(super) fn get(self, index: usize) -> Result<Table<'a>> {
         let at = self.start + 4 * index.min(self.length);
         Table::at(self.bytes, follow(self.bytes, at)?)
@@ -144,14 +144,15 @@ impl<'a> Tables<'a> {
     }
 }
 
-/// The length of the vector or text that the offset at `at` leads to, and what lies behind.
+/// Returns the length of the vector or text at the target of the offset at `at`, and the bytes after that
+/// length.
 fn vector(bytes: &[u8], at: usize) -> Result<(usize, &[u8])> {
     let rest = bytes.get(follow(bytes, at)?..).ok_or(Invalid)?;
     let (length, rest) = rest.split_first_chunk().ok_or(Invalid)?;
     Ok((u32::from_le_bytes(*length) as usize, rest))
 }
 
-/// Where the offset at `at` leads to, which may be out of the buffer.
+/// Returns the target of the offset at `at`, which may lie outside the buffer.
 fn follow(bytes: &[u8], at: usize) -> Result<usize> {
     let offset = u32::from_le_bytes(array(bytes, at)?) as usize;
     at.checked_add(offset).ok_or(Invalid)

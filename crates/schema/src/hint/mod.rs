@@ -1,10 +1,10 @@
-//! The Arrow schema that a writer left in the file: what Parquet has no word for.
+//! The Arrow schema that a writer left in the file, with the properties that Parquet cannot express.
 //!
-//! Writers of Arrow data keep the schema they started from under `ARROW:schema`. It is a hint and no
-//! more: the file may have been written by one library and annotated by another, with types that
-//! this one does not know. So it is decoded field by field into [`Hint`]s ([`decode`]), and each is
-//! taken only where what the file stores can be read that way ([`restore`]). Whatever does not fit
-//! is left out with a warning; nothing in a hint makes a file unreadable.
+//! Writers of Arrow data store their original schema under `ARROW:schema`. It is only a hint: the file may have
+//! been written by one library and annotated by another, with types that this library does not know. So it is
+//! decoded field by field into [`Hint`]s ([`decode`]). Each hint is applied only if the stored values can be
+//! read that way ([`restore`]). Anything that does not fit is left out with a warning. Nothing in a hint makes
+//! a file unreadable.
 
 mod decode;
 mod exact;
@@ -22,16 +22,16 @@ pub(crate) use exact::{SchemaText, exact_value, most_exact};
 pub(crate) use restore::{HintedDictionary, Restore};
 pub(crate) use value::restored;
 
-/// One Arrow field as a file holds it.
+/// One Arrow field of a file's hint.
 #[derive(Debug)]
 pub(crate) struct Hint {
     pub(crate) name: Option<String>,
     pub(crate) nullable: bool,
     pub(crate) metadata: Vec<(String, String)>,
     pub(crate) kind: HintKind,
-    /// The type of the keys, where the field was dictionary encoded; `kind` is that of the values.
+    /// The type of the keys if the field was dictionary encoded. `kind` is then that of the values.
     pub(crate) dictionary_key: Option<DataType>,
-    /// Whether the order of the dictionary's values means something.
+    /// True if the order of the dictionary's values is meaningful.
     pub(crate) is_ordered: bool,
 }
 
@@ -46,11 +46,11 @@ pub(crate) enum HintKind {
         sorted: bool,
     },
     RunEndEncoded {
-        /// Of a type that run ends may have.
+        /// A type that is allowed for run ends.
         run_ends: Box<Hint>,
         values: Box<Hint>,
     },
-    /// A type that this version does not know, or that does not hold together.
+    /// A type that this version does not know, or that is inconsistent.
     Foreign(String),
 }
 
@@ -64,7 +64,7 @@ pub(crate) enum ListKind {
 }
 
 impl Hint {
-    /// The Arrow field.
+    /// Returns the Arrow field.
     fn to_field(&self, default_name: &str, data_type: DataType, nullable: bool) -> FieldRef {
         let name = self.name.as_deref().unwrap_or(default_name);
         let metadata: HashMap<String, String> = self.metadata.iter().cloned().collect();

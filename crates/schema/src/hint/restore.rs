@@ -1,4 +1,4 @@
-//! Takes from the hints what fits the fields of the file.
+//! Applies the hints that fit the fields of the file.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -16,7 +16,7 @@ use crate::{
     ListLayout, Node, NodeKind, ParquetSchema, SchemaOptions,
 };
 
-/// What a hint says of a dictionary, but for its values.
+/// The hint for a dictionary, without its values.
 pub(crate) struct HintedDictionary {
     pub(crate) key: DataType,
     pub(crate) is_ordered: bool,
@@ -26,12 +26,12 @@ pub(crate) struct HintedDictionary {
 pub(crate) struct Restore<'a> {
     schema: &'a ParquetSchema,
     options: &'a SchemaOptions,
-    /// By node: its annotation is ignored, and so is the hint, which agrees with it.
+    /// By node: true if its annotation is ignored. The hint agrees with the annotation, so it is ignored too.
     ignored: &'a [bool],
-    /// Whether the hints are our own or the caller's, which promise no more than the file holds.
+    /// True if the hints come from Herringbone or the caller. Those promise no more than the file contains.
     pub(crate) is_exact: bool,
     pub(crate) warnings: &'a mut Warnings,
-    /// By leaf: what is known of columns that were dictionaries in Arrow.
+    /// By leaf: the hinted dictionary of columns that were dictionaries in Arrow.
     pub(crate) dictionaries: HashMap<usize, HintedDictionary>,
 }
 
@@ -52,8 +52,8 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Applies the hints to the fields at the top, each with its place among all of the file: as
-    /// [`Self::fields`] does, and only the hints of these fields are decoded.
+    /// Applies the hints to the top-level fields, each given with its position among all top-level fields of
+    /// the file. Fields are matched as in [`Self::fields`], and only the hints of these fields are decoded.
     pub(crate) fn schema(
         &mut self,
         places: &[usize],
@@ -83,7 +83,7 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Applies the hints to fields side by side: by place where the names agree, else by name.
+    /// Applies the hints to sibling fields: by position if the names agree, otherwise by name.
     fn fields(&mut self, nodes: &mut [Node], hints: &[Hint]) {
         let mut by_name = None;
         for (place, node) in nodes.iter_mut().enumerate() {
@@ -104,10 +104,10 @@ impl<'a> Restore<'a> {
         }
     }
 
-    /// Applies a hint to a field; its name is the caller's to restore.
+    /// Applies a hint to a field. Restoring its name is up to the caller.
     fn node(&mut self, node: &mut Node, outer: &Hint) {
         if self.ignored.get(node.schema_node) == Some(&true) {
-            // What is in a map keeps its hints.
+            // The contents of a map keep their hints.
             if let (NodeKind::List { child, .. }, HintKind::Map { entries, .. }) =
                 (&mut node.kind, &outer.kind)
             {
@@ -126,7 +126,7 @@ impl<'a> Restore<'a> {
                     && let Some(ArrowWrapper::Dictionary { key }) =
                         wrappers.pop_if(|wrapper| is_dictionary(wrapper))
                 {
-                    // Other writers keep the order of text and bytes alone, and none that of runs.
+                    // Other writers keep the order only of text and bytes, and never that of runs.
                     let leaf_type = self.schema.leaves()[leaf].physical_type;
                     let keeps_order = self.is_exact || leaf_type == Type::ByteArray;
                     let is_ordered = outer.is_ordered && wrappers.is_empty() && keeps_order;
@@ -188,7 +188,7 @@ impl<'a> Restore<'a> {
         ) {
             wrappers.retain(|wrapper| !is_dictionary(wrapper));
         }
-        // Only the values of runs can be null, so the file may rule nulls out where the field does not.
+        // Only the values of runs can be null, so the file may exclude nulls even if the field does not.
         let has_runs = wrappers
             .iter()
             .any(|wrapper| matches!(wrapper, ArrowWrapper::RunEnds { .. }));
@@ -198,7 +198,8 @@ impl<'a> Restore<'a> {
         node.wrappers = wrappers;
     }
 
-    /// The child of a list or an entry of a map: its place says who it is, its name is free.
+    /// Applies a hint to the child of a list or an entry of a map. It is identified by its position, and its
+    /// name is free.
     fn named(&mut self, node: &mut Node, hint: &Hint) {
         if let Some(name) = &hint.name {
             node.set_name(name);
@@ -206,7 +207,7 @@ impl<'a> Restore<'a> {
         self.node(node, hint);
     }
 
-    /// The entries of a map: key and value by place.
+    /// Applies a hint to the entries of a map, key and value by position.
     fn entries(&mut self, entries: &mut Node, hint: &Hint) {
         let (NodeKind::Struct(fields), HintKind::Struct(hints)) = (&mut entries.kind, &hint.kind)
         else {
@@ -222,7 +223,7 @@ impl<'a> Restore<'a> {
         self.merge_metadata(entries, &hint.metadata, true);
     }
 
-    /// Takes the type of a column's values, and adds the wrappers that this takes.
+    /// Applies the hinted type of a column's values, and adds the wrappers that it needs.
     fn leaf(
         &mut self,
         node: &mut Node,
@@ -249,8 +250,8 @@ impl<'a> Restore<'a> {
         true
     }
 
-    /// Adds a hint's metadata. What the file itself says stays; an extension type comes whole, and
-    /// only where the field has the storage that the hint speaks of.
+    /// Adds a hint's metadata. Metadata from the file itself stays. An extension type is taken as a whole, and
+    /// only if the field has the hinted storage.
     fn merge_metadata(&self, node: &mut Node, hint: &[(String, String)], fits: bool) {
         if hint.is_empty() {
             return;
@@ -269,7 +270,7 @@ impl<'a> Restore<'a> {
         );
         for (key, value) in hint {
             let refused = match key.as_str() {
-                // The file says this; the hint may say it with more words.
+                // The file decides this. A hint counts only if it agrees.
                 LOGICAL_TYPE_KEY => {
                     stored.as_ref().map(ToString::to_string).as_ref() != Some(value)
                 }
@@ -280,7 +281,7 @@ impl<'a> Restore<'a> {
                 metadata.insert(key.clone(), value.clone());
             }
         }
-        // Its metadata, which should be absent, is written as an empty string by some.
+        // Some writers add an empty string as its metadata, which should be absent.
         let is_uuid =
             metadata.get(EXTENSION_TYPE_NAME_KEY).map(String::as_str) == Some("arrow.uuid");
         if is_uuid && !self.is_exact {
@@ -322,9 +323,9 @@ impl<'a> Restore<'a> {
     }
 }
 
-/// The dictionaries and runs around a field, from the outside in, and the field within.
+/// Returns the dictionaries and runs around a field, from the outside in, and the field inside.
 ///
-/// An array of runs has its nulls among the values, so these may be null where the field may.
+/// An array of runs has its nulls among the values, so these may be null if the field may.
 fn wrappers(outer: &Hint, nullable: bool) -> (Vec<ArrowWrapper>, &Hint) {
     let mut wrappers = Vec::new();
     let mut hint = outer;
@@ -332,7 +333,7 @@ fn wrappers(outer: &Hint, nullable: bool) -> (Vec<ArrowWrapper>, &Hint) {
     loop {
         if let Some(key) = &hint.dictionary_key {
             wrappers.push(ArrowWrapper::Dictionary { key: key.clone() });
-            // Null slots have no key: no value needs to be null.
+            // Null slots have no key, so no value needs to be null.
             nullable = false;
         }
         let HintKind::RunEndEncoded { run_ends, values } = &hint.kind else {
@@ -354,7 +355,7 @@ fn is_dictionary(wrapper: &ArrowWrapper) -> bool {
     matches!(wrapper, ArrowWrapper::Dictionary { .. })
 }
 
-/// Whether the fields are the column that is written for a struct without any.
+/// Returns true if the fields are the single column that is written for a struct without fields.
 fn stands_for_no_fields(fields: &[Node]) -> bool {
     match fields {
         [only] => only.field.name() == EMPTY_STRUCT_CHILD && only.field.data_type().is_null(),
@@ -362,7 +363,7 @@ fn stands_for_no_fields(fields: &[Node]) -> bool {
     }
 }
 
-/// Where each name is; nowhere if it is in several places.
+/// Returns the position of each name, or `None` if the name occurs several times.
 fn unique<N: Eq + Hash>(names: impl IntoIterator<Item = Option<N>>) -> HashMap<N, Option<usize>> {
     let mut by_name = HashMap::new();
     for (place, name) in names.into_iter().enumerate() {

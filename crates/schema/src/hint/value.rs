@@ -1,4 +1,4 @@
-//! Whether the values of a column can be read as a hint says.
+//! Checks whether the values of a column can be read as hinted.
 
 use std::sync::Arc;
 
@@ -7,10 +7,10 @@ use herringbone_format::Type;
 
 use crate::{ArrowWrapper, ByteLayout, Conversion, SchemaOptions};
 
-/// The type that a column takes: the hint's, something between, or the file's where the hint says
-/// nothing of use. None when the two contradict each other.
+/// Returns the type of a column: the hint's, something in between, or the file's if the hint adds nothing
+/// usable. Returns `None` if the two contradict each other.
 ///
-/// `file` is the type that the file alone gives the column, under the same options.
+/// `file` is the column's type from the file alone, under the same options.
 pub(crate) fn restored(
     file: &DataType,
     hint: &DataType,
@@ -30,7 +30,7 @@ pub(crate) fn restored(
             ByteLayout::LargeOffsets | ByteLayout::Views => same(file),
         },
         (T::Timestamp(..), T::Timestamp(..)) => timestamp(file, hint, physical, options),
-        // Writers store what Parquet has no type for as plain integers.
+        // Writers store types that Parquet lacks as plain integers.
         (T::Int64, T::Timestamp(..) | T::Duration(_) | T::Time64(_) | T::Date64)
         | (T::Int32, T::Time32(_) | T::Date32) => same(hint),
         (T::Time32(TimeUnit::Millisecond), T::Time32(TimeUnit::Second)) => {
@@ -52,8 +52,8 @@ pub(crate) fn restored(
     }
 }
 
-/// The wrapper between a decimal of the scale 0 in the file and one of a negative scale: it has as many
-/// digits less as the scale has zeros.
+/// Returns the wrapper between a decimal of scale 0 in the file and one of a negative scale. The negated scale
+/// is the number of digits by which the latter is shorter.
 pub(super) fn negative_scale(file: &DataType, hint: &DataType) -> Option<ArrowWrapper> {
     let (_, precision, 0) = decimal(file)? else {
         return None;
@@ -70,7 +70,7 @@ pub(super) fn negative_scale(file: &DataType, hint: &DataType) -> Option<ArrowWr
     })
 }
 
-/// The digits that the width can hold, precision and scale.
+/// Returns the number of digits that fit the type's width, the precision and the scale.
 fn decimal(data_type: &DataType) -> Option<(u8, u8, i8)> {
     match *data_type {
         DataType::Decimal32(precision, scale) => Some((9, precision, scale)),
@@ -81,8 +81,8 @@ fn decimal(data_type: &DataType) -> Option<(u8, u8, i8)> {
     }
 }
 
-/// The file knows the unit and whether values are instants; the hint knows the name of the zone,
-/// and seconds, which Parquet stores as milliseconds.
+/// Combines two timestamp types. The file determines the unit and whether values are instants. The hint
+/// determines the name of the zone, and seconds, which Parquet stores as milliseconds.
 fn timestamp(
     file: &DataType,
     hint: &DataType,
@@ -107,7 +107,7 @@ fn timestamp(
     let zone: Option<Arc<str>> = match (zone, hint_zone) {
         (Some(_), Some(named)) => Some(named.clone()),
         (zone, None) => zone.clone(),
-        // The file says that these are no instants.
+        // According to the file, these are not instants.
         (None, Some(_)) => return None,
     };
     Some(match (unit, hint_unit) {

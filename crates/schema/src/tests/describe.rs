@@ -4,7 +4,7 @@ use herringbone_arrow::schema::{DataType, Field};
 
 use crate::{ArrowMapping, Node, NodeKind};
 
-/// `name: type`, ` not null` where it is, and `{key=value}` where there is metadata.
+/// Prints `name: type`, ` not null` if the field is not nullable, and `{key=value}` for each pair of metadata.
 pub(crate) fn describe(mapping: &ArrowMapping) -> String {
     let schema = &mapping.schema;
     let nodes: Vec<_> = mapping.fields.iter().map(|node| &node.field).collect();
@@ -51,7 +51,7 @@ fn data_type(data_type: &DataType) -> String {
     }
 }
 
-/// Each node's field has the fields of the nodes below it.
+/// Checks that each node's field has the fields of the nodes below it.
 fn check(node: &Node) {
     match (&node.kind, node.field.data_type()) {
         (NodeKind::Leaf { .. }, data_type) => {
@@ -85,7 +85,7 @@ fn is_dictionary(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Dictionary(..))
 }
 
-/// The levels of a field: `def_level`, `?` where the file can hold nulls, then in brackets
+/// Prints the levels of a field: `def_level`, then `?` if the file can contain nulls. In brackets follow
 /// `rep_level/element_def` of a list or map and its child, or the fields of a struct.
 pub(crate) fn levels(node: &Node) -> String {
     let nullable = if node.nullable { "?" } else { "" };

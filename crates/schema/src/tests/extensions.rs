@@ -1,4 +1,4 @@
-//! Which fields extension types are asked about, with what, and who is heard.
+//! The fields that extension types are tried on, their arguments, and the order in which they win.
 
 use std::sync::{Arc, Mutex};
 
@@ -12,7 +12,8 @@ use crate::{
     StoredField, to_arrow_extended,
 };
 
-/// Notes what it is asked about; groups named `g…` become text, UUIDs numbers, `bad` is an error.
+/// An extension type that records its calls. Groups named `g…` become text, UUIDs become numbers, `bad` is an
+/// error.
 #[derive(Debug, Default)]
 struct Noting(Mutex<Vec<String>>);
 
@@ -55,7 +56,7 @@ fn extended(
     to_arrow_extended(schema, &[pair], options, projection, extensions)
 }
 
-/// The fields as text, and what was asked.
+/// Returns the fields as text, and the recorded calls.
 fn noted(fields: &str, options: &SchemaOptions, projection: &Projection) -> (String, Vec<String>) {
     let noting = Arc::new(Noting::default());
     let extensions = ReadExtensions {
@@ -78,7 +79,7 @@ fn fields_are_asked_about_once_and_from_the_inside_out() {
     );
     assert_eq!(asked.len(), 3, "{asked:?}");
     assert_eq!(asked[..2], ["x: Int32 1", "r: Int32 1"]);
-    // The entries of maps are no fields of the file's.
+    // The entries of maps are not fields of the file.
     let (_, asked) = all("optional group m (MAP) { repeated group key_value {
         required int32 key; optional group gv { optional int32 x; } } }");
     let names: Vec<_> = asked.iter().filter_map(|it| it.split(':').next()).collect();
@@ -185,7 +186,7 @@ fn columns_take_their_storage_from_the_projection_where_they_can() {
     assert_eq!(mapping.extension_columns[0].storage, ColumnStorage::Own(0));
     assert_eq!(mapping.leaves(), [0, 1]);
     assert_eq!(mapping.schema.fields().len(), 1);
-    // It is null where the struct around it is.
+    // It is null if the struct around it is.
     assert!(mapping.storages[0].nullable && mapping.storages[0].field.is_nullable());
     for path in [&["l", "g"][..], &["r"], &["r", "x"]] {
         let error = column(path, &none).unwrap_err();

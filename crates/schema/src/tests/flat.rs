@@ -5,7 +5,7 @@ use herringbone_arrow::schema::TimeUnit;
 use super::{arrow, describe, schema};
 use crate::{ByteLayout, DictionaryOutput, SchemaOptions, to_arrow};
 
-/// The Arrow type of `optional TYPE a ANNOTATION`.
+/// Returns the Arrow type of `optional TYPE a ANNOTATION`.
 fn of(column: &str) -> String {
     let (type_, annotation) = column.split_once(' ').unwrap_or((column, ""));
     let text = arrow(&format!("optional {type_} a {annotation};"));

@@ -18,18 +18,18 @@ use crate::{ArrowMapping, ParquetSchema, SchemaOptions, to_arrow};
 pub(crate) use describe::{describe, levels};
 pub(crate) use parse::elements;
 
-/// The schema `message m { fields }`.
+/// Returns the schema `message m { fields }`.
 pub(crate) fn schema(fields: &str) -> ParquetSchema {
     let text = format!("message m {{ {fields} }}");
     ParquetSchema::new(&elements(&text), &Limits::default()).unwrap()
 }
 
-/// What the fields become under the default options, without key-value metadata.
+/// Maps the fields under the default options, without key-value metadata.
 pub(crate) fn mapped(fields: &str) -> ArrowMapping {
     to_arrow(&schema(fields), &[], &SchemaOptions::default()).unwrap()
 }
 
-/// The Arrow fields as text.
+/// Returns the Arrow fields as text.
 pub(crate) fn arrow(fields: &str) -> String {
     describe(&mapped(fields))
 }

@@ -3,7 +3,7 @@
 use super::{arrow, describe, levels, mapped, schema};
 use crate::{ListLayout, SchemaOptions, to_arrow};
 
-/// The Arrow field and the levels of a single field.
+/// Returns the Arrow field and the levels of a single field.
 fn of(field: &str) -> (String, String) {
     let mapping = mapped(field);
     (describe(&mapping), levels(&mapping.fields[0]))
@@ -41,7 +41,7 @@ fn three_levels() {
         "a: List<element: Int32 not null> not null",
         "0[1/1 1 #0]",
     );
-    // Names are free.
+    // Names do not matter.
     check(
         "optional group a (converted:LIST) { repeated group bag { optional int32 array_element; } }",
         "a: List<array_element: Int32>",
@@ -91,7 +91,7 @@ fn two_levels() {
         "a: List<list: Struct<x: List<x: Int32 not null> not null> not null>",
         "1?[1/2 2(2[2/3 3 #0])]",
     );
-    // One field, but the name says that the group is the element.
+    // One field, but the name marks the group as the element.
     check(
         "optional group a (LIST) { repeated group array { required binary str (STRING); } }",
         "a: List<array: Struct<str: Utf8 not null> not null>",
@@ -102,7 +102,7 @@ fn two_levels() {
         "my_list: List<my_list_tuple: Struct<x: Int32> not null>",
         "1?[1/2 2(3? #0)]",
     );
-    // The tuple of another list is a wrapper like any other.
+    // A group named like the tuple of another list is an ordinary wrapper.
     check(
         "optional group my_list (LIST) { repeated group other_tuple { optional int32 x; } }",
         "my_list: List<x: Int32>",
@@ -166,7 +166,7 @@ fn maps() {
         "a: Map<key_value: Struct<key: Utf8 not null, value: Int32> not null>",
         "1?{1/2 2(2 #0, 3? #1)}",
     );
-    // Names are free, the annotation of the inner group is noise.
+    // Names do not matter, and the annotation of the inner group is ignored.
     check(
         "required group a (converted:MAP) { repeated group map (MAP_KEY_VALUE) {
             required int32 str; required int32 num; } }",
@@ -180,7 +180,7 @@ fn maps() {
         "a: Map<map: Struct<key: Int32 not null, value: Int32> not null>",
         "1?{1/2 2(2 #0, 3? #1)}",
     );
-    // Arrow's keys are never null; the file's may be.
+    // Arrow's keys are never null, but the file's may be.
     check(
         "optional group a (MAP) { repeated group key_value {
             optional int32 key; optional int32 value; } }",
@@ -235,7 +235,7 @@ fn annotations_that_do_not_fit_leave_a_struct() {
         assert_eq!(describe(&mapping), expected, "{field}");
         assert_eq!(mapping.warnings.len(), 1, "{field}");
     }
-    // What annotates columns says nothing about a group.
+    // An annotation for columns has no meaning on a group.
     let mapping = mapped("optional group a (STRING) { optional int32 x; }");
     assert_eq!(describe(&mapping), "a: Struct<x: Int32>");
 }
@@ -289,7 +289,7 @@ fn variants_are_what_they_say() {
              metadata: Binary not null> {extended}"
         )
     );
-    // What is none stays a struct, and so does what a version to come may mean.
+    // An invalid variant stays a struct, and so does one of an unknown future version.
     for (version, fields) in [
         ("(1)", "required binary metadata;"),
         ("(1)", "required binary value;"),

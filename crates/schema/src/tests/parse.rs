@@ -1,14 +1,14 @@
-//! A reader of the message syntax, for tests only: it panics on what it does not know.
+//! A parser of the message syntax, for tests only: it panics on unknown input.
 //!
-//! An annotation in upper case is a LogicalType; one of the older names that no LogicalType has
-//! (`UTF8`, `INT_8`, `TIMESTAMP_MILLIS`, …) and one after `converted:` is a ConvertedType.
+//! An annotation in upper case is a LogicalType. A ConvertedType is either one of the older names without a
+//! LogicalType (`UTF8`, `INT_8`, `TIMESTAMP_MILLIS`, …) or follows `converted:`.
 
 use herringbone_format::{
     ConvertedType, EdgeInterpolationAlgorithm, LogicalType, Repetition, SchemaElement, TimeUnit,
     Type,
 };
 
-/// The elements of a schema, depth first.
+/// Returns the elements of a schema, depth first.
 pub(crate) fn elements(text: &str) -> Vec<SchemaElement> {
     let mut tokens = tokens(text);
     tokens.reverse();
@@ -20,7 +20,7 @@ pub(crate) fn elements(text: &str) -> Vec<SchemaElement> {
     elements
 }
 
-/// Words, and punctuation other than `:_.`; a word may stand in backquotes.
+/// Splits the text into words, and punctuation other than `:_.`. A word may be in backquotes.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens = Vec::new();
     let mut chars = text.chars().peekable();

@@ -1,4 +1,4 @@
-//! Projections: by name, path, leaf and field id.
+//! Projections: by name, path, leaf and field ID.
 
 use herringbone_format::ErrorKind;
 
@@ -20,7 +20,7 @@ fn file() -> ArrowMapping {
 }
 
 fn fields() -> String {
-    // The ids of groups stand before their fields.
+    // In the message syntax of the parser, a group's ID comes before its fields.
     FIELDS
         .replace("; } = 8;", "; }")
         .replace("group key {", "group key = 8 {")
@@ -123,7 +123,7 @@ fn a_name_in_the_file_comes_before_a_wrapper_left_out() {
             optional int32 element; optional int32 list; } } }",
     );
     let project = |path: &[&str]| describe(&file.project(&paths(&[path])).unwrap());
-    // Both are wrappers first, and fields of the struct where no wrapper is left to name.
+    // Both names mean wrappers first, and fields of the struct if no wrapper is left to name.
     let all = describe(&file);
     assert_eq!(project(&["l", "element"]), all);
     assert_eq!(project(&["l", "list"]), all);
@@ -155,7 +155,7 @@ fn parts_of_maps() {
         projected(&paths(&[&["m", "key", "k2"]])),
         "m: List<key: Struct<k2: Int32 not null> not null {PARQUET:field_id=8}>"
     );
-    // Keys and a part of the values.
+    // The keys and a part of the values.
     assert_eq!(
         projected(&paths(&[&["m", "key", "k1"], &["m", "value", "v1"]])),
         format!("m: Map<key_value: Struct<{keys}, value: Struct<v1: Int32>> not null>")
@@ -264,7 +264,7 @@ fn names_with_dots_are_single_parts() {
 
 #[test]
 fn repeating_names_do_not_multiply_the_search() {
-    // Ninety lists in each other, all their nodes called `x`.
+    // Nested lists with 90 nodes above the column, all called `x`.
     let mut fields = String::new();
     for _ in 0..45 {
         fields += "optional group x (LIST) { repeated group x { ";

@@ -1,4 +1,4 @@
-//! The tree itself: places, levels, text, and schemas that are none.
+//! The tree itself: positions, levels, text, and invalid schemas.
 
 use herringbone_format::{ErrorKind, Limits, Repetition, SchemaElement, Type};
 
@@ -137,7 +137,7 @@ fn a_missing_repetition_is_required() {
     assert_eq!(schema.leaves()[0].max_def_level, 0);
 }
 
-/// A column at the bottom of `depth` groups.
+/// Returns a column at the bottom of `depth` groups.
 fn chain(depth: usize) -> Vec<SchemaElement> {
     let mut elements = vec![group("g", 1); depth];
     elements.push(leaf("a"));

@@ -23,11 +23,11 @@ pub(super) struct Builder<'a> {
     pub(super) options: &'a WriteSchemaOptions,
     extensions: &'a [Arc<dyn ExtensionMapping>],
     limits: &'a Limits,
-    /// The schema to follow where the Arrow types agree with it.
+    /// The schema to follow if the Arrow types agree with it.
     pub(super) template: &'a Template,
-    /// The names from below the root to the node at hand.
+    /// The names from below the root to the current node.
     pub(super) path: Vec<String>,
-    /// The same without what Parquet wraps around elements and entries.
+    /// The path without the names that Parquet wraps around elements and entries.
     pub(super) short_path: Vec<String>,
     pub(super) elements: Vec<SchemaElement>,
     pub(super) leaves: Vec<WriteLeaf>,
@@ -37,9 +37,9 @@ pub(super) struct Builder<'a> {
 /// The place of a field in its parent.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
-    /// The name that the field has in the file.
+    /// The name of the field in the file.
     pub(super) name: &'a str,
-    /// Whether people leave the name out of paths.
+    /// True if the name is left out of short paths.
     pub(super) is_wrapper: bool,
     pub(super) nullable: bool,
     pub(super) around: Levels,
@@ -74,7 +74,7 @@ impl<'a> Builder<'a> {
         self.fields(fields, Levels::default(), self.template.fields())
     }
 
-    /// Fields side by side, and those of the template that they may follow.
+    /// Builds sibling fields, each in the form of its match in the template, if there is one.
     pub(super) fn fields(
         &mut self,
         fields: &Fields,
@@ -97,7 +97,7 @@ impl<'a> Builder<'a> {
             .collect()
     }
 
-    /// A field in its place, in the form of the template's field `like` if they agree.
+    /// Builds a field in its place, in the form of the template's field `like` if they agree.
     pub(super) fn field(
         &mut self,
         field: &FieldRef,
@@ -113,7 +113,7 @@ impl<'a> Builder<'a> {
         Ok(node)
     }
 
-    /// A field that occurs once: OPTIONAL or REQUIRED.
+    /// Builds a field that occurs once: OPTIONAL or REQUIRED.
     fn single(
         &mut self,
         field: &FieldRef,
@@ -141,13 +141,13 @@ impl<'a> Builder<'a> {
         Ok(node)
     }
 
-    /// The id of a field: its own, or that of the template.
+    /// Returns the ID of a field: its own, or else that of the template.
     pub(super) fn field_id(&self, field: &Field, like: Option<&Node>) -> Result<Option<i32>> {
         let of_template = || self.template.element(like?)?.field_id;
         Ok(self.here(field_id(field))?.or_else(of_template))
     }
 
-    /// A field whose element lacks but the type.
+    /// Builds a field whose element lacks only the type.
     pub(super) fn value(
         &mut self,
         field: &FieldRef,
@@ -207,14 +207,14 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// A field as the extension type stores it that it has, and the annotation; none where nobody knows it.
-    /// An annotation that the metadata ask for wins over that.
+    /// Returns a field as its extension type stores it, with the annotation, or `None` if no extension type
+    /// recognizes it. An annotation requested by the field's metadata overrides that annotation.
     fn extended(&self, field: &FieldRef) -> Result<Option<(FieldRef, LogicalType)>> {
         let data_type = field.data_type();
         if field.extension_type_name().is_none() {
             return Ok(None);
         }
-        // An extension type is about the values, whatever dictionary they are in.
+        // An extension type concerns the values, whatever dictionary they are in.
         let value = match (leaf_value(data_type), data_type) {
             (Some(value), _) => value,
             (None, DataType::Dictionary(..) | DataType::RunEndEncoded(..)) => return Ok(None),
@@ -296,7 +296,7 @@ impl<'a> Builder<'a> {
         if !is_wrapper {
             self.short_path.push(name.to_owned());
         }
-        // A node as deep as the limit is what reading allows.
+        // Reading allows a node exactly as deep as the limit.
         if self.path.len() > self.limits.schema_depth {
             return self.here(Err(Error::limit(
                 "schema_depth",
@@ -335,7 +335,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The type of the values behind dictionaries and runs, if it is not nested.
+/// Returns the type of the values inside dictionaries and runs, if it is not nested.
 pub(super) fn leaf_value(data_type: &DataType) -> Option<&DataType> {
     let mut value = data_type;
     loop {
@@ -348,8 +348,8 @@ pub(super) fn leaf_value(data_type: &DataType) -> Option<&DataType> {
     }
 }
 
-/// Whether arrays of the type `of` may be taken for such of the type `stored`: only names, metadata and
-/// nulls that are allowed differ.
+/// Returns true if arrays of the type `of` may be treated as arrays of the type `stored`. Only names, metadata
+/// and nullability may differ.
 fn has_layout(stored: &DataType, of: &DataType) -> bool {
     let same =
         |(stored, of): (&FieldRef, &FieldRef)| has_layout(stored.data_type(), of.data_type());
@@ -361,7 +361,7 @@ fn has_layout(stored: &DataType, of: &DataType) -> bool {
     }
 }
 
-/// Whether the field is a dictionary whose order means something, but which no dictionary page holds.
+/// Returns true if the field is an ordered dictionary whose order no dictionary page can store.
 fn loses_order(field: &Field) -> bool {
     match field.data_type() {
         DataType::RunEndEncoded(_, values) => {
@@ -378,7 +378,7 @@ fn loses_order(field: &Field) -> bool {
     }
 }
 
-/// Whether an array of the type can have nulls: runs have them among their values alone.
+/// Returns true if an array of the type can have nulls. Runs have them only among their values.
 fn may_be_null(data_type: &DataType) -> bool {
     match data_type {
         DataType::RunEndEncoded(_, values) => {
@@ -388,7 +388,7 @@ fn may_be_null(data_type: &DataType) -> bool {
     }
 }
 
-/// The field of the values of a dictionary or of runs.
+/// Returns the field of the values of a dictionary or of runs.
 fn decoded(field: &Field, data_type: &DataType) -> FieldRef {
     Arc::new(field.clone().with_data_type(data_type.clone()))
 }

@@ -30,7 +30,7 @@ impl<'a> Builder<'a> {
             ) => Some(annotation),
             Some(other) => return self.here(Err(misplaced(&other, "a struct"))),
         };
-        // The field's own annotation wins over that of the template.
+        // The field's own annotation overrides that of the template.
         let annotation = match (logical_type, like) {
             (None, Some((like, _))) => self.template.struct_annotation(like),
             (logical_type, _) => (logical_type, None),
@@ -107,8 +107,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// A list without a group of its own: a field that is REPEATED, whose element is `child` and in
-    /// the template `like`.
+    /// Builds a list without a group of its own: a REPEATED field. `child` has the element, and its counterpart
+    /// in the template.
     pub(super) fn bare_list(
         &mut self,
         field: &FieldRef,
@@ -193,8 +193,8 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// The repeated group of a list or map, as in the template if it is there; it stays in the path.
-    /// Gives the levels in it.
+    /// Builds the repeated group of a list or map, like the template's if there is one. Its name stays in the
+    /// path. Returns the levels inside it.
     fn repeated(
         &mut self,
         name: &str,
@@ -216,7 +216,7 @@ impl<'a> Builder<'a> {
         Ok(inside)
     }
 
-    /// The levels in a repeated field, which stays in the path.
+    /// Returns the levels inside a repeated field, whose name stays in the path.
     fn repeated_levels(&mut self, name: &str, is_wrapper: bool, around: Levels) -> Result<Levels> {
         self.enter(name, is_wrapper)?;
         Ok(Levels {
@@ -225,7 +225,7 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Lists and maps have their own annotations.
+    /// Rejects other annotations on lists and maps, which have their own.
     pub(super) fn unannotated(
         &self,
         field: &Field,
@@ -256,7 +256,7 @@ fn misplaced(annotation: &LogicalType, what: &str) -> Error {
     ))
 }
 
-/// The fields that are written for a struct without any.
+/// Returns the fields that are written for a struct without fields.
 pub(super) fn no_fields() -> Fields {
     Fields::from(vec![Field::new(EMPTY_STRUCT_CHILD, DataType::Null, true)])
 }

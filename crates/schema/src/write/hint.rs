@@ -1,10 +1,13 @@
 //! The Arrow schema for the file's metadata.
 //!
-//! It differs from the caller's schema in what readers that trust it take for an error, or do not look
-//! behind: decimals of negative scale are there as they are stored, as are structs without fields;
-//! list views as lists, runs as their values, and dictionaries of most types too; `arrow.uuid` is
-//! without metadata. Where that makes a difference, the
-//! caller's schema lies beside it, for ourselves.
+//! It differs from the caller's schema if readers that trust it would fail, or would not look inside:
+//!
+//! - Decimals of negative scale and structs without fields appear in their stored form.
+//! - List views appear as lists.
+//! - Runs appear as their values, and so do dictionaries of most types.
+//! - `arrow.uuid` has no metadata.
+//!
+//! If this changes anything, the caller's schema is stored next to it, for Herringbone itself.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +25,7 @@ use super::group::no_fields;
 use crate::hint::exact_value;
 use crate::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ParquetSchema, SchemaOptions, to_arrow};
 
-/// Whether the hint goes into the file.
+/// Returns true if the hint must be written to the file.
 pub(super) fn wanted(schema: &Schema, parquet: &ParquetSchema, policy: HintPolicy) -> Result<bool> {
     match policy {
         HintPolicy::All => Ok(true),
@@ -34,11 +37,13 @@ pub(super) fn wanted(schema: &Schema, parquet: &ParquetSchema, policy: HintPolic
     }
 }
 
-/// `ARROW:schema` with these pairs as its metadata, and a second pair if it does not have all of the schema.
+/// Returns the pair `ARROW:schema` with these pairs as its metadata, preceded by a second pair if it cannot
+/// express all of the schema.
 ///
-/// A pair without a value has an empty one there, as Arrow C++ reads it; of pairs with the same key, the last one counts.
+/// A pair without a value has an empty one there, as Arrow C++ reads it. Of pairs with the same key, the last
+/// one counts.
 ///
-/// **Errors**: Unsupported when the schema is larger than 2 GiB, Limit when the pairs are too large.
+/// **Errors**: Unsupported if the schema is larger than 2 GiB, Limit if the pairs are too large.
 pub(super) fn key_values<'a>(
     of: &Fields,
     metadata: impl Iterator<Item = &'a KeyValue>,
@@ -56,12 +61,12 @@ pub(super) fn key_values<'a>(
     Ok(pairs)
 }
 
-/// Bytes of metadata that a footer of 2 GiB has room for, once as they are and once in base64: 4 bytes for 3.
+/// The number of metadata bytes that fit a footer of 2 GiB, once plain and once in base64 (4 bytes for 3).
 const MAX_METADATA_BYTES: u64 = i32::MAX as u64 / 7 * 3;
 
-/// An Arrow schema in IPC form, in base64.
+/// Returns an Arrow schema in IPC form, in base64.
 ///
-/// **Errors**: Unsupported when the schema is larger than 2 GiB, Limit when its metadata are too large.
+/// **Errors**: Unsupported if the schema is larger than 2 GiB, Limit if its metadata is too large.
 pub(crate) fn arrow_schema_text(
     fields: &Fields,
     metadata: HashMap<String, String>,
@@ -92,8 +97,8 @@ pub(crate) fn arrow_schema_text(
     Ok(STANDARD.encode(bytes))
 }
 
-/// Whether there are ordered dictionaries of anything but text and bytes, whose order other writers do
-/// not keep: readers do not believe it in the schema for everybody.
+/// Returns true if there are ordered dictionaries of anything but text and bytes. Other writers do not keep
+/// their order, so readers do not trust it in the common schema.
 fn orders_numbers(field: &Field) -> bool {
     use DataType as T;
     match field.data_type() {
@@ -157,8 +162,8 @@ fn data_type(of: &DataType) -> DataType {
     }
 }
 
-/// Whether readers make dictionaries of the type where the hint says so; some refuse the file where
-/// it says so of others, or of these in another physical type than the usual one.
+/// Returns true if readers make dictionaries of the type when hinted. For other types, or for these in an
+/// unusual physical type, some readers refuse the file.
 fn has_common_dictionaries(of: &DataType) -> bool {
     use DataType as T;
     match of {
@@ -168,7 +173,7 @@ fn has_common_dictionaries(of: &DataType) -> bool {
     }
 }
 
-/// A decimal as it is stored, as narrow as before where that is possible.
+/// Returns a decimal in its stored form, as narrow as before if possible.
 fn decimal(precision: u8, scale: i8, max_precision: u8, of: &DataType) -> DataType {
     match stored_decimal(precision, scale, max_precision) {
         Ok((precision @ ..=9, _, _)) if max_precision <= 9 => DataType::Decimal32(precision, 0),

@@ -1,8 +1,8 @@
-//! Keys of dictionaries, as wide as the values of the file need them.
+//! Widens dictionary keys to fit the values of the file.
 //!
-//! Each array that is written has its own dictionary, and its keys are wide enough for that. The file has one dictionary for
-//! each column chunk, with the values of all of them. Readers that trust the Arrow schema of the file fail where its keys
-//! are too narrow for those.
+//! Each written array has its own dictionary, and its keys are wide enough for that. The file has one
+//! dictionary per column chunk, with the values of all those arrays. Readers that trust the Arrow schema of the
+//! file fail if its keys are too narrow for that dictionary.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields};
 
 use super::{WriteKind, WriteNode};
 
-/// The fields with keys that tell apart as many values as `values` has for each column. `nodes` are the fields as they are
-/// written.
+/// Returns the fields with keys wide enough for the number of values that `values` has for each column. `nodes`
+/// are the same fields as written.
 pub(super) fn widened(fields: &Fields, nodes: &[WriteNode], values: &[u64]) -> Fields {
     let fields = fields.iter().zip(nodes);
     fields
@@ -39,7 +39,7 @@ fn of_type(of: &DataType, node: &WriteNode, values: &[u64]) -> DataType {
         (T::RunEndEncoded(ends, value), WriteKind::Leaf { .. }) => {
             T::RunEndEncoded(ends.clone(), child(value, node))
         }
-        // No reader but this library makes dictionaries of groups, and it ends arrays early where keys are narrow.
+        // Only this library makes dictionaries of groups, and it ends arrays early if keys are narrow.
         (T::Dictionary(key, value), WriteKind::Dictionary(inner)) => {
             T::Dictionary(key.clone(), Box::new(of_type(value, inner, values)))
         }
@@ -69,8 +69,8 @@ fn of_type(of: &DataType, node: &WriteNode, values: &[u64]) -> DataType {
     }
 }
 
-/// The narrowest type of keys that tells so many values apart and is not narrower than `key`. Keys of 32 bits or more are
-/// wide enough for any column chunk.
+/// Returns the narrowest key type that distinguishes `values` values and is not narrower than `key`. Keys of 32
+/// bits or more are wide enough for any column chunk.
 fn key_for(key: &DataType, values: u64) -> DataType {
     let wider = match key {
         DataType::Int8 if values > 1 << 7 => DataType::Int16,

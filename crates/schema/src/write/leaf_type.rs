@@ -1,4 +1,4 @@
-//! How the values of an Arrow type are stored: physical type, annotations and conversion.
+//! The storage of values of an Arrow type: physical type, annotations and conversion.
 
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::{ConvertedType, Error, LogicalType, Result, Type};
@@ -11,11 +11,11 @@ use super::{Date64, WriteConversion, WriteSchemaOptions};
 use crate::ColumnOrderKind;
 use crate::resolved_type::ResolvedType;
 
-/// How a column of values of `data_type` is stored. `field` has the metadata; its own type may have
-/// dictionaries and run-end encodings around the values. `of_extension` is the annotation that its
-/// extension type asks for.
+/// Returns the storage of a column of values of `data_type`. `field` supplies the metadata. Its own type may
+/// have dictionaries and run-end encodings around the values. `of_extension` is the annotation that its
+/// extension type requests.
 ///
-/// **Errors**: as [`from_arrow`](super::from_arrow), without the column.
+/// **Errors**: see [`from_arrow`](super::from_arrow). The column is not added.
 pub(super) fn stored(
     data_type: &DataType,
     field: &Field,
@@ -69,7 +69,7 @@ pub(super) fn stored(
     }
 }
 
-/// The annotation that the field's metadata or its extension type ask for, instead of that of its type.
+/// Replaces the annotation of the type by the one that the field's metadata or its extension type requests.
 fn annotated(stored: Stored, annotation: LogicalType, data_type: &DataType) -> Result<Stored> {
     let converted_type = match annotation {
         LogicalType::Enum => Some(ConvertedType::Enum),

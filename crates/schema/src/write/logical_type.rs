@@ -1,15 +1,15 @@
-//! Annotations that no Arrow type stands for, from the metadata of fields.
+//! Annotations without an Arrow type, from the metadata of fields.
 
 use herringbone_arrow::schema::Field;
 use herringbone_format::{EdgeInterpolationAlgorithm, Error, LogicalType, Result};
 
 use crate::LOGICAL_TYPE_KEY;
 
-/// The annotation in the field's metadata ([`LOGICAL_TYPE_KEY`]), if there is one.
+/// Returns the annotation in the field's metadata ([`LOGICAL_TYPE_KEY`]), if there is one.
 ///
 /// # Errors
 ///
-/// Argument when it is not understood.
+/// Argument if the annotation is not recognized.
 pub fn asked_logical_type(field: &Field) -> Result<Option<LogicalType>> {
     let Some(text) = field.metadata().get(LOGICAL_TYPE_KEY) else {
         return Ok(None);
@@ -23,7 +23,7 @@ pub fn asked_logical_type(field: &Field) -> Result<Option<LogicalType>> {
     }
 }
 
-/// Reads what [`LogicalType`] prints.
+/// Parses the output of [`LogicalType`]'s `Display`.
 fn parse(text: &str) -> Option<LogicalType> {
     let (name, arguments) = match text.split_once('(') {
         Some((name, rest)) => (name, Some(rest.strip_suffix(')')?)),
@@ -57,8 +57,8 @@ fn parse(text: &str) -> Option<LogicalType> {
     })
 }
 
-/// `crs=C`, `algorithm=A` or `crs=C, algorithm=A`. The system may be any text, so the algorithm is
-/// looked for from the end.
+/// Parses `crs=C`, `algorithm=A` or `crs=C, algorithm=A`. The reference system may be any text, so the search
+/// for the algorithm starts at the end.
 fn geography(arguments: &str) -> Option<LogicalType> {
     if let Some(name) = arguments.strip_prefix("algorithm=") {
         return Some(LogicalType::Geography {

@@ -1,14 +1,14 @@
-//! The Parquet schema of an Arrow schema, and how each of its columns is stored.
+//! The Parquet schema for an Arrow schema, and the storage of each of its columns.
 //!
 //! ```text
 //! Schema + options ──► from_arrow ──► WriteMapping: elements, WriteNodes (levels), WriteLeafs (storage),
 //!                                     key-value metadata with the ARROW:schema hint
 //! ```
 //!
-//! Both annotations are written wherever both exist. Lists have three levels, named `list` and
-//! `element`; maps have `key_value`, `key` and `value`. Another Parquet schema may serve as a template
-//! ([`WriteSchemaOptions::parquet_schema`]). What Parquet has no word for is left to the
-//! hint, which [`to_arrow`](crate::to_arrow) restores it from.
+//! Both annotations are written if both exist. Lists have three levels, named `list` and `element`. Maps have
+//! `key_value`, `key` and `value`. Another Parquet schema may serve as a template
+//! ([`WriteSchemaOptions::parquet_schema`]). Properties that Parquet cannot express are left to the hint, from
+//! which [`to_arrow`](crate::to_arrow) restores them.
 
 mod build;
 mod decimal;
@@ -40,45 +40,45 @@ use build::Builder;
 use keys::widened;
 use template::Template;
 
-/// Metadata of a file that say something of this file alone.
+/// Metadata keys whose values apply to one file only.
 const OF_THE_FILE_ALONE: [&str; 3] = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY];
 
-/// The name of the column that stands for the fields of a struct that has none.
+/// The name of the column that is written for a struct without fields.
 pub const EMPTY_STRUCT_CHILD: &str = "_empty";
 
-/// The Parquet schema of an Arrow schema.
+/// The Parquet schema for an Arrow schema.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WriteMapping {
     /// The schema tree for the footer, depth first.
     pub elements: Vec<SchemaElement>,
-    /// The same with levels.
+    /// The schema tree with levels.
     pub schema: ParquetSchema,
     /// The fields of the Arrow schema, in its order.
     pub fields: Vec<WriteNode>,
     /// The columns, in the order of the file.
     pub leaves: Vec<WriteLeaf>,
-    /// The metadata of the Arrow schema, in the order of their keys.
+    /// The metadata of the Arrow schema, sorted by key.
     metadata: Vec<KeyValue>,
     /// The fields of the Arrow schema, if the file needs them.
     hint: Option<Fields>,
-    /// Where the schema is not as [`WriteSchemaOptions::parquet_schema`] has it, in words.
+    /// Descriptions of the differences from [`WriteSchemaOptions::parquet_schema`].
     pub warnings: Vec<String>,
 }
 
 impl WriteMapping {
-    /// The key-value metadata of a file: the metadata of the Arrow schema, the Arrow schema itself where the file needs it, and
-    /// `more` pairs. These win over metadata of the schema with the same key.
+    /// Returns the key-value metadata of a file: the metadata of the Arrow schema, the Arrow schema itself if
+    /// the file needs it, and the pairs in `more`. These override metadata of the schema with the same key.
     ///
-    /// `dictionary_values` has, for each column, the most values that a reader may put into one dictionary array. Keys of
-    /// dictionaries that are too narrow for them are wider in the Arrow schema of the file. Columns that it does not have
-    /// keep their keys.
+    /// `dictionary_values` has, for each column, the maximum number of values that a reader may put into one
+    /// dictionary array. If the keys of a dictionary are too narrow for them, the Arrow schema of the file has
+    /// wider keys. Columns beyond its end keep their keys.
     ///
-    /// All pairs are metadata of that Arrow schema as well: Arrow C++ looks at no others if the file has one.
+    /// All pairs are also metadata of that Arrow schema: Arrow C++ ignores any others if the file has one.
     ///
     /// # Errors
     ///
-    /// Limit when the pairs are too large for a footer.
+    /// Limit if the pairs are too large for a footer.
     pub fn key_values(
         &self,
         more: &[KeyValue],
@@ -102,20 +102,24 @@ impl WriteMapping {
     }
 }
 
-/// The Parquet schema of an Arrow schema.
+/// Maps an Arrow schema to a Parquet schema.
 ///
-/// Ids of fields are taken from their metadata ([`FIELD_ID_KEY`](crate::FIELD_ID_KEY)), as are
-/// annotations that no Arrow type stands for ([`LOGICAL_TYPE_KEY`](crate::LOGICAL_TYPE_KEY): ENUM
-/// and BSON, GEOMETRY and GEOGRAPHY, VARIANT and FILE) and whether times of day are in UTC
-/// ([`ADJUSTED_TO_UTC_KEY`](crate::ADJUSTED_TO_UTC_KEY)). The extension types `arrow.uuid`,
-/// `arrow.json` and `arrow.parquet.file` become UUID, JSON and FILE.
+/// These properties are taken from the metadata of fields:
+///
+/// - Field IDs ([`FIELD_ID_KEY`](crate::FIELD_ID_KEY)).
+/// - Annotations without an Arrow type ([`LOGICAL_TYPE_KEY`](crate::LOGICAL_TYPE_KEY): ENUM and BSON, GEOMETRY
+///   and GEOGRAPHY, VARIANT and FILE).
+/// - Whether times of day are in UTC ([`ADJUSTED_TO_UTC_KEY`](crate::ADJUSTED_TO_UTC_KEY)).
+///
+/// The extension types `arrow.uuid`, `arrow.json` and `arrow.parquet.file` become UUID, JSON and FILE.
 ///
 /// # Errors
 ///
-/// Unsupported, with the column, when Parquet has no form for a type: unions, fixed sizes of 0,
-/// structs without fields (unless the options say otherwise), dictionaries of dictionaries, ordered
-/// dictionaries of what has no dictionary page, decimals of negative scale whose digits exceed 76. Argument when a data type contradicts itself, when metadata of a field cannot
-/// be understood or do not fit its type. Limit when fields are nested too deeply to be read back.
+/// Unsupported, with the column, if Parquet has no form for a type: unions, fixed sizes of 0, structs without
+/// fields (unless the options allow them), dictionaries of dictionaries, ordered dictionaries of types without
+/// dictionary pages, decimals of negative scale whose digits exceed 76. Argument if a data type contradicts
+/// itself, or if metadata of a field cannot be understood or does not fit its type. Limit if fields are nested
+/// too deeply to be read back.
 ///
 /// ```
 /// use herringbone_arrow::schema::{DataType, Field, Schema};
@@ -134,11 +138,12 @@ pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<Write
     from_arrow_extended(schema, options, &[])
 }
 
-/// What [`from_arrow`] gives, with extension types of the caller's: the schema is that of their storage.
+/// Maps an Arrow schema like [`from_arrow`], and applies the caller's extension types. The schema has the
+/// fields of their storage.
 ///
 /// # Errors
 ///
-/// Those of the former, and what the extension types say.
+/// See [`from_arrow`]. Errors of the extension types are passed on.
 pub fn from_arrow_extended(
     schema: &Schema,
     options: &WriteSchemaOptions,
@@ -157,7 +162,7 @@ pub fn from_arrow_extended(
         .filter(|(key, _)| !OF_THE_FILE_ALONE.contains(&key.as_str()))
         .map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
         .collect();
-    // The metadata come in no order; the same schema should give the same file.
+    // Hash maps have no order, and equal schemas should produce equal files.
     metadata.sort_unstable_by(|a, b| a.key.cmp(&b.key));
     let is_hinted = hint::wanted(schema, &parquet, options.arrow_schema_hint)?;
     Ok(WriteMapping {

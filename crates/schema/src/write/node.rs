@@ -1,42 +1,42 @@
-//! An Arrow field with the levels that it is written at, and how the values of columns are stored.
+//! An Arrow field with its written levels, and the storage of its columns' values.
 
 use herringbone_arrow::schema::{DataType, FieldRef};
 use herringbone_format::Type;
 
 use crate::ColumnOrderKind;
 
-/// An Arrow field and the levels that it becomes; the counterpart of [`Node`](crate::Node).
+/// An Arrow field and the levels that it is written with. The counterpart of [`Node`](crate::Node).
 #[derive(Debug, Clone, PartialEq)]
 pub struct WriteNode {
     /// The Arrow field, as the caller gave it.
     pub field: FieldRef,
-    /// Whether the field is OPTIONAL in the file. As the field's nullability, but for the keys of
-    /// maps, which are never null, for columns of the null type, which are always, and for runs of
-    /// values that are not nullable.
+    /// True if the field is OPTIONAL in the file. It equals the field's nullability with three exceptions. Keys
+    /// of maps are never null. Columns of the null type are always nullable. Runs are not, if their values are
+    /// not.
     pub nullable: bool,
     /// The definition level of a slot that is not null.
     pub def_level: u8,
-    /// What the field is made of.
+    /// The content of the field.
     pub kind: WriteKind,
 }
 
-/// What a field is made of.
+/// The content of a field.
 #[derive(Debug, Clone, PartialEq)]
 pub enum WriteKind {
-    /// The values of a column. They may be in dictionaries or run-end encoded, as the data type of
-    /// the field says.
+    /// The values of a column. They may be in dictionaries or run-end encoded, according to the data type of
+    /// the field.
     Leaf {
         /// Ordinal of the column.
         leaf: usize,
     },
-    /// Fields side by side. A struct without fields has one here all the same: a column of nulls
-    /// ([`EmptyStructs::UnknownLeaf`](crate::EmptyStructs::UnknownLeaf)) that no array stands for.
+    /// Fields side by side. A struct without fields still has one here: a column of nulls
+    /// ([`EmptyStructs::UnknownLeaf`](crate::EmptyStructs::UnknownLeaf)) that has no corresponding array.
     Struct(Vec<WriteNode>),
     /// Any of Arrow's list types.
     List {
         /// The repetition level of an element that is not the first of its list.
         rep_level: u8,
-        /// The definition level from which on an element is there, null or not.
+        /// The lowest definition level at which an element exists, null or not.
         element_def: u8,
         /// The elements.
         child: Box<WriteNode>,
@@ -45,7 +45,7 @@ pub enum WriteKind {
     Map {
         /// The repetition level of an entry that is not the first of its map.
         rep_level: u8,
-        /// The definition level from which on an entry is there.
+        /// The lowest definition level at which an entry exists.
         element_def: u8,
         /// The entries: a struct of key and value, never null.
         entries: Box<WriteNode>,
@@ -56,19 +56,19 @@ pub enum WriteKind {
     Dictionary(Box<WriteNode>),
 }
 
-/// A column and how its values are stored.
+/// A column and the storage of its values.
 ///
-/// What the bytes of a value are follows from `data_type`, `physical_type` and `conversion`: the
-/// conversion changes the number, then it takes the physical form.
+/// `data_type`, `physical_type` and `conversion` determine the bytes of a value: the conversion changes the
+/// number, which then takes the physical form.
 ///
 /// | data type             | physical type      | form of the number                                    |
 /// |-----------------------|--------------------|-------------------------------------------------------|
-/// | integers              | INT32, INT64       | extended by sign, or by zeros where unsigned          |
-/// | decimals              | INT32, INT64       | cut: the precision says that it fits                  |
+/// | integers              | INT32, INT64       | sign-extended, or zero-extended if unsigned           |
+/// | decimals              | INT32, INT64       | truncated: the precision guarantees that it fits      |
 /// | decimals              | FIXED(n)           | two's complement, big-endian                          |
-/// | decimals              | BYTE_ARRAY         | the same, as few bytes as hold it                     |
+/// | decimals              | BYTE_ARRAY         | two's complement, big-endian, in as few bytes as fit  |
 /// | `Timestamp`           | INT96              | nanoseconds of the day, Julian day; little-endian     |
-/// | `Timestamp`           | FIXED(12)          | the count, extended by sign, little-endian            |
+/// | `Timestamp`           | FIXED(12)          | the count, sign-extended, little-endian               |
 /// | `Interval`            | FIXED(12)          | months, days, milliseconds; unsigned, little-endian   |
 /// | `Float16`             | FIXED(2)           | little-endian                                         |
 /// | `Null`                | INT32              | there are no values                                   |
@@ -77,39 +77,39 @@ pub enum WriteKind {
 pub struct WriteLeaf {
     /// The names from below the root.
     pub path: Vec<String>,
-    /// The same without the names that Parquet wraps around elements and entries.
+    /// The path without the names that Parquet wraps around elements and entries.
     pub short_path: Vec<String>,
-    /// What the PLAIN values look like.
+    /// The physical type, which determines the form of PLAIN values.
     pub physical_type: Type,
-    /// Bytes of a FIXED_LEN_BYTE_ARRAY value; 0 for other types.
+    /// The length of a FIXED_LEN_BYTE_ARRAY value in bytes, or 0 for other types.
     pub type_length: usize,
-    /// The definition level of a value that is there.
+    /// The definition level of a value that is not null.
     pub max_def_level: u8,
     /// The highest repetition level.
     pub max_rep_level: u8,
     /// The Arrow type of the values, without dictionaries and run-end encodings around them.
     pub data_type: DataType,
-    /// What is done to the values before they are stored.
+    /// The conversion applied to the values before they are stored.
     pub conversion: WriteConversion,
-    /// The order that bounds are in.
+    /// The order of the column's bounds.
     pub order: ColumnOrderKind,
-    /// Whether decimals with too many digits and times that are not of a day are written as they are.
+    /// True if decimals with too many digits, and times outside a day, are written unchanged.
     pub allow_out_of_range: bool,
 }
 
 /// The arithmetic between the numbers of the Arrow type and those in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum WriteConversion {
-    /// None: the numbers are the same.
+    /// No conversion: the numbers are equal.
     #[default]
     Identity,
     /// Seconds in Arrow, milliseconds in the file: multiply by 1000, which may overflow 64 bits.
     SecondsToMillis,
-    /// Milliseconds in Arrow, days in the file: divide by 86 400 000. A rest, or a day that does not
-    /// fit in 32 bits, is an error.
+    /// Milliseconds in Arrow, days in the file: divide by 86 400 000. A remainder, or a day that does not fit
+    /// in 32 bits, is an error.
     MillisToDays,
-    /// A decimal of a negative scale, stored with the scale 0: multiply by 10 to the power of
-    /// `digits`. The stored precision has room for that, the Arrow type's own width may not.
+    /// A decimal of a negative scale, stored with the scale 0: multiply by 10 to the power of `digits`. The
+    /// result fits the stored precision, but may not fit the Arrow type's own width.
     Rescale {
         /// The negated scale, 1 to 75.
         digits: u8,

@@ -1,74 +1,75 @@
-//! What a caller chooses: which of several Parquet types an Arrow type becomes.
+//! The caller's choices between several Parquet types for an Arrow type.
 
 use crate::ParquetSchema;
 
-/// What to do with a struct that has no fields, as Parquet has no group without fields.
+/// The treatment of a struct that has no fields, as Parquet has no group without fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmptyStructs {
     /// An error that names the column.
     #[default]
     Error,
-    /// A group with one column of nulls, named [`EMPTY_STRUCT_CHILD`](crate::EMPTY_STRUCT_CHILD).
-    /// It is read back as a struct with a field of that name.
+    /// A group with one column of nulls, named [`EMPTY_STRUCT_CHILD`](crate::EMPTY_STRUCT_CHILD). It is read
+    /// back as a struct with a field of that name.
     UnknownLeaf,
 }
 
-/// Whether the Arrow schema goes into the file, under
-/// [`ARROW_SCHEMA_KEY`](crate::ARROW_SCHEMA_KEY).
+/// The condition for writing the Arrow schema to the file, under [`ARROW_SCHEMA_KEY`](crate::ARROW_SCHEMA_KEY).
 ///
-/// Types that other readers fail on, though they read the columns as they are stored, are in
-/// [`EXACT_SCHEMA_KEY`](crate::EXACT_SCHEMA_KEY) alone: list views, runs, dictionaries of most types.
+/// Some types make other readers fail, though they can read the columns in their stored form: list views, runs,
+/// dictionaries of most types. Only [`EXACT_SCHEMA_KEY`](crate::EXACT_SCHEMA_KEY) has these types.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HintPolicy {
-    /// Where the file alone would not give the same fields back. Then all fields are in it, as other
-    /// readers find them by place.
+    /// Written if the file alone would not produce the same fields. The hint then has all fields, as other
+    /// readers find them by position.
     #[default]
     Needed,
-    /// Always.
+    /// Always written.
     All,
-    /// Never: what Parquet has no word for is lost.
+    /// Never written: properties that Parquet cannot express are lost.
     None,
 }
 
-/// How `Date64`, milliseconds since 1970, is stored.
+/// The stored form of `Date64`, milliseconds since 1970.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Date64 {
-    /// As DATE, which counts days: a date that is no whole day is an error when it is written.
+    /// DATE, which counts days. Writing a date that is not a whole day is an error.
     #[default]
     Date,
-    /// As integers without annotation, which other readers take for numbers.
+    /// Integers without an annotation, which other readers treat as numbers.
     Int64,
 }
 
-/// What Parquet types the columns of an Arrow schema become.
+/// The choice of Parquet types for the columns of an Arrow schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WriteSchemaOptions {
-    /// Decimals of up to 18 digits as FIXED_LEN_BYTE_ARRAY too, instead of INT32 and INT64.
+    /// True to write decimals of up to 18 digits as FIXED_LEN_BYTE_ARRAY too, instead of INT32 and INT64.
     pub decimals_as_fixed: bool,
-    /// Timestamps as INT96, which the format has deprecated; wins over `flba12_timestamps`.
+    /// True to write timestamps as INT96, which the format has deprecated. Overrides `flba12_timestamps`.
     pub int96_timestamps: bool,
-    /// Timestamps as 96-bit counts in a FIXED_LEN_BYTE_ARRAY(12). Few readers know them, and some
+    /// True to write timestamps as 96-bit counts in a FIXED_LEN_BYTE_ARRAY(12). Few readers know them, and some
     /// refuse the whole file.
     pub flba12_timestamps: bool,
-    /// What to do with structs that have no fields.
+    /// The treatment of structs that have no fields.
     pub empty_structs: EmptyStructs,
-    /// Whether the Arrow schema goes into the file.
+    /// The condition for writing the Arrow schema to the file.
     pub arrow_schema_hint: HintPolicy,
     /// The name of the root group.
     pub root_name: String,
-    /// Whether times of day are counted from midnight in UTC, for fields whose metadata do not say
-    /// so under [`ADJUSTED_TO_UTC_KEY`](crate::ADJUSTED_TO_UTC_KEY).
+    /// True if times of day are counted from midnight in UTC. This applies to fields without
+    /// [`ADJUSTED_TO_UTC_KEY`](crate::ADJUSTED_TO_UTC_KEY) in their metadata.
     pub times_adjusted_to_utc: bool,
-    /// How `Date64` is stored.
+    /// The stored form of `Date64`.
     pub date64: Date64,
     /// The Parquet schema to follow, such as that of the file that the columns come from.
     ///
-    /// Arrow has no word for much of it: ENUM and BSON, annotations that are not known, INT96, ids
-    /// and older forms of lists and maps. A field is written in the form that the field of the same
-    /// name has here if it would be read as the Arrow type from there, and as the other options say
-    /// if not; [`WriteMapping::warnings`](crate::WriteMapping::warnings) has the difference then.
-    /// What metadata of Arrow fields ask for wins. Where either is nullable, the field is OPTIONAL.
+    /// Arrow cannot express much of it: ENUM and BSON, unknown annotations, INT96, IDs and older forms of lists
+    /// and maps. A field is written in the form of the field of the same name in this schema, if that form
+    /// would be read as the field's Arrow type. Otherwise the other options apply, and
+    /// [`WriteMapping::warnings`](crate::WriteMapping::warnings) describes the difference.
+    ///
+    /// Requests in the metadata of Arrow fields override the schema. If either is nullable, the field is
+    /// OPTIONAL.
     pub parquet_schema: Option<ParquetSchema>,
 }
 

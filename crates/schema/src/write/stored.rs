@@ -5,7 +5,7 @@ use herringbone_format::{ConvertedType, LogicalType, SchemaElement, Type};
 use super::WriteConversion;
 use crate::ColumnOrderKind;
 
-/// How a column is stored; only the parts of the element that are about its type are set.
+/// The storage of a column. Only the type-related parts of the element are set.
 #[derive(Debug)]
 pub(super) struct Stored {
     pub(super) element: SchemaElement,

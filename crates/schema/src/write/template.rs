@@ -1,9 +1,9 @@
-//! The Parquet schema that a caller wants, where the Arrow types agree with it.
+//! The caller's Parquet schema to follow if the Arrow types agree with it.
 //!
-//! It is read as a file's would be. A field of it then serves as the form of an Arrow field if what
-//! is stored in that form is read as the Arrow type: its repetition, annotations, ids and, for lists
-//! and maps, the shape and the names of its groups are written again. Fields at the side of each
-//! other are matched by name, elements and entries by place.
+//! It is read like the schema of a file. A field of it serves as the form of an Arrow field if values stored in
+//! that form are read as the Arrow type. Its repetition, annotations and IDs are then written again, and for
+//! lists and maps also the shape and the names of its groups. Sibling fields are matched by name, elements and
+//! entries by position.
 
 use std::collections::HashMap;
 
@@ -28,23 +28,23 @@ use crate::{
 /// Both annotations of a group.
 type Annotation = (Option<LogicalType>, Option<ConvertedType>);
 
-/// The Parquet schema to follow, and the Arrow fields that it stands for; empty where there is none.
+/// The Parquet schema to follow, and its Arrow fields. Empty if there is no template.
 pub(super) struct Template {
     schema: Option<ParquetSchema>,
     fields: Vec<Node>,
 }
 
-/// How the template writes a list that has a group of its own.
+/// The template's form of a list that has a group of its own.
 pub(super) struct ListForm<'a> {
     pub(super) annotation: Annotation,
     /// The repeated field below the group.
     pub(super) repeated: &'a SchemaElement,
-    /// Whether that is the element, and no group around it.
+    /// True if that field is the element itself, without a group around it.
     pub(super) repeats_child: bool,
     pub(super) child: &'a Node,
 }
 
-/// How the template writes a map.
+/// The template's form of a map.
 pub(super) struct MapForm<'a> {
     pub(super) annotation: Annotation,
     pub(super) repeated: &'a SchemaElement,
@@ -64,7 +64,7 @@ impl Template {
             let logical_type = annotation(&node.element).cloned();
             node.element.clone().logical_type(logical_type)
         });
-        // The schema was within the limits that its caller has.
+        // The schema was within its caller's limits.
         let mut limits = Limits::default();
         (limits.schema_nodes, limits.schema_depth) = (usize::MAX, usize::MAX);
         let schema = ParquetSchema::from_elements(elements.collect(), &limits)?;
@@ -78,13 +78,14 @@ impl Template {
         &self.fields
     }
 
-    /// The name of the root; none without a template.
+    /// Returns the name of the root, or `None` without a template.
     pub(super) fn root_name(&self) -> Option<&str> {
         let root = self.schema.as_ref()?.nodes().first()?;
         Some(&root.element.name)
     }
 
-    /// The element of a field: of a list without a group of its own, that of its elements.
+    /// Returns the element of a field. For a list without a group of its own, that is the element of its
+    /// elements.
     pub(super) fn element(&self, like: &Node) -> Option<&SchemaElement> {
         self.element_at(like.schema_node)
     }
@@ -99,19 +100,19 @@ impl Template {
         element.is_some_and(|element| element.repetition_type == Some(Repetition::Optional))
     }
 
-    /// The annotations of a group that is a struct; none where they do not fit it.
+    /// Returns the annotations of a struct's group, without those that do not fit it.
     pub(super) fn struct_annotation(&self, like: &Node) -> Annotation {
         let Some(schema) = &self.schema else {
             return (None, None);
         };
         match group_form(schema, like.schema_node) {
-            // No group that is a struct has a converted type.
+            // A struct's group never has a converted type.
             GroupForm::Struct => (self.annotation(like.schema_node).0, None),
             _ => (None, None),
         }
     }
 
-    /// The annotations of a group, without those that no group can have: readers refuse such a schema.
+    /// Returns the annotations of a group, without those that groups cannot have: readers refuse such a schema.
     fn annotation(&self, node: usize) -> Annotation {
         let Some(element) = self.element_at(node) else {
             return (None, None);
@@ -131,7 +132,7 @@ impl Template {
         (logical, converted)
     }
 
-    /// The form of a list; none for other fields, and for lists without a group of their own.
+    /// Returns the form of a list, or `None` for other fields and for lists without a group of their own.
     pub(super) fn list<'a>(&'a self, like: &'a Node) -> Option<ListForm<'a>> {
         let child = self.list_child(like)?;
         let (repeated, repeats_child) = match group_form(self.schema.as_ref()?, like.schema_node) {
@@ -147,7 +148,7 @@ impl Template {
         })
     }
 
-    /// The elements of a list of any form; none for other fields.
+    /// Returns the elements of a list of any form, or `None` for other fields.
     pub(super) fn list_child<'a>(&self, like: &'a Node) -> Option<&'a Node> {
         match &like.kind {
             NodeKind::List { child, .. } => Some(child),
@@ -155,7 +156,7 @@ impl Template {
         }
     }
 
-    /// The form of a map; none for other fields.
+    /// Returns the form of a map, or `None` for other fields.
     pub(super) fn map<'a>(&'a self, like: &'a Node) -> Option<MapForm<'a>> {
         let NodeKind::Map { entries, .. } = &like.kind else {
             return None;
@@ -171,9 +172,9 @@ impl Template {
         })
     }
 
-    /// How a column is stored, if the template's column holds values that are read as this type.
+    /// Returns the storage of a column, if values of the template's column are read as this type.
     ///
-    /// `ours` is how it would be stored otherwise: what the metadata of the field ask for wins.
+    /// `ours` is the storage without a template. Requests in the metadata of the field override the template.
     pub(super) fn stored(
         &self,
         like: &Node,
@@ -203,7 +204,7 @@ impl Template {
         });
         let (of_file, _) = leaf_type(leaf, element, &options);
         let conversion = match (resolved_type, data_type) {
-            // What Arrow has no room for is read as the bytes that it is.
+            // Intervals beyond Arrow's range are read as their bytes.
             (ResolvedType::Interval, DataType::FixedSizeBinary(12)) => WriteConversion::Identity,
             _ => conversion(&of_file, data_type, leaf.physical_type)?,
         };
@@ -224,8 +225,8 @@ impl Template {
 }
 
 impl ListForm<'_> {
-    /// Whether the element may be repeated without a group around it, and is read so again: it is
-    /// never null, and no group that looks like one around an element.
+    /// Returns true if the element may be repeated without a group around it, and is read back that way. It
+    /// must not be null, and must not be a group that looks like a wrapper around an element.
     pub(super) fn may_repeat(&self, list: &str, child: &Field) -> bool {
         let is_clear = match child.data_type() {
             DataType::Struct(fields) => match fields.as_ref() {
@@ -237,7 +238,7 @@ impl ListForm<'_> {
         is_clear && !child.is_nullable()
     }
 
-    /// Whether the only field of the element is itself repeated, as in the template.
+    /// Returns true if the only field of the element is itself repeated, as in the template.
     fn repeats_field(&self, only: &FieldRef) -> bool {
         let like = self.child.struct_fields().unwrap_or_default();
         let like = matching(&Fields::from(vec![only.clone()]), like);
@@ -247,7 +248,7 @@ impl ListForm<'_> {
 }
 
 impl<'a> Builder<'a> {
-    /// Says so where the element that was just written is another than that of the template.
+    /// Adds a warning if the element just written differs from that of the template.
     pub(super) fn note_difference(&mut self, at: usize, like: Option<&Node>) {
         let like = like.and_then(|like| self.template.element(like));
         let (Some(like), Some(written)) = (like, self.elements.get(at)) else {
@@ -268,8 +269,8 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The elements of a list that can do without a group of its own, as in the template, and those of
-/// the template; none for other fields.
+/// Returns the elements of a list that needs no group of its own, as in the template, and their counterpart in
+/// the template. Returns `None` for other fields.
 pub(super) fn bare_elements<'f, 'a>(
     field: &'f Field,
     nullable: bool,
@@ -302,14 +303,14 @@ fn is_of_groups(annotation: &LogicalType) -> bool {
     )
 }
 
-/// Whether the metadata of a field ask for something else than the template.
+/// Returns true if the metadata of a field contradicts the template.
 fn contradicts(
     element: &SchemaElement,
     resolved_type: ResolvedType,
     field: &Field,
     ours: &Stored,
 ) -> bool {
-    // What an annotation means that is not known, nobody can say better than it does.
+    // The meaning of an unknown annotation is unknown, so nothing can contradict it.
     if let Some(LogicalType::Unrecognized { .. }) = element.logical_type {
         return false;
     }
@@ -330,8 +331,8 @@ fn contradicts(
     }
 }
 
-/// What is done to values of an Arrow type before they are stored in a column that is read as
-/// `of_file`; none where these are not the values that would be read.
+/// Returns the conversion applied to values of an Arrow type before they are stored in a column that is read as
+/// `of_file`. Returns `None` if other values would be read back.
 fn conversion(of_file: &DataType, data_type: &DataType, physical: Type) -> Option<WriteConversion> {
     let (restored, how) = restored(of_file, data_type, physical, &SchemaOptions::default())?;
     (restored == *data_type).then_some(match how {
@@ -346,8 +347,8 @@ fn is_binary(data_type: &DataType) -> bool {
     matches!(data_type, Binary | LargeBinary | BinaryView)
 }
 
-/// The template's field for each field: the one of the same name, at the same place if there are
-/// several.
+/// Returns the template's field for each field: the one of the same name, at the same position if several have
+/// that name.
 pub(super) fn matching<'a>(fields: &Fields, like: &'a [Node]) -> Vec<Option<&'a Node>> {
     let mut by_name: HashMap<&str, Option<&'a Node>> = HashMap::new();
     for node in like {

@@ -13,7 +13,7 @@ pub(super) fn date() -> Stored {
         .converted(ConvertedType::Date)
 }
 
-/// Whether midnight is that of UTC.
+/// Returns true if times of day count from midnight in UTC.
 pub(super) fn utc(field: &Field, options: &WriteSchemaOptions) -> bool {
     match field.metadata().get(ADJUSTED_TO_UTC_KEY) {
         Some(value) => value == "true",
@@ -71,7 +71,7 @@ pub(super) fn timestamp(
         TimeUnit::Nanosecond => (ParquetUnit::Nanos, None, WriteConversion::Identity),
     };
     let mut stored = if options.flba12_timestamps {
-        // The counts are in the order of little-endian numbers, which no bounds are kept in.
+        // The counts are little-endian, and no order is defined for their bounds.
         Stored::fixed(12, ColumnOrderKind::Undefined)
     } else {
         let mut stored = Stored::new(Type::Int64, ColumnOrderKind::Signed);

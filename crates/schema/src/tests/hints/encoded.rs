@@ -1,4 +1,4 @@
-//! Hints as bytes: of other writers, old, damaged.
+//! Hints as bytes: from other writers, old, damaged.
 
 use super::*;
 
@@ -91,7 +91,7 @@ fn warnings_are_bounded() {
     assert_eq!(mapping.warnings.len(), 65);
 }
 
-/// Of a file that pyarrow 26 wrote: a UUID, a list view of string views, seconds, a dictionary.
+/// The hint of a file written by pyarrow 26: a UUID, a list view of string views, seconds, a dictionary.
 const OF_PYARROW: &str = "//////gBAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAEAAAAcP///wQAAAAEAAAAIAEAAKAAAABcAAAAFAAAABAAGA\
      AIAAYABwAMABAAFAAQAAAAAAABBRQAAAA0AAAAFAAAAAQAAAAAAAAAAQAAAGQAAADA////DAAAAAgADAAIAAcACAAA\
      AAAAAAEIAAAAmP///5T///8AAAEKEAAAABwAAAAEAAAAAAAAAAEAAABzAAAACAAIAAAABAAIAAAABAAAAAoAAABBc2\
@@ -101,8 +101,8 @@ const OF_PYARROW: &str = "//////gBAAAQAAAAAAAKAAwABgAFAAgACgAAAAABBAAEAAAAcP///w
      LnV1aWQAABQAAABBUlJPVzpleHRlbnNpb246bmFtZQAAAAAIAAwABAAIAAgAAAAQAAAABAAAAAAAAAAAAAAAGAAAAE\
      FSUk9XOmV4dGVuc2lvbjptZXRhZGF0YQAABgAIAAQABgAAABAAAAA=";
 
-/// Of a file that polars 2.1 wrote: an integer of 128 bits, which is in no Arrow specification, and
-/// a duration.
+/// The hint of a file written by polars 2.1: a 128-bit integer, which is not in any Arrow specification, and a
+/// duration.
 const OF_POLARS: &str = "/////6YAAAAEAAAA8v///xQAAAAEAAEAAAAKAAsACAAKAAQA+P///wwAAAAIAAgAAAAEAAIAAAA0AAAABAAAAMD///\
      8gAAAAEAAAAAgAAAABEgAAAAAAAPr///8CAAYABgAEAAEAAABkAAAA7P///zgAAAAgAAAAGAAAAAECAAAQABIABAAQ\
      ABEACAAAAAwAAAAAAPT///+AAAAAAQAAAAgACQAEAAgAAQAAAGkA";
@@ -118,7 +118,7 @@ fn hints_of_other_writers() {
     };
     let mapping = of(fields, OF_PYARROW);
     assert_eq!(mapping.warnings, [""; 0]);
-    // The empty metadata of the UUID, which pyarrow writes, is none.
+    // pyarrow writes empty metadata for the UUID, which is dropped.
     assert_eq!(
         describe(&mapping),
         "u: FixedSizeBinary(16) {ARROW:extension:name=arrow.uuid}; v: ListView<item: Utf8View>; \
@@ -141,7 +141,7 @@ fn damage_in_one_field_is_none_in_another() {
     let large = |name| Field::new(name, DataType::LargeUtf8, true);
     let hint = message(&Schema::new(vec![large("first"), large("second")]));
     let file = schema("optional binary first (STRING); optional binary second (STRING);");
-    // The name of the second field is no UTF-8, so it is nobody's.
+    // The name of the second field is not UTF-8, so it matches no column.
     let at = hint.windows(6).position(|bytes| bytes == b"second");
     let mut damaged = hint;
     damaged[at.unwrap()] = 0xff;

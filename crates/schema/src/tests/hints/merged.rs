@@ -1,4 +1,4 @@
-//! How fields are found, and what else but types a hint and options say.
+//! The matching of fields to hints, and the effects of hints and options other than types.
 
 use super::*;
 
@@ -34,7 +34,7 @@ fn fields_are_found_by_place_and_by_name() {
         Field::new("b", DataType::LargeUtf8, true),
         Field::new("s", DataType::Struct(inner), true),
         Field::new("c", DataType::Utf8View, true),
-        // Which of the two is it?
+        // Two hints have this name, so neither applies.
         Field::new("d", DataType::LargeUtf8, true),
         Field::new("d", DataType::Utf8View, true),
     ];
@@ -59,7 +59,7 @@ fn metadata_is_merged() {
             ("PARQUET:field_id", "77"),
             ("k", "v"),
         ])),
-        // The extension type speaks of another storage.
+        // The extension type has another storage.
         Field::new("b", DataType::Utf8, true).with_metadata(metadata(&[extension, ("k", "v")])),
         Field::new("u", DataType::FixedSizeBinary(16), true).with_metadata(metadata(&[("k", "v")])),
         Field::new("t", DataType::Time32(TimeUnit::Millisecond), true)

@@ -21,7 +21,7 @@ use crate::{
     Projection, SchemaOptions, to_arrow, to_arrow_projected,
 };
 
-/// The IPC message of a schema, without marker and length.
+/// Returns the IPC message of a schema, without marker and length.
 fn message(schema: &Schema) -> Vec<u8> {
     let options = IpcWriteOptions::default();
     IpcDataGenerator::default()
@@ -49,7 +49,7 @@ fn with(fields: &str, hint: Vec<Field>, options: &SchemaOptions) -> ArrowMapping
     to_arrow(&schema(fields), &[pair(ARROW_SCHEMA_KEY, &hint)], options).unwrap()
 }
 
-/// What a column becomes when the hint says `hint`, without a warning.
+/// Returns the type and conversion of a column with the hint `hint`. Expects no warning.
 fn restored(column: &str, hint: DataType) -> (String, Conversion) {
     let fields = format!("optional {column};");
     let mapping = with(
@@ -65,7 +65,7 @@ fn restored(column: &str, hint: DataType) -> (String, Conversion) {
     (text.strip_prefix("a: ").unwrap().to_owned(), conversion)
 }
 
-/// What a column becomes when the hint contradicts it.
+/// Returns the column if the hint contradicts it. Expects one warning.
 fn refused(column: &str, hint: DataType) -> String {
     let fields = format!("optional {column};");
     let field = Field::new("a", hint, true)

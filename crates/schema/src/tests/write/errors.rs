@@ -1,4 +1,4 @@
-//! What has no Parquet form is an error that names the column.
+//! Types without a Parquet form cause an error that names the column.
 
 use herringbone_arrow::schema::{UnionFields, UnionMode};
 use herringbone_format::ErrorKind;

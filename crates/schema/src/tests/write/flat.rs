@@ -6,7 +6,7 @@ use herringbone_format::ConvertedType;
 use super::*;
 use crate::{ColumnOrderKind, WriteConversion};
 
-/// The column, its converted type, its conversion and its order.
+/// Returns the column, its converted type, its conversion and its order.
 pub(super) fn column(
     field: Field,
     options: &WriteSchemaOptions,
@@ -174,7 +174,7 @@ fn decimals() {
     );
 }
 
-/// The least length is the one whose signed numbers, by exact arithmetic, hold all the digits.
+/// Checks by exact arithmetic that the length is the smallest whose signed numbers fit all the digits.
 #[test]
 fn fixed_decimals_are_as_short_as_can_be() {
     let options = WriteSchemaOptions {
@@ -192,7 +192,7 @@ fn fixed_decimals_are_as_short_as_can_be() {
         );
         assert_eq!(mapping.leaves[0].type_length, bytes, "{precision}");
     }
-    // From 2^(8n-1) as decimal numbers: 2^143 has 44 digits, 2^151 46, 2^159 48, 2^255 77.
+    // Lengths derived from 2^(8n-1) as a decimal number: 2^143 has 44 digits, 2^151 46, 2^159 48, 2^255 77.
     for (precision, bytes) in [
         (43, 18),
         (44, 19),

@@ -1,4 +1,4 @@
-//! When the Arrow schema goes into the file.
+//! The conditions under which the Arrow schema is written to the file.
 
 use herringbone_arrow::schema::TimeUnit;
 

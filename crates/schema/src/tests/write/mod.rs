@@ -36,7 +36,7 @@ fn written(field: Field, options: &WriteSchemaOptions) -> WriteMapping {
     mapping
 }
 
-/// The fields of the message, in one line.
+/// Returns the fields of the message, in one line.
 fn message(mapping: &WriteMapping) -> String {
     let text = mapping.schema.to_string();
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -47,7 +47,7 @@ fn message(mapping: &WriteMapping) -> String {
     inside.unwrap().to_owned()
 }
 
-/// What is read back, and whether the file has a hint.
+/// Returns the schema that is read back, and true if the file has a hint.
 fn returned(schema: &Schema, options: &WriteSchemaOptions) -> (Schema, bool) {
     let mapping = from_arrow(schema, options).unwrap();
     let pairs = mapping.key_values(&[], &[]).unwrap();

@@ -9,7 +9,7 @@ fn stored(field: Field) -> (String, String) {
     (message(&mapping), levels.join(", "))
 }
 
-/// `def_level`, `?` where nullable, then what is below, as for fields that are read.
+/// Prints `def_level`, `?` if nullable, then the nodes below, in the format used for fields that are read.
 fn levels(node: &WriteNode) -> String {
     let nullable = if node.nullable { "?" } else { "" };
     let below = match &node.kind {
@@ -135,7 +135,7 @@ fn variants_by_their_extension_type() {
         Field::new("v", DataType::Struct(fields.into()), true).with_metadata(named)
     };
     let part = |name: &str, data_type| Field::new(name, data_type, true);
-    // What is not shredded is REQUIRED, whatever Arrow says.
+    // An unshredded variant is REQUIRED, even if the Arrow field is nullable.
     for name in ["arrow.parquet.variant", "parquet.variant"] {
         let fields = vec![
             part("value", DataType::BinaryView),

@@ -1,4 +1,4 @@
-//! What is written is read back: every Arrow type, alone and nested.
+//! Every Arrow type, alone and nested, is read back as it was written.
 
 use herringbone_arrow::schema::{IntervalUnit, TimeUnit};
 use herringbone_format::ErrorKind;
@@ -13,7 +13,7 @@ const UNITS: [TimeUnit; 4] = [
     TimeUnit::Nanosecond,
 ];
 
-/// Every type without fields.
+/// Returns every type without fields.
 fn leaf_types() -> Vec<DataType> {
     use DataType as T;
     let mut types = vec![
@@ -63,7 +63,7 @@ fn leaf_types() -> Vec<DataType> {
     types
 }
 
-/// The type inside everything that can be around it.
+/// Returns the type inside every kind of type that can contain it.
 fn nested(leaf: &DataType) -> Vec<DataType> {
     let item = || child("item", leaf.clone());
     let fields = Fields::from(vec![
@@ -213,7 +213,7 @@ fn extension_types_and_annotations() {
     }
 }
 
-/// The fields inside runs, which may be null where the column may.
+/// The fields inside runs may be null if the column may.
 #[test]
 fn the_fields_of_runs() {
     for ends in [DataType::Int16, DataType::Int32, DataType::Int64] {
@@ -230,7 +230,7 @@ fn the_fields_of_runs() {
     }
 }
 
-/// What other readers would take for an error comes back all the same, and is hidden from them.
+/// Layers that other readers would treat as an error are restored, and hidden from those readers.
 #[test]
 fn layers_that_others_do_not_expect() {
     let point_of = |data_type| DataType::Struct(vec![Field::new("x", data_type, true)].into());

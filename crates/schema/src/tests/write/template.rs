@@ -10,7 +10,7 @@ use crate::{
     from_arrow, to_arrow,
 };
 
-/// What is written for the Arrow fields under a Parquet schema.
+/// Maps the Arrow fields under a Parquet schema to follow.
 fn written_like(fields: &Schema, like: &ParquetSchema) -> WriteMapping {
     let options = WriteSchemaOptions {
         parquet_schema: Some(like.clone()),
@@ -19,13 +19,13 @@ fn written_like(fields: &Schema, like: &ParquetSchema) -> WriteMapping {
     from_arrow(fields, &options).unwrap()
 }
 
-/// The Arrow schema that is read from a Parquet schema.
+/// Returns the Arrow schema that is read from a Parquet schema.
 fn read(from: &ParquetSchema) -> Schema {
     let mapping = to_arrow(from, &[], &SchemaOptions::default()).unwrap();
     Schema::clone(&mapping.schema)
 }
 
-/// The elements are written again, one for one, and read as the same fields.
+/// Checks that the elements are written again, one for one, and read as the same fields.
 fn stays(like: &ParquetSchema) {
     let fields = read(like);
     let mapping = written_like(&fields, like);
@@ -115,7 +115,8 @@ fn annotations_that_are_not_known() {
     stays(&ParquetSchema::new(&elements, &Limits::default()).unwrap());
 }
 
-/// parquet-java writes UNKNOWN beside MAP_KEY_VALUE and INTERVAL, which have no logical types. Others refuse that.
+/// parquet-java writes UNKNOWN next to MAP_KEY_VALUE and INTERVAL, which have no logical types. Other readers
+/// refuse that.
 #[test]
 fn unknown_beside_older_annotations_is_left_out() {
     let text = |fields: &str| schema(fields).to_string();
@@ -143,7 +144,7 @@ fn unknown_beside_older_annotations_is_left_out() {
     }
 }
 
-/// The message without its frame, and the warnings, of a field that follows the template.
+/// Returns the message without its frame, and the warnings, of a field that follows the template.
 fn followed(field: Field, like: &str) -> (String, Vec<String>) {
     let mapping = written_like(&Schema::new(vec![field]), &schema(like));
     let text = mapping.schema.to_string();
@@ -252,7 +253,7 @@ fn runs_and_dictionaries_are_looked_through() {
     assert_eq!(warnings, [""; 0]);
 }
 
-/// Readers refuse annotations that a group, or a physical type, cannot have. They are left out, and noted.
+/// Readers refuse annotations that a group, or a physical type, cannot have. They are left out, with a warning.
 #[test]
 fn misplaced_annotations_are_left_out() {
     let group = |logical: Option<LogicalType>, converted| {
@@ -272,7 +273,7 @@ fn misplaced_annotations_are_left_out() {
         ];
         ParquetSchema::new(&elements, &Limits::default()).unwrap()
     };
-    // One bit of LIST (3) is another one.
+    // UTF8 (0) in place of LIST (3).
     let like = group(None, ConvertedType::Utf8);
     let mapping = written_like(&read(&like), &like);
     assert_eq!(mapping.elements[1].converted_type, None);
@@ -289,7 +290,7 @@ fn misplaced_annotations_are_left_out() {
     let mapping = written_like(&read(&like), &like);
     assert_eq!(mapping.elements[1].logical_type, None);
     assert_eq!(mapping.elements[1].converted_type, None);
-    // Text of INT32.
+    // A text annotation on INT32.
     let elements = [
         SchemaElement::new("root".into()).num_children(Some(1)),
         SchemaElement::new("a".into())
