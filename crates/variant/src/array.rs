@@ -6,7 +6,7 @@ use crate::children::Children;
 use crate::container::Container;
 use crate::variant::Variant;
 
-/// A view over an array: elements in order.
+/// A view over an array, whose elements are in order.
 ///
 /// *Variant Binary Encoding, "Value Data for Array".*
 #[derive(Debug, Clone, Copy)]
@@ -20,23 +20,23 @@ impl<'a> Array<'a> {
         Self { container }
     }
 
-    /// Number of elements.
+    /// Returns the number of elements.
     #[must_use]
     pub fn len(&self) -> usize {
         self.container.len() as usize
     }
 
-    /// Whether there are no elements.
+    /// Returns true if there are no elements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The element at this place, counted from 0, or `None` if there are fewer.
+    /// Returns the element at `index`, counted from 0, or `None` if there are fewer.
     ///
     /// # Errors
     ///
-    /// An element that lies outside of the array.
+    /// Fails if the element lies outside the array.
     #[inline]
     pub fn get(&self, index: usize) -> Result<Option<Variant<'a>>> {
         match u32::try_from(index) {
@@ -45,10 +45,10 @@ impl<'a> Array<'a> {
         }
     }
 
-    /// All elements, in order.
+    /// Returns all elements, in order.
     ///
-    /// The iterator also gives an error where elements share bytes, so that a walk never takes
-    /// longer than the bytes allow; it ends with the first error.
+    /// The iterator also returns an error if elements share bytes. A walk therefore never takes longer than the
+    /// number of bytes allows. The iterator ends after the first error.
     #[must_use]
     pub fn iter(&self) -> Elements<'a> {
         Elements {
@@ -56,7 +56,7 @@ impl<'a> Array<'a> {
         }
     }
 
-    /// This array as a value.
+    /// Returns this array as a value.
     #[must_use]
     pub fn as_variant(&self) -> Variant<'a> {
         Variant::from_parts(self.container.metadata(), self.container.as_bytes())

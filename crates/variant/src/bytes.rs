@@ -2,7 +2,7 @@
 
 use herringbone_format::{Error, Result};
 
-/// The unsigned number of `width` bytes (1 to 4) at `at`, or `None` if it lies outside of `bytes`.
+/// Returns the unsigned number of `width` bytes (1 to 4) at `at`, or `None` if it lies outside `bytes`.
 #[inline]
 pub(crate) fn read_uint(bytes: &[u8], at: usize, width: u8) -> Option<u32> {
     let rest = bytes.get(at..)?;
@@ -23,7 +23,7 @@ pub(crate) fn push_uint(out: &mut Vec<u8>, number: u32, width: u8) {
     out.extend_from_slice(bytes.get(..usize::from(width)).unwrap_or(&bytes));
 }
 
-/// The fewest bytes, 1 to 4, that hold `number`.
+/// Returns the smallest number of bytes, 1 to 4, that fits `number`.
 #[inline]
 pub(crate) fn width_of(number: u32) -> u8 {
     match number {
@@ -34,7 +34,7 @@ pub(crate) fn width_of(number: u32) -> u8 {
     }
 }
 
-/// `bytes` as text; `what` is what they are, for the message.
+/// Returns `bytes` as text. `what` describes them in the error message.
 #[inline]
 pub(crate) fn utf8<'a>(bytes: &'a [u8], what: &str) -> Result<&'a str> {
     simdutf8::basic::from_utf8(bytes).map_err(|_| not_utf8(what))

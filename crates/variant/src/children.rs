@@ -1,4 +1,4 @@
-//! The values of an object or array one after the other.
+//! Iterates over the values of an object or array.
 
 use herringbone_format::{Error, Result};
 
@@ -6,18 +6,18 @@ use crate::container::{Container, ends_early};
 use crate::extent::size_of;
 use crate::variant::Variant;
 
-/// Goes over the values of an object or array, in the order of its offsets.
+/// Iterates over the values of an object or array, in the order of its offsets.
 ///
-/// All values together may take no more bytes than there are: so the bytes of a level are never
-/// more than those of the level above, and a walk over all levels takes no longer than depth times
-/// bytes, whatever the offsets are.
+/// All values together may not take more bytes than there are. The bytes of a level thus never exceed those of
+/// the level above, and a walk over all levels takes no longer than depth times bytes, whatever the offsets
+/// are.
 #[derive(Debug, Clone)]
 pub(crate) struct Children<'a> {
     container: Container<'a>,
     index: u32,
-    /// Bytes that values not yet seen may take.
+    /// The number of bytes that the remaining values may take.
     bytes_left: usize,
-    /// All offsets in ascending order, from the first value of an unknown type on.
+    /// All offsets in ascending order. Set from the first value of an unknown type on.
     ascending: Option<Vec<u32>>,
 }
 
@@ -35,7 +35,7 @@ impl<'a> Children<'a> {
         &self.container
     }
 
-    /// In objects, the id of the name of the value that comes next, if one comes.
+    /// Returns the name ID of the next value of an object, if there is one.
     #[inline]
     pub(crate) fn next_field_id(&self) -> Option<u32> {
         if self.index == self.container.len() || !self.container.is_object() {
@@ -44,12 +44,12 @@ impl<'a> Children<'a> {
         self.container.field_id(self.index)
     }
 
-    /// Values that are left.
+    /// Returns the number of remaining values.
     pub(crate) fn left(&self) -> usize {
         (self.container.len() - self.index) as usize
     }
 
-    /// The next value; after an error, none.
+    /// Returns the next value. After an error, returns `None`.
     #[inline]
     pub(crate) fn next(&mut self) -> Result<Option<Variant<'a>>> {
         let metadata = self.container.metadata();
@@ -57,7 +57,7 @@ impl<'a> Children<'a> {
         Ok(bytes.map(|bytes| Variant::from_parts(metadata, bytes)))
     }
 
-    /// The bytes of the next value; after an error, none.
+    /// Returns the bytes of the next value. After an error, returns `None`.
     #[inline]
     pub(crate) fn next_bytes(&mut self) -> Result<Option<&'a [u8]>> {
         if self.index == self.container.len() {
@@ -75,7 +75,8 @@ impl<'a> Children<'a> {
         Ok(Some(bytes))
     }
 
-    /// As that of [`Container`], but in logarithmic time from the second time on.
+    /// Returns the size of a value of unknown type. Works like the method of [`Container`], but takes logarithmic
+    /// time from the second call on.
     #[cold]
     fn size_until_next(&mut self, index: u32) -> Result<usize> {
         let container = &self.container;

@@ -1,4 +1,4 @@
-//! What objects and arrays have in common: offsets to the values that they hold.
+//! The common part of objects and arrays: offsets to their values.
 
 use herringbone_format::{Error, Result};
 
@@ -8,7 +8,7 @@ use crate::metadata::Metadata;
 use crate::types::{ARRAY_LARGE, BASIC_ARRAY, BASIC_OBJECT, OBJECT_LARGE};
 use crate::variant::Variant;
 
-/// An object or array whose ids and offsets are known to lie within its bytes.
+/// An object or array whose IDs and offsets are known to lie within its bytes.
 ///
 /// *Variant Binary Encoding, "Value Data for Object" and "Value Data for Array".*
 ///
@@ -18,12 +18,12 @@ use crate::variant::Variant;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Container<'a> {
     metadata: Metadata<'a>,
-    /// From the header to the end of the values.
+    /// The bytes from the header to the end of the values.
     bytes: &'a [u8],
     len: u32,
-    /// Where field ids begin, and offsets where there are none.
+    /// The position of the field IDs, or of the offsets if there are no IDs.
     ids_start: u8,
-    /// Bytes of a field id; 0 in arrays.
+    /// The number of bytes of a field ID, or 0 in arrays.
     id_width: u8,
     offset_width: u8,
     offsets_start: usize,
@@ -31,13 +31,13 @@ pub(crate) struct Container<'a> {
 }
 
 impl<'a> Container<'a> {
-    /// Reads the header at the start of `bytes`, which may go on behind the value.
+    /// Reads the header at the start of `bytes`, which may extend past the end of the value.
     #[inline]
     pub(crate) fn new(metadata: Metadata<'a>, bytes: &'a [u8]) -> Result<Self> {
         Self::try_new(metadata, bytes).ok_or_else(ends_early)
     }
 
-    /// As [`Container::new`], or `None` if the value is neither object nor array.
+    /// Reads the header like [`Container::new`], or returns `None` if the value is neither object nor array.
     #[inline]
     pub(crate) fn if_any(metadata: Metadata<'a>, bytes: &'a [u8]) -> Result<Option<Self>> {
         match bytes.first() {
@@ -98,7 +98,7 @@ impl<'a> Container<'a> {
         self.id_width > 0
     }
 
-    /// The id of the name of field `index`.
+    /// Returns the name ID of field `index`.
     #[inline]
     pub(crate) fn field_id(&self, index: u32) -> Option<u32> {
         let at = (index as usize).checked_mul(self.id_width.into())?;
@@ -109,17 +109,17 @@ impl<'a> Container<'a> {
         )
     }
 
-    /// Value `index`, without what follows it.
+    /// Returns value `index`, without the bytes after it.
     ///
-    /// Takes the same time whatever the number of values, but for values of unknown types: where
-    /// these end is only told by where others begin.
+    /// The time does not depend on the number of values, except for values of unknown types. Their end can only
+    /// be found from the start of other values.
     #[inline]
     pub(crate) fn value(&self, index: u32) -> Result<Variant<'a>> {
         let bytes = self.value_bytes(index)?;
         Ok(Variant::from_parts(self.metadata, bytes))
     }
 
-    /// The bytes of value `index`.
+    /// Returns the bytes of value `index`.
     #[inline]
     pub(crate) fn value_bytes(&self, index: u32) -> Result<&'a [u8]> {
         let bytes = self.bytes_from(index)?;
@@ -130,7 +130,7 @@ impl<'a> Container<'a> {
         bytes.get(..size).ok_or_else(ends_early)
     }
 
-    /// All bytes from the start of value `index`.
+    /// Returns all bytes from the start of value `index`.
     #[inline]
     pub(crate) fn bytes_from(&self, index: u32) -> Result<&'a [u8]> {
         let start = self
@@ -142,7 +142,7 @@ impl<'a> Container<'a> {
         }
     }
 
-    /// Bytes from the start of value `index` to that of the next one in the order of bytes.
+    /// Returns the number of bytes from the start of value `index` to the start of the value stored after it.
     #[cold]
     fn size_until_next(&self, index: u32) -> Result<usize> {
         let start = self.offset(index).ok_or_else(ends_early)?;
@@ -151,7 +151,8 @@ impl<'a> Container<'a> {
         next.map(|next| next - start).ok_or_else(ends_early)
     }
 
-    /// Where value `index` starts, counted from the first value; for `len`, where the last one ends.
+    /// Returns the start of value `index`, relative to the first value. For `len`, returns the end of the last
+    /// value.
     #[inline]
     pub(crate) fn offset(&self, index: u32) -> Option<usize> {
         let at = (index as usize).checked_mul(self.offset_width.into())?;
@@ -159,7 +160,7 @@ impl<'a> Container<'a> {
         read_uint(self.bytes, at, self.offset_width).map(|offset| offset as usize)
     }
 
-    /// Bytes of all values together.
+    /// Returns the number of bytes of all values together.
     pub(crate) fn values_size(&self) -> usize {
         self.offset(self.len).unwrap_or(0)
     }

@@ -1,40 +1,41 @@
-//! Decimals: an unscaled integer and how many of its digits are behind the point.
+//! Decimals: an unscaled integer and a scale.
 
 use std::fmt;
 
-/// The most digits of a decimal.
+/// The maximum number of digits of a decimal.
 pub const MAX_DECIMAL_DIGITS: u8 = 38;
-/// The most digits of `decimal4` and `decimal8`.
+/// The maximum number of digits of a `decimal4`.
 const DECIMAL4_DIGITS: u32 = 9;
+/// The maximum number of digits of a `decimal8`.
 const DECIMAL8_DIGITS: u32 = 18;
 
 /// `unscaled × 10^-scale`.
 ///
-/// *Variant Binary Encoding, "Variant primitive types" and "Decimal table".* Two decimals are equal
-/// here if they have the same digits: 1.0 is not 1.00. [`Decimal::normalized`] makes equal values
-/// equal.
+/// *Variant Binary Encoding, "Variant primitive types" and "Decimal table".* Two decimals are equal here if
+/// they have the same digits: 1.0 does not equal 1.00. [`Decimal::normalized`] makes equal values equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Decimal {
     /// The digits, without a point.
     pub unscaled: i128,
-    /// Digits behind the point, 0 to 38.
+    /// The number of digits after the point, 0 to 38.
     pub scale: u8,
 }
 
 impl Decimal {
-    /// Puts the point before the last `scale` digits of `unscaled`.
+    /// Creates a decimal with the point before the last `scale` digits of `unscaled`.
     #[must_use]
     pub fn new(unscaled: i128, scale: u8) -> Self {
         Self { unscaled, scale }
     }
 
-    /// Whether it is one that the encoding allows: at most 38 digits, and as many behind the point.
+    /// Returns true if the encoding allows the decimal: at most 38 digits, and at most 38 of them after the
+    /// point.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.scale <= MAX_DECIMAL_DIGITS && self.digits() <= MAX_DECIMAL_DIGITS.into()
     }
 
-    /// Digits of the unscaled value; 1 for zero.
+    /// Returns the number of digits of the unscaled value, which is 1 for zero.
     #[must_use]
     pub fn digits(&self) -> u32 {
         self.unscaled
@@ -43,7 +44,7 @@ impl Decimal {
             .map_or(1, |log| log + 1)
     }
 
-    /// The same value without zeros at the end of its fraction.
+    /// Returns the same value without trailing zeros in its fraction.
     #[must_use]
     pub fn normalized(mut self) -> Self {
         if self.unscaled == 0 {
@@ -56,8 +57,8 @@ impl Decimal {
         self
     }
 
-    /// The same value with `scale` digits behind the point, or `None` if that would lose digits or
-    /// does not fit in 38 of them.
+    /// Returns the same value with `scale` digits after the point, or `None` if that would lose digits or not
+    /// fit in 38 digits.
     #[must_use]
     pub fn rescaled(self, scale: u8) -> Option<Self> {
         let Self { unscaled, .. } = self;
@@ -75,10 +76,11 @@ impl Decimal {
         Some(Self::new(unscaled, scale)).filter(Self::is_valid)
     }
 
-    /// Bytes of the narrowest of `decimal4`, `decimal8` and `decimal16` that holds it.
+    /// Returns the width in bytes of the narrowest of `decimal4`, `decimal8` and `decimal16` that fits the
+    /// decimal.
     ///
-    /// Digits behind the point count even where they are zeros: a type of 9 digits has at most 9 of
-    /// them there, and the `parquet` crate refuses more.
+    /// Digits after the point count even if they are zeros. A type of 9 digits has at most 9 of them after the
+    /// point, and the `parquet` crate refuses more.
     pub(crate) fn width(&self) -> u8 {
         match self.digits().max(self.scale.into()) {
             digits if digits <= DECIMAL4_DIGITS => 4,
@@ -89,7 +91,7 @@ impl Decimal {
 }
 
 impl fmt::Display for Decimal {
-    /// `-1.05`; as many digits behind the point as the scale.
+    /// Prints `-1.05`, with as many digits after the point as the scale.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.unscaled < 0 { "-" } else { "" };
         let scale = usize::from(self.scale);
@@ -103,7 +105,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// 10 to this power, up to 38.
+/// Returns 10 to the power of `exponent`, up to 38.
 pub(crate) fn power_of_ten(exponent: u8) -> Option<i128> {
     10_i128.checked_pow(exponent.into())
 }

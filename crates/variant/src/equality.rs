@@ -9,17 +9,19 @@ use crate::value::Value;
 use crate::variant::Variant;
 
 impl Variant<'_> {
-    /// Whether this is logically the same value as `other`.
+    /// Returns true if this is logically the same value as `other`.
     ///
-    /// *Variant Binary Encoding, "Variant primitive types", equivalence classes.* Integers and
-    /// decimals are compared by value whatever their widths; so are timestamps in micro- and
-    /// nanoseconds, with those in UTC apart from local ones. Doubles are never equal to floats or
-    /// decimals. NaN is equal to itself, and -0 to 0. Objects are equal if they have the same fields,
-    /// whatever the order, the ids and the rest of the dictionary.
+    /// *Variant Binary Encoding, "Variant primitive types", equivalence classes.*
+    ///
+    /// - Integers and decimals are compared by value, whatever their widths.
+    /// - Timestamps in micro- and nanoseconds are compared by value. Those in UTC never equal local ones.
+    /// - Doubles never equal floats or decimals. NaN equals itself, and -0 equals 0.
+    /// - Objects are equal if they have the same fields, whatever the order, the IDs and the rest of the
+    ///   dictionary.
     ///
     /// # Errors
     ///
-    /// What a walk over the values says, and the limit of depth.
+    /// Errors of a walk over the values, and the depth limit.
     pub fn equals(&self, other: &Variant<'_>, limits: &Limits) -> Result<bool> {
         let mut levels = Vec::new();
         if !compare(*self, *other, &mut levels, limits)? {
@@ -77,10 +79,10 @@ impl<'l, 'r> Level<'l, 'r> {
     }
 }
 
-/// The fields of an object in the order of the bytes of their names.
+/// The fields of an object in the byte order of their names.
 enum ByName<'a> {
     AsWritten(Fields<'a>),
-    /// Where the order may be another one.
+    /// The fields of an object that may be stored in another order.
     Sorted(std::vec::IntoIter<(&'a str, Variant<'a>)>),
 }
 
@@ -106,7 +108,7 @@ impl<'a> Iterator for ByName<'a> {
     }
 }
 
-/// Whether two values may be equal; of objects and arrays it is their values that decide.
+/// Returns true if two values may be equal. For objects and arrays, it adds a level, whose values decide.
 fn compare<'l, 'r>(
     left: Variant<'l>,
     right: Variant<'r>,
@@ -158,7 +160,7 @@ fn same_primitive(left: &Value<'_>, right: &Value<'_>) -> bool {
     }
 }
 
-/// A timestamp in nanoseconds.
+/// Returns a timestamp in nanoseconds.
 fn nanos(value: &Value<'_>) -> Option<i128> {
     match *value {
         Value::Timestamp(micros) | Value::TimestampNtz(micros) => Some(i128::from(micros) * 1000),

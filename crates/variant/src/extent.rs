@@ -1,4 +1,4 @@
-//! How many bytes a value takes.
+//! The size of a value.
 
 use herringbone_format::Result;
 
@@ -7,14 +7,15 @@ use crate::container::{Container, ends_early};
 use crate::metadata::Metadata;
 use crate::types::{BASIC_PRIMITIVE, BASIC_SHORT_STRING};
 
-/// Bytes of the data of each primitive type, by its id; binary and string say it themselves.
+/// The number of data bytes of each primitive type, by its ID. Binary and string store their own size.
 const DATA_BYTES: [u8; 21] = [
     0, 0, 0, 1, 2, 4, 8, 8, 5, 9, 17, 4, 8, 8, 4, 0, 0, 8, 8, 8, 16,
 ];
 
-/// Bytes of the value that begins `bytes`, or `None` if its type is unknown and so is its size.
+/// Returns the size in bytes of the value at the start of `bytes`, or `None` if its type and so its size is
+/// unknown.
 ///
-/// A size may be more than there are bytes, but for objects and arrays.
+/// The size may exceed the available bytes, except for objects and arrays.
 #[inline]
 pub(crate) fn size_of(bytes: &[u8]) -> Result<Option<usize>> {
     let header = *bytes.first().ok_or_else(ends_early)?;

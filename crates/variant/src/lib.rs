@@ -1,11 +1,12 @@
 //! VARIANT values: their binary encoding, JSON, paths, casts and shredding.
 //!
-//! A value is two byte strings: *metadata*, a dictionary of field names, and the *value* itself.
-//! [`Variant`] is a view over both that checks whatever it looks at; [`Variant::validated`] checks
-//! everything at once. [`VariantBuilder`] makes values, [`VariantBuf`] owns one. [`json`] has JSON in
-//! and out. [`VariantPath`] leads into values, [`Variant::cast`] makes them values of one type.
-//! With one of the features `arrow-60` (default) and `arrow-59`, `shredding` lays values out in Arrow
-//! arrays, and `extension` reads and writes them in Parquet files.
+//! A value is two byte strings: *metadata*, a dictionary of field names, and the *value* itself. [`Variant`] is
+//! a view over both that checks every part it accesses. [`Variant::validated`] checks everything at once.
+//! [`VariantBuilder`] makes values, and [`VariantBuf`] owns one. [`json`] converts from and to JSON.
+//! [`VariantPath`] points into values, and [`Variant::cast`] converts them to one type.
+//!
+//! With one of the features `arrow-60` (default) and `arrow-59`, `shredding` stores values in Arrow arrays, and
+//! `extension` reads and writes them in Parquet files.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

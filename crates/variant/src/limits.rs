@@ -1,11 +1,11 @@
-//! What a value may ask of its reader, and a writer of its value.
+//! Limits on the values that are read and written.
 
 use herringbone_format::{Error, Result};
 
-/// Upper bounds on values; every one can be raised or lowered.
+/// Upper bounds on values. Each can be raised or lowered.
 ///
-/// Views need no limits: they hold no memory, and do what they are asked one step at a time. Limits
-/// are for what walks a whole value: validation, equality, JSON, shredding and builders.
+/// Views need no limits: they allocate no memory, and they work one requested step at a time. Limits apply to
+/// code that walks a whole value: validation, equality, JSON, shredding and builders.
 ///
 /// ```
 /// use herringbone_variant::Limits;
@@ -16,22 +16,22 @@ use herringbone_format::{Error, Result};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Objects and arrays within each other. No walk recurses, so this bounds the memory of its
+    /// The nesting depth of objects and arrays. No walk recurses, so this bounds the memory of its explicit
     /// stack, not the stack of the thread.
     pub variant_depth: usize,
-    /// Bytes of one value.
+    /// The number of bytes of one value.
     pub variant_bytes: usize,
-    /// Bytes of the metadata of one value.
+    /// The number of bytes of the metadata of one value.
     pub variant_metadata_bytes: usize,
-    /// Bytes of one value as JSON. Names are written once a field there, so JSON may be larger than
-    /// the value by far.
+    /// The number of bytes of one value as JSON. JSON repeats the name of each field, so it may be far larger
+    /// than the value.
     pub variant_json_bytes: usize,
 }
 
 impl Limits {
-    /// What Jackson, and so Spark, takes of JSON.
+    /// The maximum JSON nesting depth that Jackson, and so Spark, accepts.
     pub const DEPTH: usize = 1000;
-    /// What Spark takes of one value.
+    /// The maximum size of one value that Spark accepts, in bytes.
     pub const BYTES: usize = 128 << 20;
 
     pub(crate) fn check_depth(&self, depth: usize) -> Result<()> {

@@ -6,9 +6,9 @@ use crate::bytes::{read_uint, utf8};
 
 /// The version of the encoding that is read and written.
 pub(crate) const VERSION: u8 = 1;
-/// Bit of the header: names are said to be sorted and unique.
+/// Header bit: names are declared sorted and unique.
 pub(crate) const SORTED: u8 = 0x10;
-/// Bits of the header: bytes of each offset, less one.
+/// Position of the header bits with the width of each offset in bytes, minus one.
 pub(crate) const OFFSET_WIDTH_SHIFT: u32 = 6;
 
 /// A view over the metadata of a value: the dictionary of the names of its fields.
@@ -20,11 +20,11 @@ pub(crate) const OFFSET_WIDTH_SHIFT: u32 = 6;
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Metadata<'a> {
-    /// From the header to the end of the last name.
+    /// The bytes from the header to the end of the last name.
     bytes: &'a [u8],
     len: u32,
     width: u8,
-    /// Where the names begin.
+    /// The position of the first name.
     names_start: usize,
 }
 
@@ -39,13 +39,13 @@ impl<'a> Metadata<'a> {
 
     /// Reads the header, and checks that offsets and names lie within `bytes`.
     ///
-    /// Takes the same time whatever the size; names are checked when they are asked for, or all by
-    /// [`Metadata::validate`]. Bytes behind the last name are ignored. No bytes at all, which Spark
-    /// wrote beside nulls, are a dictionary without names.
+    /// The time does not depend on the size. Names are checked on access, or all of them by
+    /// [`Metadata::validate`]. Bytes after the last name are ignored. Empty bytes, which Spark wrote next to
+    /// nulls, are a dictionary without names.
     ///
     /// # Errors
     ///
-    /// Bytes that end early, and a version that is not 1.
+    /// Fails if the bytes end early, or if the version is not 1.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let Some(&header) = bytes.first() else {
             return Ok(Metadata::EMPTY);
@@ -79,26 +79,26 @@ impl<'a> Metadata<'a> {
         Ok(metadata)
     }
 
-    /// The bytes of the metadata, without what followed them.
+    /// Returns the bytes of the metadata, without any bytes after it.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Number of names.
+    /// Returns the number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.len as usize
     }
 
-    /// Whether there are no names.
+    /// Returns true if there are no names.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether the header says that names are sorted and unique. Writers are known to say so where
-    /// it is not true, so nothing here relies on it.
+    /// Returns true if the header declares the names sorted and unique. Some writers set this bit wrongly, so
+    /// nothing here relies on it.
     #[must_use]
     pub fn says_sorted(&self) -> bool {
         self.bytes
@@ -106,17 +106,17 @@ impl<'a> Metadata<'a> {
             .is_some_and(|header| header & SORTED != 0)
     }
 
-    /// The name with this id.
+    /// Returns the name with this ID.
     ///
     /// # Errors
     ///
-    /// Ids beyond the dictionary, offsets that descend, and names that are not UTF-8.
+    /// Fails for an ID beyond the dictionary, for descending offsets, and for a name that is not UTF-8.
     #[inline]
     pub fn name(&self, id: u32) -> Result<&'a str> {
         utf8(self.name_bytes(id)?, "field name")
     }
 
-    /// The bytes of the name with this id.
+    /// Returns the bytes of the name with this ID.
     #[inline]
     pub(crate) fn name_bytes(&self, id: u32) -> Result<&'a [u8]> {
         self.try_name_bytes(id).ok_or_else(|| self.no_name(id))
@@ -147,7 +147,7 @@ impl<'a> Metadata<'a> {
     ///
     /// # Errors
     ///
-    /// As [`Metadata::name`].
+    /// See [`Metadata::name`].
     pub fn validate(&self) -> Result<()> {
         let names = self.bytes.get(self.names_start..);
         let names = utf8(names.unwrap_or_default(), "field name")?;
@@ -162,11 +162,11 @@ impl<'a> Metadata<'a> {
         Ok(())
     }
 
-    /// Whether names may be ordered otherwise by their UTF-16 form, in which some writers sort the
-    /// fields of objects: only where a code point above U+FFFF meets one of U+E000 to U+FFFF.
+    /// Returns true if names may have a different order in their UTF-16 form, by which some writers sort the
+    /// fields of objects. The order differs only between a code point above U+FFFF and one of U+E000 to U+FFFF.
     pub(crate) fn orders_differ(&self) -> bool {
         let names = self.bytes.get(self.names_start..).unwrap_or_default();
-        // The largest byte first, which is all that names of most dictionaries need.
+        // The largest byte is checked first. For most dictionaries, that is enough.
         names.iter().fold(0, |largest, byte| largest.max(*byte)) >= 0xF0
             && names.iter().any(|byte| matches!(byte, 0xEE | 0xEF))
     }

@@ -22,27 +22,26 @@ impl<'a> Object<'a> {
         Self { container }
     }
 
-    /// Number of fields.
+    /// Returns the number of fields.
     #[must_use]
     pub fn len(&self) -> usize {
         self.container.len() as usize
     }
 
-    /// Whether there are no fields.
+    /// Returns true if there are no fields.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The field with this name, or `None` if it is missing.
+    /// Returns the field with this name, or `None` if it is missing.
     ///
-    /// Fields are ordered by the bytes of their names, so this takes a binary search. Some writers
-    /// order by UTF-16; where that may make a difference, all fields are looked at before one is
-    /// missing.
+    /// Fields are ordered by the bytes of their names, so this is a binary search. Some writers order by
+    /// UTF-16. If that may make a difference, all fields are checked before one counts as missing.
     ///
     /// # Errors
     ///
-    /// Ids of names beyond the dictionary, and a field that lies outside of the object.
+    /// Fails if a name ID lies beyond the dictionary, or if the field lies outside the object.
     #[inline]
     pub fn get(&self, name: &str) -> Result<Option<Variant<'a>>> {
         match self.position(name.as_bytes())? {
@@ -70,7 +69,8 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// The same, if it is not where it was in an object before, `place`, which is set to where it is.
+    /// Finds a field like [`Object::position`], but tries `place` first, its position in a previous object.
+    /// Updates `place` to the position found.
     #[inline]
     pub(crate) fn position_near(&self, name: &[u8], place: &mut u32) -> Result<Option<u32>> {
         let is_there =
@@ -85,7 +85,7 @@ impl<'a> Object<'a> {
         Ok(found)
     }
 
-    /// Looks at all fields.
+    /// Searches all fields.
     #[cold]
     fn scan(&self, name: &[u8]) -> Result<Option<u32>> {
         for index in 0..self.container.len() {
@@ -96,17 +96,17 @@ impl<'a> Object<'a> {
         Ok(None)
     }
 
-    /// The name of the field at `index`.
+    /// Returns the name of the field at `index`.
     #[inline]
     pub(crate) fn name_bytes(&self, index: u32) -> Result<&'a [u8]> {
         let id = self.container.field_id(index).ok_or_else(no_id)?;
         self.container.metadata().name_bytes(id)
     }
 
-    /// All fields, in the order of their names.
+    /// Returns all fields, in the order of their names.
     ///
-    /// The iterator also gives an error where values share bytes, so that a walk never takes longer
-    /// than the bytes allow; it ends with the first error.
+    /// The iterator also returns an error if values share bytes. A walk therefore never takes longer than the
+    /// number of bytes allows. The iterator ends after the first error.
     #[must_use]
     pub fn iter(&self) -> Fields<'a> {
         Fields {
@@ -118,7 +118,7 @@ impl<'a> Object<'a> {
         Children::new(self.container)
     }
 
-    /// This object as a value.
+    /// Returns this object as a value.
     #[must_use]
     pub fn as_variant(&self) -> Variant<'a> {
         Variant::from_parts(self.container.metadata(), self.container.as_bytes())
@@ -137,7 +137,7 @@ impl<'a> Fields<'a> {
             return Ok(None);
         };
         let name = self.children.container().metadata().name(id);
-        // The value first: it moves on, or ends after an error.
+        // Take the value first: this advances the iterator, or ends it after an error.
         let Some(value) = self.children.next()? else {
             return Ok(None);
         };

@@ -14,11 +14,11 @@ pub struct VariantBuf {
 }
 
 impl VariantBuf {
-    /// Takes bytes that are checked as a whole.
+    /// Takes bytes and checks them as a whole.
     ///
     /// # Errors
     ///
-    /// As [`Variant::validated`].
+    /// See [`Variant::validated`].
     pub fn validated(metadata: Vec<u8>, value: Vec<u8>, limits: &Limits) -> Result<Self> {
         let variant = Variant::validated(&metadata, &value, limits)?;
         let size = variant.as_bytes().len();
@@ -27,32 +27,32 @@ impl VariantBuf {
         Ok(buf)
     }
 
-    /// Of bytes that a builder made.
+    /// Creates a value from bytes made by a builder.
     pub(crate) fn from_parts(metadata: Vec<u8>, value: Vec<u8>) -> Self {
         Self { metadata, value }
     }
 
-    /// A view.
+    /// Returns a view of the value.
     #[must_use]
     pub fn as_variant(&self) -> Variant<'_> {
-        // The metadata was checked, or built; so it is never wrong.
+        // The metadata was checked or built, so it is always valid.
         let metadata = Metadata::new(&self.metadata).unwrap_or(Metadata::EMPTY);
         Variant::from_parts(metadata, &self.value)
     }
 
-    /// The bytes of the metadata.
+    /// Returns the bytes of the metadata.
     #[must_use]
     pub fn metadata_bytes(&self) -> &[u8] {
         &self.metadata
     }
 
-    /// The bytes of the value.
+    /// Returns the bytes of the value.
     #[must_use]
     pub fn value_bytes(&self) -> &[u8] {
         &self.value
     }
 
-    /// Metadata and value.
+    /// Returns the metadata and the value.
     #[must_use]
     pub fn into_parts(self) -> (Vec<u8>, Vec<u8>) {
         (self.metadata, self.value)

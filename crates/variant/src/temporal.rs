@@ -6,7 +6,7 @@ use herringbone_text::iso8601;
 
 pub(crate) use herringbone_text::iso8601::push_date;
 
-/// The unit of a timestamp: a part of a second.
+/// The unit of a timestamp: a fraction of a second.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
     Micros,
@@ -21,7 +21,7 @@ impl Unit {
         }
     }
 
-    /// Returns the number of digits that a second has after its point.
+    /// Returns the number of decimal places of a second.
     fn digits(self) -> usize {
         match self {
             Self::Micros => 6,
@@ -30,29 +30,29 @@ impl Unit {
     }
 }
 
-/// Appends `12:34:56.123456`, from microseconds since midnight.
+/// Appends microseconds since midnight as `12:34:56.123456`.
 pub(crate) fn push_time(out: &mut String, micros: i64) {
     iso8601::push_time(out, micros, Unit::Micros.digits());
 }
 
-/// Appends `2024-01-02T12:34:56.123456`, from units since 1970, with `Z` if that is UTC.
+/// Appends units since 1970 as `2024-01-02T12:34:56.123456`, followed by `Z` if the timestamp is in UTC.
 pub(crate) fn push_timestamp(out: &mut String, value: i64, unit: Unit, utc: bool) {
     iso8601::push_timestamp(out, value, unit.digits(), utc.then_some(0));
 }
 
-/// Returns the days since 1970-01-01 of `2024-01-02`.
+/// Parses `2024-01-02` to days since 1970-01-01.
 pub(crate) fn parse_date(text: &str) -> Option<i32> {
     i32::try_from(iso8601::parse_date(text)?).ok()
 }
 
-/// Returns the microseconds since midnight of `12:34`, `12:34:56` or `12:34:56.789`.
+/// Parses `12:34`, `12:34:56` or `12:34:56.789` to microseconds since midnight.
 pub(crate) fn parse_time(text: &str) -> Option<i64> {
     let per_second = Unit::Micros.per_second();
     iso8601::parse_time(text)?.ticks(per_second).ok()
 }
 
-/// Returns the units since 1970 of a date and a time, and true if they have an offset from UTC, which
-/// is taken off.
+/// Parses a date and a time to units since 1970. Also returns true if the text has an offset from UTC, which is
+/// subtracted.
 pub(crate) fn parse_timestamp(text: &str, unit: Unit) -> Option<(i64, bool)> {
     let moment = iso8601::parse_timestamp(text)?;
     Some((
@@ -72,7 +72,7 @@ mod tests {
             push_timestamp(&mut out, value, unit, utc);
             out
         };
-        // Numpy prints the ends so.
+        // NumPy prints the extremes this way.
         assert_eq!(print(-1, Unit::Micros, true), "1969-12-31T23:59:59.999999Z");
         assert_eq!(
             print(i64::MAX, Unit::Nanos, false),

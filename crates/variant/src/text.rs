@@ -3,12 +3,12 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-/// Base64 of RFC 4648, section 4, with padding.
+/// Appends bytes as base64 of RFC 4648, section 4, with padding.
 pub(crate) fn push_base64(out: &mut String, bytes: &[u8]) {
     STANDARD.encode_string(bytes, out);
 }
 
-/// As [`push_base64`] writes it.
+/// Parses the output of [`push_base64`].
 pub(crate) fn parse_base64(text: &str) -> Option<Vec<u8>> {
     STANDARD.decode(text).ok()
 }

@@ -2,18 +2,21 @@
 
 use std::fmt;
 
-/// Basic types: the two low bits of the first byte of a value.
+/// The basic type of primitive values. Basic types are the two low bits of the first byte of a value.
 pub(crate) const BASIC_PRIMITIVE: u8 = 0;
+/// The basic type of short strings.
 pub(crate) const BASIC_SHORT_STRING: u8 = 1;
+/// The basic type of objects.
 pub(crate) const BASIC_OBJECT: u8 = 2;
+/// The basic type of arrays.
 pub(crate) const BASIC_ARRAY: u8 = 3;
 
-/// Bits of the first byte of an object.
+/// Bit of the first byte of an object: the number of fields has 4 bytes instead of 1.
 pub(crate) const OBJECT_LARGE: u8 = 0x40;
-/// Bits of the first byte of an array.
+/// Bit of the first byte of an array: the number of elements has 4 bytes instead of 1.
 pub(crate) const ARRAY_LARGE: u8 = 0x10;
 
-/// The longest short string.
+/// The maximum length of a short string in bytes.
 pub(crate) const SHORT_STRING_BYTES: usize = 63;
 
 /// The type of a value.
@@ -22,7 +25,7 @@ pub(crate) const SHORT_STRING_BYTES: usize = 63;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum VariantType {
-    /// The null that is a value; what is missing has no type.
+    /// The variant null, which is a value. A missing value has no type.
     Null,
     /// True or false.
     Boolean,
@@ -42,7 +45,7 @@ pub enum VariantType {
     Decimal8,
     /// Decimal of up to 38 digits.
     Decimal16,
-    /// Day of the calendar.
+    /// Calendar date.
     Date,
     /// Instant, in microseconds.
     Timestamp,
@@ -70,7 +73,7 @@ pub enum VariantType {
     Unknown(u8),
 }
 
-/// The primitive types in the order of their ids, booleans twice: true is 1, false is 2.
+/// The primitive types in the order of their IDs. Boolean appears twice: ID 1 is true, ID 2 is false.
 const PRIMITIVES: [VariantType; 21] = [
     VariantType::Null,
     VariantType::Boolean,
@@ -95,12 +98,12 @@ const PRIMITIVES: [VariantType; 21] = [
     VariantType::Uuid,
 ];
 
-/// The first byte of a primitive value.
+/// Returns the first byte of a primitive value.
 pub(crate) const fn primitive_header(type_id: u8) -> u8 {
     type_id << 2
 }
 
-/// Ids of the primitive types that builders write.
+/// IDs of the primitive types that builders write.
 pub(crate) mod id {
     pub(crate) const NULL: u8 = 0;
     pub(crate) const TRUE: u8 = 1;
@@ -126,7 +129,7 @@ pub(crate) mod id {
 }
 
 impl VariantType {
-    /// The type that the first byte of a value names.
+    /// Returns the type encoded in the first byte of a value.
     #[must_use]
     pub fn of_header(header: u8) -> Self {
         match header & 3 {
@@ -141,7 +144,7 @@ impl VariantType {
         }
     }
 
-    /// The words of the specification, without spaces.
+    /// Returns the type's name in the specification, without spaces.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -173,7 +176,7 @@ impl VariantType {
 }
 
 impl fmt::Display for VariantType {
-    /// `int8`, `timestamp_ntz`, `unknown (id 33)`.
+    /// Prints `int8`, `timestamp_ntz`, `unknown (id 33)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {

@@ -1,4 +1,4 @@
-//! Checks of a whole value, without recursion.
+//! Checks a whole value, without recursion.
 
 use herringbone_format::{Error, Result};
 
@@ -13,15 +13,16 @@ use crate::variant::Variant;
 /// An object or array that is being checked.
 struct Level<'a> {
     children: Children<'a>,
-    /// Of objects, the order of the names so far.
+    /// The order of the names so far, for objects.
     order: Option<Order<'a>>,
 }
 
-/// By which forms of the names the fields so far are in strictly ascending order.
+/// The orders in which the names of the fields so far are strictly ascending: as UTF-8 bytes, as UTF-16, or
+/// both.
 struct Order<'a> {
     previous: Option<&'a [u8]>,
     utf8: bool,
-    /// Only where it may be another order.
+    /// Checked only if the UTF-16 order may differ.
     utf16: bool,
 }
 
@@ -88,7 +89,7 @@ impl<'a> Level<'a> {
     }
 }
 
-/// Checks a value that holds no others. Most are integers and text, which are decoded soonest.
+/// Checks a primitive value. Most are integers and text, which have a fast path.
 fn check_primitive(metadata: Metadata<'_>, bytes: &[u8]) -> Result<()> {
     if integer(bytes).is_none() && text(bytes)?.is_none() {
         _ = Variant::from_parts(metadata, bytes).value()?;
@@ -106,7 +107,7 @@ fn out_of_order(previous: &str, name: &str) -> Error {
     })
 }
 
-/// The beginning of a name, for a message.
+/// Returns the beginning of a name, for a message.
 fn shortened(name: &str) -> &str {
     let end = name
         .char_indices()

@@ -1,4 +1,4 @@
-//! What a value is: one of the types of the encoding, decoded.
+//! Decoded values, one variant per type of the encoding.
 
 use herringbone_format::{Error, Result};
 
@@ -13,13 +13,13 @@ use crate::types::{
 };
 use crate::variant::Variant;
 
-/// A value, decoded; text, bytes, objects and arrays are views.
+/// A decoded value. Text, bytes, objects and arrays are views.
 ///
 /// *Variant Binary Encoding, "Encoding types".*
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// The null that is a value.
+    /// The variant null, which is a value.
     Null,
     /// True or false.
     Boolean(bool),
@@ -65,15 +65,15 @@ pub enum Value<'a> {
     Array(Array<'a>),
     /// A primitive type of a newer specification.
     Unknown {
-        /// The id of the type.
+        /// The ID of the type.
         id: u8,
-        /// Its bytes, up to where another value begins.
+        /// Its bytes, up to the start of another value.
         data: &'a [u8],
     },
 }
 
 impl Value<'_> {
-    /// An integer or decimal of any width, as a decimal.
+    /// Returns an integer or decimal of any width as a decimal.
     #[must_use]
     pub fn to_decimal(&self) -> Option<Decimal> {
         let integer = |value: i64| Some(Decimal::new(value.into(), 0));
@@ -87,7 +87,7 @@ impl Value<'_> {
         }
     }
 
-    /// Its type.
+    /// Returns the type of the value.
     #[must_use]
     pub fn variant_type(&self) -> VariantType {
         match self {
@@ -174,7 +174,7 @@ fn primitive(type_id: u8, data: &[u8]) -> Result<Value<'_>> {
     })
 }
 
-/// An integer of any width, without the detour over a [`Value`]; `None` is another value.
+/// Decodes an integer of any width without building a [`Value`]. Returns `None` for any other value.
 #[inline]
 pub(crate) fn integer(bytes: &[u8]) -> Option<i64> {
     let (header, data) = bytes.split_first()?;
@@ -188,7 +188,7 @@ pub(crate) fn integer(bytes: &[u8]) -> Option<i64> {
     })
 }
 
-/// Text, short or long, in the same way.
+/// Decodes text, short or long, without building a [`Value`]. Returns `None` for any other value.
 #[inline]
 pub(crate) fn text(bytes: &[u8]) -> Result<Option<&str>> {
     const LONG: u8 = primitive_header(id::STRING);

@@ -1,4 +1,4 @@
-//! Rust values as values of their types.
+//! Converts Rust values to variant values of the corresponding types.
 
 use crate::value::Value;
 

@@ -10,12 +10,12 @@ use crate::types::VariantType;
 use crate::value::{Value, decode};
 use crate::{array::Array, object::Object};
 
-/// A view over the bytes of a value and of its metadata. It is small, and copied freely.
+/// A view over the bytes of a value and of its metadata. It is small and cheap to copy.
 ///
-/// *Variant Binary Encoding.* A view looks at bytes when it is asked to, and checks what it looks
-/// at: whatever the bytes are, every method gives a result or an error, in time that does not
-/// depend on the size of what it passes over. [`Variant::validated`] checks all at once; after it,
-/// no method of the value, or of values in it, gives an error.
+/// *Variant Binary Encoding.* A view accesses bytes only on demand, and checks the bytes it accesses. Whatever
+/// the bytes are, every method returns a result or an error. The time does not depend on the size of skipped
+/// parts. [`Variant::validated`] checks everything at once. After that, no method of the value, or of values in
+/// it, returns an error.
 ///
 /// ```
 /// use herringbone_variant::{Value, Variant};
@@ -31,12 +31,12 @@ use crate::{array::Array, object::Object};
 #[derive(Debug, Clone, Copy)]
 pub struct Variant<'a> {
     metadata: Metadata<'a>,
-    /// The value without what follows it, never empty.
+    /// The bytes of the value, without any bytes after it. Never empty.
     bytes: &'a [u8],
 }
 
 impl Variant<'static> {
-    /// The null that is a value.
+    /// The variant null, which is a value.
     pub const NULL: Self = Variant {
         metadata: Metadata::EMPTY,
         bytes: &[0],
@@ -44,70 +44,70 @@ impl Variant<'static> {
 }
 
 impl<'a> Variant<'a> {
-    /// A view that checks what it is asked for. Bytes behind the value are ignored.
+    /// Creates a view that checks the bytes it accesses. Bytes after the value are ignored.
     ///
     /// # Errors
     ///
-    /// A header of the metadata or of the value that is wrong, or asks for more bytes than there
-    /// are.
+    /// Fails if a header of the metadata or of the value is invalid, or needs more bytes than there are.
     pub fn new(metadata: &'a [u8], value: &'a [u8]) -> Result<Self> {
         Self::with_metadata(Metadata::new(metadata)?, value)
     }
 
-    /// As [`Variant::new`], with metadata that was looked at before.
+    /// Creates a view like [`Variant::new`], with metadata whose header has already been read.
     ///
     /// # Errors
     ///
-    /// A header of the value that is wrong, or asks for more bytes than there are.
+    /// Fails if the header of the value is invalid, or needs more bytes than there are.
     pub fn with_metadata(metadata: Metadata<'a>, value: &'a [u8]) -> Result<Self> {
         let size = size_of(value)?.unwrap_or(value.len());
         let bytes = value.get(..size).ok_or_else(ends_early)?;
         Ok(Self { metadata, bytes })
     }
 
-    /// A view over bytes that were checked as a whole: see [`Variant::validate`].
+    /// Creates a view over bytes after checking them as a whole: see [`Variant::validate`].
     ///
     /// # Errors
     ///
-    /// What [`Variant::new`] and [`Variant::validate`] say.
+    /// See [`Variant::new`] and [`Variant::validate`].
     pub fn validated(metadata: &'a [u8], value: &'a [u8], limits: &Limits) -> Result<Self> {
         let variant = Self::new(metadata, value)?;
         variant.validate(limits)?;
         Ok(variant)
     }
 
-    /// A value of an object or array that was cut out of it.
+    /// Creates a view over a value whose bytes have already been delimited, such as a value in an object or
+    /// array.
     #[inline]
     pub(crate) fn from_parts(metadata: Metadata<'a>, bytes: &'a [u8]) -> Self {
         Self { metadata, bytes }
     }
 
-    /// Checks the metadata and the whole value: every offset and id, all text, that fields are in
-    /// order and have different names, that values do not share bytes, and `limits`.
+    /// Checks the metadata and the whole value: every offset and ID, all text, the order and uniqueness of
+    /// fields, that values do not share bytes, and `limits`.
     ///
-    /// Objects may be ordered by the UTF-8 or by the UTF-16 form of their names, as some writers do.
-    /// Values of unknown types are passed over.
+    /// Objects may be ordered by the UTF-8 or by the UTF-16 form of their names, as some writers do. Values of
+    /// unknown types are skipped.
     ///
     /// # Errors
     ///
-    /// What of this does not hold.
+    /// Fails if one of these checks fails.
     pub fn validate(&self, limits: &Limits) -> Result<()> {
         crate::validate::validate(*self, limits)
     }
 
-    /// The metadata of this value, and of all values in it.
+    /// Returns the metadata of this value, and of all values in it.
     #[must_use]
     pub fn metadata(&self) -> Metadata<'a> {
         self.metadata
     }
 
-    /// The bytes of this value alone; with its metadata they are a value themselves.
+    /// Returns the bytes of this value alone. Together with its metadata, they are a complete value.
     #[must_use]
     pub fn as_bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Its type, from its first byte.
+    /// Returns the value's type, from its first byte.
     #[inline]
     #[must_use]
     pub fn variant_type(&self) -> VariantType {
@@ -119,27 +119,27 @@ impl<'a> Variant<'a> {
         self.bytes.first().copied().unwrap_or(0)
     }
 
-    /// The value, decoded; objects and arrays are views again.
+    /// Decodes the value. Objects and arrays are views again.
     ///
     /// # Errors
     ///
-    /// Text that is not UTF-8, a decimal whose scale is above 38, and objects and arrays that ask
-    /// for more bytes than there are.
+    /// Fails for text that is not UTF-8, for a decimal whose scale is above 38, and for objects and arrays that
+    /// need more bytes than there are.
     pub fn value(&self) -> Result<Value<'a>> {
         decode(self, self.header())
     }
 
-    /// Whether it is the null that is a value.
+    /// Returns true if the value is the variant null.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.header() == 0
     }
 
-    /// It as an object, or `None` if it is something else.
+    /// Returns the value as an object, or `None` if it has another type.
     ///
     /// # Errors
     ///
-    /// As [`Variant::value`].
+    /// See [`Variant::value`].
     #[inline]
     pub fn as_object(&self) -> Result<Option<Object<'a>>> {
         if self.variant_type() != VariantType::Object {
@@ -149,11 +149,11 @@ impl<'a> Variant<'a> {
         Ok(Some(Object::new(container)))
     }
 
-    /// It as an array, or `None` if it is something else.
+    /// Returns the value as an array, or `None` if it has another type.
     ///
     /// # Errors
     ///
-    /// As [`Variant::value`].
+    /// See [`Variant::value`].
     #[inline]
     pub fn as_array(&self) -> Result<Option<Array<'a>>> {
         if self.variant_type() != VariantType::Array {
@@ -163,11 +163,11 @@ impl<'a> Variant<'a> {
         Ok(Some(Array::new(container)))
     }
 
-    /// The field with this name, or `None` if it is missing or this is no object.
+    /// Returns the field with this name, or `None` if it is missing or the value is not an object.
     ///
     /// # Errors
     ///
-    /// As [`Object::get`].
+    /// See [`Object::get`].
     #[inline]
     pub fn field(&self, name: &str) -> Result<Option<Self>> {
         match self.as_object()? {
@@ -176,11 +176,12 @@ impl<'a> Variant<'a> {
         }
     }
 
-    /// The element at this place, counted from 0, or `None` if there are fewer or this is no array.
+    /// Returns the element at `index`, counted from 0, or `None` if there are fewer or the value is not an
+    /// array.
     ///
     /// # Errors
     ///
-    /// As [`Array::get`].
+    /// See [`Array::get`].
     #[inline]
     pub fn element(&self, index: usize) -> Result<Option<Self>> {
         match self.as_array()? {

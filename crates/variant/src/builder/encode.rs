@@ -1,4 +1,4 @@
-//! Primitive values as bytes, short strings where they fit.
+//! Encodes primitive values as bytes, as short strings if they fit.
 
 use herringbone_format::{Error, Result};
 
@@ -40,7 +40,7 @@ pub(super) fn push_primitive(out: &mut Vec<u8>, value: &Value<'_>) -> Result<()>
     Ok(())
 }
 
-/// Appends an integer in the narrowest type that holds it.
+/// Appends an integer in the narrowest type that fits it.
 #[inline]
 pub(super) fn push_int(out: &mut Vec<u8>, value: i64) {
     if let Ok(value) = i8::try_from(value) {
@@ -81,7 +81,7 @@ fn push_sized(out: &mut Vec<u8>, type_id: u8, data: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// Appends the `width` low bytes of a decimal that has no more digits than its type.
+/// Appends the `width` low bytes of a decimal. Fails if the decimal has more digits than its type allows.
 fn push_decimal(out: &mut Vec<u8>, type_id: u8, width: u8, value: Decimal) -> Result<()> {
     if !value.is_valid() || value.width() > width {
         return Err(Error::argument(format!(

@@ -4,11 +4,11 @@ use herringbone_format::{Error, Result};
 
 use super::{DuplicateFields, VariantBuilder};
 
-/// Whether the open object has a name already.
+/// The knowledge about a name in the open object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Seen {
     No,
-    /// An object within it has the name, which has hidden whether it has it itself.
+    /// An object inside the open one has the name. That hides whether the open object has it too.
     Perhaps,
     Yes,
 }
@@ -24,11 +24,11 @@ impl Seen {
 }
 
 impl VariantBuilder {
-    /// Drops all fields of the open object but one of each name, or says that there are some.
+    /// Drops all fields of the open object except one per name, or returns an error if duplicates are an error.
     #[cold]
     pub(super) fn drop_duplicates(&mut self) -> Result<()> {
         let mut fields = self.tape.open_fields();
-        // Stable: of one name, the first stays first.
+        // The sort is stable: the first field of a name stays first.
         fields.sort_by_key(|field| field.name);
         for pair in fields.windows(2) {
             let [first, second] = pair else { continue };

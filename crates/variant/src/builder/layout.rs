@@ -1,11 +1,11 @@
-//! Values as bytes, from the outside in, once they were measured.
+//! Writes measured values as bytes, from the outside in.
 
 use super::tape::{Kind, Node, Numbers, Tape};
 use crate::bytes::{push_uint, width_of};
 use crate::types::{ARRAY_LARGE, BASIC_ARRAY, BASIC_OBJECT, OBJECT_LARGE};
 
 impl Tape {
-    /// Appends the value, once it was measured.
+    /// Appends the value. It must have been measured before.
     pub(super) fn write(&self, numbers: &Numbers<'_>, out: &mut Vec<u8>) {
         let mut fields = Vec::new();
         let mut index = 0;
@@ -39,7 +39,8 @@ impl Tape {
         }
     }
 
-    /// Values come in the order in which they were pushed, ids and offsets in that of the names.
+    /// Writes the header of an object. Values follow in the order in which they were pushed, but IDs and
+    /// offsets are in the order of the names.
     fn write_object(
         &self,
         index: usize,
@@ -73,7 +74,7 @@ impl Tape {
         push_uint(out, offset, header.offset_width);
     }
 
-    /// The values that the node at `index` holds and that are written.
+    /// Returns the values directly inside the node at `index`, without dropped ones.
     fn values(&self, index: usize, node: &Node) -> impl Iterator<Item = &Node> {
         let end = node.next as usize;
         let mut at = index + 1;
@@ -96,13 +97,13 @@ struct Field {
 /// The smallest widths of an object or array.
 pub(super) struct Header {
     len: u32,
-    /// 0 in arrays.
+    /// The number of bytes of a field ID, or 0 in arrays.
     id_width: u8,
     pub(super) offset_width: u8,
 }
 
 impl Header {
-    /// `values` are the bytes of all values of the node.
+    /// Creates the header of a node. `values` is the number of bytes of all its values.
     pub(super) fn new(node: &Node, values: u32) -> Self {
         Self {
             len: node.start_or_len,
@@ -114,7 +115,7 @@ impl Header {
         }
     }
 
-    /// Of a node that was measured.
+    /// Returns the header of a measured node.
     fn of(node: &Node) -> Self {
         Self {
             offset_width: node.offset_width,

@@ -1,4 +1,4 @@
-//! Values from their parts.
+//! Builds values from their parts.
 
 mod encode;
 mod fields;
@@ -18,23 +18,23 @@ use crate::variant::Variant;
 use names::Names;
 use tape::{Kind, Tape};
 
-/// What becomes of a field whose name its object has already.
+/// The treatment of a field whose name already occurs in its object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum DuplicateFields {
     /// It is an error.
     #[default]
     Error,
-    /// The first one stays.
+    /// The first field stays.
     KeepFirst,
-    /// The last one stays, as in JavaScript and Python.
+    /// The last field stays, as in JavaScript and Python.
     KeepLast,
 }
 
-/// Builds one value after the other, each from the outside in.
+/// Builds one value after another, each from the outside in.
 ///
-/// Metadata is version 1, its names sorted and unique; every id, offset and size has the smallest
-/// width. Objects and arrays are opened and closed one by one, so nothing recurses. A builder that
-/// is used for many values knows the names of those before, and is faster for it.
+/// Metadata is version 1, with sorted and unique names. Every ID, offset and size has the smallest width.
+/// Objects and arrays are opened and closed one by one, so nothing recurses. A builder remembers the names of
+/// previous values, which makes it faster when it is reused.
 ///
 /// *Variant Binary Encoding.*
 ///
@@ -59,27 +59,27 @@ pub enum DuplicateFields {
 pub struct VariantBuilder {
     names: Names,
     tape: Tape,
-    /// The name of the value that comes next, in an object.
+    /// The name of the next value, in an object.
     name: Option<u32>,
     duplicates: DuplicateFields,
     limits: Limits,
 }
 
 impl VariantBuilder {
-    /// A builder with the default limits, for which a second field of a name is an error.
+    /// Creates a builder with the default limits. Duplicate field names are an error.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With these limits.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// With this rule for fields of the same name.
+    /// Sets the treatment of fields with the same name.
     #[must_use]
     pub fn with_duplicates(mut self, duplicates: DuplicateFields) -> Self {
         self.duplicates = duplicates;
@@ -88,12 +88,12 @@ impl VariantBuilder {
 
     /// Builds values with this metadata from now on, until [`VariantBuilder::use_own_metadata`].
     ///
-    /// Values of the same metadata are then copied as they are, and a name that it lacks is an
-    /// error. Forgets a value that was begun.
+    /// Values with the same metadata are then copied byte for byte, and a name missing from it is an error.
+    /// Discards an unfinished value.
     ///
     /// # Errors
     ///
-    /// As [`Metadata::name`].
+    /// See [`Metadata::name`]. Fails if the metadata exceeds its limit.
     pub fn use_metadata(&mut self, metadata: Metadata<'_>) -> Result<()> {
         self.clear();
         self.limits
@@ -101,13 +101,13 @@ impl VariantBuilder {
         self.names.use_metadata(metadata)
     }
 
-    /// Builds each value with metadata of its own again. Forgets a value that was begun.
+    /// Builds each value with its own metadata again. Discards an unfinished value.
     pub fn use_own_metadata(&mut self) {
         self.clear();
         self.names.use_own_metadata();
     }
 
-    /// Forgets a value that was begun, as is needed after an error.
+    /// Discards an unfinished value. This is necessary after an error.
     pub fn clear(&mut self) {
         self.tape.clear();
         self.names.clear();
@@ -118,7 +118,7 @@ impl VariantBuilder {
     ///
     /// # Errors
     ///
-    /// Those of [`VariantBuilder::push`], and the limit of depth.
+    /// See [`VariantBuilder::push`]. Fails at the depth limit.
     pub fn begin_object(&mut self) -> Result<()> {
         self.begin(Kind::Object)
     }
@@ -127,7 +127,7 @@ impl VariantBuilder {
     ///
     /// # Errors
     ///
-    /// Those of [`VariantBuilder::push`], and the limit of depth.
+    /// See [`VariantBuilder::push`]. Fails at the depth limit.
     pub fn begin_array(&mut self) -> Result<()> {
         self.begin(Kind::Array)
     }
@@ -140,12 +140,12 @@ impl VariantBuilder {
         Ok(())
     }
 
-    /// Names the field of the open object that the next value is.
+    /// Sets the field name of the next value in the open object.
     ///
     /// # Errors
     ///
-    /// Where no object is open, where the field before has no value yet, a name that the object has
-    /// already, and a name that given metadata lacks.
+    /// Fails if no object is open, or if the previous field has no value yet. Fails for a duplicate name if
+    /// duplicates are an error, and for a name missing from given metadata.
     #[inline]
     pub fn field(&mut self, name: &str) -> Result<()> {
         let Some(object) = self.tape.open_object() else {
@@ -171,7 +171,7 @@ impl VariantBuilder {
     ///
     /// # Errors
     ///
-    /// Where none is open, where a field has no value, and names that occur twice.
+    /// Fails if none is open, if a field has no value, or for duplicate names if they are an error.
     pub fn end(&mut self) -> Result<()> {
         if self.name.is_some() {
             return Err(Error::argument(
@@ -188,14 +188,14 @@ impl VariantBuilder {
         self.tape.close()
     }
 
-    /// Appends a value: `5_i64`, `"text"`, `Value::Date(0)`. The type stays as it is.
+    /// Appends a value: `5_i64`, `"text"`, `Value::Date(0)`. Its type is not changed.
     ///
-    /// Objects and arrays are copied, names and all.
+    /// Objects and arrays are copied, including their names.
     ///
     /// # Errors
     ///
-    /// A second value at the top, a field that has no name, a decimal with more digits than its type
-    /// has, and the limit of size; of objects and arrays what their walk says.
+    /// Fails for a second value at the top, a field without a name, a decimal with more digits than its type
+    /// allows, and at the size limit. For objects and arrays, errors of the walk are returned too.
     pub fn push<'v>(&mut self, value: impl Into<Value<'v>>) -> Result<()> {
         match value.into() {
             Value::Object(object) => self.push_variant(object.as_variant()),
@@ -208,11 +208,11 @@ impl VariantBuilder {
         }
     }
 
-    /// Appends an integer in the narrowest type that holds it.
+    /// Appends an integer in the narrowest type that fits it.
     ///
     /// # Errors
     ///
-    /// As [`VariantBuilder::push`].
+    /// See [`VariantBuilder::push`].
     #[inline]
     pub fn push_int(&mut self, value: i64) -> Result<()> {
         let name = self.place()?;
@@ -220,11 +220,11 @@ impl VariantBuilder {
         self.scalar(name)
     }
 
-    /// Appends a decimal in the narrowest type that holds its digits.
+    /// Appends a decimal in the narrowest type that fits its digits.
     ///
     /// # Errors
     ///
-    /// As [`VariantBuilder::push`].
+    /// See [`VariantBuilder::push`].
     pub fn push_decimal(&mut self, value: Decimal) -> Result<()> {
         self.push(match value.width() {
             4 => Value::Decimal4(value),
@@ -233,14 +233,14 @@ impl VariantBuilder {
         })
     }
 
-    /// Appends a copy of another value, with all that it holds.
+    /// Appends a copy of another value, with everything in it.
     ///
-    /// Where it has the metadata that was given to [`VariantBuilder::use_metadata`], its bytes are
-    /// taken as they are, without a look at them.
+    /// If it has the metadata given to [`VariantBuilder::use_metadata`], its bytes are copied without
+    /// inspection.
     ///
     /// # Errors
     ///
-    /// As [`VariantBuilder::push`], and what a walk over the value says.
+    /// See [`VariantBuilder::push`]. Errors of a walk over the value are returned too.
     pub fn push_variant(&mut self, variant: Variant<'_>) -> Result<()> {
         if self.names.are(variant.metadata()) {
             let name = self.place()?;
@@ -264,7 +264,7 @@ impl VariantBuilder {
         Ok(())
     }
 
-    /// Copies a primitive value, or opens what is one level of others.
+    /// Copies a primitive value, or opens an object or array and adds its level.
     fn copy<'v>(&mut self, variant: Variant<'v>, levels: &mut Vec<Children<'v>>) -> Result<()> {
         match variant.value()? {
             Value::Object(object) => {
@@ -284,25 +284,25 @@ impl VariantBuilder {
         Ok(())
     }
 
-    /// The value as metadata and value.
+    /// Returns the value as a [`VariantBuf`].
     ///
     /// # Errors
     ///
-    /// As [`VariantBuilder::finish_into`].
+    /// See [`VariantBuilder::finish_into`].
     pub fn finish(&mut self) -> Result<VariantBuf> {
         let (mut metadata, mut value) = (Vec::new(), Vec::new());
         self.finish_into(&mut metadata, &mut value)?;
         Ok(VariantBuf::from_parts(metadata, value))
     }
 
-    /// Appends the metadata and the value to buffers, and is ready for the next value.
+    /// Appends the metadata and the value to buffers, and prepares for the next value.
     ///
-    /// Metadata that was given is appended as it is.
+    /// Given metadata is appended unchanged.
     ///
     /// # Errors
     ///
-    /// No value, an object or array that is still open, and the limits of size. The buffers have
-    /// nothing appended then, and the value is forgotten.
+    /// Fails if there is no value, if an object or array is still open, and at the size limits. In this case
+    /// nothing is appended to the buffers, and the value is discarded.
     pub fn finish_into(&mut self, metadata: &mut Vec<u8>, value: &mut Vec<u8>) -> Result<()> {
         let result = self.write(metadata, value);
         self.clear();
@@ -322,14 +322,14 @@ impl VariantBuilder {
         Ok(())
     }
 
-    /// Where the next value goes: the id of its name, in an object.
+    /// Checks the place of the next value, and returns the handle of its name if it is in an object.
     #[inline]
     fn place(&mut self) -> Result<u32> {
         self.limits.check_bytes(self.tape.len() + 1)?;
         self.tape.place(self.name.take())
     }
 
-    /// What was appended to the data is a value.
+    /// Records the bytes appended to the data as a value.
     #[inline]
     fn scalar(&mut self, name: u32) -> Result<()> {
         self.tape.scalar(name);

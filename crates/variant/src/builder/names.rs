@@ -1,4 +1,4 @@
-//! The names of the fields of a value: met in any order, written sorted and once each.
+//! The field names of a value. They are added in any order, and written once each, sorted.
 
 use std::hash::BuildHasher as _;
 
@@ -10,34 +10,34 @@ use super::tape::Numbers;
 use crate::bytes::{push_uint, width_of};
 use crate::metadata::{Metadata, OFFSET_WIDTH_SHIFT, SORTED, VERSION};
 
-/// Names of values before that are remembered.
+/// The maximum number of names remembered from previous values.
 const REMEMBERED_NAMES: usize = 4096;
-/// Bytes of names of values before that are remembered.
+/// The maximum number of bytes of names remembered from previous values.
 const REMEMBERED_BYTES: usize = 1 << 18;
 
-/// All names that a builder knows, each with a handle: its place in the order in which they came.
+/// All names that a builder knows, each with a handle: its position in the order of arrival.
 ///
-/// Objects tend to have the names of the object before in the same order, so the name that followed
-/// a name the last time is tried first.
+/// Objects tend to have the names of the previous object in the same order. So the builder first tries the name
+/// that followed the last one previously.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     text: String,
     names: Vec<Name>,
     handles: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// The name that came last.
+    /// The name used last.
     last: Option<u32>,
     /// Counts the objects and arrays of all values.
     serial: u64,
-    /// The serial of the first one of this value.
+    /// The value of `serial` before the current value.
     first_serial: u64,
-    /// Names in use by this value, in the order in which they came.
+    /// The names that the current value uses, in the order of arrival.
     used: Vec<u32>,
-    /// Place of each name in the order of all names, as far as they were sorted.
+    /// The position of each name in the order of all names, for the names sorted so far.
     ranks: Vec<u32>,
-    /// Place of each name that is used in the order of those that are used.
+    /// The position of each used name in the order of the used names.
     ids: Vec<u32>,
-    /// Metadata that was given: the first names, whose handles are their ids.
+    /// The given metadata. Its names come first, and their handles are their IDs.
     given: Option<Vec<u8>>,
 }
 
@@ -46,18 +46,19 @@ struct Name {
     end: u32,
     /// The name that followed last time.
     next: u32,
-    /// The last object that has it.
+    /// The serial of the last object that has the name.
     serial: u64,
 }
 
 impl Names {
-    /// The serial of an object or array that is opened now.
+    /// Returns the serial of an object or array that is being opened.
     pub(super) fn next_serial(&mut self) -> u64 {
         self.serial += 1;
         self.serial
     }
 
-    /// The handle of the name of a field of the object with this serial, and whether it had it.
+    /// Returns the handle of a field name in the object with this serial, and whether the object already had
+    /// that name.
     #[inline]
     pub(super) fn field(&mut self, name: &str, serial: u64) -> Result<(u32, Seen)> {
         let handle = match self.guess(name) {
@@ -117,7 +118,7 @@ impl Names {
         Ok(handle)
     }
 
-    /// Appends a name, known or not.
+    /// Appends a name, whether it is known or not.
     fn append(&mut self, name: &str) -> Result<u32> {
         let end = u32::try_from(self.text.len() + name.len());
         let handle = u32::try_from(self.names.len());
@@ -133,13 +134,13 @@ impl Names {
         Ok(handle)
     }
 
-    /// The name with this handle.
+    /// Returns the name with this handle.
     #[inline]
     pub(super) fn name(&self, handle: u32) -> &str {
         name_of(&self.names, &self.text, handle)
     }
 
-    /// Forgets which names are used, and all names if they have become many.
+    /// Forgets which names are used. Forgets all names if there are too many.
     pub(super) fn clear(&mut self) {
         self.used.clear();
         self.first_serial = self.serial;
@@ -157,7 +158,7 @@ impl Names {
         self.ranks.clear();
     }
 
-    /// Takes the names of this metadata, with their ids.
+    /// Uses the names of this metadata, with their IDs.
     pub(super) fn use_metadata(&mut self, metadata: Metadata<'_>) -> Result<()> {
         if self.are(metadata) {
             return Ok(());
@@ -186,14 +187,14 @@ impl Names {
         }
     }
 
-    /// Whether these names were given.
+    /// Returns true if the given metadata equals `metadata`.
     #[inline]
     pub(super) fn are(&self, metadata: Metadata<'_>) -> bool {
         let given = self.given.as_ref();
         given.is_some_and(|given| given == metadata.as_bytes())
     }
 
-    /// Numbers the names that are used.
+    /// Numbers the used names.
     pub(super) fn number(&mut self) {
         if self.ranks.len() != self.names.len() {
             self.rank();
@@ -212,7 +213,7 @@ impl Names {
         }
     }
 
-    /// The numbers, once made.
+    /// Returns the numbers. They must have been made before.
     pub(super) fn numbers(&self) -> Numbers<'_> {
         Numbers {
             ids: &self.ids,
@@ -236,7 +237,7 @@ impl Names {
         }
     }
 
-    /// Bytes of the metadata of this value.
+    /// Returns the number of metadata bytes of this value.
     pub(super) fn size(&self) -> usize {
         if let Some(given) = &self.given {
             return given.len();
@@ -251,12 +252,12 @@ impl Names {
             .iter()
             .map(|handle| self.name(*handle).len())
             .sum();
-        // Handles and the ends of names are 32-bit numbers, so these are as well.
+        // Handles and the ends of names are 32-bit numbers, so these fit in 32 bits too.
         let largest = self.used.len().max(bytes);
         (width_of(u32::try_from(largest).unwrap_or(u32::MAX)), bytes)
     }
 
-    /// Appends the metadata of this value, once its names were numbered.
+    /// Appends the metadata of this value. Its names must have been numbered before.
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         if let Some(given) = &self.given {
             out.extend_from_slice(given);

@@ -1,50 +1,51 @@
-//! The values of a value in the order in which they came, from which it is measured and written.
+//! The parts of a value in the order of arrival, from which it is measured and written.
 //!
-//! Sizes are known from the inside out, and are written from the outside in: so all values are kept,
-//! measured backwards, and written forwards, each byte once.
+//! Sizes are known from the inside out, but are written from the outside in. So all parts are stored, measured
+//! backwards, and written forwards, each byte once.
 
 use herringbone_format::{Error, Result};
 
 use super::layout::Header;
 
-/// What a value is, as far as its place goes.
+/// The kind of a value, as needed for its layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Scalar,
     Object,
     Array,
-    /// It and all that it holds are not written.
+    /// A value that is not written, and neither is anything in it.
     Dropped,
 }
 
-/// No name, and no parent.
+/// Marks the absence of a name or of a parent.
 const NONE: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Node {
     pub(super) kind: Kind,
-    /// Handle of the name, in an object.
+    /// The handle of the name, in an object.
     pub(super) name: u32,
     parent: u32,
-    /// The node behind this one and all that it holds.
+    /// The index of the node after this one and everything in it.
     pub(super) next: u32,
-    /// Where a scalar's bytes begin; the number of values of others.
+    /// For a scalar, the start of its bytes. For others, the number of values.
     pub(super) start_or_len: u32,
-    /// Bytes of the value; of others than scalars those of the values in it, until measured.
+    /// The number of bytes of the value. For objects and arrays, the bytes of the values in it until it is
+    /// measured.
     pub(super) size: u32,
-    /// The largest id of the names of the fields.
+    /// The largest name ID of the fields.
     pub(super) max_id: u32,
-    /// Bytes of each offset, once measured.
+    /// The number of bytes of each offset. Set when the node is measured.
     pub(super) offset_width: u8,
 }
 
-/// An object or array that was not closed yet.
+/// An object or array that is still open.
 #[derive(Debug)]
 pub(super) struct Open {
     node: u32,
     is_object: bool,
     pub(super) serial: u64,
-    /// Whether two fields may have the same name.
+    /// True if two fields may have the same name.
     pub(super) has_doubtful_names: bool,
 }
 
@@ -55,11 +56,11 @@ pub(super) struct FieldOf {
     pub(super) index: u32,
 }
 
-/// What stands for each handle of a name.
+/// The numbers for each handle of a name.
 pub(super) struct Numbers<'a> {
-    /// The ids that are written.
+    /// The IDs to write.
     pub(super) ids: &'a [u32],
-    /// Ascending in the order of the names.
+    /// Numbers that ascend in the order of the names.
     pub(super) order: &'a [u32],
 }
 
@@ -69,7 +70,7 @@ pub(super) struct Tape {
     pub(super) nodes: Vec<Node>,
     pub(super) data: Vec<u8>,
     open: Vec<Open>,
-    /// Where in `data` the next scalar begins.
+    /// The start of the next scalar in `data`.
     data_start: usize,
 }
 
@@ -89,19 +90,19 @@ impl Tape {
         self.nodes.len()
     }
 
-    /// The bytes of scalars, to which those of the next one are appended.
+    /// Returns the bytes of scalars, to which the bytes of the next scalar are appended.
     #[inline]
     pub(super) fn data(&mut self) -> &mut Vec<u8> {
         &mut self.data
     }
 
-    /// The object that was opened last, unless it is an array or there is none.
+    /// Returns the innermost open object, or `None` if an array or nothing is open.
     #[inline]
     pub(super) fn open_object(&mut self) -> Option<&mut Open> {
         self.open.last_mut().filter(|open| open.is_object)
     }
 
-    /// Whether a value may come now; the handle of its name.
+    /// Checks that a value is allowed now. Returns the handle of its name.
     #[inline]
     pub(super) fn place(&mut self, name: Option<u32>) -> Result<u32> {
         self.data.truncate(self.data_start);
@@ -114,7 +115,7 @@ impl Tape {
         }
     }
 
-    /// The bytes that were appended to the data are a value.
+    /// Records the bytes appended to the data as a value.
     #[inline]
     pub(super) fn scalar(&mut self, name: u32) {
         let start = self.data_start;
@@ -133,7 +134,7 @@ impl Tape {
         });
     }
 
-    /// Nodes and bytes are fewer than the limit of bytes, and so than 4 GiB: see [`Tape::measure`].
+    /// Appends a node. Nodes and bytes are within the byte limit, and so below 4 GiB: see [`Tape::measure`].
     #[inline]
     fn append(&mut self, kind: Kind, name: u32, start: usize, size: usize) {
         let parent = self.open.last().map_or(NONE, |open| open.node);
@@ -161,7 +162,7 @@ impl Tape {
         Ok(())
     }
 
-    /// The fields of the object that was opened last, in the order in which they came.
+    /// Returns the fields of the object that was opened last, in the order of arrival.
     pub(super) fn open_fields(&self) -> Vec<FieldOf> {
         let Some(open) = self.open.last() else {
             return Vec::new();
@@ -200,7 +201,7 @@ impl Tape {
         Ok(())
     }
 
-    /// Bytes of the whole value; sets those of each value in it.
+    /// Returns the number of bytes of the whole value, and sets the size of each value in it.
     pub(super) fn measure(&mut self, ids: &[u32]) -> Result<usize> {
         let mut size = 0;
         for index in (0..self.nodes.len()).rev() {

@@ -1,4 +1,4 @@
-//! Values as values of one wanted type.
+//! Casts values to a wanted type.
 
 mod number;
 mod parse;
@@ -16,7 +16,7 @@ use crate::types::VariantType;
 use crate::value::Value;
 use crate::variant::Variant;
 
-/// A type that primitive values may be wanted as, and may be shredded as.
+/// A type to which primitive values can be cast, and as which they can be shredded.
 ///
 /// *Variant Shredding, "Shredded Value Types".*
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -36,22 +36,22 @@ pub enum PrimitiveType {
     Float,
     /// 64-bit floating point number.
     Double,
-    /// Decimal of up to `precision` digits, `scale` of them behind the point.
+    /// Decimal of up to `precision` digits, `scale` of them after the point.
     Decimal {
         /// 1 to 38.
         precision: u8,
         /// 0 to `precision`.
         scale: u8,
     },
-    /// Day of the calendar.
+    /// Calendar date.
     Date,
     /// Local time of day, in microseconds.
     Time,
     /// Date and time.
     Timestamp {
-        /// Whether it is in nanoseconds, or else in microseconds.
+        /// True for nanoseconds, false for microseconds.
         nanos: bool,
-        /// Whether it is an instant, in UTC, or else local.
+        /// True for an instant in UTC, false for a local timestamp.
         utc: bool,
     },
     /// Text.
@@ -62,7 +62,7 @@ pub enum PrimitiveType {
     Uuid,
 }
 
-/// The name of the type in SQL; of timestamps in nanoseconds, which have none, that of Arrow.
+/// Prints the name of the type in SQL. Timestamps in nanoseconds, which have no SQL name, use that of Arrow.
 impl fmt::Display for PrimitiveType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -99,15 +99,15 @@ impl fmt::Display for PrimitiveType {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Scalar<'a> {
-    /// Of [`PrimitiveType::Boolean`].
+    /// A value of [`PrimitiveType::Boolean`].
     Boolean(bool),
-    /// Of the integer types, within their range.
+    /// A value of an integer type, within its range.
     Int(i64),
-    /// Of [`PrimitiveType::Float`].
+    /// A value of [`PrimitiveType::Float`].
     Float(f32),
-    /// Of [`PrimitiveType::Double`].
+    /// A value of [`PrimitiveType::Double`].
     Double(f64),
-    /// Of [`PrimitiveType::Decimal`], with its scale, and within its precision.
+    /// A value of [`PrimitiveType::Decimal`], with its scale, and within its precision.
     Decimal(Decimal),
     /// Days since 1970-01-01.
     Date(i32),
@@ -123,14 +123,14 @@ pub enum Scalar<'a> {
     Uuid([u8; 16]),
 }
 
-/// What became of a value that was wanted as a type.
+/// The result of casting a value to a type.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cast<'a> {
     /// There is no value at the path.
     Missing,
-    /// The value is the null of variants.
+    /// The value is the variant null.
     Null,
-    /// The value is not one of the wanted type.
+    /// The value cannot be represented in the wanted type. Contains the type that it has.
     Misfit(VariantType),
     /// The value.
     Value(Scalar<'a>),
@@ -140,18 +140,18 @@ pub enum Cast<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CastOptions {
-    /// Strings are read as the text of a value of the wanted type.
+    /// True to parse strings as text of the wanted type.
     pub parse_strings: bool,
-    /// Primitive values are written as text where strings are wanted, as in JSON, without quotes.
+    /// True to format primitive values as text if strings are wanted, as in JSON, without quotes.
     pub format_strings: bool,
 }
 
 impl<'a> Variant<'a> {
-    /// The value at `path` as one of `wanted`: [`Variant::get`], then [`Variant::cast`].
+    /// Casts the value at `path` to `wanted`: [`Variant::get`], then [`Variant::cast`].
     ///
     /// # Errors
     ///
-    /// Those of both. That a value is missing or a misfit is none.
+    /// See [`Variant::get`] and [`Variant::cast`]. A missing value or a misfit is not an error.
     pub fn get_as(
         &self,
         path: &VariantPath,
@@ -164,38 +164,42 @@ impl<'a> Variant<'a> {
         }
     }
 
-    /// This value as one of type `wanted`.
+    /// Casts this value to the type `wanted`.
     ///
-    /// Nothing is lost: a value that `wanted` cannot hold is a misfit.
+    /// Nothing is lost: a value that `wanted` cannot represent is a misfit.
     ///
     /// | wanted | values that fit |
     /// |---|---|
     /// | integers | integers in range; decimals, floats and doubles without a fraction |
-    /// | decimal | integers, decimals, floats and doubles whose digits it has room for |
-    /// | double | floats; integers that it holds exactly; decimals, to the nearest double |
-    /// | float | doubles and integers that it holds exactly; decimals, to the nearest float |
+    /// | decimal | integers, decimals, floats and doubles whose digits fit |
+    /// | double | floats; integers with an exact double; decimals, to the nearest double |
+    /// | float | doubles and integers with an exact float; decimals, to the nearest float |
     /// | date | dates; local timestamps at midnight |
-    /// | timestamp | timestamps in the other unit, if they are whole and in range there; dates, where it is local; never between UTC and local |
+    /// | timestamp | timestamps in the other unit, if whole and in range there; dates, if local; never between UTC and local |
     /// | others | values of the same type |
     ///
-    /// A decimal without a fraction is an integer here. A decimal with one is seldom a binary number
-    /// exactly; the nearest one is what reading its text gives.
+    /// A decimal without a fraction is an integer here. A decimal with a fraction seldom has an exact binary
+    /// form, so it becomes the nearest number, as if its text were parsed.
     ///
     /// With [`CastOptions::parse_strings`] a string fits if it is the text of a value that fits:
-    /// numbers as in JSON, also `NaN` and `Infinity`; `true` and `false` in any case; dates, times
-    /// and timestamps of ISO 8601, where a time zone is needed for UTC and refused for local; base64;
-    /// UUIDs with hyphens.
+    ///
+    /// - numbers as in JSON, also `NaN` and `Infinity`;
+    /// - `true` and `false` in any case;
+    /// - dates, times and timestamps of ISO 8601, with a time zone required for UTC and refused for local
+    ///   timestamps;
+    /// - base64;
+    /// - UUIDs with hyphens.
     ///
     /// # Errors
     ///
-    /// As [`Variant::value`], and a decimal type that cannot be.
+    /// See [`Variant::value`]. Fails for an invalid decimal type.
     pub fn cast(&self, wanted: PrimitiveType, options: CastOptions) -> Result<Cast<'a>> {
         wanted.check()?;
         Ok(cast_value(self.value()?, wanted, options))
     }
 }
 
-/// [`Variant::cast`] of a value that is decoded, to a type that there is.
+/// Casts a decoded value like [`Variant::cast`]. The type must be valid.
 pub(crate) fn cast_value<'a>(
     value: Value<'a>,
     wanted: PrimitiveType,
@@ -219,7 +223,7 @@ pub(crate) fn cast_value<'a>(
     }
 }
 
-/// `value` as one of type `wanted`, without text; `None` is a misfit.
+/// Casts `value` to the type `wanted`, without text conversions. Returns `None` for a misfit.
 pub(crate) fn cast<'a>(value: &Value<'a>, wanted: PrimitiveType) -> Option<Scalar<'a>> {
     use PrimitiveType as T;
     match wanted {
@@ -287,7 +291,7 @@ fn timestamp(value: &Value<'_>, nanos: bool, utc: bool) -> Option<i64> {
 }
 
 impl PrimitiveType {
-    /// Whether a decimal has a precision of 1 to 38, and a scale within it.
+    /// Checks that a decimal type has a precision of 1 to 38, and a scale no larger than the precision.
     pub(crate) fn check(self) -> Result<()> {
         if let Self::Decimal { precision, scale } = self
             && (!(1..=MAX_DECIMAL_DIGITS).contains(&precision) || scale > precision)

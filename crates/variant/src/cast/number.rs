@@ -1,4 +1,4 @@
-//! Numbers as numbers of another type, without loss.
+//! Casts numbers to another type, without loss.
 
 use std::ops::RangeInclusive;
 
@@ -6,7 +6,7 @@ use super::Scalar;
 use crate::decimal::{Decimal, power_of_ten};
 use crate::value::Value;
 
-/// As an integer within `range`.
+/// Casts to an integer within `range`.
 pub(super) fn int<'a>(value: &Value<'_>, range: RangeInclusive<i64>) -> Option<Scalar<'a>> {
     let number = match *value {
         Value::Int8(number) => number.into(),
@@ -18,13 +18,13 @@ pub(super) fn int<'a>(value: &Value<'_>, range: RangeInclusive<i64>) -> Option<S
     range.contains(&number).then_some(Scalar::Int(number))
 }
 
-/// As a decimal of up to `precision` digits, `scale` of them behind the point.
+/// Casts to a decimal of up to `precision` digits, `scale` of them after the point.
 pub(super) fn decimal(value: &Value<'_>, precision: u8, scale: u8) -> Option<Decimal> {
     let decimal = exact(value)?.rescaled(scale)?;
     (decimal.digits() <= precision.into()).then_some(decimal)
 }
 
-/// As a double; a decimal with a fraction to the nearest.
+/// Casts to a double. A decimal with a fraction is rounded to the nearest.
 pub(super) fn double(value: &Value<'_>) -> Option<f64> {
     match *value {
         Value::Double(value) => Some(value),
@@ -38,7 +38,7 @@ pub(super) fn double(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// As a float; a decimal with a fraction to the nearest.
+/// Casts to a float. A decimal with a fraction is rounded to the nearest.
 pub(super) fn float(value: &Value<'_>) -> Option<f32> {
     match *value {
         Value::Float(value) => Some(value),
@@ -56,7 +56,7 @@ pub(super) fn float(value: &Value<'_>) -> Option<f32> {
     }
 }
 
-/// A number of any type as a decimal, without loss.
+/// Returns a number of any type as a decimal, without loss.
 fn exact(value: &Value<'_>) -> Option<Decimal> {
     match *value {
         Value::Double(value) => exact_double(value),
@@ -65,8 +65,9 @@ fn exact(value: &Value<'_>) -> Option<Decimal> {
     }
 }
 
-/// The largest power of ten that is a double exactly, and the largest integer up to which all are.
+/// The largest exponent of a power of ten that is exact as a double.
 const EXACT_POWER: u8 = 22;
+/// The largest integer up to which every integer is exact as a double.
 const EXACT_INTEGER: u128 = 1 << 53;
 
 fn nearest_double(decimal: Decimal) -> f64 {
@@ -77,13 +78,13 @@ fn nearest_double(decimal: Decimal) -> f64 {
     {
         return decimal.unscaled as f64 / power as f64;
     }
-    // A decimal is always the text of a double.
+    // The text of a decimal always parses as a double.
     decimal.to_string().parse().unwrap_or(f64::NAN)
 }
 
-/// A double as a decimal, if it has no more than 38 digits.
+/// Returns a double as a decimal, if it has at most 38 digits.
 ///
-/// It is an odd integer times a power of two: of a negative power, 2^-n is 5^n over 10^n.
+/// A double is an odd integer times a power of two. For a negative power, 2^-n is 5^n over 10^n.
 pub(super) fn exact_double(value: f64) -> Option<Decimal> {
     if !value.is_finite() {
         return None;

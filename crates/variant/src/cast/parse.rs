@@ -1,4 +1,4 @@
-//! Strings as the text of a value.
+//! Parses strings as the text of a value.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::temporal::{Unit, parse_date, parse_time, parse_timestamp};
 use crate::text::parse_base64;
 use crate::value::Value;
 
-/// The value of type `wanted` that `text` is the text of.
+/// Parses `text` as a value of type `wanted`.
 pub(super) fn parse<'a>(text: &str, wanted: PrimitiveType) -> Option<Scalar<'a>> {
     use PrimitiveType as T;
     match wanted {
@@ -36,7 +36,7 @@ pub(super) fn parse<'a>(text: &str, wanted: PrimitiveType) -> Option<Scalar<'a>>
     }
 }
 
-/// A number of JSON in range, `NaN`, `Infinity` or `-Infinity`.
+/// Parses a JSON number in range, `NaN`, `Infinity` or `-Infinity`.
 fn float<F: FromStr + Copy>(text: &str, is_finite: impl Fn(F) -> bool) -> Option<F> {
     let is_named = matches!(text, "NaN" | "Infinity" | "-Infinity");
     let value = text.parse().ok()?;

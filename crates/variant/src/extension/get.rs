@@ -1,4 +1,4 @@
-//! A column of what lies at a path of a VARIANT group.
+//! A column of the values at a path of a VARIANT group.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,15 +21,14 @@ use crate::shredding::{
     metadata_type, values_type,
 };
 
-/// A column of the values at a path, for
-/// `ReadOptions::extension_column`.
+/// A column of the values at a path, for `ReadOptions::extension_column`.
 ///
-/// It is of variants, `arrow.parquet.variant`, unless a type is asked for. What is missing is null.
+/// It contains variants, `arrow.parquet.variant`, unless a type is requested. Missing values are null.
 ///
-/// It reads the columns that the path leads to and no others: of a shredded field its `typed_value` and
-/// `value`, `value` unless statistics say that all of it is null, and `metadata` only where values without
-/// a column of their own need names. So values that break the rules of shredding elsewhere are not
-/// found, unless the read is lenient: that looks at what lies beside the path as well.
+/// It reads only the columns that the path leads to. Of a shredded field, these are `typed_value` and `value`.
+/// It skips `value` if statistics prove it all null. It reads `metadata` only if values without a column of
+/// their own need names. So values that break the rules of shredding elsewhere are not found, unless the read
+/// is lenient: a lenient read also inspects the columns next to the path.
 #[derive(Debug, Clone)]
 pub struct VariantGet {
     pub(super) path: VariantPath,
@@ -38,7 +37,7 @@ pub struct VariantGet {
 }
 
 impl VariantGet {
-    /// The values at `path`, as variants.
+    /// Reads the values at `path`, as variants.
     #[must_use]
     pub fn new(path: VariantPath) -> Self {
         Self {
@@ -48,14 +47,14 @@ impl VariantGet {
         }
     }
 
-    /// As values of one type, in arrays of [`PrimitiveType::data_type`].
+    /// Reads values of one type, in arrays of [`PrimitiveType::data_type`].
     #[must_use]
     pub fn as_type(mut self, wanted: PrimitiveType) -> Self {
         self.wanted = Some(wanted);
         self
     }
 
-    /// Chooses which values fit, and what becomes of others.
+    /// Sets which values fit, and the treatment of the others.
     #[must_use]
     pub fn options(mut self, options: GetOptions) -> Self {
         self.options = options;
@@ -134,12 +133,13 @@ struct Needed<'a> {
     stored: &'a StoredField<'a>,
     get: &'a VariantGet,
     leaves: Vec<usize>,
-    /// Whether values need the names of `metadata`.
+    /// True if values need the names in `metadata`.
     names: bool,
 }
 
 impl Needed<'_> {
-    /// Of the group of `value` and `typed_value` with this ordinal, what the rest of a path needs.
+    /// Adds the columns that the rest of a path needs from the group of `value` and `typed_value` with this
+    /// ordinal.
     fn at_path(&mut self, group: usize, parts: &[PathPart]) {
         let (value, typed) = (self.child(group, VALUE), self.child(group, TYPED_VALUE));
         let Some((part, rest)) = parts.split_first() else {
@@ -163,7 +163,7 @@ impl Needed<'_> {
         }
     }
 
-    /// `value` of a group, unless there is nothing in it.
+    /// Adds `value` of a group, unless it is all null.
     fn value(&mut self, value: Option<usize>) {
         let value = value.and_then(|value| self.node(value));
         for leaf in value.map_or(0..0, |value| value.leaves.clone()) {
@@ -174,7 +174,7 @@ impl Needed<'_> {
         }
     }
 
-    /// `typed_value` at the end of the path.
+    /// Adds `typed_value` at the end of the path.
     fn typed(&mut self, typed: usize) {
         let Some(node) = self.node(typed) else {
             return;
@@ -184,12 +184,12 @@ impl Needed<'_> {
             self.names |= node.is_group();
             self.leaves.extend(leaves);
         } else if !node.is_group() || self.get.options.misfits == crate::shredding::Misfits::Error {
-            // Of an object or array one column says that it is there.
+            // One column of an object or array is enough to determine whether it is null.
             self.leaves.extend(leaves.next());
         }
     }
 
-    /// The columns, one at least: it says which rows have a value at all.
+    /// Returns the columns. There is at least one, because it determines which rows have a value at all.
     fn leaves(mut self) -> Vec<usize> {
         let of_group = self.stored.node().leaves.clone();
         let metadata = self.child(self.stored.ordinal, METADATA);
@@ -198,7 +198,7 @@ impl Needed<'_> {
             self.leaves.extend(metadata);
         }
         if self.leaves.is_empty() {
-            // One with nothing in it is the least to read.
+            // An all-null column is the cheapest to read.
             let all_null = of_group.clone().find(|leaf| self.stored.is_all_null(*leaf));
             let others = of_group.into_iter().find(|leaf| Some(*leaf) != metadata);
             self.leaves.extend(all_null.or(others));
@@ -218,7 +218,7 @@ impl Needed<'_> {
         self.stored.schema.nodes().get(ordinal)
     }
 
-    /// The group of the elements, if a node is a list.
+    /// Returns the group of the elements, if a node is a list.
     fn elements(&self, typed: usize) -> Option<usize> {
         let schema = self.stored.schema;
         let element = &self.node(typed)?.element;

@@ -6,7 +6,7 @@
 //! WRITE   arrow.parquet.variant ─ VariantExtension ─► metadata, value and, if it is shredded, typed_value
 //! ```
 //!
-//! Without any of this, a VARIANT group is read and written as it is stored, shredded or not.
+//! Without these extensions, a VARIANT group is read and written as it is stored, shredded or not.
 //!
 //! ```
 //! use herringbone_read::ReadOptions;
@@ -49,14 +49,14 @@ use crate::shredding::{
 
 pub use get::VariantGet;
 
-/// VARIANT groups as arrays of unshredded values, and such arrays as VARIANT groups.
+/// Reads VARIANT groups as arrays of unshredded values, and writes such arrays as VARIANT groups.
 ///
-/// Reading: a group becomes a struct of `metadata` and `value`, with the name `arrow.parquet.variant`,
-/// whether it is shredded or not. Values that are not shredded are not copied. Groups that are no
-/// variants by the specification are an error.
+/// Reading: a group becomes a struct of `metadata` and `value`, with the name `arrow.parquet.variant`, whether
+/// it is shredded or not. Unshredded values are not copied. A group that is not a variant by the specification
+/// is an error.
 ///
-/// Writing: an array of that name, or of its older one `parquet.variant`, becomes a VARIANT group of
-/// version 1, shredded as [`Shredding`] says. Its storage may have any form that the Arrow type allows.
+/// Writing: an array of that name, or of the older name `parquet.variant`, becomes a VARIANT group of version
+/// 1, shredded according to [`Shredding`]. Its storage may have any form that the Arrow type allows.
 #[derive(Debug, Clone, Default)]
 pub struct VariantExtension {
     unshred: UnshredOptions,
@@ -64,43 +64,43 @@ pub struct VariantExtension {
     of_columns: Vec<(String, Shredding)>,
 }
 
-/// How values are shredded when they are written.
+/// The shredding of written values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Shredding {
-    /// As the array is.
+    /// The shredding of the array.
     #[default]
     AsStored,
-    /// Not at all.
+    /// No shredding.
     None,
-    /// Into these columns.
+    /// Shredding into these columns.
     As(ShreddingType),
-    /// Into columns that the values of the first batch with rows suggest.
+    /// Shredding into columns inferred from the values of the first batch with rows.
     Infer(InferOptions),
 }
 
 impl VariantExtension {
-    /// Strict, and shredded as arrays are.
+    /// Creates a strict extension that keeps the shredding of arrays.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Chooses how shredded values are put together.
+    /// Sets how shredded values are reconstructed.
     #[must_use]
     pub fn unshred(mut self, options: UnshredOptions) -> Self {
         self.unshred = options;
         self
     }
 
-    /// Chooses how values are shredded that are written.
+    /// Sets the shredding of written values.
     #[must_use]
     pub fn shredding(mut self, shredding: Shredding) -> Self {
         self.shredding = shredding;
         self
     }
 
-    /// The same for the fields of this name, at any depth.
+    /// Sets the shredding for the fields of this name, at any depth.
     #[must_use]
     pub fn shredding_of(mut self, name: impl Into<String>, shredding: Shredding) -> Self {
         self.of_columns.push((name.into(), shredding));
@@ -126,7 +126,7 @@ impl ExtensionMapping for VariantExtension {
         Ok(Some(ExtensionField::of_arrays(named(field))))
     }
 
-    /// The annotation is that of the library.
+    /// The annotation is left to the library.
     fn to_parquet(&self, _: &Field) -> Result<Option<AnnotatedField>> {
         Ok(None)
     }
@@ -151,10 +151,11 @@ impl ExtensionType for VariantExtension {
     }
 }
 
-/// Whether a field of a file is of variants: by its annotation, or by the name that `ARROW:schema` gives it.
+/// Returns true if a field of a file contains variants, by its annotation or by its extension name in
+/// `ARROW:schema`.
 fn is_variant_group(stored: &StoredField<'_>) -> bool {
     if !stored.node().is_group() {
-        // The annotation may not stand on a column.
+        // The annotation is not allowed on a column.
         return false;
     }
     match stored.logical_type() {
@@ -166,7 +167,7 @@ fn is_variant_group(stored: &StoredField<'_>) -> bool {
     }
 }
 
-/// The field with the name of the extension type, and without another word for the same.
+/// Returns the field with the name of the extension type, and without the redundant logical type.
 fn named(field: Field) -> Field {
     let mut metadata = field.metadata().clone();
     metadata.remove(LOGICAL_TYPE_KEY);

@@ -1,9 +1,9 @@
-//! Rows by the values at a path, as predicates of reads.
+//! Predicates of reads on the values at a path.
 //!
 //! ```text
 //! test of the value at $.a.b, as a type
-//!     ─► the same test of typed_value.a.typed_value.b.typed_value, where that type compares as its own does
-//!        or `value` beside it has something else than a null of variants      ─► row groups, pages
+//!     ─► the same test of typed_value.a.typed_value.b.typed_value, if that type compares as its own does,
+//!        or `value` next to it has something other than a variant null          ─► row groups, pages
 //!     ─► VariantGet: the columns of the path alone                              ─► rows
 //! ```
 
@@ -29,15 +29,16 @@ struct PathPredicate {
 }
 
 impl VariantGet {
-    /// A predicate on the values at the path of a column of variants. They are compared as the type that was
-    /// [asked for](Self::as_type): a value that is none of it is null, as one that is missing, and no comparison with
-    /// it is true. Without a type, `is_null` and `is_not_null` ask whether something lies at the path.
+    /// Returns a predicate on the values at the path of a column of variants. They are compared as the
+    /// [requested type](Self::as_type). A value that does not fit it is null, like a missing value, and no
+    /// comparison with null is true. Without a type, `is_null` and `is_not_null` test whether there is a value
+    /// at the path.
     ///
-    /// `test` says what is wanted of a column of these values. It has to be a test of this column alone.
+    /// `test` returns the predicate for a column of these values. It must test this column alone.
     ///
-    /// Only the columns of the file that the path leads to are decoded. Row groups and pages are passed over by the
-    /// statistics of a shredded field where no value of it lies beside it, in `value`, and where its type compares as
-    /// the wanted one: they are the same, or both of them integers or decimals.
+    /// Only the columns of the file that the path leads to are decoded. The statistics of a shredded field can
+    /// prune row groups and pages, under two conditions. No value of the field may be in `value` next to it.
+    /// Its type must compare like the requested one: they are equal, or both are integers or decimals.
     ///
     /// ```
     /// use herringbone_read::ReadOptions;
@@ -69,7 +70,7 @@ impl fmt::Debug for PathPredicate {
 }
 
 impl PathPredicate {
-    /// Returns what the predicate tests, as conditions of the command have it.
+    /// Returns the tested value in the syntax of the command's conditions.
     fn call(&self) -> String {
         let part = |part: &String| match part.contains(['.', '"']) {
             true => format!("\"{}\"", part.replace('"', "\"\"")),
@@ -83,7 +84,7 @@ impl PathPredicate {
         }
     }
 
-    /// Returns the name of the column of values, which depends on all that they depend on.
+    /// Returns the name of the column of values. It depends on everything that the values depend on.
     fn name(&self) -> String {
         let options = &self.get.options;
         let mut usual = GetOptions::default();
@@ -118,7 +119,7 @@ impl RowPredicate for PathPredicate {
     }
 
     fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
-        // A lenient read looks beside the path as well, and as text all values can be wanted.
+        // A lenient read also inspects columns next to the path, and any value can match as text.
         if self.get.options.unshred.lenient || self.get.options.cast.format_strings {
             return Ok(None);
         }
@@ -137,7 +138,8 @@ struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// What is true of every row that the predicate wants, of which `parts` lead on from here.
+    /// Returns a predicate that is true for every row that the path predicate matches. `parts` is the rest of
+    /// the path from here.
     fn implied(mut self, predicate: &PathPredicate, mut parts: &[PathPart]) -> Option<Predicate> {
         while let Some((part, rest)) = parts.split_first() {
             let PathPart::Field(name) = part else {
@@ -159,7 +161,7 @@ impl Place<'_> {
         let column = || col_at(typed.path());
         let of_column = match (stored == wanted, is_exact) {
             (true, _) => (predicate.test)(column()),
-            // Numbers that are none of the wanted type are null, which the column does not know.
+            // Numbers that do not fit the wanted type are null, which this column cannot know.
             (false, true) => Some((predicate.test)(column())).filter(Predicate::rejects_nulls)?,
             _ => return None,
         };
@@ -169,16 +171,16 @@ impl Place<'_> {
         })
     }
 
-    /// Where all values are in `value`, that there is one.
+    /// If all values are in `value`, returns a predicate that there is one.
     fn has_other_values(self, predicate: &PathPredicate) -> Option<Predicate> {
         let wants_values = (predicate.test)(col_at(["value"])).rejects_nulls();
-        // Without a type, a null of variants is a value like others.
+        // Without a type, a variant null is a value like any other.
         let is_of_values = predicate.get.wanted.is_some() && wants_values;
         self.other_values()?.filter(|_| is_of_values)
     }
 
-    /// That something lies in `value` but a null of variants, which is null as any type; none where there is no such
-    /// column, and nothing where it is none that can be tested.
+    /// Returns a predicate that `value` has something other than a variant null, which is null as any type.
+    /// Returns `Some(None)` if there is no such column, and `None` if the column cannot be tested.
     #[allow(clippy::option_option, reason = "no column is not an unknown one")]
     fn other_values(self) -> Option<Option<Predicate>> {
         let Some(value) = self.child(VALUE) else {
@@ -188,7 +190,7 @@ impl Place<'_> {
         Some(Some(col_at(value.path()).ne([0_u8].as_slice())))
     }
 
-    /// The type of a column of primitive values.
+    /// Returns the type of a column of primitive values.
     fn primitive(self) -> Option<PrimitiveType> {
         let field = self
             .schema
@@ -196,7 +198,7 @@ impl Place<'_> {
         PrimitiveType::of_data_type(field?.data_type()).ok()
     }
 
-    /// The column, if it is one, and has one value a row.
+    /// Returns the column, if it is one and has one value per row.
     fn leaf(self) -> Option<usize> {
         let node = self.schema.nodes().get(self.group)?;
         let ordinal = node.leaves.start;
@@ -223,8 +225,8 @@ impl Place<'_> {
 }
 
 impl PrimitiveType {
-    /// Whether values are numbers that are compared with all their digits, and cast to others of these with all of
-    /// them or not at all.
+    /// Returns true if values are numbers that are compared exactly, and whose casts among such types are exact
+    /// or fail.
     fn is_exact_number(self) -> bool {
         matches!(
             self,

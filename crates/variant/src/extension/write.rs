@@ -1,4 +1,4 @@
-//! Arrays of variants as they are stored.
+//! Converts arrays of variants to their stored form.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ pub(super) struct VariantWriter {
     field: Field,
     shredding: Shredding,
     unshred: UnshredOptions,
-    /// How values are shredded anew; `None` where arrays are stored as they are.
+    /// The new shredding of values, or `None` if arrays are stored unchanged.
     chosen: Option<ShreddingType>,
 }
 
@@ -57,7 +57,7 @@ impl StorageWriter for VariantWriter {
         let stored = self.field.data_type();
         let is_same = match self.shredding {
             Shredding::AsStored => true,
-            // A shredding that is asked for is to be followed value by value.
+            // A requested shredding must be applied value by value.
             _ => {
                 shredding == ShreddingType::Unshredded
                     && ShreddingType::of_storage_type(stored)? == ShreddingType::Unshredded
@@ -85,14 +85,14 @@ impl StorageWriter for VariantWriter {
     }
 }
 
-/// Whether all readers take columns in this order and form: `metadata`, `value`, `typed_value`, where `value`
-/// is never left out, and fields and elements are not nullable.
+/// Returns true if the columns have the order and form that all readers accept: `metadata`, `value`,
+/// `typed_value`, with `value` always present, and with fields and elements that are not nullable.
 fn is_in_order(storage: &DataType) -> bool {
     let DataType::Struct(fields) = storage else {
         return false;
     };
     match fields.split_first() {
-        // A value that is not shredded is written as REQUIRED, whether or not it is nullable here.
+        // An unshredded value is written as REQUIRED, whether or not it is nullable here.
         Some((metadata, [value])) => metadata.name() == METADATA && value.name() == VALUE,
         Some((metadata, group)) => metadata.name() == METADATA && is_group_in_order(group),
         None => false,

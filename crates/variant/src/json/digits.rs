@@ -1,4 +1,4 @@
-//! Numbers as digits.
+//! Prints numbers as digits.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ pub(super) fn push_decimal(out: &mut String, value: Decimal) {
 /// Appends a number with a point before its last `scale` digits, up to 38.
 #[inline]
 fn push_digits(out: &mut String, is_negative: bool, number: u64, scale: usize) {
-    // Those of 64 bits are 20, and there is one before the point.
+    // A 64-bit number has at most 20 digits, and there is one digit before the point.
     let mut digits = [b'0'; MAX_DECIMAL_DIGITS as usize + 1];
     let (mut rest, mut len) = (number, 0);
     for digit in digits.iter_mut().rev() {

@@ -1,4 +1,4 @@
-//! Which types of values JSON does not tell.
+//! Types of values that JSON does not preserve.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ pub struct LostTypes {
     bits: u16,
 }
 
-/// The types that JSON loses, in the order in which they are named.
+/// The types that JSON loses, in the order in which they are printed.
 const LOSSY: [VariantType; 10] = [
     VariantType::Double,
     VariantType::Float,
@@ -27,19 +27,19 @@ const LOSSY: [VariantType; 10] = [
 ];
 
 impl LostTypes {
-    /// Whether nothing was lost.
+    /// Returns true if nothing was lost.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.bits == 0
     }
 
-    /// The types.
+    /// Returns the types.
     pub fn iter(self) -> impl Iterator<Item = VariantType> {
         let all = (0_u16..).zip(LOSSY);
         all.filter_map(move |(bit, lost)| (self.bits >> bit & 1 == 1).then_some(lost))
     }
 
-    /// Both together.
+    /// Returns the union of both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self {

@@ -4,8 +4,8 @@
 //!
 //! | JSON | value |
 //! |---|---|
-//! | number without fraction and exponent | the narrowest integer; beyond 64 bits a decimal |
-//! | number with a fraction | a decimal with the digits as they are written: `1.50` has scale 2 |
+//! | number without fraction and exponent | the narrowest integer, or a decimal beyond 64 bits |
+//! | number with a fraction | a decimal with the digits as written: `1.50` has scale 2 |
 //! | number with an exponent, `-0` and `-0.0` | a double |
 //! | number of more than 38 digits | an error, or a double: [`LargeNumbers`] |
 //! | `NaN`, `Infinity`, `-Infinity` | an error, or a double: [`JsonOptions::non_finite`] |
@@ -18,7 +18,7 @@
 //! | value | JSON |
 //! |---|---|
 //! | integers, decimals | numbers, all digits |
-//! | float, double | numbers with the fewest digits that read back as the same; NaN and infinities: [`NonFinite`] |
+//! | float, double | numbers with the fewest digits that read back as the same value; NaN and infinities: [`NonFinite`] |
 //! | date | `"2024-01-02"` |
 //! | time | `"12:34:56.123456"` |
 //! | timestamp, in UTC | `"2024-01-02T12:34:56.123456Z"`, nanoseconds with nine digits |
@@ -27,7 +27,7 @@
 //! | UUID | `"f24f9b64-81fa-49d1-b74e-8c09a6e31c56"` |
 //! | types of newer specifications | an error |
 //!
-//! What reads back as a value of another class is one of the [`LostTypes`].
+//! [`LostTypes`] are the types whose values read back as another class.
 
 mod digits;
 mod lost;
@@ -41,7 +41,7 @@ pub use write::JsonWriter;
 pub(crate) use number::{decimal_of, is_number};
 pub(crate) use write::plain_text;
 
-/// What numbers with a fraction become.
+/// The type of numbers with a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Fractions {
     /// Decimals, which keep all digits.
@@ -51,7 +51,7 @@ pub enum Fractions {
     Double,
 }
 
-/// What numbers become that have more than 38 digits, or as many behind the point.
+/// The treatment of numbers with more than 38 digits, including those after the point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LargeNumbers {
     /// They are an error.
@@ -61,7 +61,7 @@ pub enum LargeNumbers {
     Double,
 }
 
-/// What NaN and the infinities become in JSON, which has no numbers for them.
+/// The form of NaN and the infinities in JSON, which has no numbers for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NonFinite {
     /// `"NaN"`, `"Infinity"` and `"-Infinity"`.
@@ -73,14 +73,14 @@ pub enum NonFinite {
     Error,
 }
 
-/// How JSON is read.
+/// Options for reading JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct JsonOptions {
-    /// Numbers with a fraction.
+    /// The type of numbers with a fraction.
     pub fractions: Fractions,
-    /// Numbers of more than 38 digits.
+    /// The treatment of numbers with more than 38 digits.
     pub large_numbers: LargeNumbers,
-    /// Whether `NaN`, `Infinity` and `-Infinity` are read as doubles, though they are no JSON.
+    /// True to read `NaN`, `Infinity` and `-Infinity` as doubles, although they are not JSON.
     pub non_finite: bool,
 }

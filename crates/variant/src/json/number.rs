@@ -1,4 +1,4 @@
-//! Numbers of JSON, with all their digits.
+//! JSON numbers, with all their digits.
 
 use herringbone_format::{Error, Result};
 use herringbone_text::json::JsonNumber;
@@ -7,12 +7,12 @@ use super::{Fractions, JsonOptions, LargeNumbers};
 use crate::builder::VariantBuilder;
 use crate::decimal::{Decimal, MAX_DECIMAL_DIGITS};
 
-/// Whether `text` is a number of JSON.
+/// Returns true if `text` is a JSON number.
 pub(crate) fn is_number(text: &str) -> bool {
     JsonNumber::parse(text).is_some()
 }
 
-/// The decimal that `text` is, without an exponent; `None` if it is none or has too many digits.
+/// Parses `text` as a decimal without an exponent. Returns `None` if it is not a number or has too many digits.
 pub(crate) fn decimal_of(text: &str) -> Option<Decimal> {
     let number = JsonNumber::parse(text).filter(|number| number.exponent.is_empty())?;
     match is_negative_zero(&number) {
@@ -44,7 +44,7 @@ pub(super) fn push(
     }
 }
 
-/// An integer of 64 bits.
+/// Returns the number as a 64-bit integer.
 #[inline]
 fn integer(number: &JsonNumber<'_>) -> Option<i64> {
     if number.whole.len() <= 18 {
@@ -59,7 +59,7 @@ fn integer(number: &JsonNumber<'_>) -> Option<i64> {
     number.text.parse().ok()
 }
 
-/// The digits as they are written; without zeros at the end if they are too many.
+/// Returns a decimal with the digits as written. If they are too many, trailing zeros are dropped.
 fn decimal(number: &JsonNumber<'_>) -> Option<Decimal> {
     if is_negative_zero(number) {
         return None;
@@ -111,7 +111,7 @@ fn too_large(number: &JsonNumber<'_>) -> Error {
     ))
 }
 
-/// The beginning of a number, for a message.
+/// Returns the beginning of a number, for a message.
 fn shortened(text: &str) -> &str {
     text.get(..80).unwrap_or(text)
 }

@@ -1,4 +1,4 @@
-//! Values from JSON text: one pass, straight into a builder, without recursion.
+//! Reads values from JSON text: one pass, straight into a builder, without recursion.
 
 use herringbone_format::{Error, Result};
 use herringbone_text::json::{JsonError, JsonReader, JsonText, JsonToken};
@@ -9,13 +9,13 @@ use crate::owned::VariantBuf;
 use crate::value::Value;
 
 impl VariantBuilder {
-    /// Appends the value that `text`, RFC 8259 JSON, holds: see [`json`](crate::json).
+    /// Appends the value in `text`, which is RFC 8259 JSON: see [`json`](crate::json).
     ///
     /// # Errors
     ///
-    /// Text that is no JSON, with the byte where it is not; numbers that cannot be kept; half of a
-    /// surrogate pair; and what [`VariantBuilder::push`] and [`VariantBuilder::field`] say. The value
-    /// is half built then: see [`VariantBuilder::clear`].
+    /// Fails for text that is not JSON, with the byte position. Fails for numbers that cannot be represented,
+    /// for half a surrogate pair, and for the reasons of [`VariantBuilder::push`] and
+    /// [`VariantBuilder::field`]. The value is then half built: see [`VariantBuilder::clear`].
     pub fn push_json(&mut self, text: &str, options: &JsonOptions) -> Result<()> {
         // The builder limits the levels, and the reader does not recurse.
         let mut reader = Reader {
@@ -31,11 +31,11 @@ impl VariantBuilder {
 }
 
 impl VariantBuf {
-    /// The value that `text`, RFC 8259 JSON, holds: see [`json`](crate::json).
+    /// Reads the value in `text`, which is RFC 8259 JSON: see [`json`](crate::json).
     ///
     /// # Errors
     ///
-    /// As [`VariantBuilder::push_json`].
+    /// See [`VariantBuilder::push_json`].
     pub fn from_json(text: &str) -> Result<Self> {
         let mut builder = VariantBuilder::new();
         builder.push_json(text, &JsonOptions::default())?;
@@ -46,7 +46,7 @@ impl VariantBuf {
 struct Reader<'a> {
     json: JsonReader<'a>,
     options: &'a JsonOptions,
-    /// A string that had escapes.
+    /// The last string with escapes, after unescaping.
     unescaped: String,
 }
 

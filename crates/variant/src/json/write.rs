@@ -1,4 +1,4 @@
-//! Values as JSON text, without recursion.
+//! Writes values as JSON text, without recursion.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -18,7 +18,7 @@ use crate::types::VariantType;
 use crate::value::{Value, integer, text};
 use crate::variant::Variant;
 
-/// Writes values as JSON text, and notes which types are lost: see [`json`](crate::json).
+/// Writes values as JSON text, and records which types are lost: see [`json`](crate::json).
 ///
 /// ```
 /// use herringbone_variant::json::JsonWriter;
@@ -42,38 +42,38 @@ pub struct JsonWriter {
 }
 
 impl JsonWriter {
-    /// A writer with the default limits that writes NaN and infinities as strings.
+    /// Creates a writer with the default limits that writes NaN and infinities as strings.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// With this rule for NaN and infinities.
+    /// Sets the form of NaN and infinities.
     #[must_use]
     pub fn with_non_finite(mut self, non_finite: NonFinite) -> Self {
         self.non_finite = non_finite;
         self
     }
 
-    /// With these limits.
+    /// Sets the limits.
     #[must_use]
     pub fn with_limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The types that were lost by what was written so far.
+    /// Returns the types lost by all values written so far.
     #[must_use]
     pub fn lost_types(&self) -> LostTypes {
         self.lost
     }
 
-    /// Appends `variant` to `out`, without spaces; fields are in the order of the object.
+    /// Appends `variant` to `out`, without spaces. Fields are in the order of the object.
     ///
     /// # Errors
     ///
-    /// What a walk over the value says, types of newer specifications, the limits of depth and of
-    /// JSON, and NaN if that is to be an error. Nothing is appended then.
+    /// Errors of a walk over the value, types of newer specifications, the limits of depth and of JSON, and NaN
+    /// or infinities if they are an error. In this case nothing is appended.
     pub fn write(&mut self, variant: Variant<'_>, out: &mut String) -> Result<()> {
         let start = out.len();
         let result = self.write_all(variant, start, out);
@@ -97,7 +97,7 @@ impl JsonWriter {
         self.limits.check_json_bytes(out.len() - start)
     }
 
-    /// Writes a value, or the beginning of one that holds others. Integers and text are decoded soonest.
+    /// Writes a value, or the beginning of an object or array. Integers and text have a fast path.
     fn begin<'a>(
         &mut self,
         metadata: &Metadata<'a>,
@@ -150,13 +150,13 @@ impl JsonWriter {
     }
 }
 
-/// Writes what comes before the next value, or the end of `level`.
+/// Writes the text before the next value, or the end of `level`.
 fn next<'a>(
     level: &mut Children<'a>,
     metadata: &Metadata<'a>,
     out: &mut String,
 ) -> Result<Option<&'a [u8]>> {
-    // No value ends like this, so what does has just begun.
+    // No value ends in these bytes, so the object or array has just begun.
     let is_first = matches!(out.as_bytes().last(), Some(b'{' | b'['));
     let id = level.next_field_id();
     let Some(value) = level.next_bytes()? else {
@@ -174,7 +174,7 @@ fn next<'a>(
     Ok(Some(value))
 }
 
-/// A primitive value as text: as in JSON, without quotes and escapes.
+/// Returns a primitive value as text: as in JSON, without quotes and escapes.
 pub(crate) fn plain_text<'a>(value: &Value<'a>) -> Option<Cow<'a, str>> {
     let mut out = String::new();
     match *value {
@@ -188,7 +188,7 @@ pub(crate) fn plain_text<'a>(value: &Value<'a>) -> Option<Cow<'a, str>> {
     Some(out.into())
 }
 
-/// What NaN and infinities are called.
+/// Returns the names of NaN and infinities.
 fn special(value: f64) -> &'static str {
     if value.is_nan() {
         "NaN"
@@ -199,7 +199,7 @@ fn special(value: f64) -> &'static str {
     }
 }
 
-/// A boolean or a finite number, all digits; `None` is neither.
+/// Appends a boolean or a finite number, all digits. Returns `None` for any other value.
 fn push_number(out: &mut String, value: &Value<'_>) -> Option<()> {
     _ = match *value {
         Value::Boolean(value) => write!(out, "{value}"),
@@ -211,7 +211,7 @@ fn push_number(out: &mut String, value: &Value<'_>) -> Option<()> {
             push_decimal(out, value);
             Ok(())
         }
-        // Rust prints the fewest digits, and 1.0, 1e300.
+        // Rust prints the fewest digits, such as 1.0 and 1e300.
         Value::Double(value) if value.is_finite() => write!(out, "{value:?}"),
         Value::Float(value) if value.is_finite() => write!(out, "{value:?}"),
         _ => return None,
@@ -219,7 +219,7 @@ fn push_number(out: &mut String, value: &Value<'_>) -> Option<()> {
     Some(())
 }
 
-/// Text that needs no escapes.
+/// Appends a value whose text needs no escapes.
 fn push_plain(out: &mut String, value: &Value<'_>) -> Result<()> {
     match *value {
         Value::Date(days) => push_date(out, days.into()),

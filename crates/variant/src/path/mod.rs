@@ -19,7 +19,7 @@ pub enum PathPart {
     Field(String),
     /// An element of an array, counted from 0: `[0]`.
     Element(usize),
-    /// Every element of an array: `[*]`. It is parsed, but no value can be asked for it yet.
+    /// Every element of an array: `[*]`. It is parsed, but values cannot be read with it yet.
     EveryElement,
 }
 
@@ -27,12 +27,13 @@ pub enum PathPart {
 ///
 /// ```text
 /// $            the value itself
-/// $.a          field a of an object; every letter counts but `.` and `[`
+/// $.a          field a of an object; the name may contain any character except `.` and `[`
 /// $['b.c']     a field of any name, in single or double quotes; a backslash before a quote or a
 /// $["b.c"]     backslash makes it a part of the name
 /// $[0]         an element of an array, counted from 0
 /// $[*]         every element of an array
 /// ```
+///
 ///
 /// The `$` may be left out: `a.b[0]`.
 ///
@@ -50,38 +51,38 @@ pub struct VariantPath {
 }
 
 impl VariantPath {
-    /// The path of the value itself.
+    /// Returns the path of the value itself.
     #[must_use]
     pub fn root() -> Self {
         Self::default()
     }
 
-    /// Goes on to a field of an object.
+    /// Appends a field of an object to the path.
     #[must_use]
     pub fn field(self, name: impl Into<String>) -> Self {
         self.join(PathPart::Field(name.into()))
     }
 
-    /// Goes on to an element of an array, counted from 0.
+    /// Appends an element of an array, counted from 0, to the path.
     #[must_use]
     pub fn element(self, index: usize) -> Self {
         self.join(PathPart::Element(index))
     }
 
-    /// Goes on to every element of an array.
+    /// Appends every element of an array to the path.
     #[must_use]
     pub fn every_element(self) -> Self {
         self.join(PathPart::EveryElement)
     }
 
-    /// Goes on by this part.
+    /// Appends this part to the path.
     #[must_use]
     pub fn join(mut self, part: PathPart) -> Self {
         self.parts.push(part);
         self
     }
 
-    /// The parts, from the outside in.
+    /// Returns the parts, from the outside in.
     #[must_use]
     pub fn parts(&self) -> &[PathPart] {
         &self.parts
@@ -95,7 +96,7 @@ impl From<Vec<PathPart>> for VariantPath {
 }
 
 impl fmt::Display for VariantPath {
-    /// With quotes only where they are needed; it reads back as the same path.
+    /// Prints quotes only if they are necessary. The text parses to the same path.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("$")?;
         for part in &self.parts {
@@ -116,29 +117,30 @@ impl fmt::Display for VariantPath {
 }
 
 impl<'a> Variant<'a> {
-    /// The value at `path`, or `None` if it is missing.
+    /// Returns the value at `path`, or `None` if it is missing.
     ///
-    /// A field of what is no object is missing, and so is an element of what is no array. A null
-    /// that is there is a value: see [`Variant::is_null`].
+    /// A field of a value that is not an object is missing, and so is an element of a value that is not an
+    /// array. A present null is a value: see [`Variant::is_null`].
     ///
     /// # Errors
     ///
-    /// Those of [`Variant::field`] and [`Variant::element`], and a path with `[*]`.
+    /// See [`Variant::field`] and [`Variant::element`]. Fails for a path with `[*]`.
     pub fn get(&self, path: &VariantPath) -> Result<Option<Self>> {
         self.get_parts(&path.parts, &mut [])
     }
 
-    /// The value at a path; `fields` as in [`bytes_at`].
+    /// Returns the value at a path. For `fields`, see [`bytes_at`].
     pub(crate) fn get_parts(&self, parts: &[PathPart], fields: &mut [u32]) -> Result<Option<Self>> {
         let bytes = bytes_at(&self.metadata(), self.as_bytes(), parts, fields)?;
         Ok(bytes.map(|bytes| Self::from_parts(self.metadata(), bytes)))
     }
 }
 
-/// The bytes of the value at a path into the value that begins `bytes`; of a path without parts they are all of these.
+/// Returns the bytes of the value at a path into the value at the start of `bytes`. For a path without parts,
+/// returns all of `bytes`.
 ///
-/// `fields` are the places of the path's fields in the objects of a value before, where they tend to be again, one for
-/// each part; of what it does not have nothing is known.
+/// `fields` has one entry per part: the position of the path's field in the object of a previous value, which
+/// often stays the same. Entries may be missing at the end, if nothing is known.
 pub(crate) fn bytes_at<'a>(
     metadata: &Metadata<'a>,
     bytes: &'a [u8],
@@ -158,7 +160,7 @@ pub(crate) fn bytes_at<'a>(
         let Some(index) = find(&container, part, field)? else {
             return Ok(None);
         };
-        // What follows the value does no harm: only the last one has to be told from it.
+        // Bytes after the value do no harm: only the last value must be delimited.
         bytes = container.bytes_from(index)?;
     }
     let Some(container) = Container::if_any(*metadata, bytes)? else {
@@ -170,7 +172,7 @@ pub(crate) fn bytes_at<'a>(
     }
 }
 
-/// What `part` leads to in a value that holds no others.
+/// Returns the result of `part` on a primitive value.
 fn no_container<'a>(part: &PathPart) -> Result<Option<&'a [u8]>> {
     match part {
         PathPart::EveryElement => Err(every_element()),
@@ -185,13 +187,13 @@ fn split_first(fields: &mut [u32]) -> (Option<&mut u32>, &mut [u32]) {
     }
 }
 
-/// A path of every element stands for many values.
+/// Rejects a path of every element, which would match many values.
 #[cold]
 pub(crate) fn every_element() -> Error {
     Error::unsupported("a variant path is of every element, `[*]`; name one, as in `[0]`")
 }
 
-/// Which value of an object or array `part` leads to, or `None` if it is missing.
+/// Returns the index of the value that `part` selects in an object or array, or `None` if it is missing.
 #[inline]
 fn find(holder: &Container<'_>, part: &PathPart, field: Option<&mut u32>) -> Result<Option<u32>> {
     match part {

@@ -1,4 +1,4 @@
-//! Paths from text.
+//! Parses paths from text.
 
 use std::str::FromStr;
 
@@ -9,13 +9,13 @@ use super::{PathPart, VariantPath};
 impl FromStr for VariantPath {
     type Err = Error;
 
-    /// Reads a path: see [`VariantPath`] for how it is written.
+    /// Parses a path: see [`VariantPath`] for the syntax.
     fn from_str(text: &str) -> Result<Self> {
         let mut parts = Vec::new();
         let mut rest = match text.strip_prefix('$') {
             Some(rest) => rest,
             None => {
-                // Without the `$`, the dot before the first name is left out as well.
+                // Without the `$`, the first name has no dot before it.
                 if text.starts_with('[') {
                     text
                 } else {
@@ -34,7 +34,7 @@ impl FromStr for VariantPath {
     }
 }
 
-/// Reads a name without quotes; returns what follows it.
+/// Parses a name without quotes. Returns the text after it.
 fn name<'a>(text: &str, rest: &'a str, parts: &mut Vec<PathPart>) -> Result<&'a str> {
     let end = rest.find(['.', '[']).unwrap_or(rest.len());
     if end == 0 {
@@ -45,7 +45,7 @@ fn name<'a>(text: &str, rest: &'a str, parts: &mut Vec<PathPart>) -> Result<&'a 
     Ok(rest)
 }
 
-/// Reads what is in brackets, behind the first one; returns what follows the second.
+/// Parses the contents of brackets, after the opening bracket. Returns the text after the closing bracket.
 fn bracket<'a>(text: &str, rest: &'a str, parts: &mut Vec<PathPart>) -> Result<&'a str> {
     let (part, rest) = match rest.chars().next() {
         Some(quote @ ('\'' | '"')) => {
@@ -67,7 +67,7 @@ fn bracket<'a>(text: &str, rest: &'a str, parts: &mut Vec<PathPart>) -> Result<&
         .ok_or_else(|| wrong(text, rest, "`]`"))
 }
 
-/// Reads a name up to `quote`; returns it and what follows the quote.
+/// Parses a name up to `quote`. Returns the name and the text after the quote.
 fn quoted<'a>(text: &str, rest: &'a str, quote: char) -> Result<(String, &'a str)> {
     let mut name = String::new();
     let mut chars = rest.chars();

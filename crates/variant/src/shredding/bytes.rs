@@ -14,7 +14,7 @@ use herringbone_format::{Error, Result};
 
 use super::of_arrow;
 
-/// The place among the values of a row, or `None` of a null.
+/// Maps a row to the index of its value, or to `None` for a null.
 type Place = Box<dyn Fn(usize) -> Option<usize> + Send + Sync>;
 
 /// A column of binary values.
@@ -22,7 +22,7 @@ pub(super) enum BytesColumn {
     Binary(BinaryArray),
     Large(LargeBinaryArray),
     View(BinaryViewArray),
-    /// Dictionary- or run-end-encoded.
+    /// Dictionary- or run-end-encoded values.
     Encoded {
         place: Place,
         values: Box<Self>,
@@ -43,13 +43,13 @@ impl BytesColumn {
         })
     }
 
-    /// A column of binary values in any layout, dictionary- or run-end-encoded or not; `name` is for
+    /// Creates a column of binary values in any layout, dictionary- or run-end-encoded or not. `name` is for
     /// messages.
     pub(super) fn new(array: &ArrayRef, name: &str) -> Result<Self> {
         if let Some(dictionary) = array.as_any_dictionary_opt() {
             let values = Box::new(Self::plain(dictionary.values(), name)?);
             let keys = match dictionary.values().len() {
-                // Without values there is nothing that keys could point to.
+                // Without values, the keys cannot refer to anything.
                 0 => vec![0; array.len()],
                 _ => dictionary.normalized_keys(),
             };
@@ -77,7 +77,7 @@ impl BytesColumn {
         Self::plain(array, name)
     }
 
-    /// The value of a row, or `None` of a null.
+    /// Returns the value of a row, or `None` for a null.
     #[inline]
     pub(super) fn get(&self, row: usize) -> Option<&[u8]> {
         match self {
@@ -89,7 +89,7 @@ impl BytesColumn {
     }
 }
 
-/// Binary values of one layout, while they are appended.
+/// Collects binary values of one layout.
 pub(super) struct BytesBuilder {
     bytes: usize,
     layout: Layout,
@@ -102,7 +102,7 @@ enum Layout {
 }
 
 impl BytesBuilder {
-    /// Values of this type; views where it is none of binary values.
+    /// Creates a builder for values of this type, or for views if it is not a binary type.
     pub(super) fn new(data_type: &DataType, capacity: usize) -> Self {
         let layout = match data_type {
             DataType::Binary => {
@@ -120,8 +120,8 @@ impl BytesBuilder {
         Self { bytes: 0, layout }
     }
 
-    /// Appends a value. All values together have up to 2^31 bytes in any layout: those of a dictionary may
-    /// be many more than are stored.
+    /// Appends a value. All values together may have up to 2^31 bytes in any layout. The values of a dictionary
+    /// can be many more than are stored.
     #[inline]
     pub(super) fn append(&mut self, value: &[u8]) -> Result<()> {
         self.bytes += value.len();
@@ -140,7 +140,7 @@ impl BytesBuilder {
         Ok(())
     }
 
-    /// The array of what was appended; what lies in a null is not looked at.
+    /// Returns the array of the appended values. Bytes below a null are not inspected.
     pub(super) fn finish(self, nulls: Option<NullBuffer>) -> Result<ArrayRef> {
         Ok(match self.layout {
             Layout::Offsets(offsets, values) => {

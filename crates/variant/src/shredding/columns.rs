@@ -1,4 +1,4 @@
-//! The columns of shredded values, while they are built.
+//! Builds the columns of shredded values.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ use crate::metadata::Metadata;
 use crate::value::Value;
 use crate::variant::Variant;
 
-/// `value` and `typed_value`. Rows that nothing is appended to are missing.
+/// Builds `value` and `typed_value`. Rows without an appended value are missing.
 pub(super) struct GroupBuilder {
-    /// Rows so far, up to the last one that something was appended to.
+    /// The number of rows so far, up to the last one with an appended value.
     rows: usize,
     value: ValueColumn,
     typed: Option<TypedBuilder>,
 }
 
-/// `typed_value`.
+/// Builds `typed_value`.
 enum TypedBuilder {
     Primitive(PrimitiveType, PrimitiveColumn),
     Array(ArrayBuilder),
@@ -45,22 +45,22 @@ struct ObjectBuilder {
     names: FieldNames,
     nulls: BooleanBufferBuilder,
     residual: Residual,
-    /// The residual as a value.
+    /// The residual encoded as a value.
     bytes: Vec<u8>,
 }
 
-/// What became of a value.
+/// The result of appending a value to a typed column.
 enum Shredded<'a> {
-    /// It is in the column.
+    /// The column contains the whole value.
     Whole,
-    /// It is there but for these fields, an object.
+    /// The column contains the value except for these fields, an object.
     Without(&'a [u8]),
-    /// The column cannot hold it.
+    /// The column cannot represent the value.
     Not,
 }
 
 impl GroupBuilder {
-    /// With room for so many rows.
+    /// Creates a builder with capacity for `rows` rows.
     pub(super) fn with_capacity(shredding: &ShreddingType, rows: usize) -> Self {
         Self {
             rows: 0,
@@ -69,7 +69,7 @@ impl GroupBuilder {
         }
     }
 
-    /// Appends the value of a row behind all rows so far.
+    /// Appends the value of a row after all rows so far.
     pub(super) fn append(
         &mut self,
         row: usize,
@@ -88,13 +88,13 @@ impl GroupBuilder {
         }
     }
 
-    /// Appends a value that is not shredded.
+    /// Appends a value without shredding it.
     pub(super) fn append_value(&mut self, row: usize, value: &[u8]) -> Result<()> {
         self.rows = row + 1;
         self.value.append(row, value)
     }
 
-    /// The columns of so many rows, of these fields; `nulls` as in [`ValueColumn::finish`].
+    /// Returns the columns for `rows` rows and these fields. For `nulls`, see [`ValueColumn::finish`].
     pub(super) fn finish(
         &mut self,
         rows: usize,
@@ -108,7 +108,7 @@ impl GroupBuilder {
         Ok(columns)
     }
 
-    /// The struct of a field or of elements.
+    /// Returns the struct of a field or of elements.
     fn finish_group(
         &mut self,
         rows: usize,
@@ -148,7 +148,7 @@ impl TypedBuilder {
         })
     }
 
-    /// Appends a value to the column, if it can hold it.
+    /// Appends a value to the column, if the column can represent it.
     fn append(
         &mut self,
         row: usize,
@@ -278,12 +278,12 @@ impl ObjectBuilder {
     }
 }
 
-/// The nulls, if there are any.
+/// Returns the nulls, if there are any.
 fn some_nulls(nulls: &mut BooleanBufferBuilder) -> Option<NullBuffer> {
     Some(NullBuffer::new(nulls.finish())).filter(|nulls| nulls.null_count() > 0)
 }
 
-/// The fields of a struct.
+/// Returns the fields of a struct.
 fn fields_of(data_type: &DataType) -> Result<&Fields> {
     match data_type {
         DataType::Struct(fields) => Ok(fields),
@@ -291,7 +291,8 @@ fn fields_of(data_type: &DataType) -> Result<&Fields> {
     }
 }
 
-/// Appends a value of any type to a column that holds it as the same value; whether it does.
+/// Appends a value of any type, if the column can represent it as the same value. Returns true if it was
+/// appended.
 #[inline(never)]
 fn append_same(
     column: &mut PrimitiveColumn,
@@ -306,7 +307,7 @@ fn append_same(
     }
 }
 
-/// `value` in a column of this type, if it is the same value there, by its equivalence class.
+/// Casts `value` to this type, if it stays the same value by its equivalence class.
 ///
 /// *Variant Binary Encoding, "Variant primitive types", equivalence classes.*
 fn same_value<'a>(value: &Value<'a>, primitive: PrimitiveType) -> Option<Scalar<'a>> {

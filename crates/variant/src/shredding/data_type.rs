@@ -12,14 +12,13 @@ use crate::cast::PrimitiveType;
 pub(super) const UTC: &str = "UTC";
 
 impl ShreddingType {
-    /// The Arrow type of a column of values that are shredded like this, as we write it.
+    /// Returns the Arrow type of a column of values with this shredding, as Herringbone writes it.
     ///
-    /// Binary and text are views. `value` is nullable only where values are shredded.
+    /// Binary and text are views. `value` is nullable only if values are shredded.
     ///
     /// # Errors
     ///
-    /// Names that occur twice, decimals of more digits than there can be, and more levels than
-    /// [`MAX_SHREDDING_DEPTH`].
+    /// Fails for duplicate names, for invalid decimal types, and for more levels than [`MAX_SHREDDING_DEPTH`].
     pub fn storage_type(&self) -> Result<DataType> {
         self.check(0)?;
         let mut fields = vec![Field::new(METADATA, DataType::BinaryView, false)];
@@ -30,11 +29,12 @@ impl ShreddingType {
         Ok(DataType::Struct(fields.into()))
     }
 
-    /// How values of this Arrow type are shredded: fields of structs as fields of objects, lists as arrays.
+    /// Derives a shredding from an Arrow type of values: fields of structs become fields of objects, lists
+    /// become arrays.
     ///
     /// # Errors
     ///
-    /// Types that values cannot be shredded into; as [`ShreddingType::storage_type`].
+    /// Fails for types that values cannot be shredded into. See also [`ShreddingType::storage_type`].
     pub fn of_values(data_type: &DataType) -> Result<Self> {
         let shredding = Self::of_values_within(data_type, 0)?;
         shredding.check(0)?;
@@ -60,11 +60,12 @@ impl ShreddingType {
         })
     }
 
-    /// How values are shredded that are stored as this Arrow type: a struct, in any layout.
+    /// Returns the shredding of values that are stored as this Arrow type: a struct, in any layout.
     ///
     /// # Errors
     ///
-    /// Columns that are missing, that no variant has, or of types that variants cannot have.
+    /// Fails for missing columns, for columns that do not belong to a variant, and for types that variants
+    /// cannot have.
     pub fn of_storage_type(data_type: &DataType) -> Result<Self> {
         let DataType::Struct(fields) = data_type else {
             return Err(Error::corrupt(format!(
@@ -77,7 +78,7 @@ impl ShreddingType {
         Self::of_group(fields, 0)
     }
 
-    /// The same of the struct of a field or of elements; at depth 0 of the whole.
+    /// Returns the shredding of the struct of a field or of elements. Depth 0 is the whole variant.
     pub(super) fn of_group(fields: &Fields, depth: usize) -> Result<Self> {
         if depth > MAX_SHREDDING_DEPTH {
             return Err(too_deep());
@@ -129,13 +130,13 @@ impl ShreddingType {
         }
     }
 
-    /// `value` and `typed_value` of a field, an element or a shredded column.
+    /// Returns `value` and `typed_value` of a field, an element or a shredded column.
     fn group_fields(&self) -> Vec<Field> {
         let value = Field::new(VALUE, DataType::BinaryView, true);
         std::iter::once(value).chain(self.typed_field()).collect()
     }
 
-    /// The struct of a field or element.
+    /// Returns the struct of a field or element.
     pub(super) fn group_type(&self) -> DataType {
         DataType::Struct(self.group_fields().into())
     }
@@ -154,13 +155,13 @@ impl ShreddingType {
         })
     }
 
-    /// The field of the elements of a list.
+    /// Returns the field of the elements of a list.
     pub(super) fn element_field(&self) -> Field {
         Field::new("element", self.group_type(), false)
     }
 }
 
-/// The fields of the struct of a shredded object.
+/// Returns the fields of the struct of a shredded object.
 pub(super) fn object_fields(fields: &[(String, ShreddingType)]) -> Fields {
     let fields = fields.iter();
     fields
@@ -169,10 +170,9 @@ pub(super) fn object_fields(fields: &[(String, ShreddingType)]) -> Fields {
 }
 
 impl PrimitiveType {
-    /// The Arrow type of a column that values are shredded into.
+    /// Returns the Arrow type of a column that values are shredded into.
     ///
-    /// *Variant Shredding, "Shredded Value Types"; decimals have the narrowest type of their
-    /// precision.*
+    /// *Variant Shredding, "Shredded Value Types"; decimals have the narrowest type of their precision.*
     #[must_use]
     pub fn data_type(self) -> DataType {
         match self {
@@ -203,13 +203,13 @@ impl PrimitiveType {
         }
     }
 
-    /// The type whose values a column of this Arrow type may hold, in any layout.
+    /// Returns the type of the values that a column of this Arrow type may contain, in any layout.
     ///
     /// # Errors
     ///
-    /// Types that values may not be shredded into: unsigned integers, units of time but micro- and
-    /// nanoseconds, decimals of negative scale or of more than 38 digits, and others that variants do
-    /// not have.
+    /// Fails for types that values may not be shredded into: unsigned integers, units of time other than micro-
+    /// and nanoseconds, decimals of negative scale or of more than 38 digits, and others that variants do not
+    /// have.
     pub fn of_data_type(data_type: &DataType) -> Result<Self> {
         Ok(match data_type {
             DataType::Boolean => Self::Boolean,
@@ -246,7 +246,7 @@ impl PrimitiveType {
     }
 }
 
-/// The type within dictionaries and runs.
+/// Returns the type inside dictionaries and runs.
 pub(crate) fn values_type(mut data_type: &DataType) -> &DataType {
     loop {
         data_type = match data_type {
@@ -267,7 +267,7 @@ fn check_binary(field: &Field) -> Result<()> {
     }
 }
 
-/// Other columns than these would be lost.
+/// Rejects other columns, which would be lost, and duplicate names.
 fn check_names(fields: &Fields, depth: usize) -> Result<()> {
     let is_known =
         |name: &str| matches!(name, VALUE | TYPED_VALUE) || (depth == 0 && name == METADATA);

@@ -1,12 +1,12 @@
-//! Which fields of an object are shredded.
+//! Finds the columns of shredded fields.
 
 use std::cmp::Ordering;
 
-/// The names of the fields that are shredded.
+/// The names of the shredded fields.
 pub(super) struct FieldNames {
-    /// In the order of names, each with the place of its column.
+    /// The names in ascending order, each with the index of its column.
     sorted: Vec<(String, usize)>,
-    /// How many of them are not behind the name that was asked for last.
+    /// The number of names that are not greater than the last requested name.
     passed: usize,
 }
 
@@ -17,15 +17,15 @@ impl FieldNames {
         Self { sorted, passed: 0 }
     }
 
-    /// The names of another object are asked for.
+    /// Starts the names of another object.
     pub(super) fn start(&mut self) {
         self.passed = 0;
     }
 
-    /// The place of the column of the field of this name, `None` if it is not shredded.
+    /// Returns the index of the column of the field with this name, or `None` if it is not shredded.
     ///
-    /// The fields of an object tend to come in the order of their names. Then this is one comparison for a name
-    /// that is shredded, and two for another.
+    /// The fields of an object are usually in the order of their names. Then this takes one comparison for a
+    /// shredded name, and two for any other.
     #[inline]
     pub(super) fn place(&mut self, name: &[u8]) -> Option<usize> {
         let mut next = self.compare(self.passed, name);
@@ -50,7 +50,7 @@ impl FieldNames {
         Some(*place)
     }
 
-    /// How the name at `at` compares with `name`.
+    /// Compares the name at `at` with `name`.
     #[inline]
     fn compare(&self, at: usize, name: &[u8]) -> Option<Ordering> {
         let (it, _) = self.sorted.get(at)?;

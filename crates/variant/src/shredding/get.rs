@@ -1,9 +1,9 @@
-//! Values at a path, from shredded columns and from the bytes of values.
+//! Reads values at a path, from shredded columns and from the bytes of values.
 //!
 //! ```text
 //! $.a.b    typed_value.a.typed_value.b.{value, typed_value}     a and b are shredded
-//!          typed_value.a.value                                  a is, b is not
-//!          value                                                nothing is
+//!          typed_value.a.value                                  a is shredded, b is not
+//!          value                                                neither is shredded
 //! ```
 
 use std::sync::Arc;
@@ -31,19 +31,19 @@ use crate::path::{PathPart, VariantPath, every_element};
 use crate::types::VariantType;
 use crate::variant::Variant;
 
-/// How values at a path are taken out of a column.
+/// Options for reading values at a path from a column.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct GetOptions {
     /// Casts that are only done on request.
     pub cast: CastOptions,
-    /// What becomes of values that are none of the wanted type.
+    /// The treatment of values that do not fit the wanted type.
     pub misfits: Misfits,
-    /// How shredded values are put together.
+    /// Options for reconstructing shredded values.
     pub unshred: UnshredOptions,
 }
 
-/// What becomes of values that are none of the wanted type.
+/// The treatment of values that do not fit the wanted type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Misfits {
     /// They are null.
@@ -54,16 +54,16 @@ pub enum Misfits {
 }
 
 impl VariantArray {
-    /// The value of a row at `path` as one of `wanted`, which tells what is missing from nulls and misfits.
-    /// A row that is null has no value at any path.
+    /// Casts the value of a row at `path` to `wanted`. The result distinguishes missing values, nulls and
+    /// misfits. A null row has no value at any path.
     ///
-    /// Fields that are shredded are looked for where they belong: what lies beside them against the rules
-    /// of shredding is found by a lenient read alone.
+    /// Shredded fields are read only from their own columns. If data next to them breaks the rules of
+    /// shredding, only a lenient read finds it.
     ///
     /// # Errors
     ///
-    /// As [`Variant::get_as`](crate::Variant::get_as) and [`VariantArray::unshred`], as far as values lie at
-    /// the path.
+    /// See [`Variant::get_as`](crate::Variant::get_as) and [`VariantArray::unshred`], for the values at the
+    /// path.
     pub fn get_as(
         &self,
         row: usize,
@@ -85,18 +85,18 @@ impl VariantArray {
             &mut [],
             &options.unshred,
         )? {
-            // At the top, what is missing is a null of variants.
+            // At the top, a missing value is a variant null.
             Row::Missing if path.parts().is_empty() => Ok(Cast::Null),
             found => cast_row(found, wanted, options),
         }
     }
 
-    /// The values of all rows at `path` as an array of [`PrimitiveType::data_type`]. What is missing, is a
-    /// null of either kind or a misfit is null.
+    /// Casts the values of all rows at `path` to an array of [`PrimitiveType::data_type`]. Missing values,
+    /// nulls of either kind and misfits become null.
     ///
     /// # Errors
     ///
-    /// As [`VariantArray::get_as`], and misfits where they are an [error](Misfits::Error).
+    /// See [`VariantArray::get_as`]. Fails for misfits if they are an [error](Misfits::Error).
     pub fn get_all_as(
         &self,
         path: &VariantPath,
@@ -132,12 +132,12 @@ impl VariantArray {
         Ok(column.finish())
     }
 
-    /// The values of all rows at `path`, unshredded: a struct of `metadata` and `value`, null where nothing
-    /// is at the path. A null of variants is a value.
+    /// Returns the values of all rows at `path`, unshredded: a struct of `metadata` and `value`, null if there
+    /// is nothing at the path. A variant null is a value.
     ///
     /// # Errors
     ///
-    /// As [`VariantArray::get_as`].
+    /// See [`VariantArray::get_as`].
     pub fn get_all(&self, path: &VariantPath, options: &GetOptions) -> Result<StructArray> {
         check_path(path)?;
         let metadata_type = metadata_type(self.storage().data_type());
@@ -152,7 +152,7 @@ impl VariantArray {
                 true => Row::Missing,
                 false => at(group, row, names, parts, &mut fields, &options.unshred)?,
             };
-            // At the top, what is missing is a null of variants.
+            // At the top, a missing value is a variant null.
             let is_there = match found {
                 Row::Missing => path.parts().is_empty() && !self.is_null(row),
                 _ => true,
@@ -179,8 +179,8 @@ impl VariantArray {
         StructArray::try_new(fields.collect(), columns, Some(valid.into())).map_err(of_arrow)
     }
 
-    /// How far `path` leads through the fields that are shredded, what is left of it there, and the rows
-    /// that have nothing there for certain.
+    /// Follows `path` through the shredded fields as far as possible. Returns the group there, the rest of the
+    /// path, and the rows that certainly have nothing there.
     fn shredded_part<'p>(
         &self,
         path: &'p VariantPath,
@@ -199,7 +199,7 @@ impl VariantArray {
     }
 }
 
-/// The type of `metadata` of values that are taken out of this storage.
+/// Returns the type of `metadata` for values read from this storage.
 pub(crate) fn metadata_type(storage: &DataType) -> DataType {
     let fields = match storage {
         DataType::Struct(fields) => fields.as_ref(),
@@ -217,8 +217,9 @@ pub(crate) fn check_path(path: &VariantPath) -> Result<()> {
 }
 
 impl Group {
-    /// The columns of a shredded field and the nulls of the objects that it is in, where these columns say
-    /// it all. Where that is not certain of a lenient read, it looks at what lies beside them.
+    /// Returns the columns of a shredded field and the nulls of the objects around it, if these columns
+    /// determine the value. A lenient read cannot be certain of that, because it also inspects the data next to
+    /// them.
     fn shredded_field(
         &self,
         part: &PathPart,
@@ -233,7 +234,7 @@ impl Group {
     }
 }
 
-/// What a row of a group has at a path within it; `fields` as in [`Variant::get_parts`].
+/// Returns the content of a row of a group at a path within it. For `fields`, see [`Variant::get_parts`].
 fn at<'a>(
     mut group: &'a Group,
     mut row: usize,
@@ -289,7 +290,7 @@ fn at<'a>(
     group.row(row, names, options)
 }
 
-/// What was found as a value of a type.
+/// Casts the value found to a type.
 fn cast_row<'a>(row: Row<'a>, wanted: PrimitiveType, options: &GetOptions) -> Result<Cast<'a>> {
     Ok(match row {
         Row::Missing => Cast::Missing,
@@ -320,7 +321,7 @@ fn misfit(of: VariantType) -> Error {
     ))
 }
 
-/// All values of a shredded column as values of a type.
+/// Casts all values of a shredded column to a type.
 pub(super) fn cast_array(
     leaf: Leaf<'_>,
     wanted: PrimitiveType,
@@ -356,7 +357,7 @@ pub(super) fn cast_array(
             continue;
         }
         let value = primitive_value(array, stored, row);
-        // The common case without what only text needs.
+        // The common case, without the steps that only text needs.
         match cast(&value, wanted) {
             Some(scalar) if !matches!(scalar, Scalar::String(_)) => column.append(&scalar)?,
             _ => append(

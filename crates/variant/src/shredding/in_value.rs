@@ -1,4 +1,4 @@
-//! Values at a path that lie in the bytes of one column `value`.
+//! Reads values at a path that lies in the bytes of one column `value`.
 
 use herringbone_format::Result;
 
@@ -10,19 +10,19 @@ use crate::path::{PathPart, bytes_at};
 use crate::types::{BASIC_ARRAY, BASIC_OBJECT};
 use crate::variant::Variant;
 
-/// What a path leads to in `value`.
+/// The values at a path in `value`.
 pub(super) struct InValue<'a> {
     array: &'a VariantArray,
     values: &'a BytesColumn,
-    /// The shredded fields beside it, of which the path names none.
+    /// The shredded fields next to it, none of which the path names.
     object: Option<&'a Typed>,
     parts: &'a [PathPart],
-    /// As in [`bytes_at`].
+    /// The positions of the path's fields: see [`bytes_at`].
     fields: Vec<u32>,
 }
 
 impl<'a> InValue<'a> {
-    /// `None` where a path into a group of `array` leads to other columns as well.
+    /// Returns `None` if a path into a group of `array` also leads to other columns.
     pub(super) fn new(
         array: &'a VariantArray,
         group: &'a Group,
@@ -47,11 +47,11 @@ impl<'a> InValue<'a> {
         })
     }
 
-    /// The value of a row whose groups are not null.
+    /// Returns the value of a row whose groups are not null.
     ///
     /// # Errors
     ///
-    /// As [`VariantArray::get_as`].
+    /// See [`VariantArray::get_as`].
     #[inline]
     pub(super) fn get(&mut self, row: usize) -> Result<Option<Variant<'a>>> {
         let Some(value) = self.values.get(row) else {
@@ -62,7 +62,7 @@ impl<'a> InValue<'a> {
         let is_whole = !matches!(basic_type, BASIC_OBJECT | BASIC_ARRAY) || self.parts.is_empty();
         let value = match is_whole {
             true => Variant::with_metadata(metadata, value)?.as_bytes(),
-            // It is looked into, and what is behind it does no harm.
+            // The path leads into the value, so bytes after it do no harm.
             false => value,
         };
         if let Some(object) = self.object {

@@ -1,4 +1,4 @@
-//! How values had better be shredded, from the values themselves.
+//! Infers a good shredding from the values themselves.
 
 use std::collections::BTreeMap;
 
@@ -12,29 +12,29 @@ use crate::decimal::{Decimal, MAX_DECIMAL_DIGITS};
 use crate::value::Value;
 use crate::variant::Variant;
 
-/// How a shredding is inferred. The same values always give the same.
+/// Options for inferring a shredding. Equal values always result in the same shredding.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct InferOptions {
-    /// Values that are looked at, from the first.
+    /// The number of values to inspect, from the first.
     pub sample: usize,
-    /// The share of objects that a field has to be in to be shredded.
+    /// The minimum share of objects that must contain a field for it to be shredded.
     pub min_frequency: f64,
-    /// Fields and elements that have columns of their own, at most: the most frequent ones.
+    /// The maximum number of fields and elements with columns of their own. The most frequent ones are chosen.
     pub max_fields: usize,
-    /// Objects and arrays within each other that are shredded, at most.
+    /// The maximum nesting depth of shredded objects and arrays.
     pub max_depth: usize,
     /// The types that values may be shredded into.
     pub types: ShreddedTypes,
 }
 
-/// Types that an inferred shredding may have.
+/// The types that an inferred shredding may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ShreddedTypes {
-    /// All that the specification has.
+    /// All types of the specification.
     #[default]
     All,
-    /// Those that Spark 4 reads: no times of day, timestamps in nanoseconds or UUIDs.
+    /// The types that Spark 4 reads: no times of day, timestamps in nanoseconds or UUIDs.
     Spark,
 }
 
@@ -52,7 +52,7 @@ impl Default for InferOptions {
     }
 }
 
-/// What the first values of an array suggest.
+/// Infers a shredding from the first values of an array.
 pub(crate) fn infer_from(
     array: &VariantArray,
     options: &InferOptions,
@@ -71,14 +71,14 @@ pub(crate) fn infer_from(
 impl ShreddingType {
     /// Infers a shredding from values.
     ///
-    /// Of each field and of the elements of arrays the kind of values counts that is most frequent: numbers,
-    /// text, objects, ... Integers are shredded into 64 bits, decimals into 18 or else 38 digits with the
-    /// most digits behind the point that were seen, so that values to come fit. What is shredded has to be
-    /// half of the values that are not null.
+    /// For each field, and for the elements of arrays, the most frequent kind of values counts: numbers, text,
+    /// objects, ... Integers are shredded into 64 bits. Decimals are shredded into 18 digits, or else 38, with
+    /// the largest number of digits after the point in the sample, so that later values fit. The shredded kind
+    /// must make up half of the values that are not null.
     ///
     /// # Errors
     ///
-    /// Bytes of values that are wrong.
+    /// Fails if bytes of values are invalid.
     pub fn infer<'a>(
         values: impl IntoIterator<Item = Variant<'a>>,
         options: &InferOptions,
@@ -90,8 +90,8 @@ impl ShreddingType {
         Ok(seen.shredding(options))
     }
 
-    /// A shredding for the values of all of these: fields of any of them, in types that hold those of all.
-    /// Where they have nothing in common, values are not shredded.
+    /// Combines shreddings into one for the values of all of them: all their fields, in types that fit all
+    /// values. If they have nothing in common, values are not shredded.
     #[must_use]
     pub fn unify(shreddings: impl IntoIterator<Item = Self>) -> Self {
         let unified = shreddings.into_iter().reduce(Self::with);
@@ -123,7 +123,7 @@ impl ShreddingType {
     }
 }
 
-/// A type that holds the values of both, as what they are.
+/// Returns a type that represents the values of both types unchanged.
 fn wider(a: PrimitiveType, b: PrimitiveType) -> Option<PrimitiveType> {
     use PrimitiveType as T;
     if a == b {
@@ -150,7 +150,7 @@ fn wider(a: PrimitiveType, b: PrimitiveType) -> Option<PrimitiveType> {
     (precision <= MAX_DECIMAL_DIGITS).then_some(T::Decimal { precision, scale })
 }
 
-/// Digits before and behind the point of an exact number.
+/// Returns the number of digits before and after the point of an exact number.
 fn exact(primitive: PrimitiveType) -> Option<(u8, u8)> {
     use PrimitiveType as T;
     Some(match primitive {
@@ -163,7 +163,7 @@ fn exact(primitive: PrimitiveType) -> Option<(u8, u8)> {
     })
 }
 
-/// Kinds of values of which one is shredded.
+/// The kinds of values, of which one is shredded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Object,
@@ -180,19 +180,19 @@ enum Kind {
     Uuid,
 }
 
-/// What was seen at one place.
+/// The statistics of the values at one place.
 #[derive(Debug, Default)]
 struct Seen {
-    /// How often each kind was there; nulls are none.
+    /// The number of values of each kind. Nulls have no kind.
     kinds: BTreeMap<Kind, usize>,
     fields: BTreeMap<String, Self>,
     element: Option<Box<Self>>,
-    /// Most digits before and behind the point.
+    /// The maximum number of digits before the point.
     digits: u32,
     scale: u8,
     is_decimal: bool,
     is_nanos: bool,
-    /// How often a value was there, nulls included.
+    /// The number of values, including nulls.
     count: usize,
 }
 
@@ -273,7 +273,7 @@ impl Seen {
         if columns.len() <= options.max_fields {
             return whole;
         }
-        // The most frequent columns; of those that are as frequent, the first by their paths.
+        // The most frequent columns. Ties are resolved by the order of paths.
         columns.sort_by(|(a, path), (b, other)| b.cmp(a).then_with(|| path.cmp(other)));
         columns.truncate(options.max_fields);
         let mut kept: Vec<&[String]> = columns.iter().map(|(_, path)| path.as_slice()).collect();
@@ -281,10 +281,10 @@ impl Seen {
         pruned(&whole, &mut Vec::new(), &kept).unwrap_or(ShreddingType::Unshredded)
     }
 
-    /// The shredding, with as many columns as there are.
+    /// Returns the shredding with all columns.
     fn whole(&self, options: &InferOptions) -> ShreddingType {
         let total: usize = self.kinds.values().sum();
-        // Of kinds that are as frequent, the first one.
+        // Among equally frequent kinds, the first one.
         let most = self.kinds.iter().rev().max_by_key(|(_, count)| **count);
         let Some((kind, count)) = most.filter(|(_, count)| **count * 2 >= total) else {
             return ShreddingType::Unshredded;
@@ -307,7 +307,7 @@ impl Seen {
                 let element = self.element.as_ref();
                 let element = element.map_or(ShreddingType::Unshredded, |it| it.whole(options));
                 match element {
-                    // Nothing is won by it.
+                    // Shredding the array would not gain anything.
                     ShreddingType::Unshredded => ShreddingType::Unshredded,
                     element => ShreddingType::Array(Box::new(element)),
                 }
@@ -324,7 +324,7 @@ impl Seen {
         let is_all = types == ShreddedTypes::All;
         Some(match kind {
             Kind::Object | Kind::Array => return None,
-            // 19 digits may be too many for 64 bits; then some stay unshredded.
+            // 19 digits may not fit in 64 bits. Such values stay unshredded.
             Kind::Exact if !self.is_decimal => T::Int64,
             Kind::Exact => {
                 let digits = self.digits + u32::from(self.scale);
@@ -349,8 +349,8 @@ impl Seen {
         })
     }
 
-    /// The columns at the ends of paths, with how often they have a value. The parts of a path are names;
-    /// those of elements are empty.
+    /// Collects the columns at the ends of paths, with their number of values. The parts of a path are names.
+    /// The part of an element is empty.
     fn columns(
         &self,
         shredding: &ShreddingType,
@@ -381,7 +381,7 @@ impl Seen {
     }
 }
 
-/// The part of a shredding that has these columns, which are in order.
+/// Returns the part of a shredding that has these columns, which are sorted.
 fn pruned(
     shredding: &ShreddingType,
     path: &mut Vec<String>,

@@ -1,4 +1,4 @@
-//! The column that holds all values at a path.
+//! Finds the column with all values at a path.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef, StructArray};
@@ -9,16 +9,17 @@ use super::{METADATA, TYPED_VALUE, VALUE};
 use crate::cast::PrimitiveType;
 use crate::path::PathPart;
 
-/// A column of primitive values that are shredded, all of them.
+/// A column of primitive values, all of which are shredded.
 pub(super) struct Leaf<'a> {
     pub(super) array: &'a ArrayRef,
     pub(super) stored: PrimitiveType,
-    /// Of the values and of what is around them.
+    /// The nulls of the values and of the groups around them.
     pub(super) nulls: Option<NullBuffer>,
 }
 
-/// The column of the values at a path into a group of `value` and `typed_value`, where no value lies elsewhere. It
-/// looks at the columns of the path alone, and gives none where there is anything else to be said of them.
+/// Returns the column of the values at a path into a group of `value` and `typed_value`, if no value is
+/// elsewhere. It inspects only the columns of the path, and returns `None` if these do not determine the
+/// values.
 pub(super) fn shredded_leaf<'a>(
     storage: &'a StructArray,
     parts: &[PathPart],
@@ -37,7 +38,7 @@ pub(super) fn shredded_leaf<'a>(
         let PathPart::Field(name) = part else {
             return None;
         };
-        // A lenient read looks at what lies beside the column as well.
+        // A lenient read also inspects the data next to the column.
         if is_lenient {
             return None;
         }
@@ -59,7 +60,7 @@ pub(super) fn shredded_leaf<'a>(
     })
 }
 
-/// `value` and `typed_value` of a group that has no other columns; `value` is plain.
+/// Returns `value` and `typed_value` of a group, or `None` if it has other columns or if `value` is encoded.
 #[allow(clippy::type_complexity, reason = "two columns")]
 fn columns(group: &StructArray, is_top: bool) -> Option<(Option<&ArrayRef>, Option<&ArrayRef>)> {
     let (mut value, mut typed) = (None, None);
@@ -84,7 +85,7 @@ fn is_binary(data_type: &DataType) -> bool {
     )
 }
 
-/// Nulls where there are any.
+/// Returns the nulls if there are any.
 fn actual_nulls(nulls: Option<&NullBuffer>) -> Option<&NullBuffer> {
     nulls.filter(|nulls| nulls.null_count() > 0)
 }

@@ -5,10 +5,10 @@
 //! ```text
 //! struct                    the values of one column
 //! ├─ metadata: binary       the dictionary of each value
-//! ├─ value: binary          what is not shredded
-//! └─ typed_value            what is shredded: primitive values, or
-//!    ├─ struct              objects: of each field a struct of value and typed_value
-//!    └─ list                arrays: of the elements a struct of value and typed_value
+//! ├─ value: binary          the unshredded values, and the unshredded fields of objects
+//! └─ typed_value            the shredded values: primitive values, or
+//!    ├─ struct              objects: for each field a struct of value and typed_value
+//!    └─ list                arrays: for the elements a struct of value and typed_value
 //! ```
 
 mod bytes;
@@ -49,38 +49,41 @@ pub use write::Shredder;
 
 /// The name of the Arrow extension type.
 pub use herringbone_schema::VARIANT_EXTENSION_NAME as EXTENSION_NAME;
-/// The name that older writers gave it.
+/// The name used by older writers.
 const OLD_EXTENSION_NAME: &str = "parquet.variant";
-/// Where Arrow fields have the name and the metadata of an extension type.
+/// The metadata key for an extension type's name in Arrow fields.
 const EXTENSION_NAME_KEY: &str = "ARROW:extension:name";
+/// The metadata key for an extension type's metadata in Arrow fields.
 const EXTENSION_METADATA_KEY: &str = "ARROW:extension:metadata";
 
-/// The names of the columns.
+/// The name of the column of metadata.
 pub(crate) const METADATA: &str = "metadata";
+/// The name of the column of unshredded values.
 pub(crate) const VALUE: &str = "value";
+/// The name of the column of shredded values.
 pub(crate) const TYPED_VALUE: &str = "typed_value";
 
-/// Objects and arrays within each other that a column may be shredded into. Columns are walked by
-/// recursion, so this bounds the stack.
+/// The maximum nesting depth of shredded objects and arrays. Columns are walked by recursion, so this bounds
+/// the stack.
 pub const MAX_SHREDDING_DEPTH: usize = 100;
 
-/// Into which columns values are shredded.
+/// The columns into which values are shredded.
 ///
 /// *Variant Shredding, "Value Shredding".*
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum ShreddingType {
-    /// Into none: the bytes of the value.
+    /// No columns: the bytes of the value.
     Unshredded,
     /// Primitive values of one type.
     Primitive(PrimitiveType),
-    /// Arrays, and how their elements are shredded.
+    /// Arrays, with the shredding of their elements.
     Array(Box<Self>),
-    /// Objects: the names of the fields that are shredded, and how.
+    /// Objects, with the names of the shredded fields and their shredding.
     Object(Vec<(String, Self)>),
 }
 
 impl ShreddingType {
-    /// Whether it can be: names that are unique, decimals that there are, and not too deep.
+    /// Checks that names are unique, that decimal types are valid, and that the nesting is not too deep.
     fn check(&self, depth: usize) -> Result<()> {
         if depth > MAX_SHREDDING_DEPTH {
             return Err(too_deep());
@@ -104,20 +107,20 @@ impl ShreddingType {
     }
 }
 
-/// Whether an Arrow field says that its values are variants.
+/// Returns true if an Arrow field is marked as a column of variants.
 #[must_use]
 pub fn is_variant(field: &Field) -> bool {
     let name = field.metadata().get(EXTENSION_NAME_KEY);
     name.is_some_and(|name| matches!(name.as_str(), EXTENSION_NAME | OLD_EXTENSION_NAME))
 }
 
-/// A field that says that its values, of this storage type, are variants.
+/// Returns a field that is marked as a column of variants of this storage type.
 #[must_use]
 pub fn variant_field(name: &str, storage: DataType, nullable: bool) -> Field {
     with_extension(Field::new(name, storage, nullable), EXTENSION_NAME)
 }
 
-/// What the metadata of a field of variants say.
+/// Returns the metadata of a field of variants.
 pub(crate) fn variant_metadata() -> HashMap<String, String> {
     extension_metadata(EXTENSION_NAME)
 }
@@ -144,7 +147,7 @@ fn of_arrow(error: ArrowError) -> Error {
     Error::argument(error.to_string())
 }
 
-/// The first of these names, in their order, that is there twice.
+/// Returns the first of these sorted names that occurs twice.
 fn repeated<T: PartialEq>(names: &[T]) -> Option<&T> {
     let next = names.iter().skip(1);
     names.iter().zip(next).find(|(a, b)| a == b).map(|(a, _)| a)

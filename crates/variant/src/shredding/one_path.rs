@@ -1,4 +1,4 @@
-//! Values at one path of an array, of which nothing else is looked at.
+//! Reads the values at one path of an array without inspecting anything else.
 
 use std::sync::Arc;
 
@@ -14,8 +14,9 @@ use super::{METADATA, TYPED_VALUE, of_arrow};
 use crate::cast::PrimitiveType;
 use crate::path::{PathPart, VariantPath};
 
-/// The values of all rows of `storage`, a struct, at `path`: what [`VariantArray::get_all_as`] gives, but only
-/// the columns of the path are looked at. Of wide objects that is sooner, and what is wrong elsewhere is not found.
+/// Casts the values of all rows of `storage`, a struct, at `path`. The result equals that of
+/// [`VariantArray::get_all_as`], but only the columns of the path are inspected. For wide objects this is
+/// faster, and faults elsewhere are not found.
 ///
 /// ```
 /// use herringbone_variant::shredding::{GetOptions, Shredder, ShreddingType, variant_get};
@@ -32,7 +33,7 @@ use crate::path::{PathPart, VariantPath};
 ///
 /// # Errors
 ///
-/// As [`VariantArray::try_new`] of the columns of the path, and [`VariantArray::get_all_as`].
+/// See [`VariantArray::try_new`] for the columns of the path, and [`VariantArray::get_all_as`].
 pub fn variant_get(
     storage: &dyn Array,
     path: &VariantPath,
@@ -49,7 +50,8 @@ pub fn variant_get(
     VariantArray::of_part(&part)?.get_all_as(path, wanted, options)
 }
 
-/// A group with one field of its shredded object, that of the path or, where it has none, any.
+/// Returns a group with only one field of its shredded object: that of the path, or any field if the path's is
+/// not shredded.
 fn narrowed(group: &StructArray, parts: &[PathPart]) -> Result<StructArray> {
     let Some((PathPart::Field(name), rest)) = parts.split_first() else {
         return Ok(group.clone());

@@ -1,4 +1,4 @@
-//! Columns that primitive values are shredded into, while they are built.
+//! Builds the columns that primitive values are shredded into.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ const TRUE: u8 = primitive_header(id::TRUE);
 const FALSE: u8 = primitive_header(id::FALSE);
 const DOUBLE: u8 = primitive_header(id::DOUBLE);
 
-/// A column of one of the types that primitive values may be shredded as.
+/// A column of one of the types into which primitive values may be shredded.
 pub(super) enum PrimitiveColumn {
     Boolean(BooleanBuilder),
     Int8(PrimitiveBuilder<Int8Type>),
@@ -44,7 +44,7 @@ pub(super) enum PrimitiveColumn {
     Uuid(FixedSizeBinaryBuilder),
 }
 
-/// Does the same with a column of any type.
+/// Applies an expression to a column of any type.
 macro_rules! any {
     ($columns:expr, $column:ident => $work:expr) => {
         match $columns {
@@ -70,7 +70,7 @@ macro_rules! any {
 }
 
 impl PrimitiveColumn {
-    /// With room for so many values.
+    /// Creates a column with capacity for `capacity` values.
     pub(super) fn with_capacity(primitive: PrimitiveType, capacity: usize) -> Self {
         use PrimitiveType as T;
         macro_rules! values {
@@ -104,7 +104,7 @@ impl PrimitiveColumn {
         }
     }
 
-    /// Number of values, nulls included.
+    /// Returns the number of values, nulls included.
     #[inline]
     fn len(&self) -> usize {
         any!(self, column => column.len())
@@ -114,7 +114,7 @@ impl PrimitiveColumn {
         any!(self, column => column.append_null());
     }
 
-    /// Appends nulls up to this number of values.
+    /// Appends nulls until the column has `len` values.
     #[inline]
     pub(super) fn append_nulls_up_to(&mut self, len: usize) {
         for _ in self.len()..len {
@@ -122,8 +122,8 @@ impl PrimitiveColumn {
         }
     }
 
-    /// Appends the value of these bytes if it is one of the column, and one of those that are decoded soonest;
-    /// whether it did.
+    /// Appends the value of these bytes if it has the type of the column and a fast path. Returns true if it
+    /// was appended.
     #[inline]
     pub(super) fn append_bytes(&mut self, bytes: &[u8]) -> Result<bool> {
         match self {
@@ -193,7 +193,7 @@ impl PrimitiveColumn {
         Ok(())
     }
 
-    /// The array of what was appended. Timestamps and decimals have the type they were made for.
+    /// Returns the array of the appended values. Timestamps and decimals have the type they were created with.
     pub(super) fn finish(&mut self) -> ArrayRef {
         any!(self, column => Arc::new(column.finish()))
     }

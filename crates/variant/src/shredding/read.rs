@@ -11,32 +11,33 @@ use super::typed::Group;
 use super::{METADATA, ShreddingType};
 use crate::metadata::Metadata;
 
-/// A column of values, shredded or not, over its Arrow storage; nothing is copied.
+/// A column of values, shredded or not, over its Arrow storage. Nothing is copied.
 ///
 /// *Arrow canonical extension types, "Parquet Variant"; Variant Shredding.*
 ///
-/// Columns are found by name, in any order; `value` may be missing where there is `typed_value`.
-/// `metadata` may be dictionary- or run-end-encoded; bytes, text and lists may have any layout.
+/// Columns are found by name, in any order. `value` may be missing if there is a `typed_value`. `metadata` may
+/// be dictionary- or run-end-encoded. Bytes, text and lists may have any layout.
 pub struct VariantArray {
     storage: StructArray,
-    /// `None` where only a part of the columns is here, which needs no names.
+    /// `None` if only a part of the columns is present, which needs no names.
     metadata: Option<BytesColumn>,
     pub(super) group: Group,
     shredding: ShreddingType,
 }
 
 impl VariantArray {
-    /// Looks at the columns of `storage`, a struct.
+    /// Creates a view of the columns of `storage`, a struct.
     ///
     /// # Errors
     ///
-    /// Columns that are missing, that no variant has, or of types that variants cannot have.
+    /// Fails for missing columns, for columns that do not belong to a variant, and for types that variants
+    /// cannot have.
     pub fn try_new(storage: &dyn Array) -> Result<Self> {
         let shredding = ShreddingType::of_storage_type(storage.data_type())?;
         Self::new(storage, shredding)
     }
 
-    /// The same where only those columns are here that values at a path need.
+    /// Creates a view of only the columns that values at a path need.
     pub(crate) fn of_part(storage: &dyn Array) -> Result<Self> {
         let shredding = match storage.data_type() {
             DataType::Struct(fields) => ShreddingType::of_group(fields, 0)?,
@@ -57,52 +58,52 @@ impl VariantArray {
         })
     }
 
-    /// Number of values, nulls included.
+    /// Returns the number of values, nulls included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.storage.len()
     }
 
-    /// Whether there are no values.
+    /// Returns true if there are no values.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Whether there is no value in this row; the null of variants is a value.
+    /// Returns true if there is no value in this row. The variant null is a value.
     #[must_use]
     pub fn is_null(&self, row: usize) -> bool {
         row >= self.len() || self.storage.is_null(row)
     }
 
-    /// How values are shredded.
+    /// Returns the shredding of the values.
     #[must_use]
     pub fn shredding_type(&self) -> &ShreddingType {
         &self.shredding
     }
 
-    /// The storage.
+    /// Returns the storage.
     #[must_use]
     pub fn storage(&self) -> &StructArray {
         &self.storage
     }
 
-    /// The metadata of a row that is not null.
+    /// Returns the metadata of a row that is not null.
     ///
     /// # Errors
     ///
-    /// As [`Metadata::new`]; metadata that is null.
+    /// See [`Metadata::new`]. Fails if the metadata is null.
     pub fn metadata(&self, row: usize) -> Result<Metadata<'_>> {
         let metadata = self.metadata.as_ref().ok_or_else(no_metadata)?;
         Metadata::new(metadata.get(row).ok_or_else(null_metadata)?)
     }
 
-    /// Whether the names of values are here.
+    /// Returns true if the names of values are available.
     pub(super) fn has_metadata(&self) -> bool {
         self.metadata.is_some()
     }
 
-    /// The metadata of all rows: as it is stored, but that what is empty becomes a dictionary without
+    /// Returns the metadata of all rows as stored, except that empty metadata becomes a dictionary without
     /// names. Below nulls it may be missing.
     pub(super) fn all_metadata(&self) -> Result<ArrayRef> {
         let (column, stored) = self
@@ -130,7 +131,7 @@ impl VariantArray {
         }
     }
 
-    /// The same, if they are views without a null.
+    /// Returns the metadata of all rows if it is an array of views without nulls.
     pub(super) fn metadata_views(&self) -> Result<Option<ArrayRef>> {
         let stored = self.storage.column_by_name(METADATA);
         let is_view =
@@ -140,7 +141,7 @@ impl VariantArray {
     }
 }
 
-/// The same array, but that empty values are dictionaries without names.
+/// Returns the array with empty values replaced by dictionaries without names.
 fn without_empty(stored: &ArrayRef) -> Result<ArrayRef> {
     let column = BytesColumn::new(stored, METADATA)?;
     let mut all = BytesBuilder::new(stored.data_type(), stored.len());

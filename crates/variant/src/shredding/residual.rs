@@ -1,4 +1,4 @@
-//! What is left of an object when some of its fields were shredded.
+//! The rest of an object when some of its fields were shredded.
 
 use crate::bytes::{push_uint, width_of};
 use crate::types::{BASIC_OBJECT, OBJECT_LARGE};
@@ -6,7 +6,7 @@ use crate::types::{BASIC_OBJECT, OBJECT_LARGE};
 /// The fields of an object that are not shredded.
 #[derive(Default)]
 pub(super) struct Residual {
-    /// The id of the name of each, and where its value ends in `values`.
+    /// The name ID of each field, and the end of its value in `values`.
     fields: Vec<(u32, u32)>,
     values: Vec<u8>,
     max_id: u32,
@@ -23,7 +23,7 @@ impl Residual {
         self.fields.is_empty()
     }
 
-    /// Appends a field. All values together are no more bytes than those of the object that they are of, a 32-bit
+    /// Appends a field. All values together do not exceed the bytes of their object, whose size is a 32-bit
     /// number.
     pub(super) fn push(&mut self, id: u32, value: &[u8]) {
         self.values.extend_from_slice(value);

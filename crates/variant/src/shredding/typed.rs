@@ -1,4 +1,4 @@
-//! Columns that values were shredded into.
+//! Reads the columns that values were shredded into.
 
 use std::ops::Range;
 
@@ -20,15 +20,15 @@ use crate::cast::PrimitiveType;
 use crate::decimal::Decimal;
 use crate::value::Value;
 
-/// `value` and `typed_value`: of the column, of a field, or of elements.
+/// `value` and `typed_value` of the column, of a field, or of elements.
 pub(super) struct Group {
-    /// Of the struct; a null is as if both columns were.
+    /// The nulls of the struct. A null acts as if both columns were null.
     pub(super) nulls: Option<NullBuffer>,
     pub(super) value: Option<BytesColumn>,
     pub(super) typed: Option<Typed>,
 }
 
-/// `typed_value`.
+/// The column `typed_value`.
 pub(super) enum Typed {
     Primitive(ArrayRef, PrimitiveType),
     Array(ArrayRef, Box<Group>),
@@ -38,14 +38,14 @@ pub(super) enum Typed {
 /// A shredded object.
 pub(super) struct Object {
     nulls: Option<NullBuffer>,
-    /// In the order of the columns.
+    /// The fields in the order of the columns.
     pub(super) fields: Vec<(String, Group)>,
-    /// Their places, in the order of their names.
+    /// The indexes of the fields, in the order of their names.
     order: Vec<usize>,
 }
 
 impl Group {
-    /// The columns of a struct, by their names, whose type is that of a variant.
+    /// Finds the columns of a struct by name. Its type must be that of a variant.
     pub(super) fn new(array: &StructArray) -> Result<Self> {
         let value = array.column_by_name(VALUE);
         let typed = array.column_by_name(TYPED_VALUE);
@@ -79,7 +79,7 @@ impl Typed {
         Ok(Self::Array(array.clone(), Box::new(group)))
     }
 
-    /// Whether it has no value in a row.
+    /// Returns true if there is no value in a row.
     pub(super) fn is_null(&self, row: usize) -> bool {
         match self {
             Self::Primitive(array, _) | Self::Array(array, _) => array.is_null(row),
@@ -110,7 +110,7 @@ impl Object {
         self.nulls.as_ref()
     }
 
-    /// The columns of the field of this name, if it is shredded.
+    /// Returns the columns of the field with this name, if it is shredded.
     pub(super) fn field(&self, name: &str) -> Option<&Group> {
         let at = |place: &usize| self.fields.get(*place);
         let found = self.order.binary_search_by_key(&Some(name), |place| {
@@ -121,7 +121,7 @@ impl Object {
     }
 }
 
-/// The struct of a field or of elements.
+/// Returns the struct of a field or of elements.
 fn group(array: &ArrayRef) -> Result<&StructArray> {
     array.as_struct_opt().ok_or_else(|| {
         Error::corrupt(format!(
@@ -136,7 +136,7 @@ fn is_null(nulls: Option<&NullBuffer>, row: usize) -> bool {
     nulls.is_some_and(|nulls| nulls.is_null(row))
 }
 
-/// The elements of a row of a list of any layout.
+/// Returns the elements of a row of a list of any layout.
 #[allow(
     clippy::indexing_slicing,
     reason = "a list has one offset more than it has rows"
@@ -166,7 +166,7 @@ pub(super) fn elements(array: &ArrayRef, row: usize) -> Range<usize> {
     }
 }
 
-/// The value of a row that is not null, of the type that `primitive` is.
+/// Returns the value of a row that is not null. Its type must be `primitive`.
 pub(super) fn primitive_value(array: &ArrayRef, primitive: PrimitiveType, row: usize) -> Value<'_> {
     use PrimitiveType as T;
     macro_rules! value {

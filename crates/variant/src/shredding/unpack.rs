@@ -1,4 +1,4 @@
-//! Arrays without dictionaries and runs around them.
+//! Removes dictionaries and runs around arrays.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use herringbone_format::{Error, Result};
 
 use super::of_arrow;
 
-/// The values of an array, one a row.
+/// Returns the values of an array, one per row.
 pub(super) fn unpacked(array: &ArrayRef) -> Result<ArrayRef> {
     let (values, places) = match array.data_type() {
         DataType::Dictionary(..) => of_dictionary(array)?,
@@ -30,14 +30,14 @@ pub(super) fn unpacked(array: &ArrayRef) -> Result<ArrayRef> {
     Ok(make_array(unpacked.freeze()))
 }
 
-/// Values, and the place among them of each row.
+/// Values, and for each row the index of its value.
 type Places = (ArrayRef, Vec<Option<usize>>);
 
 fn of_dictionary(array: &ArrayRef) -> Result<Places> {
     let dictionary = array.as_any_dictionary_opt().ok_or_else(unknown)?;
     let nulls = array.logical_nulls();
     let keys = match dictionary.values().is_empty() {
-        // Without values there is nothing that keys could point to.
+        // Without values, the keys cannot refer to anything.
         true => vec![0; array.len()],
         false => dictionary.normalized_keys(),
     };

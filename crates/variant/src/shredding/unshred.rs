@@ -1,4 +1,4 @@
-//! Shredded values as they were.
+//! Reconstructs the original values from shredded ones.
 
 use herringbone_arrow::array::{Array as _, ArrayRef, StructArray};
 use herringbone_arrow::schema::{DataType, Field};
@@ -18,18 +18,18 @@ use crate::owned::VariantBuf;
 use crate::value::Value;
 use crate::variant::Variant;
 
-/// How shredded values are put together.
+/// Options for reconstructing shredded values.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct UnshredOptions {
-    /// Values that were shredded against the rules are taken where they can be, instead of being
-    /// errors: what is shredded counts, and not what is beside it.
+    /// True to accept values that were shredded against the rules, if possible, instead of returning an error.
+    /// The shredded value counts, and not the data next to it.
     pub lenient: bool,
-    /// Limits of each value.
+    /// The limits of each value.
     pub limits: Limits,
 }
 
-/// What a row of `value` and `typed_value` holds.
+/// The content of a row of `value` and `typed_value`.
 pub(super) enum Row<'a> {
     Missing,
     Whole(Variant<'a>),
@@ -41,7 +41,7 @@ pub(super) enum Row<'a> {
     },
 }
 
-/// The metadata of a row, which is looked at where a value of it needs names.
+/// The metadata of a row, which is read only if a value of the row needs names.
 #[derive(Clone, Copy)]
 pub(super) struct RowMetadata<'a> {
     pub(super) array: &'a VariantArray,
@@ -55,16 +55,16 @@ impl<'a> RowMetadata<'a> {
 }
 
 impl VariantArray {
-    /// All values unshredded: a struct of `metadata` and `value`, and the nulls of this array.
+    /// Returns all values unshredded: a struct of `metadata` and `value`, with the nulls of this array.
     ///
-    /// *Variant Shredding, "Reconstructing a Shredded Variant".* Values keep their metadata, and
-    /// `metadata` its array, unless that has empty ones. `value` has the layout that it has here, or else
-    /// that of the metadata. Values that are not shredded are not copied, nor looked at.
+    /// *Variant Shredding, "Reconstructing a Shredded Variant".* Values keep their metadata, and `metadata`
+    /// keeps its array, unless that has empty ones. `value` keeps its layout, or else has that of the metadata.
+    /// Unshredded values are neither copied nor inspected.
     ///
     /// # Errors
     ///
-    /// Values that break the rules of shredding, unless `options` are lenient; names that the
-    /// metadata lacks; bytes that are no variant, as far as they are looked at.
+    /// Fails for values that break the rules of shredding, unless `options` are lenient. Fails for names that
+    /// the metadata lacks, and for invalid bytes, if they are accessed.
     pub fn unshred(&self, options: &UnshredOptions) -> Result<StructArray> {
         let metadata = self.all_metadata()?;
         let value = match self.whole_values() {
@@ -79,7 +79,7 @@ impl VariantArray {
         StructArray::try_new(fields.collect(), columns, nulls).map_err(of_arrow)
     }
 
-    /// `value`, where nothing is shredded and no value is missing.
+    /// Returns `value`, if nothing is shredded and no value is missing.
     fn whole_values(&self) -> Option<ArrayRef> {
         let value = self.storage().column_by_name(VALUE)?;
         let is_plain = *value.data_type() == unshredded_type(self.storage().data_type());
@@ -103,11 +103,11 @@ impl VariantArray {
         values.finish(None)
     }
 
-    /// The value of a row, or `None` of a null.
+    /// Returns the value of a row, or `None` for a null.
     ///
     /// # Errors
     ///
-    /// As [`VariantArray::unshred`].
+    /// See [`VariantArray::unshred`].
     pub fn value(&self, row: usize, options: &UnshredOptions) -> Result<Option<VariantBuf>> {
         match self.row(row, options)? {
             Some(value) => RowBuilder::new(options)
@@ -117,11 +117,11 @@ impl VariantArray {
         }
     }
 
-    /// The values shredded in another way.
+    /// Returns the values shredded in another way.
     ///
     /// # Errors
     ///
-    /// As [`VariantArray::unshred`], and [`ShreddingType::storage_type`].
+    /// See [`VariantArray::unshred`] and [`ShreddingType::storage_type`].
     pub fn shred(&self, shredding: ShreddingType, options: &UnshredOptions) -> Result<StructArray> {
         let mut shredder = match self.metadata_views()? {
             Some(metadata) => Shredder::of_metadata(&shredding, metadata)?,
@@ -137,7 +137,7 @@ impl VariantArray {
         shredder.finish()
     }
 
-    /// The value of a row, which lies in `rows` where it has to be put together.
+    /// Returns the value of a row. If it must be reconstructed, its bytes are in `rows`.
     pub(super) fn bytes<'a>(
         &'a self,
         row: usize,
@@ -163,7 +163,8 @@ impl VariantArray {
     }
 }
 
-/// The type of `value` once values of this storage are unshredded: as stored, or else as `metadata`.
+/// Returns the type of `value` after values of this storage are unshredded: the stored type, or else that of
+/// `metadata`.
 pub(crate) fn unshredded_type(storage: &DataType) -> DataType {
     let DataType::Struct(fields) = storage else {
         return DataType::BinaryView;
@@ -175,13 +176,13 @@ pub(crate) fn unshredded_type(storage: &DataType) -> DataType {
     })
 }
 
-/// Puts values of rows together.
+/// Reconstructs the values of rows.
 pub(super) struct RowBuilder<'o> {
     builder: VariantBuilder,
     options: &'o UnshredOptions,
     metadata: Vec<u8>,
     value: Vec<u8>,
-    /// The metadata that the builder was given.
+    /// The metadata that the builder currently uses.
     given: Vec<u8>,
 }
 
@@ -199,7 +200,7 @@ impl<'o> RowBuilder<'o> {
         }
     }
 
-    /// The bytes of a value, whose metadata is that of its row.
+    /// Returns the bytes of a value, whose metadata is that of its row.
     pub(super) fn value<'a>(
         &'a mut self,
         row: Row<'a>,
@@ -216,7 +217,7 @@ impl<'o> RowBuilder<'o> {
         Ok(&self.value)
     }
 
-    /// The same with its metadata.
+    /// Returns the value together with its metadata.
     pub(super) fn owned(&mut self, row: Row<'_>, names: RowMetadata<'_>) -> Result<VariantBuf> {
         self.push(row, names)?;
         self.builder.finish()
@@ -227,7 +228,7 @@ impl<'o> RowBuilder<'o> {
             true => names.get()?,
             false => Metadata::EMPTY,
         };
-        // Rows tend to have the metadata of the row before.
+        // Rows often have the metadata of the previous row.
         if self.given != metadata.as_bytes() {
             self.builder.use_metadata(metadata)?;
             self.given.clear();
@@ -238,7 +239,7 @@ impl<'o> RowBuilder<'o> {
 }
 
 impl Group {
-    /// What a row holds, by the table of "Value Shredding".
+    /// Returns the content of a row, by the table of "Value Shredding".
     pub(super) fn row<'a>(
         &'a self,
         row: usize,
@@ -275,7 +276,7 @@ impl Group {
         Ok(Row::Typed { typed, row, rest })
     }
 
-    /// A row without a typed value.
+    /// Returns the content of a row without a typed value.
     fn untyped<'a>(&self, value: Option<Variant<'a>>, options: &UnshredOptions) -> Result<Row<'a>> {
         let Some(value) = value else {
             return Ok(Row::Missing);
@@ -287,7 +288,8 @@ impl Group {
     }
 }
 
-/// Whether `value` may lie beside a shredded object: fields do beside other fields, and all but objects alone.
+/// Checks that `value` may be next to a shredded object. An object in `value` needs shredded fields next to it.
+/// Any other value must be alone.
 #[inline]
 pub(super) fn check_beside_object(has_fields: bool, is_object: bool) -> Result<()> {
     match (has_fields, is_object) {
@@ -301,7 +303,7 @@ pub(super) fn check_beside_object(has_fields: bool, is_object: bool) -> Result<(
     }
 }
 
-/// Appends a value; what is missing is a null, as only fields may be missing.
+/// Appends a value. A missing value becomes a null, as only fields may be missing.
 fn push(
     row: Row<'_>,
     names: RowMetadata<'_>,

@@ -1,4 +1,4 @@
-//! The column `value` of a group, while it is built.
+//! Builds the column `value` of a group.
 
 use std::sync::Arc;
 
@@ -8,14 +8,15 @@ use herringbone_format::Result;
 
 use super::of_arrow;
 
-/// Values that are not shredded. Where all are, there are none: so it takes no memory up to the first.
+/// Builds the column of unshredded values. It takes no memory before the first one, as there are none if all
+/// values are shredded.
 pub(super) struct ValueColumn {
     values: Option<BinaryViewBuilder>,
     capacity: usize,
 }
 
 impl ValueColumn {
-    /// With room for so many values, once there is one.
+    /// Creates a column with capacity for `capacity` values. Memory is allocated with the first one.
     pub(super) fn with_capacity(capacity: usize) -> Self {
         Self {
             values: None,
@@ -23,7 +24,7 @@ impl ValueColumn {
         }
     }
 
-    /// Appends the value of a row, and nulls of the rows before that have none.
+    /// Appends the value of a row, after nulls for previous rows without a value.
     pub(super) fn append(&mut self, row: usize, value: &[u8]) -> Result<()> {
         let values = self.up_to(row);
         values.try_append_value(value).map_err(of_arrow)
@@ -39,7 +40,7 @@ impl ValueColumn {
         values
     }
 
-    /// The array of so many rows. `nulls` is an array that has nothing but nulls, which columns share.
+    /// Returns the array of `rows` rows. `nulls` is an all-null array that columns share.
     pub(super) fn finish(&mut self, rows: usize, nulls: &mut Option<ArrayRef>) -> ArrayRef {
         if self.values.is_some() {
             return Arc::new(self.up_to(rows).finish());

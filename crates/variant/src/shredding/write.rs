@@ -1,4 +1,4 @@
-//! Values into shredded columns.
+//! Writes values into shredded columns.
 
 use std::sync::Arc;
 
@@ -13,11 +13,10 @@ use super::{ShreddingType, of_arrow};
 use crate::metadata::Metadata;
 use crate::variant::Variant;
 
-/// Shreds values one after the other into the columns of an Arrow array.
+/// Shreds values one after another into the columns of an Arrow array.
 ///
-/// *Variant Shredding.* A value is shredded where the column can hold it as the same value: numbers
-/// of the exact class in any width, with the scale of the column; timestamps in either unit. The
-/// rest stays in `value`.
+/// *Variant Shredding.* A value is shredded if the column can represent it as the same value: exact numbers of
+/// any width, with the scale of the column; timestamps in either unit. All other values stay in `value`.
 ///
 /// ```
 /// use herringbone_variant::shredding::{Shredder, ShreddingType};
@@ -36,30 +35,30 @@ pub struct Shredder {
     metadata: MetadataColumn,
     group: GroupBuilder,
     nulls: NullBufferBuilder,
-    /// A value was appended in part.
+    /// True if a value was only partly appended.
     has_failed: bool,
 }
 
 enum MetadataColumn {
-    /// That of each value that is appended.
+    /// The metadata of each appended value.
     OfValues(BinaryViewBuilder),
-    /// That of all values that will be.
+    /// The metadata of all values that will be appended.
     Known(ArrayRef),
 }
 
 impl Shredder {
-    /// Shreds like this.
+    /// Creates a shredder for this shredding.
     ///
     /// # Errors
     ///
-    /// As [`ShreddingType::storage_type`].
+    /// See [`ShreddingType::storage_type`].
     pub fn new(shredding: ShreddingType) -> Result<Self> {
-        // Values of a column tend to have the same names.
+        // Values of a column often have the same names.
         let metadata = BinaryViewBuilder::new().with_deduplicate_strings();
         Self::with_metadata(&shredding, MetadataColumn::OfValues(metadata), 0)
     }
 
-    /// Shreds values whose metadata are these views, none of them null.
+    /// Creates a shredder for values whose metadata is in these views, none of them null.
     pub(super) fn of_metadata(shredding: &ShreddingType, metadata: ArrayRef) -> Result<Self> {
         let rows = metadata.len();
         Self::with_metadata(shredding, MetadataColumn::Known(metadata), rows)
@@ -86,8 +85,7 @@ impl Shredder {
     ///
     /// # Errors
     ///
-    /// Bytes of the value that are wrong, as far as they are looked at: the array cannot be finished
-    /// then.
+    /// Fails if accessed bytes of the value are invalid. The array cannot be finished in this case.
     pub fn append(&mut self, variant: Variant<'_>) -> Result<()> {
         let row = self.start(true, variant.metadata())?;
         let metadata = variant.metadata();
@@ -96,7 +94,7 @@ impl Shredder {
         appended
     }
 
-    /// Appends to all but the group; the place of the row.
+    /// Appends to everything except the group. Returns the index of the row.
     fn start(&mut self, is_there: bool, metadata: Metadata<'_>) -> Result<usize> {
         let row = self.nulls.len();
         self.nulls.append(is_there);
@@ -107,26 +105,27 @@ impl Shredder {
         Ok(row)
     }
 
-    /// Appends a null, which is no value.
+    /// Appends a null, which is not a value.
     ///
     /// # Errors
     ///
-    /// None that bytes could cause.
+    /// Invalid bytes cannot cause an error here.
     pub fn append_null(&mut self) -> Result<()> {
         let row = self.start(false, Metadata::EMPTY)?;
         let is_shredded = self.fields.len() > 2;
         match is_shredded {
             true => Ok(()),
-            // The column is not nullable; below a null anything may be.
+            // The column is not nullable. Below a null, any bytes are allowed.
             false => self.group.append_value(row, &[0]),
         }
     }
 
-    /// The array of all values, of the type [`ShreddingType::storage_type`].
+    /// Returns the array of all values, of the type [`ShreddingType::storage_type`].
     ///
     /// # Errors
     ///
-    /// More elements of arrays than 31 bits count, and a value that was not appended.
+    /// Fails if arrays have more elements in total than 31 bits can count, or if a value was not appended
+    /// completely.
     pub fn finish(mut self) -> Result<StructArray> {
         if self.has_failed {
             return Err(Error::argument(
