@@ -1,4 +1,4 @@
-//! What builders write, byte for byte, and what they refuse.
+//! Checks the output of builders byte for byte, and the input they refuse.
 
 use herringbone_format::{ErrorKind, Result};
 use herringbone_variant::{
@@ -31,7 +31,7 @@ fn names_are_sorted_and_unique() {
         builder.end()
     });
     assert_eq!(built.metadata_bytes(), metadata(&["a", "b", "c"], 1, true));
-    // Values come as they were pushed: c, a, b; ids and offsets by name.
+    // Values are in the order in which they were pushed: c, a, b. IDs and offsets are in the order of names.
     let inner = [2, 1, 0, 0, 2, 12, 1];
     let mut expected = vec![2, 3, 0, 1, 2, 7, 14, 0, 21];
     expected.extend([inner; 3].concat());
@@ -47,7 +47,7 @@ fn primitive_values_are_those_of_the_official_files() {
             assert_eq!(built.value_bytes(), file.value, "{}", file.name);
             assert_eq!(built.metadata_bytes(), [0x11, 0, 0]);
         }
-        // Objects and arrays of Spark have the values in the same order.
+        // Objects and arrays written by Spark have the values in the same order.
         assert_eq!(built.value_bytes().len(), file.value.len(), "{}", file.name);
     }
 }
@@ -85,7 +85,7 @@ fn numbers_are_as_narrow_as_they_can_be() {
     );
 }
 
-/// Counts, ids and offsets around each width, in one object and one array.
+/// Counts, IDs and offsets around each width, in one object and one array.
 #[test]
 fn widths_are_the_smallest() {
     for fields in [1, 255, 256, 257, 65_536, 65_537] {
@@ -192,7 +192,7 @@ fn misuse_is_an_error() {
     assert!(VariantBuilder::new().push(scaled).is_err());
 }
 
-/// `{"x": {"a": 1, "b": 2}, "a": 3, "a": 4, "b": 5}`: objects inside hide what names were seen.
+/// Builds `{"x": {"a": 1, "b": 2}, "a": 3, "a": 4, "b": 5}`. Objects inside hide which names were seen.
 fn with_duplicates(duplicates: DuplicateFields) -> Result<VariantBuf> {
     let mut builder = VariantBuilder::new().with_duplicates(duplicates);
     builder.begin_object()?;
@@ -236,7 +236,7 @@ fn fields_of_the_same_name() {
     }
 }
 
-/// A builder that was used before writes what a new one writes.
+/// A used builder writes the same as a new one.
 #[test]
 fn values_of_one_builder_know_nothing_of_each_other() {
     let mut builder = VariantBuilder::new();
@@ -282,7 +282,7 @@ fn more_names_than_are_remembered() {
 
 #[test]
 fn values_with_metadata_that_was_given() {
-    // Unsorted, with a name twice, and one that is not used.
+    // Unsorted, with a repeated name and an unused one.
     let names = metadata(&["z", "b", "a", "b"], 2, false);
     let mut builder = VariantBuilder::new();
     builder
@@ -300,7 +300,7 @@ fn values_with_metadata_that_was_given() {
         assert_eq!(built.metadata_bytes(), names);
         assert_eq!(built.value_bytes(), [2, 2, 2, 1, 2, 0, 4, 12, 1, 12, 2]);
     }
-    // A value of the same metadata is taken as it is.
+    // A value with the same metadata is copied unchanged.
     builder.begin_array().unwrap();
     let inner = [2, 1, 3, 0, 1, 0];
     builder

@@ -1,4 +1,4 @@
-//! Bytes written by hand, after the specification.
+//! Bytes written by hand, according to the specification.
 
 use herringbone_format::ErrorKind;
 use herringbone_variant::{Limits, Metadata, Value, Variant, VariantType};
@@ -7,7 +7,7 @@ fn limits() -> Limits {
     Limits::default()
 }
 
-/// Metadata of these names in this order, with offsets of `width` bytes.
+/// Returns metadata of these names in this order, with offsets of `width` bytes.
 pub(crate) fn metadata(names: &[&str], width: u8, sorted: bool) -> Vec<u8> {
     let mut out = vec![1 | u8::from(sorted) << 4 | (width - 1) << 6];
     let mut number = |number: usize| {
@@ -24,7 +24,7 @@ pub(crate) fn metadata(names: &[&str], width: u8, sorted: bool) -> Vec<u8> {
     out
 }
 
-/// An object of fields (id, value), whose values are laid out in the order `layout`.
+/// Returns an object of fields (id, value), whose values are stored in the order `layout`.
 pub(crate) fn object(
     fields: &[(u32, &[u8])],
     layout: &[usize],
@@ -91,7 +91,7 @@ fn metadata_of_every_width() {
             assert_eq!(all, ["a", "", "bcd"]);
             assert_eq!(names.name(3).unwrap_err().kind(), ErrorKind::Corrupt);
             assert_eq!(names.name(u32::MAX).unwrap_err().kind(), ErrorKind::Corrupt);
-            // What follows is not part of it.
+            // Bytes after it are not part of it.
             let size = bytes.len();
             bytes.push(0);
             assert_eq!(Metadata::new(&bytes).unwrap().as_bytes().len(), size);
@@ -106,7 +106,7 @@ fn metadata_that_is_wrong() {
         let error = refused(&[version, 0, 0]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
     }
-    // The first offset is 1; offsets descend; a name is half of a letter; and is no UTF-8.
+    // The first offset is 1; offsets descend; a name is half of a letter; a name is not UTF-8.
     for bytes in [
         &[1, 1, 1, 2, b'a', b'b'][..],
         &[1, 3, 0, 2, 1, 2, b'a', b'b'],
@@ -115,7 +115,7 @@ fn metadata_that_is_wrong() {
     ] {
         assert_eq!(refused(bytes).unwrap_err().kind(), ErrorKind::Corrupt);
     }
-    // Spark has written no metadata at all for nulls.
+    // Spark has written empty metadata for nulls.
     assert!(Metadata::new(&[]).unwrap().is_empty());
 }
 
@@ -128,7 +128,7 @@ fn sizes_wider_than_they_need_to_be() {
         for width in 1..=4 {
             for id_width in 1..=4 {
                 let mut bytes = object(&fields, &[2, 0, 1], (large, id_width, width));
-                // Bit 5 of the header of objects is unused.
+                // Bit 5 of an object's value header is unused. It is bit 7 of the first byte.
                 bytes[0] |= 0x80;
                 let variant = Variant::validated(&names, &bytes, &limits()).unwrap();
                 let numbers = ["a", "b", "c"].map(|name| int_at(variant, name));
@@ -146,7 +146,7 @@ fn sizes_wider_than_they_need_to_be() {
 #[test]
 fn gaps_between_values_are_legal() {
     let names = metadata(&["a", "b"], 1, true);
-    // Field b first, then a byte that nobody points to, then a.
+    // Field b first, then a byte that no offset points to, then a.
     let bytes = [2, 2, 0, 1, 3, 0, 5, 12, 7, 0xFF, 12, 8];
     let variant = Variant::validated(&names, &bytes, &limits()).unwrap();
     assert_eq!((int_at(variant, "a"), int_at(variant, "b")), (8, 7));
@@ -154,14 +154,14 @@ fn gaps_between_values_are_legal() {
 
 #[test]
 fn fields_are_ordered_by_names_whatever_the_dictionary() {
-    // Ids 1, 2, 0 are a, b, c; `c` is twice in the dictionary, and a name is unused.
+    // IDs 1, 2, 0 are a, b, c. `c` is twice in the dictionary, and one name is unused.
     let names = metadata(&["c", "a", "b", "c", "z"], 1, false);
     let values = [int8(1), int8(2), int8(3)];
     let fields = [(1, &values[0][..]), (2, &values[1]), (3, &values[2])];
     let bytes = object(&fields, &[0, 1, 2], (false, 1, 1));
     let variant = Variant::validated(&names, &bytes, &limits()).unwrap();
     assert_eq!(["a", "b", "c"].map(|name| int_at(variant, name)), [1, 2, 3]);
-    // By id instead of by name.
+    // Ordered by ID instead of by name.
     let fields = [(0, &values[0][..]), (1, &values[1]), (2, &values[2])];
     let bytes = object(&fields, &[0, 1, 2], (false, 1, 1));
     let error = Variant::validated(&names, &bytes, &limits()).unwrap_err();
@@ -171,14 +171,14 @@ fn fields_are_ordered_by_names_whatever_the_dictionary() {
             .contains("`a` of a variant object comes behind `c`"),
         "{error}"
     );
-    // The same name by two ids.
+    // The same name by two IDs.
     let fields = [(0, &values[0][..]), (3, &values[1])];
     let bytes = object(&fields, &[0, 1], (false, 1, 1));
     let error = Variant::validated(&names, &bytes, &limits()).unwrap_err();
     assert!(error.message().contains("two fields `c`"), "{error}");
 }
 
-/// A dictionary may say that it is sorted when it is not.
+/// A dictionary may be declared sorted without being sorted.
 #[test]
 fn a_dictionary_that_only_says_it_is_sorted() {
     let names = metadata(&["b", "a"], 1, true);
@@ -190,7 +190,7 @@ fn a_dictionary_that_only_says_it_is_sorted() {
 
 #[test]
 fn fields_in_the_order_of_utf16() {
-    // U+1F600 is 0xD83D 0xDE00, before U+E000 and U+FF5E, but behind them in UTF-8.
+    // U+1F600 is 0xD83D 0xDE00, before U+E000 and U+FF5E, but after them in UTF-8.
     let ordered = ["a", "\u{1F600}", "\u{1F601}", "\u{E000}", "\u{FF5E}"];
     let names = metadata(&ordered, 1, false);
     let values: Vec<[u8; 2]> = (0..5).map(int8).collect();
@@ -201,13 +201,13 @@ fn fields_in_the_order_of_utf16() {
         assert_eq!(int_at(variant, name), number, "{name}");
     }
     assert!(variant.field("\u{1F602}").unwrap().is_none());
-    // In no order at all.
+    // Not in any order.
     let fields = [fields[2], fields[0], fields[1]];
     let bytes = object(&fields, &[0, 1, 2], (false, 1, 1));
     assert!(Variant::validated(&names, &bytes, &limits()).is_err());
 }
 
-/// Each choice of names up to and around the code points where the two orders part.
+/// Checks each choice of names up to and around the code points at which the two orders differ.
 #[test]
 fn every_field_is_found_in_either_order() {
     let all = [
@@ -311,8 +311,8 @@ fn types_of_the_future_leave_others_alone() {
 #[test]
 fn ids_and_offsets_that_lead_outside() {
     let names = metadata(&["a"], 1, true);
-    // A name beyond the dictionary; a value that begins behind the end; one that ends behind it;
-    // one without bytes; fewer bytes than the last offset says.
+    // A name beyond the dictionary; a value that begins past the end; one that ends past it; one without bytes;
+    // fewer bytes than the last offset requires.
     for bytes in [
         &[2, 1, 1, 0, 2, 12, 7][..],
         &[2, 1, 0, 3, 2, 12, 7],

@@ -21,7 +21,7 @@ fn equal(left: Value<'_>, right: Value<'_>) -> bool {
 
 #[test]
 fn classes_cross_widths_but_not_each_other() {
-    // The specification: an int8 of 1 behaves as a decimal16 of scale 2 and 100.
+    // The specification: an int8 of 1 equals a decimal16 of scale 2 and unscaled value 100.
     let one = Value::Int8(1);
     for same in [
         Value::Int16(1),

@@ -1,4 +1,4 @@
-//! Damaged bytes never panic, and never hold or take more than the bytes allow.
+//! Damaged bytes never cause a panic, and never take more memory or time than their size allows.
 
 use herringbone_format::ErrorKind;
 use herringbone_variant::json::JsonWriter;
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use crate::official::all;
 
-/// Does everything that there is to do with a value.
+/// Runs every operation on a value.
 fn exercise(metadata: &[u8], value: &[u8]) {
     let Ok(variant) = Variant::new(metadata, value) else {
         return;
@@ -112,7 +112,7 @@ proptest! {
         exercise(&names, &value);
     }
 
-    /// Small numbers make more of the bytes mean something.
+    /// Small numbers give more of the bytes a meaning.
     #[test]
     fn random_small_bytes(value in prop::collection::vec(0_u8..16, 0..64)) {
         let names = crate::encoding::metadata(&["a", "b", "c"], 1, true);

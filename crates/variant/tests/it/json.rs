@@ -39,12 +39,12 @@ fn built(value: Value<'_>) -> VariantBuf {
     builder.finish().unwrap()
 }
 
-/// `data_dictionary.json`, which was written by Spark, in another text form of times.
+/// `data_dictionary.json`, written by Spark, which formats times differently.
 #[test]
 fn official_values() {
     let Some(folder) = folder() else { return };
     let text = std::fs::read_to_string(folder.join("data_dictionary.json")).unwrap();
-    // The file ends with a comma too many.
+    // The file ends with one comma too many.
     let text = text
         .trim_end()
         .trim_end_matches('}')
@@ -53,16 +53,16 @@ fn official_values() {
     let expected: Json = serde_json::from_str(&format!("{text}}}")).unwrap();
     for file in all() {
         let expected = match file.name.as_str() {
-            // There with a colon, and as other clocks show it.
+            // The file has the time with one more colon, and the instants in another time zone.
             "primitive_time" => "\"12:33:54.123456\"",
             "primitive_timestamp" => "\"2025-04-16T16:34:56.780000Z\"",
             "primitive_timestampntz" => "\"2025-04-16T12:34:56.780000\"",
             "primitive_timestamp_nanos" => "\"2024-11-07T12:33:54.123456789Z\"",
-            // There as doubles, or with the digits of a double.
+            // In the file as doubles, or with the digits of a double.
             "primitive_decimal8" => "12345678.90",
             "primitive_decimal16" => "12345678912345678.90",
             "primitive_float" => "1234568000.0",
-            // Cut off there.
+            // Truncated in the file.
             "long_string" => continue,
             name => &expected[name].to_string(),
         };
@@ -98,7 +98,7 @@ fn numbers_keep_their_digits() {
         assert_eq!(parsed.as_variant().variant_type(), expected, "{text}");
         assert_eq!(print(parsed.as_variant()), text);
     }
-    // Zeros at the end are let go where there are too many digits.
+    // Trailing zeros are dropped if there are too many digits.
     let zeros = format!("1.5{}", "0".repeat(60));
     let parsed = parse(&zeros, &JsonOptions::default()).unwrap();
     let Value::Decimal4(decimal) = parsed.as_variant().value().unwrap() else {
@@ -312,7 +312,7 @@ fn depth_is_limited() {
     assert_eq!(error.unwrap_err().limit_name(), Some("variant_depth"));
 }
 
-/// A long name in many small objects is a small value, and large JSON.
+/// A long name in many small objects is a small value, but large JSON.
 #[test]
 fn json_is_limited() {
     let mut builder = VariantBuilder::new();
@@ -360,7 +360,7 @@ fn types_that_json_loses() {
         let same = read
             .as_variant()
             .equals(&file.variant(), &Limits::default());
-        // What is said to be lost is what reads back as something else.
+        // A type is reported as lost exactly if it reads back as something else.
         assert_eq!(writer.lost_types().is_empty(), same.unwrap(), "{text}");
         if !file.name.starts_with("object") {
             let variant_type = file.variant().variant_type();
@@ -388,7 +388,7 @@ fn types_of_the_future_have_no_json() {
     assert!(error.message().contains("unknown (id 33)"), "{error}");
 }
 
-/// JSON, and how it is written: fields sorted, numbers with their digits, doubles as Rust has them.
+/// JSON, and its expected output: sorted fields, numbers with their digits, doubles as Rust prints them.
 type Texts = (String, String);
 
 fn same_text(text: String) -> Texts {
@@ -428,7 +428,7 @@ fn any_json() -> impl Strategy<Value = Texts> {
                 )
             }),
             fields.prop_map(move |fields| {
-                // Ascending in the bytes of UTF-8, as a map has them; pushed the other way round.
+                // Ascending in UTF-8 bytes, the order of the map, but pushed in reverse.
                 let fields = fields.into_iter().map(|(name, (text, expected))| {
                     let name = quoted(name);
                     (format!("{name}\t: {text}"), format!("{name}:{expected}"))
@@ -463,7 +463,7 @@ proptest! {
         ).is_ok());
     }
 
-    /// Whatever the text, both readers agree on whether it is JSON.
+    /// Both readers agree on whether a text is JSON.
     #[test]
     fn any_text(text in "[\\[\\]{}\",:0-9eE.\\-+a\\\\u tnl]{0,40}") {
         let expected = serde_json::from_str::<Json>(&text);

@@ -1,6 +1,6 @@
 //! The files of `variant` in apache/parquet-testing.
 //!
-//! `PARQUET_TEST_DATA` is its `data` folder; without it these tests say on stderr that they were
+//! `PARQUET_TEST_DATA` is the path of its `data` folder. Without it these tests print to stderr that they were
 //! skipped.
 
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ impl Official {
     }
 }
 
-/// All files, or none where the folder is not known.
+/// Returns all files, or none if the folder is not known.
 pub(crate) fn all() -> Vec<Official> {
     let Some(folder) = folder() else {
         return Vec::new();
@@ -53,7 +53,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
     Some(data?.join("../variant"))
 }
 
-/// The primitive values, from `data_dictionary.json`; instants are converted to UTC by hand.
+/// The primitive values, from `data_dictionary.json`. Instants are converted to UTC by hand.
 #[test]
 fn primitive_values() {
     for file in all() {

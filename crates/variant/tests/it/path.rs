@@ -1,4 +1,4 @@
-//! Paths, and values as values of one type.
+//! Paths, and casts of values to one type.
 
 use std::borrow::Cow;
 

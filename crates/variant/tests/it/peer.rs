@@ -5,7 +5,7 @@ use herringbone_variant::{Limits, Value, Variant, VariantBuilder};
 
 use crate::official::all;
 
-/// Ours, copied by our builder, is what theirs reads from the original.
+/// A copy made by Herringbone's builder reads in the other crate like the original.
 #[test]
 fn they_read_what_we_build() {
     for file in all() {
@@ -36,7 +36,7 @@ fn we_read_what_they_build() {
     assert!(variant.field("field 300").unwrap().is_none());
 }
 
-/// They read and write doubles where we have decimals, and sort nothing.
+/// The other crate reads and writes doubles instead of decimals, and does not sort names.
 #[test]
 fn json_of_theirs_is_json_of_ours() {
     let text = r#"{"z": [1, -2.5, 300, 1e300, true, null], "a": {"z": "é", "b": {}, "q": []}}"#;

@@ -48,7 +48,7 @@ fn ours(shredding: ShreddingType) -> StructArray {
     shredder.finish().unwrap()
 }
 
-/// All rows of `array`, read by us, are the values.
+/// Checks that Herringbone reads all rows of `array` as the expected values.
 fn check(array: &StructArray) {
     let array = VariantArray::try_new(array).unwrap();
     assert_eq!(array.len(), ROWS.len());
@@ -107,7 +107,7 @@ fn we_read_their_arrays() {
     let shredded = theirs::shred_variant(&plain, &wanted).unwrap();
     assert!(shredded.inner().column_by_name("typed_value").is_some());
     check(shredded.inner());
-    // Ours from the middle of it.
+    // Herringbone's reader on a slice from the middle.
     let sliced = shredded.inner().slice(4, 3);
     let array = VariantArray::try_new(&sliced).unwrap();
     let unshredded = array.unshred(&UnshredOptions::default()).unwrap();

@@ -9,9 +9,9 @@ use herringbone_variant::{Limits, Metadata, Variant};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value as Json;
 
-/// Cases that must not be read; 3 has no file.
+/// The cases that must not be read. Case 3 has no file.
 const ERRORS: [u64; 6] = [40, 42, 87, 127, 128, 137];
-/// Cases that may be an error, or read as what is shredded.
+/// The cases that may be an error, or may be read as their shredded value.
 const INVALID: [u64; 3] = [43, 84, 125];
 
 #[test]
@@ -50,7 +50,7 @@ fn official_cases() {
     assert_eq!(files, 137);
 }
 
-/// The column `var` of a file.
+/// Returns the column `var` of a file.
 fn read(path: &Path) -> ArrayRef {
     let file = std::fs::File::open(path).unwrap();
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
@@ -69,7 +69,7 @@ fn values(column: &ArrayRef, options: &UnshredOptions) -> Result<Vec<Row>> {
         Ok(value.map(herringbone_variant::VariantBuf::into_parts))
     });
     let rows: Vec<Row> = rows.collect::<Result<_>>()?;
-    // All at once, it is the same.
+    // Unshredding all rows at once has the same result.
     let unshredded = array.unshred(options)?;
     assert_eq!(unshredded.len(), rows.len());
     let unshredded = VariantArray::try_new(&unshredded)?;
@@ -81,7 +81,7 @@ fn values(column: &ArrayRef, options: &UnshredOptions) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Metadata and value of each row.
+/// Returns the metadata and value of each row.
 fn expected(folder: &Path, case: &Json) -> Vec<Row> {
     let read = |name: &str| {
         let bytes = std::fs::read(folder.join(name)).unwrap();
@@ -110,7 +110,7 @@ fn check(number: u64, rows: Vec<Row>, expected: &[Row]) {
         let row = Variant::validated(&row.0, &row.1, &limits).unwrap();
         let expected = Variant::validated(&expected.0, &expected.1, &limits).unwrap();
         assert!(row.equals(&expected, &limits).unwrap(), "case {number}");
-        // Not only equal, but of the very type.
+        // Not only equal, but of exactly the same type.
         assert_eq!(row.variant_type(), expected.variant_type(), "case {number}");
     }
 }

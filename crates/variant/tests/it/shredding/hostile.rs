@@ -1,4 +1,4 @@
-//! Whatever the bytes, shredding and reading give values or errors.
+//! For any bytes, shredding and reading return values or errors.
 
 use herringbone_arrow::array::StructArray;
 use herringbone_variant::shredding::{Shredder, ShreddingType, UnshredOptions, VariantArray};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::{binary, lenient, object, primitive, shredded_object};
 use crate::official::all;
 
-/// Whatever the bytes, shredding and reading give values or errors.
+/// Checks that shredding and reading return values or errors, whatever the bytes are.
 fn survive(metadata: &[u8], value: &[u8]) {
     let strings = primitive(PrimitiveType::String);
     let shredding = object(&[

@@ -13,7 +13,7 @@ use herringbone_variant::{Cast, PrimitiveType, Scalar};
 
 use super::{NO_NAMES, binary, by_hand, lenient, object, primitive, shred, shredded_object};
 
-/// Values of an array of integers, doubles or text.
+/// Returns the values of an array of integers, doubles or text.
 fn texts(array: &ArrayRef) -> Vec<Option<String>> {
     let text = |row: usize| match array.data_type() {
         DataType::Int64 => array.as_primitive::<Int64Type>().value(row).to_string(),
@@ -34,7 +34,7 @@ fn text_of(value: &Cast<'_>) -> Option<String> {
     })
 }
 
-/// A path alone, without the columns beside it.
+/// Reading only the columns of a path has the same result as reading all columns.
 #[test]
 fn one_path_is_what_all_columns_say() {
     let values = [
@@ -96,7 +96,7 @@ fn one_path_is_what_all_columns_say() {
     assert!(found > 60, "{found}");
 }
 
-/// What no variant has is found where the path leads there.
+/// An invalid column is found if the path leads to it.
 #[test]
 fn one_path_looks_at_its_own_columns() {
     let group = |typed: ArrayRef| -> ArrayRef {
@@ -141,7 +141,7 @@ fn one_path_looks_at_its_own_columns() {
     assert!(error.unwrap_err().message().contains("metadata"));
 }
 
-/// Values by hand, unshredded.
+/// Builds unshredded values by hand.
 fn unshredded(metadata: &[u8], values: &[&[u8]]) -> StructArray {
     by_hand(vec![
         ("metadata", binary(vec![Some(metadata); values.len()])),
@@ -149,7 +149,7 @@ fn unshredded(metadata: &[u8], values: &[&[u8]]) -> StructArray {
     ])
 }
 
-/// Where a field was in the row before says nothing certain of the next row.
+/// The position of a field in the previous row is only a guess for the next row.
 #[test]
 fn fields_that_move_from_row_to_row() {
     let metadata = crate::encoding::metadata(&["a", "b", "c"], 1, true);
@@ -163,7 +163,7 @@ fn fields_that_move_from_row_to_row() {
         object(&[(0, one), (1, two)], &[0, 1]),
         object(&[(2, two)], &[0]),
         object(&[], &[]),
-        // The last one is not in the dictionary, but no one asks for it.
+        // The last name is not in the dictionary, but it is never requested.
         object(&[(0, one), (2, two), (9, one)], &[0, 1, 2]),
     ];
     let rows: Vec<&[u8]> = rows.iter().map(Vec::as_slice).collect();
@@ -176,7 +176,7 @@ fn fields_that_move_from_row_to_row() {
     assert_eq!(found, expected);
 }
 
-/// Bytes that a path meets are checked as those of a value alone.
+/// Bytes on a path are checked like those of a separate value.
 #[test]
 fn values_that_end_early_are_errors_at_a_path() {
     let metadata = crate::encoding::metadata(&["a"], 1, true);
@@ -198,7 +198,7 @@ fn values_that_end_early_are_errors_at_a_path() {
     }
 }
 
-/// Objects beside shredded fields, and where there are none, by a path that no column has.
+/// Objects with and without shredded fields next to them, at a path without a column.
 #[test]
 fn rules_of_shredding_at_a_path() {
     // {"a": 9} and the string "a".
@@ -224,16 +224,16 @@ fn rules_of_shredding_at_a_path() {
     }
 }
 
-/// A column of the path, and what is around it and beside it.
+/// The column of a path, with different data around it and next to it.
 #[test]
 fn shredded_fields_of_what_is_no_object() {
     let object: &[u8] = &[2, 1, 0, 0, 2, 12, 9];
     let path = "$.a".parse().unwrap();
     for (array, strict, lenient) in [
         (shredded_object(None, true, Some(5)), Some(5), Some(5)),
-        // Below a null anything may be.
+        // Below a null, any bytes are allowed.
         (shredded_object(None, false, Some(5)), None, None),
-        // Only a lenient read looks beside the column.
+        // Only a lenient read inspects the data next to the column.
         (shredded_object(Some(object), false, None), None, Some(9)),
         (shredded_object(Some(object), true, None), None, None),
     ] {

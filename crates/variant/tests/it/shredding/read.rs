@@ -59,7 +59,7 @@ fn storage_in_all_layouts() {
     assert_eq!(json(&array, &UnshredOptions::default()), expected);
 }
 
-/// The rows that the specification calls invalid, and what lenient reading makes of them.
+/// The rows that the specification calls invalid, and the result of a lenient read.
 #[test]
 fn values_that_were_shredded_against_the_rules() {
     // {"a": 9}, {}, and the string "a".
@@ -111,7 +111,7 @@ fn values_that_were_shredded_against_the_rules() {
         .value(0, &UnshredOptions::default());
     assert!(error.unwrap_err().message().contains("both"));
     assert_eq!(json(&both, &lenient()), [Some("1".to_owned())]);
-    // What is right.
+    // Valid rows.
     let array = shredded_object(None, true, Some(1));
     assert_eq!(
         json(&array, &UnshredOptions::default()),

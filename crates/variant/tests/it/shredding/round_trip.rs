@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::primitive;
 
-/// Shredding types that have something to do with the values of [`any_value`].
+/// Returns shredding types that match some of the values of [`any_value`].
 fn any_shredding() -> impl Strategy<Value = ShreddingType> {
     let leaf = prop_oneof![
         Just(ShreddingType::Unshredded),

@@ -122,7 +122,7 @@ fn events_of_the_specification() {
     assert!(matches!(shredded, ShreddingType::Object(fields) if fields.len() == 3));
 }
 
-/// What is left of an object has the widths that it needs.
+/// The rest of an object has the smallest widths that fit.
 #[test]
 fn wide_rests_of_objects() {
     let long = format!("\"{}\"", "x".repeat(70_000));
@@ -158,7 +158,7 @@ fn unshredded_values_have_a_value_each() {
     assert!(again.is_null(1) && again.is_valid(0));
 }
 
-/// Each official value in a column of its own type, and beside columns of all others.
+/// Each official value in a column of its own type, and unshredded next to columns of all other types.
 #[test]
 fn official_values_come_back() {
     use PrimitiveType as T;
@@ -216,10 +216,18 @@ fn official_values_come_back() {
         }
     }
     if !all().is_empty() {
-        // 2 booleans; 1 to 4 integers in the integer types, and those of them that fit, with 1 to
-        // 3 decimals, in the decimals; two floating point numbers; a date and a time; each of two
-        // timestamps in nanoseconds, and that in microseconds which no nanosecond is in, and 4 in
-        // all; three strings; bytes; a UUID.
+        // The number of shredded values:
+        //
+        // - 2 booleans;
+        // - 1 to 4 integers in the integer types;
+        // - the integers that fit and 1 to 3 decimals in the decimal types;
+        // - 2 floating point numbers;
+        // - a date and a time;
+        // - 1 timestamp in each microsecond type, as the nanoseconds are not whole microseconds, and 2 in each
+        //   nanosecond type;
+        // - 3 strings;
+        // - a binary value;
+        // - a UUID.
         let (integers, decimals) = (1 + 2 + 3 + 4, (3 + 1) + (3 + 2) + (4 + 3));
         let timestamps = 1 + 1 + 2 + 2;
         assert_eq!(
@@ -229,12 +237,12 @@ fn official_values_come_back() {
     }
 }
 
-/// Some writers order fields by UTF-16. Columns have the fields all the same, and nothing is left of them in `value`.
+/// Some writers order fields by UTF-16. The fields are still shredded, and no part of them is left in `value`.
 #[test]
 fn fields_in_any_order_are_shredded() {
     let int8 = |value: u8| [3 << 2, value];
     let values: Vec<[u8; 2]> = (0..4).map(int8).collect();
-    // U+1F600 is before U+E000 there, and behind it in UTF-8.
+    // U+1F600 is before U+E000 there, and after it in UTF-8.
     let in_utf16 = ["a", "\u{1F600}", "\u{E000}", "z"];
     let in_utf8 = ["a", "z", "\u{E000}", "\u{1F600}"];
     for ordered in [in_utf8, ["a", "z", "\u{1F600}", "\u{E000}"], in_utf16] {
@@ -265,7 +273,7 @@ fn fields_in_any_order_are_shredded() {
     }
 }
 
-/// A field that is there twice: no column has room for both.
+/// A repeated field does not fit in any column.
 #[test]
 fn fields_of_one_name_are_an_error() {
     let names = crate::encoding::metadata(&["a", "a", "b"], 1, false);
