@@ -31,8 +31,7 @@ pub struct ArrowMapping {
     pub fields: Vec<Node>,
     /// Additional columns that extension types make. They follow the other fields in the schema.
     pub extension_columns: Vec<ExtensionColumn>,
-    /// The fields that the extension columns are made from, if the fields of the schema do not contain all of
-    /// them.
+    /// The storage of extension columns that the fields of the schema do not provide in full.
     pub storages: Vec<Node>,
     /// Faults that did not prevent the mapping: annotations that do not fit their groups, and parts of the
     /// file's Arrow schema that do not fit its columns.

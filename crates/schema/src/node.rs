@@ -8,12 +8,12 @@ use crate::ArrowWrapper;
 
 /// An Arrow field and the levels that determine its slots and its nulls.
 ///
-/// A slot of a field exists at each position of a column below it whose repetition and definition levels reach
-/// those of the innermost list (or map) around the field. At the top, a slot is a row. A slot is valid if the
-/// definition level is at least [`Node::def_level`].
+/// Each position of a column below the field is a slot if its levels reach those of the innermost list (or map)
+/// around the field. This applies to both repetition and definition levels. At the top, a slot is a row. A slot
+/// is valid if the definition level is at least [`Node::def_level`].
 ///
-/// The diagram has the levels of the list forms, `r` being the repetition level around them and `d` the
-/// definition level there (both 0 at the top of the schema):
+/// The diagram shows the levels of the list forms. `r` is the repetition level around them, and `d` the
+/// definition level (both 0 at the top of the schema):
 ///
 /// ```text
 ///                                            list              its elements         a child's

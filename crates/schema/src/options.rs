@@ -63,9 +63,9 @@ pub enum Int96Overflow {
 
 /// The choice of Arrow types for a file's columns.
 ///
-/// If the file contains the Arrow schema it was written from, that schema decides the properties that Parquet
-/// cannot express (time zone names, dictionaries, runs, large and view layouts, …). A choice here that is not
-/// the default overrides it.
+/// The file may contain the Arrow schema it was written from. That schema decides the properties that Parquet
+/// cannot express: time zone names, dictionaries, runs, large and view layouts, and more. A choice here that is
+/// not the default overrides it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaOptions {

@@ -71,7 +71,7 @@ pub struct Leaf {
     pub physical_type: Type,
     /// The length of a FIXED_LEN_BYTE_ARRAY value in bytes, or 0 for other types.
     pub type_length: usize,
-    /// The definition level of a value that is not null.
+    /// The definition level of a non-null value.
     pub max_def_level: u8,
     /// The highest repetition level.
     pub max_rep_level: u8,

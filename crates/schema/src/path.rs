@@ -69,8 +69,8 @@ impl<'a> Paths<'a> {
 
     /// Returns all nodes that a path may mean at the smallest number of wrappers left out.
     ///
-    /// The search is breadth first by that number. It visits each pair of a node and the number of parts used
-    /// once, so names that repeat on the way down do not multiply the work.
+    /// The search is breadth first by that number. It visits each pair of a node and the number of used parts
+    /// once. Repeated names on the way down therefore do not multiply the work.
     fn search(&self, parts: &[&str]) -> Vec<usize> {
         let mut found = Vec::new();
         let Some((first, _)) = parts.split_first() else {

@@ -9,8 +9,7 @@ use crate::variant::Variant;
 /// Iterates over the values of an object or array, in the order of its offsets.
 ///
 /// All values together may not take more bytes than there are. The bytes of a level thus never exceed those of
-/// the level above, and a walk over all levels takes no longer than depth times bytes, whatever the offsets
-/// are.
+/// the level above. Whatever the offsets are, a walk over all levels takes no longer than depth times bytes.
 #[derive(Debug, Clone)]
 pub(crate) struct Children<'a> {
     container: Container<'a>,

@@ -1,4 +1,4 @@
-//! Limits on the values that are read and written.
+//! Limits on values, for readers and writers.
 
 use herringbone_format::{Error, Result};
 

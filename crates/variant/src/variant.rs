@@ -123,8 +123,8 @@ impl<'a> Variant<'a> {
     ///
     /// # Errors
     ///
-    /// Fails for text that is not UTF-8, for a decimal whose scale is above 38, and for objects and arrays that
-    /// need more bytes than there are.
+    /// Fails for text that is not UTF-8, and for a decimal whose scale is above 38. Fails for objects and
+    /// arrays that need more bytes than there are.
     pub fn value(&self) -> Result<Value<'a>> {
         decode(self, self.header())
     }

@@ -242,7 +242,7 @@ pub struct ReadExtensions {
     pub types: Vec<Arc<dyn ExtensionMapping>>,
     /// The columns to add after those of the projection.
     pub columns: Vec<ExtensionRequest>,
-    /// The footer's information about nulls in the row groups that are read.
+    /// The footer's information about nulls in the row groups of the read.
     pub nulls: Option<Arc<dyn NullColumns>>,
 }
 

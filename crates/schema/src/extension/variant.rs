@@ -30,7 +30,7 @@ const OLD_EXTENSION_NAME: &str = "parquet.variant";
 
 /// The version of the specification.
 const VERSION: i8 = 1;
-/// The maximum nesting of objects and arrays that is inspected.
+/// The maximum nesting depth of inspected objects and arrays.
 const MAX_DEPTH: usize = 100;
 
 #[derive(Debug)]

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Offsets count from their own position, and forward, except for that of a vtable. Nothing is checked before
-//! it is accessed, so reading a few fields of a wide schema is cheap, and damage in one field does not affect
+//! it is accessed. So reading a few fields of a wide schema is cheap, and damage in one field does not affect
 //! the others.
 
 /// An offset that points outside the buffer, or text that is not UTF-8.

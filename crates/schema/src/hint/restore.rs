@@ -355,7 +355,7 @@ fn is_dictionary(wrapper: &ArrowWrapper) -> bool {
     matches!(wrapper, ArrowWrapper::Dictionary { .. })
 }
 
-/// Returns true if the fields are the single column that is written for a struct without fields.
+/// Returns true if the fields are the placeholder column of a struct without fields.
 fn stands_for_no_fields(fields: &[Node]) -> bool {
     match fields {
         [only] => only.field.name() == EMPTY_STRUCT_CHILD && only.field.data_type().is_null(),

@@ -256,7 +256,7 @@ fn misplaced(annotation: &LogicalType, what: &str) -> Error {
     ))
 }
 
-/// Returns the fields that are written for a struct without fields.
+/// Returns the placeholder fields of a struct without fields.
 pub(super) fn no_fields() -> Fields {
     Fields::from(vec![Field::new(EMPTY_STRUCT_CHILD, DataType::Null, true)])
 }

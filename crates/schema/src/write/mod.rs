@@ -43,7 +43,7 @@ use template::Template;
 /// Metadata keys whose values apply to one file only.
 const OF_THE_FILE_ALONE: [&str; 3] = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY];
 
-/// The name of the column that is written for a struct without fields.
+/// The name of the placeholder column of a struct without fields.
 pub const EMPTY_STRUCT_CHILD: &str = "_empty";
 
 /// The Parquet schema for an Arrow schema.
@@ -115,11 +115,13 @@ impl WriteMapping {
 ///
 /// # Errors
 ///
-/// Unsupported, with the column, if Parquet has no form for a type: unions, fixed sizes of 0, structs without
-/// fields (unless the options allow them), dictionaries of dictionaries, ordered dictionaries of types without
-/// dictionary pages, decimals of negative scale whose digits exceed 76. Argument if a data type contradicts
-/// itself, or if metadata of a field cannot be understood or does not fit its type. Limit if fields are nested
-/// too deeply to be read back.
+/// Unsupported, with the column, if Parquet has no form for a type. Such types are unions, fixed sizes of 0,
+/// structs without fields (unless the options allow them), and dictionaries of dictionaries. They also include
+/// ordered dictionaries of types without dictionary pages, and decimals of negative scale whose digits exceed
+/// 76.
+///
+/// Argument if a data type contradicts itself, or if metadata of a field cannot be understood or does not fit
+/// its type. Limit if fields are nested too deeply to be read back.
 ///
 /// ```
 /// use herringbone_arrow::schema::{DataType, Field, Schema};

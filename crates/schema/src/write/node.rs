@@ -14,7 +14,7 @@ pub struct WriteNode {
     /// of maps are never null. Columns of the null type are always nullable. Runs are not, if their values are
     /// not.
     pub nullable: bool,
-    /// The definition level of a slot that is not null.
+    /// The definition level of a non-null slot.
     pub def_level: u8,
     /// The content of the field.
     pub kind: WriteKind,
@@ -83,7 +83,7 @@ pub struct WriteLeaf {
     pub physical_type: Type,
     /// The length of a FIXED_LEN_BYTE_ARRAY value in bytes, or 0 for other types.
     pub type_length: usize,
-    /// The definition level of a value that is not null.
+    /// The definition level of a non-null value.
     pub max_def_level: u8,
     /// The highest repetition level.
     pub max_rep_level: u8,

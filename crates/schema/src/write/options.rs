@@ -2,7 +2,7 @@
 
 use crate::ParquetSchema;
 
-/// The treatment of a struct that has no fields, as Parquet has no group without fields.
+/// The treatment of a struct without fields, as Parquet has no group without fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EmptyStructs {
     /// An error that names the column.
@@ -50,7 +50,7 @@ pub struct WriteSchemaOptions {
     /// True to write timestamps as 96-bit counts in a FIXED_LEN_BYTE_ARRAY(12). Few readers know them, and some
     /// refuse the whole file.
     pub flba12_timestamps: bool,
-    /// The treatment of structs that have no fields.
+    /// The treatment of structs without fields.
     pub empty_structs: EmptyStructs,
     /// The condition for writing the Arrow schema to the file.
     pub arrow_schema_hint: HintPolicy,
@@ -64,8 +64,8 @@ pub struct WriteSchemaOptions {
     /// The Parquet schema to follow, such as that of the file that the columns come from.
     ///
     /// Arrow cannot express much of it: ENUM and BSON, unknown annotations, INT96, IDs and older forms of lists
-    /// and maps. A field is written in the form of the field of the same name in this schema, if that form
-    /// would be read as the field's Arrow type. Otherwise the other options apply, and
+    /// and maps. A field takes the form of the field with the same name in this schema, if that form is read as
+    /// the field's Arrow type. Otherwise the other options apply, and
     /// [`WriteMapping::warnings`](crate::WriteMapping::warnings) describes the difference.
     ///
     /// Requests in the metadata of Arrow fields override the schema. If either is nullable, the field is

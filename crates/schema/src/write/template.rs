@@ -34,7 +34,7 @@ pub(super) struct Template {
     fields: Vec<Node>,
 }
 
-/// The template's form of a list that has a group of its own.
+/// The template's form of a list with its own group.
 pub(super) struct ListForm<'a> {
     pub(super) annotation: Annotation,
     /// The repeated field below the group.

@@ -167,7 +167,7 @@ impl VariantBuilder {
         Ok(())
     }
 
-    /// Closes the object or array that was opened last.
+    /// Closes the innermost open object or array.
     ///
     /// # Errors
     ///
@@ -194,8 +194,9 @@ impl VariantBuilder {
     ///
     /// # Errors
     ///
-    /// Fails for a second value at the top, a field without a name, a decimal with more digits than its type
-    /// allows, and at the size limit. For objects and arrays, errors of the walk are returned too.
+    /// Fails for a second value at the top, for a field without a name, and at the size limit. Fails for a
+    /// decimal with more digits than its type allows. For objects and arrays, errors of the walk are returned
+    /// too.
     pub fn push<'v>(&mut self, value: impl Into<Value<'v>>) -> Result<()> {
         match value.into() {
             Value::Object(object) => self.push_variant(object.as_variant()),

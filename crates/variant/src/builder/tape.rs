@@ -162,7 +162,7 @@ impl Tape {
         Ok(())
     }
 
-    /// Returns the fields of the object that was opened last, in the order of arrival.
+    /// Returns the fields of the innermost open object, in the order of arrival.
     pub(super) fn open_fields(&self) -> Vec<FieldOf> {
         let Some(open) = self.open.last() else {
             return Vec::new();
@@ -179,7 +179,7 @@ impl Tape {
         fields
     }
 
-    /// Drops a field of the object that was opened last.
+    /// Drops a field of the innermost open object.
     pub(super) fn drop_field(&mut self, index: u32) {
         let Some(node) = self.nodes.get_mut(index as usize) else {
             return;

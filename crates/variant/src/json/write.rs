@@ -72,8 +72,8 @@ impl JsonWriter {
     ///
     /// # Errors
     ///
-    /// Errors of a walk over the value, types of newer specifications, the limits of depth and of JSON, and NaN
-    /// or infinities if they are an error. In this case nothing is appended.
+    /// Fails for invalid bytes of the value, for types of newer specifications, and at the limits of depth and
+    /// of JSON. Fails for NaN and infinities if they are an error. In all these cases nothing is appended.
     pub fn write(&mut self, variant: Variant<'_>, out: &mut String) -> Result<()> {
         let start = out.len();
         let result = self.write_all(variant, start, out);

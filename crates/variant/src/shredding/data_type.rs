@@ -60,7 +60,7 @@ impl ShreddingType {
         })
     }
 
-    /// Returns the shredding of values that are stored as this Arrow type: a struct, in any layout.
+    /// Returns the shredding of values stored as this Arrow type: a struct, in any layout.
     ///
     /// # Errors
     ///
@@ -207,9 +207,9 @@ impl PrimitiveType {
     ///
     /// # Errors
     ///
-    /// Fails for types that values may not be shredded into: unsigned integers, units of time other than micro-
-    /// and nanoseconds, decimals of negative scale or of more than 38 digits, and others that variants do not
-    /// have.
+    /// Fails for types that values may not be shredded into. These are unsigned integers, units of time other
+    /// than micro- and nanoseconds, and decimals of negative scale or of more than 38 digits. They also include
+    /// all types that variants do not have.
     pub fn of_data_type(data_type: &DataType) -> Result<Self> {
         Ok(match data_type {
             DataType::Boolean => Self::Boolean,

@@ -72,9 +72,9 @@ impl ShreddingType {
     /// Infers a shredding from values.
     ///
     /// For each field, and for the elements of arrays, the most frequent kind of values counts: numbers, text,
-    /// objects, ... Integers are shredded into 64 bits. Decimals are shredded into 18 digits, or else 38, with
-    /// the largest number of digits after the point in the sample, so that later values fit. The shredded kind
-    /// must make up half of the values that are not null.
+    /// objects, ... Integers are shredded into 64 bits. Decimals are shredded into 18 digits, or else 38, so
+    /// that later values fit. Their scale is the largest in the sample. The shredded kind must make up half of
+    /// the values that are not null.
     ///
     /// # Errors
     ///

@@ -114,7 +114,7 @@ pub fn is_variant(field: &Field) -> bool {
     name.is_some_and(|name| matches!(name.as_str(), EXTENSION_NAME | OLD_EXTENSION_NAME))
 }
 
-/// Returns a field that is marked as a column of variants of this storage type.
+/// Returns a field of this storage type, marked as a column of variants.
 #[must_use]
 pub fn variant_field(name: &str, storage: DataType, nullable: bool) -> Field {
     with_extension(Field::new(name, storage, nullable), EXTENSION_NAME)

@@ -88,7 +88,7 @@ impl VariantArray {
         &self.storage
     }
 
-    /// Returns the metadata of a row that is not null.
+    /// Returns the metadata of a non-null row.
     ///
     /// # Errors
     ///

@@ -22,8 +22,8 @@ use crate::variant::Variant;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct UnshredOptions {
-    /// True to accept values that were shredded against the rules, if possible, instead of returning an error.
-    /// The shredded value counts, and not the data next to it.
+    /// True to accept values shredded against the rules, if possible, instead of returning an error. The
+    /// shredded value counts, and not the data next to it.
     pub lenient: bool,
     /// The limits of each value.
     pub limits: Limits,
