@@ -120,8 +120,8 @@ impl BytesBuilder {
         Self { bytes: 0, layout }
     }
 
-    /// Appends a value. All values together may have up to 2^31 bytes in any layout. The values of a dictionary
-    /// can be many more than are stored.
+    /// Appends a value. All values together must have fewer than 2^31 bytes in any layout. The values of a
+    /// dictionary can be many more than are stored.
     #[inline]
     pub(super) fn append(&mut self, value: &[u8]) -> Result<()> {
         self.bytes += value.len();

@@ -73,8 +73,8 @@ impl ShreddingType {
     ///
     /// For each field, and for the elements of arrays, the most frequent kind of values counts: numbers, text,
     /// objects, ... Integers are shredded into 64 bits. Decimals are shredded into 18 digits, or else 38, so
-    /// that later values fit. Their scale is the largest in the sample. The shredded kind must make up half of
-    /// the values that are not null.
+    /// that later values fit. Their scale is the largest in the sample. The shredded kind must make up at least
+    /// half of the non-null values.
     ///
     /// # Errors
     ///
