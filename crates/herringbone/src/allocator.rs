@@ -1,31 +1,30 @@
-//! What the allocator does with the memory of batches that were dropped, and of row groups that were written.
+//! Tuning of the allocator: retains the memory of dropped batches and written row groups.
 //!
-//! The C library of GNU/Linux maps large buffers one by one, and hands memory at the end of its heap
-//! back to the system as soon as it is free. What is large, and how much may stay, are thresholds that
-//! start at 128 KiB and rise to the largest mapped buffer that was ever freed. In a program that has
-//! freed none, each batch and each row group that is written take a page fault for every 4 KiB, which
-//! may be longer than decoding them.
+//! The GNU/Linux C library maps large buffers individually, and returns free memory at the end of its heap to
+//! the system immediately. Two thresholds decide which buffers are large and how much free memory may stay.
+//! They start at 128 KiB and rise to the largest mapped buffer ever freed. Until a program frees such a buffer,
+//! each batch and each written row group takes a page fault per 4 KiB. These may take longer than decoding.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What the batches of one thread take at a time, at most, for ordinary rows.
+/// The maximum memory used at a time by the batches of one thread, in bytes, for ordinary rows.
 pub(crate) const ONE_THREAD: usize = 4 << 20;
 
-/// The same of several, which work ahead: parts of columns wait for their turn. A writer, whose columns wait for
-/// the end of the row group, takes as much.
+/// The maximum memory used at a time by several threads, in bytes. They work ahead, so parts of columns wait
+/// for their turn. A writer uses as much, because its columns wait for the end of the row group.
 pub(crate) const SEVERAL_THREADS: usize = 16 << 20;
 
-/// Has the thresholds rise, once a process: from then on, buffers of up to `bytes` come from the heap,
-/// whose free end may have twice as many. Allocators without such thresholds get a buffer back that nothing
-/// was written to.
+/// Raises the thresholds, once per process: from then on, buffers of up to `bytes` bytes are allocated on the
+/// heap, which may retain twice as many free bytes at its end. Other allocators only free a buffer that was
+/// never written to.
 pub(crate) fn keep_memory(bytes: usize) {
     static KEPT: AtomicUsize = AtomicUsize::new(0);
     if KEPT.fetch_max(bytes, Ordering::Relaxed) >= bytes {
         return;
     }
     let mut buffer = Vec::<u8>::new();
-    // Where there is no room for it, things stay as they are.
+    // If the allocation fails, the thresholds stay as they are.
     if buffer.try_reserve_exact(bytes).is_ok() {
         drop(black_box(buffer));
     }

@@ -11,13 +11,13 @@ use herringbone_read::{ByteStore, FileBytes};
 
 use crate::source::Source;
 
-/// Reads the bytes that a decoder asks for, as it asks for them.
+/// Reads bytes when a decoder needs them.
 pub(crate) struct SourceBytes<'a> {
     source: &'a dyn Source,
-    /// The counts of the read.
+    /// The budget that counts requests and bytes.
     budget: &'a Budget,
     in_memory: bool,
-    /// The requests that are not counted there yet, and the bytes that they fetched.
+    /// The number of requests not yet added to `budget`, and the number of bytes they fetched.
     fetched: (u64, u64),
 }
 
@@ -33,7 +33,7 @@ impl<'a> SourceBytes<'a> {
 }
 
 impl FileBytes for SourceBytes<'_> {
-    /// Bytes that are fetched take memory that a read counts, so only a source in memory returns more than needed.
+    /// Fetched bytes use memory that the read counts, so only a source in memory returns more than needed.
     fn get(&mut self, need: &Range<u64>, end: u64) -> Result<Option<Bytes>> {
         let end = if self.in_memory { end } else { need.end };
         let bytes = self.source.read(need.start..end.max(need.end))?;
@@ -46,7 +46,7 @@ impl FileBytes for SourceBytes<'_> {
 impl Drop for SourceBytes<'_> {
     fn drop(&mut self) {
         let (requests, bytes) = self.fetched;
-        // Each request was waited for by itself.
+        // Each request was waited for separately.
         self.budget.add_rounds(requests);
         self.budget.add_fetched(requests, bytes);
     }
@@ -57,12 +57,12 @@ pub(crate) fn is_fetched_ahead(policy: &FetchPolicy) -> bool {
     policy.chunk_reads == ChunkReads::Whole && !policy.in_memory
 }
 
-/// The bytes of a read that several threads share.
+/// The bytes of a read, shared by several threads.
 pub(crate) struct SharedBytes {
     source: Arc<dyn Source>,
     budget: Arc<Budget>,
     policy: FetchPolicy,
-    /// Bytes that were fetched ahead; absent if the source answers at once.
+    /// Bytes fetched ahead; absent if the source answers immediately.
     store: Option<Mutex<ByteStore>>,
 }
 
@@ -88,7 +88,7 @@ impl SharedBytes {
         Some(store.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Returns the bytes for a task, which reads what was not fetched.
+    /// Returns the bytes for a task. Bytes not fetched ahead are read directly.
     pub(crate) fn of_task(&self) -> TaskBytes<'_> {
         TaskBytes {
             direct: SourceBytes::new(&self.source, &self.budget),
@@ -97,7 +97,7 @@ impl SharedBytes {
         }
     }
 
-    /// Returns the bytes for a task that has all of a row group, and waits for what was not fetched.
+    /// Returns the bytes for a task that decodes a whole row group. It waits for bytes not fetched yet.
     pub(crate) fn of_row_group(&self) -> TaskBytes<'_> {
         TaskBytes {
             unmet: self.store.is_some().then(Vec::new),
@@ -105,8 +105,8 @@ impl SharedBytes {
         }
     }
 
-    /// Fetches the missing ones of the ranges that tasks wait for and of the planned ranges, in one round. Without memory for
-    /// all of them, it fetches only the former.
+    /// Fetches the missing parts of the ranges that tasks wait for and of the planned ranges, in one round. If
+    /// memory does not suffice for all of them, only the ranges that tasks wait for are fetched.
     ///
     /// # Errors
     /// Errors of the source.
@@ -138,14 +138,14 @@ impl SharedBytes {
         Ok(())
     }
 
-    /// Drops fetched bytes that no task will ask for again.
+    /// Drops fetched bytes that are never needed again.
     pub(crate) fn release(&self, ranges: Vec<Range<u64>>) {
         if let Some(mut store) = self.store() {
             ranges.into_iter().for_each(|range| store.release(range));
         }
     }
 
-    /// Drops bytes that were fetched ahead of their use.
+    /// Drops bytes fetched ahead of their use.
     pub(crate) fn drop_ahead(&self) {
         if let Some(mut store) = self.store() {
             store.drop_ahead();
@@ -153,11 +153,11 @@ impl SharedBytes {
     }
 }
 
-/// The bytes of a task.
+/// The bytes for one task.
 pub(crate) struct TaskBytes<'a> {
     direct: SourceBytes<'a>,
     shared: &'a SharedBytes,
-    /// The ranges that the task waits for, if it has all of a row group.
+    /// The ranges that the task waits for, if it decodes a whole row group.
     unmet: Option<Vec<Range<u64>>>,
 }
 
@@ -184,7 +184,8 @@ impl FileBytes for TaskBytes<'_> {
         }
     }
 
-    /// Tasks of the same column may need bytes before those that one of them has decoded.
+    /// Only a task with a whole row group releases bytes: other tasks of the same column may need earlier
+    /// bytes.
     fn release(&mut self, range: Range<u64>) {
         if self.unmet.is_some() {
             self.shared.release(vec![range]);
@@ -192,7 +193,8 @@ impl FileBytes for TaskBytes<'_> {
     }
 }
 
-/// Returns the requests for these ranges. They read over gaps only if all of them have no more than `most` bytes then.
+/// Returns the requests for these ranges. They include gaps only if their total size is then at most `most`
+/// bytes.
 pub(crate) fn requests_for(
     ranges: &[Range<u64>],
     policy: &FetchPolicy,

@@ -1,17 +1,18 @@
-//! Arrow extension types of your own: arrays made from what is stored, and back; and statistics.
+//! Arrow extension types of your own: conversions between arrays and stored columns, and statistics.
 //!
-//! UUID, JSON, FILE and VARIANT are Arrow's `arrow.uuid`, `arrow.json`, `arrow.parquet.file` and
-//! `arrow.parquet.variant` without any of this, VARIANT as it is stored. A type of your own says what becomes of fields ([`ExtensionMapping`]) and makes arrays
-//! ([`ExtensionType`]); options take it:
+//! UUID, JSON, FILE and VARIANT columns are read and written as Arrow's `arrow.uuid`, `arrow.json`,
+//! `arrow.parquet.file` and `arrow.parquet.variant` without this module. VARIANT is then read as it is stored.
+//! For a type of your own, implement [`ExtensionMapping`], which maps fields, and [`ExtensionType`], which
+//! converts arrays. Then pass it to the options:
 //!
 //! | to | use |
 //! |---|---|
-//! | read every field that is its own as it | [`ReadOptions::extension`](crate::ReadOptions::extension) |
-//! | read something of a group as a column: a path, a cast | [`ReadOptions::extension_column`](crate::ReadOptions::extension_column) |
+//! | read all of its fields as this type | [`ReadOptions::extension`](crate::ReadOptions::extension) |
+//! | read part of a group as a column, such as a path or a cast | [`ReadOptions::extension_column`](crate::ReadOptions::extension_column) |
 //! | write it | [`WriteOptions::extension`](crate::WriteOptions::extension) |
-//! | make geospatial statistics of column chunks, or hold their bounds back: [`ColumnStatistics`] | [`WriteOptions::column_statistics`](crate::WriteOptions::column_statistics) |
+//! | make geospatial statistics of column chunks, or omit their bounds: [`ColumnStatistics`] | [`WriteOptions::column_statistics`](crate::WriteOptions::column_statistics) |
 //!
-//! Temperatures that are whole hundredths of a degree in the file:
+//! Temperatures stored as hundredths of a degree:
 //!
 //! ```
 //! use std::sync::Arc;
@@ -26,7 +27,7 @@
 //!
 //! impl ExtensionMapping for Celsius {
 //!     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
-//!         // The Arrow schema in the file has the name; an annotation would do as well.
+//!         // The embedded Arrow schema contains the name; a Parquet annotation would work, too.
 //!         let is_own = stored.storage.extension_type_name() == Some("my.celsius");
 //!         let field = || stored.storage.clone().with_data_type(DataType::Float64);
 //!         Ok(is_own.then(|| ExtensionField::of_arrays(field())))

@@ -1,4 +1,4 @@
-//! A read from a source that is slow to answer: ranges are fetched in rounds, many of them at the same time.
+//! A read from a source with slow answers. Ranges are fetched in rounds of many concurrent requests.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use herringbone_read::{Needs, Poll, PushDecoder, ReadPlan, ReadSequence};
 use crate::blocking::requests_for;
 use crate::source::Source;
 
-/// Decodes on the caller's thread, from bytes that are fetched in rounds.
+/// Decodes on the caller's thread, from bytes fetched in rounds.
 pub(crate) struct Fetched {
     decoder: PushDecoder,
     source: Arc<dyn Source>,
@@ -32,10 +32,10 @@ impl Fetched {
         }
     }
 
-    /// Returns the next batch; `None` after the last one.
+    /// Returns the next batch, or `None` after the last one.
     ///
     /// # Errors
-    /// Errors in the bytes, with their place, and errors of the source.
+    /// Errors in the file's bytes, with their location, and errors of the source.
     pub(crate) fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             match self.decoder.poll()? {
@@ -70,7 +70,7 @@ impl Fetched {
         &self.decoder
     }
 
-    /// Lets the filter of another plan select the rows that were not selected yet.
+    /// Replaces the filter by that of another plan, for the rows not selected yet.
     ///
     /// # Errors
     /// See [`PushDecoder::tighten_filter`].

@@ -1,4 +1,4 @@
-//! A Parquet file whose footer is known.
+//! A Parquet file whose footer has been read.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -27,9 +27,9 @@ use crate::pages::Pages;
 use crate::reader::Reader;
 use crate::source::{FileSource, Source, SourceWithTail};
 
-/// A Parquet file whose footer is known: its metadata, and readers of its data.
+/// A Parquet file whose footer has been read. Provides its metadata and readers of its data.
 ///
-/// Cheap to clone, and to read from several times or on several threads.
+/// Cheap to clone. Several readers can read from it, also on several threads.
 #[derive(Clone)]
 pub struct ParquetFile {
     source: Arc<dyn Source>,
@@ -40,28 +40,28 @@ impl ParquetFile {
     /// Opens the file at `path`.
     ///
     /// # Errors
-    /// Io where it cannot be read; Corrupt, Unsupported or Limit where its footer cannot be used.
+    /// Io if the file cannot be read; Corrupt, Unsupported or Limit if its footer cannot be used.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         Self::from_source(FileSource::open(path)?, Limits::default())
     }
 
-    /// A file in memory, or in a memory map that the caller made.
+    /// Opens a file in memory, or in a memory map that the caller made.
     ///
     /// # Errors
-    /// Corrupt, Unsupported or Limit where the footer cannot be used.
+    /// Corrupt, Unsupported or Limit if the footer cannot be used.
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Result<Self> {
         Self::from_source(bytes.into(), Limits::default())
     }
 
-    /// Opens a file in any positioned source. Options may be [`Limits`] alone.
+    /// Opens a file in any positioned source. The options may be [`Limits`] alone.
     ///
-    /// The first request reads the end of the file, of the size that the source's
-    /// [policy](Source::fetch_policy) has. A longer footer takes one more request. The bytes are
-    /// kept as long as the file is open, so page indexes and pages among them are not read again.
+    /// The first request reads the end of the file. Its size is set by the source's
+    /// [policy](Source::fetch_policy). A longer footer takes one more request. These bytes are retained while
+    /// the file is open, so page indexes and pages among them are not read again.
     ///
     /// # Errors
-    /// Those of the source; Corrupt, Unsupported or Limit if the footer cannot be used; Key if a key
-    /// is missing or wrong; Argument if there is a key for a column that the file does not have.
+    /// Errors of the source; Corrupt, Unsupported or Limit if the footer cannot be used; Key if a key is
+    /// missing or wrong; Argument if there is a key for a column that the file does not have.
     pub fn from_source(
         source: impl Source + 'static,
         options: impl Into<OpenOptions>,
@@ -97,10 +97,10 @@ impl ParquetFile {
         Ok(file)
     }
 
-    /// A file of which this is known already. Nothing is read.
+    /// Opens a file whose metadata is already known. Reads nothing.
     ///
     /// # Errors
-    /// Argument where the source is longer or shorter than the file that the handle is of.
+    /// Argument if the length of the source differs from the length of the handle's file.
     pub fn with_metadata(source: impl Source + 'static, handle: MetadataHandle) -> Result<Self> {
         let (length, expected) = (source.len(), handle.file_length());
         if length != expected {
@@ -114,42 +114,42 @@ impl ParquetFile {
         })
     }
 
-    /// What is known of the file so far, to open it again [without reading](Self::with_metadata) its footer.
+    /// Returns the metadata read so far. Use it to open the file again [without reading](Self::with_metadata)
+    /// its footer.
     #[must_use]
     pub fn metadata_handle(&self) -> MetadataHandle {
         self.handle.detached()
     }
 
-    /// Returns the source of the file's bytes. The bytes that were read with the footer are not
-    /// read again.
+    /// Returns the source of the file's bytes. It does not read the bytes again that were read with the footer.
     #[must_use]
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source
     }
 
-    /// The limits that the file is read under.
+    /// Returns the limits for reading the file.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         self.handle.limits()
     }
 
-    /// What the footer says.
+    /// Returns the metadata in the footer.
     #[must_use]
     pub fn metadata(&self) -> &FileMetadata {
         self.handle.metadata()
     }
 
-    /// The schema in Parquet's terms.
+    /// Returns the Parquet schema.
     #[must_use]
     pub fn parquet_schema(&self) -> &ParquetSchema {
         self.handle.parquet_schema()
     }
 
-    /// The schema that batches of all columns have. [Extension types](ReadOptions::extension) are options of
-    /// a read: the [plan](Self::plan) of one has the schema with them.
+    /// Returns the Arrow schema of batches with all columns. [Extension types](ReadOptions::extension) belong
+    /// to the options of a read, so only the schema of its [plan](Self::plan) includes them.
     ///
     /// # Errors
-    /// Corrupt or Unsupported where the schema has no Arrow form.
+    /// Corrupt or Unsupported if the schema cannot be mapped to Arrow.
     pub fn arrow_schema(&self, options: &SchemaOptions) -> Result<SchemaRef> {
         let key_values = self.metadata().key_value_metadata();
         let options = ReadOptions::default().schema(options.clone());
@@ -157,11 +157,10 @@ impl ParquetFile {
         to_arrow(self.parquet_schema(), key_values, options).map(|mapping| mapping.schema)
     }
 
-    /// A reader of the data.
+    /// Returns a reader of the data.
     ///
     /// # Errors
-    /// Argument where the options name what the file does not have; Corrupt where row counts make
-    /// no sense.
+    /// Argument if the options name something that is not in the file; Corrupt if row counts are inconsistent.
     pub fn read(&self, options: ReadOptions) -> Result<Reader> {
         Ok(Reader::new(
             Arc::new(self.plan(&options)?),
@@ -169,8 +168,9 @@ impl ParquetFile {
         ))
     }
 
-    /// Prunes the row groups of a read, and returns how many of their rows each [step](crate::filter::PruningStep) rules out or
-    /// accepts, and how many bytes it reads. The result also has the requests that reading each row group takes.
+    /// Prunes the row groups of a read. Returns the number of rows that each [step](crate::filter::PruningStep)
+    /// rules out or accepts, and the number of bytes that it reads. The result also contains the requests
+    /// needed to read each row group.
     ///
     /// # Errors
     /// See [`Self::read`]; errors of the source.
@@ -181,21 +181,20 @@ impl ParquetFile {
         explain(&plan, &policy, &mut SourceBytes::new(&self.source, &budget))
     }
 
-    /// Plans a read, for drivers of one's own such as
-    /// [`PushDecoder`](herringbone_read::PushDecoder).
+    /// Plans a read, for drivers of your own such as [`PushDecoder`](herringbone_read::PushDecoder).
     ///
     /// # Errors
-    /// As [`Self::read`].
+    /// See [`Self::read`].
     pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
         self.handle.plan(&*self.with_int96_unit(options)?)
     }
 
-    /// Returns the units that hold all INT96 timestamps that a read with these options gives.
+    /// Returns the units that represent all INT96 timestamps returned by a read with these options.
     ///
-    /// The values are decoded for that; other columns are not.
+    /// Decodes the values of the INT96 columns, but not of other columns.
     ///
     /// # Errors
-    /// As those of the read.
+    /// See [`Self::read`]; also errors in the INT96 columns, and errors of the source.
     pub fn int96_units(&self, options: &ReadOptions) -> Result<Int96Units> {
         let mut units = Int96Units::default();
         if let Some(plan) = self.handle.int96_plan(options)? {
@@ -205,16 +204,16 @@ impl ParquetFile {
             }
         }
         if units.finest().is_none() {
-            // A missing key of the read is the first error.
+            // Without INT96 values, a missing key of the read is the first error.
             self.handle.check_keys(options)?;
         }
         Ok(units)
     }
 
-    /// Returns the options, with a unit for INT96 if that has to be found in the values.
+    /// Returns the options. If the unit of INT96 timestamps depends on their values, it is determined here.
     ///
     /// # Errors
-    /// Unsupported if no unit holds all of them; errors of reading them.
+    /// Unsupported if no unit represents all values; errors of reading them.
     fn with_int96_unit<'a>(&self, options: &'a ReadOptions) -> Result<Cow<'a, ReadOptions>> {
         if options.schema.int96_overflow != Int96Overflow::CoarserUnit {
             return Ok(Cow::Borrowed(options));
@@ -231,10 +230,11 @@ impl ParquetFile {
         Ok(Cow::Owned(options))
     }
 
-    /// The pages of a column chunk, without their values. `leaf` counts the leaves of the schema.
+    /// Returns the pages of a column chunk, without their values. `leaf` is the ordinal of a leaf of the
+    /// schema.
     ///
     /// # Errors
-    /// Argument where there is no such column chunk; Corrupt where it lies outside of the file.
+    /// Argument if there is no such column chunk; Corrupt if it lies outside the file.
     pub fn pages(&self, row_group: usize, leaf: usize) -> Result<Pages> {
         self.handle.check_chunk(row_group, leaf)?;
         self.metadata()
@@ -244,10 +244,11 @@ impl ParquetFile {
             .map_err(|error| self.handle.locate(error, row_group, leaf))
     }
 
-    /// The column index of a column chunk, if it has one: bounds and nulls of its pages.
+    /// Returns the column index of a column chunk, if it has one. It contains the bounds and null counts of
+    /// pages.
     ///
     /// # Errors
-    /// Argument where there is no such column chunk; Corrupt or Limit where the index cannot be used.
+    /// Argument if there is no such column chunk; Corrupt or Limit if the index cannot be used.
     pub fn column_index(&self, row_group: usize, leaf: usize) -> Result<Option<ColumnIndex>> {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.columns.map(|index| ColumnIndex::clone(&index)));
@@ -256,10 +257,11 @@ impl ParquetFile {
         page_indexes::read_one(&self.handle, &*self.source, place, of)
     }
 
-    /// The offset index of a column chunk, if it has one: places and first rows of its pages.
+    /// Returns the offset index of a column chunk, if it has one. It contains the locations and first rows of
+    /// pages.
     ///
     /// # Errors
-    /// Argument where there is no such column chunk; Corrupt or Limit where the index cannot be used.
+    /// Argument if there is no such column chunk; Corrupt or Limit if the index cannot be used.
     pub fn offset_index(&self, row_group: usize, leaf: usize) -> Result<Option<OffsetIndex>> {
         if let Some(cell) = self.handle.page_index(row_group, leaf) {
             return Ok(cell.offsets.map(|index| OffsetIndex::clone(&index)));
@@ -268,21 +270,20 @@ impl ParquetFile {
         page_indexes::read_one(&self.handle, &*self.source, place, of)
     }
 
-    /// Reads both indexes of a column chunk.
+    /// Reads both page indexes of a column chunk.
     ///
     /// # Errors
-    /// As [`Self::load_page_indexes`].
+    /// See [`Self::load_page_indexes`].
     pub fn load_page_index(&self, row_group: usize, leaf: usize) -> Result<PageIndexCell> {
         let cells = self.load_page_indexes([(row_group, leaf)])?;
         Ok(cells.into_iter().next().unwrap_or_default())
     }
 
-    /// Reads both indexes of these column chunks, given by the ordinals of row group and leaf, and
-    /// returns them in the same order.
+    /// Reads both page indexes of these column chunks, and returns them in the same order. Each chunk is a pair
+    /// of the ordinals of its row group and its leaf.
     ///
-    /// Indexes that lie next to each other are read in one request. They are read once: the file
-    /// keeps them, and so does the [handle](Self::metadata_handle) that it was opened with. Reads
-    /// use them.
+    /// Adjacent indexes are read in one request. Each index is read only once: the file retains it, and so does
+    /// the [handle](Self::metadata_handle) that it was opened with. Reads use the retained indexes.
     ///
     /// ```
     /// use herringbone::{ParquetFile, ReadOptions};
@@ -299,8 +300,8 @@ impl ParquetFile {
     /// ```
     ///
     /// # Errors
-    /// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used; Key
-    /// if a key is missing or wrong; those of the source.
+    /// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used; Key if a key is
+    /// missing or wrong; errors of the source.
     pub fn load_page_indexes(
         &self,
         chunks: impl IntoIterator<Item = (usize, usize)>,
@@ -309,11 +310,11 @@ impl ParquetFile {
         page_indexes::load(&self.handle, &*self.source, &chunks)
     }
 
-    /// Bounds and counts of a leaf, nested or not, as Arrow arrays of a slot a row group. `leaf` counts the leaves of
-    /// the schema.
+    /// Returns the bounds and counts of a leaf, nested or not, as Arrow arrays with one slot per row group.
+    /// `leaf` is the ordinal of a leaf of the schema.
     ///
     /// # Errors
-    /// Argument where there is no such leaf; Corrupt where the metadata of a column chunk cannot be decoded.
+    /// Argument if there is no such leaf; Corrupt if the metadata of a column chunk cannot be decoded.
     pub fn row_group_bounds(&self, leaf: usize) -> Result<ColumnBounds> {
         let metadata = self.metadata();
         let decoder = ColumnBoundsDecoder::new(metadata, self.parquet_schema(), leaf)?;
@@ -321,8 +322,8 @@ impl ParquetFile {
         bounds.map_err(|error| error.in_column(self.parquet_schema().column_path(leaf)))
     }
 
-    /// Bounds and counts of a column chunk as Arrow arrays, with a slot per page; `None` if the
-    /// chunk does not have both page indexes.
+    /// Returns the bounds and counts of a column chunk as Arrow arrays with one slot per page. Returns `None`
+    /// if the chunk does not have both page indexes.
     ///
     /// # Errors
     /// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used.
@@ -334,7 +335,7 @@ impl ParquetFile {
             return Ok(None);
         };
         let rows = metadata.row_group_header(row_group)?.num_rows;
-        // Not negative: the metadata was checked.
+        // Never negative: the metadata has been checked.
         let rows = u64::try_from(rows).unwrap_or_default();
         ColumnBoundsDecoder::new(metadata, self.parquet_schema(), leaf)
             .and_then(|decoder| decoder.pages(&columns, &offsets, rows))
@@ -342,10 +343,10 @@ impl ParquetFile {
             .map_err(|error| self.handle.locate(error, row_group, leaf))
     }
 
-    /// The header of the bloom filter of a column chunk, if it has one.
+    /// Returns the header of the bloom filter of a column chunk, if it has one.
     ///
     /// # Errors
-    /// Argument where there is no such column chunk; Corrupt where the header cannot be used.
+    /// Argument if there is no such column chunk; Corrupt if the header cannot be used.
     pub fn bloom_filter_header(
         &self,
         row_group: usize,
@@ -368,11 +369,12 @@ impl ParquetFile {
             .map_err(|e| self.handle.locate(e, row_group, leaf))
     }
 
-    /// The bloom filter of a column chunk, if it has one, to be asked for its header and for values.
+    /// Returns the bloom filter of a column chunk, if it has one. Use it to read the filter's header and to
+    /// test values.
     ///
     /// # Errors
-    /// Argument where there is no such column chunk; Corrupt where it lies outside of the file; Key where it
-    /// is encrypted and there is no key for it.
+    /// Argument if there is no such column chunk; Corrupt if the filter lies outside the file; Key if it is
+    /// encrypted and its key is missing.
     pub fn bloom_filter(&self, row_group: usize, leaf: usize) -> Result<Option<BloomFilterProbe>> {
         let chunk = self.handle.chunk(row_group, leaf)?;
         let Some(metadata) = &chunk.meta_data else {

@@ -1,4 +1,4 @@
-//! Record batches, as they are stored, into a file.
+//! The writer of record batches whose columns already have their storage types.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -19,41 +19,41 @@ use crate::allocator::{SEVERAL_THREADS, keep_memory};
 use crate::encoders::Encoders;
 use herringbone_sort::Sorter;
 
-/// Rows that are handed to the columns at once, at most and at least.
+/// The smallest and the largest number of rows handed to the columns at once.
 const SLICE_ROWS: std::ops::RangeInclusive<usize> = 1024..=65_536;
 
-/// Bytes of arrays that are handed to the columns at once, roughly,
+/// The approximate number of bytes of arrays handed to the columns at once.
 const SLICE_BYTES: usize = 16 << 20;
 
-/// and which part of the memory they are, at most.
+/// The divisor of the memory limit that bounds the arrays handed to the columns at once.
 const SLICES_IN_MEMORY: usize = 16;
 
-/// Bytes of the arrays of a row group from which on the memory that its columns take is kept for the next one.
+/// The number of array bytes in a row group from which its columns' memory is retained for the next row group.
 const KEEP_MEMORY_FROM: usize = 1 << 20;
 
-/// Writes record batches as they are stored. After an error it is of no use.
+/// Writes record batches that have their storage types. Unusable after an error.
 pub(crate) struct FileWriter<W: Write> {
     out: W,
     commit: fn(W) -> std::io::Result<()>,
     plan: Arc<WritePlan>,
     file: FileEncoder,
     encoders: Encoders,
-    /// Rows of the row group under construction.
+    /// The number of rows in the open row group.
     rows: usize,
     /// Compares rows, if the options ask for it.
     sorting: Option<SortingCheck>,
-    /// Whether the rows of the row group under construction are sorted, as far as they are compared.
+    /// True if the rows of the open row group compared so far are sorted.
     is_sorted: bool,
-    /// The same of the row groups in flight.
+    /// For each row group in flight, true if its rows are sorted.
     are_sorted: VecDeque<bool>,
     /// Sorts rows before they are written, if the options ask for it.
     sorter: Option<Box<Sorter>>,
-    /// The schema of the last batch, which needs no further look.
+    /// The schema of the last batch. It has passed the check.
     checked: Option<SchemaRef>,
 }
 
 impl<W: Write> FileWriter<W> {
-    /// Starts the file, which may have a path. `commit` ends it when its last byte is written.
+    /// Starts the file, which may have a path. `commit` is called after the last byte is written.
     pub(crate) fn new(
         (mut out, path): (W, Option<&Path>),
         schema: SchemaRef,
@@ -78,34 +78,34 @@ impl<W: Write> FileWriter<W> {
         })
     }
 
-    /// Where the schema of the file is not as the options have it.
+    /// Returns the differences between the file's schema and that in the options.
     pub(crate) fn warnings(&self) -> &[String] {
         self.plan.warnings()
     }
 
-    /// The leaves that somebody who can read the footer may be without the keys of.
+    /// Returns the leaves whose keys a reader of the footer may lack.
     pub(crate) fn hidden_leaves(&self) -> Vec<Vec<String>> {
         self.plan.hidden_leaves()
     }
 
-    /// Rows taken so far.
+    /// Returns the number of rows accepted so far.
     pub(crate) fn num_rows(&self) -> u64 {
         let waiting = self.sorter.as_ref().map_or(0, |sorter| sorter.num_rows());
         self.file.num_rows() + self.encoders.rows_in_flight() + self.rows as u64 + waiting
     }
 
-    /// Bytes given to the output so far.
+    /// Returns the number of bytes written to the output so far.
     pub(crate) fn bytes_written(&self) -> u64 {
         self.file.position()
     }
 
-    /// Bytes held.
+    /// Returns the number of buffered bytes.
     pub(crate) fn memory_size(&self) -> usize {
         let sorted = self.sorter.as_ref().map_or(0, |sorter| sorter.heap_bytes());
         self.encoders.heap_bytes() + self.file.heap_bytes() + sorted
     }
 
-    /// Ends the row group, if it has rows; sorting begins anew.
+    /// Ends the row group, if it has rows. Sorting restarts after it.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.write_sorted()?;
         if let Some(sorting) = &mut self.sorting {
@@ -114,7 +114,7 @@ impl<W: Write> FileWriter<W> {
         self.end_row_group(false)
     }
 
-    /// Writes what is left and the footer, with these key-value metadata besides.
+    /// Writes the buffered rows and the footer. `key_values` are added to the footer's key-value metadata.
     pub(crate) fn finish(mut self, key_values: Vec<KeyValue>) -> Result<FileMetadata> {
         self.write_sorted()?;
         self.end_row_group(true)?;
@@ -127,7 +127,7 @@ impl<W: Write> FileWriter<W> {
         (self.commit)(self.out)?;
         let mut metadata = CompactWriter::new();
         parts.encode(&mut metadata);
-        // What was just written is within the limits of the format, if not within the reader's.
+        // The writer's own metadata is valid, but may exceed the reader's default limits.
         let mut limits = Limits::default();
         limits.footer_bytes = u64::MAX;
         limits.schema_nodes = usize::MAX;
@@ -152,7 +152,7 @@ impl<W: Write> FileWriter<W> {
         }
     }
 
-    /// Writes the rows that were sorted, if there are any.
+    /// Writes the sorted rows, if there are any.
     fn write_sorted(&mut self) -> Result<()> {
         while let Some(sorter) = &mut self.sorter
             && let Some(batch) = sorter.next_batch()?
@@ -162,7 +162,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes rows in the order in which they are.
+    /// Writes rows in their given order.
     fn write_rows(&mut self, batch: &RecordBatch) -> Result<()> {
         let options = self.plan.options();
         if let Some(sorting) = &mut self.sorting
@@ -198,7 +198,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Compares rows of the row group under construction, where only sorted ones are declared so.
+    /// Compares rows of the open row group, if unsorted row groups are written without a declared order.
     fn compare(&mut self, batch: &RecordBatch, rows: Range<usize>) -> Result<()> {
         if let Some(sorting) = &mut self.sorting
             && self.plan.options().unsorted_rows == UnsortedRows::Undeclared
@@ -224,7 +224,7 @@ impl<W: Write> FileWriter<W> {
         let memory_is_short = self.encoders.heap_bytes() >= self.plan.options().memory_bytes / 2;
         self.encoders
             .end_row_group(std::mem::take(&mut self.rows) as u64, is_last)?;
-        // A row group may still be encoded while the next one begins.
+        // One row group may still be encoding while the next one starts.
         let most = if memory_is_short {
             0
         } else {
@@ -236,7 +236,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes the columns of the oldest row group in flight that need not be waited for.
+    /// Writes the columns of the oldest row group in flight that are already complete.
     fn write_complete_columns(&mut self) -> Result<()> {
         while let Some(column) = self.encoders.complete_column() {
             self.write_column(column)?;
@@ -244,7 +244,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes what is left of the oldest row group in flight.
+    /// Writes the rest of the oldest row group in flight.
     fn write_row_group(&mut self) -> Result<()> {
         while let Some(column) = self.encoders.next_column()? {
             self.write_column(column)?;

@@ -1,4 +1,4 @@
-//! Which rows are wanted, by their values.
+//! Filters that select rows by their values.
 //!
 //! ```
 //! use herringbone::filter::col;

@@ -1,29 +1,30 @@
-//! The unit of INT96 timestamps, found in their values.
+//! The unit of INT96 timestamps, determined from their values.
 //!
-//! INT96 has nanoseconds of a day and a day: more of both than 64-bit nanoseconds, which reach from 1677 to
-//! 2262. Spark writes dates of year 1 and of year 9999 so.
+//! An INT96 timestamp consists of the nanoseconds of the day and the day. Its range is larger than that of
+//! 64-bit nanoseconds, which cover the years 1677 to 2262. Spark writes dates of year 1 and of year 9999 as
+//! INT96.
 
 use herringbone_arrow::array::{Array as _, RecordBatch};
 use herringbone_arrow::data::ArrayData;
 use herringbone_arrow::schema::{DataType, TimeUnit};
 
-/// Bytes of a value: nanoseconds of the day in eight of them, then the Julian day.
+/// The size of a value in bytes: eight bytes for the nanoseconds of the day, then four for the Julian day.
 const BYTES: usize = 12;
 /// The Julian day of 1970-01-01.
 const JULIAN_EPOCH: i64 = 2_440_588;
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
-/// Days from 1970 on, in both directions, that 64-bit nanoseconds hold whatever the time of the day.
+/// The number of days before or after 1970 that 64-bit nanoseconds can represent at any time of the day.
 const NEAR_DAYS: u64 = 106_000;
 
-/// Units of Arrow with their nanoseconds, the finest first.
+/// Arrow units with their length in nanoseconds, finest first.
 const UNITS: [(TimeUnit, i64); 3] = [
     (TimeUnit::Nanosecond, 1),
     (TimeUnit::Microsecond, 1_000),
-    // All 2^32 days fit, so nobody needs seconds.
+    // All 2^32 days fit, so seconds are not needed.
     (TimeUnit::Millisecond, 1_000_000),
 ];
 
-/// Which units of Arrow hold INT96 timestamps, of one file or several, with all their digits.
+/// The Arrow units that represent all INT96 timestamps of one or more files without losing digits.
 ///
 /// ```
 /// use herringbone::{Int96Units, ParquetFile, ReadOptions};
@@ -39,14 +40,14 @@ const UNITS: [(TimeUnit, i64); 3] = [
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Int96Units {
-    /// Of each of [`UNITS`]: whether 64 bits hold all values.
+    /// For each of [`UNITS`], true if all values fit in 64 bits.
     fits: [bool; UNITS.len()],
-    /// Whether no value has more digits.
+    /// For each of [`UNITS`], true if no value has finer digits.
     is_exact: [bool; UNITS.len()],
 }
 
 impl Default for Int96Units {
-    /// Those that hold no value: all of them.
+    /// Returns the units for no values: all units.
     fn default() -> Self {
         Self {
             fits: [true; UNITS.len()],
@@ -56,14 +57,14 @@ impl Default for Int96Units {
 }
 
 impl Int96Units {
-    /// Counts the INT96 values of a batch of the [read of these alone](crate::MetadataHandle::int96_plan).
+    /// Adds the INT96 values of a batch from the [read of INT96 columns](crate::MetadataHandle::int96_plan).
     pub fn add(&mut self, batch: &RecordBatch) {
         for column in batch.columns() {
             self.array(&column.to_data());
         }
     }
 
-    /// Keeps only the units that hold the values of another file as well.
+    /// Retains only the units that also represent the values of `other`.
     pub fn merge(&mut self, other: &Self) {
         let fits = self.fits.iter_mut().zip(other.fits);
         let is_exact = self.is_exact.iter_mut().zip(other.is_exact);
@@ -72,7 +73,8 @@ impl Int96Units {
         }
     }
 
-    /// The finest unit that holds all values with all their digits; `None` where there is none.
+    /// Returns the finest unit that represents all values without losing digits, or `None` if there is no such
+    /// unit.
     #[must_use]
     pub fn finest(&self) -> Option<TimeUnit> {
         let units = UNITS.iter().zip(self.fits.iter().zip(&self.is_exact));
@@ -100,7 +102,7 @@ impl Int96Units {
         let [n0, n1, n2, n3, n4, n5, n6, n7, d0, d1, d2, d3] = *value;
         let nanos = i64::from_le_bytes([n0, n1, n2, n3, n4, n5, n6, n7]);
         let days = i64::from(i32::from_le_bytes([d0, d1, d2, d3])) - JULIAN_EPOCH;
-        // A day is a whole number of any unit.
+        // A day is a multiple of every unit.
         for (is_exact, (_, unit)) in self.is_exact.iter_mut().zip(UNITS) {
             *is_exact = *is_exact && nanos % unit == 0;
         }
@@ -149,16 +151,16 @@ mod tests {
         for (values, expected) in [
             (&[][..], Some(Nanosecond)),
             (&[(epoch, 1), (epoch + 90_000, 999)], Some(Nanosecond)),
-            // 2262-04-11T23:47:16.854775807, the last one, and the next.
+            // The last representable value, 2262-04-11T23:47:16.854775807, and the next one.
             (&[(epoch + 106_751, 85_636_854_775_807)], Some(Nanosecond)),
             (&[(epoch + 106_751, 85_636_854_775_808)], None),
             (&[(epoch + 106_751, 85_636_854_776_000)], Some(Microsecond)),
             (&[(far, 1_000)], Some(Microsecond)),
             (&[(far, 1), (epoch, 0)], None),
-            // Digits of one value and the reach of another.
+            // The digits of one value and the range of another.
             (&[(far, 0), (epoch, 1)], None),
             (&[(far, 0), (epoch, 1_000)], Some(Microsecond)),
-            // 2^31 days are too many for microseconds.
+            // 2^31 days are out of range for microseconds.
             (&[(i32::MAX, 0)], Some(Millisecond)),
             (&[(i32::MIN, 5_000_000)], Some(Millisecond)),
             (&[(i32::MAX, 1_000)], None),

@@ -1,22 +1,22 @@
-//! Apache Parquet for Rust, laid straight into Arrow.
+//! Apache Parquet for Rust, decoded straight into Arrow.
 //!
 //! | to | use |
 //! |---|---|
 //! | read a file | [`open`], or [`open_with`] and [`ReadOptions`] |
-//! | look into a file first, or read from memory or another [`Source`](source::Source) | [`ParquetFile`] |
+//! | inspect a file before reading it, or read from memory or another [`Source`](source::Source) | [`ParquetFile`] |
 //! | write a file | [`create`], or [`create_with`] and [`WriteOptions`] |
-//! | write to memory or anything else that takes bytes | [`Writer`] |
-//! | write something else that is to appear when it is complete | [`FileTarget`] |
-//! | have the work done by threads of your own | [`Spawn`] |
-//! | share memory among reads, or take it from your own pool | [`MemoryPool`] |
+//! | write to memory or to any other [`Write`](std::io::Write) | [`Writer`] |
+//! | write any other file that appears only when it is complete | [`FileTarget`] |
+//! | run the work on your own threads | [`Spawn`] |
+//! | share a memory limit among reads, or connect your own memory pool | [`MemoryPool`] |
 //! | do the I/O yourself | [`PushDecoder`](push::PushDecoder) |
-//! | know what a file says of its data, to skip what nobody needs | [`pruning`] |
+//! | use the file's statistics, page indexes and bloom filters to skip data | [`pruning`] |
 //! | look at pages as they are stored | [`Pages`] and [`physical`] |
-//! | make or change metadata | [`format`](mod@format), [`schema`] |
+//! | create or change metadata | [`format`](mod@format), [`schema`] |
 //! | read and write Arrow extension types of your own | [`extension::ExtensionType`] |
 //! | read, write and shred VARIANT (feature `variant`) | `variant::extension` |
 //! | read and write GEOMETRY and GEOGRAPHY, and GeoParquet (feature `geospatial`) | `geospatial::Geospatial` |
-//! | make statistics of column chunks of your own | [`ColumnStatistics`](extension::ColumnStatistics) |
+//! | compute your own statistics for column chunks | [`ColumnStatistics`](extension::ColumnStatistics) |
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -64,7 +64,7 @@ mod file_writer;
 mod int96;
 mod metadata_handle;
 mod open_options;
-#[doc(hidden)] // `herringbone-inspect` walks pages that no footer names.
+#[doc(hidden)] // `herringbone-inspect` walks pages that the footer does not reference.
 pub mod pages;
 mod page_indexes;
 pub mod physical;
@@ -120,15 +120,15 @@ use herringbone_arrow::schema::SchemaRef;
 /// Reads a file: an iterator of record batches, decoded on all cores.
 ///
 /// # Errors
-/// Io where the file cannot be read; Corrupt, Unsupported or Limit where its footer cannot be used.
+/// Io if the file cannot be read; Corrupt, Unsupported or Limit if its footer cannot be used.
 pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
     open_with(path, ReadOptions::default())
 }
 
-/// Reads a file, or the part of it that `options` choose.
+/// Reads a file, or the parts of it that `options` select.
 ///
 /// # Errors
-/// As [`open`], and Argument where the options name what the file does not have.
+/// See [`open`]; also Argument if the options name something that is not in the file.
 pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader> {
     let source = source::FileSource::open(&path)?;
     let open = OpenOptions::from(options.limits.clone());
@@ -136,19 +136,19 @@ pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader>
     ParquetFile::from_source(source, open)?.read(options)
 }
 
-/// Starts a file of batches with this schema. It appears under its name when it is
+/// Starts a file for batches with this schema. The file appears under its name when the writer is
 /// [finished](Writer::finish).
 ///
 /// # Errors
-/// Io where the file cannot be made; Unsupported where a type has no form in Parquet.
+/// Io if the file cannot be created; Unsupported if a type has no representation in Parquet.
 pub fn create(path: impl AsRef<Path>, schema: SchemaRef) -> Result<Writer<FileTarget>> {
     create_with(path, schema, WriteOptions::default())
 }
 
-/// Starts a file that is written as `options` say.
+/// Starts a file with these options.
 ///
 /// # Errors
-/// As [`create`], and Argument where the options make no sense.
+/// See [`create`]; also Argument if the options are contradictory or invalid.
 pub fn create_with(
     path: impl AsRef<Path>,
     schema: SchemaRef,

@@ -1,4 +1,4 @@
-//! What is known of a file, to be kept and used again.
+//! The metadata of a file, retained for reuse.
 
 use std::mem::size_of;
 use std::ops::Range;
@@ -16,10 +16,10 @@ use herringbone_schema::{Int96Overflow, ParquetSchema, Projection};
 
 use crate::open_options::OpenOptions;
 
-/// What is known of a file without reading it again: its footer, its schema, and the page indexes that were
-/// [loaded](crate::ParquetFile::load_page_index).
+/// The metadata of a file: its footer, its schema, and the page indexes
+/// [loaded](crate::ParquetFile::load_page_index) so far.
 ///
-/// Cheap to clone; clones share all of it. Who keeps a handle opens the file again with
+/// Cheap to clone: clones share everything. With a handle, you can open the file again by
 /// [`ParquetFile::with_metadata`](crate::ParquetFile::with_metadata), which reads nothing.
 ///
 /// ```
@@ -45,21 +45,21 @@ struct Inner {
     schema: Arc<ParquetSchema>,
     limits: Limits,
     file_length: u64,
-    /// Whether the bytes of the footer are its own.
+    /// True if the footer's bytes do not share memory with other bytes of the file.
     is_detached: bool,
     page_indexes: Arc<PageIndexCells>,
 }
 
 impl MetadataHandle {
-    /// A handle of metadata from elsewhere, for a file of `file_length` bytes.
+    /// Creates a handle from metadata that you supply, for a file of `file_length` bytes.
     ///
     /// # Errors
-    /// Corrupt, Unsupported or Limit where the schema of the metadata cannot be used.
+    /// Corrupt, Unsupported or Limit if the schema of the metadata cannot be used.
     pub fn new(metadata: FileMetadata, file_length: u64, limits: Limits) -> Result<Self> {
         Self::sharing(metadata.detached(), file_length, limits, true)
     }
 
-    /// The same, which may share the bytes of the footer with what was read with it.
+    /// Creates a handle that may share memory with other bytes read along with the footer.
     pub(crate) fn sharing(
         mut metadata: FileMetadata,
         file_length: u64,
@@ -77,7 +77,7 @@ impl MetadataHandle {
         })))
     }
 
-    /// Returns a handle that keeps nothing alive but the bytes that it counts.
+    /// Returns a handle that retains only the bytes that it counts.
     pub(crate) fn detached(&self) -> Self {
         match self.0.is_detached {
             true => self.clone(),
@@ -85,17 +85,17 @@ impl MetadataHandle {
         }
     }
 
-    /// Returns a handle with the page indexes so far that keeps no more of them, so that it does
-    /// not grow. Caches that account for its size keep such a handle.
+    /// Returns a handle that has the page indexes loaded so far and never retains more, so its size is fixed.
+    /// Caches that account for the size of their entries should store such a handle.
     ///
-    /// Files that are opened with it use the page indexes that it has. Others that are loaded are
-    /// returned, and read again the next time.
+    /// Files opened with it use its page indexes. Other page indexes are returned when loaded, but read again
+    /// the next time.
     #[must_use]
     pub fn frozen(&self) -> Self {
         self.with_page_indexes(self.0.page_indexes.frozen())
     }
 
-    /// Returns a handle of the same file that keeps nothing alive but the bytes that it counts.
+    /// Returns a handle of the same file that retains only the bytes that it counts.
     fn with_page_indexes(&self, page_indexes: PageIndexCells) -> Self {
         let metadata = &self.0.metadata;
         let metadata = match self.0.is_detached {
@@ -112,11 +112,11 @@ impl MetadataHandle {
         }))
     }
 
-    /// Makes a handle from the last bytes of a file of `file_length` bytes. Options may be
-    /// [`Limits`] alone.
+    /// Decodes a handle from the last bytes of a file of `file_length` bytes. The options may be [`Limits`]
+    /// alone.
     ///
-    /// If the footer starts before these bytes, the step has the range that is missing, which ends
-    /// where they start. Call again with all of them.
+    /// If the footer starts before these bytes, returns [`Step::Need`] with the missing range, which ends where
+    /// they start. Call again with all of these bytes.
     ///
     /// ```
     /// use bytes::Bytes;
@@ -163,31 +163,31 @@ impl MetadataHandle {
         }
     }
 
-    /// What the footer says.
+    /// Returns the metadata in the footer.
     #[must_use]
     pub fn metadata(&self) -> &FileMetadata {
         &self.0.metadata
     }
 
-    /// The schema in Parquet's terms.
+    /// Returns the Parquet schema.
     #[must_use]
     pub fn parquet_schema(&self) -> &ParquetSchema {
         &self.0.schema
     }
 
-    /// The limits that the file is read under.
+    /// Returns the limits for reading the file.
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.0.limits
     }
 
-    /// Bytes of the file.
+    /// Returns the length of the file in bytes.
     #[must_use]
     pub fn file_length(&self) -> u64 {
         self.0.file_length
     }
 
-    /// Plans a read of the file, without its bytes.
+    /// Plans a read of the file. Does not need the file's bytes.
     ///
     /// ```
     /// use herringbone::push::PushDecoder;
@@ -205,10 +205,9 @@ impl MetadataHandle {
     /// ```
     ///
     /// # Errors
-    /// Argument if the options name columns or row groups that the file does not have; Corrupt if
-    /// row counts make no sense. Argument too if INT96 timestamps are read with
-    /// [`Int96Overflow::CoarserUnit`]: that unit follows from their values, so find it with
-    /// [`Self::int96_plan`] first.
+    /// Argument if the options name columns or row groups that the file does not have; Corrupt if row counts
+    /// are inconsistent. Argument also if INT96 timestamps are read with [`Int96Overflow::CoarserUnit`]. That
+    /// unit depends on their values, so determine it with [`Self::int96_plan`] first.
     pub fn plan(&self, options: &ReadOptions) -> Result<ReadPlan> {
         let plan = ReadPlan::new(
             self.0.metadata.clone(),
@@ -229,12 +228,11 @@ impl MetadataHandle {
         Ok(plan)
     }
 
-    /// Plans a read of the INT96 timestamps alone that a read with these options gives; `None` if
-    /// it gives none.
+    /// Plans a read of only the INT96 timestamps that a read with these options returns. Returns `None` if it
+    /// returns none.
     ///
-    /// The batches of that read go to [`Int96Units::add`](crate::Int96Units::add).
-    /// [`ParquetFile::int96_units`](crate::ParquetFile::int96_units) does so for a file with a
-    /// source.
+    /// Pass the batches of that read to [`Int96Units::add`](crate::Int96Units::add).
+    /// [`ParquetFile::int96_units`](crate::ParquetFile::int96_units) does all this for a file with a source.
     ///
     /// ```
     /// use herringbone::schema::Int96Overflow;
@@ -258,7 +256,7 @@ impl MetadataHandle {
     /// ```
     ///
     /// # Errors
-    /// As [`Self::plan`], which accepts any unit here.
+    /// See [`Self::plan`]. [`Int96Overflow::CoarserUnit`] is accepted here.
     pub fn int96_plan(&self, options: &ReadOptions) -> Result<Option<ReadPlan>> {
         let mut options = options.clone();
         options.schema.int96_overflow = Int96Overflow::Error;
@@ -277,7 +275,7 @@ impl MetadataHandle {
         self.plan(&options).map(Some)
     }
 
-    /// Returns the leaves of a plan that are INT96.
+    /// Returns the INT96 leaves of a plan.
     fn int96_leaves(&self, plan: &ReadPlan) -> Vec<usize> {
         let leaves = self.parquet_schema().leaves();
         let is_int96 = |leaf: &usize| {
@@ -287,7 +285,7 @@ impl MetadataHandle {
         plan.leaves().filter(is_int96).collect()
     }
 
-    /// Refuses a read that has no key for one of its columns.
+    /// Fails if a read lacks the key of one of its columns.
     pub(crate) fn check_keys(&self, options: &ReadOptions) -> Result<()> {
         let mut options = options.clone();
         options.schema.int96_overflow = Int96Overflow::Error;
@@ -305,8 +303,8 @@ impl MetadataHandle {
 
     /// Returns the ordinals of the row groups that belong to a range of the file's bytes.
     ///
-    /// A row group belongs to the range that contains its first byte. So engines that split a file
-    /// into ranges of bytes read each row exactly once, whatever the ranges are.
+    /// A row group belongs to the range that contains its first byte. Engines that split a file into byte
+    /// ranges therefore read each row exactly once, for any ranges.
     ///
     /// ```
     /// use herringbone::ParquetFile;
@@ -335,10 +333,10 @@ impl MetadataHandle {
         self.0.page_indexes.get(row_group, leaf)
     }
 
-    /// Keeps the page indexes of a column chunk, which were decoded elsewhere. A
-    /// [frozen](Self::frozen) handle does not keep them.
+    /// Adds the page indexes of a column chunk, decoded elsewhere. A [frozen](Self::frozen) handle does not
+    /// retain them.
     ///
-    /// They must be the indexes of this chunk: reads leave out pages by their bounds.
+    /// They must be the indexes of this chunk: reads skip pages by their bounds.
     ///
     /// # Errors
     /// Argument if there is no such column chunk.
@@ -358,8 +356,8 @@ impl MetadataHandle {
         self.0.page_indexes.clear();
     }
 
-    /// Returns the number of bytes of the heap that the handle takes, with the page indexes so far.
-    /// The object that decrypts the file is not counted.
+    /// Returns the number of heap bytes used by the handle, including the page indexes loaded so far. The
+    /// object that decrypts the file is not counted.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         size_of::<Inner>()

@@ -1,4 +1,4 @@
-//! How a file is opened.
+//! Options for opening a file.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -6,32 +6,32 @@ use std::sync::Arc;
 use herringbone_format::Limits;
 use herringbone_format::modular_encryption::Decryption;
 
-/// How a file is opened. [`Limits`] alone are options too.
+/// Options for opening a file. They can be converted from [`Limits`] alone.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {
-    /// The resources that the file may ask for.
+    /// The limits on the resources that the file may use.
     pub limits: Limits,
-    /// The object that has the keys of the file.
+    /// The object that supplies the keys of the file.
     pub decryption: Option<Arc<dyn Decryption>>,
-    /// The path of the file, for those who have other keys for each file.
+    /// The path of the file, for decryption with different keys per file.
     pub path: Option<PathBuf>,
 }
 
 impl OpenOptions {
-    /// Returns the default limits, and no keys.
+    /// Returns the default limits, without keys.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the resources that the file may ask for.
+    /// Sets the limits on the resources that the file may use.
     #[must_use]
     pub fn limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// Sets who has the keys of the file, and its path, if it has one.
+    /// Sets the object that supplies the keys of the file, and the file's path, if it has one.
     #[must_use]
     pub fn decryption(self, decryption: Option<Arc<dyn Decryption>>, path: Option<&Path>) -> Self {
         let path = path.map(Path::to_path_buf);

@@ -9,7 +9,7 @@ use herringbone_format::{ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, R
 use crate::metadata_handle::MetadataHandle;
 use crate::source::{Fetched, Source};
 
-/// The indexes of a column chunk that are not known yet.
+/// The indexes of a column chunk that are not loaded yet.
 struct Missing {
     row_group: usize,
     leaf: usize,
@@ -17,10 +17,10 @@ struct Missing {
     offsets: Option<IndexDecoder<OffsetIndex>>,
 }
 
-/// Reads the indexes of these column chunks, and puts them into the handle.
+/// Reads the indexes of these column chunks, and adds them to the handle.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub(crate) fn load(
     handle: &MetadataHandle,
     source: &dyn Source,
@@ -33,11 +33,11 @@ pub(crate) fn load(
     Ok(cells)
 }
 
-/// Returns the indexes of these column chunks; those that the handle does not have are read.
+/// Returns the indexes of these column chunks. Reads those missing from the handle.
 ///
 /// # Errors
-/// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used; Key if
-/// a key is missing or wrong; those of the source.
+/// Argument if there is no such column chunk; Corrupt or Limit if an index cannot be used; Key if a key is
+/// missing or wrong; errors of the source.
 pub(crate) fn read(
     handle: &MetadataHandle,
     source: &dyn Source,
@@ -69,7 +69,7 @@ pub(crate) fn read(
 /// Reads one index of a column chunk, if the chunk has it.
 ///
 /// # Errors
-/// As [`read`].
+/// See [`read`].
 pub(crate) fn read_one<T>(
     handle: &MetadataHandle,
     source: &dyn Source,
@@ -86,10 +86,10 @@ pub(crate) fn read_one<T>(
     read().map_err(|error| handle.locate(error, row_group, leaf))
 }
 
-/// Finds one index of a column chunk in a file of this length.
+/// A function that finds one index of a column chunk in a file of the given length.
 type DecoderOf<T> = fn(&ColumnChunk, u64, &Limits) -> Result<Option<IndexDecoder<T>>>;
 
-/// Returns the decoder of one index of a column chunk, with the key that it needs.
+/// Returns the decoder of one index of a column chunk, with its key if it is encrypted.
 fn decoder<T>(
     handle: &MetadataHandle,
     (row_group, leaf): (usize, usize),
@@ -103,7 +103,7 @@ fn decoder<T>(
     Ok(Some(decoder.encrypted(cipher.ready()?)))
 }
 
-/// Fails if indexes have so many bytes together that many must be the same.
+/// Fails if the indexes have so many bytes in total that they must overlap.
 fn check_overlap(handle: &MetadataHandle, bytes: impl Iterator<Item = u64>) -> Result<()> {
     let bytes = bytes.fold(0, u64::saturating_add);
     let file_length = handle.file_length().max(1);

@@ -1,4 +1,4 @@
-//! The pages of a column chunk, as their headers tell.
+//! The pages of a column chunk, as described by their headers.
 
 use std::sync::Arc;
 
@@ -8,31 +8,31 @@ use herringbone_format::{Limits, PageHeader, ReadableChunk, Result};
 
 use crate::source::Source;
 
-/// Bytes read for a page header at first; far more than most have.
+/// The number of bytes first read for a page header; much larger than most headers.
 const HEADER_READ: u64 = 512;
 
 /// One page of a column chunk.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PageInfo {
-    /// Where the page starts, and what comes before it.
+    /// The offset of the page, and the counts before it.
     pub start: PageStart,
-    /// Bytes of the header; the body follows it.
+    /// The size of the header in bytes. The body follows it.
     pub header_bytes: usize,
-    /// Bytes of the body, as the header has them.
+    /// The size of the body in bytes, according to the header.
     pub body_bytes: u64,
     /// The header.
     pub header: PageHeader,
 }
 
-/// The pages of a column chunk in file order, index pages and unknown pages included.
+/// The pages of a column chunk in file order, including index pages and unknown pages.
 pub struct Pages {
     source: Arc<dyn Source>,
     limits: Limits,
     walker: PageWalker,
-    /// Levels of the whole chunk.
+    /// The number of levels in the chunk.
     num_values: u64,
-    /// A header could not be read.
+    /// True if a header could not be read.
     failed: bool,
 }
 
@@ -47,7 +47,7 @@ impl Pages {
         Ok(Self::over(source, walker, num_values, limits))
     }
 
-    /// The pages of a chunk of `num_values` levels, before the first of which `walker` stands.
+    /// Iterates over the pages of a chunk of `num_values` levels. `walker` must be before the first page.
     pub(crate) fn over(
         source: Arc<dyn Source>,
         walker: PageWalker,
@@ -76,10 +76,10 @@ impl Pages {
     }
 }
 
-/// Reads the header of the page at hand.
+/// Reads the header of the current page.
 ///
 /// # Errors
-/// What the source says, and Corrupt or Limit where there is no header that can be used.
+/// Errors of the source; Corrupt or Limit if the header cannot be used.
 pub fn read_header(
     source: &dyn Source,
     walker: &mut PageWalker,

@@ -1,6 +1,5 @@
-//! The pages of a column chunk as levels and values of the physical type: what the file stores, before it
-//! becomes rows.
+//! The pages of a column chunk as levels and values of the physical type, as stored in the file.
 //!
-//! [`ParquetFile::pages`](crate::ParquetFile::pages) finds the pages, and a [`PageDecoder`] takes their bodies.
+//! [`ParquetFile::pages`](crate::ParquetFile::pages) finds the pages. A [`PageDecoder`] decodes their bodies.
 
 pub use herringbone_core::physical::{Block, PageDecoder};

@@ -1,8 +1,8 @@
-//! Reading without I/O of our own: bytes are supplied as they come, in any order.
+//! Reading without built-in I/O: you supply bytes as they arrive, in any order.
 //!
-//! [`ParquetFile::plan`](crate::ParquetFile::plan) says what is read, and a [`PushDecoder`] which bytes of
-//! the file that takes. [`requests`] merges such ranges into few requests. A [`FooterDecoder`] decodes
-//! the footer from the last bytes of a file.
+//! [`ParquetFile::plan`](crate::ParquetFile::plan) plans a read, and a [`PushDecoder`] returns the byte ranges
+//! that it needs. [`requests`] merges such ranges into few requests. A [`FooterDecoder`] decodes the footer
+//! from the last bytes of a file.
 
 pub use herringbone_core::fetch::FetchPolicy;
 pub use herringbone_core::fetch::{Request, Requests, requests};

@@ -19,22 +19,24 @@ use crate::fetched::Fetched;
 use crate::source::Source;
 use crate::threads::{Grain, Threads};
 
-/// The number of values below which a second thread is not worth its start.
+/// The number of values below which starting a second thread does not pay off.
 const FEW_VALUES: u64 = 1 << 17;
 
-/// The number of values of a row group up to which a thread takes all of it. It stays in the caches until it is emitted.
+/// The largest number of values in a row group that one thread reads alone. Its arrays then stay in the caches
+/// until they are emitted.
 const SMALL_ROW_GROUP: u64 = 1 << 19;
 
-/// The most bytes of such a row group, since some of them wait for their turn.
+/// The largest size of such a row group in bytes. Bounded because finished row groups wait for their turn in
+/// memory.
 const SMALL_ROW_GROUP_BYTES: u64 = 8 << 20;
 
-/// The size of a column chunk, in bytes, below which it is not worth handing to another thread.
+/// The size of a column chunk, in bytes, below which handing it to another thread does not pay off.
 const SMALL_CHUNK_BYTES: u64 = 2 << 10;
 
 /// An iterator of record batches.
 ///
-/// Batches come in file order and are the same whatever the number of threads. After an error there
-/// are no more.
+/// Batches are returned in file order and are the same for any number of threads. After an error, no more
+/// batches are returned.
 pub struct Reader {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
@@ -50,7 +52,7 @@ enum Driver {
     Threads(Box<Threads>),
     /// One thread, for which bytes are fetched in rounds.
     Fetched(Box<Fetched>),
-    /// An error came before.
+    /// A previous call returned an error.
     Failed,
 }
 
@@ -84,7 +86,7 @@ impl Reader {
         self.plan.warnings()
     }
 
-    /// Returns the upper bound of the rows that are still to come.
+    /// Returns an upper bound on the number of rows not yet returned.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
         match &self.driver {
@@ -95,7 +97,7 @@ impl Reader {
         }
     }
 
-    /// Returns the damage that the batches so far did without, if the options [tolerate](herringbone_core::loss::OnError) it.
+    /// Returns the damage skipped so far, if the options [tolerate](herringbone_core::loss::OnError) damage.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
@@ -107,10 +109,12 @@ impl Reader {
         self.budget.read_metrics()
     }
 
-    /// Lets the filter of another plan of the same read select all rows that were not selected yet. The plan is of the same
-    /// file and options, except for its filter. Row groups that are not begun are pruned by it.
+    /// Replaces the filter by that of `plan`, for all rows that the old filter has not selected yet. `plan`
+    /// must read the same file with the same options, except for the filter. The new filter also prunes row
+    /// groups that were not started.
     ///
-    /// Rows that the old filter selected before still come. With several threads, their number depends on how far these are.
+    /// Rows that the old filter has already selected are still returned. With several threads, their number
+    /// depends on how far ahead the threads are.
     ///
     /// ```
     /// use herringbone::filter::col;
@@ -141,10 +145,10 @@ impl Reader {
         }
     }
 
-    /// Returns the next batch; `None` after the last one, and after an error.
+    /// Returns the next batch, or `None` after the last batch and after an error.
     ///
     /// # Errors
-    /// Errors in the bytes, with their place, and errors of the source.
+    /// Errors in the file's bytes, with their location, and errors of the source.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         let batch = match &mut self.driver {
             Driver::OneThread(sequence, source) => next_batch(sequence, source),
@@ -177,7 +181,7 @@ fn next_batch(
         match sequence.advance(&mut bytes)? {
             ReadStep::Batch(batch) => return Ok(Some(batch)),
             ReadStep::Finished => return Ok(None),
-            // The source has all bytes.
+            // The source returns all bytes at once.
             ReadStep::Pending => {}
             ReadStep::NeedsKeys(keys) => {
                 for key in keys {
@@ -188,7 +192,8 @@ fn next_batch(
     }
 }
 
-/// Returns the number of threads that a read is worth, and how they divide row groups; `None` for one thread.
+/// Returns the number of threads that pay off for a read, and how they share the work. Returns `None` for one
+/// thread.
 fn grain(plan: &ReadPlan) -> Option<(usize, Grain)> {
     let threads = herringbone_pipeline::threads(plan.options().threads);
     let rows: u64 = plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum();
@@ -212,7 +217,8 @@ fn grain(plan: &ReadPlan) -> Option<(usize, Grain)> {
     })
 }
 
-/// Returns true if so many threads read such a plan. With a filter, damage within a row group is skipped by one thread.
+/// Returns true if several threads pay off for this plan. With a filter, only one thread at a time can skip
+/// damage within a row group.
 fn has_threads_for(plan: &ReadPlan, threads: usize) -> bool {
     if plan.is_filtered() {
         return plan.options().on_error == OnError::Fail || may_take_row_groups(plan);
@@ -222,15 +228,15 @@ fn has_threads_for(plan: &ReadPlan, threads: usize) -> bool {
     columns_pay || takes_row_groups(plan, threads)
 }
 
-/// Returns true if each thread may have a row group of its own. Under a limit nothing is tested ahead that may not be
-/// needed.
+/// Returns true if each thread may take a whole row group. With a limit, rows are not filtered ahead of time,
+/// because they might not be needed.
 fn may_take_row_groups(plan: &ReadPlan) -> bool {
     let tests_ahead = plan.is_filtered() && plan.options().limit.is_some();
     plan.row_groups().len() > 1 && !tests_ahead
 }
 
-/// Returns true if each of so many threads has a row group of its own. If most rows of large row groups are selected, arrays
-/// that wait for their turn would leave the caches.
+/// Returns true if each of `threads` threads takes whole row groups. If most rows of large row groups are
+/// selected, arrays that wait for their turn would leave the caches.
 fn takes_row_groups(plan: &ReadPlan, threads: usize) -> bool {
     if !may_take_row_groups(plan) {
         return false;
@@ -271,7 +277,8 @@ mod tests {
     use super::*;
     use crate::{ParquetFile, ReadOptions, WriteOptions, Writer};
 
-    /// A file of so many row groups of these rows, in so many columns of numbers, or of texts of so many bytes.
+    /// Returns a file of `row_groups` row groups with `rows` rows each. Its columns contain integers, or
+    /// strings of `text` bytes.
     fn file(row_groups: usize, rows: usize, columns: usize, text: Option<usize>) -> ParquetFile {
         let column = || -> ArrayRef {
             match text {
@@ -307,12 +314,12 @@ mod tests {
     #[test]
     fn threads_take_what_is_worth_it() {
         let of = |file: &ParquetFile| driver(file, ReadOptions::new().threads(2));
-        // Too few values for a second thread, with small and large row groups.
+        // Too few values for a second thread, then small and large row groups.
         assert_eq!(of(&file(2, 1000, 10, None)), "one thread");
         assert_eq!(of(&file(20, 1000, 10, None)), "row groups");
         assert_eq!(of(&file(1, 20_000, 10, None)), "columns");
         assert_eq!(of(&file(2, 300_000, 2, None)), "columns");
-        // Few values are many bytes.
+        // Few values, but many bytes.
         assert_eq!(of(&file(2, 10_000, 8, Some(200))), "columns");
         // Columns of a few bytes, in one row group and in two.
         assert_eq!(of(&file(1, 100, 1500, None)), "one thread");

@@ -1,4 +1,4 @@
-//! A file that appears when it is complete.
+//! A file that appears under its name when it is complete.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use herringbone_format::{Error, Result};
 
-/// Temporary names that are tried for one file. Another process may have used the first ones.
+/// The maximum number of temporary names tried for one file. Other processes may use the first ones.
 const MOST_NAMES: usize = 10_000;
 
-/// A file under construction. It is written under a temporary name in the folder of its own, and removed
-/// if it is dropped before it is complete. Devices and pipes are written to directly.
+/// A file under construction. It is written under a temporary name in its final directory. If it is dropped
+/// before it is committed, it is removed. Devices and pipes are written to directly.
 ///
-/// [`create`](crate::create) makes one for a Parquet file; anything else can be written to one as well:
+/// [`create`](crate::create) makes a target for a Parquet file. You can write any other file to one, too:
 ///
 /// ```
 /// use std::io::Write;
@@ -28,7 +28,7 @@ const MOST_NAMES: usize = 10_000;
 /// target.commit()?;
 /// assert_eq!(std::fs::read(&path)?, b"all or nothing");
 ///
-/// // A new file never replaces one that is there.
+/// // A new file never replaces an existing one.
 /// let second = FileTarget::create_new(&path)?;
 /// assert_eq!(second.commit().unwrap_err().kind(), std::io::ErrorKind::AlreadyExists);
 /// # std::fs::remove_file(&path)?;
@@ -49,20 +49,20 @@ struct Names {
 }
 
 impl FileTarget {
-    /// Starts a file at `path`, which replaces a file of that name at the [commit](Self::commit).
-    /// The call waits for a reader if `path` is a named pipe.
+    /// Starts a file at `path`. The [commit](Self::commit) replaces any existing file at that path. If `path`
+    /// is a named pipe, the call waits for a reader.
     ///
     /// # Errors
-    /// Io if the file cannot be made.
+    /// Io if the file cannot be created.
     pub fn create(path: impl AsRef<Path>) -> Result<Self> {
         Self::open(path.as_ref(), true)
     }
 
-    /// Starts a file at `path` that never replaces another one: of several writers of one name, one
-    /// [commit](Self::commit) succeeds. The call waits for a reader if `path` is a named pipe.
+    /// Starts a file at `path` that never replaces another one. If several writers use the same path, only one
+    /// [commit](Self::commit) succeeds. If `path` is a named pipe, the call waits for a reader.
     ///
     /// # Errors
-    /// Io if the file cannot be made. A file that is there already is an error of the commit.
+    /// Io if the file cannot be created. If a file already exists at `path`, only the commit fails.
     pub fn create_new(path: impl AsRef<Path>) -> Result<Self> {
         Self::open(path.as_ref(), false)
     }
@@ -86,7 +86,7 @@ impl FileTarget {
             return Ok(Self { file, names: None });
         }
         let existing = existing.filter(|_| replaces);
-        // A link stays a link: the file that it leads to is replaced.
+        // A symbolic link stays a link: the file that it points to is replaced.
         let path = match &existing {
             Some(_) => fs::canonicalize(path)?,
             None => path.to_owned(),
@@ -106,13 +106,13 @@ impl FileTarget {
         Ok(target)
     }
 
-    /// Returns the name that the file has until it is complete; `None` for a device or a pipe.
+    /// Returns the temporary path of the file, or `None` for a device or a pipe.
     #[must_use]
     pub fn temporary_path(&self) -> Option<&Path> {
         self.names.as_ref().map(|names| names.temporary.as_path())
     }
 
-    /// Waits until all bytes that were written are on the disk. A [commit](Self::commit) does so as well.
+    /// Waits until all written bytes are on the disk. A [commit](Self::commit) does this, too.
     ///
     /// # Errors
     /// Errors of the system.
@@ -123,11 +123,11 @@ impl FileTarget {
         }
     }
 
-    /// Gives the file its name, once all of it is on the disk.
+    /// Waits until the file is on the disk, then gives it its final name.
     ///
     /// # Errors
-    /// `AlreadyExists` if a [new](Self::create_new) file finds its name taken; other errors of the system.
-    /// The temporary file is gone then.
+    /// `AlreadyExists` if the target was made by [`create_new`](Self::create_new) and the name is taken; other
+    /// errors of the system. The temporary file is then removed.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.sync()?;
@@ -140,10 +140,10 @@ impl FileTarget {
             return Ok(());
         }
         match fs::hard_link(&names.temporary, &names.path) {
-            // The temporary name is removed at the drop.
+            // The temporary name is removed on drop.
             Ok(()) => Ok(()),
             Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-            // Some file systems have no hard links.
+            // Some file systems do not support hard links.
             Err(_) => {
                 rename_to_new(&names.temporary, &names.path)?;
                 self.names = None;
@@ -153,13 +153,13 @@ impl FileTarget {
     }
 }
 
-/// Renames a file to a name that no other file may have. An empty file holds the name until then.
+/// Renames a file to a name that must not exist yet. An empty file reserves the name until then.
 fn rename_to_new(from: &Path, to: &Path) -> io::Result<()> {
     drop(File::create_new(to)?);
     fs::rename(from, to).inspect_err(|_| drop(fs::remove_file(to)))
 }
 
-/// Makes a file in the folder of `path`, under a short name that no other file has.
+/// Creates a file in the directory of `path`, under a short unused name.
 fn temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     if path.file_name().is_none() {
@@ -196,7 +196,7 @@ impl Write for FileTarget {
 impl Drop for FileTarget {
     fn drop(&mut self) {
         if let Some(names) = &self.names {
-            // An error has no receiver here; the name says that the file is a temporary one.
+            // Errors cannot be reported here. The name shows that the file is temporary.
             drop(fs::remove_file(&names.temporary));
         }
     }
@@ -206,7 +206,7 @@ impl Drop for FileTarget {
 mod tests {
     use super::*;
 
-    /// A folder in the temporary one that is removed at the end of the test.
+    /// A folder in the temporary directory, removed at the end of the test.
     struct Folder(PathBuf);
 
     impl Folder {
@@ -230,7 +230,7 @@ mod tests {
         }
     }
 
-    /// Of many writers, one gives its file the name, by a link and by a rename.
+    /// Exactly one of several writers gets the name, by a link or by a rename.
     #[test]
     fn a_new_name_goes_to_one_writer() {
         let folder = Folder::new("race");
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(folder.names().len(), 50);
     }
 
-    /// Files of killed processes, and of those in other containers, may have the next names.
+    /// Files of killed processes, or of processes in other containers, may have the next names.
     #[test]
     fn temporary_names_that_are_taken_are_passed_over() {
         let folder = Folder::new("taken");
@@ -271,7 +271,7 @@ mod tests {
             name.split('.').nth(3).unwrap().parse().unwrap()
         };
         let (_, first) = temporary_file(&path).unwrap();
-        // Other tests take some of the names meanwhile.
+        // Other tests take some of the names in the meantime.
         for next in 1..50 {
             let name = format!(
                 ".herringbone.{}.{}.tmp",

@@ -1,4 +1,4 @@
-//! The writer of record batches, and the storage of extension types in front of it.
+//! The writer of record batches. It converts extension types to their storage before writing.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -11,16 +11,16 @@ use herringbone_write::{StorageBatches, WriteOptions};
 use crate::file_writer::FileWriter;
 use crate::target::FileTarget;
 
-/// Writes record batches to a file, or to anything that takes bytes.
+/// Writes record batches to a file, or to any [`Write`].
 ///
-/// What is written becomes a Parquet file with [`finish`](Self::finish). A writer that is dropped
-/// before, or that failed, leaves bytes without a footer, which nobody takes for a file; where it was
-/// made by [`create`](crate::create), it leaves nothing.
+/// The output becomes a Parquet file when you call [`finish`](Self::finish). If the writer fails or is dropped
+/// before that, the output has no footer, so readers reject it. A writer made by [`create`](crate::create) then
+/// leaves no file.
 ///
-/// The bytes depend on the rows and on the options, not on the number of threads.
+/// The bytes written depend on the rows and on the options, not on the number of threads.
 ///
-/// Where an [extension type](herringbone_core::extension::ExtensionType) of the options chooses how it is
-/// stored, the file begins with the first batch that has rows; what is wrong with its schema comes out then.
+/// If an [extension type](herringbone_core::extension::ExtensionType) in the options chooses its own storage,
+/// the file is started by the first batch that has rows. Errors in its schema are reported then.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,21 +39,21 @@ use crate::target::FileTarget;
 /// ```
 pub struct Writer<W: Write> {
     schema: SchemaRef,
-    /// Where an extension type has a storage of its own.
+    /// Set if an extension type chooses its own storage.
     storage: Option<StorageBatches>,
     stage: Stage<W>,
     failed: bool,
 }
 
 enum Stage<W: Write> {
-    /// The storage is chosen by a batch that is yet to come.
+    /// The first batch with rows will choose the storage.
     Waiting(Box<Unopened<W>>),
     Open(Box<FileWriter<W>>),
     /// The file could not be started.
     Failed,
 }
 
-/// What it takes to start the file.
+/// Everything needed to start the file.
 struct Unopened<W> {
     out: W,
     path: Option<PathBuf>,
@@ -62,11 +62,11 @@ struct Unopened<W> {
 }
 
 impl<W: Write> Writer<W> {
-    /// Writes to `out`, which needs no buffer of its own: bytes come in large parts.
+    /// Writes to `out`. It does not need a buffer, because bytes are written in large pieces.
     ///
     /// # Errors
-    /// Unsupported where a type of the schema has no form in Parquet, Argument where options make no
-    /// sense, Io where `out` does not take bytes.
+    /// Unsupported if a type of the schema has no representation in Parquet; Argument if the options are
+    /// contradictory or invalid; Io if `out` returns an error.
     pub fn new(out: W, schema: SchemaRef, options: WriteOptions) -> Result<Self> {
         Self::with_commit(out, None, schema, &options, |mut out| out.flush())
     }
@@ -99,32 +99,33 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// The schema that batches have to have.
+    /// Returns the schema that all batches must have.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Where the schema of the file is not as [`WriteOptions::parquet_schema`] has it.
+    /// Returns the differences between the file's schema and [`WriteOptions::parquet_schema`].
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         self.file().map_or(&[], FileWriter::warnings)
     }
 
-    /// Rows taken so far.
+    /// Returns the number of rows written so far, including buffered rows.
     #[must_use]
     pub fn num_rows(&self) -> u64 {
         self.file().map_or(0, FileWriter::num_rows)
     }
 
-    /// Bytes given to the output so far.
+    /// Returns the number of bytes written to the output so far.
     #[must_use]
     pub fn bytes_written(&self) -> u64 {
         self.file().map_or(0, FileWriter::bytes_written)
     }
 
-    /// Bytes held: pages of the row group under construction, dictionaries, what waits to be written,
-    /// and the footer. Batches that columns still work on are not counted: they are the caller's.
+    /// Returns the number of buffered bytes: pages of the open row group, dictionaries, data that waits to be
+    /// written, and the footer. Batches that columns are still encoding are not counted, because they belong to
+    /// the caller.
     #[must_use]
     pub fn memory_size(&self) -> usize {
         self.file().map_or(0, FileWriter::memory_size)
@@ -133,18 +134,19 @@ impl<W: Write> Writer<W> {
     /// Appends the rows of a batch.
     ///
     /// # Errors
-    /// Argument where the batch does not have the schema, or holds a value that cannot be kept: what
-    /// is wrong then has its column and row. A decimal with more digits than its type's precision is
-    /// such a value, though Arrow does not mind it, unless
-    /// [`allow_out_of_range`](WriteOptions::allow_out_of_range) has it written as it is. Io where the output does not take bytes. The file cannot be finished then.
+    /// Argument if the batch does not have the schema, or contains a value that cannot be stored. The error
+    /// then has the column and row of that value. A decimal with more digits than its type's precision is such
+    /// a value, although Arrow accepts it, unless [`allow_out_of_range`](WriteOptions::allow_out_of_range) is
+    /// set. Io if the output returns an error. After an error, the file cannot be finished.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.guard(|writer| writer.write_batch(batch))
     }
 
-    /// Ends the row group, if it has rows. Those that wait to be [sorted](WriteOptions::sort_by) are written before.
+    /// Ends the row group, if it has rows. Rows buffered for [sorting](WriteOptions::sort_by) are written
+    /// first.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// See [`Self::write`].
     pub fn flush(&mut self) -> Result<()> {
         self.guard(|writer| match &mut writer.stage {
             Stage::Open(file) => file.flush(),
@@ -152,10 +154,10 @@ impl<W: Write> Writer<W> {
         })
     }
 
-    /// Writes what is left and the footer; what is returned is what the footer says.
+    /// Writes the buffered rows and the footer. Returns the metadata in the footer.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// See [`Self::write`].
     pub fn finish(mut self) -> Result<FileMetadata> {
         self.guard(|writer| {
             let empty = RecordBatch::new_empty(writer.schema.clone());
@@ -175,7 +177,7 @@ impl<W: Write> Writer<W> {
         }
     }
 
-    /// Runs `step` unless an earlier one failed.
+    /// Runs `step`, unless an earlier step failed.
     fn guard(&mut self, step: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         if self.failed {
             return Err(failed_before());
@@ -191,7 +193,7 @@ impl<W: Write> Writer<W> {
             return self.open(batch)?.write(batch);
         };
         if batch.num_rows() == 0 {
-            // It says nothing about how rows are stored.
+            // An empty batch does not influence how rows are stored.
             return storage.check(batch);
         }
         self.open(batch)?;
@@ -202,7 +204,7 @@ impl<W: Write> Writer<W> {
         self.open(batch)?.write(&stored)
     }
 
-    /// The file, started if it is not yet, in the form that suits this batch.
+    /// Returns the file. If it has not been started, starts it with the storage chosen for this batch.
     fn open(&mut self, first: &RecordBatch) -> Result<&mut FileWriter<W>> {
         if let Stage::Waiting(_) = self.stage
             && let Some(storage) = &mut self.storage

@@ -1,18 +1,18 @@
 //! The columns of the row groups under construction, on one or several threads.
 //!
-//! Each column has a queue of tasks: rows to append, and the end of a row group. A thread takes a column that has tasks, and
-//! goes on with it for a while. So a column is never with two threads, and its memory stays near one core. The column that
-//! holds most comes first. Batches are cut into *slices*. The caller is at most some slices ahead of the slowest column,
-//! two if they are large.
+//! Each column has a queue of tasks: rows to append, and the end of a row group. A thread takes a column with
+//! tasks and continues with it for a while. A column is therefore processed by one thread at a time, and its
+//! memory stays near one core. The column with the most bytes is taken first. Batches are split into *slices*.
+//! The caller is a bounded number of slices ahead of the slowest column: two if they are large.
 //!
-//! Threads that work on columns hand out pages if fewer columns have tasks than there are threads, or if pages are large.
-//! Others compress and encrypt these pages while the values of the next ones are encoded. A task is done when its last
-//! page is.
+//! Threads that process columns hand out pages if fewer columns have tasks than there are threads, or if pages
+//! are large. Other threads compress and encrypt these pages while the values of the next pages are encoded. A
+//! task completes when its last page is finished.
 //!
-//! Whether a row group is large enough follows from the columns as they were that many slices ago, however fast the threads
-//! are. If the slices since then might take more memory than is allowed, the caller waits for them, also with one thread.
-//! The error that counts is that of the first slice, there of the first column, and there of the first page. Hence the
-//! file is the same for any number of threads.
+//! The size of a row group is checked against the columns as of that number of slices ago, whatever the speed
+//! of the threads. If the slices since then might exceed the memory limit, the caller waits for them, also with
+//! one thread. The reported error is that of the first slice, then of the first column, then of the first page.
+//! Hence the file is the same for any number of threads.
 
 mod pages;
 mod state;
@@ -29,13 +29,14 @@ use herringbone_write::{EncodedColumn, WritePlan};
 use self::state::{Column, RowGroup, Slice, State, Task, Writing};
 use self::work::Encoding;
 
-/// Row groups that may be encoded while the next one begins, if there are several threads.
+/// The number of ended row groups that may still be encoding while the next one starts, with several threads.
 const ROW_GROUPS_AHEAD: usize = 1;
 
-/// Bytes of a first slice that are worth more threads. Others come with the second slice: short files need none.
+/// The size in bytes of a first slice that is worth several threads. Otherwise they start with the second
+/// slice: short files do not need them.
 const BYTES_FOR_THREADS: usize = 1 << 20;
 
-/// Threads that a few columns can keep busy by their pages.
+/// The number of threads that the pages of a few columns can keep busy.
 const PAGE_THREADS: usize = 8;
 
 /// The columns of the row groups under construction.
@@ -59,12 +60,12 @@ impl Encoders {
         Ok(Self { crew, threads })
     }
 
-    /// Returns the number of row groups that have ended and wait to be fetched, complete or not.
+    /// Returns the number of ended row groups waiting to be fetched, complete or not.
     pub(crate) fn in_flight(&self) -> usize {
         self.crew.look(|state| state.row_groups.len())
     }
 
-    /// Returns how many of them there may be.
+    /// Returns the maximum number of row groups in flight.
     pub(crate) fn most_in_flight(&self) -> usize {
         match self.crew.look(|state| state.threads > 1) {
             true => ROW_GROUPS_AHEAD,
@@ -72,13 +73,14 @@ impl Encoders {
         }
     }
 
-    /// Returns the number of their rows.
+    /// Returns the number of rows of the row groups in flight.
     pub(crate) fn rows_in_flight(&self) -> u64 {
         let rows = |state: &State| state.row_groups.iter().map(|group| group.rows).sum();
         self.crew.look(rows)
     }
 
-    /// Returns the bytes held by all columns, by pages and by row groups in flight, as of their last tasks that are done.
+    /// Returns the bytes buffered by all columns, handed-out pages and row groups in flight, as of their last
+    /// completed tasks.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.crew.look(State::heap_bytes)
     }
@@ -88,14 +90,15 @@ impl Encoders {
         self.crew.look(State::oldest_is_complete)
     }
 
-    /// Appends rows of a batch, of `array_bytes` bytes, to all columns. Returns true if the row group is large enough.
+    /// Appends rows of a batch to all columns. The rows have about `array_bytes` bytes. Returns true if the row
+    /// group is large enough.
     pub(crate) fn write(
         &mut self,
         batch: &RecordBatch,
         rows: Range<usize>,
         array_bytes: usize,
     ) -> Result<bool> {
-        // Once for all leaves of a field.
+        // Computed once for all leaves of a field.
         let arrays = batch.columns().iter();
         let arrays: Vec<(&ArrayRef, usize)> = arrays
             .map(|array| (array, array.get_buffer_memory_size()))
@@ -132,8 +135,8 @@ impl Encoders {
         self.catch_up()
     }
 
-    /// Waits for all slices but the last ones. Waits for these as well if memory may be short, or there is but one thread.
-    /// Returns true if the open row group was large enough then.
+    /// Waits for all slices except the last few. With one thread, or if memory may be short, waits for these,
+    /// too. Returns true if the open row group was then large enough.
     fn catch_up(&mut self) -> Result<bool> {
         let plan = self.crew.work().plan.clone();
         let mut is_large = false;
@@ -143,7 +146,7 @@ impl Encoders {
         Ok(is_large)
     }
 
-    /// Returns the error that counts, once no task that is before it can fail any more.
+    /// Returns the first error, once no earlier task can still fail.
     fn check(&mut self) -> Result<()> {
         let failure = self.crew.next(|state| {
             let failure = state.error.as_ref();
@@ -156,7 +159,7 @@ impl Encoders {
         }
     }
 
-    /// Ends the row group, which has so many rows. No row group follows the last one.
+    /// Ends the row group, which has `rows` rows. `is_last` means that no row group follows.
     pub(crate) fn end_row_group(&mut self, rows: u64, is_last: bool) -> Result<()> {
         self.crew.update(|state| {
             let columns = state.columns.len();
@@ -176,12 +179,12 @@ impl Encoders {
         self.check()
     }
 
-    /// Returns the next column of the oldest row group that has ended, if it is complete.
+    /// Returns the next column of the oldest ended row group, if it is complete.
     pub(crate) fn complete_column(&mut self) -> Option<EncodedColumn> {
         self.crew.update(State::take_column)
     }
 
-    /// Waits for the next column of the oldest row group that has ended; `None` after the last one.
+    /// Waits for the next column of the oldest ended row group. Returns `None` after the last one.
     pub(crate) fn next_column(&mut self) -> Result<Option<EncodedColumn>> {
         let column = self.crew.next(|state| match state.take_column() {
             None if state.row_groups.is_empty() || state.oldest_is_complete() => Some(None),
@@ -194,7 +197,7 @@ impl Encoders {
         Ok(column)
     }
 
-    /// Forgets the oldest row group that has ended, whose columns were all fetched. Returns the number of its rows.
+    /// Removes the oldest ended row group, after all its columns were fetched. Returns the number of its rows.
     pub(crate) fn pop_row_group(&mut self) -> Result<u64> {
         self.crew.update(|state| {
             let group = state

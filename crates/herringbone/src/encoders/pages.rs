@@ -1,4 +1,4 @@
-//! The pages of a column chunk, which several threads finish, in their order again.
+//! Restores the order of a column chunk's pages, which several threads finish.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -20,33 +20,33 @@ pub(super) struct Chunk {
     collected: Mutex<Collected>,
 }
 
-/// The pages of a chunk that there are, and what waits for them.
+/// The finished pages of a chunk, and the tasks that wait for pages.
 #[derive(Default)]
 struct Collected {
-    /// The first ones.
+    /// The pages finished in order.
     pages: ChunkPages,
-    /// Those that are finished before one in front of them is.
+    /// Pages that finished before one of their predecessors.
     early: BTreeMap<usize, Result<FinishedPage>>,
-    /// One of them failed: nothing behind it counts.
+    /// True if a page failed. Later pages are ignored.
     failed: bool,
-    /// The error of it, until it is known with which rows it came.
+    /// The error of the failed page, until it is assigned to a task.
     error: Option<Error>,
     waiting: VecDeque<Waiting>,
-    /// What became of tasks, the first one first, until somebody fetches it.
+    /// The results of completed tasks in order, until they are fetched.
     reports: Vec<Report>,
 }
 
-/// What became of a task, once so many pages of the chunk are there.
+/// A task that completes once `num_pages` pages of the chunk are finished.
 pub(super) struct Waiting {
     pub(super) num_pages: usize,
     pub(super) slice: usize,
-    /// What there is of it without its pages.
+    /// The result of the task, without its pages.
     pub(super) task: Done<EndedColumn>,
-    /// What went wrong behind these pages.
+    /// An error that occurred after these pages.
     pub(super) error: Option<Error>,
 }
 
-/// What became of a task.
+/// The result of a task.
 pub(super) struct Report {
     pub(super) column: usize,
     pub(super) row_group: usize,
@@ -55,33 +55,33 @@ pub(super) struct Report {
     pub(super) error: Option<Error>,
 }
 
-/// A task that was done: `C` is a chunk, with its pages or without.
+/// The kind of a completed task. `C` is a chunk, with or without its pages.
 pub(super) enum Done<C> {
     /// Rows were appended.
     Append {
         estimated_bytes: usize,
         heap_bytes: usize,
     },
-    /// The chunk ended; it is there unless there was an error.
+    /// The chunk ended. `None` if there was an error.
     End(Option<Box<C>>),
 }
 
-/// A page that was handed out.
+/// A handed-out page.
 pub(super) struct PageJob {
     chunk: Arc<Chunk>,
     page: Box<UnfinishedPage>,
 }
 
-/// Hands out the pages of a column, or finishes them at once.
+/// Hands out the pages of a column, or finishes them immediately.
 pub(super) struct Pages<'a> {
     pub(super) shared: &'a Shared<Encoding>,
     pub(super) chunk: &'a Arc<Chunk>,
-    /// Pages of the chunk so far.
+    /// The number of pages in the chunk so far.
     pub(super) num_pages: usize,
 }
 
 impl Done<EncodedColumn> {
-    /// Rows of a column that failed before.
+    /// The result of appending rows to a column that has already failed.
     pub(super) const NOTHING: Self = Self::Append {
         estimated_bytes: 0,
         heap_bytes: 0,
@@ -113,12 +113,12 @@ impl PageJob {
         self.page.bytes()
     }
 
-    /// Finishes the page; its chunk, which may have something to report then.
+    /// Finishes the page. Returns its chunk, which may have reports.
     pub(super) fn run(self) -> Arc<Chunk> {
         let ordinal = self.page.ordinal();
         let mut page = self.page.finish();
         if let Ok(page) = &mut page {
-            // What was compressed needs no memory any more.
+            // The uncompressed bytes are no longer needed.
             drop(page.next_buffers());
         }
         self.chunk.insert(ordinal, page);
@@ -127,7 +127,7 @@ impl PageJob {
 }
 
 impl Chunk {
-    /// The chunk of a column in a row group.
+    /// Creates the chunk of a column in a row group.
     pub(super) fn new(column: usize, row_group: usize) -> Arc<Self> {
         Arc::new(Self {
             column,
@@ -142,7 +142,7 @@ impl Chunk {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the page that the column just made; memory for its next one.
+    /// Adds a page that the column's thread has finished. Returns buffers for the next page.
     fn push(&self, ordinal: usize, mut page: FinishedPage) -> Result<PageBuffers> {
         let mut collected = self.lock();
         if collected.pages.num_pages() == ordinal && !collected.failed {
@@ -153,7 +153,7 @@ impl Chunk {
         Ok(buffers)
     }
 
-    /// Takes a page that was handed out.
+    /// Adds a handed-out page.
     fn insert(&self, ordinal: usize, page: Result<FinishedPage>) {
         let mut collected = self.lock();
         collected.early.insert(ordinal, page);
@@ -169,7 +169,7 @@ impl Chunk {
         }
     }
 
-    /// Reports a task as soon as its pages are there; the bytes that the chunk holds.
+    /// Reports a task as soon as its pages are finished. Returns the bytes of the chunk.
     pub(super) fn wait(&self, waiting: Waiting) -> usize {
         let mut collected = self.lock();
         collected.waiting.push_back(waiting);
@@ -177,17 +177,17 @@ impl Chunk {
         collected.pages.heap_bytes()
     }
 
-    /// Gives what there is to report to `take`. Who holds the state meanwhile has it in its order.
+    /// Passes all reports to `take`. A caller that holds the lock on the state receives them in order.
     pub(super) fn take_reports(&self, take: impl FnMut(Report)) {
         self.lock().reports.drain(..).for_each(take);
     }
 
-    /// Whether a page failed.
+    /// Returns true if a page failed.
     pub(super) fn has_failed(&self) -> bool {
         self.lock().failed
     }
 
-    /// Reports what waits for no page.
+    /// Reports the tasks whose pages are finished.
     fn report(&self, collected: &mut Collected) {
         while let Some(waiting) = collected.next_waiting() {
             let (done, error) = collected.finish(waiting.task, waiting.num_pages);
@@ -203,7 +203,7 @@ impl Chunk {
 }
 
 impl Collected {
-    /// The next page, if it is there and counts.
+    /// Returns the next page in order, if it is finished and no earlier page failed.
     fn next_early(&mut self) -> Option<Result<FinishedPage>> {
         if self.failed {
             return None;
@@ -217,7 +217,7 @@ impl Collected {
         is_there.then(|| self.waiting.pop_front()).flatten()
     }
 
-    /// What became of a task behind so many pages, and the error of one of these.
+    /// Returns the result of a task after `num_pages` pages, and the error of one of these pages.
     fn finish(
         &mut self,
         task: Done<EndedColumn>,

@@ -1,4 +1,4 @@
-//! The work of encoding: what a thread does with a column or a page.
+//! The work of encoding: how a thread processes a column or a page.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use herringbone_write::{BlockMemory, EndedColumn, WritePlan};
 use super::pages::{Chunk, Done, Pages, Waiting};
 use super::state::{ColumnJob, Job, Outcome, State, Task, Writing};
 
-/// The columns of a file, which are encoded as a plan has them.
+/// The work of encoding the columns of a file, as planned.
 pub(super) struct Encoding {
     pub(super) plan: Arc<WritePlan>,
 }
 
-/// What a thread works with.
+/// The scratch state of a thread.
 #[derive(Default)]
 pub(super) struct Hands {
     memory: BlockMemory,
@@ -24,10 +24,10 @@ pub(super) struct Hands {
     last: Option<usize>,
 }
 
-/// The outcome of a job.
+/// The result of a job.
 pub(super) enum JobDone {
     Column(Outcome),
-    /// The number of bytes of a page that was handed out, and its chunk.
+    /// The size in bytes of a handed-out page, and its chunk.
     Page(usize, Arc<Chunk>),
 }
 
@@ -125,7 +125,7 @@ fn append(
     }
 }
 
-/// Ends a chunk, and begins the next one unless it is the last.
+/// Ends a chunk. Starts the next one, unless this is the last.
 fn end(
     shared: &Shared<Encoding>,
     column: usize,
@@ -172,7 +172,7 @@ fn end(
 }
 
 impl Writing {
-    /// Returns an empty chunk, which follows the one of the last row group.
+    /// Returns an empty chunk. `before` is the ended chunk of the column in the previous row group.
     pub(super) fn new(
         plan: &WritePlan,
         column: usize,

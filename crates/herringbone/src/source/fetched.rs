@@ -10,7 +10,7 @@ use super::Source;
 
 /// The bytes of several ranges of a file, fetched in as few requests as the source's policy allows.
 pub(crate) struct Fetched {
-    /// The bytes of each request with their offset in the file, ascending.
+    /// The bytes of each request with their offset in the file, in ascending order.
     answers: Vec<(u64, Bytes)>,
 }
 
@@ -18,7 +18,7 @@ impl Fetched {
     /// Reads these ranges.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Errors of the source.
     pub(crate) fn read(source: &dyn Source, ranges: Vec<Range<u64>>) -> Result<Self> {
         let requests = requests(ranges, &source.fetch_policy());
         let requests: Vec<_> = requests.map(|request| request.range).collect();
@@ -36,7 +36,7 @@ impl Fetched {
     /// Returns the bytes of one of the ranges.
     ///
     /// # Errors
-    /// Argument if the source gave fewer bytes than it was asked for.
+    /// Argument if the source returned fewer bytes than requested.
     pub(crate) fn get(&self, range: &Range<u64>) -> Result<Bytes> {
         let mut parts = Vec::new();
         let mut start = range.start;
@@ -54,7 +54,7 @@ impl Fetched {
             let Some(from) = start.checked_sub(*offset) else {
                 break;
             };
-            // Both are places in an answer, which is in memory.
+            // Both are offsets in the bytes of a request, which are in memory.
             let to = (range.end - offset).min(bytes.len() as u64);
             if from >= to {
                 break;

@@ -1,4 +1,4 @@
-//! A file on disk, read at positions.
+//! A file on disk, read at given positions.
 
 use super::{FetchPolicy, Source, checked_length};
 use bytes::Bytes;
@@ -8,10 +8,10 @@ use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-/// An open file that several threads may read at once.
+/// An open file that several threads can read at the same time.
 ///
-/// Each read is one positioned read (`pread`) into memory of exactly that size, which is not
-/// cleared first. Nothing is cached: the operating system does that.
+/// Each read is one positioned read (`pread`) into a buffer of exactly that size, which is not zeroed first.
+/// Nothing is cached: the operating system does that.
 ///
 /// ```no_run
 /// use herringbone::source::{FileSource, Source};
@@ -31,10 +31,10 @@ impl FileSource {
     ///
     /// # Errors
     ///
-    /// Io, naming the path: it is not there, may not be read, or is no regular file.
+    /// Io with the path in its message, if the file does not exist, cannot be opened, or is not a regular file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let path = path.as_ref();
-        // A named pipe would wait for a writer as it is opened.
+        // Opening a named pipe would wait for a writer.
         fs::metadata(path)
             .and_then(|metadata| regular(&metadata))
             .and_then(|()| File::open(path))
@@ -42,11 +42,11 @@ impl FileSource {
             .map_err(|error| at_path(path, error))
     }
 
-    /// Takes an open file. Where it stands does not matter.
+    /// Uses an open file. Its current position does not matter.
     ///
     /// # Errors
     ///
-    /// Io: the file's size cannot be told, as for a directory or a pipe.
+    /// Io if the file is not a regular file, such as a directory or a pipe, or if its size is unknown.
     pub fn new(file: File) -> Result<Self> {
         Self::from_io(file).map_err(Error::from)
     }
@@ -61,7 +61,7 @@ impl FileSource {
     }
 }
 
-/// Refuses anything but a regular file.
+/// Fails unless the file is a regular file.
 fn regular(metadata: &Metadata) -> io::Result<()> {
     if metadata.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -100,12 +100,12 @@ impl Source for FileSource {
     }
 }
 
-/// The same error with the path in its message.
+/// Returns the error with the path in its message.
 fn at_path(path: &Path, error: io::Error) -> Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display())).into()
 }
 
-/// The error of a file that ended before the bytes it had when it was opened.
+/// Returns the error for a file that has become shorter since it was opened.
 fn cut_short() -> io::Error {
     io::Error::new(
         io::ErrorKind::UnexpectedEof,
@@ -118,7 +118,7 @@ use positioned::Handle;
 #[cfg(not(unix))]
 use seeking::Handle;
 
-/// Reads that carry their position: no lock, and the file's own position is left alone.
+/// Positioned reads. They need no lock, and do not move the file's own position.
 #[cfg(unix)]
 mod positioned {
     use super::cut_short;
@@ -135,7 +135,7 @@ mod positioned {
             Self(file)
         }
 
-        /// Appends `length` bytes from `offset` of the file to `buffer`, which has room for them.
+        /// Appends `length` bytes from `offset` of the file to `buffer`, which has capacity for them.
         pub(super) fn fill(
             &self,
             buffer: &mut Vec<u8>,
@@ -148,14 +148,14 @@ mod positioned {
                     return Err(cut_short());
                 }
             }
-            // The allocator may have given more room than was asked for, and the file had more.
+            // The capacity may be larger than requested, so more bytes may have been read.
             buffer.truncate(length);
             Ok(())
         }
     }
 }
 
-/// Seek and read under a lock, for systems without positioned reads.
+/// Seeks and reads under a lock, for systems without positioned reads.
 #[cfg(any(not(unix), test))]
 mod seeking {
     use super::cut_short;
@@ -171,14 +171,14 @@ mod seeking {
             Self(Mutex::new(file))
         }
 
-        /// Appends `length` bytes from `offset` of the file to `buffer`, which has room for them.
+        /// Appends `length` bytes from `offset` of the file to `buffer`, which has capacity for them.
         pub(super) fn fill(
             &self,
             buffer: &mut Vec<u8>,
             length: usize,
             offset: u64,
         ) -> io::Result<()> {
-            // A position left behind by a panic elsewhere does no harm: each read seeks first.
+            // A position left by a panic elsewhere is harmless: each read seeks first.
             let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             file.seek(SeekFrom::Start(offset))?;
             let read = (&mut *file).take(length as u64).read_to_end(buffer)?;
@@ -197,7 +197,7 @@ mod tests {
     use herringbone_format::ErrorKind;
     use std::path::PathBuf;
 
-    /// A file in the temporary directory that is removed at the end of the test.
+    /// A file in the temporary directory, removed at the end of the test.
     struct Temporary(PathBuf);
 
     impl Temporary {

@@ -1,11 +1,11 @@
-//! Where the bytes of a file come from.
+//! Sources of a file's bytes.
 //!
-//! The decoders never read: they say which byte ranges they need. A [`Source`] is what a plain,
-//! blocking driver asks for them: bytes in memory, or a [`FileSource`] that reads at positions, so
-//! that several threads share one open file without a lock.
+//! The decoders never read. They return the byte ranges that they need, and a blocking driver reads these from
+//! a [`Source`]. A source can be bytes in memory, or a [`FileSource`] whose positioned reads let several
+//! threads share one open file without a lock.
 //!
-//! A memory map is bytes in memory: hand it in with [`Bytes::from_owner`]. Mapping is left to the
-//! caller, because a file that is cut short under a map ends the process.
+//! Pass a memory map as bytes in memory, with [`Bytes::from_owner`]. Mapping is left to the caller: if another
+//! process truncates a mapped file, the system kills this process.
 
 mod fetched;
 mod file;
@@ -21,27 +21,28 @@ use herringbone_format::{Error, ErrorKind, Result};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Something that holds the bytes of one Parquet file and gives them out by position.
+/// The bytes of one Parquet file, read by position.
 pub trait Source: Send + Sync {
-    /// The size of the file in bytes. Does not change.
+    /// Returns the size of the file in bytes. It must not change.
     fn len(&self) -> u64;
 
-    /// The bytes at `range`, counted from the start of the file: exactly as many as it spans.
+    /// Returns the bytes in `range`, counted from the start of the file. Returns exactly as many bytes as the
+    /// range spans.
     ///
     /// # Errors
     ///
-    /// Corrupt when the range ends behind the end of the file, or before it starts; Io when the
-    /// system refuses, or the file has become shorter than [`len`](Self::len).
+    /// Corrupt if the range ends past the end of the file or before it starts; Io if the system returns an
+    /// error or the file is now shorter than [`len`](Self::len).
     fn read(&self, range: Range<u64>) -> Result<Bytes>;
 
-    /// Reads several ranges; returns their bytes in the same order.
+    /// Reads several ranges. Returns their bytes in the same order.
     ///
-    /// By default they are read one after the other. A source whose reads take long should read up
-    /// to [`max_requests_in_flight`](FetchPolicy::max_requests_in_flight) of them at the same time.
+    /// By default, the ranges are read one after the other. A source with slow reads should read up to
+    /// [`max_requests_in_flight`](FetchPolicy::max_requests_in_flight) of them at the same time.
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read); one of them, if several ranges fail.
+    /// See [`read`](Self::read). If several ranges fail, returns the error of one of them.
     fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         ranges
             .iter()
@@ -49,12 +50,11 @@ pub trait Source: Send + Sync {
             .collect()
     }
 
-    /// Returns how the bytes are best asked for. Does not change.
+    /// Returns the best way to request bytes from this source. It must not change.
     ///
-    /// The default is [`FetchPolicy::remote`]: few and large requests, with bytes that are needed
-    /// soon among them. That is right for a source across a network, and costs little with others.
-    /// A source of local files should return [`FetchPolicy::local`]; one that gives slices of
-    /// memory which it holds anyway, [`FetchPolicy::memory`].
+    /// The default is [`FetchPolicy::remote`]: few large requests, which include bytes needed soon. This suits
+    /// a source across a network, and costs little for others. A source of local files should return
+    /// [`FetchPolicy::local`]. A source that returns slices of memory should return [`FetchPolicy::memory`].
     ///
     /// ```
     /// use bytes::Bytes;
@@ -83,13 +83,13 @@ pub trait Source: Send + Sync {
         FetchPolicy::remote()
     }
 
-    /// Whether the file has no bytes at all.
+    /// Returns true if the file has zero bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Bytes in memory. Reading gives slices that share the memory.
+/// Bytes in memory. Reads return slices that share this memory.
 impl Source for Bytes {
     fn len(&self) -> u64 {
         self.as_ref().len() as u64
@@ -97,7 +97,7 @@ impl Source for Bytes {
 
     fn read(&self, range: Range<u64>) -> Result<Bytes> {
         let length = checked_length(&range, Source::len(self))?;
-        // No larger than the length of this slice.
+        // At most the length of this slice.
         let start = range.start as usize;
         Ok(self.slice(start..start + length))
     }
@@ -130,11 +130,12 @@ macro_rules! pointers {
 }
 pointers!(Arc Box);
 
-/// How many bytes `range` spans, if it lies in a file of `file_bytes` bytes.
+/// Returns the number of bytes in `range`, if it lies in a file of `file_bytes` bytes.
 ///
 /// # Errors
 ///
-/// Corrupt when it does not: all ranges come from the file's own metadata.
+/// Corrupt if it does not: all ranges are derived from the file's own metadata. Unsupported if the number does
+/// not fit in `usize`.
 fn checked_length(range: &Range<u64>, file_bytes: u64) -> Result<usize> {
     if range.start > range.end || range.end > file_bytes {
         return Err(Error::corrupt(format!(
@@ -187,7 +188,7 @@ mod tests {
         }
     }
 
-    /// A source that reads all of several ranges at once, and states no policy.
+    /// A source that reads several ranges only together, and has the default policy.
     struct AllAtOnce(Bytes);
 
     impl Source for AllAtOnce {

@@ -1,4 +1,4 @@
-//! A source whose last bytes were read already.
+//! A source whose last bytes have already been read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use herringbone_format::{Error, Result};
 
 use super::{FetchPolicy, Source};
 
-/// A source whose last bytes were read with the footer. They are not read again.
+/// A source whose last bytes were read along with the footer. They are not read again.
 pub(crate) struct SourceWithTail {
     source: Arc<dyn Source>,
-    /// Offset of the tail in the file.
+    /// The offset of the tail in the file.
     start: u64,
     tail: Bytes,
 }
 
 impl SourceWithTail {
-    /// Returns the source with its last bytes.
+    /// Adds the last bytes of the file to its source.
     pub(crate) fn new(source: Arc<dyn Source>, tail: Bytes) -> Self {
         Self {
             start: source.len().saturating_sub(tail.len() as u64),
@@ -26,7 +26,7 @@ impl SourceWithTail {
         }
     }
 
-    /// Returns the bytes of a range that lies in the tail.
+    /// Returns the bytes of a range that lies entirely in the tail.
     fn in_tail(&self, range: &Range<u64>) -> Option<Bytes> {
         let from = usize::try_from(range.start.checked_sub(self.start)?).ok()?;
         let to = usize::try_from(range.end.checked_sub(self.start)?).ok()?;
@@ -73,12 +73,12 @@ mod tests {
 
     #[test]
     fn ranges_of_the_tail_are_not_read() {
-        // The source has other bytes than the tail, so that they can be told apart.
+        // The bytes of the source differ from the tail, to distinguish them.
         let source: Arc<dyn Source> = Arc::new(Bytes::from_static(b"abcdefgh"));
         let source = SourceWithTail::new(source, Bytes::from_static(b"FGH"));
         assert_eq!(source.read(5..8).unwrap(), "FGH");
         assert_eq!(source.read(6..7).unwrap(), "G");
-        // A range that starts before the tail is read whole.
+        // A range that starts before the tail is read from the source as a whole.
         assert_eq!(source.read(4..8).unwrap(), "efgh");
         let several = source.read_many(&[7..8, 0..2, 5..6, 4..6]).unwrap();
         assert_eq!(several, ["H", "ab", "F", "ef"]);
