@@ -1,5 +1,5 @@
-//! The state that threads share: columns with their tasks, pages that were handed out, and what is known of slices and row
-//! groups.
+//! The state shared by the threads: columns with their tasks, handed-out pages, and the progress of slices and
+//! row groups.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -12,72 +12,76 @@ use herringbone_write::{ColumnWriter, EncodedColumn, WriteOptions};
 
 use super::pages::{Chunk, Done, PageJob, Report};
 
-/// The slices that columns may always be behind the caller.
+/// The number of slices that columns may always be behind the caller.
 const MIN_SLICES_AHEAD: usize = 2;
 
-/// The most slices that columns may be behind the caller. Pages can be under way at the same time only if there are rows
-/// for them, so small slices may be many.
+/// The maximum number of slices that columns may be behind the caller. Large enough for small slices, because
+/// pages can be processed in parallel only if there are enough rows for them.
 const MAX_SLICES_AHEAD: usize = 32;
 
-/// The most rows of more than [`MIN_SLICES_AHEAD`] slices.
+/// The maximum number of rows in slices ahead, if there are more than [`MIN_SLICES_AHEAD`] slices.
 const MAX_ROWS_AHEAD: usize = 1 << 17;
 
-/// The most bytes of more than [`MIN_SLICES_AHEAD`] slices.
+/// The maximum number of bytes in slices ahead, if there are more than [`MIN_SLICES_AHEAD`] slices.
 const MAX_BYTES_AHEAD: usize = 16 << 20;
 
-/// The part of the memory, or of a row group, that those slices are at most: 1 in so many.
+/// The divisor of the memory limit and of the row group size that bounds the bytes of slices ahead.
 const PART_AHEAD: usize = 16;
 
-/// Pages per thread that may be handed out.
+/// The maximum number of handed-out pages per thread.
 const PAGES_PER_THREAD: usize = 2;
 
-/// The part of the memory that pages may take which were handed out: 1 in so many.
+/// The divisor of the memory limit that bounds the bytes of handed-out pages.
 const PART_OF_PAGES: usize = 16;
 
-/// Bytes of a page that takes so long to be finished that others may run out of work meanwhile.
+/// The size in bytes from which a page takes so long to finish that other threads may run out of work.
 const LARGE_PAGE: usize = 1 << 18;
 
-/// Slices that a thread may go on with the column that it has, whose memory is near it, though others are behind.
+/// The number of slices that a thread may continue with its own column while other columns are behind. The
+/// memory of its column is near it.
 const SLICES_IN_A_ROW: usize = 8;
 
-/// Bytes that a byte of an array usually becomes at most while it is encoded: small integers become codes of
+/// The usual upper bound on the bytes needed to encode one byte of an array: small integers become codes of
 /// four bytes.
 const GROWTH: usize = 4;
 
-/// Bytes that a column may take for its first rows: tables of its dictionary, mostly.
+/// The bytes that a column may need for its first rows. Most are tables of its dictionary.
 const FIRST_BYTES: usize = 256 << 10;
 
 #[derive(Default)]
 pub(super) struct State {
     pub(super) columns: Vec<Column>,
-    /// Columns with tasks that no thread works on, and some that were taken out of turn.
+    /// Columns with tasks that no thread is processing. Also contains stale entries of columns taken out of
+    /// turn.
     ready: BinaryHeap<Ready>,
-    /// The number of columns that have tasks or are worked on.
+    /// The number of columns that have tasks or are being processed.
     busy: usize,
     /// The number of threads that share the work, including the caller's; 0 as long as the caller works alone.
     pub(super) threads: usize,
-    /// Pages that were handed out and that no thread works on.
+    /// Handed-out pages that no thread is processing.
     pub(super) pages: VecDeque<PageJob>,
-    /// The number of pages that were handed out and are not finished.
+    /// The number of handed-out pages not finished yet.
     pages_out: usize,
-    /// Their bytes.
+    /// The size of the handed-out pages not finished yet, in bytes.
     page_bytes_out: usize,
     /// The last slices, finished or not.
     pub(super) slices: VecDeque<Slice>,
-    /// Ordinal in the file of the first of `slices`.
+    /// The ordinal in the file of the first of `slices`.
     first_slice: usize,
-    /// Bytes that the open row group held after the last slice before `slices`; `None` if it had none there.
+    /// The number of bytes of the open row group after the last slice before `slices`; `None` if no such slice
+    /// belonged to it.
     pub(super) known_bytes: Option<usize>,
-    /// Row groups that have ended, the oldest first.
+    /// The row groups that have ended, oldest first.
     pub(super) row_groups: VecDeque<RowGroup>,
-    /// Ordinal of the first of `row_groups`.
+    /// The ordinal of the first of `row_groups`.
     pub(super) first_row_group: usize,
-    /// The error that counts so far.
+    /// The first error so far, in the order of [`Failure::order`].
     pub(super) error: Option<Failure>,
 }
 
-/// A column with tasks that no thread works on. The greatest is taken first: the one whose task came first, and of several
-/// the one that holds most. If that were the last, other threads would have nothing left to do.
+/// A column with tasks that no thread is processing. The greatest one is taken first: the one with the earliest
+/// task, and among several the one with the most bytes. If a large column were last, the other threads would be
+/// idle.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Ready {
     task: Reverse<TaskOrder>,
@@ -85,12 +89,12 @@ struct Ready {
     column: Reverse<usize>,
 }
 
-/// The slice of a task, and whether it is the end of a row group after that slice.
+/// The slice of a task, and true if the task is the end of a row group after that slice.
 type TaskOrder = (usize, bool);
 
-/// One column, over all row groups.
+/// A column, over all row groups.
 pub(super) struct Column {
-    /// Absent while a thread works on it, after an error, and after the last row group.
+    /// Absent while a thread processes the column, after an error, and after the last row group.
     writing: Option<Box<Writing>>,
     /// Set after an error, and after the last row group.
     is_over: bool,
@@ -98,11 +102,11 @@ pub(super) struct Column {
     heap_bytes: usize,
 }
 
-/// The chunk of a column in the row group that is open for it.
+/// The chunk of a column in its open row group.
 pub(super) struct Writing {
     pub(super) writer: ColumnWriter,
     pub(super) chunk: Arc<Chunk>,
-    /// Pages of the chunk, finished or not.
+    /// The number of pages in the chunk, finished or not.
     pub(super) num_pages: usize,
 }
 
@@ -111,7 +115,7 @@ pub(super) enum Task {
     Append {
         slice: usize,
         array: ArrayRef,
-        /// Bytes of the array, including those of other rows.
+        /// The size of the array in bytes, including rows outside `rows`.
         array_bytes: usize,
         rows: Range<usize>,
     },
@@ -119,43 +123,43 @@ pub(super) enum Task {
     End {
         slice: usize,
         row_group: usize,
-        /// Whether no row group follows.
+        /// True if no row group follows.
         is_last: bool,
     },
 }
 
-/// What a thread takes.
+/// The unit of work that a thread takes.
 pub(super) enum Job {
     Column(ColumnJob),
     Page(PageJob),
 }
 
-/// A task, and the column that it is for.
+/// A task and its column.
 pub(super) struct ColumnJob {
     pub(super) column: usize,
     pub(super) writing: Box<Writing>,
     pub(super) task: Task,
 }
 
-/// A column that a thread worked on.
+/// The result of a task for its column.
 pub(super) struct Outcome {
     pub(super) column: usize,
     /// Absent after an error, and after the last row group.
     pub(super) writing: Option<Box<Writing>>,
     pub(super) heap_bytes: usize,
-    /// The row group that ended, and the bytes of the chunk.
+    /// The ordinal of the row group that ended, and the bytes of the chunk.
     pub(super) ended: Option<(usize, usize)>,
-    /// The chunk, which may have something to report.
+    /// The chunk, which may have reports.
     pub(super) chunk: Arc<Chunk>,
 }
 
-/// Some rows of all columns, and what the columns hold after them.
+/// Some rows of all columns, and the size of the columns after them.
 pub(super) struct Slice {
     pub(super) row_group: usize,
     pub(super) rows: usize,
-    /// Bytes of the arrays.
+    /// The size of the arrays in bytes.
     pub(super) array_bytes: usize,
-    /// Columns that have not reported.
+    /// The number of columns that have not reported.
     pub(super) columns_left: usize,
     pub(super) estimated_bytes: usize,
     pub(super) heap_bytes: usize,
@@ -164,17 +168,17 @@ pub(super) struct Slice {
 pub(super) struct RowGroup {
     pub(super) rows: u64,
     columns: VecDeque<Ended>,
-    /// Columns that were fetched.
+    /// The number of columns that were fetched.
     fetched: usize,
-    /// Columns that have not reported.
+    /// The number of columns that have not reported.
     columns_left: usize,
 }
 
 /// The chunk of a column in a row group that has ended.
 enum Ended {
-    /// Its rows are not all encoded.
+    /// Some of its rows are not encoded yet.
     No,
-    /// Pages are missing. It holds so many bytes.
+    /// Some pages are not finished. The chunk has this number of bytes.
     Waiting(usize),
     Complete(Box<EncodedColumn>),
     Failed,
@@ -182,7 +186,7 @@ enum Ended {
 
 pub(super) struct Failure {
     slice: usize,
-    /// Whether it came with the end of a row group, after the slice.
+    /// True if the error occurred at the end of a row group, after the slice.
     at_end: bool,
     column: usize,
     row_group: usize,
@@ -204,7 +208,7 @@ impl Task {
         }
     }
 
-    /// Returns the report of a column that does no more tasks.
+    /// Returns the report for a task that is not run, because the column is over.
     fn into_report(self, column: usize) -> Report {
         let (slice, row_group, done) = match self {
             Self::Append { slice, .. } => (slice, 0, Done::NOTHING),
@@ -223,7 +227,7 @@ impl Task {
 }
 
 impl Job {
-    /// Returns the column that the job is for; `None` if it is a page alone.
+    /// Returns the column of the job; `None` for a page.
     pub(super) fn column(&self) -> Option<usize> {
         match self {
             Self::Column(job) => Some(job.column),
@@ -242,19 +246,19 @@ impl Column {
         }
     }
 
-    /// Returns the task that comes next, unless a thread works on the column.
+    /// Returns the next task, unless a thread is processing the column.
     fn next_task(&self) -> Option<&Task> {
         self.writing.as_ref().and_then(|_| self.tasks.front())
     }
 
-    /// Returns true if rows are to be appended next, of this slice at most.
+    /// Returns true if the next task appends rows of this slice or an earlier one.
     fn waits_with_rows_to(&self, last_slice: usize) -> bool {
         matches!(self.next_task(), Some(Task::Append { slice, .. }) if *slice <= last_slice)
     }
 }
 
 impl RowGroup {
-    /// Returns a row group of so many rows and columns that has just ended.
+    /// Returns a row group with `rows` rows and `columns` columns that has just ended.
     pub(super) fn new(rows: u64, columns: usize) -> Self {
         Self {
             rows,
@@ -264,7 +268,7 @@ impl RowGroup {
         }
     }
 
-    /// Returns the place of a column, until it is fetched.
+    /// Returns the entry of a column, unless it was fetched.
     fn place(&mut self, column: usize) -> Option<&mut Ended> {
         self.columns.get_mut(column.wrapping_sub(self.fetched))
     }
@@ -287,26 +291,27 @@ impl State {
         }
     }
 
-    /// Returns the bytes held by all columns as of their last tasks that are done, by pages that were handed out, and by row
-    /// groups in flight.
+    /// Returns the bytes buffered by all columns as of their last completed tasks, by handed-out pages, and by
+    /// row groups in flight.
     pub(super) fn heap_bytes(&self) -> usize {
         let open: usize = self.columns.iter().map(|column| column.heap_bytes).sum();
         let ended: usize = self.row_groups.iter().map(RowGroup::heap_bytes).sum();
         open + ended + self.page_bytes_out
     }
 
-    /// Returns the ordinal of the slice that comes next.
+    /// Returns the ordinal of the next slice.
     pub(super) fn next_slice(&self) -> usize {
         self.first_slice + self.slices.len()
     }
 
-    /// Returns the ordinal of the row group that is open.
+    /// Returns the ordinal of the open row group.
     pub(super) fn next_row_group(&self) -> usize {
         self.first_row_group + self.row_groups.len()
     }
 
-    /// Forgets the slices that columns may not be behind the caller. Sets `is_large` if the open row group was large enough
-    /// after one of them, or if it takes all memory. Returns `None` if columns have to be waited for.
+    /// Removes the slices that columns must have finished by now. Sets `is_large` if the open row group was
+    /// large enough after one of them, or if it uses all memory. Returns `None` if the caller must wait for
+    /// columns.
     pub(super) fn catch_up(&mut self, options: &WriteOptions, is_large: &mut bool) -> Option<()> {
         let memory_bytes = options.memory_bytes;
         let part = memory_bytes.min(options.row_group_bytes) / PART_AHEAD;
@@ -335,7 +340,8 @@ impl State {
         Some(())
     }
 
-    /// Returns true if there are more slices than columns may be behind the caller, of so many bytes at most.
+    /// Returns true if there are more slices than columns may be behind the caller. These slices may have at
+    /// most `max_bytes` bytes.
     fn is_too_far_ahead(&self, max_bytes: usize) -> bool {
         let slices = self.slices.len();
         let sum = |of: fn(&Slice) -> usize| self.slices.iter().map(of).sum::<usize>();
@@ -345,7 +351,7 @@ impl State {
                 || sum(|slice| slice.array_bytes) > max_bytes)
     }
 
-    /// Returns the bytes that the open row group may hold, by what is known of it.
+    /// Returns an upper bound on the bytes of the open row group, estimated from its last known size.
     fn most_bytes(&self) -> usize {
         let known = self.known_bytes;
         let known = known.unwrap_or_else(|| FIRST_BYTES.saturating_mul(self.columns.len()));
@@ -355,14 +361,14 @@ impl State {
         known.saturating_add(waiting.saturating_mul(GROWTH))
     }
 
-    /// Returns true if the first `n` of the slices are finished.
+    /// Returns true if the first `n` slices are finished.
     fn are_finished(&self, n: usize) -> bool {
         let mut slices = self.slices.iter().take(n);
         slices.all(|slice| slice.columns_left == 0)
     }
 
-    /// Returns true if the oldest row group that has ended is complete. A column that failed ends while pages of its last rows
-    /// are still under way.
+    /// Returns true if the oldest ended row group is complete. A failed column ends while pages of its last
+    /// rows may still be unfinished.
     pub(super) fn oldest_is_complete(&self) -> bool {
         let is_of_it = |slice: &&Slice| slice.row_group <= self.first_row_group;
         let mut slices = self.slices.iter().take_while(is_of_it);
@@ -371,7 +377,7 @@ impl State {
             && slices.all(|slice| slice.columns_left == 0)
     }
 
-    /// Returns the next column of the oldest row group that has ended, if it is complete.
+    /// Returns the next column of the oldest ended row group, if it is complete.
     pub(super) fn take_column(&mut self) -> Option<EncodedColumn> {
         let group = self.row_groups.front_mut()?;
         if !matches!(group.columns.front(), Some(Ended::Complete(_))) {
@@ -384,7 +390,7 @@ impl State {
         }
     }
 
-    /// Returns true if nothing that is under way can fail before this did.
+    /// Returns true if no unfinished work can fail with an earlier error than this one.
     pub(super) fn is_first(&self, failure: &Failure) -> bool {
         let slices = (failure.slice + 1).saturating_sub(self.first_slice);
         let row_groups = failure.row_group + usize::from(failure.at_end);
@@ -409,7 +415,7 @@ impl State {
         }
     }
 
-    /// Notes that a column has tasks, and that no thread works on it.
+    /// Adds an entry to `ready`, if the column has tasks and no thread is processing it.
     fn note_ready(&mut self, ordinal: usize) {
         if let Some(column) = self.columns.get(ordinal)
             && let Some(task) = column.next_task()
@@ -422,8 +428,8 @@ impl State {
         }
     }
 
-    /// Makes room to hand out a page of so many bytes. Returns true if it should be handed out: if columns with tasks are too few
-    /// for all threads, or the page is large, and not too many pages are under way.
+    /// Returns true if a page of `page_bytes` bytes should be handed out, and reserves room for it. This needs
+    /// too few columns with tasks for all threads, or a large page, and a bounded number of pages in progress.
     pub(super) fn make_room(&mut self, page_bytes: usize, memory_bytes: usize) -> bool {
         let has_room = self.threads > 1
             && (self.busy < self.threads || page_bytes >= LARGE_PAGE)
@@ -436,18 +442,18 @@ impl State {
         has_room
     }
 
-    /// Notes that a page of so many bytes, which was handed out, is finished.
+    /// Releases the room of a handed-out page of `bytes` bytes that is finished.
     pub(super) fn page_is_finished(&mut self, bytes: usize) {
         self.pages_out -= 1;
         self.page_bytes_out -= bytes;
     }
 
-    /// Returns true if there is a job that no thread has.
+    /// Returns true if there is a job that no thread has taken.
     pub(super) fn has_jobs(&mut self) -> bool {
         !self.pages.is_empty() || self.first_ready().is_some()
     }
 
-    /// Returns the column that is taken first by a thread that has none near.
+    /// Returns the column taken first by a thread that does not continue with its own.
     fn first_ready(&mut self) -> Option<Ready> {
         while let Some(&first) = self.ready.peek() {
             let column = self.columns.get(first.column.0);
@@ -455,14 +461,14 @@ impl State {
             if task.is_some_and(|task| task.order() == first.task.0) {
                 return Some(first);
             }
-            // It was taken out of turn.
+            // The entry is stale: its task was taken out of turn.
             self.ready.pop();
         }
         None
     }
 
-    /// Returns the first job for a thread whose `last` column this was: pages, which others wait for, then more rows of that
-    /// column, if others are not too far behind.
+    /// Returns the next job for a thread whose last column was `last`. Pages are first, because others wait for
+    /// them. Then more rows of the last column, unless other columns are too far behind.
     pub(super) fn next_job(&mut self, last: Option<usize>) -> Option<Job> {
         if let Some(page) = self.pages.pop_front() {
             return Some(Job::Page(page));
@@ -482,7 +488,7 @@ impl State {
         }))
     }
 
-    /// Takes a column back.
+    /// Puts a column back after a task.
     pub(super) fn take_back(&mut self, outcome: Outcome) {
         let ordinal = outcome.column;
         let mut left = VecDeque::new();
@@ -512,12 +518,12 @@ impl State {
         }
     }
 
-    /// Notes what a chunk has to report.
+    /// Processes the reports of a chunk.
     pub(super) fn report_all(&mut self, chunk: &Chunk) {
         chunk.take_reports(|report| self.report(report));
     }
 
-    /// Notes the outcome of a task.
+    /// Records the result of a task.
     fn report(&mut self, report: Report) {
         let at_end = matches!(report.done, Done::End(_));
         match report.done {
@@ -559,7 +565,7 @@ impl State {
 }
 
 impl Failure {
-    /// Returns the order in which errors count.
+    /// Returns the order of errors: the first one is reported.
     fn order(&self) -> (usize, bool, usize) {
         (self.slice, self.at_end, self.column)
     }
@@ -573,7 +579,7 @@ mod tests {
 
     use super::*;
 
-    /// Columns without tasks.
+    /// Returns a state of columns without tasks.
     fn state(columns: usize) -> State {
         let fields = (0..columns).map(|i| Field::new(format!("c{i}"), DataType::Int32, false));
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
@@ -599,7 +605,7 @@ mod tests {
         }
     }
 
-    /// The column of the next job.
+    /// Returns the column of the next job.
     fn next(state: &mut State, last: Option<usize>) -> Option<usize> {
         state.next_job(last).and_then(|job| job.column())
     }
@@ -614,7 +620,7 @@ mod tests {
         assert!(state.has_jobs());
         let order: Vec<_> = (0..4).map_while(|_| next(&mut state, None)).collect();
         assert_eq!(order, [2, 0, 1, 3]);
-        // A thread works on each.
+        // A thread is processing each column.
         assert!(!state.has_jobs());
         assert_eq!(next(&mut state, Some(0)), None);
     }
@@ -637,10 +643,10 @@ mod tests {
             slices
         };
         state.push(1, append(0, 9));
-        // Column 1 waits with the first slice: eight more than that, and then it is its turn.
+        // Column 1 waits at the first slice. After eight more slices, it is its turn.
         assert_eq!(slices_in_a_row(&mut state), 1 + SLICES_IN_A_ROW);
         assert_eq!(next(&mut state, Some(1)), Some(0));
-        // Its entries in front of that, which are done, are nothing to do.
+        // The stale entries of column 0 before that are not jobs.
         assert!(!state.has_jobs());
     }
 
@@ -670,7 +676,7 @@ mod tests {
         assert!(!has_room(&mut state, LARGE_PAGE), "two a thread");
     }
 
-    /// Ends of row groups are most of the work, so they are not taken out of turn.
+    /// The end of a row group is most of the work, so ends are not taken out of turn.
     #[test]
     fn ends_come_in_their_turn() {
         let mut state = state(2);
