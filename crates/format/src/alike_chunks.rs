@@ -1,26 +1,28 @@
-//! Layouts of column chunks whose metadata is built like that of others.
+//! Layouts of column chunks whose metadata has the same structure as that of other chunks.
 //!
-//! The chunks of a wide table differ in counts, offsets and bounds alone. Where the bits that decide how a struct is
-//! built are those of one before ([`Templates`]), each integer stands where it stood there:
+//! The chunks of a wide table differ only in counts, offsets and bounds. If the bits that determine the
+//! structure of a struct equal those of an earlier chunk ([`Templates`]), each integer is at the same position
+//! as in that chunk:
 //!
 //! ```text
-//! ColumnChunk   26 00 | 1c 15 04 … 15 00 16 0a … 00 | 00
-//! places                  └ type      └ codec └ num_values …
+//! ColumnChunk 26 00 | 1c 15 04 … 15 00 16 0a … 00 | 00
+//! places └ type └ codec └ num_values …
 //! ```
 
 use crate::modular_encryption::KeyStep;
 use crate::thrift::{CompactReader, Templates, Wire};
 use crate::{ColumnLayout, CompressionCodec, FileMetadata, ReadableChunk, Result, Type};
 
-/// Column chunks that were decoded one after the other, as far as the next one may be like them.
+/// The structures of column chunks decoded so far, for decoding further chunks faster.
 #[doc(hidden)] // For reads.
 #[derive(Debug, Default)]
 pub struct AlikeChunks(Templates<Option<Places>>);
 
 impl FileMetadata {
-    /// As [`Self::readable_chunk`], and sooner where the chunk is built like others that were decoded by these.
+    /// Returns the readable chunk, see [`Self::readable_chunk`]. Faster if the chunk has the same structure as
+    /// one decoded with `others` before.
     ///
-    /// **Errors**: those of [`Self::readable_chunk`].
+    /// **Errors**: see [`Self::readable_chunk`].
     #[doc(hidden)] // For reads.
     pub fn readable_chunk_like(
         &self,
@@ -41,7 +43,8 @@ impl FileMetadata {
         }
     }
 
-    /// The layout of a chunk that is built like others, unless anything is wrong or unusual with it.
+    /// Returns the layout of a chunk with the structure of an earlier one, or `None` if anything about it is
+    /// wrong or unusual.
     fn layout_like(
         &self,
         row_group: usize,
@@ -54,7 +57,8 @@ impl FileMetadata {
     }
 }
 
-/// Where the integers of a [`ColumnLayout`] stand, counted in bytes from the start of the [`ColumnChunk`](crate::ColumnChunk).
+/// The positions of the integers of a [`ColumnLayout`], in bytes from the start of the
+/// [`ColumnChunk`](crate::ColumnChunk).
 #[derive(Debug, Clone, Copy)]
 struct Places {
     type_: usize,
@@ -67,8 +71,8 @@ struct Places {
 }
 
 impl Places {
-    /// Those of the chunk that starts here; `None` where it does not have them all, is in another file or encrypted, or
-    /// has ids that a template does not compare.
+    /// Returns the positions in the chunk at the reader's position. Returns `None` if a required one is
+    /// missing, the chunk is in another file or encrypted, or it contains ids that a template does not compare.
     fn of(mut chunk: CompactReader<'_>) -> Option<Self> {
         let start = chunk.position();
         let mut places = None;
@@ -120,7 +124,7 @@ impl Places {
         })
     }
 
-    /// What stands there in a chunk that is built alike; `None` where it is not what it should be.
+    /// Decodes the integers at these positions of a chunk with the same structure; `None` if one is invalid.
     fn layout(&self, chunk: &CompactReader<'_>) -> Option<ColumnLayout> {
         let integer = |place: usize| chunk.varint_behind(place);
         let id = |place| i32::try_from(integer(place)?).ok();
@@ -145,7 +149,7 @@ mod tests {
     use super::*;
     use crate::tests::{decode, encoded, file};
 
-    /// Chunks of two kinds in turn, whose offsets grow, as files have them that are not encrypted.
+    /// Returns a footer with two alternating kinds of chunks and increasing offsets, without encryption.
     fn footer() -> Vec<u8> {
         let mut parts = file();
         for row_group in &mut parts.row_groups {
@@ -163,7 +167,8 @@ mod tests {
         encoded(&parts)
     }
 
-    /// Decodes all chunks of a footer in both ways, which come to the same; how many of them by their places.
+    /// Decodes all chunks of a footer in both ways and compares the results. Returns the number of chunks
+    /// decoded by positions.
     fn compare(footer: &[u8]) -> usize {
         let Ok(metadata) = decode(footer) else {
             return 0;
@@ -203,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Whether a chunk of these fields, its metadata among them, has places.
+    /// Returns true if a chunk of these fields, including its metadata, has positions.
     fn has_places(fields: &[&[u8]]) -> bool {
         let chunk = [&fields.concat()[..], &[0]].concat();
         Places::of(CompactReader::new(&chunk, 12)).is_some()
@@ -219,7 +224,7 @@ mod tests {
     fn ids_that_are_not_compared_have_no_places() {
         let places = |codec: &[u8]| has_places(&[&[0x3c], &metadata_with(codec)]);
         assert!(places(&[0x15, 12]));
-        // The same id as a varint of its own; then text where the codec belongs.
+        // The same id as a separate varint; then text in place of the codec.
         assert!(!places(&[0x05, 8, 12]));
         assert!(!places(&[0x18, 1, b'a']));
     }
@@ -227,12 +232,12 @@ mod tests {
     #[test]
     fn other_files_ciphers_and_what_is_no_struct_have_no_places() {
         let metadata = metadata_with(&[0x15, 12]);
-        // A path before it; an offset behind it, a cipher, a module.
+        // A path before the metadata; then an offset, a cipher, and a module after it.
         assert!(!has_places(&[&[0x18, 1, b'a', 0x2c], &metadata]));
         assert!(has_places(&[&[0x3c], &metadata, &[0x16, 8]]));
         assert!(!has_places(&[&[0x3c], &metadata, &[0x5c, 0]]));
         assert!(!has_places(&[&[0x3c], &metadata, &[0x68, 0]]));
-        // Text whose length and bytes are those of the struct.
+        // Text with the length and the bytes of the struct.
         let text = [&metadata[1..], &[0; 7]].concat();
         assert_eq!(metadata[0] as usize, text.len());
         assert!(!has_places(&[&[0x38, metadata[0]], &text]));

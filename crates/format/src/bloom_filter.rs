@@ -1,4 +1,4 @@
-//! The header of a bloom filter; its bits follow.
+//! The header of a bloom filter. The bits of the filter follow it.
 
 use crate::{
     Error, Limits, Result,
@@ -8,25 +8,26 @@ use crate::{
     },
 };
 
-/// Bytes that a bloom filter's header may have: it is less than 20, with room for later fields.
+/// The maximum number of bytes in a bloom filter's header. Headers have fewer than 20, so there is room for
+/// later fields.
 const HEADER_BYTES: usize = 1024;
 
 thrift_struct! {
     /// The header of a bloom filter.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct BloomFilterHeader {
-        /// Bytes of the bits, not negative.
+        /// The number of bytes in the filter's bits, not negative.
         1: count num_bytes: i32,
-        /// How bits are chosen.
+        /// The algorithm that selects bits.
         2: required algorithm: BloomFilterAlgorithm,
-        /// How values are hashed.
+        /// The hash function of values.
         3: required hash: BloomFilterHash,
-        /// How the bits are compressed.
+        /// The compression of the bits.
         4: required compression: BloomFilterCompression,
     }
 }
 
-/// A union of which one variant is known, and that has no parameters.
+/// A union with one known variant, which has no parameters.
 macro_rules! single_union {
     ($(#[$meta:meta])* $name:ident { $(#[$variant_meta:meta])* $variant:ident }) => {
         $(#[$meta])*
@@ -34,7 +35,7 @@ macro_rules! single_union {
         pub enum $name {
             $(#[$variant_meta])*
             $variant,
-            /// An id that this version does not know; 0 when none was set.
+            /// An id unknown to this version; 0 if no field was set.
             Unknown(i16),
         }
 
@@ -60,32 +61,32 @@ macro_rules! single_union {
 }
 
 single_union! {
-    /// How the bits of a bloom filter are chosen.
+    /// The algorithm that selects the bits of a bloom filter.
     BloomFilterAlgorithm {
-        /// Blocks of 256 bits, one bit in each 32-bit word of a block.
+        /// Blocks of 256 bits; one bit per value in each 32-bit word of a block.
         Block
     }
 }
 
 single_union! {
-    /// How the values of a bloom filter are hashed.
+    /// The hash function for the values of a bloom filter.
     BloomFilterHash {
-        /// XXH64 with seed 0 of the PLAIN value, byte arrays without their length.
+        /// XXH64 with seed 0 of the PLAIN value; byte arrays are hashed without their length.
         Xxhash
     }
 }
 
 single_union! {
-    /// How the bits of a bloom filter are compressed.
+    /// The compression of a bloom filter's bits.
     BloomFilterCompression {
-        /// Not at all.
+        /// Not compressed.
         Uncompressed
     }
 }
 
 impl BloomFilterHeader {
-    /// Decodes the header at the start of `bytes`, and says how many bytes it has; `None` if
-    /// `bytes` end inside of it.
+    /// Decodes the header at the start of `bytes`. Returns it with its number of bytes, or `None` if `bytes`
+    /// end inside the header.
     ///
     /// **Errors**: corrupt, with the byte in the message; limit if the filter is larger than
     /// [`Limits::bloom_filter_bytes`].
@@ -109,7 +110,7 @@ mod tests {
 
     #[test]
     fn reads_the_header_that_writers_write() {
-        // num_bytes 32 and the three unions, then bits.
+        // `num_bytes` = 32 and the three unions, then bits.
         let bytes = [
             0x15, 0x40, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0x1c, 0x1c, 0, 0, 0, 0xaa, 0xbb,
         ];

@@ -7,111 +7,111 @@ use crate::{
 };
 
 thrift_struct! {
-    /// Where a column chunk lies and what is known about it.
+    /// A column chunk: its location and its metadata.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub struct ColumnChunk {
-        /// The file with the data, relative to this one; this one when absent.
+        /// The path of the file with the data, relative to this file; absent if the data is in this file.
         1: optional file_path: String,
-        /// Deprecated, and not to be relied upon.
+        /// Deprecated and unreliable.
         2: required file_offset: i64,
-        /// Its metadata; absent when `encrypted_column_metadata` has it.
+        /// The metadata; absent if it is in `encrypted_column_metadata`.
         3: optional meta_data: ColumnMetaData,
-        /// Where the offset index starts in the file.
+        /// The offset of the offset index in the file.
         4: optional offset_index_offset: i64,
-        /// Bytes of the offset index.
+        /// The size of the offset index in bytes.
         5: optional offset_index_length: i32,
-        /// Where the column index starts in the file.
+        /// The offset of the column index in the file.
         6: optional column_index_offset: i64,
-        /// Bytes of the column index.
+        /// The size of the column index in bytes.
         7: optional column_index_length: i32,
-        /// How the chunk is encrypted.
+        /// The encryption of the chunk.
         8: optional crypto_metadata: RawStruct,
-        /// Its metadata under the column's own key.
+        /// The metadata, encrypted with the column's own key.
         9: optional encrypted_column_metadata: Vec<u8>,
     }
 }
 
 thrift_struct! {
-    /// A [`ColumnChunk`] as far as it takes to read its pages: statistics and the like are passed
-    /// over, which matters where there are many thousands of chunks.
+    /// The fields of a [`ColumnChunk`] needed to read its pages. Other fields, such as statistics, are skipped,
+    /// which pays off for many thousands of chunks.
     #[derive(Debug, Clone, PartialEq, Default)]
     pub(crate) struct ColumnChunkLayout {
-        /// The file that holds the chunk, if it is another one.
+        /// The file that contains the chunk, if it is not this one.
         1: optional file_path: String,
-        /// What there is to know of its pages.
+        /// The metadata needed to read pages.
         3: optional meta_data: ColumnLayout,
-        /// How the chunk is encrypted.
+        /// The encryption of the chunk.
         8: optional crypto_metadata: RawStruct,
-        /// Its metadata as a module of its own.
+        /// The metadata as a separate module.
         9: optional encrypted_column_metadata: Vec<u8>,
     }
 }
 
 thrift_struct! {
-    /// A [`ColumnMetaData`] as far as it takes to read pages.
+    /// The fields of a [`ColumnMetaData`] needed to read pages.
     #[derive(Debug, Clone, PartialEq)]
     pub struct ColumnLayout {
         /// The physical type.
         1: required type_: Type,
-        /// How its pages are compressed.
+        /// The compression of pages.
         4: required codec: CompressionCodec,
-        /// Values, nulls included, not negative.
+        /// The number of values including nulls, not negative.
         5: count num_values: i64,
-        /// Bytes of all pages and their headers after decompression. For information.
+        /// The size of all pages after decompression in bytes, including their headers. For information only.
         6: required total_uncompressed_size: i64,
-        /// Bytes of all pages and their headers in the file, not negative.
+        /// The size of all pages in the file in bytes, including their headers, not negative.
         7: count total_compressed_size: i64,
-        /// Where the first data page starts in the file, not negative.
+        /// The offset of the first data page in the file, not negative.
         9: count data_page_offset: i64,
-        /// Where the dictionary page starts. Some writers put 0 for none.
+        /// The offset of the dictionary page in the file. Some writers use 0 if there is no dictionary page.
         11: optional dictionary_page_offset: i64,
     }
 }
 
 thrift_struct! {
-    /// What a reader has to know of a column chunk.
+    /// The metadata of a column chunk.
     #[derive(Debug, Clone, PartialEq)]
     pub struct ColumnMetaData {
         /// The physical type.
         1: required type_: Type,
-        /// Every encoding in the chunk, those of levels included.
+        /// All encodings in the chunk, including those of levels.
         2: required encodings: Vec<Encoding>,
-        /// The path from below the root to the leaf; empty if the writer left it out.
+        /// The path of the leaf without the root; empty if the writer omitted it.
         3: or_default path_in_schema: Vec<String>,
-        /// How its pages are compressed.
+        /// The compression of pages.
         4: required codec: CompressionCodec,
-        /// Values, nulls included, not negative.
+        /// The number of values including nulls, not negative.
         5: count num_values: i64,
-        /// Bytes of all pages and their headers after decompression. For information: there are
-        /// files in which it is wrong.
+        /// The size of all pages after decompression in bytes, including their headers. For information only:
+        /// in some files it is wrong.
         6: required total_uncompressed_size: i64,
-        /// Bytes of all pages and their headers in the file, not negative.
+        /// The size of all pages in the file in bytes, including their headers, not negative.
         7: count total_compressed_size: i64,
-        /// What the writer adds.
+        /// Key-value pairs added by the writer.
         8: optional key_value_metadata: Vec<KeyValue>,
-        /// Where the first data page starts in the file, not negative.
+        /// The offset of the first data page in the file, not negative.
         9: count data_page_offset: i64,
-        /// Where the index page starts; never written.
+        /// The offset of the index page; never written.
         10: optional index_page_offset: i64,
-        /// Where the dictionary page starts. Some writers put 0 for none.
+        /// The offset of the dictionary page in the file. Some writers use 0 if there is no dictionary page.
         11: optional dictionary_page_offset: i64,
         /// Bounds and counts.
         12: optional statistics: Statistics,
-        /// How many pages there are of each type and encoding.
+        /// The number of pages for each page type and encoding.
         13: optional encoding_stats: Vec<PageEncodingStats>,
-        /// Where the bloom filter's header starts in the file.
+        /// The offset of the bloom filter's header in the file.
         14: optional bloom_filter_offset: i64,
-        /// Bytes of the bloom filter, its header included.
+        /// The size of the bloom filter in bytes, including its header.
         15: optional bloom_filter_length: i32,
-        /// How large it is in memory.
+        /// The size of the values in memory, and histograms of levels.
         16: optional size_statistics: SizeStatistics,
-        /// Bounds of a GEOMETRY or GEOGRAPHY.
+        /// Bounds of GEOMETRY or GEOGRAPHY values.
         17: optional geospatial_statistics: GeospatialStatistics,
     }
 }
 
 thrift_struct! {
-    /// How many pages of a column chunk have this type and this encoding.
+    /// The number of pages in a column chunk with a given type and encoding.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct PageEncodingStats {
         /// The type.

@@ -1,8 +1,8 @@
 //! The enums of `parquet.thrift`.
 //!
-//! A file may hold ids that were given out after this code was written. Where such an id says how
-//! bytes are stored, it is kept as `Unknown`, so that the other columns stay readable and the error
-//! can name the id. Only [`Type`] and [`Repetition`] are closed: without them there is no schema.
+//! A file may contain ids assigned after this code was written. An unknown id of a storage format is kept as
+//! `Unknown`, so that the other columns stay readable and the error can name the id. Only [`Type`] and
+//! [`Repetition`] are closed: without them there is no schema.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use crate::{
     thrift::{CompactReader, CompactWriter, Value, Wire},
 };
 
-/// An enum that keeps ids it does not know.
+/// An enum that retains unknown ids.
 macro_rules! open_enum {
     (
         $(#[$meta:meta])*
@@ -21,15 +21,15 @@ macro_rules! open_enum {
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum $name {
             $( $(#[$variant_meta])* $variant, )+
-            /// An id that this version does not know.
+            /// An id unknown to this version.
             Unknown(i32),
         }
 
         impl $name {
-            /// All that this version knows.
+            /// All values known to this version.
             pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
 
-            /// The value with this thrift id; ids that are not known are kept.
+            /// Returns the value with this Thrift id. Unknown ids are retained.
             #[must_use]
             pub fn from_id(id: i32) -> Self {
                 match id {
@@ -38,7 +38,7 @@ macro_rules! open_enum {
                 }
             }
 
-            /// The id in the file.
+            /// Returns the Thrift id.
             #[must_use]
             pub fn id(self) -> i32 {
                 match self {
@@ -65,7 +65,7 @@ macro_rules! open_enum {
         }
 
         impl fmt::Display for $name {
-            /// The name in the specification.
+            /// Formats the name in the specification.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {
                     $( Self::$variant => f.pad($text), )+
@@ -76,7 +76,7 @@ macro_rules! open_enum {
     };
 }
 
-/// An enum whose ids must all be known.
+/// An enum without unknown ids.
 macro_rules! closed_enum {
     (
         $(#[$meta:meta])*
@@ -89,10 +89,10 @@ macro_rules! closed_enum {
         }
 
         impl $name {
-            /// All that this version knows.
+            /// All values known to this version.
             pub const ALL: &'static [Self] = &[$( Self::$variant, )+];
 
-            /// The value with this thrift id, if there is one.
+            /// Returns the value with this Thrift id, if there is one.
             #[must_use]
             pub fn from_id(id: i32) -> Option<Self> {
                 match id {
@@ -101,16 +101,16 @@ macro_rules! closed_enum {
                 }
             }
 
-            /// The value with this thrift id, which `reader` has just read.
+            /// Returns the value with this Thrift id, which `reader` has just read.
             ///
-            /// **Errors**: unsupported if there is none.
+            /// **Errors**: unsupported if the id is unknown.
             pub(crate) fn known(id: i32, reader: &CompactReader<'_>) -> Result<Self> {
                 Self::from_id(id).ok_or_else(|| {
                     reader.unsupported(format!(concat!(stringify!($name), " with the id {}"), id))
                 })
             }
 
-            /// The id in the file.
+            /// Returns the Thrift id.
             #[must_use]
             pub fn id(self) -> i32 {
                 self as i32
@@ -135,7 +135,7 @@ macro_rules! closed_enum {
         }
 
         impl fmt::Display for $name {
-            /// The name in the specification.
+            /// Formats the name in the specification.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.pad(match self {
                     $( Self::$variant => $text, )+
@@ -146,29 +146,29 @@ macro_rules! closed_enum {
 }
 
 closed_enum! {
-    /// The physical type of a leaf column: what its PLAIN values look like.
+    /// The physical type of a leaf column, which determines its PLAIN encoding.
     Type {
-        /// One bit a value.
+        /// One bit per value.
         Boolean = 0 "BOOLEAN",
         /// Four bytes, little-endian, signed.
         Int32 = 1 "INT32",
         /// Eight bytes, little-endian, signed.
         Int64 = 2 "INT64",
-        /// Twelve bytes; deprecated, holds timestamps of old writers.
+        /// Twelve bytes; deprecated, used for timestamps by old writers.
         Int96 = 3 "INT96",
         /// IEEE 754 binary32.
         Float = 4 "FLOAT",
         /// IEEE 754 binary64.
         Double = 5 "DOUBLE",
-        /// Any number of bytes, a length before each value.
+        /// Any number of bytes; a length precedes each value.
         ByteArray = 6 "BYTE_ARRAY",
-        /// As many bytes a value as the schema element's `type_length` says.
+        /// The number of bytes per value given by the schema element's `type_length`.
         FixedLenByteArray = 7 "FIXED_LEN_BYTE_ARRAY",
     }
 }
 
 closed_enum! {
-    /// How often a field occurs in its parent.
+    /// The number of times that a field occurs in its parent.
     Repetition {
         /// Exactly once.
         Required = 0 "REQUIRED",
@@ -180,14 +180,14 @@ closed_enum! {
 }
 
 open_enum! {
-    /// How values or levels become bytes.
+    /// The encoding of values or levels as bytes.
     #[non_exhaustive]
     Encoding {
-        /// Values one after the other.
+        /// Values one after another.
         Plain = 0 "PLAIN",
-        /// Indices into a dictionary; the old name, also of the dictionary page's own values.
+        /// Indices into a dictionary: the older name, also used for the values of the dictionary page itself.
         PlainDictionary = 2 "PLAIN_DICTIONARY",
-        /// Runs of repeated and of bit-packed values (the hybrid).
+        /// Runs of repeated or bit-packed values (the hybrid encoding).
         Rle = 3 "RLE",
         /// Bit-packed levels, most significant bit first; deprecated.
         BitPacked = 4 "BIT_PACKED",
@@ -199,16 +199,16 @@ open_enum! {
         DeltaByteArray = 7 "DELTA_BYTE_ARRAY",
         /// Indices into a dictionary.
         RleDictionary = 8 "RLE_DICTIONARY",
-        /// The first byte of every value, then the second of every value, and so on.
+        /// The first bytes of all values, then all second bytes, and so on.
         ByteStreamSplit = 9 "BYTE_STREAM_SPLIT",
-        /// Floats as scaled integers with exceptions.
+        /// Floats as scaled integers, with exceptions.
         Alp = 10 "ALP",
     }
 }
 
 impl Encoding {
-    /// The physical types whose values it encodes, by `Encodings.md`; none where it encodes levels only, or is
-    /// not known.
+    /// Returns the physical types whose values the encoding supports, according to `Encodings.md`. Empty if it
+    /// only encodes levels, or is unknown.
     #[must_use]
     pub fn serves(self) -> &'static [Type] {
         use Type::{Boolean, ByteArray, Double, FixedLenByteArray, Float, Int32, Int64};
@@ -226,10 +226,10 @@ impl Encoding {
 }
 
 open_enum! {
-    /// How pages are compressed.
+    /// The compression of pages.
     #[non_exhaustive]
     CompressionCodec {
-        /// Not at all.
+        /// Not compressed.
         Uncompressed = 0 "UNCOMPRESSED",
         /// Snappy, raw blocks.
         Snappy = 1 "SNAPPY",
@@ -239,7 +239,7 @@ open_enum! {
         Lzo = 3 "LZO",
         /// Brotli.
         Brotli = 4 "BROTLI",
-        /// LZ4 in Hadoop's framing, or whatever else an old writer called so; deprecated.
+        /// LZ4 in Hadoop's framing, or any other form that old writers called LZ4; deprecated.
         Lz4 = 5 "LZ4",
         /// Zstandard frames.
         Zstd = 6 "ZSTD",
@@ -249,14 +249,14 @@ open_enum! {
 }
 
 open_enum! {
-    /// What a page holds.
+    /// The content of a page.
     #[non_exhaustive]
     PageType {
         /// Levels and values, version 1.
         DataPage = 0 "DATA_PAGE",
         /// Reserved, never written.
         IndexPage = 1 "INDEX_PAGE",
-        /// The values that a chunk's dictionary indices point to.
+        /// The values referenced by a chunk's dictionary indices.
         DictionaryPage = 2 "DICTIONARY_PAGE",
         /// Levels and values, version 2.
         DataPageV2 = 3 "DATA_PAGE_V2",
@@ -264,7 +264,7 @@ open_enum! {
 }
 
 impl PageType {
-    /// Whether its pages carry values of the column; others are passed over.
+    /// Returns true if pages of this type contain values of the column. Other pages are skipped.
     #[must_use]
     pub fn carries_values(self) -> bool {
         matches!(
@@ -275,8 +275,8 @@ impl PageType {
 }
 
 open_enum! {
-    /// What the values mean: the older annotation, superseded by [`LogicalType`](crate::LogicalType), and
-    /// closed: there will be no further ones.
+    /// The older annotation of values, superseded by [`LogicalType`](crate::LogicalType). No further ones will
+    /// be added.
     ConvertedType {
         /// A string.
         Utf8 = 0 "UTF8",
@@ -286,7 +286,7 @@ open_enum! {
         MapKeyValue = 2 "MAP_KEY_VALUE",
         /// A list.
         List = 3 "LIST",
-        /// A string out of a fixed set.
+        /// A string from a fixed set.
         Enum = 4 "ENUM",
         /// A decimal; scale and precision are in the schema element.
         Decimal = 5 "DECIMAL",
@@ -326,10 +326,10 @@ open_enum! {
 }
 
 open_enum! {
-    /// Whether the bounds in a column index are sorted.
+    /// The sort order of the bounds in a column index.
     #[non_exhaustive]
     BoundaryOrder {
-        /// They are not.
+        /// Not sorted.
         Unordered = 0 "UNORDERED",
         /// Both lists ascend.
         Ascending = 1 "ASCENDING",
@@ -339,7 +339,7 @@ open_enum! {
 }
 
 open_enum! {
-    /// How edges between the points of a GEOGRAPHY run.
+    /// The algorithm for edges between the points of a GEOGRAPHY.
     #[non_exhaustive]
     EdgeInterpolationAlgorithm {
         /// Great circles on a sphere.
@@ -378,7 +378,7 @@ mod tests {
 
     #[test]
     fn unknown_ids_survive() {
-        // 1 was given out and withdrawn before the first release.
+        // The id 1 was assigned and withdrawn before the first release.
         for id in [-1, 1, 99, i32::MAX] {
             assert_eq!(Encoding::from_id(id), Encoding::Unknown(id));
             assert_eq!(Encoding::from_id(id).id(), id);

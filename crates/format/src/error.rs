@@ -1,15 +1,15 @@
-//! What went wrong, and where in the file.
+//! Errors and their location in a file.
 //!
-//! An [`Error`] is one word wide. Its [`ErrorKind`] says whose fault it is, its [`Location`] says
-//! where in the file, and its message says what to do about it. Code that finds a problem knows the
-//! problem but seldom the place, so the place is added on the way out by the callers that know it.
+//! An [`Error`] is one word wide. It has an [`ErrorKind`], which classifies its cause, a [`Location`] in the
+//! file, and a message. It may have a [`Remedy`]. Code that detects a problem seldom knows its location, so
+//! callers add the location as the error propagates.
 
 use std::fmt;
 
-/// The result of everything that touches a Parquet file.
+/// The result of operations on a Parquet file.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Whose fault it is.
+/// The cause of an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -17,15 +17,15 @@ pub enum ErrorKind {
     Corrupt,
     /// The bytes are valid, but this feature of the format is not implemented.
     Unsupported,
-    /// The bytes ask for more than [`Limits`](crate::Limits) allows.
+    /// The bytes exceed what [`Limits`](crate::Limits) allows.
     Limit,
-    /// The codec or feature that the bytes need was not compiled in.
+    /// The file needs a codec or feature that was not compiled in.
     Feature,
-    /// The caller asked for something that cannot be done.
+    /// The caller requested something impossible.
     Argument,
     /// A key is missing or wrong.
     Key,
-    /// The system refused to read or write.
+    /// The system failed to read or write.
     Io,
 }
 
@@ -43,7 +43,7 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// Where in the file; each part is present when it is known.
+/// The location of an error in a file. Each part is optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Location {
@@ -51,18 +51,18 @@ pub struct Location {
     pub offset: Option<u64>,
     /// Ordinal of the row group.
     pub row_group: Option<usize>,
-    /// Path of the column in the Parquet schema, its parts joined by dots.
+    /// Path of the column in the Parquet schema, parts joined by dots.
     pub column: Option<String>,
-    /// Ordinal of the page in its column chunk, dictionary page included.
+    /// Ordinal of the page in its column chunk, counting the dictionary page.
     pub page: Option<usize>,
 }
 
 impl Location {
-    /// Bytes of a column path that are kept. Nobody reads more, and a file may have as many errors as
-    /// pages.
+    /// The maximum number of retained bytes of a column path. Longer paths are not useful, and a file may have
+    /// as many errors as pages.
     const LONGEST_COLUMN: usize = 1000;
 
-    /// Sets the column; of a path of absurd length, its beginning.
+    /// Sets the column. An extremely long path is truncated.
     pub fn set_column(&mut self, path: impl fmt::Display) {
         let mut path = path.to_string();
         if path.len() > Self::LONGEST_COLUMN {
@@ -77,7 +77,7 @@ impl Location {
 }
 
 impl fmt::Display for Location {
-    /// `column a.b, row group 0, page 3, offset 0x1f40`: the parts that are known.
+    /// Formats the known parts: `column a.b, row group 0, page 3, offset 0x1f40`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut comma = "";
         let mut part = |f: &mut fmt::Formatter<'_>, name: &str, value: &dyn fmt::Display| {
@@ -101,54 +101,54 @@ impl fmt::Display for Location {
     }
 }
 
-/// A choice of the caller's with which the same bytes are no error.
+/// A choice that the caller can make to avoid the error for the same bytes.
 ///
-/// Its text names options of this library. A program with options of its own, such as a command, has the
-/// parts of an [`Error`] to say the same with those.
+/// Its text names options of this library. A program with its own options, such as a command, can build its own
+/// text from the parts of an [`Error`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Remedy {
-    /// To raise the field of [`Limits`](crate::Limits) that has this name.
+    /// Raise the field of [`Limits`](crate::Limits) with this name.
     RaiseLimit(&'static str),
-    /// To read pages without a look at their checksums.
+    /// Read pages without verifying their checksums.
     IgnoreChecksums,
-    /// To read without the Arrow schema that the file holds.
+    /// Read without the embedded Arrow schema.
     IgnoreArrowSchema,
-    /// To read a column as it is stored, and a map as a list of structs.
+    /// Read a column as it is stored, and a map as a list of structs.
     IgnoreAnnotations,
-    /// To choose another unit for INT96 timestamps, or what becomes of those that it cannot hold.
+    /// Choose another unit for INT96 timestamps, or another treatment of values that it cannot represent.
     ChooseInt96Unit,
-    /// To name columns by the ordinals of their leaves.
+    /// Select columns by the ordinals of their leaves.
     ChooseLeaves,
-    /// To say what schema a file has that has lost its own.
+    /// Supply the schema of a file that has lost its own.
     GiveSchema,
-    /// To say how many rows a row group has.
+    /// Supply the number of rows per row group.
     GiveRowGroupRows,
-    /// To give the memory pool of the program more bytes, or to read less at the same time.
+    /// Enlarge the program's memory pool, or read less at the same time.
     EnlargeMemoryPool,
-    /// To give keys to decrypt with.
+    /// Supply decryption keys.
     GiveKeys,
-    /// To read what is not encrypted, though it should be.
+    /// Allow reading plaintext that should be encrypted.
     AllowPlaintext,
-    /// To allow an algorithm of encryption.
+    /// Allow an encryption algorithm.
     AllowAlgorithm,
-    /// To supply the prefix of additional authenticated data that the file does not hold.
+    /// Supply the prefix of additional authenticated data, which the file does not contain.
     SupplyAadPrefix,
-    /// To choose where the temporary files of a sort are, or to sort more rows in memory.
+    /// Choose the folder for the temporary files of a sort, or sort more rows in memory.
     ChooseSortFolder,
-    /// To leave out the column that the error names.
+    /// Exclude the column named by the error.
     LeaveOutColumn,
-    /// To find the columns of several files by name.
+    /// Match the columns of several files by name.
     MergeByName,
-    /// To cast the values of several files to a type that has all of them.
+    /// Cast the values of several files to a type that represents all of them.
     MergeCasting,
-    /// To find the columns of several files by name, and to cast their values to a type that has all of them.
+    /// Match the columns of several files by name, and cast their values to a type that represents all of them.
     MergeByNameCasting,
-    /// To write each file without encryption, and to encrypt the new file anew.
+    /// Write each file without encryption, and encrypt the new file afterwards.
     DecryptFirst,
-    /// To give sorting more memory.
+    /// Increase the memory for sorting.
     RaiseSortMemory,
-    /// To write decimals with too many digits, and times that are not of a day, as they are.
+    /// Write decimals with too many digits, and times outside a day, unchanged.
     AllowOutOfRange,
 }
 
@@ -186,7 +186,7 @@ impl fmt::Display for Remedy {
     }
 }
 
-/// An error with its kind, its message, its place and what helps.
+/// An error with its kind, message, location and remedy.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -198,7 +198,7 @@ struct Inner {
 }
 
 impl Error {
-    /// An error of `kind`.
+    /// Creates an error of `kind`.
     #[cold]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Self(Box::new(Inner {
@@ -210,64 +210,64 @@ impl Error {
         }))
     }
 
-    /// The bytes break the specification.
+    /// Creates an error for bytes that break the specification.
     #[cold]
     pub fn corrupt(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Corrupt, message)
     }
 
-    /// Valid, but not implemented.
+    /// Creates an error for valid bytes that need an unimplemented feature.
     #[cold]
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unsupported, message)
     }
 
-    /// More than a limit allows. `limit` is the name of the field of [`Limits`](crate::Limits).
+    /// Creates an error for an exceeded limit. `limit` is the name of the field of [`Limits`](crate::Limits).
     #[cold]
     pub fn limit(limit: &'static str, asked: u64, allowed: u64) -> Self {
         let message = format!("{asked} is more than the limit `{limit}` of {allowed}");
         Self::new(ErrorKind::Limit, message).with_remedy(Remedy::RaiseLimit(limit))
     }
 
-    /// Makes the error of a memory pool that refuses `asked` bytes to a read that holds `held` bytes.
+    /// Creates an error for a memory pool that refused `asked` bytes to a read that holds `held` bytes.
     #[cold]
     pub fn pool_refused(asked: u64, held: u64) -> Self {
         let message = format!("the memory pool refuses {asked} bytes to a read that holds {held}");
         Self::new(ErrorKind::Limit, message).with_remedy(Remedy::EnlargeMemoryPool)
     }
 
-    /// More of `what` than the format can say, which nobody can raise.
+    /// Creates an error for more of `what` than the format can represent. No limit can be raised to avoid it.
     #[cold]
     pub fn beyond_format(what: &str, asked: u64, allowed: u64) -> Self {
         let message = format!("{asked} {what}, where the format holds {allowed} at most");
         Self::new(ErrorKind::Limit, message)
     }
 
-    /// Needs a cargo feature that is off.
+    /// Creates an error for a cargo feature that is turned off.
     #[cold]
     pub fn feature(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Feature, message)
     }
 
-    /// The caller's mistake.
+    /// Creates an error for a caller's mistake.
     #[cold]
     pub fn argument(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Argument, message)
     }
 
-    /// The kind.
+    /// Returns the kind.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// What went wrong, without kind, place and remedy.
+    /// Returns the message, without kind, location and remedy.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Which of the [`Limits`](crate::Limits) the bytes ask to exceed, if it is one of them.
+    /// Returns the name of the exceeded field of [`Limits`](crate::Limits), if there is one.
     #[must_use]
     pub fn limit_name(&self) -> Option<&'static str> {
         match self.0.remedy {
@@ -276,40 +276,40 @@ impl Error {
         }
     }
 
-    /// What the caller can choose so that this is no error, if there is such a thing.
+    /// Returns the choice that avoids this error, if there is one.
     #[must_use]
     pub fn remedy(&self) -> Option<Remedy> {
         self.0.remedy
     }
 
-    /// Adds what helps.
+    /// Adds a remedy.
     #[must_use]
     pub fn with_remedy(mut self, remedy: Remedy) -> Self {
         self.0.remedy = Some(remedy);
         self
     }
 
-    /// The place.
+    /// Returns the location.
     #[must_use]
     pub fn location(&self) -> &Location {
         &self.0.location
     }
 
-    /// Adds the byte offset in the file, unless a more precise one is known already.
+    /// Adds the byte offset in the file, unless a more precise one is already known.
     #[must_use]
     pub fn at_offset(mut self, offset: u64) -> Self {
         self.0.location.offset.get_or_insert(offset);
         self
     }
 
-    /// Adds the ordinal of the row group, unless known already.
+    /// Adds the ordinal of the row group, unless already known.
     #[must_use]
     pub fn in_row_group(mut self, row_group: usize) -> Self {
         self.0.location.row_group.get_or_insert(row_group);
         self
     }
 
-    /// Adds the column path, unless known already.
+    /// Adds the column path, unless already known.
     #[must_use]
     pub fn in_column(mut self, column: impl fmt::Display) -> Self {
         if self.0.location.column.is_none() {
@@ -318,7 +318,7 @@ impl Error {
         self
     }
 
-    /// Adds the ordinal of the page in its column chunk, unless known already.
+    /// Adds the ordinal of the page in its column chunk, unless already known.
     #[must_use]
     pub fn in_page(mut self, page: usize) -> Self {
         self.0.location.page.get_or_insert(page);
@@ -335,7 +335,8 @@ impl From<std::io::Error> for Error {
     }
 }
 
-/// An error of the caller's code, which becomes the [source](std::error::Error::source). An error of this type stays what it is.
+/// Converts an error of the caller's code, which becomes the [source](std::error::Error::source). An error of
+/// this type is returned unchanged.
 impl From<Box<dyn std::error::Error + Send + Sync>> for Error {
     #[cold]
     fn from(source: Box<dyn std::error::Error + Send + Sync>) -> Self {
@@ -350,7 +351,8 @@ impl From<Box<dyn std::error::Error + Send + Sync>> for Error {
 }
 
 impl fmt::Display for Error {
-    /// `corrupt file: page body ends early (column a.b, row group 0, page 3, offset 0x1f40)`
+    /// Formats the error:
+    /// `corrupt file: page body ends early (column a.b, row group 0, page 3, offset 0x1f40)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Inner {
             kind,

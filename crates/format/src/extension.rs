@@ -1,27 +1,27 @@
 //! Extensions of the footer (*Binary Protocol Extensions* in the specification).
 //!
 //! ```text
-//! 08 FF FF 01   long form header of field 32767, which is binary, as the specification shows it
-//! 08 FE FF 03   the same as Thrift writes it: ids are zigzag numbers
+//! 08 FF FF 01   long-form header of the binary field 32767, as shown in the specification
+//! 08 FE FF 03   the header as written by Thrift: ids are zigzag numbers
 //! ULEB128(M)    size of the extension
-//! M bytes       the extension; writers put a UUID at its end, by which readers know it
+//! M bytes       the extension; writers append a UUID, by which readers recognize it
 //! ```
 
 use std::fmt::Write as _;
 
-/// An extension of the footer: bytes in a form of the writer's own.
+/// An extension of the footer: bytes in a writer-defined format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FooterExtension<'a> {
     bytes: &'a [u8],
 }
 
 impl<'a> FooterExtension<'a> {
-    /// Id of the field that holds extensions.
+    /// The id of the field for extensions.
     pub const FIELD: i16 = 32767;
-    /// Id that Thrift reads in the bytes that the specification shows for the field.
+    /// The id that Thrift decodes from the header shown in the specification.
     const FIELD_WITHOUT_ZIGZAG: i16 = -16384;
 
-    /// Returns whether extensions are in the field with this id.
+    /// Returns true if a field with this id contains an extension.
     pub(crate) fn is_field(id: i16) -> bool {
         id == Self::FIELD || id == Self::FIELD_WITHOUT_ZIGZAG
     }
@@ -36,7 +36,7 @@ impl<'a> FooterExtension<'a> {
         self.bytes
     }
 
-    /// Returns the last 16 bytes as the text of a UUID; `None` if there are fewer.
+    /// Returns the last 16 bytes formatted as a UUID; `None` if there are fewer.
     #[must_use]
     pub fn uuid(&self) -> Option<String> {
         let bytes: &[u8; 16] = self.bytes.last_chunk()?;
@@ -45,7 +45,7 @@ impl<'a> FooterExtension<'a> {
             if [4, 6, 8, 10].contains(&at) {
                 text.push('-');
             }
-            // Writing to a string does not fail.
+            // Writing to a string never fails.
             write!(text, "{byte:02x}").ok()?;
         }
         Some(text)

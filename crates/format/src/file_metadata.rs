@@ -1,8 +1,8 @@
 //! The metadata of a whole file.
 //!
-//! A wide file has hundreds of thousands of column chunks, of which a query wants a few. So the
-//! footer is walked once: what there is once a file or once a row group is decoded, of each column
-//! chunk only the position is noted. A chunk is decoded when somebody asks for it.
+//! A wide file may have hundreds of thousands of column chunks, and a query needs only a few. Decoding a footer
+//! therefore takes one pass: metadata of the file and of row groups is decoded, but of each column chunk only
+//! the position is recorded. Column chunks are decoded on demand.
 
 use std::{
     fmt,
@@ -20,7 +20,7 @@ use crate::{
     thrift::{CompactReader, RawStruct, Templates, Value, Wire, count, required, thrift_struct},
 };
 
-/// The metadata of a file: `FileMetaData` in the specification, its column chunks still encoded.
+/// The metadata of a file: `FileMetaData` in the specification, with its column chunks still encoded.
 #[derive(Clone)]
 pub struct FileMetadata {
     bytes: Bytes,
@@ -28,9 +28,9 @@ pub struct FileMetadata {
     max_depth: usize,
     encoded_len: usize,
     version: i32,
-    /// Empty after [`FileMetadata::take_schema`], until it is asked for again.
+    /// Empty after [`FileMetadata::take_schema`], until the schema is needed again.
     schema: OnceLock<Vec<SchemaElement>>,
-    /// Where `schema` starts in `bytes`.
+    /// The position of `schema` in `bytes`.
     schema_position: usize,
     num_rows: i64,
     key_value_metadata: Vec<KeyValue>,
@@ -40,15 +40,15 @@ pub struct FileMetadata {
     footer_signing_key_metadata: Option<Range<usize>>,
     extension: Option<Range<usize>>,
     row_groups: Vec<IndexedRowGroup>,
-    /// Where each column chunk starts in `bytes`, one row group after the other.
+    /// The position of each column chunk in `bytes`, one row group after another.
     column_chunks: Vec<u32>,
-    /// What decrypts the file, if it is encrypted.
+    /// The decryption of the file, if it is encrypted.
     decryption: Option<Arc<dyn FileDecryption>>,
-    /// Whether every row group says which one it is.
+    /// True if every row group has an ordinal.
     has_ordinals: bool,
 }
 
-/// A row group and which of the positions are its column chunks'.
+/// A row group, and the indices of its column chunks in `column_chunks`.
 #[derive(Debug, Clone)]
 struct IndexedRowGroup {
     header: RowGroupHeader,
@@ -56,13 +56,13 @@ struct IndexedRowGroup {
 }
 
 impl FileMetadata {
-    /// Decodes the metadata at the start of `bytes`, which lies at `base_offset` in the file; the
-    /// offset is only used to say where errors are. `bytes` stay alive as long as this does.
+    /// Decodes the metadata at the start of `bytes`, located at `base_offset` in the file. The offset is only
+    /// used in errors. The metadata keeps `bytes` alive.
     ///
-    /// Bytes behind the metadata are not looked at: a signed footer has its signature there.
+    /// Bytes after the metadata are ignored: the signature of a signed footer is there.
     ///
-    /// **Errors**: corrupt if it breaks the protocol, or misses a required field other than those
-    /// of column chunks; unsupported if a physical type or a repetition is not known.
+    /// **Errors**: corrupt if the bytes break the protocol or lack a required field, except those of column
+    /// chunks; unsupported if a physical type or a repetition is unknown.
     ///
     /// **Limits**: `footer_bytes`, `schema_nodes`, `row_groups`, `schema_depth`.
     pub fn decode(bytes: Bytes, base_offset: u64, limits: &Limits) -> Result<Self> {
@@ -79,7 +79,7 @@ impl FileMetadata {
         })
     }
 
-    /// The same metadata, with what decrypts the column chunks.
+    /// Returns the metadata with an object that decrypts column chunks.
     #[must_use]
     pub fn with_decryption(self, decryption: Option<Arc<dyn FileDecryption>>) -> Self {
         let has_ordinals = self.row_groups.iter().all(|it| it.header.ordinal.is_some());
@@ -90,28 +90,28 @@ impl FileMetadata {
         }
     }
 
-    /// What decrypts the column chunks, if the file is encrypted and there are keys.
+    /// Returns the object that decrypts column chunks, if the file is encrypted and there are keys.
     #[must_use]
     pub fn decryption(&self) -> Option<&Arc<dyn FileDecryption>> {
         self.decryption.as_ref()
     }
 
-    /// Version of the format: 1 or 2, which says nothing about what is in the file.
+    /// Returns the version of the format: 1 or 2. It does not identify the features used in the file.
     #[must_use]
     pub fn version(&self) -> i32 {
         self.version
     }
 
-    /// The nodes of the schema tree, depth first, the root in front.
+    /// Returns the nodes of the schema tree in depth-first order, root first.
     #[must_use]
     pub fn schema(&self) -> &[SchemaElement] {
-        // What was decoded before can be decoded again.
+        // Decoded successfully before, so it can be decoded again.
         let decode = || read_schema(&mut self.reader_at(self.schema_position), Wire::List);
         self.schema.get_or_init(|| decode().unwrap_or_default())
     }
 
-    /// The nodes of the schema tree, for who wants to own them. There may be many, so they are not
-    /// kept twice: [`Self::schema`] decodes them again when it is asked for them.
+    /// Returns the owned nodes of the schema tree. To avoid keeping two copies of a large schema,
+    /// [`Self::schema`] decodes them again when needed.
     #[must_use]
     pub fn take_schema(&mut self) -> Vec<SchemaElement> {
         match self.schema.take() {
@@ -120,7 +120,7 @@ impl FileMetadata {
         }
     }
 
-    /// The same metadata in memory of its own: what was read with it is not kept.
+    /// Returns the metadata in separate memory, so that it does not keep other bytes of the file alive.
     #[must_use]
     pub fn detached(self) -> Self {
         Self {
@@ -129,8 +129,8 @@ impl FileMetadata {
         }
     }
 
-    /// Bytes of the heap that the metadata takes, if nobody shares its memory, as where it is
-    /// [detached](Self::detached). What decrypts the file is not counted.
+    /// Returns the number of heap bytes used by the metadata. Assumes that its memory is not shared, for
+    /// example because it is [detached](Self::detached). The object that decrypts the file is not counted.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let schema = self.schema.get();
@@ -162,45 +162,46 @@ impl FileMetadata {
             + self.column_chunks.capacity() * size_of::<u32>()
     }
 
-    /// Rows in the file, not negative, as the footer says in one number. Some writers leave it at 0;
-    /// readers go by [`Self::num_rows_of_row_groups`].
+    /// Returns the number of rows in the file according to the footer, not negative. Some writers leave it at
+    /// 0, so readers use [`Self::num_rows_of_row_groups`].
     #[must_use]
     pub fn num_rows(&self) -> i64 {
         self.num_rows
     }
 
-    /// Rows of all row groups together: as many as a reader of the whole file gives.
+    /// Returns the total number of rows in all row groups. A reader of the whole file returns this number of
+    /// rows.
     #[must_use]
     pub fn num_rows_of_row_groups(&self) -> u64 {
         let rows = self.row_groups.iter().map(|it| it.header.num_rows);
         rows.fold(0, |sum, rows| sum.saturating_add(rows.unsigned_abs()))
     }
 
-    /// What the writer adds; empty when absent.
+    /// Returns the key-value pairs added by the writer; empty if absent.
     #[must_use]
     pub fn key_value_metadata(&self) -> &[KeyValue] {
         &self.key_value_metadata
     }
 
-    /// Which program wrote the file.
+    /// Returns the name of the program that wrote the file.
     #[must_use]
     pub fn created_by(&self) -> Option<&str> {
         self.created_by.as_deref()
     }
 
-    /// The order of each leaf's bounds. When absent, `min_value` and `max_value` are of no use.
+    /// Returns the order of each leaf's bounds. If absent, `min_value` and `max_value` cannot be used.
     #[must_use]
     pub fn column_orders(&self) -> Option<&[ColumnOrder]> {
         self.column_orders.as_deref()
     }
 
-    /// `EncryptionAlgorithm` as a thrift struct, of an encrypted file with a plaintext footer.
+    /// Returns `EncryptionAlgorithm` as a Thrift struct, for an encrypted file with a plaintext footer.
     #[must_use]
     pub fn encryption_algorithm(&self) -> Option<&[u8]> {
         self.bytes.get(self.encryption_algorithm.clone()?)
     }
 
-    /// What finds the key that the footer is signed with.
+    /// Returns the metadata of the key that signs the footer.
     #[must_use]
     pub fn footer_signing_key_metadata(&self) -> Option<&[u8]> {
         self.bytes.get(self.footer_signing_key_metadata.clone()?)
@@ -213,19 +214,19 @@ impl FileMetadata {
         bytes.map(FooterExtension::new)
     }
 
-    /// Bytes that the metadata takes; a signature follows them, if there is one.
+    /// Returns the number of bytes of the encoded metadata. A signature may follow them.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
         self.encoded_len
     }
 
-    /// Number of row groups.
+    /// Returns the number of row groups.
     #[must_use]
     pub fn num_row_groups(&self) -> usize {
         self.row_groups.len()
     }
 
-    /// Number of column chunks in a row group; 0 if there is no such row group.
+    /// Returns the number of column chunks in a row group; 0 if there is no such row group.
     #[must_use]
     pub fn num_columns(&self, row_group: usize) -> usize {
         self.row_groups
@@ -233,17 +234,16 @@ impl FileMetadata {
             .map_or(0, |row_group| row_group.chunks.len())
     }
 
-    /// A row group without its column chunks; this costs nothing.
+    /// Returns a row group without its column chunks. Decodes nothing.
     ///
     /// **Errors**: argument if there is no such row group.
     pub fn row_group_header(&self, row_group: usize) -> Result<&RowGroupHeader> {
         self.indexed(row_group).map(|indexed| &indexed.header)
     }
 
-    /// A row group with all its column chunks decoded.
+    /// Decodes a row group with all its column chunks.
     ///
-    /// **Errors**: argument if there is no such row group; those of
-    /// [`column_chunk`](Self::column_chunk).
+    /// **Errors**: argument if there is no such row group; also see [`column_chunk`](Self::column_chunk).
     pub fn row_group(&self, row_group: usize) -> Result<RowGroup> {
         let header = self.row_group_header(row_group)?.clone();
         let columns = (0..self.num_columns(row_group))
@@ -260,20 +260,21 @@ impl FileMetadata {
         })
     }
 
-    /// Decodes the column chunk of one leaf in one row group. Where its metadata is encrypted and there is a
-    /// key for it, its `meta_data` is what was decrypted.
+    /// Decodes the column chunk of a leaf in a row group. If its metadata is encrypted and its key is
+    /// available, `meta_data` contains the decrypted metadata.
     ///
-    /// **Errors**: argument if there is none; corrupt or unsupported, with row group and offset, if
-    /// it is not as it should be; key if its metadata is not authentic.
+    /// **Errors**: argument if there is no such column chunk; corrupt or unsupported, with row group and
+    /// offset, if it is invalid; key if its metadata is not authentic.
     pub fn column_chunk(&self, row_group: usize, leaf: usize) -> Result<ColumnChunk> {
         let mut chunk = self.decode_chunk(row_group, leaf)?;
         self.decrypt_chunk(row_group, leaf, &mut chunk)?;
         Ok(chunk)
     }
 
-    /// The ordinal of a row group as its modules have it: what it says of itself where all of them do.
+    /// Returns the ordinal of a row group as used in its modules. This is its own ordinal, if all row groups
+    /// have one.
     ///
-    /// **Errors**: corrupt if it is negative.
+    /// **Errors**: corrupt if the ordinal is negative.
     pub(crate) fn ordinal_of(&self, row_group: usize) -> Result<usize> {
         let said = self.row_group_header(row_group)?.ordinal;
         let said = said.filter(|_| self.has_ordinals);
@@ -284,7 +285,7 @@ impl FileMetadata {
         })
     }
 
-    /// Limits for metadata that was a module of its own.
+    /// Returns the limits for metadata stored as a separate module.
     pub(crate) fn limits_of_metadata(&self) -> Limits {
         Limits {
             schema_depth: self.max_depth,
@@ -297,7 +298,7 @@ impl FileMetadata {
             .map_err(|error| error.in_row_group(row_group))
     }
 
-    /// What reads a column chunk, at its start.
+    /// Returns a reader at the start of a column chunk.
     pub(crate) fn chunk_reader(&self, row_group: usize, leaf: usize) -> Result<CompactReader<'_>> {
         let chunks = self.indexed(row_group)?.chunks.clone();
         let position = self.column_chunks.get(chunks).unwrap_or_default().get(leaf);
@@ -328,7 +329,7 @@ impl FileMetadata {
 }
 
 impl fmt::Debug for FileMetadata {
-    /// What there is once a file; row groups and columns are counted only.
+    /// Formats the metadata of the file, with only the numbers of row groups and column chunks.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FileMetadata")
             .field("version", &self.version)
@@ -341,14 +342,14 @@ impl fmt::Debug for FileMetadata {
     }
 }
 
-/// Passes over a binary value, and returns its place.
+/// Skips a binary value. Returns its position.
 fn binary(reader: &mut CompactReader<'_>) -> Result<Range<usize>> {
     let length = reader.binary()?.len();
     let end = reader.position();
     Ok(end.saturating_sub(length)..end)
 }
 
-/// What the walk over the footer has seen.
+/// The fields found so far in the pass over the footer.
 #[derive(Default)]
 struct Scan {
     version: Option<i32>,
@@ -357,7 +358,7 @@ struct Scan {
     num_rows: Option<i64>,
     row_groups: Option<Vec<IndexedRowGroup>>,
     column_chunks: Vec<u32>,
-    /// Of the column chunks so far.
+    /// The templates of the column chunks so far.
     templates: Templates,
     key_value_metadata: Vec<KeyValue>,
     created_by: Option<String>,
@@ -368,7 +369,7 @@ struct Scan {
 }
 
 impl Scan {
-    /// Walks over the footer. Bytes, offset and depth of the result are for the caller to fill in.
+    /// Scans the footer. The caller must set the bytes, offset and depth of the result.
     fn run(mut self, bytes: &[u8], base_offset: u64, limits: &Limits) -> Result<FileMetadata> {
         let reader =
             &mut CompactReader::new(bytes, limits.schema_depth).with_base_offset(base_offset);
@@ -446,7 +447,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Decodes a row group but for the column chunks, whose positions are noted.
+    /// Decodes a row group, recording only the positions of its column chunks.
     fn row_group(&mut self, reader: &mut CompactReader<'_>, wire: Wire) -> Result<IndexedRowGroup> {
         reader.expect(wire, Wire::Struct)?;
         let mut chunks = None;
@@ -489,7 +490,7 @@ impl Scan {
         reader.expect(wire, Wire::Struct)?;
         let first = self.column_chunks.len();
         for _ in 0..size {
-            // Fits: the whole footer is not longer than a u32 says.
+            // The cast is lossless: the footer's length fits in a u32.
             self.column_chunks.push(reader.position() as u32);
             reader.skip_struct_like(&mut self.templates)?;
         }
@@ -512,26 +513,26 @@ fn schema(
 }
 
 thrift_struct! {
-    /// `FileMetaData` with everything in it, for writing.
+    /// `FileMetaData` with all its fields, for writing.
     #[derive(Debug, Clone, PartialEq)]
     pub struct FileMetadataParts {
-        /// Version of the format.
+        /// The version of the format.
         1: required version: i32,
-        /// The nodes of the schema tree, depth first, the root in front.
+        /// The nodes of the schema tree in depth-first order, root first.
         2: required schema: Vec<SchemaElement>,
-        /// Rows in the file, not negative.
+        /// The number of rows in the file, not negative.
         3: count num_rows: i64,
         /// The row groups.
         4: required row_groups: Vec<RowGroup>,
-        /// What the writer adds.
+        /// Key-value pairs added by the writer.
         5: optional key_value_metadata: Vec<KeyValue>,
-        /// Which program wrote the file.
+        /// The name of the program that wrote the file.
         6: optional created_by: String,
         /// The order of each leaf's bounds.
         7: optional column_orders: Vec<ColumnOrder>,
-        /// `EncryptionAlgorithm`, of an encrypted file with a plaintext footer.
+        /// `EncryptionAlgorithm`, for an encrypted file with a plaintext footer.
         8: optional encryption_algorithm: RawStruct,
-        /// What finds the key that the footer is signed with.
+        /// The metadata of the key that signs the footer.
         9: optional footer_signing_key_metadata: Vec<u8>,
     }
 }

@@ -8,28 +8,28 @@
 
 use crate::{Error, Result};
 
-/// What a file starts and ends with.
+/// The first and last bytes of a file.
 pub const MAGIC: [u8; 4] = *b"PAR1";
 
-/// What a file with an encrypted footer starts and ends with.
+/// The first and last bytes of a file with an encrypted footer.
 pub const MAGIC_ENCRYPTED: [u8; 4] = *b"PARE";
 
-/// Bytes behind the metadata: its length and the magic.
+/// The number of bytes after the metadata: its length and the magic.
 pub const FOOTER_TAIL_BYTES: usize = 8;
 
 /// The last eight bytes of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tail {
-    /// Bytes of the metadata in front of the tail; with a signed footer, the signature included.
+    /// The number of bytes of the metadata before the tail, including the signature of a signed footer.
     pub metadata_length: u32,
-    /// Whether the metadata is encrypted.
+    /// True if the metadata is encrypted.
     pub encrypted: bool,
 }
 
 impl Tail {
     /// Decodes the last eight bytes of a file.
     ///
-    /// **Errors**: corrupt if they do not end in one of the two magics.
+    /// **Errors**: corrupt if they do not end with one of the two magics.
     pub fn decode(bytes: &[u8; FOOTER_TAIL_BYTES]) -> Result<Self> {
         let [a, b, c, d, magic @ ..] = *bytes;
         let encrypted = match magic {
@@ -48,7 +48,7 @@ impl Tail {
         })
     }
 
-    /// The eight bytes.
+    /// Encodes the eight bytes.
     #[must_use]
     pub fn encode(self) -> [u8; FOOTER_TAIL_BYTES] {
         let [a, b, c, d] = self.metadata_length.to_le_bytes();

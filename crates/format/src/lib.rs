@@ -1,6 +1,6 @@
-//! The Parquet format as Rust types: what `parquet.thrift` defines, read and written.
+//! The Parquet format as Rust types: reads and writes the structures defined in `parquet.thrift`.
 //!
-//! This crate knows the bytes of a file's metadata and nothing else: no Arrow, no I/O, no data.
+//! This crate handles only the bytes of a file's metadata: no Arrow, no I/O, no data.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

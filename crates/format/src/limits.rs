@@ -1,10 +1,10 @@
-//! What a file may ask of its reader.
+//! Limits on the resources that a file may use.
 //!
-//! A Parquet file names sizes and counts long before it proves them. Each number that leads to an
-//! allocation, a loop or a recursion is compared with one of these limits first, so that memory and
-//! time are bounded by the bytes that are really there or by a number the caller chose.
+//! A Parquet file claims sizes and counts long before its bytes confirm them. Each number that leads to an
+//! allocation, a loop or a recursion is compared with one of these limits first. Memory and time are therefore
+//! bounded by the bytes present in the file, or by a number that the caller chose.
 
-/// Upper bounds on what a file may ask for; every one can be raised or lowered.
+/// Upper bounds on the resources that a file may use. You can raise or lower each one.
 ///
 /// ```
 /// use herringbone_format::Limits;
@@ -15,39 +15,39 @@
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Bytes of the footer metadata.
+    /// Bytes in the footer metadata.
     pub footer_bytes: u64,
-    /// Depth of the schema tree, and of any nested thrift value.
+    /// Depth of the schema tree, and of any nested Thrift value.
     pub schema_depth: usize,
-    /// Nodes of the schema tree.
+    /// Nodes in the schema tree.
     pub schema_nodes: usize,
-    /// Row groups of one file.
+    /// Row groups in a file.
     pub row_groups: usize,
-    /// Bytes of one page header.
+    /// Bytes in a page header.
     pub page_header_bytes: usize,
-    /// Bytes of one page, compressed or not.
+    /// Bytes in a page, compressed or not.
     pub page_bytes: usize,
-    /// Decompressed bytes for each compressed byte of all pages of a column chunk together, beyond what
-    /// their values account for, and as many bytes as one page may have: `memory_bytes` or `page_bytes`,
-    /// whichever is less.
+    /// Decompressed bytes per compressed byte, for all pages of a column chunk in total. Does not count the
+    /// bytes that their values account for, and a base allowance of one page: the smaller of `memory_bytes` and
+    /// `page_bytes`.
     pub decompression_ratio: usize,
-    /// Levels of one page, nulls included.
+    /// Levels in a page, including nulls.
     pub page_values: usize,
-    /// Entries of one dictionary page.
+    /// Entries in a dictionary page.
     pub dictionary_values: usize,
-    /// Bytes of one column or offset index.
+    /// Bytes in a column index or offset index.
     pub page_index_bytes: usize,
-    /// Bytes of one bloom filter.
+    /// Bytes in a bloom filter.
     pub bloom_filter_bytes: usize,
-    /// Bytes of one column of one record batch.
+    /// Bytes in a column of a record batch.
     pub batch_column_bytes: usize,
-    /// Bytes of the column chunks of a read for each byte of the file: more than one only where
-    /// column chunks share bytes.
+    /// Bytes in the column chunks of a read per byte of the file. More than one is possible only if column
+    /// chunks share bytes.
     pub overlap_ratio: usize,
-    /// Bytes that one read holds at a time, all of its columns together: bytes read ahead, pages,
-    /// dictionaries, and arrays up to when their batch is given out. Each column holds a page: where a
-    /// file of a thousand columns or more has larger ones than its share, raise this to a tenth more
-    /// than a page of each, or read some of the columns at a time.
+    /// Bytes that a read uses at a time, for all its columns: bytes read ahead, pages, dictionaries, and arrays
+    /// until their batch is emitted. Each column buffers a page. If a file with a thousand or more columns has
+    /// pages larger than their share, raise this limit to 1.1 times the size of one page per column, or read
+    /// fewer columns at a time.
     pub memory_bytes: u64,
 }
 

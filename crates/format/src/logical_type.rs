@@ -1,14 +1,14 @@
-//! What the values of a column mean, and in which order its bounds are.
+//! The logical types of columns, and the orders of their bounds.
 //!
-//! `LogicalType`, `TimeUnit` and `ColumnOrder` are unions in `parquet.thrift`: the id of the one
-//! field that is set says which variant it is. By the specification a reader that does not know an
-//! annotation reads the physical values and ignores bounds, so an id that is not known is kept.
+//! `LogicalType`, `TimeUnit` and `ColumnOrder` are unions in `parquet.thrift`: the id of the only set field
+//! determines the variant. According to the specification, a reader that does not know an annotation reads the
+//! physical values and ignores bounds. Therefore unknown ids are retained.
 
 use std::fmt;
 
 use crate::EdgeInterpolationAlgorithm;
 
-/// What the values mean; supersedes [`ConvertedType`](crate::ConvertedType).
+/// The meaning of values; supersedes [`ConvertedType`](crate::ConvertedType).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LogicalType {
@@ -18,29 +18,29 @@ pub enum LogicalType {
     Map,
     /// A group with one repeated field: LogicalTypes, "Lists".
     List,
-    /// A string out of a fixed set: LogicalTypes, "ENUM".
+    /// A string from a fixed set: LogicalTypes, "ENUM".
     Enum,
     /// The value times 10<sup>-scale</sup>: LogicalTypes, "DECIMAL".
     Decimal {
-        /// Digits right of the decimal point.
+        /// The number of digits after the decimal point.
         scale: i32,
-        /// Digits in all.
+        /// The total number of digits.
         precision: i32,
     },
     /// Days since 1970-01-01: LogicalTypes, "DATE".
     Date,
     /// Time of day since midnight: LogicalTypes, "TIME".
     Time {
-        /// Whether midnight is that of UTC, or that of an unknown zone.
+        /// True if the time is in UTC, false if its time zone is unknown.
         is_adjusted_to_utc: bool,
-        /// What is counted.
+        /// The unit of the value.
         unit: TimeUnit,
     },
     /// Time since 1970-01-01 00:00:00: LogicalTypes, "TIMESTAMP".
     Timestamp {
-        /// Whether the value is an instant, or what a clock on the wall shows.
+        /// True if the value is an instant, false if it is a local date and time.
         is_adjusted_to_utc: bool,
-        /// What is counted.
+        /// The unit of the value.
         unit: TimeUnit,
     },
     /// An integer narrower than its physical type, or unsigned: LogicalTypes, "Signed Integers" and "Unsigned
@@ -48,10 +48,10 @@ pub enum LogicalType {
     Integer {
         /// 8, 16, 32 or 64 in a valid file.
         bit_width: i8,
-        /// Whether it is signed.
+        /// True if the integer is signed.
         is_signed: bool,
     },
-    /// Nothing but nulls; the physical type is a guess: LogicalTypes, "UNKNOWN (always null)".
+    /// Only nulls; the physical type is arbitrary: LogicalTypes, "UNKNOWN (always null)".
     Unknown,
     /// A JSON document in UTF-8: LogicalTypes, "JSON".
     Json,
@@ -63,35 +63,35 @@ pub enum LogicalType {
     Float16,
     /// A group of metadata and value (and `typed_value` when shredded): LogicalTypes, "VARIANT".
     Variant {
-        /// The version of the encoding; 1 when absent.
+        /// The version of the encoding; 1 if absent.
         specification_version: Option<i8>,
     },
     /// Well-known binary with straight edges in the plane of its coordinates: LogicalTypes, "GEOMETRY".
     Geometry {
-        /// The coordinate reference system; longitude and latitude when absent.
+        /// The coordinate reference system; longitude and latitude if absent.
         crs: Option<String>,
     },
     /// Well-known binary with edges on a globe: LogicalTypes, "GEOGRAPHY".
     Geography {
-        /// The coordinate reference system; longitude and latitude when absent.
+        /// The coordinate reference system; longitude and latitude if absent.
         crs: Option<String>,
-        /// How edges run; on a sphere when absent.
+        /// The algorithm for edges; on a sphere if absent.
         algorithm: Option<EdgeInterpolationAlgorithm>,
     },
-    /// A group that refers to, or holds, a file: LogicalTypes, "FILE".
+    /// A group that references or contains a file: LogicalTypes, "FILE".
     File,
-    /// An annotation that this version does not know, or one in a form that it does not know.
+    /// An annotation unknown to this version, or in an unknown form.
     Unrecognized {
-        /// The id of the union field; 0 when none was set.
+        /// The id of the union field; 0 if no field was set.
         field_id: i16,
-        /// The struct of the field in the compact protocol, final zero included; none where it has
-        /// another type. It is written as it was read.
+        /// The struct of the field in the compact protocol, including the final zero byte; empty if the field
+        /// has another type. It is written as it was read.
         parameters: Vec<u8>,
     },
 }
 
 impl LogicalType {
-    /// Bytes of the heap that the annotation takes.
+    /// Returns the number of heap bytes used by the annotation.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         match self {
@@ -103,7 +103,7 @@ impl LogicalType {
         }
     }
 
-    /// One of each that is known. Hidden: tests of the tables over logical types go through them.
+    /// Returns one value of each known type. Hidden: used by tests of tables over logical types.
     #[doc(hidden)]
     #[must_use]
     pub fn one_of_each() -> Vec<Self> {
@@ -150,7 +150,7 @@ impl LogicalType {
 }
 
 impl fmt::Display for LogicalType {
-    /// `TIMESTAMP(isAdjustedToUTC=true, unit=MICROS)`: the names of the specification.
+    /// Formats with the names of the specification: `TIMESTAMP(isAdjustedToUTC=true, unit=MICROS)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::String => f.write_str("STRING"),
@@ -205,7 +205,7 @@ impl fmt::Display for LogicalType {
     }
 }
 
-/// `(a=1, b=2)` of those that are there; nothing when none is.
+/// Formats the present arguments as `(a=1, b=2)`; empty if all are absent.
 fn arguments(f: &mut fmt::Formatter<'_>, parts: &[(&str, Option<&str>)]) -> fmt::Result {
     let mut open = "(";
     for (name, value) in parts {
@@ -217,7 +217,7 @@ fn arguments(f: &mut fmt::Formatter<'_>, parts: &[(&str, Option<&str>)]) -> fmt:
     f.write_str(if open == "(" { "" } else { ")" })
 }
 
-/// What a TIME or TIMESTAMP counts.
+/// The unit of a TIME or TIMESTAMP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum TimeUnit {
     /// 10<sup>-3</sup> seconds.
@@ -229,7 +229,7 @@ pub enum TimeUnit {
 }
 
 impl fmt::Display for TimeUnit {
-    /// The name in the specification.
+    /// Formats the name in the specification.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Millis => "MILLIS",
@@ -239,22 +239,22 @@ impl fmt::Display for TimeUnit {
     }
 }
 
-/// The order that a column's `min_value` and `max_value` are bounds in.
+/// The order in which `min_value` and `max_value` are the bounds of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ColumnOrder {
-    /// The order of the logical type, or else of the physical type.
+    /// The order of the logical type, or of the physical type if the logical type has none.
     TypeDefined,
-    /// The total order of IEEE 754, with NaNs counted.
+    /// The total order of IEEE 754, including NaNs.
     Ieee754Total,
-    /// INT96 by day, then by nanosecond of the day.
+    /// INT96 timestamps by day, then by nanosecond of the day.
     Int96Timestamp,
-    /// An order that this version does not know: the bounds are of no use. 0 when none was set.
+    /// An order unknown to this version: the bounds cannot be used. 0 if no field was set.
     Unknown(i16),
 }
 
 impl fmt::Display for ColumnOrder {
-    /// The name in the specification.
+    /// Formats the name in the specification.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TypeDefined => f.pad("TYPE_ORDER"),

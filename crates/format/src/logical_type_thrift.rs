@@ -1,4 +1,4 @@
-//! How the unions of `logical_type` lie in the file.
+//! The Thrift encoding of the unions in `logical_type`.
 
 use crate::{
     ColumnOrder, EdgeInterpolationAlgorithm, LogicalType, Result, TimeUnit,
@@ -9,7 +9,7 @@ use crate::{
 };
 
 thrift_struct! {
-    /// Of every variant that says all by its id.
+    /// The struct of each variant without parameters.
     pub(crate) struct Empty {}
 }
 
@@ -21,7 +21,7 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// Of both TIME and TIMESTAMP.
+    /// The struct of TIME and of TIMESTAMP.
     struct TimeType {
         1: required is_adjusted_to_utc: bool,
         2: required unit: UnitId,
@@ -42,7 +42,7 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// Of both GEOMETRY, which has no algorithm, and GEOGRAPHY.
+    /// The struct of GEOMETRY, which has no algorithm, and of GEOGRAPHY.
     struct GeospatialType {
         1: optional crs: String,
         2: optional algorithm: EdgeInterpolationAlgorithm,
@@ -85,7 +85,7 @@ impl Value for UnitId {
     }
 }
 
-/// The id of the field that a union sets, for unions that say no more; 0 for none.
+/// Returns the id of the set field, for unions whose fields have no parameters; 0 if no field is set.
 pub(crate) fn read_id(reader: &mut CompactReader<'_>, wire: Wire) -> Result<i16> {
     let id = read_union(reader, wire, |reader, field| {
         reader.skip(field.wire)?;
@@ -185,7 +185,7 @@ impl Value for LogicalType {
     }
 }
 
-/// TIME is field 7, TIMESTAMP 8; with an unknown unit neither is understood.
+/// Returns TIME for field 7, and TIMESTAMP for field 8; `None` if the unit is unknown.
 fn time(it: &TimeType, field_id: i16) -> Option<LogicalType> {
     let is_adjusted_to_utc = it.is_adjusted_to_utc;
     let unit = it.unit.unit()?;
@@ -201,7 +201,7 @@ fn time(it: &TimeType, field_id: i16) -> Option<LogicalType> {
     })
 }
 
-/// A variant that is not understood, with all that it says.
+/// Returns an unrecognized variant with all its parameters.
 fn unrecognized(reader: &mut CompactReader<'_>, field: Field) -> Result<LogicalType> {
     let parameters = match field.wire {
         Wire::Struct => reader.raw_struct()?.to_vec(),
@@ -230,7 +230,7 @@ fn without_parameters(field_id: i16) -> Option<LogicalType> {
     })
 }
 
-/// The id of the union field.
+/// Returns the id of the union field.
 fn id(logical_type: &LogicalType) -> i16 {
     match logical_type {
         LogicalType::String => 1,
@@ -288,14 +288,14 @@ mod tests {
         LogicalType::read(&mut reader, Wire::Struct)
     }
 
-    /// Whether this id is read as something. Without its parameters it may be an error, too.
+    /// Returns true if this id is recognized. Without its parameters, reading it may also fail.
     fn is_known(id: i16) -> bool {
         let mut writer = CompactWriter::new();
         write_union(&mut writer, id, &Empty {});
         !matches!(read(&writer.finish()), Ok(LogicalType::Unrecognized { .. }))
     }
 
-    /// `parquet.thrift` gives out the ids 1 to 19 without 9.
+    /// `parquet.thrift` assigns the ids 1 to 19, except 9.
     #[test]
     fn each_that_is_read_is_among_one_of_each_and_comes_back() {
         let each = LogicalType::one_of_each();

@@ -1,11 +1,11 @@
-//! The header in front of every page.
+//! The header before every page.
 //!
 //! ```text
-//! column chunk   [page header, page body]*
+//! column chunk [page header, page body]*
 //! ```
 //!
-//! A header does not say how long it is. Who does not have the whole chunk in memory decodes a
-//! prefix, and asks for more bytes when that ends too early.
+//! A header does not contain its own length. A reader without the whole chunk in memory decodes a prefix, and
+//! reads more bytes if the prefix ends too early.
 
 use crate::{
     Encoding, Limits, PageType, Result, Statistics,
@@ -19,40 +19,40 @@ use crate::{
 const LIMIT: &str = "page_header_bytes";
 
 thrift_struct! {
-    /// The header of a page. One of the four particular headers belongs to its type, which is not
-    /// checked here.
+    /// The header of a page. One of the four type-specific headers belongs to its type; this is not checked
+    /// here.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct PageHeader {
-        /// What the page holds.
+        /// The type of the page.
         1: required type_: PageType,
-        /// Bytes of the body after decompression, not negative.
+        /// The size of the body after decompression in bytes, not negative.
         2: count uncompressed_page_size: i32,
-        /// Bytes of the body in the file, not negative.
+        /// The size of the body in the file in bytes, not negative.
         3: count compressed_page_size: i32,
-        /// CRC-32 of the body as it lies in the file.
+        /// The CRC-32 of the body as stored in the file.
         4: optional crc: i32,
-        /// Of a data page version 1.
+        /// The header of a data page version 1.
         5: optional data_page_header: DataPageHeader,
-        /// Of an index page.
+        /// The header of an index page.
         6: optional index_page_header: IndexPageHeader,
-        /// Of a dictionary page.
+        /// The header of a dictionary page.
         7: optional dictionary_page_header: DictionaryPageHeader,
-        /// Of a data page version 2.
+        /// The header of a data page version 2.
         8: optional data_page_header_v2: DataPageHeaderV2,
     }
 }
 
 thrift_struct! {
-    /// The particular header of a data page version 1.
+    /// The type-specific header of a data page version 1.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct DataPageHeader {
-        /// Values, nulls included, not negative.
+        /// The number of values including nulls, not negative.
         1: count num_values: i32,
-        /// Of the values.
+        /// The encoding of the values.
         2: required encoding: Encoding,
-        /// Of the definition levels.
+        /// The encoding of the definition levels.
         3: required definition_level_encoding: Encoding,
-        /// Of the repetition levels.
+        /// The encoding of the repetition levels.
         4: required repetition_level_encoding: Encoding,
         /// Bounds and counts of the page.
         5: optional statistics: PageStatistics,
@@ -60,54 +60,54 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The particular header of an index page: nothing.
+    /// The type-specific header of an index page, which has no fields.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct IndexPageHeader {}
 }
 
 thrift_struct! {
-    /// The particular header of a dictionary page.
+    /// The type-specific header of a dictionary page.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct DictionaryPageHeader {
-        /// Entries, not negative.
+        /// The number of entries, not negative.
         1: count num_values: i32,
-        /// Of the entries: PLAIN under one of its two names.
+        /// The encoding of the entries: PLAIN, or its older name PLAIN_DICTIONARY.
         2: required encoding: Encoding,
-        /// Whether the entries ascend.
+        /// True if the entries are in ascending order.
         3: optional is_sorted: bool,
     }
 }
 
 thrift_struct! {
-    /// The particular header of a data page version 2. Levels come first in the body, never
-    /// compressed, and without lengths of their own.
+    /// The type-specific header of a data page version 2. Its levels precede the values in the body. They are
+    /// never compressed, and have no length prefixes.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct DataPageHeaderV2 {
-        /// Values, nulls included, not negative.
+        /// The number of values including nulls, not negative.
         1: count num_values: i32,
-        /// Nulls, not negative.
+        /// The number of nulls, not negative.
         2: count num_nulls: i32,
-        /// Rows, not negative; a page starts with a new row.
+        /// The number of rows, not negative. A page starts with a new row.
         3: count num_rows: i32,
-        /// Of the values.
+        /// The encoding of the values.
         4: required encoding: Encoding,
-        /// Bytes of the definition levels, not negative.
+        /// The size of the definition levels in bytes, not negative.
         5: count definition_levels_byte_length: i32,
-        /// Bytes of the repetition levels, not negative.
+        /// The size of the repetition levels in bytes, not negative.
         6: count repetition_levels_byte_length: i32,
-        /// Whether the values are compressed; true when absent.
+        /// True if the values are compressed; true if absent.
         7: or_true is_compressed: bool,
         /// Bounds and counts of the page.
         8: optional statistics: PageStatistics,
     }
 }
 
-/// Bounds and counts of a page: bytes of its header, until they are asked for.
+/// The bounds and counts of a page, kept as bytes until they are decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageStatistics(Box<[u8]>);
 
 impl PageStatistics {
-    /// What they say.
+    /// Decodes the statistics.
     ///
     /// **Errors**: corrupt if the bytes break the protocol.
     pub fn decode(&self, limits: &Limits) -> Result<Statistics> {
@@ -138,7 +138,7 @@ impl Value for PageStatistics {
 }
 
 impl PageHeader {
-    /// Bounds and counts of the page, undecoded.
+    /// Returns the bounds and counts of the page, still encoded.
     #[must_use]
     pub fn statistics(&self) -> Option<&PageStatistics> {
         match self.type_ {
@@ -148,8 +148,8 @@ impl PageHeader {
         }
     }
 
-    /// Values that the page declares: entries of a dictionary, or levels of a data page. None where the header
-    /// of its type is missing, or the page carries no values.
+    /// Returns the declared number of entries of a dictionary page, or of levels of a data page. Returns `None`
+    /// if the header of its type is missing, or the page does not carry values.
     #[must_use]
     pub fn num_values(&self) -> Option<i32> {
         match self.type_ {
@@ -160,7 +160,8 @@ impl PageHeader {
         }
     }
 
-    /// The encoding of the values. None where the header of its type is missing, or the page carries no values.
+    /// Returns the encoding of the values; `None` if the header of its type is missing, or the page does not
+    /// carry values.
     #[must_use]
     pub fn encoding(&self) -> Option<Encoding> {
         match self.type_ {
@@ -171,11 +172,10 @@ impl PageHeader {
         }
     }
 
-    /// Decodes the header at the start of `bytes`, and says how many bytes it has.
+    /// Decodes the header at the start of `bytes`. Returns it with its number of bytes.
     ///
-    /// **Errors**: corrupt, with the byte in the message, if it breaks the protocol, misses a
-    /// required field or has a negative size; limit if it is longer than
-    /// [`Limits::page_header_bytes`].
+    /// **Errors**: corrupt, with the byte in the message, if the header breaks the protocol, lacks a required
+    /// field or has a negative size; limit if it is longer than [`Limits::page_header_bytes`].
     pub fn decode(bytes: &[u8], limits: &Limits) -> Result<(Self, usize)> {
         decode_whole(
             bytes,
@@ -186,12 +186,14 @@ impl PageHeader {
         )
     }
 
-    /// The same, but `None` if `bytes` end inside of the header: more of them are needed.
+    /// Decodes the header at the start of `bytes`, see [`Self::decode`]. Returns `None` if `bytes` end inside
+    /// the header, so more bytes are needed.
     pub fn decode_prefix(bytes: &[u8], limits: &Limits) -> Result<Option<(Self, usize)>> {
         decode_prefix(bytes, limits, LIMIT, limits.page_header_bytes)
     }
 
-    /// The same for who reads the page: its statistics are passed over, and are none.
+    /// Decodes the header at the start of `bytes`, see [`Self::decode_prefix`]. Skips its statistics, which are
+    /// then absent. For readers of the page itself.
     pub fn decode_prefix_without_statistics(
         bytes: &[u8],
         limits: &Limits,

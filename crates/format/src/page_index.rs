@@ -1,4 +1,4 @@
-//! The page index: where the pages of a column chunk are, and what is in them.
+//! The page index: locations, bounds and counts of the pages of a column chunk.
 
 use crate::{
     BoundaryOrder, Error, Limits, Result,
@@ -6,54 +6,56 @@ use crate::{
 };
 
 thrift_struct! {
-    /// Where each data page of a column chunk lies.
+    /// The locations of a column chunk's data pages.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct OffsetIndex {
-        /// One for each data page, in the order of the file.
+        /// One location per data page, in file order.
         1: required page_locations: Vec<PageLocation>,
-        /// For each page, bytes of its BYTE_ARRAY values without their lengths.
+        /// For each page, the number of bytes in its BYTE_ARRAY values without their lengths.
         2: optional unencoded_byte_array_data_bytes: Vec<i64>,
     }
 }
 
 thrift_struct! {
-    /// Where a page lies.
+    /// The location of a page.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct PageLocation {
-        /// Where its header starts in the file, not negative.
+        /// The offset of its header in the file, not negative.
         1: count offset: i64,
-        /// Bytes of header and body in the file, not negative.
+        /// The size of header and body in the file in bytes, not negative.
         2: count compressed_page_size: i32,
-        /// Ordinal of its first row in the row group, not negative.
+        /// The ordinal of its first row in the row group, not negative.
         3: count first_row_index: i64,
     }
 }
 
 thrift_struct! {
-    /// Bounds and counts of each data page of a column chunk. The lists have an entry a page.
+    /// Bounds and counts of the data pages of a column chunk. Each list has one entry per page.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct ColumnIndex {
-        /// Whether the page holds nothing but nulls; its bounds are empty then.
+        /// True for a page with only nulls, whose bounds are empty.
         1: required null_pages: Vec<bool>,
         /// Lower bounds: PLAIN values, byte arrays without their length.
         2: required min_values: ByteArrays,
         /// Upper bounds.
         3: required max_values: ByteArrays,
-        /// Whether the bounds are sorted.
+        /// The sort order of the bounds.
         4: required boundary_order: BoundaryOrder,
-        /// Numbers of nulls.
+        /// The numbers of nulls.
         5: optional null_counts: Vec<i64>,
-        /// How often each repetition level occurs: all levels of the first page, then of the next.
+        /// The histograms of repetition levels: the counts of all levels of the first page, then those of the
+        /// next, and so on.
         6: optional repetition_level_histograms: Vec<i64>,
-        /// How often each definition level occurs: all levels of the first page, then of the next.
+        /// The histograms of definition levels: the counts of all levels of the first page, then those of the
+        /// next, and so on.
         7: optional definition_level_histograms: Vec<i64>,
-        /// Numbers of NaNs.
+        /// The numbers of NaNs.
         8: optional nan_counts: Vec<i64>,
     }
 }
 
 impl OffsetIndex {
-    /// Bytes of the heap that the index takes.
+    /// Returns the number of heap bytes used by the index.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let bytes = self.unencoded_byte_array_data_bytes.as_ref();
@@ -63,8 +65,8 @@ impl OffsetIndex {
 
     /// Decodes an offset index at the start of `bytes`.
     ///
-    /// **Errors**: corrupt, with the byte in the message; also if lists differ in length. Limit if
-    /// it is longer than [`Limits::page_index_bytes`].
+    /// **Errors**: corrupt, with the byte in the message; also if lists differ in length. Limit if the index is
+    /// longer than [`Limits::page_index_bytes`].
     pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Self> {
         let allowed = limits.page_index_bytes;
         let (index, _) =
@@ -80,7 +82,7 @@ impl OffsetIndex {
 }
 
 impl ColumnIndex {
-    /// Bytes of the heap that the index takes.
+    /// Returns the number of heap bytes used by the index.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let counts = [
@@ -98,8 +100,8 @@ impl ColumnIndex {
 
     /// Decodes a column index at the start of `bytes`.
     ///
-    /// **Errors**: corrupt, with the byte in the message; also if lists differ in length, or a
-    /// histogram is not a multiple of the pages long. Limit if it is longer than
+    /// **Errors**: corrupt, with the byte in the message; also if lists differ in length, or the length of a
+    /// histogram is not a multiple of the number of pages. Limit if the index is longer than
     /// [`Limits::page_index_bytes`].
     pub fn decode(bytes: &[u8], limits: &Limits) -> Result<Self> {
         let allowed = limits.page_index_bytes;
@@ -147,40 +149,40 @@ fn wrong_length(name: &str, length: usize, pages: usize) -> Error {
     Error::corrupt(format!("{name} has {length} entries for {pages} pages"))
 }
 
-/// A list of byte arrays in one allocation. An index may have many thousands of short bounds.
+/// A list of byte arrays in one allocation, because an index may have many thousands of short bounds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ByteArrays {
     data: Vec<u8>,
-    /// Where each one ends in `data`.
+    /// The end of each array in `data`.
     ends: Vec<usize>,
 }
 
 impl ByteArrays {
-    /// An empty list.
+    /// Creates an empty list.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many there are.
+    /// Returns the number of arrays.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// Bytes held.
+    /// Returns the number of heap bytes used by the list.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.data.capacity() + size_of::<usize>() * self.ends.capacity()
     }
 
-    /// The one at `index`, if there are so many.
+    /// Returns the array at `index`, if there is one.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&[u8]> {
         let end = *self.ends.get(index)?;
@@ -191,12 +193,12 @@ impl ByteArrays {
         self.data.get(start..end)
     }
 
-    /// All of them in order.
+    /// Iterates over all arrays in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// Appends one.
+    /// Appends an array.
     pub fn push(&mut self, value: &[u8]) {
         self.data.extend_from_slice(value);
         self.ends.push(self.data.len());

@@ -1,4 +1,4 @@
-//! What is left of a file's metadata whose end is lost, or in which something is damaged.
+//! Partial metadata of a file, recovered if its end is lost or it is damaged.
 
 use crate::{
     KeyValue, Limits, Result, RowGroup, SchemaElement,
@@ -6,24 +6,24 @@ use crate::{
     thrift::{CompactReader, Value, Wire},
 };
 
-/// The front part of a file's metadata, as far as it can be decoded.
+/// The beginning of a file's metadata, up to the first part that cannot be decoded.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct PartialMetadata {
     /// The nodes of the schema tree.
     pub schema: Vec<SchemaElement>,
-    /// Rows in the file, if that is left.
+    /// The number of rows in the file, if decoded.
     pub num_rows: Option<i64>,
     /// The row groups up to the first one that cannot be decoded.
     pub row_groups: Vec<RowGroup>,
-    /// What the writer added, if that is left.
+    /// The key-value pairs added by the writer, if decoded.
     pub key_value_metadata: Vec<KeyValue>,
-    /// Which program wrote the file, if that is left.
+    /// The name of the program that wrote the file, if decoded.
     pub created_by: Option<String>,
 }
 
 impl PartialMetadata {
-    /// Decodes what is left at the start of `bytes`; `None` where not even the schema is.
+    /// Decodes as much as possible from the start of `bytes`. Returns `None` if the schema cannot be decoded.
     #[must_use]
     pub fn decode(bytes: &[u8], limits: &Limits) -> Option<Self> {
         let mut reader = CompactReader::new(bytes, limits.schema_depth);
@@ -35,7 +35,7 @@ impl PartialMetadata {
             key_value_metadata: Vec::new(),
             created_by: None,
         };
-        // Whatever ends it, what came before is kept.
+        // On an error, everything decoded before it is kept.
         partial.fields(&mut reader, limits, &mut schema).ok();
         partial.schema = schema?;
         Some(partial)

@@ -1,4 +1,4 @@
-//! Column chunks as a reader takes them: their metadata decrypted, with what decrypts their pages.
+//! Column chunks prepared for reading: their decrypted metadata, and the cipher of their pages.
 
 use crate::modular_encryption::{ChunkCipher, KeyStep, ModuleKind};
 use crate::thrift::{RawStruct, Value, decode_whole};
@@ -12,17 +12,17 @@ const LIMIT: &str = "footer_bytes";
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ReadableChunk {
-    /// Where its pages are, and what there is to know of them.
+    /// The locations of its pages, and the metadata needed to read them.
     pub layout: ColumnLayout,
-    /// What decrypts them; none where they are not encrypted.
+    /// The cipher of its pages; `None` if they are not encrypted.
     pub cipher: Option<ChunkCipher>,
 }
 
 impl FileMetadata {
-    /// A column chunk whose pages are to be read. No more of its metadata is decoded than that takes.
+    /// Returns a column chunk for reading its pages. Decodes only the metadata needed for that.
     ///
-    /// **Errors**: those of [`Self::column_chunk`]; unsupported if the chunk lies in another file; key if it is encrypted
-    /// and there is no key for it.
+    /// **Errors**: see [`Self::column_chunk`]; also unsupported if the chunk is in another file; key if it is
+    /// encrypted and its key is missing.
     pub fn readable_chunk(&self, row_group: usize, leaf: usize) -> Result<KeyStep<ReadableChunk>> {
         let chunk: ColumnChunkLayout = self.decode_chunk(row_group, leaf)?;
         if let Some(path) = &chunk.file_path {
@@ -45,10 +45,10 @@ impl FileMetadata {
         Ok(KeyStep::Ready(ReadableChunk { layout, cipher }))
     }
 
-    /// What decrypts the modules of a column chunk; `None` if it is not encrypted. For the first `chunk`'s index modules
-    /// and bloom filter too.
+    /// Returns the cipher for the modules of a column chunk, including its page indexes and bloom filter;
+    /// `None` if the chunk is not encrypted.
     ///
-    /// **Errors**: as [`Self::readable_chunk`].
+    /// **Errors**: see [`Self::readable_chunk`].
     pub fn cipher_of(
         &self,
         row_group: usize,
@@ -58,7 +58,7 @@ impl FileMetadata {
         self.chunk_cipher(row_group, leaf, chunk.crypto_metadata.as_ref())
     }
 
-    /// Puts decrypted metadata into a chunk that was decoded, where there is a key for it.
+    /// Sets the decrypted metadata of a decoded chunk, if its key is available.
     pub(crate) fn decrypt_chunk(
         &self,
         row_group: usize,
@@ -70,7 +70,7 @@ impl FileMetadata {
         }
         let cipher = match self.cipher_of(row_group, leaf, chunk) {
             Ok(KeyStep::Ready(cipher)) => cipher,
-            // Others of its columns can be looked at without this key.
+            // Other columns can be inspected without this key.
             Ok(KeyStep::NeedKey(_)) => None,
             Err(error) if error.kind() == ErrorKind::Key => None,
             Err(error) => return Err(error),
@@ -100,7 +100,7 @@ impl FileMetadata {
         Ok(step.map(|modules| modules.map(|modules| ChunkCipher::new(modules, row_group, leaf))))
     }
 
-    /// Decodes the metadata of a chunk that is a module of its own.
+    /// Decrypts and decodes metadata stored as a separate module.
     fn decrypted<T: Value>(
         &self,
         cipher: Option<&ChunkCipher>,
@@ -111,14 +111,14 @@ impl FileMetadata {
         };
         let metadata = cipher.decrypt(ModuleKind::ColumnMetadata, &module)?;
         let limits = self.limits_of_metadata();
-        // There are writers with bytes behind it.
+        // Some writers append bytes to it.
         let (decoded, _) =
             decode_whole(&metadata, &limits, LIMIT, metadata.len(), "column metadata")?;
         Ok(Some(decoded))
     }
 }
 
-/// Something is encrypted, and there are no keys.
+/// Returns the error for encrypted content without keys.
 #[cold]
 pub fn encrypted(what: &str) -> Error {
     Error::new(ErrorKind::Key, format!("{what}, and no keys were given"))

@@ -6,19 +6,19 @@ thrift_struct! {
     /// A row group with all of its column chunks.
     #[derive(Debug, Clone, PartialEq)]
     pub struct RowGroup {
-        /// One for each leaf of the schema, in its order.
+        /// The column chunks: one per leaf of the schema, in schema order.
         1: required columns: Vec<ColumnChunk>,
-        /// Bytes of all pages after decompression. For information.
+        /// The size of all pages after decompression in bytes. For information only.
         2: required total_byte_size: i64,
-        /// Rows, not negative.
+        /// The number of rows, not negative.
         3: count num_rows: i64,
-        /// What the rows are sorted by.
+        /// The columns that the rows are sorted by.
         4: optional sorting_columns: Vec<SortingColumn>,
-        /// Where its first page starts in the file.
+        /// The offset of its first page in the file.
         5: optional file_offset: i64,
-        /// Bytes of all pages in the file.
+        /// The size of all pages in the file in bytes.
         6: optional total_compressed_size: i64,
-        /// Its ordinal in the file.
+        /// The ordinal of the row group in the file.
         7: optional ordinal: i16,
     }
 }
@@ -27,17 +27,17 @@ thrift_struct! {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RowGroupHeader {
-    /// Bytes of all pages after decompression. For information.
+    /// The size of all pages after decompression in bytes. For information only.
     pub total_byte_size: i64,
-    /// Rows, not negative.
+    /// The number of rows, not negative.
     pub num_rows: i64,
-    /// What the rows are sorted by.
+    /// The columns that the rows are sorted by.
     pub sorting_columns: Option<Vec<SortingColumn>>,
-    /// Where its first page starts in the file.
+    /// The offset of its first page in the file.
     pub file_offset: Option<i64>,
-    /// Bytes of all pages in the file.
+    /// The size of all pages in the file in bytes.
     pub total_compressed_size: Option<i64>,
-    /// Its ordinal in the file.
+    /// The ordinal of the row group in the file.
     pub ordinal: Option<i16>,
 }
 
@@ -47,9 +47,9 @@ thrift_struct! {
     pub struct SortingColumn {
         /// Ordinal of the leaf column.
         1: required column_idx: i32,
-        /// Whether values descend.
+        /// True if values are in descending order.
         2: required descending: bool,
-        /// Whether nulls come first.
+        /// True if nulls are first.
         3: required nulls_first: bool,
     }
 }

@@ -5,40 +5,40 @@ use crate::{
     thrift::{CompactReader, CompactWriter, Value, Wire, required, thrift_struct},
 };
 
-/// The repetition with which some writers say that the root has none.
+/// The repetition that some writers use for a root without repetition.
 const NO_REPETITION: i32 = -1;
 
 thrift_struct! {
-    /// One node of the schema tree; the tree is stored as a list, depth first.
+    /// A node of the schema tree. The tree is stored as a list in depth-first order.
     ///
-    /// Nothing here is checked against the other elements: `num_children` may be negative or absurd.
+    /// Not checked against other elements: `num_children` may be negative or too large.
     #[derive(Debug, Clone, Default, PartialEq, Eq)]
     pub struct SchemaElement {
         /// The physical type of a leaf; absent on a group.
         1: optional type_: Type,
-        /// Bytes a value of a FIXED_LEN_BYTE_ARRAY.
+        /// The number of bytes per value of a FIXED_LEN_BYTE_ARRAY.
         2: optional type_length: i32,
-        /// How often the field occurs in its parent; absent on the root.
+        /// The number of times that the field occurs in its parent; absent on the root.
         3: optional repetition_type: Repetition,
-        /// The field's name.
+        /// The name of the field.
         4: required name: String,
-        /// How many fields a group has; absent on a leaf.
+        /// The number of fields in a group; absent on a leaf.
         5: optional num_children: i32,
         /// The older annotation.
         6: optional converted_type: ConvertedType,
-        /// Digits right of the point, for [`ConvertedType::Decimal`].
+        /// The number of digits after the decimal point, for [`ConvertedType::Decimal`].
         7: optional scale: i32,
-        /// Digits in all, for [`ConvertedType::Decimal`].
+        /// The total number of digits, for [`ConvertedType::Decimal`].
         8: optional precision: i32,
-        /// The field's id in the original schema.
+        /// The id of the field in the original schema.
         9: optional field_id: i32,
-        /// The annotation; wins over `converted_type`.
+        /// The annotation; takes precedence over `converted_type`.
         10: optional logical_type: LogicalType,
     }
 }
 
 impl SchemaElement {
-    /// Bytes of the heap that the element takes.
+    /// Returns the number of heap bytes used by the element.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let logical_type = self.logical_type.as_ref();
@@ -47,7 +47,7 @@ impl SchemaElement {
 }
 
 thrift_struct! {
-    /// The root as it stands in the file: writers bend the rules there, as nobody needs it.
+    /// The root as stored in the file. Writers bend the rules here, because its fields are not needed.
     struct Root {
         1: optional type_: Type,
         2: optional type_length: i32,
@@ -63,7 +63,7 @@ thrift_struct! {
 }
 
 impl Root {
-    /// The element, without a repetition of -1, and without a type if there are children.
+    /// Returns the element. Removes a repetition of -1, and the type if there are children.
     fn element(self, reader: &CompactReader<'_>) -> Result<SchemaElement> {
         let repetition_type = match self.repetition_type {
             None | Some(NO_REPETITION) => None,
@@ -85,14 +85,14 @@ impl Root {
     }
 }
 
-/// Reads all nodes of a schema, the first of which is its root.
+/// Reads all nodes of a schema. The first one is its root.
 pub(crate) fn read_schema(
     reader: &mut CompactReader<'_>,
     wire: Wire,
 ) -> Result<Vec<SchemaElement>> {
     reader.expect(wire, Wire::List)?;
     let (wire, size) = reader.list()?;
-    // An element in memory is larger than in the file, so the size is not reserved before it is true.
+    // An element is larger in memory than in the file, so the claimed size is not fully reserved in advance.
     let reserve = size.min(reader.remaining() / size_of::<SchemaElement>() + 1);
     let mut elements = Vec::with_capacity(reserve);
     for ordinal in 0..size {
@@ -104,8 +104,8 @@ pub(crate) fn read_schema(
     Ok(elements)
 }
 
-/// A key and its value, from the writer for its readers. Writers put what they like into it, so
-/// bytes that are not UTF-8 are no error: they are replaced by U+FFFD.
+/// A key and its value, added by the writer for its readers. Writers put arbitrary bytes there, so invalid
+/// UTF-8 is not an error: it is replaced by U+FFFD.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyValue {
@@ -116,7 +116,7 @@ pub struct KeyValue {
 }
 
 impl KeyValue {
-    /// A key with its value, or with none.
+    /// Creates a pair with a key and an optional value.
     #[must_use]
     pub fn new(key: impl Into<String>, value: impl Into<Option<String>>) -> Self {
         Self {
@@ -125,7 +125,7 @@ impl KeyValue {
         }
     }
 
-    /// Writes it as a struct of the compact protocol.
+    /// Writes the pair as a struct of the compact protocol.
     pub fn encode(&self, writer: &mut CompactWriter) {
         self.write(writer);
     }
@@ -160,10 +160,10 @@ impl Value for KeyValue {
     }
 }
 
-/// Text for people, where bytes that are not UTF-8 must not make a file unreadable.
+/// Reads human-readable text, in which invalid UTF-8 must not make the file unreadable.
 pub(crate) fn lossy_text(reader: &mut CompactReader<'_>, wire: Wire) -> Result<String> {
     reader.expect(wire, Wire::Binary)?;
-    // Looking for bytes to replace takes several times as long as finding that there are none.
+    // The search for invalid bytes takes several times as long as validating.
     reader.binary().map(|bytes| match str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => String::from_utf8_lossy(bytes).into_owned(),

@@ -1,4 +1,4 @@
-//! Footers and page headers made up for the purpose.
+//! Synthetic footers and page headers.
 
 use bytes::Bytes;
 
@@ -205,7 +205,7 @@ fn text_for_people_need_not_be_utf8() {
     bytes.pop();
     let mut writer = CompactWriter::new();
     writer.begin_struct();
-    writer.field(i16::MAX, Wire::Binary); // in front of it, so that ids go back
+    writer.field(i16::MAX, Wire::Binary); // before the other fields, so that ids decrease
     writer.binary(b"extension");
     writer.field(6, Wire::Binary);
     writer.binary(b"gr\xfc\xdfe");
@@ -229,7 +229,7 @@ fn no_truncation_and_no_byte_panics() {
     parts.row_groups[0].columns.truncate(1);
     parts.schema.truncate(2);
     let bytes = encoded(&parts);
-    // Under Miri, a file takes up to a second: a prime distance meets fields of all kinds.
+    // With Miri, a file takes up to a second: steps of a prime number reach fields of all kinds.
     let (places, values) = if cfg!(miri) { (37, 85) } else { (1, 1) };
     for length in (0..bytes.len()).step_by(places) {
         assert!(decode(&bytes[..length]).is_err());

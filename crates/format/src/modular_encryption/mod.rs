@@ -1,12 +1,13 @@
-//! The seam for Parquet Modular Encryption: what reading and writing ask of whoever knows the keys.
+//! The interface for Parquet Modular Encryption, between readers and writers and an implementation that has the
+//! keys.
 //!
 //! ```text
-//! reading   Decryption ── open, once a file ──► FileDecryption ── column, once a chunk ──► ModuleCipher
-//! writing   Encryption ── open, once a file ──► FileEncryption ── column ────────────────► ModuleCipher
+//! reading Decryption ── open, once per file ──► FileDecryption ── column, once per chunk ──► ModuleCipher
+//! writing Encryption ── open, once per file ──► FileEncryption ── column ──────────────────► ModuleCipher
 //! ```
 //!
-//! A *module* is what is encrypted at a time: the footer, a page, its header, and so on; a [`ModuleId`] says which one
-//! it is. Nothing here knows an algorithm or a key: the crate `herringbone-encryption` does.
+//! A *module* is a unit of encryption, such as the footer, a page, or a page header. A [`ModuleId`] identifies
+//! it. Algorithms and keys are implemented in the crate `herringbone-encryption`, not here.
 
 mod module_id;
 mod reading;
@@ -23,23 +24,24 @@ pub use writing::{Encryption, FieldBeside, FileEncryption};
 
 use crate::Result;
 
-/// The key of key-value metadata in which our writer names the algorithm once more, where it is authenticated. It is of
-/// that file alone: rows that are written elsewhere leave it behind.
+/// The key of the key-value metadata in which our writer repeats the algorithm, where it is authenticated. The
+/// pair applies only to that file: it is not copied when rows are written to another file.
 pub const ALGORITHM_KEY: &str = "herringbone:encryption_algorithm";
 
-/// Encrypts and decrypts the modules of a column, in one file. Threads share it.
+/// Encrypts and decrypts the modules of a column in a file. Shared by threads.
 pub trait ModuleCipher: Send + Sync + fmt::Debug {
-    /// Bytes of the module that starts with `start`, whatever frames it included; `None` where `start` is too short to
-    /// tell.
+    /// Returns the number of bytes in the module that starts with `start`, including any framing; `None` if
+    /// `start` is too short.
     ///
-    /// **Errors**: corrupt if it has more than `limit`, or fewer than a module can have.
+    /// **Errors**: corrupt if the module has more than `limit` bytes, or fewer than the minimum.
     fn module_bytes(&self, id: &ModuleId, start: &[u8], limit: usize) -> Result<Option<usize>>;
 
-    /// Puts the plaintext of a whole `module` into `plaintext`, in place of what is there. Of a data page version 2, `levels`
-    /// is the bytes that its levels take, which its header tells: some writers leave them outside of the module. Otherwise
-    /// it is 0.
+    /// Decrypts a whole `module` into `plaintext`, replacing its content. For a data page version 2, `levels`
+    /// is the number of bytes of its levels according to its header, because some writers leave levels outside
+    /// the module. Otherwise it is 0.
     ///
-    /// **Errors**: key if the module is not authentic; corrupt if it is not framed as it has to be. Then `plaintext` is empty.
+    /// **Errors**: key if the module is not authentic; corrupt if its framing is invalid. `plaintext` is then
+    /// empty.
     fn decrypt(
         &self,
         id: &ModuleId,
@@ -48,43 +50,44 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
         plaintext: &mut Vec<u8>,
     ) -> Result<()>;
 
-    /// Appends the module with this plaintext.
+    /// Encrypts `plaintext` and appends the module to `module`.
     ///
-    /// **Errors**: argument if an ordinal or the length is too large to be encrypted; key if the key may not be used any
-    /// more. Then nothing is appended.
+    /// **Errors**: argument if an ordinal or the length is too large to be encrypted; key if the key must not
+    /// be used any more. Nothing is appended then.
     fn encrypt(&self, id: &ModuleId, plaintext: &[u8], module: &mut Vec<u8>) -> Result<()>;
 
-    /// Encrypts a data page: its body in place, and then its header, which `head` gets, with what comes between them.
-    /// Afterwards the page is what this appended to `head`, and then the body. What comes back is the bytes of the header.
+    /// Encrypts a data page: first its body in place, then its header. Appends the encrypted header to `head`,
+    /// followed by any bytes between header and body. The page consists of the bytes appended to `head`, then
+    /// the body. Returns the number of bytes in the header.
     ///
-    /// **Errors**: as [`Self::encrypt`], and those of the header; then the page has no use any more, nor has `head`.
+    /// **Errors**: see [`Self::encrypt`]; also errors of the header. The page and `head` are then unusable.
     fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize>;
 
-    /// Bytes of the module of a page that its header leaves out when it says how many the page has. The specification
-    /// leaves out none.
+    /// Returns the number of bytes in a page's module that its header does not count in the page size.
+    /// According to the specification, all bytes are counted.
     fn uncounted_bytes(&self, kind: ModuleKind) -> usize {
         let _ = kind;
         0
     }
 }
 
-/// Makes the header of an encrypted body, of which it takes both parts: what is appended to `head`, and the body. The header tells
-/// how long they are, and their checksum.
+/// Makes the header for an encrypted body. The arguments are the two parts of the body: the bytes already
+/// appended to `head`, and the rest. The header contains their length and checksum.
 pub type MakeHeader<'a> = dyn FnMut([&[u8]; 2]) -> Result<Vec<u8>> + 'a;
 
-/// A data page before it is encrypted.
+/// A data page to be encrypted.
 pub struct PageToEncrypt<'a> {
     /// The module of the header.
     pub header_id: ModuleId,
     /// The module of the body.
     pub body_id: ModuleId,
-    /// The bytes that levels take at the start of the body, of version 2; otherwise 0.
+    /// The number of bytes of levels at the start of the body, for version 2; otherwise 0.
     pub levels: usize,
-    /// The body, from the byte at `start` on.
+    /// The buffer with the body, starting at `start`.
     pub body: &'a mut Vec<u8>,
-    /// Where the body starts.
+    /// The position of the body in the buffer.
     pub start: usize,
-    /// Makes the header, once the body is encrypted.
+    /// Makes the header, after the body is encrypted.
     pub header: &'a mut MakeHeader<'a>,
 }
 
@@ -95,7 +98,7 @@ impl fmt::Debug for PageToEncrypt<'_> {
     }
 }
 
-/// What encrypts or decrypts the modules of one column chunk, and which chunk it is.
+/// The cipher for the modules of one column chunk, with the ordinals of that chunk.
 #[derive(Debug, Clone)]
 pub struct ChunkCipher {
     modules: Arc<dyn ModuleCipher>,
@@ -104,7 +107,7 @@ pub struct ChunkCipher {
 }
 
 impl ChunkCipher {
-    /// For the chunk of a column in a row group, by their ordinals.
+    /// Creates the cipher for the chunk of a column in a row group, given by their ordinals.
     #[must_use]
     pub fn new(modules: Arc<dyn ModuleCipher>, row_group: usize, column: usize) -> Self {
         Self {
@@ -114,21 +117,21 @@ impl ChunkCipher {
         }
     }
 
-    /// A module of which the chunk has one.
+    /// Returns the id of a module that occurs once per chunk.
     #[must_use]
     pub fn module(&self, kind: ModuleKind) -> ModuleId {
         ModuleId::of_column(kind, self.row_group, self.column)
     }
 
-    /// The header or the body of the data page at this ordinal, dictionary pages not counted.
+    /// Returns the id of the header or the body of a data page. `ordinal` does not count dictionary pages.
     #[must_use]
     pub fn page(&self, kind: ModuleKind, ordinal: usize) -> ModuleId {
         ModuleId::of_page(kind, self.row_group, self.column, ordinal)
     }
 
-    /// The plaintext of a module of which the chunk has one.
+    /// Decrypts a module that occurs once per chunk.
     ///
-    /// **Errors**: as [`ModuleCipher::decrypt`].
+    /// **Errors**: see [`ModuleCipher::decrypt`].
     pub fn decrypt(&self, kind: ModuleKind, module: &[u8]) -> Result<Vec<u8>> {
         let mut plaintext = Vec::new();
         self.modules
@@ -136,9 +139,9 @@ impl ChunkCipher {
         Ok(plaintext)
     }
 
-    /// The module of this kind with this plaintext, one of which the chunk has.
+    /// Encrypts a module that occurs once per chunk.
     ///
-    /// **Errors**: as [`ModuleCipher::encrypt`].
+    /// **Errors**: see [`ModuleCipher::encrypt`].
     pub fn encrypt(&self, kind: ModuleKind, plaintext: &[u8]) -> Result<Vec<u8>> {
         let mut module = Vec::new();
         self.modules
@@ -146,7 +149,7 @@ impl ChunkCipher {
         Ok(module)
     }
 
-    /// What does it.
+    /// Returns the cipher of the column.
     #[must_use]
     pub fn modules(&self) -> &dyn ModuleCipher {
         &*self.modules

@@ -1,14 +1,14 @@
-//! Which module of a file it is.
+//! The identification of a module in a file.
 
 use std::fmt;
 
 use crate::{Error, Result};
 
-/// How many row groups, columns, and data pages of a column chunk an encrypted file can have: their ordinals are 16 bits
-/// with a sign.
+/// The maximum number of row groups, of columns, and of data pages per column chunk in an encrypted file. Their
+/// ordinals are signed 16-bit integers.
 pub const MAX_ORDINALS: usize = 1 << 15;
 
-/// What a module holds. The numbers are those of section 4.4.2.
+/// The content of a module. The numbers are those of section 4.4.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ModuleKind {
@@ -35,19 +35,19 @@ pub enum ModuleKind {
 }
 
 impl ModuleKind {
-    /// Whether it is the body of a page, which is all that AES_GCM_CTR_V1 encrypts by CTR.
+    /// Returns true for the body of a page. In AES_GCM_CTR_V1, only page bodies are encrypted by CTR.
     #[must_use]
     pub fn is_page_body(self) -> bool {
         matches!(self, Self::DataPage | Self::DictionaryPage)
     }
 
-    /// Whether there is one of it for each data page.
+    /// Returns true if the module occurs once per data page.
     #[must_use]
     pub fn has_page_ordinal(self) -> bool {
         matches!(self, Self::DataPage | Self::DataPageHeader)
     }
 
-    /// Its words in messages.
+    /// Returns the name for messages.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -65,22 +65,22 @@ impl ModuleKind {
     }
 }
 
-/// Which module of a file it is. Ordinals count from 0.
+/// The identification of a module in a file. Ordinals start at 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ModuleId {
-    /// What it holds.
+    /// The content of the module.
     pub kind: ModuleKind,
     /// Ordinal of the row group; 0 for the footer.
     pub row_group: usize,
     /// Ordinal of the column chunk in its row group; 0 for the footer.
     pub column: usize,
-    /// Ordinal of the data page in its column chunk, the dictionary page not counted; 0 for all that belongs to no data
-    /// page.
+    /// Ordinal of the data page in its column chunk, not counting the dictionary page; 0 for modules outside
+    /// data pages.
     pub page: usize,
 }
 
 impl ModuleId {
-    /// The footer.
+    /// The module of the footer.
     pub const FOOTER: Self = Self {
         kind: ModuleKind::Footer,
         row_group: 0,
@@ -88,13 +88,13 @@ impl ModuleId {
         page: 0,
     };
 
-    /// A module of which a column chunk has one.
+    /// Returns the id of a module that occurs once per column chunk.
     #[must_use]
     pub fn of_column(kind: ModuleKind, row_group: usize, column: usize) -> Self {
         Self::of_page(kind, row_group, column, 0)
     }
 
-    /// The body or the header of a data page.
+    /// Returns the id of the body or the header of a data page.
     #[must_use]
     pub fn of_page(kind: ModuleKind, row_group: usize, column: usize, page: usize) -> Self {
         Self {
@@ -105,7 +105,8 @@ impl ModuleId {
         }
     }
 
-    /// Row group, column and page as the 16-bit numbers of the additional authenticated data.
+    /// Returns the ordinals of row group, column and page as 16-bit integers of the additional authenticated
+    /// data.
     ///
     /// **Errors**: argument if one of them is [`MAX_ORDINALS`] or more.
     pub fn ordinals(&self) -> Result<[i16; 3]> {
@@ -127,7 +128,7 @@ impl ModuleId {
         ])
     }
 
-    /// Adds what is known of the place.
+    /// Adds the location of the module to an error.
     #[must_use]
     pub fn place(&self, error: Error) -> Error {
         match self.kind {
@@ -138,7 +139,7 @@ impl ModuleId {
 }
 
 impl fmt::Display for ModuleId {
-    /// `footer`, or `header of data page 3 of column 0 in row group 1`.
+    /// Formats the module as `footer`, or `header of data page 3 of column 0 in row group 1`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             kind,

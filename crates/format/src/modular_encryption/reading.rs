@@ -1,4 +1,4 @@
-//! What a reader asks of whoever knows the keys.
+//! The interface of a reader to an implementation that has the keys.
 
 use std::fmt;
 use std::path::Path;
@@ -7,40 +7,40 @@ use std::sync::Arc;
 use super::ModuleCipher;
 use crate::{Error, ErrorKind, KeyValue, Result};
 
-/// What a file says of its encryption before anything of it is decrypted.
+/// The information about a file's encryption that is available before decryption.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct FileToDecrypt<'a> {
-    /// The path of the file, where it has one.
+    /// The path of the file, if it has one.
     pub path: Option<&'a Path>,
-    /// What its footer says.
+    /// The encryption metadata of the footer.
     pub footer: FooterEncryption<'a>,
 }
 
 impl<'a> FileToDecrypt<'a> {
-    /// The file at `path`.
+    /// Describes the file at `path`.
     #[must_use]
     pub fn new(path: Option<&'a Path>, footer: FooterEncryption<'a>) -> Self {
         Self { path, footer }
     }
 }
 
-/// How a footer is encrypted (Parquet Modular Encryption, sections 5.2 to 5.5).
+/// The encryption of a footer (Parquet Modular Encryption, sections 5.2 to 5.5).
 #[derive(Clone, Copy)]
 pub enum FooterEncryption<'a> {
-    /// It is. These bytes start with `FileCryptoMetaData`, and all else follows.
+    /// Encrypted. These bytes start with `FileCryptoMetaData`, followed by the encrypted footer.
     Encrypted(&'a [u8]),
-    /// It is not, and these are its fields 8 and 9.
+    /// Not encrypted. Contains the fields 8 and 9 of the footer.
     Plaintext {
-        /// `EncryptionAlgorithm`; none where the file is not encrypted at all.
+        /// `EncryptionAlgorithm`; `None` if the file is not encrypted at all.
         encryption_algorithm: Option<&'a [u8]>,
-        /// What finds the key that it is signed with.
+        /// The metadata of the key that signs the footer.
         footer_signing_key_metadata: Option<&'a [u8]>,
     },
 }
 
 impl fmt::Debug for FooterEncryption<'_> {
-    /// Nothing of what the file says: part of it is not for everybody.
+    /// Formats only the variant, because parts of the content are confidential.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Encrypted(_) => "Encrypted",
@@ -49,55 +49,57 @@ impl fmt::Debug for FooterEncryption<'_> {
     }
 }
 
-/// Knows how files are decrypted; asked once for each file that is opened.
+/// Decrypts files. Called once per opened file.
 pub trait Decryption: Send + Sync + fmt::Debug {
-    /// What decrypts a file; `None` if it is not encrypted, and may be read nevertheless.
+    /// Returns the object that decrypts a file; `None` if the file is not encrypted and reading plaintext is
+    /// allowed.
     ///
-    /// **Errors**: key if the file is not encrypted as it has to be; corrupt or unsupported if what it says cannot be
-    /// followed.
+    /// **Errors**: key if the file is not encrypted as required; corrupt or unsupported if its encryption
+    /// metadata cannot be used.
     fn open(&self, file: &FileToDecrypt<'_>) -> Result<Option<Arc<dyn FileDecryption>>>;
 }
 
-/// Decrypts one file. Threads share it.
+/// Decrypts one file. Shared by threads.
 pub trait FileDecryption: Send + Sync + fmt::Debug {
-    /// The metadata in an encrypted footer: all bytes between the last module and the tail. Anything may follow the
-    /// metadata in what it returns.
+    /// Decrypts an encrypted footer: all bytes between the last module and the tail. Returns the metadata,
+    /// which other bytes may follow.
     ///
-    /// **Errors**: key if there is no key, or the footer is not authentic; corrupt if it is not framed as it has to be.
+    /// **Errors**: key if the key is missing or the footer is not authentic; corrupt if its framing is invalid.
     fn decrypt_footer(&self, footer: &[u8]) -> Result<KeyStep<Vec<u8>>>;
 
-    /// Verifies a plaintext footer by what stands behind it, if there may be a key for that. The bytes are those of the
-    /// file.
+    /// Verifies a plaintext footer by its signature, if a key for it may be available. `metadata` contains the
+    /// bytes in the file.
     ///
-    /// **Errors**: key if it is not authentic; corrupt if there is no signature.
+    /// **Errors**: key if the footer is not authentic; corrupt if there is no signature.
     fn verify_footer(&self, metadata: &[u8], signature: &[u8]) -> Result<KeyStep<()>>;
 
-    /// Looks at the key-value metadata of the file, once the footer was decrypted or verified.
+    /// Checks the key-value metadata of the file, after the footer was decrypted or verified.
     ///
-    /// **Errors**: key if it says that the file is encrypted in another way.
+    /// **Errors**: key if it claims another encryption of the file.
     fn check_key_values(&self, key_values: &[KeyValue]) -> Result<()>;
 
-    /// Looks at the columns of the file, by the parts of their paths.
+    /// Checks the columns of the file, given by the parts of their paths.
     ///
     /// **Errors**: argument if there is a key for a column that the file does not have.
     fn check_columns(&self, leaves: &mut dyn Iterator<Item = Vec<String>>) -> Result<()>;
 
-    /// Looks at a column that is not encrypted and is to be read.
+    /// Checks an unencrypted column before it is read.
     ///
-    /// **Errors**: key if it has to be.
+    /// **Errors**: key if the column must be encrypted.
     fn check_plaintext_column(&self, leaf: &[String]) -> Result<()>;
 
-    /// What decrypts a column chunk whose `ColumnCryptoMetaData` this is; `None` if the chunk is not encrypted.
+    /// Returns the cipher of a column chunk with this `ColumnCryptoMetaData`; `None` if the chunk is not
+    /// encrypted.
     ///
-    /// **Errors**: key if there is no key for it; corrupt or unsupported if what it says cannot be followed.
+    /// **Errors**: key if its key is missing; corrupt or unsupported if its encryption metadata cannot be used.
     fn column(
         &self,
         crypto_metadata: Option<&[u8]>,
     ) -> Result<KeyStep<Option<Arc<dyn ModuleCipher>>>>;
 
-    /// Hands over the key that `request` asked for.
+    /// Supplies the key for `request`.
     ///
-    /// **Errors**: argument if it has a length that no key has.
+    /// **Errors**: argument if its length is invalid for a key.
     fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()>;
 }
 
@@ -105,17 +107,17 @@ pub trait FileDecryption: Send + Sync + fmt::Debug {
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct KeyRequest {
-    /// What the file says of the key, which is a matter between its writer and whoever has the keys. Anybody who can
+    /// The key metadata in the file. Its meaning is defined by the writer and the key owner. Anyone who can
     /// write the file can change it.
     pub key_metadata: Vec<u8>,
-    /// What the file says of the key of its footer, if anything. Key tools find there which KMS it is.
+    /// The metadata of the footer key, if the file has any. Key tools use it to find the KMS.
     pub footer_key_metadata: Option<Vec<u8>>,
-    /// The parts of the path of the column whose key it is; `None` for the footer.
+    /// The path parts of the column to which the key belongs; `None` for the footer.
     pub column: Option<Vec<String>>,
 }
 
 impl KeyRequest {
-    /// A request for the key that `key_metadata` finds.
+    /// Creates a request for the key identified by `key_metadata`.
     #[must_use]
     pub fn new(
         key_metadata: Vec<u8>,
@@ -142,18 +144,18 @@ impl fmt::Debug for KeyRequest {
     }
 }
 
-/// What a step that takes a key came to.
+/// The result of a step that may need a key.
 #[derive(Debug, Clone)]
 #[must_use]
 pub enum KeyStep<T> {
-    /// The step is done.
+    /// The step is complete.
     Ready(T),
-    /// Nothing was lost: [supply](FileDecryption::supply_key) this key, and ask again.
+    /// A key is missing. Nothing was lost: [supply](FileDecryption::supply_key) the key, then call again.
     NeedKey(KeyRequest),
 }
 
 impl<T> KeyStep<T> {
-    /// What it came to, for readers that cannot wait.
+    /// Returns the result, for readers that cannot wait.
     ///
     /// **Errors**: key if a key has to be fetched.
     pub fn ready(self) -> Result<T> {
@@ -170,7 +172,7 @@ impl<T> KeyStep<T> {
         }
     }
 
-    /// Goes on with what it came to.
+    /// Applies `then` to the result.
     pub fn map<U>(self, then: impl FnOnce(T) -> U) -> KeyStep<U> {
         match self {
             Self::Ready(value) => KeyStep::Ready(then(value)),

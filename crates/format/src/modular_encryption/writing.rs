@@ -1,4 +1,4 @@
-//! What a writer asks of whoever knows the keys.
+//! The interface of a writer to an implementation that has the keys.
 
 use std::fmt;
 use std::path::Path;
@@ -7,23 +7,24 @@ use std::sync::Arc;
 use super::{ModuleCipher, ModuleId};
 use crate::{ColumnChunk, Error, FileMetadataParts, Result};
 
-/// Knows how files are encrypted; asked once for each file that is written.
+/// Encrypts files. Called once per written file.
 pub trait Encryption: Send + Sync + fmt::Debug {
-    /// What encrypts a new file whose leaves have these paths, in the order of its schema; `None` if it is not to be
-    /// encrypted.
+    /// Returns the object that encrypts a new file with these leaf paths, in schema order; `None` if the file
+    /// is not to be encrypted.
     ///
-    /// **Errors**: argument if it names a column that the file does not have, or the file has more than can be
-    /// encrypted; I/O if there are no random bytes.
+    /// **Errors**: argument if the configuration names a column that the file does not have, or the file has
+    /// too many leaves to be encrypted; I/O if no random bytes are available.
     fn open(
         &self,
         path: Option<&Path>,
         leaves: &[Vec<String>],
     ) -> Result<Option<Arc<dyn FileEncryption>>>;
 
-    /// The same where some leaves are of fields `beside` others, which they tell of: they are encrypted as those,
-    /// unless they are known by their own names. As [`open`](Self::open) has it, unless implemented.
+    /// Returns the object that encrypts a new file with derived fields. The leaves of the fields in `beside`
+    /// are encrypted like those that they are derived from, unless the configuration names them. Ignores
+    /// `beside` and calls [`open`](Self::open), unless implemented.
     ///
-    /// **Errors**: as those of [`open`](Self::open).
+    /// **Errors**: see [`open`](Self::open).
     fn open_beside(
         &self,
         path: Option<&Path>,
@@ -35,61 +36,62 @@ pub trait Encryption: Send + Sync + fmt::Debug {
     }
 }
 
-/// A field that stands beside another one and tells of its values, such as their boxes: whoever must not see the one
-/// must not see the other.
+/// A field derived from the values of another field, such as their bounding boxes. It must be hidden from
+/// everyone from whom the other field is hidden.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldBeside {
-    /// The names from below the root.
+    /// The names in the path of the field, without the root.
     pub path: Vec<String>,
-    /// Those of the field that it tells of.
+    /// The path of the field that it is derived from.
     pub of: Vec<String>,
 }
 
 impl FieldBeside {
-    /// The field `path`, which tells of `of`.
+    /// Describes the field `path`, derived from the field `of`.
     #[must_use]
     pub fn new(path: Vec<String>, of: Vec<String>) -> Self {
         Self { path, of }
     }
 }
 
-/// Encrypts one file. Threads share it.
+/// Encrypts one file. Shared by threads.
 pub trait FileEncryption: Send + Sync + fmt::Debug {
-    /// What encrypts the modules of the column of a leaf; `None` if it is not encrypted.
+    /// Returns the cipher of a leaf's column; `None` if the column is not encrypted.
     fn column(&self, leaf: usize) -> Option<Arc<dyn ModuleCipher>>;
 
-    /// Whether somebody who can read the footer may be without the key of a leaf: what the footer tells of its values is
-    /// left out then. That of every column that is encrypted, unless implemented.
+    /// Returns true if a reader of the footer may lack the key of a leaf. Information about its values is then
+    /// omitted from the footer. True for every encrypted column, unless implemented.
     fn is_hidden(&self, leaf: usize) -> bool {
         self.column(leaf).is_some()
     }
 
-    /// What encrypts temporary files that hold rows of the file until it is written: under a key that is nowhere else, and
-    /// is forgotten with this. Writers that need such files ask for it.
+    /// Returns the cipher for temporary files that contain rows of the file until it is written. Its key is not
+    /// stored anywhere, and is lost with the cipher. Called by writers that need temporary files.
     ///
-    /// **Errors**: unsupported unless implemented; I/O if there are no random bytes.
+    /// **Errors**: unsupported unless implemented; I/O if no random bytes are available.
     fn temporary_cipher(&self) -> Result<Arc<dyn ModuleCipher>> {
         Err(Error::unsupported(
             "rows need temporary files, and this encryption has no `temporary_cipher` for them",
         ))
     }
 
-    /// Turns a column chunk of which all is known into what the file is to say of it: how it is encrypted, its metadata
-    /// as a module, and what of that everybody may see. `id` is that of its metadata.
+    /// Converts the complete metadata of a column chunk to the form stored in the file: its encryption
+    /// metadata, its metadata as a module, and the parts that everyone may see. `id` is the module of the
+    /// chunk's metadata.
     ///
-    /// **Errors**: as [`ModuleCipher::encrypt`].
+    /// **Errors**: see [`ModuleCipher::encrypt`].
     fn seal_chunk(&self, id: &ModuleId, chunk: &mut ColumnChunk) -> Result<()>;
 
-    /// Whether the footer is encrypted, not signed.
+    /// Returns true if the footer is encrypted, false if it is signed.
     fn encrypts_footer(&self) -> bool;
 
-    /// Adds to the metadata of the file what it says of its encryption.
+    /// Adds the encryption metadata to the metadata of the file.
     fn complete_metadata(&self, metadata: &mut FileMetadataParts);
 
-    /// What stands in front of the tail: the `metadata` of the file, encrypted, with `FileCryptoMetaData` before it, or as
-    /// it is and its signature behind it.
+    /// Returns the bytes before the tail: either `FileCryptoMetaData` followed by the encrypted `metadata`, or
+    /// the plaintext `metadata` followed by its signature.
     ///
-    /// **Errors**: as [`ModuleCipher::encrypt`].
+    /// **Errors**: see [`ModuleCipher::encrypt`].
     fn seal_footer(&self, metadata: Vec<u8>) -> Result<Vec<u8>>;
 }

@@ -1,7 +1,7 @@
-//! Thrift's compact protocol: the bytes of all Parquet metadata.
+//! Thrift's compact protocol, which encodes all Parquet metadata.
 //!
-//! A struct is a list of fields, each with a header that says its id (as a distance from the one
-//! before) and its [`Wire`] type; a zero byte ends it:
+//! A struct is a list of fields, terminated by a zero byte. Each field has a header with its id (as the
+//! difference from the previous id) and its [`Wire`] type:
 //!
 //! ```text
 //! struct    field* 00
@@ -13,9 +13,9 @@
 //! map       varint size, [kkkk vvvv, (key value)*]
 //! ```
 //!
-//! [`CompactReader`] borrows the bytes and checks every size against the bytes that are left.
-//! [`CompactWriter`] is its twin. The structs of the format are declared once each, by the
-//! `thrift_struct!` macro, which makes both directions from the declaration.
+//! [`CompactReader`] borrows the bytes and checks every size against the bytes left. [`CompactWriter`] is its
+//! counterpart. The structs of the format are declared once each with the `thrift_struct!` macro, which
+//! generates both directions.
 
 mod templates;
 mod reader;
@@ -35,13 +35,13 @@ pub use value::RawStruct;
 pub(crate) use value::{Value, read_union, write_union};
 pub use writer::CompactWriter;
 
-/// The type of a value, as the compact protocol numbers it.
+/// The type of a value, with its id in the compact protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Wire {
-    /// A boolean field that is true; as the type of a list's elements: any boolean, a byte each.
+    /// A boolean field with the value true; as the element type of a list: any boolean, one byte each.
     BooleanTrue = 1,
-    /// A boolean field that is false; as the type of a list's elements: any boolean, a byte each.
+    /// A boolean field with the value false; as the element type of a list: any boolean, one byte each.
     BooleanFalse = 2,
     /// One byte.
     I8 = 3,
@@ -57,7 +57,7 @@ pub enum Wire {
     Binary = 8,
     /// Values of one type.
     List = 9,
-    /// The same as a list.
+    /// Values of one type, encoded like a list.
     Set = 10,
     /// Keys and values.
     Map = 11,
@@ -68,7 +68,7 @@ pub enum Wire {
 }
 
 impl Wire {
-    /// The type with this number, if there is one.
+    /// Returns the type with this number, if there is one.
     #[must_use]
     #[inline]
     pub fn from_id(id: u8) -> Option<Self> {
@@ -90,7 +90,7 @@ impl Wire {
         })
     }
 
-    /// Whether it is an integer of any width.
+    /// Returns true for integers of any width.
     #[must_use]
     #[inline]
     pub fn is_integer(self) -> bool {
@@ -98,8 +98,8 @@ impl Wire {
     }
 }
 
-/// Decodes the struct at the start of `bytes`, of which `allowed` may be looked at; `limit` is the
-/// name of that limit. Returns the number of its bytes too; `None` if `bytes` end inside of it.
+/// Decodes the struct at the start of `bytes`, reading at most `allowed` bytes; `limit` is the name of that
+/// limit. Returns it with its number of bytes, or `None` if `bytes` end inside the struct.
 pub(crate) fn decode_prefix<T: Value>(
     bytes: &[u8],
     limits: &Limits,
@@ -110,7 +110,7 @@ pub(crate) fn decode_prefix<T: Value>(
     read_prefix(bytes, limits, limit, allowed, read)
 }
 
-/// The same, for a struct that `read` reads.
+/// Decodes a struct with `read`, see [`decode_prefix`].
 #[inline]
 pub(crate) fn read_prefix<T>(
     bytes: &[u8],
@@ -119,7 +119,7 @@ pub(crate) fn read_prefix<T>(
     allowed: usize,
     read: impl FnOnce(&mut CompactReader<'_>) -> Result<T>,
 ) -> Result<Option<(T, usize)>> {
-    // Readers of pages often ask before there is anything; an error's words would take long to make.
+    // Page readers often call this before bytes are available, and formatting an error message is slow.
     if bytes.is_empty() && allowed > 0 {
         return Ok(None);
     }
@@ -133,7 +133,7 @@ pub(crate) fn read_prefix<T>(
     }
 }
 
-/// The same, for bytes that hold the whole struct.
+/// Decodes a struct from bytes that contain all of it, see [`decode_prefix`].
 pub(crate) fn decode_whole<T: Value>(
     bytes: &[u8],
     limits: &Limits,

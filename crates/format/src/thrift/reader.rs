@@ -1,4 +1,4 @@
-//! Reading values one after the other.
+//! Reading values one after another.
 
 use super::{
     Templates, Wire,
@@ -17,11 +17,11 @@ pub struct Field {
 
 /// A position in bytes of the compact protocol.
 ///
-/// No size is believed before the bytes are there, and nothing panics. After an error the position
-/// is that of the value which could not be read.
+/// Sizes are checked against the bytes left before they are used, and reading never panics. After an error, the
+/// position is that of the value that could not be read.
 ///
-/// **Errors** are corrupt with the byte in the message (`(byte 17)`), or at that byte's offset in
-/// the file if [`with_base_offset`](Self::with_base_offset) was called.
+/// **Errors** are corrupt with the byte in the message (`(byte 17)`), or at that byte's offset in the file if
+/// [`with_base_offset`](Self::with_base_offset) was called.
 #[derive(Debug, Clone)]
 pub struct CompactReader<'a> {
     bytes: &'a [u8],
@@ -29,15 +29,15 @@ pub struct CompactReader<'a> {
     max_depth: usize,
     base_offset: Option<u64>,
     ran_out: bool,
-    /// Raw structs are passed over, and come out without bytes.
+    /// True if raw structs are skipped and returned without bytes.
     without_raw_structs: bool,
 }
 
 impl<'a> CompactReader<'a> {
-    /// Deeper nesting than this is an error, whatever the caller allows: skipping recurses.
+    /// The maximum nesting depth, regardless of the caller's limit, because skipping is recursive.
     pub const DEPTH_CEILING: usize = 512;
 
-    /// Starts at the first byte; skips at most `max_depth` structs and lists in one another.
+    /// Starts at the first byte. Skips at most `max_depth` nested structs and lists.
     #[must_use]
     pub fn new(bytes: &'a [u8], max_depth: usize) -> Self {
         Self {
@@ -50,50 +50,50 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Says where in the file the bytes start, for the place of errors.
+    /// Sets the offset of the bytes in the file, for the location of errors.
     #[must_use]
     pub fn with_base_offset(mut self, offset: u64) -> Self {
         self.base_offset = Some(offset);
         self
     }
 
-    /// Goes on reading at `position`; behind the end, every read is an error.
+    /// Continues at `position`. Past the end, every read is an error.
     #[must_use]
     pub fn at_position(mut self, position: usize) -> Self {
         self.position = position;
         self
     }
 
-    /// Bytes read so far.
+    /// Returns the number of bytes read so far.
     #[must_use]
     #[inline]
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// Bytes left.
+    /// Returns the number of bytes left.
     #[must_use]
     #[inline]
     pub fn remaining(&self) -> usize {
         self.bytes.len().saturating_sub(self.position)
     }
 
-    /// Whether the last error was that the bytes end: with more of them it might succeed.
+    /// Returns true if the last error was the end of the bytes: with more bytes, reading might succeed.
     #[must_use]
     pub fn ran_out(&self) -> bool {
         self.ran_out
     }
 
-    /// The next field of a struct, or `None` at its end. `last` is the id of the field before,
-    /// 0 at the struct's start, and is updated.
+    /// Returns the next field of a struct, or `None` at its end. `last` is the id of the previous field, 0 at
+    /// the start of the struct, and is updated.
     pub fn field(&mut self, last: &mut i16) -> Result<Option<Field>> {
         self.next_field(last, |_| true)
     }
 
-    /// The same, passing over fields whose ids are not in `ids`: a bit each, from bit 0 on.
+    /// Returns the next field whose id is in `ids`, skipping others. Bit `n` of `ids` stands for the id `n`.
     #[inline]
     pub(crate) fn field_among(&mut self, ids: u64, last: &mut i16) -> Result<Option<Field>> {
-        // Most fields are wanted, and come right where they are read.
+        // Fast path for most fields: wanted, and with a short header.
         if let Some(&header) = self.bytes.get(self.position)
             && header >= 0x10
             && let Some(wire) = Wire::from_id(header & 0x0f)
@@ -108,7 +108,7 @@ impl<'a> CompactReader<'a> {
         self.other_field_among(ids, last)
     }
 
-    /// The same, where a field may have to be passed over.
+    /// Returns the next field whose id is in `ids`, if fields may have to be skipped.
     #[inline(never)]
     fn other_field_among(&mut self, ids: u64, last: &mut i16) -> Result<Option<Field>> {
         self.next_field(last, |id| is_among(ids, id))
@@ -120,7 +120,7 @@ impl<'a> CompactReader<'a> {
         last: &mut i16,
         is_wanted: impl Fn(i16) -> bool,
     ) -> Result<Option<Field>> {
-        // Footers are long: position and id stay in registers.
+        // Footers are long, so position and id stay in registers.
         let (bytes, mut position, mut id) = (self.bytes, self.position, *last);
         let fault = loop {
             let Some(&header) = bytes.get(position) else {
@@ -158,7 +158,7 @@ impl<'a> CompactReader<'a> {
         Err(self.fault(fault))
     }
 
-    /// The id behind a field header without a distance; passes the header too.
+    /// Returns the id after a field header without a difference. Advances past both.
     fn long_field_id(&mut self) -> Result<i16> {
         let (id, end) = match read_varint(self.bytes, self.position + 1) {
             Ok(read) => read,
@@ -181,7 +181,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// An integer of any width; `wire` is its type.
+    /// Reads an integer of any width; `wire` is its type.
     #[inline(always)]
     pub fn integer(&mut self, wire: Wire) -> Result<i64> {
         match wire {
@@ -194,7 +194,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// A boolean field, whose value is its type.
+    /// Returns the value of a boolean field, which is contained in its type.
     #[inline]
     pub fn boolean(&self, wire: Wire) -> Result<bool> {
         match wire {
@@ -204,7 +204,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// A boolean in a list: 1 is true; 2, and 0 with old writers, is false.
+    /// Reads a boolean in a list: 1 is true; 2, or 0 from old writers, is false.
     #[inline]
     pub fn boolean_element(&mut self) -> Result<bool> {
         match self.bytes.get(self.position) {
@@ -221,12 +221,12 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// A double.
+    /// Reads a double.
     pub fn double(&mut self) -> Result<f64> {
         self.array().map(f64::from_le_bytes)
     }
 
-    /// Bytes with their length.
+    /// Reads bytes with their length.
     #[inline]
     pub fn binary(&mut self) -> Result<&'a [u8]> {
         let bytes = read_varint(self.bytes, self.position).and_then(|(length, start)| {
@@ -243,7 +243,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Text with its length.
+    /// Reads text with its length.
     #[inline]
     pub fn string(&mut self) -> Result<&'a str> {
         let start = self.position;
@@ -257,8 +257,8 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Type and number of a list's elements. There are at least as many bytes left as elements.
-    /// The type of an empty list is not looked at and said to be `Struct`.
+    /// Reads the type and number of a list's elements. At least as many bytes as elements are left. The type of
+    /// an empty list is ignored and returned as `Struct`.
     #[inline]
     pub fn list(&mut self) -> Result<(Wire, usize)> {
         match list_header(self.bytes, self.position) {
@@ -273,7 +273,7 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// Passes over a value. Here a boolean is a field, which takes no bytes.
+    /// Skips a value. A boolean is assumed to be a field, which takes zero bytes.
     #[inline]
     pub fn skip(&mut self, wire: Wire) -> Result<()> {
         match skip_value(self.bytes, self.position, wire, self.max_depth, &mut ()) {
@@ -285,16 +285,17 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// The next field of a struct, inner `None` at its end; outer `None` where something is wrong with it, or where its id is
-    /// not told by its distance from the last one.
+    /// Returns the next field of a struct; the inner `None` at its end. Returns the outer `None` if the field
+    /// is invalid, or its header contains the full id instead of a difference.
     pub(crate) fn short_field(&mut self, last: &mut i16) -> Option<Option<Field>> {
         let header = *self.bytes.get(self.position)?;
         let is_short = header == 0 || header >= 0x10;
         self.field(last).ok().filter(|_| is_short)
     }
 
-    /// What was noted of a struct that the one here is built like, or else `note` of it; `None` where it cannot be passed over,
-    /// or others are seldom alike.
+    /// Returns the note on an earlier struct with the structure of the one at this position, or on this struct,
+    /// made by `note`. Returns `None` if the struct cannot be skipped, or structs seldom have the same
+    /// structure.
     #[inline]
     pub(crate) fn like_others<'t, T>(
         &self,
@@ -306,14 +307,14 @@ impl<'a> CompactReader<'a> {
         like.ok().flatten().map(|(_, noted)| noted)
     }
 
-    /// The integer that starts so many bytes behind this position, of 16 bits or more.
+    /// Reads the integer that starts `bytes` bytes after this position, of 16 bits or more.
     #[inline]
     pub(crate) fn varint_behind(&self, bytes: usize) -> Option<i64> {
         let integer = read_varint(self.bytes, self.position.checked_add(bytes)?);
         integer.ok().map(|(integer, _)| zigzag(integer))
     }
 
-    /// Passes over a struct that is likely to be like others before it.
+    /// Skips a struct that is likely to have the structure of an earlier one.
     #[inline]
     pub(crate) fn skip_struct_like(&mut self, others: &mut Templates) -> Result<()> {
         match others.skip_struct(self.bytes, self.position, self.max_depth) {
@@ -325,12 +326,12 @@ impl<'a> CompactReader<'a> {
         }
     }
 
-    /// From here on, [`Self::raw_struct`] gives no bytes.
+    /// Makes [`Self::raw_struct`] return empty slices from now on.
     pub(crate) fn pass_over_raw_structs(&mut self) {
         self.without_raw_structs = true;
     }
 
-    /// The bytes of a struct, its final zero included.
+    /// Returns the bytes of a struct, including the final zero.
     pub fn raw_struct(&mut self) -> Result<&'a [u8]> {
         let start = self.position;
         self.skip(Wire::Struct)?;
@@ -340,13 +341,13 @@ impl<'a> CompactReader<'a> {
         Ok(self.bytes.get(start..self.position).unwrap_or_default())
     }
 
-    /// An error of the file at this position.
+    /// Creates an error for corrupt bytes at this position.
     #[cold]
     pub fn corrupt(&self, message: impl Into<String>) -> Error {
         self.place(Error::corrupt, message.into())
     }
 
-    /// Something valid at this position that this version does not know.
+    /// Creates an error for something valid at this position that this version does not know.
     #[cold]
     pub fn unsupported(&self, message: impl Into<String>) -> Error {
         self.place(Error::unsupported, message.into())
@@ -402,13 +403,13 @@ impl<'a> CompactReader<'a> {
     }
 }
 
-/// Whether `ids` has this one: a bit each, from bit 0 on.
+/// Returns true if `ids` contains this id. Bit `n` stands for the id `n`.
 #[inline]
 fn is_among(ids: u64, id: i16) -> bool {
     u32::try_from(id).is_ok_and(|id| id < u64::BITS && ids >> id & 1 == 1)
 }
 
-/// Undoes the zigzag: 0, -1, 1, -2, …
+/// Decodes a zigzag number: 0, -1, 1, -2, …
 #[inline]
 fn zigzag(value: u64) -> i64 {
     (value >> 1).cast_signed() ^ -(value & 1).cast_signed()

@@ -1,17 +1,17 @@
-//! Passing over values without looking into them.
+//! Skipping values without decoding them.
 //!
-//! Indexing a footer is almost nothing but this, so the position travels in registers: functions
-//! take it and return it, and a fault is a bare number. Who wants to know which bits decided where
-//! the value ends hands in a [`Trace`]; nobody is no trace, and costs nothing.
+//! Indexing a footer is mostly skipping, so the position stays in registers: functions take it and return it,
+//! and a fault is a plain number. To learn which bits determine the end of a value, pass a [`Trace`]. `()`
+//! traces nothing, and costs nothing.
 
 use super::Wire;
 
-/// Hears of the bytes that a value is passed over by. Of those it does not hear of (text, doubles)
-/// no bit was looked at.
+/// Receives the bytes that determine the end of a skipped value. Bytes not reported, such as text and doubles,
+/// were not examined.
 pub(super) trait Trace {
-    /// All bits of these bytes decide: headers, sizes, lengths.
+    /// All bits of these bytes matter: headers, sizes, lengths.
     fn whole(&mut self, from: usize, to: usize);
-    /// Of these bytes the highest bits decide: integers.
+    /// The highest bits of these bytes matter: integers.
     fn highest(&mut self, from: usize, to: usize);
 }
 
@@ -22,15 +22,15 @@ impl Trace for () {
     fn highest(&mut self, _: usize, _: usize) {}
 }
 
-/// Why a value cannot be passed over. A word wide, as the position is, so that a `Result` of the
-/// two comes back in registers.
+/// The reason that a value cannot be skipped. One word wide, like the position, so that a `Result` of the two
+/// is returned in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fault(usize);
 
 impl Fault {
-    /// The bytes end inside of the value.
+    /// The bytes end inside the value.
     pub(super) const ENDS: Self = Self(0);
-    /// Structs or lists in one another beyond the limit.
+    /// Structs or lists nested beyond the limit.
     pub(super) const DEPTH: Self = Self(1);
     /// A wire type that does not exist.
     pub(super) const WIRE: Self = Self(2);
@@ -39,7 +39,7 @@ impl Fault {
     /// A list or map with a size of more than 32 bits.
     pub(super) const SIZE: Self = Self(4);
 
-    /// What to say about it.
+    /// Returns the message.
     pub(super) fn message(self) -> &'static str {
         match self {
             Self::ENDS => "metadata ends early",
@@ -51,7 +51,7 @@ impl Fault {
     }
 }
 
-/// Where the value ends that starts at `position`.
+/// Returns the end of the value that starts at `position`.
 pub(super) fn skip_value(
     bytes: &[u8],
     position: usize,
@@ -72,8 +72,8 @@ pub(super) fn skip_value(
     }
 }
 
-/// The same for a field, with what most fields have in place. Left to itself, the compiler takes the loop of
-/// [`skip_struct`] in here instead, and every field costs a call.
+/// Returns the end of a field's value. Most types are handled inline. Otherwise, the compiler inlines the loop
+/// of [`skip_struct`] here instead, and every field costs a call.
 #[inline(always)]
 pub(super) fn skip_field(
     bytes: &[u8],
@@ -92,7 +92,7 @@ pub(super) fn skip_field(
     }
 }
 
-/// The same for an element of a list, where a boolean takes a byte.
+/// Returns the end of an element in a list, where a boolean takes one byte.
 #[inline]
 fn skip_element(
     bytes: &[u8],
@@ -107,7 +107,7 @@ fn skip_element(
     }
 }
 
-/// Where the struct ends, its zero byte included.
+/// Returns the end of the struct, after its zero byte.
 pub(super) fn skip_struct(
     bytes: &[u8],
     mut position: usize,
@@ -130,7 +130,7 @@ pub(super) fn skip_struct(
     }
 }
 
-/// Where the list ends. Every element takes a byte at least, so the bytes bound the loop.
+/// Returns the end of the list. Every element takes at least one byte, so the bytes bound the loop.
 fn skip_list(
     bytes: &[u8],
     start: usize,
@@ -167,7 +167,8 @@ fn skip_list(
     }
 }
 
-/// Type and number of a list's elements, and where they start. An empty list needs no valid type.
+/// Returns the type and number of a list's elements, and the start of the elements. An empty list may have an
+/// invalid type.
 #[inline]
 pub(super) fn list_header(
     bytes: &[u8],
@@ -210,8 +211,8 @@ fn skip_map(
     Ok(position)
 }
 
-/// Where the varint ends. Most have one byte, and a branch that is mostly right lets the processor
-/// go on without waiting for the byte; of the others (offsets, sizes) eight bytes are looked at.
+/// Returns the end of the varint. Most varints have one byte, and a well-predicted branch lets the processor
+/// continue without waiting for that byte. For the others (offsets, sizes), eight bytes are examined at once.
 #[inline]
 fn skip_varint(bytes: &[u8], position: usize, trace: &mut impl Trace) -> Result<usize, Fault> {
     let end = match bytes.get(position) {
@@ -249,7 +250,7 @@ pub(super) fn advance(bytes: &[u8], position: usize, count: usize) -> Result<usi
     }
 }
 
-/// A varint and where it ends.
+/// Returns a varint and its end.
 #[inline]
 pub(super) fn read_varint(bytes: &[u8], position: usize) -> Result<(u64, usize), Fault> {
     match bytes.get(position) {
@@ -275,7 +276,7 @@ fn read_long_varint(bytes: &[u8], position: usize) -> Result<(u64, usize), Fault
     })
 }
 
-/// The size of a list or map, and where it ends.
+/// Returns the size of a list or map, and the end of that size.
 fn read_size(bytes: &[u8], position: usize) -> Result<(usize, usize), Fault> {
     let (size, position) = read_varint(bytes, position)?;
     match i32::try_from(size) {

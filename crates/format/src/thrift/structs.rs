@@ -1,20 +1,20 @@
-//! Declaring a struct of the format once, for both directions.
+//! Declares a struct of the format once, for both directions.
 
 use super::CompactReader;
 use crate::{Error, Result};
 
-/// Declares a struct the way `parquet.thrift` does: id, requirement, name, type.
+/// Declares a struct like `parquet.thrift` does: id, requirement, name, type.
 ///
-/// - `required`: an error when it is missing
-/// - `count`: required, and an error when negative
+/// - `required`: an error if missing
+/// - `count`: required, and an error if negative
 /// - `optional`: an `Option`
-/// - `or_default`: the type's default when missing
-/// - `or_true`: true when missing
+/// - `or_default`: the type's default if missing
+/// - `or_true`: true if missing
 ///
-/// Ids that are not declared, or have another type, are skipped, and of a field that is there twice the last one counts.
+/// Fields with an undeclared id or another type are skipped. If a field occurs twice, the last one counts.
 ///
-/// A public struct can grow as the format does: it is `non_exhaustive`, `new` takes the required fields in their order, and
-/// a method named like the field sets each of the others.
+/// A public struct can grow along with the format. It is `non_exhaustive`. `new` takes the required fields in
+/// their order, and a method with the name of the field sets each of the others.
 macro_rules! thrift_struct {
     (@type optional $type:ty) => { Option<$type> };
     (@type $mode:ident $type:ty) => { $type };
@@ -87,7 +87,7 @@ macro_rules! thrift_struct {
     };
 
     (@new ($($argument:ident: $type:ty,)*) ($($init:tt)*)) => {
-        /// A struct of these fields; all others are absent.
+        /// Creates a struct with these fields; all others are absent.
         #[must_use]
         #[allow(clippy::too_many_arguments, reason = "the format requires as many")]
         pub fn new($($argument: $type),*) -> Self {
@@ -160,7 +160,7 @@ macro_rules! thrift_struct {
 
             $( $crate::thrift::thrift_struct! { @set $mode $(#[$field_meta])* $field: $type } )*
 
-            /// Writes it as a struct of the compact protocol.
+            /// Writes the struct in the compact protocol.
             pub fn encode(&self, writer: &mut $crate::thrift::CompactWriter) {
                 $crate::thrift::Value::write(self, writer);
             }
@@ -173,7 +173,7 @@ macro_rules! thrift_struct {
 
 pub(crate) use thrift_struct;
 
-/// The value of a required field.
+/// Returns the value of a required field.
 #[inline]
 pub(crate) fn required<T>(
     reader: &CompactReader<'_>,
@@ -186,7 +186,7 @@ pub(crate) fn required<T>(
     }
 }
 
-/// The value of a required field that counts something.
+/// Returns the value of a required field that contains a count.
 #[inline]
 pub(crate) fn count<T: Copy + Into<i64>>(
     reader: &CompactReader<'_>,
@@ -200,7 +200,7 @@ pub(crate) fn count<T: Copy + Into<i64>>(
     }
 }
 
-// Apart from the fields, of which there are many: their code is to stay small.
+// Separate functions, because there are many fields whose code should stay small.
 
 #[cold]
 fn missing(reader: &CompactReader<'_>, name: &str) -> Error {

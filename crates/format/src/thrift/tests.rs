@@ -1,4 +1,4 @@
-//! The reader against the `thrift` crate's writer, the writer against its reader, and bad bytes.
+//! Tests the reader with the `thrift` crate's writer, the writer with its reader, and both with bad bytes.
 
 use thrift::protocol::{
     TCompactInputProtocol, TCompactOutputProtocol, TFieldIdentifier, TInputProtocol,
@@ -8,7 +8,7 @@ use thrift::protocol::{
 use super::*;
 use crate::{ErrorKind, LogicalType, SchemaElement, Type};
 
-/// What another implementation writes.
+/// Returns bytes written by another implementation.
 fn written(write: impl FnOnce(&mut dyn TOutputProtocol) -> thrift::Result<()>) -> Vec<u8> {
     let mut bytes = Vec::new();
     {
@@ -38,7 +38,7 @@ const INTEGERS: [i64; 12] = [
     i64::MIN,
 ];
 
-/// One field of every type, ids up, down and far apart.
+/// Writes one field of every type, with ids that increase, decrease and are far apart.
 fn everything(protocol: &mut dyn TOutputProtocol) -> thrift::Result<()> {
     protocol.write_struct_begin(&TStructIdentifier::new("everything"))?;
     field(protocol, TType::Bool, 1)?;
@@ -120,7 +120,7 @@ fn reads_what_another_implementation_writes() {
                 <Vec<bool>>::read(&mut reader, wire).unwrap(),
                 (0..20).map(|index| index % 3 == 0).collect::<Vec<_>>()
             ),
-            // A set, which lies there as a list does.
+            // A set, encoded like a list.
             13 => assert_eq!(
                 <Vec<f64>>::read(&mut reader, Wire::List).unwrap(),
                 [1.5, 2.5]
@@ -159,7 +159,7 @@ fn every_truncation_runs_out() {
 #[test]
 fn no_byte_makes_the_skipper_panic() {
     let bytes = written(everything);
-    // Under Miri, all of them take hours.
+    // With Miri, all of them would take hours.
     let (places, values) = if cfg!(miri) { (5, 51) } else { (1, 1) };
     for index in (0..bytes.len()).step_by(places) {
         for value in (0..=255).step_by(values) {
@@ -238,7 +238,7 @@ fn depth_is_limited_also_beyond_the_callers_wish() {
         let error = reader.skip(Wire::Struct).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Limit);
     }
-    // Lists of one list each.
+    // Lists with one list each.
     let bytes = [0x19_u8; 100_000];
     let mut reader = CompactReader::new(&bytes, 100);
     let error = reader.skip(Wire::List).unwrap_err();
@@ -247,7 +247,7 @@ fn depth_is_limited_also_beyond_the_callers_wish() {
 
 #[test]
 fn sizes_are_not_believed() {
-    // A list of 2^31 - 1 structs, of 2^40 structs, a string of 2^63 bytes, in a few bytes.
+    // A list of 2^31 - 1 structs, one of 2^40 structs, and a string of 2^63 bytes, in a few bytes.
     let lists: [&[u8]; 2] = [
         &[0xfc, 0xff, 0xff, 0xff, 0xff, 0x07, 0],
         &[0xfc, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0],
@@ -272,7 +272,7 @@ fn sizes_are_not_believed() {
 
 #[test]
 fn errors_say_where() {
-    // Field 4 (the name) is one byte, and no UTF-8.
+    // Field 4 (the name) has one byte, which is not UTF-8.
     let bytes = [0x48, 0x01, 0xff, 0x00];
     let mut reader = CompactReader::new(&bytes, 10);
     let error = SchemaElement::read(&mut reader, Wire::Struct).unwrap_err();
@@ -324,7 +324,7 @@ fn fields_in_any_order_and_unknown_ones() {
 
 #[test]
 fn fields_of_another_type_are_skipped() {
-    // The field id is somebody else's: {3: [{}], 4: "a"}, and the same where it is required.
+    // The field id is used by another program: {3: [{}], 4: "a"}. Then the case of a required field.
     let bytes = [0x39, 0x1c, 0x00, 0x18, 0x01, b'a', 0x00];
     let mut reader = CompactReader::new(&bytes, 10);
     let read = SchemaElement::read(&mut reader, Wire::Struct).unwrap();
@@ -382,7 +382,7 @@ fn logical_types_come_back() {
             algorithm: Some(Edges::Unknown(9)),
         },
         LogicalType::File,
-        // { 1: 7 } in a variant to come.
+        // { 1: 7 } in a future variant.
         unrecognized(300, &[0x15, 0x0e, 0x00]),
         unrecognized(0, &[]),
     ];

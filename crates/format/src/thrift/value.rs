@@ -1,39 +1,39 @@
-//! The types that fields have, in both directions.
+//! The types of fields, in both directions.
 
 use super::{CompactReader, CompactWriter, Field, Wire};
 use crate::Result;
 
-/// A type that a field or a list's element can have.
+/// A type of a field or of a list's elements.
 pub(crate) trait Value: Sized {
-    /// The type it is written as.
+    /// The type written by [`Self::write`].
     const WIRE: Wire;
 
-    /// Whether a field of type `wire` can be read as one. Those that cannot are somebody's private
-    /// field under the same id, and are skipped as the ids are that nobody knows.
+    /// Returns true if a field of type `wire` can be read as this type. Other fields are private fields of
+    /// another program under the same id. They are skipped like fields with unknown ids.
     #[inline]
     fn accepts(wire: Wire) -> bool {
         wire == Self::WIRE
     }
 
-    /// Reads one whose header said `wire`.
+    /// Reads a value whose header has the type `wire`.
     fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self>;
 
-    /// Writes it without a header.
+    /// Writes the value without a header.
     fn write(&self, writer: &mut CompactWriter);
 
-    /// Reads one in a list; differs for booleans only.
+    /// Reads a value in a list; differs only for booleans.
     fn read_element(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
         Self::read(reader, wire)
     }
 
-    /// Writes it as a field; differs for booleans only.
+    /// Writes the value as a field; differs only for booleans.
     fn write_field(&self, writer: &mut CompactWriter, id: i16) {
         writer.field(id, Self::WIRE);
         self.write(writer);
     }
 }
 
-/// Integers are read from any width that holds the value, as writers disagree.
+/// Integers are read from any width if the value fits, because writers differ.
 macro_rules! integer_value {
     ($($type:ty, $wire:ident;)+) => { $(
         impl Value for $type {
@@ -153,8 +153,8 @@ impl<T: Value> Value for Vec<T> {
     fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
         reader.expect(wire, Wire::List)?;
         let (wire, size) = reader.list()?;
-        // The size is bounded by the bytes left, but an element in memory is larger than the one
-        // byte it may take there: reserve no more than the bytes left, and grow when it is true.
+        // The size is bounded by the bytes left, but an element may be larger in memory than its one byte in
+        // the file. So reserve no more memory than the number of bytes left, and grow as elements are read.
         let reserve = size.min(reader.remaining() / size_of::<T>().max(1) + 1);
         let mut values = Self::with_capacity(reserve);
         for _ in 0..size {
@@ -171,7 +171,7 @@ impl<T: Value> Value for Vec<T> {
     }
 }
 
-/// A struct that is passed on undecoded: its bytes in the compact protocol, final zero included.
+/// A struct that stays encoded: its bytes in the compact protocol, including the final zero.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawStruct(pub Vec<u8>);
 
@@ -188,7 +188,7 @@ impl Value for RawStruct {
     }
 }
 
-/// A union is a struct with one field set. `None` if none is; two are an error.
+/// Reads a union: a struct with one set field. Returns `None` if no field is set; two set fields are an error.
 pub(crate) fn read_union<T>(
     reader: &mut CompactReader<'_>,
     wire: Wire,
@@ -205,7 +205,7 @@ pub(crate) fn read_union<T>(
     Ok(value)
 }
 
-/// A union whose field `id` is set to `variant`; 0 sets none.
+/// Writes a union whose field `id` is set to `variant`. No field is set if `id` is 0.
 pub(crate) fn write_union<T: Value>(writer: &mut CompactWriter, id: i16, variant: &T) {
     writer.begin_struct();
     if id != 0 {

@@ -1,15 +1,15 @@
-//! Writing values one after the other.
+//! Writing values one after another.
 
 use super::Wire;
 
-/// Bytes that there is room for at once, and structs in each other: what the header of a page has.
+/// The initial capacity in bytes and in nested structs: enough for a page header.
 const FIRST_BYTES: usize = 128;
 const FIRST_DEPTH: usize = 4;
 
-/// Bytes of the compact protocol under construction; it always writes the shortest form.
+/// Bytes of the compact protocol under construction, always in the shortest form.
 ///
-/// Between [`begin_struct`](Self::begin_struct) and [`end_struct`](Self::end_struct) every value is
-/// preceded by its [`field`](Self::field); in lists there are values only.
+/// Between [`begin_struct`](Self::begin_struct) and [`end_struct`](Self::end_struct), a [`field`](Self::field)
+/// precedes each value. Lists contain only values.
 ///
 /// ```
 /// use herringbone_format::thrift::{CompactWriter, Wire};
@@ -35,7 +35,7 @@ impl Default for CompactWriter {
 }
 
 impl CompactWriter {
-    /// Nothing written yet.
+    /// Creates an empty writer.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -45,13 +45,13 @@ impl CompactWriter {
         }
     }
 
-    /// Everything written.
+    /// Returns all written bytes.
     #[must_use]
     pub fn finish(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     #[must_use]
     pub fn position(&self) -> usize {
         self.bytes.len()
@@ -62,13 +62,14 @@ impl CompactWriter {
         self.outer.push(std::mem::take(&mut self.last));
     }
 
-    /// Ends the struct begun last.
+    /// Ends the innermost struct.
     pub fn end_struct(&mut self) {
         self.bytes.push(0);
         self.last = self.outer.pop().unwrap_or_default();
     }
 
-    /// The header of a field; its value follows, unless it is a boolean, whose value is its type.
+    /// Writes the header of a field. Its value follows, unless it is a boolean, whose value is contained in its
+    /// type.
     pub fn field(&mut self, id: i16, wire: Wire) {
         match i32::from(id) - i32::from(self.last) {
             delta @ 1..=15 => self.bytes.push((delta as u8) << 4 | wire as u8),
@@ -80,28 +81,28 @@ impl CompactWriter {
         self.last = id;
     }
 
-    /// An integer of 16, 32 or 64 bits.
+    /// Writes an integer of 16, 32 or 64 bits.
     pub fn integer(&mut self, value: i64) {
         self.varint(((value << 1) ^ (value >> 63)).cast_unsigned());
     }
 
-    /// An integer of 8 bits, or a boolean in a list (1 true, 2 false).
+    /// Writes an integer of 8 bits, or a boolean in a list (1 true, 2 false).
     pub fn byte(&mut self, value: u8) {
         self.bytes.push(value);
     }
 
-    /// A double.
+    /// Writes a double.
     pub fn double(&mut self, value: f64) {
         self.bytes.extend_from_slice(&value.to_le_bytes());
     }
 
-    /// Bytes or text, with the length.
+    /// Writes bytes or text, with the length.
     pub fn binary(&mut self, value: &[u8]) {
         self.varint(value.len() as u64);
         self.bytes.extend_from_slice(value);
     }
 
-    /// The header of a list of `size` elements of type `wire`.
+    /// Writes the header of a list of `size` elements of type `wire`.
     pub fn list(&mut self, wire: Wire, size: usize) {
         if size < 15 {
             self.bytes.push((size as u8) << 4 | wire as u8);
@@ -111,7 +112,7 @@ impl CompactWriter {
         }
     }
 
-    /// A value that is encoded already.
+    /// Writes an encoded value.
     pub fn raw(&mut self, value: &[u8]) {
         self.bytes.extend_from_slice(value);
     }

@@ -1,35 +1,36 @@
-//! Structs that are alike.
+//! Structs with the same structure.
 //!
-//! Few bits of a struct decide where it ends: headers, sizes, lengths, and the highest bit of each
-//! byte of an integer. The column chunks of a file agree in nearly all of these, and differ in
-//! counts, offsets and bounds. So the deciding bits of one struct are kept as a [`Template`]. A struct
-//! that fits it takes the same steps when it is passed over, and ends after as many bytes.
+//! Few bits of a struct determine where it ends: headers, sizes, lengths, and the highest bit of each byte of
+//! an integer. The column chunks of a file agree in nearly all of these, and differ in counts, offsets and
+//! bounds. The deciding bits of a struct are therefore saved as a [`Template`]. Skipping a struct that fits the
+//! template would take the same steps, so it has the same length.
 //!
 //! ```text
 //! struct   18 03 'a' 'b' 'c' 16 c8 01 00      {1: "abc", 2: 100}
 //! mask     ff ff 00  00  00  ff 80 80 ff
 //! ```
 //!
-//! Comparing takes a few instructions for eight bytes and no branch a field.
+//! Comparing takes a few instructions per eight bytes, without a branch per field.
 
 use super::skip::{Fault, Trace, skip_struct};
 
 #[cfg(test)]
 mod tests;
 
-/// Bytes that are compared at once.
+/// The number of bytes compared at once.
 const BLOCK: usize = 32;
 
-/// Longer structs are seldom alike: they hold long texts, or lists of sizes of their own.
+/// The maximum number of bytes in a template. Longer structs seldom have the same structure: they contain long
+/// texts, or lists of varying sizes.
 const MAX_BYTES: usize = 1024;
 
-/// How many templates there are: columns of some types in turn, at two lengths of their offsets.
+/// The number of templates: enough for alternating columns of some types, with two lengths of their offsets.
 const TEMPLATES: usize = 8;
 
-/// Structs so far, as far as the next one may be like them, with what was noted of each.
+/// Templates of earlier structs, with a note on each.
 #[derive(Debug, Clone)]
 pub(crate) struct Templates<T = ()> {
-    /// Those used last come first.
+    /// The most recently used first.
     templates: Vec<(Template, T)>,
     credit: Credit,
 }
@@ -44,8 +45,8 @@ impl<T> Default for Templates<T> {
 }
 
 impl Templates {
-    /// Where the struct ends that starts at `position`: what [`skip_struct`] says, which does the
-    /// work where no template fits. `depth` is the same for all structs.
+    /// Returns the end of the struct that starts at `position`, see [`skip_struct`], which is used if no
+    /// template fits. `depth` must be the same for all structs.
     #[inline]
     pub(super) fn skip_struct(
         &mut self,
@@ -61,9 +62,9 @@ impl Templates {
 }
 
 impl<T> Templates<T> {
-    /// Where the struct ends that starts at `position`, and what was noted of the one that it is like: the struct
-    /// itself, if that becomes a template. `None` where it is like no other and is not worth a template. `depth` is the
-    /// same for all structs.
+    /// Returns the end of the struct that starts at `position`, and the note on the struct of the template that
+    /// it fits. If no template fits, the struct itself may become a template. Returns `None` if no template
+    /// fits and a new one is not worth its cost. `depth` must be the same for all structs.
     #[inline]
     pub(super) fn like(
         &mut self,
@@ -84,7 +85,7 @@ impl<T> Templates<T> {
         Ok(end.zip(noted))
     }
 
-    /// The same for one that is unlike the last; what it is like comes first then.
+    /// Compares a struct with all templates but the first. A fitting or new template becomes the first.
     fn like_an_earlier_one(
         &mut self,
         bytes: &[u8],
@@ -108,7 +109,7 @@ impl<T> Templates<T> {
             return Ok(Some(end));
         }
         self.credit.buy_a_template();
-        // The template that was not used for longest makes room.
+        // The least recently used template makes room.
         let unused = (self.templates.len() == TEMPLATES).then(|| self.templates.pop());
         let unused = unused.flatten().map(|(template, _)| template);
         let mut template = unused.unwrap_or_default();
@@ -118,8 +119,8 @@ impl<T> Templates<T> {
     }
 }
 
-/// Taking a template costs as much as passing over several structs, and pays where many others fit it.
-/// Where they do not, it is only tried now and then.
+/// The budget for creating templates. Creating one costs as much as skipping several structs, and pays off if
+/// many others fit it. Otherwise, templates are only created now and then.
 #[derive(Debug, Clone, Copy)]
 struct Credit(u32);
 
@@ -145,12 +146,13 @@ impl Credit {
 /// The deciding bits of a struct.
 #[derive(Debug, Clone, Default)]
 struct Template {
-    /// Bytes of the struct; 0 for no struct, which nothing fits.
+    /// The number of bytes in the struct; 0 for an empty template, which nothing fits.
     length: usize,
     blocks: Vec<Block>,
 }
 
-/// Some bytes of a struct: which bits decide, and what they are. None decide behind its end.
+/// A mask of the deciding bits in a block of a struct, and their values. Bits past the end of the struct are
+/// not in the mask.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     mask: [u8; BLOCK],
@@ -174,7 +176,7 @@ impl Block {
 }
 
 impl Template {
-    /// Where the struct at `position` ends if it fits, and is not within a block of the last byte.
+    /// Returns the end of the struct at `position`, if it fits and at least a whole number of blocks is left.
     #[inline]
     fn end(&self, bytes: &[u8], position: usize) -> Option<usize> {
         if self.length == 0 {
@@ -190,7 +192,7 @@ impl Template {
         Some(position + self.length)
     }
 
-    /// Becomes the template of the struct at `position`; where the struct ends.
+    /// Turns this into the template of the struct at `position`. Returns the end of the struct.
     fn take(&mut self, bytes: &[u8], position: usize, depth: usize) -> Result<usize, Fault> {
         self.length = 0;
         self.blocks.clear();

@@ -1,4 +1,4 @@
-//! Structs passed over by templates, and the same one by one: sound, damaged and cut.
+//! Compares skipping by templates with skipping one by one, for valid, damaged and truncated structs.
 
 use super::super::skip::skip_struct;
 use super::super::{CompactWriter, Wire};
@@ -6,7 +6,7 @@ use super::*;
 
 const DEPTH: usize = 12;
 
-/// Numbers without a pattern, the same in every run (xorshift).
+/// A generator of pseudorandom numbers (xorshift), the same in every run.
 struct Random(u64);
 
 impl Random {
@@ -28,8 +28,8 @@ impl Random {
     }
 }
 
-/// A struct whose fields and sizes follow from `plan`, its integers and texts from `values`. The
-/// lengths of these two agree in some of the structs of one plan only.
+/// Writes a struct whose fields and sizes depend on `plan`, and its integers and texts on `values`. Their
+/// lengths agree in only some of the structs of a plan.
 fn write_struct(writer: &mut CompactWriter, plan: &mut Random, values: &mut Random, depth: usize) {
     writer.begin_struct();
     let mut id = 0;
@@ -66,7 +66,7 @@ fn write_struct(writer: &mut CompactWriter, plan: &mut Random, values: &mut Rand
                 (0..size).for_each(|_| writer.integer(values.below(300) as i64));
             }
             7 => {
-                // A map of texts to doubles, of two pairs.
+                // A map of texts to doubles with two pairs.
                 writer.field(id, Wire::Map);
                 writer.raw(&[2, 0x87]);
                 for _ in 0..2 {
@@ -89,7 +89,7 @@ fn write_struct(writer: &mut CompactWriter, plan: &mut Random, values: &mut Rand
     writer.end_struct();
 }
 
-/// Many structs of a few plans, one behind the other.
+/// Returns many structs of a few plans, one after another.
 fn structs(seed: u64) -> Vec<u8> {
     let mut random = Random(seed);
     let plans = 1 + random.below(5) as u64;
@@ -101,7 +101,7 @@ fn structs(seed: u64) -> Vec<u8> {
     writer.finish()
 }
 
-/// Passes over structs until the bytes end or one is at fault; where each ends, and the fault.
+/// Skips structs until the bytes end or a fault occurs. Returns the end of each, and the fault.
 fn ends(
     bytes: &[u8],
     mut skip: impl FnMut(usize) -> Result<usize, Fault>,
@@ -175,8 +175,8 @@ fn every_byte_that_decides_is_compared() {
             }
         }
     }
-    // Two bytes of text and eight of the double say nothing; of six bytes of integers (the id 20
-    // among them) the highest bit decides; of the nine others all bits.
+    // Two bytes of text and eight of the double do not matter. Of six bytes of integers (including the id 20),
+    // the highest bit matters. Of the nine others, all bits matter.
     let bytes = one.len();
     assert_eq!(fitting, 10 * 256 + 6 * 128 + (bytes - 16));
 }
