@@ -5,8 +5,8 @@
 //! as in that chunk:
 //!
 //! ```text
-//! ColumnChunk 26 00 | 1c 15 04 … 15 00 16 0a … 00 | 00
-//! places └ type └ codec └ num_values …
+//! ColumnChunk   26 00 | 1c 15 04 … 15 00 16 0a … 00 | 00
+//! places                  └ type      └ codec └ num_values …
 //! ```
 
 use crate::modular_encryption::KeyStep;

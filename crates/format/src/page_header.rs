@@ -1,7 +1,7 @@
 //! The header before every page.
 //!
 //! ```text
-//! column chunk [page header, page body]*
+//! column chunk   [page header, page body]*
 //! ```
 //!
 //! A header does not contain its own length. A reader without the whole chunk in memory decodes a prefix, and

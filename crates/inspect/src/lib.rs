@@ -1,12 +1,12 @@
-//! Looks into Parquet files beyond their rows: whether a file is what it says of itself, and what is left
-//! of one that is damaged.
+//! Inspects Parquet files beyond reading their rows: verifies a file's metadata, and recovers data from damaged
+//! files.
 //!
 //! | to | use |
 //! |---|---|
-//! | check all that a file says of itself against its data | [`verify()`] |
-//! | get out of a damaged file what is left | [`repair::Repair`] |
+//! | check all metadata of a file against its data | [`verify()`] |
+//! | recover data from a damaged file | [`repair::Repair`] |
 //!
-//! Both stand on `herringbone`, which does not depend on them.
+//! Both are built on `herringbone`, which does not depend on them.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -18,8 +18,8 @@ use herringbone::ParquetFile;
 
 use verify::Verify;
 
-/// Compares everything that the file says of itself with its data: an iterator of what is wrong,
-/// which is empty for a sound file. All pages are read and decoded.
+/// Compares all metadata of the file with its data. Returns an iterator of findings, which is empty for a sound
+/// file. Reads and decodes all pages.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

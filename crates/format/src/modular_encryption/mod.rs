@@ -2,8 +2,8 @@
 //! keys.
 //!
 //! ```text
-//! reading Decryption ── open, once per file ──► FileDecryption ── column, once per chunk ──► ModuleCipher
-//! writing Encryption ── open, once per file ──► FileEncryption ── column ──────────────────► ModuleCipher
+//! reading   Decryption ── open, once per file ──► FileDecryption ── column, once per chunk ──► ModuleCipher
+//! writing   Encryption ── open, once per file ──► FileEncryption ── column ──────────────────► ModuleCipher
 //! ```
 //!
 //! A *module* is a unit of encryption, such as the footer, a page, or a page header. A [`ModuleId`] identifies

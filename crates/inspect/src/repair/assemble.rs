@@ -1,18 +1,18 @@
-//! Row groups out of pages: in a file the column chunks of a row group follow each other in the order of
-//! the leaves, and all have the same number of rows.
+//! Assembles row groups from pages. In a file, the column chunks of a row group follow each other in the order
+//! of the leaves, and all have the same number of rows.
 //!
-//! Pages can often be read in several ways: a page after a dictionary chunk may end that chunk or be the
-//! next one, and row groups of columns of one type may be one row group. So all ways are followed that
-//! explain the most pages:
+//! Pages can often be interpreted in several ways. A page after a dictionary chunk may end that chunk or be the
+//! next one, and several row groups of columns with the same type may be one row group. Therefore the assembly
+//! follows all ways that explain the most pages:
 //!
 //! ```text
 //! [ pages, undamaged ]  damage  [ pages, undamaged ]  damage  [ pages, undamaged ]  footer
 //!  ^ a row group starts          nothing is known              a row group ends ^
 //! ```
 //!
-//! In the first part of the file, they start with a row group. In the last one they end with a row group
-//! if the end of the file is there, and may start inside of any column chunk. A row group is taken if it is
-//! one in each of these ways. In between, pages are only taken if the file has a single column.
+//! In the first part of the file, all ways start with a row group. In the last part, they end with a row group
+//! if the end of the file is present, and may start inside any column chunk. A row group is accepted if it is a
+//! row group in each of these ways. In between, pages are only accepted if the file has a single column.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -23,24 +23,24 @@ use herringbone_schema::ParquetSchema;
 use super::readings::{FoundChunk, Reading, Readings, RowGroupReadings};
 use super::scan::{FoundPage, FoundPages};
 
-/// Pages that are a row group.
+/// Pages that form a row group.
 #[derive(Debug)]
 pub(super) struct FoundRowGroup {
     pub(super) pages: Range<usize>,
     pub(super) rows: u64,
-    /// One for each leaf.
+    /// The column chunks, one per leaf.
     pub(super) chunks: Vec<FoundChunk>,
 }
 
-/// Pages that can be read in several ways.
+/// Pages that can be interpreted in several ways.
 #[derive(Debug)]
 pub(super) struct Ambiguity {
     pub(super) pages: Range<usize>,
-    /// Numbers of rows that the row groups may have; none if there are too many ways to try.
+    /// The possible numbers of rows of the row groups; empty if there are too many ways to try.
     pub(super) rows: BTreeSet<u64>,
-    /// The codecs that pages may have, if they have a choice.
+    /// The possible codecs of the pages, if there are several.
     pub(super) codecs: Vec<CompressionCodec>,
-    /// The option that decides.
+    /// The option that resolves the ambiguity.
     pub(super) remedy: Option<Remedy>,
 }
 
@@ -58,12 +58,12 @@ impl Ambiguity {
 /// The result for all pages.
 #[derive(Debug, Default)]
 pub(super) struct Assembled {
-    /// Row groups in the order of their pages.
+    /// The row groups in page order.
     pub(super) row_groups: Vec<FoundRowGroup>,
     pub(super) ambiguities: Vec<Ambiguity>,
 }
 
-/// Puts pages together.
+/// The assembly of row groups from pages.
 pub(super) struct Assembly<'a> {
     num_leaves: usize,
     found: &'a FoundPages,
@@ -71,7 +71,7 @@ pub(super) struct Assembly<'a> {
     assembled: Assembled,
 }
 
-/// Ways to read a part of the file, by the pages where row groups start.
+/// The ways to interpret a part of the file, by the pages at which row groups start.
 type Starts = BTreeMap<usize, RowGroupReadings>;
 
 impl<'a> Assembly<'a> {
@@ -88,10 +88,10 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Returns all row groups that certainly are some.
+    /// Returns all row groups that are certain.
     ///
     /// # Errors
-    /// Io.
+    /// Io if the source fails.
     pub(super) fn run(mut self) -> Result<Assembled> {
         for part in undamaged(self.found) {
             let pages = part.clone();
@@ -126,13 +126,13 @@ impl<'a> Assembly<'a> {
         if is_complete || !ends_file {
             return Ok(());
         }
-        // Something is damaged although nothing shows it.
+        // There is undetected damage.
         let last = self.assembled.row_groups.last();
         let taken = last.map_or(part.start, |last| last.pages.end);
         self.last_part(taken + 1..part.end)
     }
 
-    /// Takes the pages of a file with a single column, whose row groups may end anywhere.
+    /// Accepts the pages of a file with a single column, whose row groups may end anywhere.
     fn single_column(&mut self, part: Range<usize>) -> Result<()> {
         let mut start = part.start;
         while start < part.end {
@@ -155,7 +155,8 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Takes the row groups of a part that starts with one; false if the ways do not lead to the end of a file.
+    /// Accepts the row groups of a part that starts with one. Returns false if no way reaches the end of the
+    /// file.
     fn first_part(&mut self, part: Range<usize>, ends_file: bool) -> Result<bool> {
         let mut starts = Starts::new();
         self.follow(&mut starts, [part.start], part.end)?;
@@ -173,7 +174,7 @@ impl<'a> Assembly<'a> {
         Ok(false)
     }
 
-    /// Takes the row groups of a part that ends with one, and may start anywhere.
+    /// Accepts the row groups of a part that ends with one, and may start anywhere.
     fn last_part(&mut self, part: Range<usize>) -> Result<()> {
         let mut starts = Starts::new();
         for first in part.clone() {
@@ -191,8 +192,8 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Returns the pages before which the row group may end that page `first` is a part of. One of them is
-    /// `first` itself, where a row group may start.
+    /// Returns the pages before which the row group of page `first` may end. This includes `first` itself,
+    /// because a row group may start there.
     fn rests(&mut self, first: usize, stop: usize) -> Result<BTreeSet<usize>> {
         let mut ends = BTreeSet::from([first]);
         for leaf in 0..self.num_leaves {
@@ -203,7 +204,7 @@ impl<'a> Assembly<'a> {
                     ends.insert(next);
                 } else {
                     let rest = self.readings.rests(leaf + 1, next, stop)?;
-                    // A first column chunk that is all there starts a row group.
+                    // A complete first column chunk starts a row group.
                     let least = rows + u64::from(leaf == 0 && next > first);
                     let fits = rest.whole.iter().filter(|it| it.rows >= least);
                     ends.extend(fits.map(|it| it.end));
@@ -226,7 +227,7 @@ impl<'a> Assembly<'a> {
         Ok(ends)
     }
 
-    /// Finds all row groups that may follow those that may start with pages.
+    /// Finds all row groups that may follow those that may start at the pages `from`.
     fn follow(
         &mut self,
         starts: &mut Starts,
@@ -245,7 +246,8 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Takes the row groups that are one in all ways. Row groups that started before have the pages `rests`.
+    /// Accepts the row groups common to all ways. `rests` are the pages of row groups that started before the
+    /// part.
     fn take_certain(&mut self, ways: &Ways<'_>, rests: &[Range<usize>], stop: usize) -> Result<()> {
         let mut readings: Vec<Reading> = Vec::new();
         let mut covers: Vec<Range<usize>> = rests.to_vec();
@@ -285,7 +287,7 @@ impl<'a> Assembly<'a> {
     }
 }
 
-/// The parts of a file between which there is damage.
+/// Returns the undamaged parts of a file, as ranges of pages.
 fn undamaged(found: &FoundPages) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     for (ordinal, page) in found.pages.iter().enumerate() {
@@ -300,17 +302,17 @@ fn undamaged(found: &FoundPages) -> Vec<Range<usize>> {
     parts
 }
 
-/// Ways to read a part of a file.
+/// The ways to interpret a part of a file.
 struct Ways<'a> {
     starts: &'a Starts,
-    /// The page that an unfinished row group reaches, if the ways may end with one.
+    /// The page up to which an unfinished row group extends, if the ways may end with one.
     unfinished: Option<usize>,
-    /// The pages from which row groups lead to the end, the end included.
+    /// The pages from which row groups lead to the end, including the end.
     leads: BTreeSet<usize>,
 }
 
 impl<'a> Ways<'a> {
-    /// Finds the ways that lead to page `end`, or to an unfinished row group at page `unfinished`.
+    /// Finds the ways that lead to page `end`, or to an unfinished row group that extends to page `unfinished`.
     fn new(starts: &'a Starts, end: usize, unfinished: Option<usize>) -> Self {
         let mut leads = BTreeSet::from([end]);
         for (start, found) in starts.iter().rev() {
@@ -326,7 +328,7 @@ impl<'a> Ways<'a> {
         }
     }
 
-    /// Leaves only the ways that start after one of the `rests`.
+    /// Retains only the ways that start after one of the `rests`.
     fn start_after(&mut self, rests: &[Range<usize>]) {
         let mut reachable: BTreeSet<usize> = rests.iter().map(|rest| rest.end).collect();
         for (start, found) in self.starts {
@@ -338,7 +340,7 @@ impl<'a> Ways<'a> {
     }
 }
 
-/// How many ranges cover a page.
+/// The number of ranges that cover each page.
 struct Counts(BTreeMap<usize, i64>);
 
 impl Counts {

@@ -1,8 +1,8 @@
-//! The codecs of pages, found from their bytes, a footer or a sibling file.
+//! The codecs of pages, determined from their bytes, a footer or a sibling file.
 //!
-//! Compressed bytes that are as long as the uncompressed ones could also be the values themselves. So
-//! every page is decompressed with every codec. If several of them give bytes, and not the same ones,
-//! the codec of other chunks decides:
+//! Compressed bytes as long as the uncompressed ones could also be the values themselves. So every page is
+//! decompressed with every codec. If several codecs succeed with different results, the codecs of other chunks
+//! decide:
 //!
 //! ```text
 //! the codec of the column in the footer or the sibling   if the file has pages of no other codecs than these
@@ -29,7 +29,7 @@ const CODECS: [CompressionCodec; 8] = [
     CompressionCodec::Lzo,
 ];
 
-/// A set of codecs: a bit for each of [`CODECS`].
+/// A set of codecs, with one bit per entry of [`CODECS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct CodecSet(u8);
 
@@ -54,7 +54,7 @@ impl CodecSet {
         self.0 == 0
     }
 
-    /// The codecs, in their order.
+    /// Iterates over the codecs, in the order of [`CODECS`].
     pub(super) fn iter(self) -> impl Iterator<Item = CompressionCodec> {
         let is_in = move |bit: &usize| self.0 & (1 << bit) != 0;
         let codecs = CODECS.into_iter().enumerate();
@@ -62,24 +62,24 @@ impl CodecSet {
     }
 }
 
-/// The results of one page.
+/// The results for one page.
 #[derive(Debug, Clone, Default)]
 struct Outcome {
-    /// Codecs that decompress the page to the same bytes.
+    /// Sets of codecs that decompress the page to the same bytes.
     classes: Vec<CodecSet>,
-    /// A page without compressed bytes shows nothing of its codec.
+    /// True for a page without compressed bytes, which does not reveal its codec.
     is_empty: bool,
 }
 
 impl Outcome {
-    /// The codecs of a page that leaves no choice.
+    /// Returns the codecs of an unambiguous page.
     fn certain(&self) -> Option<CodecSet> {
         let [only] = self.classes[..] else {
             return None;
         };
         let mut uncompressed = CodecSet::default();
         uncompressed.insert(CompressionCodec::Uncompressed);
-        // Pages of version 2 may be stored as they are under any codec.
+        // Pages of version 2 may be stored uncompressed with any codec.
         let is_any = only != uncompressed && !only.within(uncompressed).is_empty();
         (!self.is_empty && !is_any).then_some(only)
     }
@@ -88,17 +88,17 @@ impl Outcome {
 /// The codecs of all pages.
 pub(super) struct Codecs {
     outcomes: Vec<Outcome>,
-    /// By leaf, the codecs that count first.
+    /// The preferred codecs of each leaf.
     preferred: Vec<CodecSet>,
-    /// The codecs of pages that leave no choice.
+    /// The codecs of unambiguous pages.
     certain: CodecSet,
 }
 
 impl Codecs {
-    /// Decompresses all pages. `known` has the codecs that each leaf has in a footer or a sibling.
+    /// Decompresses all pages. `known` contains the codecs of each leaf in a footer or a sibling.
     ///
     /// # Errors
-    /// Io.
+    /// Io if the source fails.
     pub(super) fn new(
         source: &dyn Source,
         pages: &[FoundPage],
@@ -132,7 +132,8 @@ impl Codecs {
         })
     }
 
-    /// Returns the readings of a page as one of `leaf` with a codec `within` a set: sets of codecs that give the same bytes.
+    /// Returns the possible codecs of a page of `leaf` from the set `within`, as sets of codecs that return the
+    /// same bytes.
     pub(super) fn classes(&self, page: usize, leaf: usize, within: CodecSet) -> Vec<CodecSet> {
         let classes = self.outcomes.get(page).map(|it| it.classes.iter());
         let classes = classes.into_iter().flatten();
@@ -150,8 +151,7 @@ impl Codecs {
         classes
     }
 
-    /// Returns the codecs that a page may have, one for each of the values that they give, if there are
-    /// several whatever its leaf is.
+    /// Returns the possible codecs of a page, one per distinct result, if there are several for every leaf.
     pub(super) fn choice(&self, page: usize) -> Option<Vec<CompressionCodec>> {
         let leaves = 0..self.preferred.len().max(1);
         let classes = |leaf| self.classes(page, leaf, CodecSet::ALL);
@@ -167,7 +167,7 @@ impl Codecs {
         )
     }
 
-    /// Returns the codec of a set that a footer names.
+    /// Returns the preferred codec of a set: one in the footer or a sibling, if there is any.
     pub(super) fn one_of(&self, codecs: CodecSet, leaf: usize) -> CompressionCodec {
         let preferred = codecs.within(self.preferred(leaf));
         let first = preferred.iter().next().or_else(|| codecs.iter().next());

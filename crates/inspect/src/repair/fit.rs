@@ -1,4 +1,4 @@
-//! Pages decoded as those of a leaf.
+//! Decodes pages as pages of a given leaf.
 
 use std::collections::HashMap;
 
@@ -11,27 +11,27 @@ use herringbone_schema::Leaf;
 use super::scan::FoundPage;
 use herringbone::source::Source;
 
-/// Pages that may be decoded for each page that there is, so that the time is bounded.
+/// The maximum number of trial decodings per page, to bound the time.
 const TRIALS_PER_PAGE: usize = 64;
-/// Pages that may be decoded however few there are.
+/// The number of trial decodings allowed for any number of pages.
 const FEWEST_TRIALS: usize = 10_000;
-/// Decoders that are kept: each holds a dictionary.
+/// The maximum number of retained decoders. Each of them contains a dictionary.
 const MOST_DECODERS: usize = 16;
 
-/// The contents of a page as one of a leaf.
+/// The contents of a page, decoded as a page of a leaf.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fit {
-    /// Rows that start in the page.
+    /// The number of rows that start in the page.
     pub(super) rows: u64,
-    /// Levels, or entries of a dictionary.
+    /// The number of levels, or of entries in a dictionary.
     pub(super) levels: u64,
-    /// The first level starts a row.
+    /// True if the first level starts a row.
     pub(super) starts_row: bool,
-    /// The last row ends with the page.
+    /// True if the last row ends with the page.
     pub(super) ends_row: bool,
 }
 
-/// A page as one of a leaf.
+/// A way to decode a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Candidate {
     pub(super) page: usize,
@@ -40,7 +40,7 @@ pub(super) struct Candidate {
     pub(super) dictionary: Option<usize>,
 }
 
-/// Columns whose pages look alike.
+/// The properties of a leaf that determine how its pages are decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Shape {
     physical_type: Type,
@@ -60,13 +60,13 @@ impl Shape {
     }
 }
 
-/// A decoder, and the page of the dictionary that it holds.
+/// A decoder, and the page of its dictionary.
 struct Decoder {
     decoder: PageDecoder,
     dictionary: Option<usize>,
 }
 
-/// Decodes pages, each of them once for every way in which it may be read.
+/// Decodes pages, once for every way to interpret them.
 pub(super) struct Fits<'a> {
     source: &'a dyn Source,
     limits: &'a Limits,
@@ -98,10 +98,10 @@ impl<'a> Fits<'a> {
         }
     }
 
-    /// Decodes the page as a page of `leaf`; returns `None` if it cannot be one.
+    /// Decodes the page as a page of `leaf`. Returns `None` if it cannot be one.
     ///
     /// # Errors
-    /// Io; Limit if too many pages were decoded.
+    /// Io if the source fails; Limit if too many pages were decoded.
     pub(super) fn fit(&mut self, candidate: Candidate, leaf: &Leaf) -> Result<Option<Fit>> {
         let key = (candidate, Shape::of(leaf));
         if let Some(known) = self.known.get(&key) {
@@ -131,7 +131,7 @@ impl<'a> Fits<'a> {
         };
         let fit = self.page(&mut decoder.decoder, page)?;
         let is_dictionary = self.pages.get(page).is_some_and(FoundPage::is_dictionary);
-        // A decoder that has met a dictionary keeps it.
+        // A decoder cannot replace its dictionary.
         if !is_dictionary && self.decoders.len() < MOST_DECODERS {
             self.decoders.insert(key, decoder);
         } else if !is_dictionary {
@@ -140,7 +140,7 @@ impl<'a> Fits<'a> {
         Ok(fit)
     }
 
-    /// Makes a decoder that holds the dictionary of the candidate.
+    /// Creates a decoder with the dictionary of the candidate.
     fn decoder(&mut self, candidate: Candidate, leaf: &Leaf) -> Result<Option<Decoder>> {
         let (limits, budget) = (self.limits.clone(), Budget::new(self.limits));
         let decoder =
@@ -159,7 +159,7 @@ impl<'a> Fits<'a> {
         }))
     }
 
-    /// Decodes a page to its end; `None` if it is not one of the decoder's leaf.
+    /// Decodes a page to its end. Returns `None` if it does not fit the decoder's leaf.
     fn page(&mut self, decoder: &mut PageDecoder, page: usize) -> Result<Option<Fit>> {
         self.trials_left = self.trials_left.checked_sub(1).ok_or_else(too_much)?;
         let Some(page) = self.pages.get(page) else {
@@ -186,7 +186,7 @@ impl<'a> Fits<'a> {
         }
         let v2 = page.header.data_page_header_v2.as_ref();
         let other_rows = v2.is_some_and(|v2| u64::try_from(v2.num_rows) != Ok(rows));
-        // Values of a narrower type would leave bytes over.
+        // Values of a narrower type would leave unused bytes.
         if other_rows || decoder.check_unused_bytes().is_err() {
             return Ok(None);
         }
@@ -206,7 +206,7 @@ fn wrong_page(error: Error) -> Result<Option<Fit>> {
     }
 }
 
-/// The error of those who tried too much.
+/// Returns the error for too many trials.
 #[cold]
 pub(super) fn too_much() -> Error {
     Error::new(

@@ -1,4 +1,4 @@
-//! Row groups that are left of a footer.
+//! Row groups that remain in a footer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -8,12 +8,12 @@ use herringbone_schema::ParquetSchema;
 
 use super::codecs::CodecSet;
 
-/// Parts of a file that column chunks take.
+/// The parts of a file that are occupied by column chunks.
 #[derive(Debug, Default)]
 pub(super) struct Taken(BTreeMap<u64, u64>);
 
 impl Taken {
-    /// Takes a part; false if a part of it is taken.
+    /// Marks a part as occupied. Returns false if it overlaps an occupied part.
     pub(super) fn take(&mut self, part: Range<u64>) -> bool {
         let before = self.0.range(..part.end).next_back();
         let is_free = before.is_none_or(|(_, end)| *end <= part.start);
@@ -23,7 +23,7 @@ impl Taken {
         is_free
     }
 
-    /// Returns the free ranges between `start` and the last part.
+    /// Returns the free ranges between `start` and the last occupied part.
     pub(super) fn gaps(&self, start: u64) -> Vec<Range<u64>> {
         let starts = self.0.keys().copied();
         let ends = [start].into_iter().chain(self.0.values().copied());
@@ -31,14 +31,14 @@ impl Taken {
         gaps.filter(|gap| !gap.is_empty()).collect()
     }
 
-    /// Returns the end of the last part.
+    /// Returns the end of the last occupied part.
     pub(super) fn end(&self) -> Option<u64> {
         self.0.values().next_back().copied()
     }
 }
 
-/// Returns the row groups that the schema fits and that lie before `end`, none over another, up to the
-/// first one of which this does not hold; and the parts of the file that they take.
+/// Returns the row groups that match the schema, lie before `end` and do not overlap, up to the first one that
+/// violates this. Also returns the parts of the file that they occupy.
 pub(super) fn usable(
     row_groups: Vec<RowGroup>,
     schema: &ParquetSchema,
@@ -59,7 +59,7 @@ pub(super) fn usable(
     (usable, taken)
 }
 
-/// Returns the row groups with column chunks that lie over others: one of them is not where the footer has it.
+/// Returns the row groups whose column chunks overlap others: the footer has a wrong location for one of them.
 ///
 /// # Errors
 /// Corrupt if the metadata of a column chunk cannot be decoded.
@@ -74,7 +74,7 @@ pub(super) fn overlapping(metadata: &FileMetadata) -> Result<BTreeSet<usize>> {
     }
     chunks.sort_unstable();
     let mut overlapping = BTreeSet::new();
-    // The one that reaches furthest so far.
+    // The column chunk that extends furthest so far.
     let mut last: Option<(u64, usize)> = None;
     for (start, end, row_group) in chunks {
         if let Some((_, other)) = last.filter(|(end, _)| start < *end) {
@@ -87,7 +87,7 @@ pub(super) fn overlapping(metadata: &FileMetadata) -> Result<BTreeSet<usize>> {
     Ok(overlapping)
 }
 
-/// Returns the codecs of each leaf in row groups.
+/// Returns the codecs of each leaf in these row groups.
 pub(super) fn codecs(row_groups: &[RowGroup]) -> Vec<CodecSet> {
     let num_leaves = row_groups.iter().map(|it| it.columns.len()).max();
     let mut codecs = vec![CodecSet::default(); num_leaves.unwrap_or_default()];
@@ -101,7 +101,7 @@ pub(super) fn codecs(row_groups: &[RowGroup]) -> Vec<CodecSet> {
     codecs
 }
 
-/// Returns the part of the file that a column chunk takes.
+/// Returns the part of the file occupied by a column chunk.
 pub(super) fn range(metadata: &ColumnMetaData) -> Option<Range<u64>> {
     let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
     let start = dictionary.map_or(metadata.data_page_offset, |it| {

@@ -1,4 +1,4 @@
-//! Pages and bytes that are in no row group, in words.
+//! Descriptions of pages and bytes outside all row groups.
 
 use std::ops::Range;
 
@@ -9,20 +9,20 @@ use super::assemble::{Ambiguity, Assembled};
 use super::codecs::Codecs;
 use super::scan::FoundPages;
 
-/// Numbers of rows that a message names.
+/// The maximum number of row counts in a message.
 const SHOWN_ROWS: usize = 8;
 
-/// Neighbouring pages and bytes that are in no row group.
+/// Adjacent pages and bytes outside all row groups.
 #[derive(Debug, Default)]
 struct Stretch {
     offset: u64,
     pages: Range<usize>,
     damaged: usize,
-    /// Bytes that are not pages.
+    /// The number of bytes that do not belong to pages.
     bytes: u64,
 }
 
-/// Returns what was found and is in no row group. `unexplained` are bytes before the first page.
+/// Returns everything found outside row groups. `unexplained` contains bytes before the first page.
 pub(super) fn of_pages(
     found: &FoundPages,
     assembled: &Assembled,
@@ -67,7 +67,7 @@ fn add_bytes(stretch: &mut Option<Stretch>, bytes: &Range<u64>, page: usize) {
     stretch.bytes += bytes.end - bytes.start;
 }
 
-/// Returns the loss of bytes that are not pages.
+/// Describes the loss of bytes that do not belong to pages.
 fn bytes(range: Range<u64>) -> Lost {
     let stretch = Stretch {
         offset: range.start,
@@ -113,7 +113,7 @@ impl Stretch {
 }
 
 impl Ambiguity {
-    /// Returns the error of pages that can be read in several ways.
+    /// Returns the error for pages that can be interpreted in several ways.
     pub(super) fn error(&self, found: &FoundPages) -> Error {
         let first = found.pages.get(self.pages.start);
         let error = match self.remedy {
@@ -144,7 +144,7 @@ impl Ambiguity {
         format!("a row group may have {rows} rows, and the pages can be put together either way")
     }
 
-    /// Finds out what would decide. `row_group_rows` were given.
+    /// Determines the option that would resolve the ambiguity. `row_group_rows` is the value of that option.
     pub(super) fn explain(&mut self, codecs: &Codecs, row_group_rows: Option<u64>) {
         let choice = self.pages.clone().find_map(|page| codecs.choice(page));
         self.codecs = choice.unwrap_or_default();
@@ -156,7 +156,7 @@ impl Ambiguity {
     }
 }
 
-/// `1 page`, `2 pages`.
+/// Formats a count: `1 page`, `2 pages`.
 fn counted(count: u64, what: &str) -> String {
     match count {
         1 => format!("1 {what}"),

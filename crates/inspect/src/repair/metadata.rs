@@ -1,4 +1,4 @@
-//! The metadata that a footer would have.
+//! Creates the metadata that the lost footer would contain.
 
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
@@ -15,7 +15,7 @@ use super::scan::FoundPage;
 /// Returns the metadata of a file with these row groups.
 ///
 /// # Errors
-/// Limit.
+/// Limit if they exceed `limits`.
 pub(super) fn of_file(
     schema: RepairSchema,
     row_groups: Vec<RowGroup>,
@@ -35,7 +35,7 @@ pub(super) fn of_file(
     FileMetadata::decode(writer.finish().into(), 0, limits)
 }
 
-/// Returns the metadata of a row group that was put together from `pages`.
+/// Returns the metadata of a row group assembled from `pages`.
 pub(super) fn row_group(
     found: &FoundRowGroup,
     pages: &[FoundPage],
@@ -86,7 +86,7 @@ fn column_chunk(
     ColumnChunk::default().meta_data(metadata)
 }
 
-/// Offsets and counts in a file fit.
+/// Converts an offset or a count. Those of a file always fit.
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,26 +1,26 @@
-//! Gets out of a damaged file what is left of it.
+//! Recovers data from a damaged file.
 //!
 //! ```text
-//! footer readable          → its row groups                                    ┐
-//! footer damaged or cut    → schema and row groups that are left of it,        ├─► each is read once
-//!                            pages behind these put together                   │   ─► the sound ones
-//! footer lost              → schema of a sibling, pages put together           ┘
+//! footer readable             → its row groups                                ┐
+//! footer damaged or truncated → its remaining schema and row groups,          ├─► each is read once
+//!                               row groups assembled from pages after these   │   ─► the sound ones
+//! footer lost                 → schema of a sibling, row groups from pages    ┘
 //! ```
 //!
-//! Pages are found by their headers, which have to make sense, and their checksums, if they have any. The
-//! pages of a row group follow each other, those of the first leaf first. A row group is put together if
-//! its pages can be decoded as those of all leaves in turn, and each leaf has as many rows as the others.
-//! If pages can be put together, or decompressed, in several ways, only the row groups are taken that all
-//! of these ways have in common. For the others, [`Lost::remedy`] names the option that decides.
+//! Pages are found by plausible headers, and by their checksums, if they have any. The pages of a row group
+//! follow each other, starting with those of the first leaf. A row group is assembled if its pages can be
+//! decoded as those of all leaves in turn, and all leaves have the same number of rows. If pages can be
+//! assembled or decompressed in several ways, only the row groups common to all ways are accepted. For the
+//! others, [`Lost::remedy`] contains the option that resolves the ambiguity.
 //!
-//! These cannot be had back:
-//! - rows of a row group in which a page of any column is damaged;
-//! - without a footer, rows between two damages, unless the file has a single column;
-//! - the schema, if neither the footer has it nor the caller;
-//! - key-value metadata that the footer has lost, and the Arrow types that only they have;
+//! The following cannot be recovered:
+//! - rows of a row group with a damaged page in any column;
+//! - without a footer, rows between two damaged places, unless the file has a single column;
+//! - the schema, if it is missing from both the footer and the options;
+//! - key-value metadata lost with the footer, and Arrow types recorded only there;
 //! - pages that are encrypted, or not in the order of the schema.
 //!
-//! The options are believed: a schema that swaps columns of one type swaps their values.
+//! The options are trusted: a schema that swaps two columns of the same type swaps their values.
 
 mod assemble;
 mod codecs;
@@ -53,43 +53,44 @@ use herringbone_arrow::schema::Schema;
 use readings::Readings;
 use scan::{FoundPages, Scan};
 
-/// Where pages may start: behind the magic.
+/// The offset of the first possible page, after the magic.
 const FIRST_PAGE: u64 = 4;
-/// The name of fastparquet in a footer: readers then expect the zeros that it appends to pages.
+/// The name of fastparquet in a footer. With it, readers expect the zeros that fastparquet appends to pages.
 const FASTPARQUET: &str = "fastparquet-python";
-/// Row groups of a sibling whose codecs are looked at.
+/// The number of row groups in a sibling whose codecs are examined.
 const SIBLING_ROW_GROUPS: usize = 16;
 
-/// What the caller knows of a damaged file.
+/// Options for a repair, with information that the caller has about the damaged file.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct RepairOptions {
     /// The schema, for a footer that has lost it.
     pub schema: Option<RepairSchema>,
-    /// Rows of a row group, where pages do not tell.
+    /// The number of rows per row group, if pages do not determine it.
     pub row_group_rows: Option<u64>,
-    /// Looks for pages although there is a footer.
+    /// True to search for pages even if there is a footer.
     pub ignore_footer: bool,
-    /// What the file may ask for.
+    /// The limits on the resources that the file may use.
     pub limits: Limits,
-    /// Who has the keys of an encrypted file. Nothing can be had of one whose footer cannot be decrypted.
+    /// The object that supplies the keys of an encrypted file. If its footer cannot be decrypted, no data can
+    /// be recovered.
     pub decryption: Option<Arc<dyn Decryption>>,
-    /// The path of the file, for those who have other keys for each file.
+    /// The path of the file, for decryption with different keys per file.
     pub path: Option<PathBuf>,
 }
 
-/// The schema of a file, from elsewhere.
+/// The schema of a file, taken from another source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RepairSchema {
     elements: Vec<SchemaElement>,
     key_values: Vec<KeyValue>,
     created_by: Option<String>,
-    /// The codecs of each leaf, if they are known.
+    /// The codecs of each leaf, if known.
     codecs: Vec<CodecSet>,
 }
 
 impl RepairSchema {
-    /// That of a file which the same program wrote.
+    /// Takes the schema of a file written by the same program.
     #[must_use]
     pub fn of_file(sibling: &ParquetFile) -> Self {
         Self {
@@ -100,7 +101,7 @@ impl RepairSchema {
         }
     }
 
-    /// Returns what the options and the footer have of a damaged file.
+    /// Combines the schema in the options with what remains in the footer of a damaged file.
     fn of_damaged(options: &RepairOptions, left: Option<&PartialMetadata>) -> Result<Self> {
         let codecs = left.map(|left| known::codecs(&left.row_groups));
         let codecs = codecs.filter(|codecs| !codecs.is_empty());
@@ -122,11 +123,11 @@ impl RepairSchema {
         }
     }
 
-    /// That which this library gives to an Arrow schema. Other writers may store some types in other
-    /// ways, such as timestamps as INT96 or small decimals as byte arrays.
+    /// Takes the schema that this library would write for an Arrow schema. Other writers may store some types
+    /// differently, such as timestamps as INT96 or small decimals as byte arrays.
     ///
     /// # Errors
-    /// Unsupported where Parquet has no form for a type.
+    /// Unsupported if a type has no representation in Parquet.
     pub fn of_arrow(schema: &Schema) -> Result<Self> {
         let mapping = from_arrow(schema, &WriteSchemaOptions::default())?;
         Ok(Self {
@@ -138,33 +139,33 @@ impl RepairSchema {
     }
 }
 
-/// What the metadata come from.
+/// The origin of the metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RepairSource {
-    /// A footer that is whole.
+    /// A complete footer.
     Footer,
-    /// Row groups that are left of the footer, and pages behind them.
+    /// Row groups that remain in the footer, and pages after them.
     PartialMetadata,
-    /// Pages alone; of the footer, the schema may be left.
+    /// Only pages; the schema may remain in the footer.
     Pages,
 }
 
-/// A part of a file that is lost.
+/// A lost part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Lost {
-    /// Where it was.
+    /// The location of the lost part.
     pub location: Location,
-    /// How many rows it had, if that is known.
+    /// The number of lost rows, if known.
     pub rows: Option<u64>,
-    /// Why.
+    /// The reason for the loss.
     pub reason: String,
-    /// An option with which it is not lost.
+    /// An option that avoids the loss.
     pub remedy: Option<Remedy>,
 }
 
-/// A damaged file, and what can be had of it.
+/// A damaged file, and the data that can be recovered from it.
 ///
 /// ```
 /// use herringbone_inspect::repair::{Repair, RepairOptions};
@@ -187,10 +188,10 @@ pub struct Lost {
 pub struct Repair {
     file: ParquetFile,
     source: RepairSource,
-    /// Row groups that were read to their end.
+    /// The row groups that were read to their end.
     sound: Vec<usize>,
     lost: Vec<Lost>,
-    /// The last row group that was found is the last one of the file.
+    /// True if the last row group found is the last one of the file.
     end_is_known: bool,
 }
 
@@ -198,8 +199,8 @@ impl Repair {
     /// Finds the row groups of a file.
     ///
     /// # Errors
-    /// Corrupt where there is no schema, Argument where pages can be put together in several ways;
-    /// Key where the file is encrypted, and its footer lost or without a key for it; Io.
+    /// Corrupt if there is no schema; Argument if pages can be assembled in several ways; Key if the file is
+    /// encrypted, and its footer is lost or the footer's key is missing; Io if the source fails.
     pub fn open(source: impl Source + 'static, options: &RepairOptions) -> Result<Self> {
         let source: Arc<dyn Source> = Arc::new(source);
         if !options.ignore_footer {
@@ -290,11 +291,11 @@ impl Repair {
         })
     }
 
-    /// Reads each row group to its end; `progress` is told the number of those that were read. Only
-    /// the sound ones are given out afterwards. Timestamps that their unit cannot hold are no damage.
+    /// Reads each row group to its end. Calls `progress` with the number of row groups read so far. Only sound
+    /// row groups are returned afterwards. Timestamps outside the range of their unit do not count as damage.
     ///
     /// # Errors
-    /// Io, and Argument where the options name what the file does not have.
+    /// Io if the source fails; Argument if the options name something that is not in the file.
     pub fn check(&mut self, options: &ReadOptions, mut progress: impl FnMut(usize)) -> Result<()> {
         self.sound.clear();
         let overlapping = known::overlapping(self.file.metadata())?;
@@ -337,39 +338,39 @@ impl Repair {
         Ok(())
     }
 
-    /// A reader of the sound row groups.
+    /// Returns a reader of the sound row groups.
     ///
     /// # Errors
-    /// As [`ParquetFile::read`].
+    /// See [`ParquetFile::read`].
     pub fn read(&self, options: ReadOptions) -> Result<Reader> {
         self.file.read(options.row_groups(self.sound.clone()))
     }
 
-    /// The file, with metadata that were found as well as could be.
+    /// Returns the file, with the best metadata that could be recovered.
     #[must_use]
     pub fn file(&self) -> &ParquetFile {
         &self.file
     }
 
-    /// Where the metadata come from.
+    /// Returns the origin of the metadata.
     #[must_use]
     pub fn source(&self) -> RepairSource {
         self.source
     }
 
-    /// How many row groups were found, sound or not.
+    /// Returns the number of row groups found, sound or not.
     #[must_use]
     pub fn num_row_groups(&self) -> usize {
         self.file.metadata().num_row_groups()
     }
 
-    /// The sound row groups, once they were [checked](Self::check).
+    /// Returns the ordinals of the sound row groups, after a [check](Self::check).
     #[must_use]
     pub fn sound(&self) -> &[usize] {
         &self.sound
     }
 
-    /// Rows of the sound row groups.
+    /// Returns the number of rows in the sound row groups.
     #[must_use]
     pub fn num_rows(&self) -> u64 {
         let header = |row_group: &usize| self.file.metadata().row_group_header(*row_group).ok();
@@ -379,21 +380,21 @@ impl Repair {
             .sum()
     }
 
-    /// Returns false if the file may have had row groups after the last one that was found. Nothing shows
-    /// whether they are lost.
+    /// Returns false if the file may have had row groups after the last one found. It is then unknown whether
+    /// any are lost.
     #[must_use]
     pub fn is_end_known(&self) -> bool {
         self.end_is_known
     }
 
-    /// What is lost, as far as anything is known of it.
+    /// Returns the known losses.
     #[must_use]
     pub fn lost(&self) -> &[Lost] {
         &self.lost
     }
 }
 
-/// The parts that row groups are put together from.
+/// The inputs for assembling row groups.
 struct Parts<'a> {
     source: &'a dyn Source,
     limits: &'a Limits,
@@ -404,8 +405,8 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    /// Puts row groups together. `codecs` are those of each leaf, from a footer or a sibling. If the writer is not
-    /// known and there are no row groups otherwise, they are those of fastparquet.
+    /// Assembles row groups. `codecs` contains those of each leaf in a footer or a sibling. If the writer is
+    /// unknown and there would be no row groups, also tries to read the pages as those of fastparquet.
     fn assemble(&mut self, codecs: &[CodecSet]) -> Result<Assembled> {
         let assembled = self.assemble_as(self.created_by.as_deref(), codecs)?;
         let is_nothing = assembled.row_groups.is_empty() && assembled.ambiguities.is_empty();
@@ -448,7 +449,7 @@ fn sibling_codecs(sibling: &ParquetFile) -> Vec<CodecSet> {
     codecs
 }
 
-/// The rows that the footer knows and that are in no row group.
+/// Returns the loss of rows that the footer counts, but that are not in any row group.
 fn lost_rows(known: i64, found: i64) -> Option<Lost> {
     let lost = known.checked_sub(found).filter(|lost| *lost > 0)?;
     Some(Lost {

@@ -1,4 +1,4 @@
-//! Column chunks and row groups that pages can be.
+//! The possible interpretations of pages as column chunks and row groups.
 
 use herringbone_format::{CompressionCodec, Result};
 use herringbone_schema::{Leaf, ParquetSchema};
@@ -7,35 +7,35 @@ use super::codecs::{CodecSet, Codecs};
 use super::fit::{Candidate, Fit, Fits, too_much};
 use super::scan::{FoundPage, FoundPages, Gap};
 
-/// Steps that may be taken for each page that there is, so that the time is bounded.
+/// The maximum number of steps per page, to bound the time.
 const STEPS_PER_PAGE: usize = 1_000;
-/// Steps that may be taken however few pages there are.
+/// The number of steps allowed for any number of pages.
 const FEWEST_STEPS: usize = 1_000_000;
-/// Maximum number of steps, for any number of pages: their results are held in memory.
+/// The maximum number of steps for any number of pages. Bounded because their results are kept in memory.
 const MOST_STEPS: usize = 20_000_000;
 
-/// A column chunk that pages can be.
+/// A possible column chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChunkReading {
     /// The first page after it.
     pub(super) end: usize,
     pub(super) rows: u64,
     pub(super) levels: u64,
-    /// Codecs that all give the same values.
+    /// Codecs that all return the same values.
     codecs: CodecSet,
-    /// The next page goes on with the last row, if it belongs to the column chunk.
+    /// True if the next page continues the last row, should it belong to this column chunk.
     is_continued: bool,
 }
 
-/// The column chunks that may start with a page.
+/// The column chunks that may start at a page.
 #[derive(Debug, Default)]
 struct ChunkReadings {
     whole: Vec<ChunkReading>,
-    /// The page up to which pages can be an unfinished column chunk.
+    /// The page up to which pages can form an unfinished column chunk.
     unfinished: usize,
 }
 
-/// A row group that pages can be.
+/// A possible row group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reading {
     pub(super) start: usize,
@@ -44,15 +44,15 @@ pub(super) struct Reading {
     pub(super) rows: u64,
 }
 
-/// The row groups that may start with a page.
+/// The row groups that may start at a page.
 #[derive(Debug, Default, Clone)]
 pub(super) struct RowGroupReadings {
     pub(super) whole: Vec<Reading>,
-    /// The page up to which pages can be an unfinished row group.
+    /// The page up to which pages can form an unfinished row group.
     pub(super) unfinished: usize,
 }
 
-/// A column chunk of a row group that was found.
+/// A column chunk of an accepted row group.
 #[derive(Debug)]
 pub(super) struct FoundChunk {
     pub(super) start: usize,
@@ -61,7 +61,7 @@ pub(super) struct FoundChunk {
     pub(super) levels: u64,
 }
 
-/// A column chunk so far.
+/// A column chunk under construction.
 #[derive(Clone, Copy)]
 struct Unfinished {
     next: usize,
@@ -69,18 +69,18 @@ struct Unfinished {
     levels: u64,
     codecs: CodecSet,
     has_data: bool,
-    /// The whole column chunk that ends here, if there is one.
+    /// The index of the whole column chunk that ends here, if there is one.
     whole: Option<usize>,
 }
 
-/// Finds out what pages can be.
+/// Determines the possible interpretations of pages.
 pub(super) struct Readings<'a> {
     schema: &'a ParquetSchema,
     pages: &'a [FoundPage],
     end_is_known: bool,
     codecs: &'a Codecs,
     fits: Fits<'a>,
-    /// Rows of each row group but the last, which may have fewer.
+    /// The number of rows in each row group. The last one may have fewer.
     row_group_rows: Option<u64>,
     steps_left: usize,
 }
@@ -109,15 +109,16 @@ impl<'a> Readings<'a> {
         }
     }
 
-    /// Returns all row groups that may start with page `start`, and end before page `stop`.
+    /// Returns all row groups that may start at page `start`, and end before page `stop`.
     ///
     /// # Errors
-    /// Io; Limit if there are too many ways.
+    /// Io if the source fails; Limit if there are too many ways.
     pub(super) fn row_groups(&mut self, start: usize, stop: usize) -> Result<RowGroupReadings> {
         self.rests(0, start, stop)
     }
 
-    /// Returns all ends of row groups whose column chunks from that of `leaf` on start with page `start`.
+    /// Returns all possible ends of row groups whose column chunks of `leaf` and later leaves start at page
+    /// `start`.
     pub(super) fn rests(
         &mut self,
         leaf: usize,
@@ -154,7 +155,7 @@ impl<'a> Readings<'a> {
         Ok(found)
     }
 
-    /// Returns the column chunks of the one row group that pages can be.
+    /// Returns the column chunks of a row group with a unique interpretation.
     pub(super) fn chunks_of(&mut self, reading: Reading, stop: usize) -> Result<Vec<FoundChunk>> {
         let num_leaves = self.schema.leaves().len();
         let mut path: Vec<FoundChunk> = Vec::new();
@@ -186,8 +187,8 @@ impl<'a> Readings<'a> {
         Ok(path)
     }
 
-    /// Returns the longest column chunk of `leaf` that starts with a page, as the only column of a file has it.
-    /// Codecs that give other values make several.
+    /// Returns the longest column chunk that starts at page `start`, for a file with a single column. Returns
+    /// several if codecs lead to different values.
     pub(super) fn longest(&mut self, start: usize, stop: usize) -> Result<Vec<Reading>> {
         let mut chunks = self.chunks(0, start, stop, None)?.whole;
         chunks.retain(|chunk| !chunk.is_continued);
@@ -202,8 +203,8 @@ impl<'a> Readings<'a> {
             .collect())
     }
 
-    /// Returns the rows of a page if it can belong to a column chunk of `leaf` that started before it, of
-    /// which neither the codec nor the dictionary is known.
+    /// Returns the rows of a page if it can belong to a column chunk of `leaf` that started before it. Neither
+    /// the codec nor the dictionary of that chunk is known.
     pub(super) fn rows_of_rest(&mut self, page: usize, leaf: usize) -> Result<Option<u64>> {
         self.step()?;
         let Some((header, leaf_type)) = self.pages.get(page).zip(self.leaf(leaf)) else {
@@ -229,19 +230,20 @@ impl<'a> Readings<'a> {
         Ok(None)
     }
 
-    /// Returns the most rows that a row group may have.
+    /// Returns the maximum number of rows in a row group.
     pub(super) fn most_rows(&self) -> u64 {
         self.row_group_rows.unwrap_or(u64::MAX)
     }
 
-    /// Returns true if a row group that ends before page `end` may have this many rows.
+    /// Returns true if a row group that ends before page `end` may have this number of rows.
     fn may_have(&self, rows: u64, end: usize) -> bool {
         let is_last = end == self.pages.len();
         let fits = |wanted| rows == wanted || (rows < wanted && is_last);
         rows > 0 && self.row_group_rows.is_none_or(fits)
     }
 
-    /// Returns the column chunks of `leaf` that may start with page `start`, of `rows` rows if they are known.
+    /// Returns the column chunks of `leaf` that may start at page `start`, with `rows` rows if that number is
+    /// known.
     fn chunks(
         &mut self,
         leaf: usize,
@@ -313,14 +315,14 @@ impl<'a> Readings<'a> {
         self.pages.get(page).is_some_and(FoundPage::is_dictionary)
     }
 
-    /// Returns true if a page has no values: it counts as part of the column chunk before it.
+    /// Returns true for a page without values: it counts as part of the column chunk before it.
     fn is_empty_page(&self, page: usize, stop: usize) -> bool {
         let next = self.pages.get(page).filter(|_| page < stop);
         next.is_some_and(|next| next.num_values() == 0) && self.goes_on(page)
     }
 
-    /// Returns true if the last row before page `next` certainly ends there: pages of version 1 may end
-    /// inside of a list.
+    /// Returns true if the last row before page `next` is certain to end there. Pages of version 1 may end
+    /// inside a list.
     fn ends_row(&self, leaf: usize, next: usize, stop: usize) -> bool {
         let is_flat = self.leaf(leaf).is_some_and(|leaf| leaf.max_rep_level == 0);
         is_flat
@@ -371,7 +373,8 @@ impl Unfinished {
         }
     }
 
-    /// Returns the column chunk with a page more; `None` if a column chunk cannot start with the page.
+    /// Returns the column chunk extended by a page. Returns `None` if the page cannot be the first data page of
+    /// a column chunk.
     fn followed_by(self, fit: Fit, codecs: CodecSet, is_dictionary: bool) -> Option<Self> {
         let longer = Self {
             next: self.next + 1,

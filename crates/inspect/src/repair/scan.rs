@@ -1,4 +1,4 @@
-//! Pages in bytes of which nobody says what they are.
+//! Searches bytes of unknown content for pages.
 
 use std::ops::Range;
 
@@ -13,60 +13,60 @@ use herringbone_format::{
 
 use herringbone::source::Source;
 
-/// Bytes that a page header may have here: real ones have less than a few hundred, and in what is
-/// no header a large number must not be believed.
+/// The maximum number of bytes in a page header here. Real headers have less than a few hundred. Other bytes
+/// must not be trusted with a large number.
 const HEADER_BYTES: usize = 64 << 10;
-/// Bytes that the metadata of a column chunk have at least.
+/// The minimum number of bytes in the metadata of a column chunk.
 const COLUMN_METADATA_BYTES: usize = 20;
-/// Bytes between pages that are looked through, at most.
+/// The maximum number of bytes examined between two pages.
 const LARGEST_GAP: u64 = 256 << 20;
-/// Bytes that are read at a time.
+/// The number of bytes read at a time.
 const WINDOW: u64 = 4 << 20;
 
-/// A page that was found.
+/// A found page.
 #[derive(Debug, Clone)]
 pub(super) struct FoundPage {
-    /// Where its header starts.
+    /// The offset of its header in the file.
     pub(super) offset: u64,
-    /// Where its body starts.
+    /// The offset of its body in the file.
     pub(super) body: u64,
-    /// Where it ends.
+    /// The offset of its end in the file.
     pub(super) end: u64,
     pub(super) header: PageHeader,
-    /// The body is what the header says, as far as its checksum tells.
+    /// True if the body matches the header's checksum, or there is no checksum.
     pub(super) intact: bool,
-    /// What is between it and the page before it.
+    /// The content between the previous page and this one.
     pub(super) gap: Gap,
     /// The bytes of the gap that may be destroyed pages.
     pub(super) unexplained: Range<u64>,
 }
 
-/// What is between two pages.
+/// The content between two pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
     /// Nothing.
     None,
-    /// Something that writers put between column chunks.
+    /// A structure that writers put between column chunks.
     Known,
-    /// The same, and behind it something that may be destroyed pages.
+    /// A structure that writers put between column chunks, followed by bytes that may be destroyed pages.
     KnownAtFirst,
-    /// Something that may be destroyed pages.
+    /// Bytes that may be destroyed pages.
     Unknown,
 }
 
-/// Bytes that are not pages.
+/// Bytes that do not belong to pages.
 #[derive(Debug)]
 pub(super) struct Between {
     pub(super) gap: Gap,
     /// The bytes that may be destroyed pages.
     pub(super) unexplained: Range<u64>,
-    /// They start with something that follows a row group.
+    /// True if the first structure is one that follows a row group.
     ends_row_group: bool,
-    /// A page index is among them.
+    /// True if the bytes contain a page index.
     has_page_index: bool,
 }
 
-/// Something that writers put between column chunks, or after them.
+/// A structure that writers put between or after column chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Structure {
     /// Follows a row group, or the last one.
@@ -77,18 +77,18 @@ enum Structure {
     ColumnMetadata,
 }
 
-/// All pages of a part of a file.
+/// All pages in a part of a file.
 #[derive(Debug, Default)]
 pub(super) struct FoundPages {
     pub(super) pages: Vec<FoundPage>,
-    /// A row group ends with the last one: a footer follows, an index or a bloom filter.
+    /// True if a row group ends with the last page: a footer, an index or a bloom filter follows.
     pub(super) end_is_known: bool,
     /// The bytes after the last page that may be destroyed pages.
     pub(super) unexplained: Range<u64>,
 }
 
 impl FoundPage {
-    /// Pages may be destroyed in front of it.
+    /// Returns true if pages before this one may be destroyed.
     pub(super) fn is_behind_damage(&self) -> bool {
         matches!(self.gap, Gap::KnownAtFirst | Gap::Unknown)
     }
@@ -97,37 +97,36 @@ impl FoundPage {
         self.header.type_ == PageType::DictionaryPage
     }
 
-    /// It can go on with the column chunk of the page before it.
+    /// Returns true if the page can continue the column chunk of the previous page.
     pub(super) fn goes_on(&self) -> bool {
         self.gap == Gap::None && !self.is_dictionary()
     }
 
-    /// Its values are entries of a dictionary.
+    /// Returns true if the values are indices into a dictionary.
     pub(super) fn refers_to_dictionary(&self) -> bool {
         let dictionaries = [Encoding::RleDictionary, Encoding::PlainDictionary];
         let encoding = self.header.encoding();
         !self.is_dictionary() && encoding.is_some_and(|it| dictionaries.contains(&it))
     }
 
-    /// Levels, or entries of a dictionary.
+    /// Returns the number of levels, or of entries in a dictionary.
     pub(super) fn num_values(&self) -> u64 {
         u64::try_from(self.header.num_values().unwrap_or_default()).unwrap_or_default()
     }
 }
 
-/// Finds the pages in a part of a file, one behind the other, with gaps where there is something
-/// else.
+/// Finds the pages in a part of a file, one after another, with gaps of other content.
 pub(super) struct Scan<'a> {
     source: &'a dyn Source,
     range: Range<u64>,
     footer_follows: bool,
     limits: Limits,
-    /// Bytes that were read last, and where they start.
+    /// The last bytes read, and their offset in the file.
     window: (u64, Bytes),
 }
 
 impl<'a> Scan<'a> {
-    /// The pages in `range`, behind which there is a footer or not.
+    /// Scans `range` for pages. `footer_follows` is true if a footer starts at its end.
     pub(super) fn new(
         source: &'a dyn Source,
         range: Range<u64>,
@@ -145,13 +144,13 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// All pages.
+    /// Finds all pages.
     ///
     /// # Errors
-    /// Io.
+    /// Io if the source fails.
     pub(super) fn pages(mut self) -> Result<FoundPages> {
         let mut pages = Vec::new();
-        // Where the last page ended.
+        // The end of the last page.
         let mut behind = self.range.start;
         let mut position = behind;
         while position < self.range.end {
@@ -169,7 +168,7 @@ impl<'a> Scan<'a> {
         let rest = self.between(behind..self.range.end)?;
         let reaches_footer = self.footer_follows && matches!(rest.gap, Gap::None | Gap::Known);
         let unexplained = match rest.has_page_index {
-            // All pages of a file come before its page indexes.
+            // All pages of a file precede its page indexes.
             true => self.range.end..self.range.end,
             false => rest.unexplained,
         };
@@ -180,7 +179,7 @@ impl<'a> Scan<'a> {
         })
     }
 
-    /// Finds out what bytes are that are not pages.
+    /// Determines the content of bytes that do not belong to pages.
     pub(super) fn between(&self, gap: Range<u64>) -> Result<Between> {
         let mut found = Between {
             gap: Gap::None,
@@ -209,7 +208,7 @@ impl<'a> Scan<'a> {
         Ok(found)
     }
 
-    /// The structure at the start of `bytes`, and its length in bytes.
+    /// Returns the structure at the start of `bytes`, and its length in bytes.
     fn known(&self, bytes: &[u8]) -> Option<(usize, Structure)> {
         if bytes.is_empty() {
             return None;
@@ -225,7 +224,7 @@ impl<'a> Scan<'a> {
         let length = reader.position();
         let whole = bytes.get(..length)?;
         match whole {
-            // A list is the first field of both indexes.
+            // Both indexes start with a field that contains a list.
             [0x19, ..] => {
                 let is_index = OffsetIndex::decode(whole, &self.limits).is_ok()
                     || ColumnIndex::decode(whole, &self.limits).is_ok();
@@ -239,7 +238,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// The page at `offset`, if there is one.
+    /// Returns the page at `offset`, if there is one.
     fn page(&mut self, offset: u64) -> Result<Option<FoundPage>> {
         let Some(walker) = self.walker(offset)? else {
             return Ok(None);
@@ -255,8 +254,8 @@ impl<'a> Scan<'a> {
             None => true,
             Some(_) => PageDecoder::verify_crc(&header, &self.source.read(body..end)?).is_ok(),
         };
-        // A damaged body does not hide the pages behind it, if its header can be believed: there is
-        // another one where it ends.
+        // A damaged body does not hide later pages if its header is credible: another header follows at its
+        // end.
         if !intact && (end == self.range.end || self.walker(end)?.is_none()) {
             return Ok(None);
         }
@@ -271,9 +270,9 @@ impl<'a> Scan<'a> {
         }))
     }
 
-    /// A walker that stands at the page at `offset`, if a header is there that can be believed.
+    /// Returns a walker positioned at the page at `offset`, if there is a credible header.
     fn walker(&mut self, offset: u64) -> Result<Option<PageWalker>> {
-        // Every header starts with the field 1, an i32, whose value is small.
+        // Every header starts with the field 1, an i32 with a small value.
         let bytes = self.bytes(offset)?;
         if !matches!(bytes.get(..2), Some([0x15, 0x00 | 0x04 | 0x06])) {
             return Ok(None);
@@ -285,7 +284,7 @@ impl<'a> Scan<'a> {
         Ok(is_page.then_some(walker))
     }
 
-    /// As many bytes from `offset` on as a header may have.
+    /// Returns the bytes at `offset`, up to the maximum size of a header.
     fn bytes(&mut self, offset: u64) -> Result<Bytes> {
         let wanted = (offset + HEADER_BYTES as u64)
             .min(self.range.end)
@@ -302,7 +301,7 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Whether a writer may have written such a header.
+/// Returns true if a writer could have written this header.
 fn plausible(header: &PageHeader) -> bool {
     let known = |encoding: Encoding| !matches!(encoding, Encoding::Unknown(_));
     let levels = |encoding| matches!(encoding, Encoding::Rle | Encoding::BitPacked);

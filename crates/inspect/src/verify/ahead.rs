@@ -1,7 +1,7 @@
 //! Checks column chunks on several threads, and returns their findings in order.
 //!
-//! A task is a column chunk, or the order of rows in a row group. Threads go no further ahead of the caller than a few
-//! tasks, as findings wait in memory.
+//! A task is a column chunk, or the order of rows in a row group. Threads are at most a few tasks ahead of the
+//! caller, because findings wait in memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use herringbone_pipeline::{Crew, Shared, Spawn, Work};
 use super::part::{self, Outcome, Task};
 use herringbone::ParquetFile;
 
-/// Tasks per thread that may be ahead of the caller.
+/// The maximum number of tasks per thread ahead of the caller.
 const TASKS_AHEAD: u64 = 2;
 
 /// The checks of all tasks of a file.
@@ -22,18 +22,18 @@ pub(super) struct Ahead(Crew<Checks>);
 
 struct Checks {
     file: ParquetFile,
-    /// How many tasks may be taken before the caller has the first of them.
+    /// The maximum number of tasks taken but not yet returned to the caller.
     max_ahead: u64,
 }
 
 struct State {
-    /// The task that is taken next; `None` after the last one.
+    /// The next task; `None` after the last one.
     next: Option<Task>,
-    /// Bytes of the column chunks that were taken.
+    /// The number of bytes in the column chunks taken so far.
     bytes: u64,
-    /// Tasks that were taken.
+    /// The number of tasks taken so far.
     taken: u64,
-    /// Tasks whose outcome the caller has.
+    /// The number of tasks returned to the caller.
     returned: u64,
     outcomes: BTreeMap<u64, Result<Outcome>>,
 }
@@ -57,7 +57,7 @@ impl Ahead {
     /// Returns the outcome of the next task; `None` after the last one.
     ///
     /// # Errors
-    /// Io.
+    /// Io if the source fails.
     pub(super) fn next(&mut self) -> Result<Option<Outcome>> {
         let outcome = self.0.next(|state| {
             let outcome = state.outcomes.remove(&state.returned)?;
@@ -115,7 +115,7 @@ fn first(file: &ParquetFile, row_group: usize) -> Option<Task> {
     Some(chunk_or_order(file, row_group, 0))
 }
 
-/// Returns the task that follows another one.
+/// Returns the task after a given one.
 fn following(file: &ParquetFile, task: Task) -> Option<Task> {
     match task {
         Task::Chunk { row_group, leaf } => Some(chunk_or_order(file, row_group, leaf + 1)),
@@ -124,7 +124,7 @@ fn following(file: &ParquetFile, task: Task) -> Option<Task> {
     }
 }
 
-/// Returns the number of bytes of the column chunk that a task checks.
+/// Returns the number of bytes in the column chunk that a task checks.
 fn chunk_bytes(file: &ParquetFile, task: Task) -> u64 {
     let Task::Chunk { row_group, leaf } = task else {
         return 0;
@@ -132,7 +132,7 @@ fn chunk_bytes(file: &ParquetFile, task: Task) -> u64 {
     let chunk = file.metadata().readable_chunk(row_group, leaf);
     let chunk = chunk.and_then(KeyStep::ready);
     let range = chunk.and_then(|chunk| byte_range(&chunk.layout, file.source().len()));
-    // Chunks that lie outside of the file are reported with the file.
+    // The check of the whole file reports chunks that lie outside it.
     range.map_or(0, |range| range.end - range.start)
 }
 

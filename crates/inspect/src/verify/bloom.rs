@@ -1,4 +1,4 @@
-//! A bloom filter against the values that it must not miss.
+//! Checks a bloom filter against the values that it must contain.
 
 use bytes::Bytes;
 use herringbone_arrow::array::{Array, ArrayRef};
@@ -15,18 +15,18 @@ use super::finding::{FindingKind, Report};
 use super::truth::for_each_plain;
 use herringbone::ParquetFile;
 
-/// A bloom filter, and the values that it missed.
+/// A bloom filter, and counts of the values missing from it.
 #[derive(Debug)]
 pub(super) struct Bloom {
     filter: BloomFilter,
     offset: u64,
     missed: u64,
     values: u64,
-    /// The page of the first value that it missed.
+    /// The page of the first missing value.
     first_page: Option<usize>,
 }
 
-/// Where the filter of a column chunk ends, if it has one that can be read.
+/// Returns the end of a column chunk's filter, if it has a readable one.
 pub(super) fn end(file: &ParquetFile, chunk: ChunkId) -> Option<u64> {
     let mut filter = file.bloom_filter(chunk.row_group, chunk.leaf).ok()??;
     header(file, &mut filter).ok()?;
@@ -55,7 +55,7 @@ impl Bloom {
     /// Reads the filter of a column chunk, if it has one that can be checked.
     ///
     /// # Errors
-    /// Io.
+    /// Io if the source fails.
     pub(super) fn read(
         file: &ParquetFile,
         chunk: ChunkId,
@@ -77,7 +77,7 @@ impl Bloom {
             }
         };
         report.location.offset = None;
-        // What the hash of a boolean is, nobody said.
+        // The hash of a boolean is not specified.
         let filter = filter.filter(|_| metadata.type_ != Type::Boolean);
         Ok(filter.map(|filter| Self {
             filter,
@@ -106,7 +106,7 @@ impl Bloom {
             compression,
             ..
         } = header;
-        // Where the bits of an encrypted one end, they tell themselves.
+        // The end of an encrypted filter is only known after reading its bits.
         let mut read = None;
         if filter.end().is_none() {
             read = Some(bits(file, &mut filter)?);
@@ -140,7 +140,7 @@ impl Bloom {
         Ok(filter)
     }
 
-    /// Looks for values of a page.
+    /// Tests the values of a page.
     pub(super) fn check(&mut self, values: &ArrayRef, page: usize) {
         self.values += values.len() as u64;
         for_each_plain(values, |value| {
@@ -151,7 +151,7 @@ impl Bloom {
         });
     }
 
-    /// Reports what was missed.
+    /// Reports the missing values.
     pub(super) fn finish(self, report: &mut Report) {
         if self.missed == 0 {
             return;

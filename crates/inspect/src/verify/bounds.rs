@@ -1,6 +1,6 @@
-//! Bounds against the values that they are said to bound.
+//! Checks bounds against the values that they claim to bound.
 //!
-//! A bound holds when no value is beyond it; it need not be tight, unless it is said to be exact.
+//! A bound holds if no value is beyond it. It need not be tight, unless it is declared exact.
 
 use std::cmp::Ordering;
 
@@ -12,16 +12,16 @@ use super::column::Column;
 use super::finding::Severity;
 use super::truth::{OldBounds, flipped};
 
-/// Bytes of a bound that are shown.
+/// The maximum number of bytes shown of a bound.
 const SHOWN_BYTES: usize = 24;
 
-/// One bound, as the file has it.
+/// A bound as stored in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bound<'a> {
     /// The name of its field.
     pub(super) name: &'static str,
     pub(super) bytes: &'a [u8],
-    /// Whether it is said to be one of the values; not known where `None`.
+    /// True if it is declared to be one of the values; `None` if unknown.
     pub(super) exact: Option<bool>,
     pub(super) side: Side,
 }
@@ -32,7 +32,7 @@ pub(super) enum Side {
     Max,
 }
 
-/// What is wrong with a bound of `column`, over the values that `truth` has seen.
+/// Returns the fault of a bound of `column`, if it has one. `truth` contains the bounds of all values.
 pub(super) fn fault(
     column: &Column,
     bound: Bound<'_>,
@@ -72,7 +72,7 @@ pub(super) fn fault(
     None
 }
 
-/// One of the two is a NaN.
+/// Returns the fault if the claimed or the actual bound is a NaN.
 fn nan_fault(
     column: &Column,
     bound: Bound<'_>,
@@ -92,13 +92,13 @@ fn nan_fault(
             Severity::Error,
             format!("{name} is no NaN, but all values are"),
         )),
-        // Readers have learned to ignore such bounds.
+        // Readers ignore such bounds by now.
         (false, true, _) => Some((Severity::Warning, format!("{name} is NaN"))),
         _ => None,
     }
 }
 
-/// The bound that the values really have.
+/// Returns the actual bound of the values.
 fn actual(truth: &BoundsBuilder, side: Side, total_order: bool) -> Option<Vec<u8>> {
     let bounds = truth.finish(total_order);
     match side {
@@ -107,7 +107,7 @@ fn actual(truth: &BoundsBuilder, side: Side, total_order: bool) -> Option<Vec<u8
     }
 }
 
-/// A bound that is zero holds for zeros of both signs, unless these are ordered.
+/// Extends a bound of zero to zeros of both signs, in orders that do not distinguish them.
 fn including_zeros(order: ColumnOrderKind, bytes: &[u8], side: Side) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if !order.is_float() {
@@ -125,14 +125,14 @@ fn including_zeros(order: ColumnOrderKind, bytes: &[u8], side: Side) -> Vec<u8> 
     bytes
 }
 
-/// Says that bytes are no value of the type.
+/// Returns a message if the bytes do not have the length of a value of the type.
 pub(super) fn wrong_length(column: &Column, bytes: &[u8]) -> Option<String> {
     let (least, most) = match column.leaf.physical_type {
         Type::Boolean => (1, 1),
         Type::Int32 | Type::Float => (4, 4),
         Type::Int64 | Type::Double => (8, 8),
         Type::Int96 => (12, 12),
-        // Shorter ones are bounds too, where bytes are compared one by one.
+        // Shorter ones are valid bounds, too, if bytes are compared one by one.
         Type::FixedLenByteArray if column.order == ColumnOrderKind::UnsignedBytes => {
             (0, column.leaf.type_length)
         }
@@ -146,7 +146,7 @@ pub(super) fn wrong_length(column: &Column, bytes: &[u8]) -> Option<String> {
     })
 }
 
-/// Whether `min` and `max` hold in one of the orders that they are known to have been written in.
+/// Returns true if `min` and `max` hold in one of the orders that writers are known to have used.
 pub(super) fn old_bounds_hold(
     column: &Column,
     min: Option<&[u8]>,
@@ -175,7 +175,7 @@ pub(super) fn old_bounds_hold(
     })
 }
 
-/// A bound for people.
+/// Formats a bound for a message.
 pub(super) fn shown(order: ColumnOrderKind, physical: Type, bytes: &[u8]) -> String {
     let unsigned = order == ColumnOrderKind::Unsigned;
     match (physical, bytes) {

@@ -1,4 +1,4 @@
-//! A column chunk: its pages one after the other, and what the footer says of them.
+//! Checks a column chunk: its pages in order, and their metadata in the footer.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -25,31 +25,31 @@ use herringbone::ParquetFile;
 use herringbone::pages::read_header;
 use herringbone::source::Source;
 
-/// Levels that are looked at although the chunk is said to have fewer.
+/// The number of levels decoded even if the chunk declares fewer.
 const CHECKED_ANYWAY: u64 = 1 << 20;
-/// Different values that are counted at most.
+/// The maximum number of distinct values counted.
 const MOST_DISTINCT: usize = 1 << 20;
 
-/// Bytes of all pages of a column chunk, with their headers.
+/// The size of all pages in a column chunk in bytes, including their headers.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Sizes {
     pub(super) compressed: u64,
     pub(super) uncompressed: u64,
 }
 
-/// What is known of a column chunk after all of its pages were decoded.
+/// The results for a column chunk after decoding all of its pages.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
-    /// `None` where a page was not found.
+    /// `None` if a page was not found.
     pub(super) sizes: Option<Sizes>,
-    /// `None` where a page could not be decoded.
+    /// `None` if a page could not be decoded.
     pub(super) nesting: Option<Nesting>,
 }
 
-/// Checks a column chunk of a row group of `num_rows` rows.
+/// Checks a column chunk of a row group with `num_rows` rows.
 ///
 /// # Errors
-/// Io.
+/// Io if the source fails.
 pub(super) fn check(
     file: &ParquetFile,
     id: ChunkId,
@@ -129,7 +129,7 @@ pub(super) fn check(
     })
 }
 
-/// The page index of a column chunk, as far as it can be decoded.
+/// Returns the page indexes of a column chunk that can be decoded.
 fn indexes(
     file: &ParquetFile,
     chunk: &ColumnChunk,
@@ -153,7 +153,8 @@ fn indexes(
     Ok(indexes)
 }
 
-/// An index that can be decoded. One that lies outside of the file is reported with the file's regions.
+/// Returns an index if it can be decoded. An index outside the file is reported by the check of the file's
+/// regions.
 fn index<T>(
     file: &ParquetFile,
     (decoder, cipher): (Result<Option<IndexDecoder<T>>>, Option<&ChunkCipher>),
@@ -185,36 +186,36 @@ fn index<T>(
     Ok(index)
 }
 
-/// The way through the pages of a column chunk.
+/// The pass over the pages of a column chunk.
 struct Walk<'a> {
     source: &'a dyn Source,
     limits: &'a Limits,
     column: &'a Column,
     metadata: &'a ColumnMetaData,
     walker: PageWalker,
-    /// `None` where values of the type cannot be decoded.
+    /// `None` if values of the type cannot be decoded.
     decoder: Option<PageDecoder>,
-    /// What the pages so far hold; `None` once one of them could not be decoded.
+    /// The actual contents of the pages so far; `None` after a page that could not be decoded.
     truth: Option<Truth>,
     old_bounds: bool,
-    /// Hashes of the different values, as long as they are counted.
+    /// The hashes of the distinct values; `None` if they are not counted.
     distinct: Option<HashSet<u64>>,
     indexes: Indexes,
     bloom: Option<Bloom>,
     nesting: Nesting,
     geometries: Option<Geometries<'a>>,
     encodings: BTreeMap<(i32, i32), usize>,
-    /// Levels that the headers of data pages declare.
+    /// The number of levels declared in the headers of data pages.
     num_values: u64,
     dictionary_page: Option<u64>,
-    /// The dictionary page could not be decoded: so cannot what refers to it.
+    /// True if the dictionary page could not be decoded, so pages that refer to it cannot be decoded, either.
     dictionary_lost: bool,
     first_data_page: Option<u64>,
     sizes: Sizes,
 }
 
 impl Walk<'_> {
-    /// Visits all pages; false where one could not be passed.
+    /// Visits all pages. Returns false if a page could not be skipped.
     fn pages(&mut self, report: &mut Report) -> Result<bool> {
         let end = self.walker.chunk().end;
         while self.walker.position() < end {
@@ -249,7 +250,7 @@ impl Walk<'_> {
         Ok(true)
     }
 
-    /// The values that the footer declares.
+    /// Returns the number of values declared in the footer.
     fn declared(&self) -> u64 {
         u64::try_from(self.metadata.num_values).unwrap_or_default()
     }
@@ -288,7 +289,7 @@ impl Walk<'_> {
             check.encoding,
             Encoding::RleDictionary | Encoding::PlainDictionary
         );
-        // Nobody reads what is behind the last value, and it may be very much.
+        // Readers ignore everything after the last value, and it may be very large.
         let too_many = self.num_values > self.declared().max(CHECKED_ANYWAY);
         let decoded = match &mut self.decoder {
             None => false,
@@ -331,7 +332,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Compares a data page that ends at `end` with what is said about it elsewhere.
+    /// Compares a data page that ends at `end` with the metadata about it.
     fn data_page(
         &mut self,
         ordinal: usize,
@@ -366,7 +367,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Notes a dictionary page; false if it is not the first one.
+    /// Records a dictionary page. Returns false if it is not the first one.
     fn dictionary_page_at(&mut self, offset: u64, report: &mut Report) -> bool {
         let kind = FindingKind::PageHeader;
         if self.dictionary_page.is_some() {
@@ -380,7 +381,7 @@ impl Walk<'_> {
         true
     }
 
-    /// Compares the pages with what the footer says.
+    /// Compares the pages with the metadata in the footer.
     fn finish(&mut self, complete: bool, num_rows: u64, report: &mut Report) {
         if complete {
             self.layout(report);
@@ -410,7 +411,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Where the pages are, and how many bytes and values they have.
+    /// Checks the locations of the pages, and their total numbers of bytes and values.
     fn layout(&self, report: &mut Report) {
         let kind = FindingKind::ColumnMetadata;
         let metadata = self.metadata;
@@ -432,14 +433,14 @@ impl Walk<'_> {
             let said = metadata.total_uncompressed_size;
             let message =
                 format!("total_uncompressed_size is {said}, the pages have {uncompressed}");
-            // Readers take it for an estimate.
+            // Readers only use it as an estimate.
             report.note(kind, message);
         }
         self.offsets(report);
     }
 
-    /// Where the first data page and the dictionary page are. Readers start with the lower of the two offsets
-    /// that are not 0, so it does not matter which of them leads to the first page.
+    /// Checks the offsets of the first data page and of the dictionary page. Readers start at the lower of the
+    /// two offsets that are not 0. It does not matter which of them is the first page's.
     fn offsets(&self, report: &mut Report) {
         let kind = FindingKind::ColumnMetadata;
         let said = |offset: i64| u64::try_from(offset).unwrap_or(u64::MAX);

@@ -1,4 +1,4 @@
-//! What holds for a column in every row group.
+//! The properties of a column in all row groups.
 
 use herringbone_core::statistics::BoundsBuilder;
 use herringbone_format::{ColumnOrder, FileMetadata, Repetition, Type};
@@ -7,37 +7,37 @@ use herringbone_schema::{ColumnOrderKind, Leaf, ParquetSchema};
 use super::decimals::Digits;
 use super::values::Allowed;
 
-/// A leaf of the schema, and how its values compare.
+/// A leaf of the schema, and the order of its values.
 #[derive(Debug, Clone)]
 pub(super) struct Column {
     pub(super) leaf: Leaf,
-    /// Ordinal of the leaf.
+    /// The ordinal of the leaf.
     pub(super) ordinal: usize,
     pub(super) path: Vec<String>,
-    /// The order of `min_value` and `max_value`; undefined where the file names none that is known.
+    /// The order of `min_value` and `max_value`; undefined if the file does not name a known one.
     pub(super) order: ColumnOrderKind,
-    /// The order of the annotation, for the older `min` and `max`.
+    /// The order of the annotation, used for the older `min` and `max`.
     pub(super) natural_order: ColumnOrderKind,
-    /// NaNs are ordered too, and have bounds.
+    /// True if NaNs are ordered, too, and have bounds.
     pub(super) total_order: bool,
     pub(super) is_text: bool,
-    /// Of decimals.
+    /// The maximum digits, for decimals.
     pub(super) digits: Option<Digits>,
-    /// Values that are allowed, where these are not all.
+    /// The allowed values, if not all are allowed.
     pub(super) allowed: Option<Allowed>,
-    /// The definition levels at which a key of a map is null.
+    /// The definition levels that represent a null key of a map.
     pub(super) null_keys: Vec<u8>,
-    /// From this definition level on there is a slot, which may be null.
+    /// The lowest definition level of a slot, which may be null.
     pub(super) slot_def: u8,
 }
 
 impl Column {
-    /// The column of a leaf of the schema.
+    /// Returns the column of a leaf of the schema.
     pub(super) fn new(metadata: &FileMetadata, schema: &ParquetSchema, leaf: usize) -> Self {
         let natural_order = schema.order(leaf);
         let named = metadata.column_orders().and_then(|orders| orders.get(leaf));
         let order = match (named, natural_order) {
-            // INT96 had no order before there was one of its own.
+            // INT96 was unordered until an order of its own was specified.
             (Some(ColumnOrder::TypeDefined), ColumnOrderKind::Int96) => ColumnOrderKind::Undefined,
             (Some(ColumnOrder::TypeDefined), order)
             | (Some(ColumnOrder::Int96Timestamp), order @ ColumnOrderKind::Int96) => order,
@@ -61,9 +61,9 @@ impl Column {
         }
     }
 
-    /// Bounds of nothing, in the order of the column.
+    /// Returns empty bounds in the order of the column.
     pub(super) fn bounds(&self) -> BoundsBuilder {
-        // Kept in its natural order also where bounds have none: they count NaNs.
+        // Uses the natural order even if bounds are undefined, because the builder also counts NaNs.
         BoundsBuilder::new(self.natural_order, self.leaf.physical_type)
     }
 
@@ -80,7 +80,7 @@ pub(super) fn leaf_of(schema: &ParquetSchema, leaf: usize) -> &Leaf {
     &schema.leaves()[leaf]
 }
 
-/// The definition level of an element of the innermost list around a leaf; 0 without lists.
+/// Returns the definition level of an element of the innermost list around a leaf; 0 without lists.
 fn slot_def(schema: &ParquetSchema, leaf: usize) -> u8 {
     let mut ordinal = leaf_of(schema, leaf).node;
     while let Some(node) = schema.nodes().get(ordinal).filter(|_| ordinal != 0) {

@@ -1,4 +1,4 @@
-//! Decimals against their precision.
+//! Checks decimals against their precision.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{Int32Type, Int64Type};
@@ -7,17 +7,17 @@ use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{ConvertedType, LogicalType, SchemaElement};
 
-/// The digits that decimals of a column may have.
+/// The maximum digits of decimals in a column.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Digits {
-    /// The first number with more of them.
+    /// The smallest number with too many digits.
     limit: i256,
-    /// The same, where it has 128 bits.
+    /// The smallest number with too many digits, if it fits in 128 bits.
     short_limit: Option<i128>,
 }
 
 impl Digits {
-    /// Of a column; `None` for one without decimals.
+    /// Returns the maximum digits of a column; `None` for one without decimals.
     pub(super) fn of(element: &SchemaElement) -> Option<Self> {
         let precision = match (&element.logical_type, element.converted_type) {
             (Some(LogicalType::Decimal { precision, .. }), _) => *precision,
@@ -31,7 +31,7 @@ impl Digits {
         })
     }
 
-    /// Shows the position of each value that has more digits.
+    /// Calls `see` with the position of each value with too many digits.
     pub(super) fn beyond(&self, values: &ArrayRef, mut see: impl FnMut(usize)) {
         match values.data_type() {
             DataType::Int32 => {
@@ -61,7 +61,7 @@ impl Digits {
         limit.is_none_or(|limit| -limit < value && value < limit)
     }
 
-    /// Of two's complement, the most significant byte first.
+    /// Returns true if a two's complement number, most significant byte first, fits.
     fn fits(&self, bytes: &[u8]) -> bool {
         if let Some(value) = extended(bytes) {
             return self.fits_short(i128::from_be_bytes(value));
@@ -79,7 +79,7 @@ fn positions(beyond: impl Iterator<Item = bool>, mut see: impl FnMut(usize)) {
     }
 }
 
-/// The same number in `N` bytes, if it fits.
+/// Returns the number extended to `N` bytes, if it fits.
 fn extended<const N: usize>(bytes: &[u8]) -> Option<[u8; N]> {
     let sign = bytes
         .first()
@@ -115,7 +115,7 @@ mod tests {
             (&[0x03, 0xe8], false),
             (&[0xfc, 0x19], true),
             (&[0xfc, 0x18], false),
-            // The same with signs in front.
+            // Numbers with superfluous sign bytes before them.
             (&[&[0; 40][..], &[0x03, 0xe7]].concat(), true),
             (&[&[0xff; 40][..], &[0xfc, 0x19]].concat(), true),
             (&[&[0xff; 40][..], &[0x03, 0xe7]].concat(), false),

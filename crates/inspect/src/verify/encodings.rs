@@ -1,4 +1,4 @@
-//! The encodings of pages against those that the footer names.
+//! Checks the encodings of pages against those listed in the footer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,10 +6,10 @@ use herringbone_format::{ColumnMetaData, Encoding, PageType};
 
 use super::finding::{FindingKind, Report, Severity};
 
-/// The encodings of values that are in a dictionary.
+/// The encodings of values in a dictionary.
 const DICTIONARIES: [Encoding; 2] = [Encoding::RleDictionary, Encoding::PlainDictionary];
 
-/// As what a page is counted: some writers count data pages of version 2 among those of version 1.
+/// Returns the page type for counting. Some writers count data pages of version 2 as version 1.
 pub(super) fn counted_as(page_type: PageType) -> PageType {
     match page_type {
         PageType::DataPageV2 => PageType::DataPage,
@@ -17,7 +17,7 @@ pub(super) fn counted_as(page_type: PageType) -> PageType {
     }
 }
 
-/// Compares with `found`: how many pages there are of each type (as counted) and encoding, by ids.
+/// Compares the metadata with `found`: the number of pages for each type (for counting) and encoding, by ids.
 pub(super) fn check(
     metadata: &ColumnMetaData,
     found: &BTreeMap<(i32, i32), usize>,
@@ -25,14 +25,14 @@ pub(super) fn check(
 ) {
     let kind = FindingKind::Encodings;
     let listed: BTreeSet<i32> = metadata.encodings.iter().map(|it| it.id()).collect();
-    // That dictionaries are PLAIN goes without saying.
+    // The PLAIN encoding of dictionary pages need not be listed.
     let data_pages = found
         .keys()
         .filter(|(page, _)| *page == PageType::DataPage.id());
     let used: BTreeSet<i32> = data_pages.map(|(_, encoding)| *encoding).collect();
     let is_dictionary = |encoding: &i32| DICTIONARIES.iter().any(|it| it.id() == *encoding);
     for encoding in used.difference(&listed) {
-        // Readers that do not find a value in a dictionary check if the chunk has values outside it.
+        // A reader that does not find a value in a dictionary checks whether the chunk has values outside it.
         let severity = match is_dictionary(encoding) || !used.iter().any(is_dictionary) {
             true => Severity::Note,
             false => Severity::Warning,
@@ -65,7 +65,7 @@ pub(super) fn check(
             let message = format!(
                 "encoding_stats count {claimed} pages of {page_type} {encoding}, there are {found}"
             );
-            // Readers ask it whether all values are in the dictionary, and for nothing else.
+            // Readers only use these counts to check whether all values are in the dictionary.
             let hides = page_type == PageType::DataPage && *claimed == 0 && !is_dictionary(&key.1);
             let severity = match hides {
                 true => Severity::Error,

@@ -1,4 +1,4 @@
-//! The file as a whole, and its row groups.
+//! Checks the file as a whole, and its row groups.
 
 use herringbone::ReadOptions;
 use herringbone_format::footer::{FOOTER_TAIL_BYTES, MAGIC, MAGIC_ENCRYPTED, Tail};
@@ -13,10 +13,10 @@ use super::regions::Regions;
 use super::variants;
 use herringbone::ParquetFile;
 
-/// Checks what concerns the file as a whole: magic, schema, row counts, and where things lie.
+/// Checks properties of the whole file: magic, schema, row counts, and the locations of its parts.
 ///
 /// # Errors
-/// Io.
+/// Io if the source fails.
 pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
     let mut regions = Regions::default();
     magic(file, &mut regions, report)?;
@@ -64,7 +64,7 @@ pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// The first bytes and the last ones.
+/// Checks the first and the last bytes.
 fn magic(file: &ParquetFile, regions: &mut Regions, report: &mut Report) -> Result<()> {
     let length = file.source().len();
     let magic = MAGIC.len() as u64;
@@ -94,7 +94,7 @@ fn magic(file: &ParquetFile, regions: &mut Regions, report: &mut Report) -> Resu
     let footer = tail_offset.saturating_sub(metadata_length);
     regions.push(footer..length, "footer", &report.location);
     let decoded = file.metadata().encoded_len() as u64;
-    // A signature follows where the footer is signed.
+    // A signature follows if the footer is signed.
     let is_alone = !tail.encrypted && file.metadata().encryption_algorithm().is_none();
     if decoded < metadata_length && is_alone {
         let surplus = metadata_length - decoded;
@@ -108,7 +108,7 @@ fn magic(file: &ParquetFile, regions: &mut Regions, report: &mut Report) -> Resu
     Ok(())
 }
 
-/// Annotations, and the Arrow schema of the file.
+/// Checks annotations, and the embedded Arrow schema.
 fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
     let key_values = file.metadata().key_value_metadata();
     let warnings = |options: &SchemaOptions| {
@@ -141,7 +141,7 @@ fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
         }
     }
     geoparquet::check(file, report)?;
-    // What the schema becomes must be readable as a whole.
+    // The whole schema must be readable.
     match file.plan(&ReadOptions::default()) {
         Ok(_) => variants::check_schema(file, report),
         Err(error) if error.kind() == ErrorKind::Io => Err(error),
@@ -152,18 +152,19 @@ fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
 fn row_group_header(header: &RowGroupHeader, row_group: usize, report: &mut Report) {
     if let Some(ordinal) = header.ordinal
         && i64::from(ordinal) != row_group as i64
-        // It has 16 bits only.
+        // It has only 16 bits.
         && row_group <= i16::MAX as usize
     {
         report.warning(FindingKind::RowGroup, format!("its ordinal is {ordinal}"));
     }
 }
 
-/// Checks the sizes of a row group, after its column chunks. `sizes` are those of its pages, where
+/// Checks the sizes of a row group, after its column chunks. `sizes` contains the total size of its pages, if
 /// all of them are known.
 ///
 /// # Errors
-/// Io.
+/// Io if the source fails.
+/// Io if the source fails.
 pub(super) fn check_row_group(
     file: &ParquetFile,
     row_group: usize,
@@ -175,7 +176,7 @@ pub(super) fn check_row_group(
         let mut compare = |name: &str, said: i64, pages: u64| {
             if u64::try_from(said) != Ok(pages) {
                 let message = format!("{name} is {said}, the pages have {pages}");
-                // Readers take it for an estimate.
+                // Readers only use it as an estimate.
                 report.note(FindingKind::RowGroup, message);
             }
         };

@@ -1,26 +1,26 @@
-//! What is wrong with a file.
+//! Findings: the problems of a file.
 
 use std::collections::VecDeque;
 use std::fmt;
 
 use herringbone_format::{Error, ErrorKind, Location, Result};
 
-/// Something in a file that is not as it should be.
+/// A problem in a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// What is concerned.
+    /// The subject of the finding.
     pub kind: FindingKind,
-    /// How bad it is.
+    /// The severity of the problem.
     pub severity: Severity,
-    /// Where it is.
+    /// The location of the problem.
     pub location: Location,
-    /// What is wrong, in a sentence.
+    /// A sentence that describes the problem.
     pub message: String,
 }
 
 impl fmt::Display for Finding {
-    /// `error statistics: null_count is 3, there are 4 nulls (column a, row group 0)`
+    /// Formats the finding: `error statistics: null_count is 3, there are 4 nulls (column a, row group 0)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
             kind,
@@ -36,14 +36,14 @@ impl fmt::Display for Finding {
     }
 }
 
-/// How bad a [`Finding`] is.
+/// The severity of a [`Finding`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// The file is not as the specification has it, but no reader gets other rows because of it.
+    /// The file violates the specification, but no reader returns other rows because of it.
     Note,
-    /// Readers that do not know better may fail or get wrong rows; or something could not be checked.
+    /// Readers without a workaround may fail or return wrong rows, or something could not be checked.
     Warning,
-    /// A reader that believes the file fails, or gets wrong rows.
+    /// A reader that trusts the file fails or returns wrong rows.
     Error,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Severity {
 /// Declares the kinds with their names.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What a [`Finding`] is about.
+        /// The subject of a [`Finding`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum FindingKind {
@@ -68,7 +68,7 @@ macro_rules! kinds {
         }
 
         impl fmt::Display for FindingKind {
-            /// The name in snake case.
+            /// Formats the name in snake case.
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.pad(match self {
                     $(Self::$name => $text,)*
@@ -79,45 +79,45 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// The bytes that a file starts with.
+    /// The first bytes of a file.
     Magic = "magic",
-    /// What the footer says of the file as a whole.
+    /// Metadata of the whole file in the footer.
     Footer = "footer",
     /// Annotations in the schema.
     Schema = "schema",
-    /// The Arrow schema among the key-value metadata.
+    /// The Arrow schema in the key-value metadata.
     ArrowSchema = "arrow_schema",
-    /// What the footer says of a row group.
+    /// Metadata of a row group in the footer.
     RowGroup = "row_group",
-    /// What the footer says of a column chunk, but for its statistics.
+    /// Metadata of a column chunk in the footer, except statistics.
     ColumnMetadata = "column_metadata",
-    /// An offset or length that leads out of the file.
+    /// An offset or length outside the file.
     Range = "range",
-    /// Parts of the file that lie over each other.
+    /// Overlapping parts of the file.
     Overlap = "overlap",
-    /// A page header, or what it says of its page.
+    /// A page header, or its claims about its page.
     PageHeader = "page_header",
     /// The checksum of a page.
     Checksum = "checksum",
     /// The body of a page: compression, levels, values, dictionary indices.
     Page = "page",
-    /// Lists and structs that the levels make.
+    /// The lists and structs defined by the levels.
     Nesting = "nesting",
     /// Text that is not UTF-8.
     Utf8 = "utf8",
-    /// Integers beyond the bits of their annotation, and values in a column of nulls alone.
+    /// Integers outside the range of their annotation, and values in a column that must be all null.
     Value = "value",
-    /// Times that are of no day.
+    /// Times outside a day.
     Time = "time",
-    /// Values of VARIANT columns, and how they are shredded.
+    /// Values of VARIANT columns, and their shredding.
     Variant = "variant",
     /// Decimals with more digits than their precision.
     Decimal = "decimal",
-    /// Geometries that are none, and columns of them whose meaning nobody knows.
+    /// Invalid geometries, and geometry columns with an unknown meaning.
     Geometry = "geometry",
-    /// The GeoParquet metadata, by themselves and against the file.
+    /// The GeoParquet metadata, alone and compared with the file.
     GeoParquet = "geoparquet",
-    /// Numbers of rows.
+    /// The numbers of rows.
     Rows = "rows",
     /// Statistics of a column chunk or a page.
     Statistics = "statistics",
@@ -125,7 +125,7 @@ kinds! {
     SizeStatistics = "size_statistics",
     /// Geospatial statistics of a column chunk.
     GeospatialStatistics = "geospatial_statistics",
-    /// The encodings that a column chunk is said to have.
+    /// The declared encodings of a column chunk.
     Encodings = "encodings",
     /// A column index.
     ColumnIndex = "column_index",
@@ -133,26 +133,26 @@ kinds! {
     OffsetIndex = "offset_index",
     /// A bloom filter.
     BloomFilter = "bloom_filter",
-    /// The columns that a row group is said to be sorted by.
+    /// The declared sorting columns of a row group.
     Sorting = "sorting",
-    /// Findings that are not listed, as there are too many of a part of the file.
+    /// Omitted findings, because a part of the file has too many.
     LeftOut = "left_out",
-    /// What could not be checked: it is encrypted, in another file, unknown or beyond a limit.
+    /// Parts that could not be checked: encrypted, in another file, unknown or beyond a limit.
     NotChecked = "not_checked",
 }
 
-/// Findings of one part of a file that are listed: a small file may have very many.
+/// The maximum number of listed findings per part of a file. Even a small file may have very many.
 const MOST: usize = 1000;
 
-/// Bytes of a message: it may tell what the file says.
+/// The maximum number of bytes in a message, which may quote the file.
 const LONGEST_MESSAGE: usize = 4096;
 
-/// Findings that wait to be given out, and the place of the next ones.
+/// Findings waiting to be returned, and the location of further findings.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     pub(super) findings: VecDeque<Finding>,
     pub(super) location: Location,
-    /// How many were left out, and how bad the worst of them is.
+    /// The number of omitted findings, and their highest severity.
     left_out: Option<(u64, Severity)>,
 }
 
@@ -199,7 +199,7 @@ impl Report {
         });
     }
 
-    /// Says how many findings of the part are not listed.
+    /// Reports the number of omitted findings of the part.
     pub(super) fn close(&mut self) {
         if let Some((more, severity)) = self.left_out.take() {
             self.leave_page();
@@ -212,10 +212,10 @@ impl Report {
         }
     }
 
-    /// Something could not be read or decoded.
+    /// Reports that something could not be read or decoded.
     ///
     /// # Errors
-    /// Io: that says nothing about the file.
+    /// Io, which is not a fault of the file.
     pub(super) fn failed(&mut self, kind: FindingKind, error: Error) -> Result<()> {
         let (kind, severity) = match error.kind() {
             ErrorKind::Io => return Err(error),
@@ -232,13 +232,13 @@ impl Report {
         Ok(())
     }
 
-    /// Further findings are of the page at `offset`.
+    /// Sets the location of further findings to the page at `offset`.
     pub(super) fn enter_page(&mut self, page: usize, offset: u64) {
         self.location.page = Some(page);
         self.location.offset = Some(offset);
     }
 
-    /// Further findings are of no page.
+    /// Removes the page from the location of further findings.
     pub(super) fn leave_page(&mut self) {
         self.location.page = None;
         self.location.offset = None;

@@ -1,4 +1,4 @@
-//! What the file says of its geometries in several places: logical types, `geo` metadata, Arrow schema.
+//! Compares the descriptions of geometries in several places: logical types, `geo` metadata, Arrow schema.
 
 use std::borrow::Cow;
 
@@ -13,10 +13,10 @@ use herringbone_schema::{Node, NodeKind, SchemaOptions, to_arrow};
 
 use super::finding::{FindingKind, Report};
 
-/// Compares what is said of columns of geometries.
+/// Compares the descriptions of geometry columns.
 ///
 /// # Errors
-/// The Arrow schema cannot be made at all.
+/// The error of an Arrow schema that cannot be created.
 pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
     references(file, report);
     if let Some(text) = value_of(file, KEY) {
@@ -33,7 +33,7 @@ fn value_of<'a>(file: &'a ParquetFile, key: &str) -> Option<&'a str> {
     pairs.find(|pair| pair.key == key)?.value.as_deref()
 }
 
-/// The annotation of a column of geometries, with the definition of its CRS in it.
+/// Returns the annotation of a geometry column, including the definition of its CRS.
 fn resolved(file: &ParquetFile, leaf: usize) -> Option<Cow<'_, LogicalType>> {
     let logical_type = file.parquet_schema().element(leaf).logical_type.as_ref()?;
     let Ok(Some(edges)) = Edges::of(logical_type) else {
@@ -46,7 +46,7 @@ fn resolved(file: &ParquetFile, leaf: usize) -> Option<Cow<'_, LogicalType>> {
     })
 }
 
-/// References to definitions that are not there, and edges that nobody knows.
+/// Reports references to missing CRS definitions, and unknown edges.
 fn references(file: &ParquetFile, report: &mut Report) {
     let schema = file.parquet_schema();
     for leaf in 0..schema.leaves().len() {
@@ -94,11 +94,11 @@ fn against_columns(file: &ParquetFile, metadata: &GeoMetadata, report: &mut Repo
     }
 }
 
-/// The extension types of the Arrow schema against the logical types.
+/// Compares the extension types of the Arrow schema with the logical types.
 fn against_hint(file: &ParquetFile, report: &mut Report) -> Result<()> {
     let key_values = file.metadata().key_value_metadata();
     let Ok(mapping) = to_arrow(file.parquet_schema(), key_values, &SchemaOptions::default()) else {
-        // That is a finding of its own.
+        // Reported separately.
         return Ok(());
     };
     for node in &mapping.fields {
@@ -124,7 +124,7 @@ fn disagreement(file: &ParquetFile, leaf: usize, field: &Field) -> Option<String
         Ok(hint) => hint,
         Err(error) => return Some(error.message().to_owned()),
     };
-    // Some writers leave a reference to the definition there as well.
+    // Some writers put a reference to the definition there, too.
     let crs = Crs::of(&hint.logical_type());
     let crs = crs.resolve(|key| value_of(file, key)).unwrap_or(crs);
     let edges = Edges::of(&logical_type).ok()??;
@@ -143,7 +143,7 @@ fn disagreement(file: &ParquetFile, leaf: usize, field: &Field) -> Option<String
     })
 }
 
-/// The columns below a node, with their fields.
+/// Visits all leaves below a node, with their fields.
 fn for_each_leaf(node: &Node, see: &mut impl FnMut(usize, &Field)) {
     match &node.kind {
         NodeKind::Leaf { leaf, .. } => see(*leaf, &node.field),

@@ -1,4 +1,4 @@
-//! Geometries against their kind and against geospatial statistics.
+//! Checks geometries against their annotation and against geospatial statistics.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use herringbone_geospatial::{Edges, StatisticsBuilder};
 
 use super::finding::{FindingKind, Report};
 
-/// Degrees by which bounds of a GEOGRAPHY may be missed, a tenth of a millimetre: they come from
-/// points on a sphere, and are rounded.
+/// The tolerance for the bounds of a GEOGRAPHY in degrees, a tenth of a millimetre. They are computed from
+/// points on a sphere, and rounded.
 const ROUNDED: f64 = 1e-9;
-/// The same for the arcs between positions, a decimetre: where they are is calculated.
+/// The tolerance for arcs between positions in degrees, a decimetre, because their extent is computed.
 const CALCULATED: f64 = 1e-6;
 
 /// The geometries of a column chunk.
@@ -24,19 +24,19 @@ pub(super) struct Geometries<'a> {
     claimed: Option<&'a GeospatialStatistics>,
     edges: Edges,
     types: BTreeSet<GeometryType>,
-    /// Where all of it is, if that is compared.
+    /// The extent of all values, if it is compared.
     found: Option<StatisticsBuilder>,
     values: u64,
     malformed: Occurrences,
     extended: Occurrences,
     unknown: Occurrences,
-    /// Values that are nowhere on Earth.
+    /// Values outside the coordinates of the Earth.
     beyond: Occurrences,
-    /// Values outside of the bounding box, by x, y, z and m.
+    /// Values outside the bounding box, by x, y, z and m.
     outside: [Occurrences; 4],
 }
 
-/// How many values are of some kind, and the ordinal of the first of them.
+/// The number of values of some kind, and the ordinal of the first one.
 #[derive(Debug, Default, Clone, Copy)]
 struct Occurrences {
     count: u64,
@@ -58,7 +58,7 @@ impl Occurrences {
     }
 }
 
-/// What is seen in a value.
+/// The properties seen in a value.
 #[derive(Default)]
 struct Seen {
     geometry_type: Option<GeometryType>,
@@ -69,13 +69,13 @@ struct Seen {
 }
 
 impl<'a> Geometries<'a> {
-    /// Of nothing yet; `None` for columns of another kind, and for edges that are not known.
+    /// Starts without values. Returns `None` for columns of another type, and for unknown edges.
     pub(super) fn new(
         element: &SchemaElement,
         claimed: Option<&'a GeospatialStatistics>,
     ) -> Option<Self> {
         let edges = Edges::of(element.logical_type.as_ref()?).ok()??;
-        // How far arcs go on an ellipsoid is known to a margin alone.
+        // The extent of arcs on an ellipsoid is only known within a margin.
         let has_arcs = edges == Edges::Spherical && claimed.is_some_and(|it| it.bbox.is_some());
         Some(Self {
             claimed,
@@ -91,7 +91,7 @@ impl<'a> Geometries<'a> {
         })
     }
 
-    /// Takes the values of a block.
+    /// Adds the values of a block.
     pub(super) fn add(&mut self, values: &ArrayRef) {
         let Some(values) = values.as_binary_opt::<i32>() else {
             return;
@@ -104,7 +104,7 @@ impl<'a> Geometries<'a> {
 
     fn value(&mut self, value: &[u8]) {
         if let Some(found) = &mut self.found {
-            // What is malformed is seen below.
+            // Malformed values are detected below.
             found.add(value).ok();
         }
         let bbox = self.claimed.and_then(|claimed| claimed.bbox.as_ref());
@@ -138,7 +138,7 @@ impl<'a> Geometries<'a> {
         }
     }
 
-    /// Says what is wrong, after all pages that can be decoded.
+    /// Reports all problems, after all pages that can be decoded.
     pub(super) fn finish(&self, report: &mut Report) {
         let Occurrences { count, first } = self.malformed;
         if count > 0 {
@@ -244,7 +244,7 @@ impl Seen {
     }
 }
 
-/// Whether a box holds what edges need, but for what is rounded.
+/// Returns true if a box contains the box that edges need, within the tolerance.
 fn holds_arcs(claimed: &BoundingBox, needed: &BoundingBox, edges: Edges) -> bool {
     let mut wider = claimed.clone();
     wider.ymin -= CALCULATED;
@@ -254,12 +254,12 @@ fn holds_arcs(claimed: &BoundingBox, needed: &BoundingBox, edges: Edges) -> bool
         wider.xmin -= CALCULATED;
         wider.xmax += CALCULATED;
     }
-    // Heights and measures are those of positions.
+    // Heights and measures only depend on positions.
     (wider.zmin, wider.zmax, wider.mmin, wider.mmax) = (None, None, None, None);
     contains(&wider, needed, edges)
 }
 
-/// Whether a column may have geospatial statistics, be its edges known or not.
+/// Returns true if a column may have geospatial statistics, with known or unknown edges.
 pub(super) fn may_have(element: &SchemaElement) -> bool {
     matches!(
         element.logical_type,
@@ -267,7 +267,7 @@ pub(super) fn may_have(element: &SchemaElement) -> bool {
     )
 }
 
-/// Says that there is nothing to bound, where a column of another kind has such statistics.
+/// Reports geospatial statistics on a column of another type.
 pub(super) fn none_expected(report: &mut Report) {
     let message = "geospatial statistics of a column without geometries";
     report.note(FindingKind::GeospatialStatistics, message);

@@ -1,4 +1,4 @@
-//! The page index against the pages, one after the other.
+//! Checks the page indexes against the pages, in order.
 
 use herringbone_core::statistics::compare;
 use herringbone_format::{BoundaryOrder, ColumnIndex, OffsetIndex, PageLocation};
@@ -10,7 +10,7 @@ use super::finding::{FindingKind, Report};
 use super::statistics::histogram_fault;
 use super::truth::Truth;
 
-/// The indexes of a column chunk, and how many of its data pages were compared with them.
+/// The page indexes of a column chunk, and the number of data pages compared with them.
 #[derive(Debug, Default)]
 pub(super) struct Indexes {
     pub(super) column_index: Option<ColumnIndex>,
@@ -18,18 +18,18 @@ pub(super) struct Indexes {
     pages: usize,
 }
 
-/// A data page, as it was found.
+/// A data page as found in the file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FoundPage<'a> {
-    /// Where its header starts.
+    /// The offset of its header in the file.
     pub(super) offset: u64,
-    /// Bytes of header and body.
+    /// The size of header and body in bytes.
     pub(super) size: u64,
-    /// Ordinal of the first row that starts in it; `None` behind a page that cannot be decoded.
+    /// The ordinal of the first row that starts in the page; `None` after a page that cannot be decoded.
     pub(super) first_row: Option<u64>,
-    /// Whether it starts with a new row, as far as that is known.
+    /// True if the page starts with a new row, or this is unknown.
     pub(super) starts_row: bool,
-    /// What is in it; `None` where it cannot be decoded.
+    /// The actual contents of the page; `None` if it cannot be decoded.
     pub(super) truth: Option<&'a Truth>,
 }
 
@@ -57,7 +57,7 @@ impl Indexes {
         }
     }
 
-    /// Checks what concerns all pages.
+    /// Checks the properties that depend on all pages.
     pub(super) fn finish(&self, all_found: bool, column: &Column, report: &mut Report) {
         let pages = self.pages;
         let mut count = |kind, listed: usize| {
@@ -138,7 +138,7 @@ fn summary(
     match (null_page, truth.values()) {
         (true, 0) => {
             if bounds.iter().any(|bound| !bound.bytes.is_empty()) {
-                // Readers do not look at them.
+                // Readers ignore them.
                 report.note(kind, "a page of nulls has bounds");
             }
         }
@@ -164,7 +164,7 @@ fn summary(
     counts(index, ordinal, truth, column, report);
 }
 
-/// Nulls, NaNs and levels of a page.
+/// Compares the nulls, NaNs and levels of a page.
 fn counts(
     index: &ColumnIndex,
     ordinal: usize,
@@ -212,7 +212,7 @@ fn counts(
     }
 }
 
-/// Whether the bounds are sorted as the index says; pages of nulls do not count.
+/// Checks that the bounds are sorted as declared in the index. Pages with only nulls do not count.
 fn boundary_order(index: &ColumnIndex, column: &Column, report: &mut Report) {
     let name = match index.boundary_order {
         BoundaryOrder::Ascending => "ascending",

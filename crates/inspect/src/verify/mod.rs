@@ -1,25 +1,24 @@
 //! Checks everything in a file that can be checked.
 //!
-//! A footer, a page index or a bloom filter that is wrong makes readers fail or, worse, pass over
-//! rows that they should find. Here all that a file says of itself is compared with its data, every
-//! page of which is decoded:
+//! A wrong footer, page index or bloom filter makes readers fail or, worse, skip rows that they should find.
+//! This module compares all metadata of a file with its data, and decodes every page for that:
 //!
-//! - magic, offsets and lengths: inside of the file, and not over each other;
+//! - magic, offsets and lengths: inside the file, and without overlap;
 //! - page headers, checksums, compression, levels, values, dictionary indices, UTF-8;
-//! - lists and nulls of structs, which have to be the same in all their columns;
-//! - integers and times within the bounds of their annotation, no value where all are null, no null
-//!   as the key of a map;
-//! - decimals, which have no more digits than their precision; geometries in well-known binary;
-//! - VARIANT values, and whether they are shredded by the rules;
+//! - lists and nulls of structs, which must be the same in all columns of the struct;
+//! - integers and times within the range of their annotation, no values in an all-null column, no null keys in
+//!   maps;
+//! - decimals, which must not have more digits than their precision; geometries in well-known binary;
+//! - VARIANT values, and whether they are shredded according to the rules;
 //! - counts of rows, values, nulls and NaNs, sizes, level histograms, encodings;
 //! - bounds of column chunks and pages, in the order of the column, and whether they are exact;
-//! - page indexes, bloom filters, sorting columns, bounding boxes and types of geometries, the Arrow
-//!   schema among the metadata.
+//! - page indexes, bloom filters, sorting columns, bounding boxes and types of geometries, the Arrow schema in
+//!   the key-value metadata.
 //!
-//! What the specification leaves to writers is no finding: what they leave out, bounds that hold
-//! without being tight, the orders in which the deprecated `min` and `max` were once written.
-//! Encrypted columns without a key are not looked into. Of each part of a file (what concerns it as a whole, a column
-//! chunk, a row group) the first 1,000 findings are listed, the others counted.
+//! Choices that the specification leaves to writers are not findings: omitted metadata, bounds that hold
+//! without being tight, and the orders once used for the deprecated `min` and `max`. Encrypted columns without
+//! a key are not checked. Each part of a file (the file as a whole, a column chunk, a row group) lists its
+//! first 1,000 findings. Further ones are only counted.
 
 mod ahead;
 mod bloom;
@@ -57,33 +56,33 @@ use herringbone::ParquetFile;
 use nesting::Shared;
 use part::{Outcome, Task};
 
-/// Which column chunk of a file.
+/// The identification of a column chunk in a file.
 #[derive(Debug, Clone, Copy)]
 struct ChunkId {
     row_group: usize,
     leaf: usize,
 }
 
-/// Values below which a second thread is not worth its start.
+/// The number of values below which starting a second thread does not pay off.
 const FEW_VALUES: u64 = 1 << 17;
 
-/// The findings of one file, as they are found; see [`verify`](crate::verify()).
+/// The findings of a file, as an iterator; see [`verify`](crate::verify()).
 ///
-/// Each thread holds a page at a time, and the findings of three column chunks. They come in the
-/// same order whatever the number of threads.
+/// Each thread buffers a page at a time, and the findings of three column chunks. Findings are returned in the
+/// same order for any number of threads.
 pub struct Verify {
     file: ParquetFile,
     threads: usize,
     spawn: Option<Arc<dyn Spawn>>,
     report: Report,
     step: Step,
-    /// Of the column chunks of the row group so far; `None` once one of them is not known.
+    /// The total size of the column chunks in the row group so far; `None` after one of unknown size.
     sizes: Option<Sizes>,
     shared: Shared,
     done: u64,
 }
 
-/// What is checked next.
+/// The next step of the check.
 enum Step {
     File,
     Parts(Ahead),
@@ -104,23 +103,23 @@ impl Verify {
         }
     }
 
-    /// Sets the number of threads, the caller's included, before the first part; 0, the default,
-    /// stands for one a core. A small file takes one only.
+    /// Sets the number of threads, including the caller's. Must be called before the first part is checked. 0,
+    /// the default, stands for one per core. A small file is always checked with one thread.
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = threads;
         self
     }
 
-    /// Lends threads of the program, before the first part. By default the threads are those of the pool that all readers and
-    /// writers of the process share.
+    /// Uses threads of the program. Must be called before the first part is checked. By default, the threads
+    /// are those of the pool shared by all readers and writers of the process.
     #[must_use]
     pub fn spawn(mut self, spawn: Arc<dyn Spawn>) -> Self {
         self.spawn = Some(spawn);
         self
     }
 
-    /// How many column chunks there are.
+    /// Returns the number of column chunks in the file.
     #[must_use]
     pub fn num_chunks(&self) -> u64 {
         let metadata = self.file.metadata();
@@ -129,18 +128,19 @@ impl Verify {
         (0..metadata.num_row_groups()).map(chunks).sum()
     }
 
-    /// How many of them were checked.
+    /// Returns the number of column chunks checked so far.
     #[must_use]
     pub fn chunks_done(&self) -> u64 {
         self.done
     }
 
-    /// Checks the next part of the file (its footer, a column chunk, what concerns a row group) and
-    /// returns what is wrong with it; `None` behind the last part. For those who show how far they
-    /// are; the iterator does the same.
+    /// Checks the next part of the file (its footer, a column chunk, or the properties of a row group). Returns
+    /// the findings of that part, or `None` after the last part. Use this to show progress; the iterator
+    /// performs the same checks.
     ///
     /// # Errors
-    /// Io.
+    /// Io if the source fails.
+    /// Io if the source fails.
     pub fn next_part(&mut self) -> Result<Option<Vec<Finding>>> {
         if matches!(self.step, Step::Done) {
             return Ok(None);
@@ -166,7 +166,7 @@ impl Verify {
         Ok(())
     }
 
-    /// How many threads there is work for.
+    /// Returns the number of threads that there is work for.
     fn useful_threads(&self) -> usize {
         let rows = self.file.metadata().num_rows_of_row_groups();
         let leaves = self.file.parquet_schema().leaves().len() as u64;
@@ -176,7 +176,7 @@ impl Verify {
         }
     }
 
-    /// Takes what came of a part, and compares it with others.
+    /// Adds the outcome of a part, and compares it with other parts.
     fn part(&mut self, outcome: Outcome) -> Result<()> {
         let Outcome {
             task,
@@ -217,7 +217,7 @@ impl Verify {
 }
 
 impl Iterator for Verify {
-    /// A finding, or what the source refused.
+    /// A finding, or an error of the source.
     type Item = Result<Finding>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -1,4 +1,4 @@
-//! Whether levels make lists, and the same lists as those of the columns beside.
+//! Checks that levels form valid lists, and the same lists as those of sibling columns.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use herringbone_schema::ParquetSchema;
 
 use super::column::leaf_of;
 
-/// What the levels of a column chunk say of the groups around it.
+/// The structure of the groups around a leaf, according to the levels of its column chunk.
 #[derive(Debug)]
 pub(super) struct Nesting {
-    /// By repetition level, the definition level from which on a list there has an element.
+    /// For each repetition level, the lowest definition level at which its list has an element.
     element_def: Vec<u8>,
     /// The last definition level.
     last: u8,
@@ -19,7 +19,7 @@ pub(super) struct Nesting {
     groups: Vec<Group>,
 }
 
-/// A group with several columns: all of them have the same levels, as far as they concern it.
+/// A group with several columns. All of them must have the same levels for this group.
 #[derive(Debug)]
 struct Group {
     node: usize,
@@ -29,7 +29,7 @@ struct Group {
 }
 
 impl Nesting {
-    /// Of a column chunk of a leaf.
+    /// Starts the column chunk of a leaf.
     pub(super) fn new(schema: &ParquetSchema, leaf: usize) -> Self {
         let leaf = leaf_of(schema, leaf);
         let mut element_def = vec![0; usize::from(leaf.max_rep_level) + 1];
@@ -53,14 +53,14 @@ impl Nesting {
         }
         Self {
             element_def,
-            // That the first level starts no row is found elsewhere.
+            // A first level that does not start a row is detected elsewhere.
             last: u8::MAX,
             impossible: 0,
             groups,
         }
     }
 
-    /// Takes the levels of a block.
+    /// Adds the levels of a block.
     pub(super) fn add(&mut self, block: &Block<'_>) {
         if self.element_def.len() == 1 && self.groups.is_empty() {
             return;
@@ -75,7 +75,7 @@ impl Nesting {
             for group in &mut self.groups {
                 if rep <= group.rep_level {
                     let level = u64::from(u16::from_be_bytes([rep, def.min(group.def_level)]));
-                    // Odd multipliers lose nothing; the rotation lets high bits come down.
+                    // Odd multipliers are lossless; the rotation moves high bits down.
                     let mixed = (group.digest ^ level).wrapping_mul(0x9e37_79b9_7f4a_7c15);
                     group.digest = mixed.rotate_left(29).wrapping_add(1);
                 }
@@ -83,25 +83,25 @@ impl Nesting {
         }
     }
 
-    /// How many levels since the last call go on with a list that has no element.
+    /// Returns the number of levels since the last call that continue a list without elements.
     pub(super) fn impossible(&mut self) -> u64 {
         std::mem::take(&mut self.impossible)
     }
 }
 
-/// What the columns of a row group so far say of the groups that they share.
+/// The structure of shared groups, according to the columns of the row group so far.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
-    /// By the group's node: the first column that is complete, and its digest.
+    /// For each group's node, the first complete column, and its digest.
     groups: BTreeMap<usize, (usize, u64)>,
 }
 
 impl Shared {
-    /// Compares a column with those before; the first one with which it shares the outermost of the
-    /// groups that differ.
+    /// Compares a column with the previous ones. If groups differ, returns the first column in the outermost of
+    /// them.
     pub(super) fn add(&mut self, leaf: usize, nesting: &Nesting) -> Option<usize> {
         let mut other = None;
-        // From the innermost group to the outermost.
+        // From the innermost group to the outermost one.
         for group in &nesting.groups {
             let entry = self.groups.entry(group.node);
             let (first, digest) = *entry.or_insert((leaf, group.digest));

@@ -1,4 +1,4 @@
-//! A page against its own header.
+//! Checks a page against its own header.
 
 use std::ops::Range;
 
@@ -15,32 +15,32 @@ use super::statistics;
 use super::truth::{Truth, for_each_plain};
 use herringbone::source::Source;
 
-/// A page that is being decoded.
+/// A page while it is decoded.
 pub(super) struct PageCheck<'a> {
     header: &'a PageHeader,
     /// The statistics in the header.
     claimed: Option<Statistics>,
     column: &'a Column,
     pub(super) encoding: Encoding,
-    /// Levels, or entries of a dictionary, that the header declares.
+    /// The number of levels, or of entries in a dictionary, declared in the header.
     pub(super) num_values: u64,
     pub(super) truth: Truth,
-    /// Whether the first level starts a row.
+    /// True if the first level starts a row.
     pub(super) starts_row: bool,
-    /// Values that are not UTF-8, and the ordinal of the first of them.
+    /// The number of values that are not UTF-8, and the ordinal of the first one.
     not_text: Option<(u64, u64)>,
-    /// Decimals with too many digits, and the ordinal of the first of them.
+    /// The number of decimals with too many digits, and the ordinal of the first one.
     too_long: Option<(u64, u64)>,
-    /// Values that are not allowed, and the ordinal of the first of them.
+    /// The number of disallowed values, and the ordinal of the first one.
     not_allowed: Option<(u64, u64)>,
     values: u64,
-    /// The last entry of a dictionary that is said to be sorted; `None` once it is known not to be.
+    /// The last entry of a dictionary that is declared sorted; `None` if an entry was out of order.
     sorted: Option<Vec<u8>>,
 }
 
 impl<'a> PageCheck<'a> {
-    /// A page that carries values; `None` for others, and where the header lacks what such a page
-    /// must have, which is reported.
+    /// Starts a page that carries values. Returns `None` for other pages. Also returns `None`, and reports it,
+    /// if the header lacks required fields of such a page.
     pub(super) fn new(
         header: &'a PageHeader,
         limits: &Limits,
@@ -93,10 +93,10 @@ impl<'a> PageCheck<'a> {
         })
     }
 
-    /// Reads and decodes the body, and shows all blocks to `see`; false where it cannot be decoded.
+    /// Reads and decodes the body, and passes all blocks to `see`. Returns false if it cannot be decoded.
     ///
     /// # Errors
-    /// Io.
+    /// Io if the source fails.
     pub(super) fn decode(
         &mut self,
         source: &dyn Source,
@@ -204,7 +204,7 @@ impl<'a> PageCheck<'a> {
         header.and_then(|it| it.is_sorted) == Some(true)
     }
 
-    /// Compares what was decoded with the header.
+    /// Compares the decoded contents with the header.
     fn compare(&self, report: &mut Report) {
         let kind = FindingKind::PageHeader;
         if let Some((count, first)) = self.not_text {

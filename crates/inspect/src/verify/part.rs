@@ -1,4 +1,4 @@
-//! The parts of a file that are checked on their own.
+//! The parts of a file that are checked separately.
 
 use herringbone_format::{Error, Result};
 
@@ -9,7 +9,7 @@ use super::finding::{FindingKind, Report};
 use super::{sorting, variants};
 use herringbone::ParquetFile;
 
-/// A part of a file that is checked on its own.
+/// A part of a file that is checked separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
     Chunk {
@@ -19,26 +19,26 @@ pub(super) enum Task {
     Order {
         row_group: usize,
     },
-    /// The column chunks up to here go over the file so often; what comes behind is left.
+    /// The column chunks up to here read the file `ratio` times. Further parts are not checked.
     Overlap {
         row_group: usize,
         ratio: u64,
     },
 }
 
-/// What came of a task.
+/// The outcome of a task.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) task: Task,
     pub(super) report: Report,
-    /// Of a column chunk.
+    /// The results for a column chunk.
     pub(super) checked: Checked,
 }
 
-/// Does a task.
+/// Runs a task.
 ///
 /// # Errors
-/// Io.
+/// Io if the source fails.
 pub(super) fn check(file: &ParquetFile, task: Task) -> Result<Outcome> {
     let mut report = Report::default();
     let checked = match task {
@@ -71,7 +71,7 @@ fn chunk(
     report: &mut Report,
 ) -> Result<Checked> {
     let metadata = file.metadata();
-    // Was reported with the file, if it cannot be decoded.
+    // A chunk that cannot be decoded was reported by the check of the whole file.
     let Ok(chunk) = metadata.column_chunk(row_group, leaf) else {
         return Ok(Checked::default());
     };

@@ -1,4 +1,4 @@
-//! Where the parts of a file lie: inside of it, and not over each other.
+//! Checks the locations of a file's parts: inside the file, and without overlap.
 
 use std::ops::Range;
 
@@ -34,10 +34,10 @@ impl Regions {
         }
     }
 
-    /// Notes the parts that belong to a column chunk, and reports those that lie outside of the file.
+    /// Adds the parts that belong to a column chunk, and reports those outside the file.
     ///
     /// # Errors
-    /// Io.
+    /// Io if the source fails.
     pub(super) fn chunk(
         &mut self,
         file: &ParquetFile,
@@ -119,11 +119,11 @@ impl Regions {
         }
     }
 
-    /// Reports parts that lie over each other.
+    /// Reports overlapping parts.
     pub(super) fn overlaps(mut self, report: &mut Report) {
         self.0
             .sort_by_key(|region| (region.range.start, region.range.end));
-        // The one that reaches furthest so far.
+        // The part that extends furthest so far.
         let mut last: Option<Region> = None;
         for region in self.0 {
             if let Some(last) = &last
@@ -148,18 +148,19 @@ impl Regions {
     }
 }
 
-/// The bytes from `offset` on, if the numbers make sense.
+/// Returns the range of `length` bytes from `offset`, if both are valid.
 pub(super) fn range(offset: i64, length: i64) -> Option<Range<u64>> {
     let (start, length) = (u64::try_from(offset).ok()?, u64::try_from(length).ok()?);
     Some(start..start.checked_add(length)?)
 }
 
-/// Where the pages of a column chunk lie, if that is inside of the file.
+/// Returns the location of a column chunk's pages, if it is inside the file.
 pub(super) fn chunk_range(metadata: &ColumnMetaData, file_length: u64) -> Option<Range<u64>> {
     byte_range(&layout(metadata), file_length).ok()
 }
 
-/// The metadata of a column chunk that can be checked, with what decrypts it; says so where it cannot.
+/// Returns the metadata of a column chunk that can be checked, with its cipher. Reports it if the chunk cannot
+/// be checked.
 pub(super) fn readable<'a>(
     file: &ParquetFile,
     id: ChunkId,

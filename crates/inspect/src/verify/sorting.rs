@@ -1,4 +1,4 @@
-//! Whether the rows of a row group are sorted as it says.
+//! Checks that the rows of a row group are sorted as declared.
 
 use std::cmp::Ordering;
 use std::collections::{HashSet, VecDeque};
@@ -17,11 +17,10 @@ use herringbone::ParquetFile;
 use herringbone::pages::Pages;
 use herringbone::source::Source;
 
-/// Compares the rows of a row group with each other. Where they cannot be decoded, that was
-/// reported already.
+/// Compares consecutive rows of a row group. If they cannot be decoded, this has already been reported.
 ///
 /// # Errors
-/// Io.
+/// Io if the source fails.
 pub(super) fn check(
     file: &ParquetFile,
     row_group: usize,
@@ -33,7 +32,7 @@ pub(super) fn check(
     let mut cursors = Vec::new();
     let mut named = HashSet::new();
     for sorting in sorting {
-        // Rows that are equal in a column stay so when they are compared by it again.
+        // Comparing rows by the same column again does not change their order.
         if !named.insert(sorting.column_idx) {
             continue;
         }
@@ -70,7 +69,8 @@ pub(super) fn check(
     }
 }
 
-/// Passes on only what says nothing about the file, and reports what no column alone can run into.
+/// Returns errors that are not a fault of the file. Reports limits that are only exceeded by several columns
+/// together.
 fn reported(error: Error, report: &mut Report) -> Result<()> {
     match error.kind() {
         _ if Budget::refused(&error) => {
@@ -82,7 +82,7 @@ fn reported(error: Error, report: &mut Report) -> Result<()> {
     }
 }
 
-/// The first row that is out of order.
+/// Returns the first row that is out of order.
 fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
     let mut last: Vec<Option<Vec<u8>>> = Vec::new();
     for row in 0_u64.. {
@@ -94,7 +94,7 @@ fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
             }
         }
         let pairs = last.iter().zip(&current).zip(&*cursors);
-        // Where nobody can tell the order of two values, whatever follows them is in order.
+        // If the order of two values is undefined, later columns are not compared.
         let order = pairs
             .map(|((a, b), cursor)| cursor.compare(a.as_deref(), b.as_deref()))
             .find(|order| *order != Some(Ordering::Equal));
@@ -106,7 +106,7 @@ fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
     Ok(None)
 }
 
-/// The rows of a column without lists, one after the other.
+/// The rows of a column without lists, one after another.
 struct Cursor {
     source: Arc<dyn Source>,
     pages: Pages,
@@ -114,9 +114,9 @@ struct Cursor {
     column: Column,
     sorting: SortingColumn,
     open: bool,
-    /// Definition levels of rows to come, as far as they are decoded.
+    /// The definition levels of the next rows, as far as they are decoded.
     levels: VecDeque<u8>,
-    /// Values of these rows.
+    /// The values of these rows.
     values: VecDeque<Vec<u8>>,
 }
 
@@ -149,7 +149,7 @@ impl Cursor {
         })
     }
 
-    /// The value of the next row in PLAIN, or null; `None` behind the last row.
+    /// Returns the value of the next row in PLAIN, or null; `None` after the last row.
     fn next(&mut self) -> Result<Option<Option<Vec<u8>>>> {
         let max = self.column.leaf.max_def_level;
         loop {
@@ -172,7 +172,7 @@ impl Cursor {
         }
     }
 
-    /// Decodes more; false behind the last page.
+    /// Decodes more rows. Returns false after the last page.
     fn decode(&mut self) -> Result<bool> {
         if self.open {
             if let Some(block) = self.decoder.block()? {
@@ -213,7 +213,7 @@ impl Cursor {
             (Some(a), Some(b)) if a == b => Some(Ordering::Equal),
             (Some(a), Some(b)) => {
                 let (order, physical) = (self.column.natural_order, self.column.leaf.physical_type);
-                // Where NaNs belong, and which zero comes first, is not said by all orders.
+                // Not all orders specify the positions of NaNs and of the two zeros.
                 let zeros = is_zero(order, a) && is_zero(order, b);
                 let order = compare(order, physical, a, b).filter(|_| !zeros)?;
                 Some(match self.sorting.descending {
@@ -225,7 +225,7 @@ impl Cursor {
     }
 }
 
-/// Whether a float is zero, of either sign.
+/// Returns true if a float is zero, with either sign.
 fn is_zero(order: ColumnOrderKind, value: &[u8]) -> bool {
     order.is_float()
         && value

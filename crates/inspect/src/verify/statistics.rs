@@ -1,4 +1,4 @@
-//! Statistics and size statistics against what was counted.
+//! Checks statistics and size statistics against actual counts.
 
 use herringbone_format::{SizeStatistics, Statistics};
 use herringbone_schema::ColumnOrderKind;
@@ -8,8 +8,8 @@ use super::column::Column;
 use super::finding::{FindingKind, Report, Severity};
 use super::truth::Truth;
 
-/// Whether the deprecated `min` or `max` says something that `min_value` and `max_value` do not, or
-/// is all that counts.
+/// Returns true if the deprecated `min` or `max` differs from `min_value` and `max_value`, or only the
+/// deprecated ones are valid.
 pub(super) fn has_old_bounds(statistics: Option<&Statistics>, column: &Column) -> bool {
     let alone = column.order == ColumnOrderKind::Undefined;
     statistics.is_some_and(|it| {
@@ -29,7 +29,7 @@ pub(super) fn check(
     if let Some(claimed) = statistics.null_count {
         let (levels, slots) = (truth.without_value(), truth.null_slots(column));
         let claimed_count = u64::try_from(claimed).ok();
-        // Whether empty lists count is not said by the specification.
+        // The specification does not define whether empty lists count.
         if claimed_count != Some(levels) && claimed_count != Some(slots) {
             let nulls = if levels == slots {
                 levels.to_string()
@@ -50,7 +50,7 @@ pub(super) fn check(
         && u64::try_from(claimed) != Ok(distinct)
     {
         let message = format!("distinct_count is {claimed}, there are {distinct} different values");
-        // Planners take it for an estimate, and writers give one.
+        // Planners use it as an estimate, and writers provide one.
         report.note(FindingKind::Statistics, message);
     }
     let bounds = [
@@ -82,12 +82,12 @@ pub(super) fn check(
     old_bounds(statistics, column, truth, report);
 }
 
-/// Checks the deprecated bounds, if they are not the same as the others.
+/// Checks the deprecated bounds, if they differ from the other bounds.
 fn old_bounds(statistics: &Statistics, column: &Column, truth: &Truth, report: &mut Report) {
     let Some(old) = &truth.old_bounds else { return };
     let (min, max) = (statistics.min.as_deref(), statistics.max.as_deref());
     if has_old_bounds(Some(statistics), column) && !old_bounds_hold(column, min, max, old) {
-        // Few readers still use them, and none where the order is not that of signed numbers.
+        // Few readers still use them, and only in the order of signed numbers.
         let severity = match column.natural_order {
             ColumnOrderKind::Signed | ColumnOrderKind::Float => Severity::Error,
             _ => Severity::Warning,
@@ -135,7 +135,7 @@ pub(super) fn check_sizes(
     }
 }
 
-/// What is wrong with a histogram; an empty one says nothing.
+/// Returns the fault of a histogram, if it has one. An empty histogram is valid.
 pub(super) fn histogram_fault(name: &str, claimed: &[i64], actual: &[u64]) -> Option<String> {
     let equal = claimed.len() == actual.len()
         && claimed

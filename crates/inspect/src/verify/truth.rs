@@ -1,4 +1,4 @@
-//! What levels and values really are, to compare with what is said about them.
+//! The actual contents of levels and values, for comparison with metadata.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{Float32Type, Float64Type, Int32Type, Int64Type};
@@ -10,22 +10,22 @@ use herringbone_schema::ColumnOrderKind;
 
 use super::column::Column;
 
-/// Counts and bounds of a page or of a column chunk.
+/// The actual counts and bounds of a page or of a column chunk.
 #[derive(Debug, Clone)]
 pub(super) struct Truth {
-    /// How often each repetition level occurs, from 0 up.
+    /// The number of occurrences of each repetition level, starting at level 0.
     pub(super) rep_histogram: Vec<u64>,
-    /// How often each definition level occurs, from 0 up.
+    /// The number of occurrences of each definition level, starting at level 0.
     pub(super) def_histogram: Vec<u64>,
-    /// Bytes of BYTE_ARRAY values.
+    /// The number of bytes in BYTE_ARRAY values.
     pub(super) byte_array_bytes: u64,
     pub(super) bounds: BoundsBuilder,
-    /// Bounds in the orders that the deprecated fields were written in, where somebody asks.
+    /// The bounds in the orders used for the deprecated fields, if these are compared.
     pub(super) old_bounds: Option<OldBounds>,
 }
 
 impl Truth {
-    /// Of nothing yet.
+    /// Starts without values.
     pub(super) fn new(column: &Column, old_bounds: bool) -> Self {
         Self {
             rep_histogram: vec![0; usize::from(column.leaf.max_rep_level) + 1],
@@ -36,7 +36,7 @@ impl Truth {
         }
     }
 
-    /// Takes a block of a data page.
+    /// Adds a block of a data page.
     pub(super) fn add(&mut self, block: &Block<'_>) {
         count(&mut self.rep_histogram, block.rep);
         count(&mut self.def_histogram, block.def);
@@ -49,7 +49,7 @@ impl Truth {
         }
     }
 
-    /// Takes what another one took.
+    /// Adds the counts and bounds of another part.
     pub(super) fn merge(&mut self, other: &Self) {
         let sum = |to: &mut Vec<u64>, from: &[u64]| {
             to.iter_mut().zip(from).for_each(|(to, from)| *to += from);
@@ -63,7 +63,7 @@ impl Truth {
         }
     }
 
-    /// Rows that start here.
+    /// Returns the number of rows that start here.
     pub(super) fn rows(&self) -> u64 {
         self.rep_histogram.first().copied().unwrap_or_default()
     }
@@ -72,17 +72,17 @@ impl Truth {
         self.def_histogram.iter().sum()
     }
 
-    /// Values that are not null.
+    /// Returns the number of values that are not null.
     pub(super) fn values(&self) -> u64 {
         self.def_histogram.last().copied().unwrap_or_default()
     }
 
-    /// Levels without a value: nulls of the leaf or above it, and empty lists.
+    /// Returns the number of levels without a value: nulls of the leaf or above it, and empty lists.
     pub(super) fn without_value(&self) -> u64 {
         self.levels() - self.values()
     }
 
-    /// Slots of the leaf that are null: elements of lists, not absent or empty lists.
+    /// Returns the number of null slots of the leaf: null elements of lists, but not null or empty lists.
     pub(super) fn null_slots(&self, column: &Column) -> u64 {
         let max = usize::from(column.leaf.max_def_level);
         let slots = self
@@ -101,12 +101,12 @@ fn count(histogram: &mut [u64], levels: &[u8]) {
     }
 }
 
-/// Bounds in all orders that `min` and `max` are known to have been written in, before there were
-/// `min_value` and `max_value`: the specification said "signed", writers differed.
+/// The bounds in all orders known to have been used for `min` and `max`, before `min_value` and `max_value`
+/// existed. The specification required "signed", but writers differed.
 #[derive(Debug, Clone)]
 pub(super) struct OldBounds {
     pub(super) orders: Vec<(ColumnOrderKind, BoundsBuilder)>,
-    /// Of values whose bytes have their highest bit flipped: then unsigned order is that of signed
+    /// The bounds of values with the highest bit of each byte flipped: their unsigned order is that of signed
     /// bytes.
     pub(super) signed_bytes: Option<BoundsBuilder>,
 }
@@ -120,7 +120,8 @@ impl OldBounds {
             Order::UnsignedBytes | Order::SignedBytes => {
                 vec![Order::UnsignedBytes, Order::SignedBytes]
             }
-            // The specification gave INT96 no order, and writers compared its bytes in several ways.
+            // The specification did not define an order for INT96, and writers compared its bytes in several
+            // ways.
             Order::Undefined | Order::Int96 => Vec::new(),
             order => vec![order],
         };
@@ -163,12 +164,12 @@ impl OldBounds {
     }
 }
 
-/// The bytes with the highest bit of each flipped.
+/// Returns the bytes with the highest bit of each flipped.
 pub(super) fn flipped(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| byte ^ 0x80).collect()
 }
 
-/// Widens bounds by physical values.
+/// Extends bounds by physical values.
 fn add_values(bounds: &mut BoundsBuilder, values: &ArrayRef) {
     match values.data_type() {
         DataType::Boolean => {
@@ -190,7 +191,7 @@ fn add_values(bounds: &mut BoundsBuilder, values: &ArrayRef) {
     }
 }
 
-/// Shows each value in PLAIN, without lengths; booleans as a byte.
+/// Passes each value to `see` in PLAIN, without lengths; booleans as one byte each.
 pub(super) fn for_each_plain(values: &ArrayRef, mut see: impl FnMut(&[u8])) {
     match values.data_type() {
         DataType::Boolean => {

@@ -1,5 +1,5 @@
-//! Values against the annotation of their column: integers that are too large for it, times that are of
-//! no day, and whatever stands where all is to be null.
+//! Checks values against the annotation of their column: integers outside its range, times outside a day, and
+//! values in columns that must be all null.
 
 use std::ops::RangeInclusive;
 
@@ -11,19 +11,19 @@ use herringbone_schema::ParquetSchema;
 
 use super::finding::FindingKind;
 
-/// The values that a column may have, where these are not all of its physical type.
+/// The allowed values of a column, if not all values of its physical type are allowed.
 #[derive(Debug, Clone)]
 pub(super) enum Allowed {
     /// Integers from the least to the greatest.
     Integers(RangeInclusive<i64>),
     /// Times from midnight to the last unit of the day.
     Times(RangeInclusive<i64>),
-    /// None but nulls.
+    /// Only nulls.
     Nothing,
 }
 
 impl Allowed {
-    /// Of a leaf; `None` where there is nothing to check here.
+    /// Returns the allowed values of a leaf; `None` if all are allowed.
     pub(super) fn of(schema: &ParquetSchema, leaf: usize) -> Option<Self> {
         if schema.is_always_null(leaf) {
             return Some(Self::Nothing);
@@ -35,7 +35,7 @@ impl Allowed {
         })
     }
 
-    /// Shows the position of each value that is not allowed.
+    /// Calls `see` with the position of each disallowed value.
     pub(super) fn beyond(&self, values: &ArrayRef, mut see: impl FnMut(usize)) {
         let range = match self {
             Self::Nothing => return (0..values.len()).for_each(see),
@@ -62,7 +62,7 @@ impl Allowed {
         }
     }
 
-    /// What is wrong with `count` values, the first of which has this ordinal.
+    /// Describes the fault of `count` values. `first` is the ordinal of the first one.
     pub(super) fn fault(&self, count: u64, first: u64) -> (FindingKind, String) {
         let (kind, what) = match self {
             Self::Nothing => (

@@ -1,4 +1,4 @@
-//! VARIANT values and the rules of shredding, which readers of the values fail on.
+//! Checks VARIANT values and the rules of shredding, whose violation makes readers of the values fail.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ use herringbone_variant::shredding::{UnshredOptions, VariantArray};
 
 use super::finding::{FindingKind, Report};
 
-/// VARIANT groups as unshredded values; each value is checked as a whole.
+/// An extension type that unshreds VARIANT groups, and checks each value as a whole.
 #[derive(Debug, Default)]
 struct CheckedVariants(VariantExtension);
 
@@ -48,10 +48,10 @@ impl ExtensionType for CheckedVariants {
     }
 }
 
-/// Checks how the groups of the VARIANT columns of a file are made up.
+/// Checks the structure of the VARIANT columns' groups in a file.
 ///
 /// # Errors
-/// Io.
+/// Io if the source fails.
 pub(super) fn check_schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
     match file.plan(&checking(ReadOptions::default())) {
         Ok(_) => Ok(()),
@@ -59,11 +59,11 @@ pub(super) fn check_schema(file: &ParquetFile, report: &mut Report) -> Result<()
     }
 }
 
-/// Checks the values of the VARIANT columns of a row group. Damage that keeps the stored columns from being
-/// read is found elsewhere.
+/// Checks the values of the VARIANT columns in a row group. Damage that makes the stored columns unreadable is
+/// detected elsewhere.
 ///
 /// # Errors
-/// Io.
+/// Io if the source fails.
 pub(super) fn check(file: &ParquetFile, row_group: usize, report: &mut Report) -> Result<()> {
     for leaves in columns(file) {
         let options = ReadOptions::default()
@@ -119,7 +119,7 @@ fn values(file: &ParquetFile, options: ReadOptions, report: &mut Report) -> Resu
     }
 }
 
-/// Returns the leaves of each column at the top with a VARIANT group in it.
+/// Returns the leaves of each top-level column that contains a VARIANT group.
 fn columns(file: &ParquetFile) -> Vec<Range<usize>> {
     let nodes = file.parquet_schema().nodes();
     let is_variant = |node: &SchemaNode| {
