@@ -46,8 +46,8 @@ pub struct Limits {
     pub overlap_ratio: usize,
     /// Bytes that a read uses at a time, for all its columns: bytes read ahead, pages, dictionaries, and arrays
     /// until their batch is emitted. Each column buffers a page. If a file with a thousand or more columns has
-    /// pages larger than their share, raise this limit to 1.1 times the size of one page per column, or read
-    /// fewer columns at a time.
+    /// pages larger than their share, raise this limit to 1.1 times the total size of one page per column, or
+    /// read fewer columns at a time.
     pub memory_bytes: u64,
 }
 

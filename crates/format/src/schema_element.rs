@@ -163,7 +163,7 @@ impl Value for KeyValue {
 /// Reads human-readable text, in which invalid UTF-8 must not make the file unreadable.
 pub(crate) fn lossy_text(reader: &mut CompactReader<'_>, wire: Wire) -> Result<String> {
     reader.expect(wire, Wire::Binary)?;
-    // The search for invalid bytes takes several times as long as validating.
+    // Replacing invalid bytes takes several times as long as validating, even if there are none.
     reader.binary().map(|bytes| match str::from_utf8(bytes) {
         Ok(text) => text.to_owned(),
         Err(_) => String::from_utf8_lossy(bytes).into_owned(),

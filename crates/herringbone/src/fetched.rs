@@ -70,7 +70,7 @@ impl Fetched {
         &self.decoder
     }
 
-    /// Replaces the filter by that of another plan, for the rows not selected yet.
+    /// Replaces the filter by that of another plan, for the rows that it has not been applied to yet.
     ///
     /// # Errors
     /// See [`PushDecoder::tighten_filter`].

@@ -29,7 +29,7 @@ use crate::source::{FileSource, Source, SourceWithTail};
 
 /// A Parquet file whose footer has been read. Provides its metadata and readers of its data.
 ///
-/// Cheap to clone. Several readers can read from it, also on several threads.
+/// Cheap to clone. You can read from it several times, and on several threads.
 #[derive(Clone)]
 pub struct ParquetFile {
     source: Arc<dyn Source>,
@@ -121,7 +121,7 @@ impl ParquetFile {
         self.handle.detached()
     }
 
-    /// Returns the source of the file's bytes. It does not read the bytes again that were read with the footer.
+    /// Returns the source of the file's bytes. Bytes read along with the footer are not read again.
     #[must_use]
     pub fn source(&self) -> &Arc<dyn Source> {
         &self.source
@@ -204,7 +204,7 @@ impl ParquetFile {
             }
         }
         if units.finest().is_none() {
-            // Without INT96 values, a missing key of the read is the first error.
+            // If no unit fits, the error of a missing key takes precedence.
             self.handle.check_keys(options)?;
         }
         Ok(units)

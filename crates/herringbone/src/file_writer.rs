@@ -40,13 +40,13 @@ pub(crate) struct FileWriter<W: Write> {
     encoders: Encoders,
     /// The number of rows in the open row group.
     rows: usize,
-    /// Compares rows, if the options ask for it.
+    /// Compares rows, if the options require it.
     sorting: Option<SortingCheck>,
     /// True if the rows of the open row group compared so far are sorted.
     is_sorted: bool,
     /// For each row group in flight, true if its rows are sorted.
     are_sorted: VecDeque<bool>,
-    /// Sorts rows before they are written, if the options ask for it.
+    /// Sorts rows before they are written, if the options require it.
     sorter: Option<Box<Sorter>>,
     /// The schema of the last batch. It has passed the check.
     checked: Option<SchemaRef>,

@@ -97,7 +97,8 @@ impl Reader {
         }
     }
 
-    /// Returns the damage skipped so far, if the options [tolerate](herringbone_core::loss::OnError) damage.
+    /// Returns the data lost to damage so far, if the options [tolerate](herringbone_core::loss::OnError)
+    /// damage.
     #[must_use]
     pub fn losses(&self) -> &Losses {
         &self.losses
@@ -109,9 +110,9 @@ impl Reader {
         self.budget.read_metrics()
     }
 
-    /// Replaces the filter by that of `plan`, for all rows that the old filter has not selected yet. `plan`
-    /// must read the same file with the same options, except for the filter. The new filter also prunes row
-    /// groups that were not started.
+    /// Replaces the filter by that of `plan`, for all rows that the old filter has not been applied to yet.
+    /// `plan` must read the same file with the same options, except for the filter. The new filter also prunes
+    /// row groups that were not started.
     ///
     /// Rows that the old filter has already selected are still returned. With several threads, their number
     /// depends on how far ahead the threads are.

@@ -71,8 +71,8 @@ pub trait ModuleCipher: Send + Sync + fmt::Debug {
     }
 }
 
-/// Makes the header for an encrypted body. The arguments are the two parts of the body: the bytes already
-/// appended to `head`, and the rest. The header contains their length and checksum.
+/// Makes the header for an encrypted body. The arguments are the two parts of the body: the bytes to be
+/// appended to `head` after the header, and the bytes in place. The header contains their length and checksum.
 pub type MakeHeader<'a> = dyn FnMut([&[u8]; 2]) -> Result<Vec<u8>> + 'a;
 
 /// A data page to be encrypted.

@@ -9,10 +9,10 @@
 //! are large. Other threads compress and encrypt these pages while the values of the next pages are encoded. A
 //! task completes when its last page is finished.
 //!
-//! The size of a row group is checked against the columns as of that number of slices ago, whatever the speed
-//! of the threads. If the slices since then might exceed the memory limit, the caller waits for them, also with
-//! one thread. The reported error is that of the first slice, then of the first column, then of the first page.
-//! Hence the file is the same for any number of threads.
+//! Whether a row group is large enough is decided from the state of the columns that many slices ago,
+//! regardless of the speed of the threads. If the slices since then might exceed the memory limit, the caller
+//! waits for them, also with one thread. The reported error is that of the first slice, then of the first
+//! column, then of the first page. Hence the file is the same for any number of threads.
 
 mod pages;
 mod state;

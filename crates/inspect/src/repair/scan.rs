@@ -13,8 +13,8 @@ use herringbone_format::{
 
 use herringbone::source::Source;
 
-/// The maximum number of bytes in a page header here. Real headers have less than a few hundred. Other bytes
-/// must not be trusted with a large number.
+/// The maximum number of bytes in a page header here. Real headers have fewer than a few hundred. In other
+/// bytes, a large number must not be trusted.
 const HEADER_BYTES: usize = 64 << 10;
 /// The minimum number of bytes in the metadata of a column chunk.
 const COLUMN_METADATA_BYTES: usize = 20;
