@@ -114,7 +114,7 @@ struct Cursor {
     column: Column,
     sorting: SortingColumn,
     open: bool,
-    /// The definition levels of the next rows, as far as they are decoded.
+    /// The definition levels of the next rows, decoded so far.
     levels: VecDeque<u8>,
     /// The values of these rows.
     values: VecDeque<Vec<u8>>,
