@@ -164,7 +164,6 @@ fn row_group_header(header: &RowGroupHeader, row_group: usize, report: &mut Repo
 ///
 /// # Errors
 /// Io if the source fails.
-/// Io if the source fails.
 pub(super) fn check_row_group(
     file: &ParquetFile,
     row_group: usize,

@@ -140,7 +140,6 @@ impl Verify {
     ///
     /// # Errors
     /// Io if the source fails.
-    /// Io if the source fails.
     pub fn next_part(&mut self) -> Result<Option<Vec<Finding>>> {
         if matches!(self.step, Step::Done) {
             return Ok(None);
