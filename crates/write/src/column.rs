@@ -1,17 +1,18 @@
 //! One column of the row group under construction.
 //!
-//! Rows are taken in blocks: levels, then values without nulls, then indices or encoded values. A page
-//! ends when it has enough rows or bytes, always with a whole row, and wherever the arrays end that rows come in.
-//! Then it goes to a [`PageSink`]: what is still to be done for it no later page waits for.
+//! Rows are processed in blocks: levels, then values without nulls, then indices or encoded values. A page ends when
+//! it has enough rows or bytes. It always ends with a whole row, and never because an input array ends. The page is
+//! then passed to a [`PageSink`], so that no later page waits for the remaining work on it.
 //!
-//! How values are stored is chosen after some pages only ([`choice`](super::choice)). Until then their indices are kept;
-//! then they are all written as indices, or all as values, and the dictionary is dropped. Where nearly all values were new to
-//! it, they are kept as values meanwhile ([`doubt`](super::doubt)). Later on a dictionary that grew too large ends:
-//! pages behind that are written as values, those before stay. Where there is no dictionary, the values of the first page are
-//! kept, and now and then those of a later one.
+//! The storage of values is chosen only after some pages ([`choice`](super::choice)). Until then, their indices are
+//! buffered. Then all are written as indices, or all as values, and in the second case the dictionary is dropped. If
+//! nearly all values were new to the dictionary, they are buffered as values meanwhile ([`doubt`](super::doubt)). A
+//! dictionary that grows too large later is closed: pages after that are written as values, and earlier pages stay.
+//! Without a dictionary, the values of the first page are buffered for the choice, and from time to time those of a
+//! later one.
 //!
-//! A column that is a dictionary in Arrow has it whole, values that no slot has included, in its order:
-//! it is taken as it is before the slots are, where it is not too large.
+//! An Arrow dictionary column has a whole dictionary, in its own order, including values that no slot uses. If it is
+//! not too large, it is copied as it is before the slots are processed.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,13 +41,14 @@ use herringbone_core::bloom_filter::BloomFilterBuilder;
 use herringbone_core::encoding::values::{PlainSize, Slots, Values, plain_width};
 use herringbone_core::levels::{EncodedLevels, PageLevels};
 
-/// Rows of a segment of columns whose rows differ in size,
+/// The maximum number of rows in a segment of a column whose rows differ in size.
 const BLOCK_ROWS: usize = 4096;
 
-/// and of lists, which have many values in few rows, where a dictionary may be in doubt soon.
+/// The maximum number of rows in a segment of a list column before its first page is finished. Lists have many values
+/// in few rows, so that a dictionary may soon be in doubt.
 const FIRST_LISTS: usize = 512;
 
-/// Values of a page, at most: what its header can count, by far.
+/// The maximum number of values in a page. This is far below what its header can count.
 const MAX_PAGE_VALUES: usize = 1 << 28;
 
 /// One column of the row group under construction.
@@ -54,31 +56,33 @@ pub struct ColumnWriter {
     settings: Arc<ColumnSettings>,
     path: Arc<LeafPath>,
     page: PageLevels,
-    /// What the values of the page take in PLAIN.
+    /// The size of the page's values in PLAIN.
     page_size: PlainSize,
-    /// What was collected since the last look at whether the page is full.
+    /// The rows collected since the last check for a full page.
     segment: Extent,
-    /// Whether the page has as many values as a page can have.
+    /// True if the rows offered last would exceed [`MAX_PAGE_VALUES`] in the page.
     is_counted_out: bool,
-    /// How levels are stored, once it is chosen.
+    /// The form of the stored levels, once it is chosen.
     levels: Option<LevelForm>,
     values: PageValues,
-    /// How values are stored, once it is chosen.
+    /// The form of the stored values, once it is chosen.
     choice: Option<Choice>,
     chunk: ChunkBuilder,
     observers: Observers,
-    /// The values of the Arrow dictionary that were looked at last.
+    /// The values of the last listed Arrow dictionary.
     listed: Option<ArrayRef>,
 }
 
-/// Memory that is used again for each block, of any column: one a thread, which stays in its cache. No column counts it as its own.
+/// Memory reused for each block of any column. There is one per thread, so that it stays in its cache. No column
+/// counts it as its own.
 pub struct BlockMemory {
     levels: LeafLevels,
     scratch: Scratch,
     keyed: Keyed,
 }
 
-/// Bytes of it that are kept: what more rows need than most blocks have is given back.
+/// The maximum number of bytes of [`BlockMemory`] retained between blocks. Most blocks need less, and anything larger
+/// is freed.
 const KEPT_BYTES: usize = 2 << 20;
 
 impl Default for BlockMemory {
@@ -92,7 +96,7 @@ impl Default for BlockMemory {
 }
 
 impl BlockMemory {
-    /// Lets go of the arrays, and of the memory if it is more than most blocks need.
+    /// Drops the arrays, and frees the memory if it is more than most blocks need.
     fn release(&mut self) {
         self.levels.release();
         let held = self.levels.heap_bytes() + self.scratch.heap_bytes() + self.keyed.heap_bytes();
@@ -102,11 +106,11 @@ impl BlockMemory {
     }
 }
 
-/// What some rows take.
+/// The size of some rows.
 #[derive(Debug, Clone, Copy, Default)]
 struct Extent {
     rows: usize,
-    /// Bits of the values in PLAIN, and two for each level.
+    /// Bits of the values in PLAIN, plus two bits per level.
     bits: usize,
 }
 
@@ -137,10 +141,11 @@ impl Extent {
 }
 
 impl ColumnWriter {
-    /// An empty column chunk, whose pages `cipher` is to encrypt, behind one for which something was chosen.
+    /// Creates an empty column chunk whose pages are encrypted with `cipher`. `earlier` is the choice of the previous
+    /// row group.
     ///
     /// # Errors
-    /// Argument where the encoding does not serve the column's type.
+    /// Argument if the encoding does not support the column's type.
     pub(crate) fn new(
         settings: Arc<ColumnSettings>,
         path: Arc<LeafPath>,
@@ -169,12 +174,12 @@ impl ColumnWriter {
         })
     }
 
-    /// Bytes that the chunk will have in the file, roughly, but for the pages that it gave to its sink.
+    /// Returns the approximate bytes that the chunk will take in the file, without pages already passed to the sink.
     pub fn estimated_bytes(&self) -> usize {
         self.values.estimated_bytes()
     }
 
-    /// Bytes held, but for the pages that it gave to its sink.
+    /// Returns the number of reserved bytes, without pages already passed to the sink.
     pub fn heap_bytes(&self) -> usize {
         self.chunk.heap_bytes()
             + self.values.heap_bytes()
@@ -182,11 +187,11 @@ impl ColumnWriter {
             + self.observers.heap_bytes()
     }
 
-    /// Appends rows of the top-level array that the column is in, with memory that need not be that of the last rows; pages that
-    /// are full go to the sink.
+    /// Appends rows of the top-level array that contains the column, and passes full pages to the sink. The memory may
+    /// differ from call to call.
     ///
     /// # Errors
-    /// Argument where a value cannot be kept; Limit where one is too large for the format; those of the sink.
+    /// Argument if a value cannot be stored; Limit if one is too large for the format; errors of the sink.
     pub fn write(
         &mut self,
         array: &ArrayRef,
@@ -221,7 +226,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Rows of a segment, at most: as many as a page has where all rows have the same size.
+    /// Returns the maximum number of rows of a segment: as many as a page may have if all rows have the same size.
     fn block_rows(&self, array: &ArrayRef) -> usize {
         let leaf = &self.settings.leaf;
         let same_size = leaf.max_rep_level == 0
@@ -238,8 +243,8 @@ impl ColumnWriter {
         }
     }
 
-    /// Looks at what was collected since it was last looked at: a page ends only here, and where this is follows from
-    /// the rows alone, not from the arrays that they came in. `is_full` says that the next row has no room.
+    /// Checks whether the rows collected since the last check fill the page. A page ends only here. Its end depends on
+    /// the rows alone, not on the arrays that contained them. `is_full` is true if the next row does not fit.
     fn end_segment(&mut self, is_full: bool, sink: &mut dyn PageSink) -> Result<()> {
         self.segment.rows = 0;
         if self.values.may_be_indices() {
@@ -248,7 +253,7 @@ impl ColumnWriter {
         if self.values.is_in_doubt() {
             self.values.begin_doubt()?;
         }
-        // Values have no room where the page is full; indices, where nothing more can be counted.
+        // Values do not fit if the page is full. Indices do not fit if no more values can be counted.
         let has_no_room = is_full && (!self.values.may_be_indices() || self.is_counted_out);
         if has_no_room || self.page_is_full() {
             self.finish_page(sink)?;
@@ -256,7 +261,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Appends as many of the rows as there is room for; the number of them.
+    /// Appends as many of the rows as fit. Returns their number.
     fn append_fitting(
         &mut self,
         array: &ArrayRef,
@@ -266,7 +271,7 @@ impl ColumnWriter {
         if self.append(array, rows.clone(), memory)? {
             return Ok(rows.len());
         }
-        // There is room for less than `beyond` rows from `at` on.
+        // Fewer than `beyond` rows from `at` on fit.
         let (mut at, mut beyond) = (rows.start, rows.len());
         while beyond > 1 {
             let half = beyond / 2;
@@ -280,8 +285,7 @@ impl ColumnWriter {
         Ok(at - rows.start)
     }
 
-    /// Appends rows, unless there is no room for all of them: then it returns false. There is always room for one row
-    /// at the start.
+    /// Appends all rows and returns true, or returns false if they do not all fit. One row always fits at the start.
     fn append(
         &mut self,
         array: &ArrayRef,
@@ -325,7 +329,7 @@ impl ColumnWriter {
         Ok(true)
     }
 
-    /// Takes the values of the Arrow dictionary, if they are to come back, and are not too large.
+    /// Copies the values of the Arrow dictionary, if they are to be restored on reading, and are not too large.
     fn list_entries(&mut self, memory: &mut BlockMemory) -> Result<()> {
         let settings = &self.settings;
         let are_indices = self.values.are_indices();
@@ -337,7 +341,7 @@ impl ColumnWriter {
             return Ok(());
         };
         let entries = array.values();
-        // In runs, they have no order of their own.
+        // Run-end encoded values do not have an order of their own.
         if entries.data_type() != &settings.leaf.data_type
             || !are_indices
             || self.listed.as_ref().is_some_and(|it| is_same(it, entries))
@@ -353,7 +357,7 @@ impl ColumnWriter {
         let values = match values(&settings.leaf, selected, &mut memory.scratch) {
             Ok(values) => Slots::Values(values),
             Err(error) if settings.keeps_order() => return Err(error),
-            // One that no slot has does not keep the others from being written.
+            // An invalid value that no slot uses must not prevent the others from being written.
             Err(_) => return Ok(()),
         };
         let bytes = dictionary.plain_bytes() + values.plain_size().bytes;
@@ -366,7 +370,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Looks for the row that an error of these rows is about, and adds it.
+    /// Finds the row that caused the error, and adds it to the message.
     #[cold]
     fn in_row(
         &self,
@@ -396,8 +400,8 @@ impl ColumnWriter {
         error
     }
 
-    /// Rows of the page. The first ones are shorter where they have indices: these are narrow while the
-    /// dictionary is small.
+    /// Returns the maximum number of rows of the page. The first two pages are shorter while the dictionary is
+    /// undecided, because its indices are narrow while it is small.
     fn page_rows(&self) -> usize {
         let rows = self.settings.page_rows;
         let num_pages = self.values.pending.len() + self.values.doubt.pages.len();
@@ -410,9 +414,9 @@ impl ColumnWriter {
 
     fn page_is_full(&self) -> bool {
         let bytes = match self.values.phase {
-            // Their segment is the page, which ends where the next row has no room.
+            // The segment is the page, which ends if the next row does not fit.
             Phase::Values | Phase::Held => 0,
-            // Indices are packed to two bytes or less, usually.
+            // Indices usually take two bytes or less.
             Phase::Codes => 2 * self.values.indices.len(),
             Phase::Undecided => self.page_size.bytes / 2,
             Phase::Doubted => self.page_size.bytes,
@@ -474,7 +478,7 @@ impl ColumnWriter {
         Ok(())
     }
 
-    /// Goes on behind a page that waits.
+    /// Continues after a buffered page.
     fn go_on_undecided(&mut self, sink: &mut dyn PageSink) -> Result<()> {
         match self.values.is_time_to_decide() {
             true => self.decide(sink),
@@ -482,7 +486,7 @@ impl ColumnWriter {
         }
     }
 
-    /// Writes the pages that wait, as indices or as values, whatever costs less.
+    /// Writes the buffered pages as indices or as values, whichever costs less.
     fn decide(&mut self, sink: &mut dyn PageSink) -> Result<()> {
         let choice = self.values.choose()?;
         self.note(choice);
@@ -501,7 +505,7 @@ impl ColumnWriter {
         for (at, page) in pending.into_iter().enumerate() {
             let values = &mut self.values;
             let observers = &mut self.observers;
-            // Behind the last page, it is dropped before there is the page as well.
+            // The dictionary is dropped before the last page is encoded, so that both do not take memory at once.
             let kept = if at == last { dictionary.take() } else { None };
             if let Some(dictionary) = kept.as_ref().or(dictionary.as_ref()) {
                 dictionary.with_values(page.indices.iter().copied(), |all| {
@@ -518,7 +522,7 @@ impl ColumnWriter {
             .try_for_each(|page| self.write_doubted(page, sink))
     }
 
-    /// Writes a page that the dictionary did not get.
+    /// Writes a page that the dictionary did not receive.
     fn write_doubted(&mut self, mut page: DoubtedPage, sink: &mut dyn PageSink) -> Result<()> {
         let values = &mut self.values;
         if values.encoding == Encoding::Plain && self.observers.is_empty() {
@@ -534,13 +538,13 @@ impl ColumnWriter {
         self.write_values(&page.levels, page.size.byte_array_bytes, sink)
     }
 
-    /// Keeps what was chosen for the whole chunk.
+    /// Records the choice for the whole chunk.
     fn note(&mut self, choice: Choice) {
         self.chunk.choose_compression(choice.compression);
         self.choice = Some(choice);
     }
 
-    /// Writes the values that the encoder holds as a page.
+    /// Writes the values in the encoder as a page.
     fn write_values(
         &mut self,
         levels: &EncodedLevels,
@@ -593,10 +597,10 @@ impl ColumnWriter {
         self.chunk.data_page(&data_page, append_indices, sink)
     }
 
-    /// The column chunk, whose last pages go to the sink.
+    /// Finishes the column chunk, and passes its last pages to the sink.
     ///
     /// # Errors
-    /// As [`Self::write`].
+    /// See [`Self::write`].
     pub fn finish(self, sink: &mut dyn PageSink) -> Result<EndedColumn> {
         let settings = self.settings.clone();
         self.finish_chunk(sink)
@@ -649,7 +653,7 @@ impl ColumnWriter {
     }
 }
 
-/// Whether two arrays lie in the same memory.
+/// Returns true if both arrays share the same memory.
 fn is_same(one: &ArrayRef, other: &ArrayRef) -> bool {
     Arc::ptr_eq(one, other) || one.to_data().ptr_eq(&other.to_data())
 }

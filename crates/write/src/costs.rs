@@ -1,25 +1,25 @@
-//! What reading costs, as a table: no clock is asked.
+//! The cost of reading, from a table. No clock is used.
 //!
-//! Times are what readers take on a common core of today, roughly, in picoseconds, more than we take where others take far
-//! more: polars ten times as long as us for DELTA_BYTE_ARRAY. They need only be right to a factor of two: what is stored
-//! differently for less is not worth much either way.
+//! Times are rough, in picoseconds, for readers on a common core of today. They exceed the times of this library if
+//! other readers take far longer: polars takes ten times as long for DELTA_BYTE_ARRAY. They need to be right only to a
+//! factor of two: a choice that such an error changes is not worth much either way.
 
 use herringbone_format::Encoding;
 
 use crate::options::Prefer;
 use herringbone_core::compression::Compression;
 
-/// Picoseconds that a stored byte may cost: how long storage takes to give it out.
+/// Returns the picoseconds that a stored byte may cost: the time in which storage delivers it.
 fn per_stored_byte(prefer: Prefer) -> u64 {
     match prefer {
-        // So much that times decide between equal sizes alone.
+        // So high that times decide only between equal sizes.
         Prefer::Size => 1 << 30,
         Prefer::Balanced => 20_000,
         Prefer::Reading => 2_000,
     }
 }
 
-/// Picoseconds to decompress to a byte.
+/// Returns the picoseconds per decompressed byte.
 fn per_decompressed_byte(compression: Compression) -> u64 {
     match compression {
         Compression::Uncompressed => 0,
@@ -30,14 +30,14 @@ fn per_decompressed_byte(compression: Compression) -> u64 {
     }
 }
 
-/// How values are decoded.
+/// The form from which values are decoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decoded {
     Values(Encoding),
     Indices,
 }
 
-/// Picoseconds to decode a value, and a byte of it in PLAIN.
+/// Returns the picoseconds to decode a value, and those per byte of it in PLAIN.
 fn per_value(decoded: Decoded, are_byte_arrays: bool) -> (u64, u64) {
     match (decoded, are_byte_arrays) {
         (Decoded::Indices, false) => (500, 0),
@@ -54,7 +54,7 @@ fn per_value(decoded: Decoded, are_byte_arrays: bool) -> (u64, u64) {
     }
 }
 
-/// Picoseconds to read values that are stored so.
+/// Returns the picoseconds to read values stored in this form.
 pub(super) fn reading(
     decoded: Decoded,
     are_byte_arrays: bool,
@@ -65,12 +65,12 @@ pub(super) fn reading(
     num_values * value + plain_bytes * byte + encoded_bytes * per_decompressed_byte(compression)
 }
 
-/// What bytes and the time of reading them come to, in one number.
+/// Combines bytes and the time to read them in one number.
 pub(super) fn total(prefer: Prefer, stored_bytes: u64, reading: u64) -> u128 {
     u128::from(stored_bytes) * u128::from(per_stored_byte(prefer)) + u128::from(reading)
 }
 
-/// Whether a codec that makes `compressed` bytes of `raw` ones is worth the time of decompressing them.
+/// Returns true if compressing `raw` bytes to `compressed` bytes is worth the time to decompress them.
 pub(crate) fn pays(
     prefer: Prefer,
     compression: Compression,

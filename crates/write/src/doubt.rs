@@ -1,8 +1,8 @@
-//! Values behind those that were all new to a dictionary.
+//! Values buffered while a dictionary is in doubt, because nearly all values were new to it.
 //!
-//! Such a dictionary is given up in the end, mostly, and to look up values that are new is most of the work of writing them. It
-//! pays all the same where values come back in turns, or become others. So the page and a few more are kept as values, and the
-//! dictionary gets some of these alone, which tell what it would make of all.
+//! Such a dictionary is usually given up in the end, and looking up new values is most of the work of writing them. It
+//! still pays if values repeat cyclically, or if the data changes. So the rest of the page and a few more pages are
+//! buffered as values. The dictionary receives only a sample of them, from which its size for all values is predicted.
 
 use std::ops::Range;
 
@@ -15,29 +15,30 @@ use herringbone_core::encoding::ValueEncoder;
 use herringbone_core::encoding::values::{PlainSize, Values, with_plain};
 use herringbone_core::levels::EncodedLevels;
 
-/// Of so many values of a page,
+/// The number of values in a block of a page. The dictionary is tested with the start of each block.
 const BLOCK_VALUES: usize = 512;
 
-/// the dictionary gets the first ones.
+/// The number of values at the start of a block with which the dictionary is tested.
 const TESTED_VALUES: usize = 64;
 
-/// Values that the dictionary may still get.
+/// The values that the dictionary may still receive.
 #[derive(Default)]
 pub(super) struct Doubt {
-    /// What the dictionary had when the doubt began.
+    /// The counts of the dictionary when the doubt began.
     pub(super) before: Counts,
-    /// Full pages. The first values of the first one may be in the dictionary: the doubt began behind them.
+    /// The finished pages. The first values of the first page may be in the dictionary, because the doubt began after
+    /// them.
     pub(super) pages: Vec<DoubtedPage>,
-    /// Values since it began,
+    /// The number of values since the doubt began.
     num_values: usize,
-    /// and those of the page under construction.
+    /// The number of values counted in the page under construction.
     page_values: usize,
-    /// Values that the dictionary was tested by.
+    /// The number of values with which the dictionary was tested.
     pub(super) tested_values: usize,
 }
 
 impl Doubt {
-    /// None yet, behind so many values.
+    /// Creates a doubt without pages, after `before.values` values.
     pub(super) fn behind(before: Counts) -> Self {
         Self {
             before,
@@ -45,22 +46,23 @@ impl Doubt {
         }
     }
 
-    /// All values of the chunk, those before the doubt as well.
+    /// Returns the number of values of the chunk, including those before the doubt.
     pub(super) fn all_values(&self) -> usize {
         self.before.values + self.num_values
     }
 
-    /// Bytes of the pages in PLAIN.
+    /// Returns the size of the finished pages in PLAIN, in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.pages.iter().map(|page| page.size.bytes).sum()
     }
 
-    /// Bytes held.
+    /// Returns the number of reserved bytes.
     pub(super) fn heap_bytes(&self) -> usize {
         self.pages.iter().map(DoubtedPage::heap_bytes).sum()
     }
 
-    /// Counts values of the page under construction. Those of them that the dictionary is tested by come back, as parts of them.
+    /// Counts `num_values` values of the page under construction. Returns the ranges of these values with which the
+    /// dictionary is tested.
     pub(super) fn count(&mut self, num_values: usize) -> impl Iterator<Item = Range<usize>> {
         let first = self.page_values;
         self.page_values += num_values;
@@ -69,17 +71,17 @@ impl Doubt {
         parts.map(move |part| part.start - first..part.end - first)
     }
 
-    /// Ends the page under construction.
+    /// Finishes the page under construction.
     pub(super) fn end_page(&mut self, page: DoubtedPage) {
         self.page_values = 0;
         self.pages.push(page);
     }
 }
 
-/// A page of values that the dictionary may still get.
+/// A page of values that the dictionary may still receive.
 pub(super) struct DoubtedPage {
     pub(super) levels: EncodedLevels,
-    /// The values in PLAIN.
+    /// The encoder, which contains the values in PLAIN.
     pub(super) encoder: Box<dyn ValueEncoder>,
     pub(super) size: PlainSize,
     pub(super) bounds: Bounds,
@@ -90,7 +92,8 @@ impl DoubtedPage {
         self.levels.num_levels - self.levels.num_nulls
     }
 
-    /// Takes the values, and gives them to `visit`, with the encoder that had them and the bytes that they take.
+    /// Takes the values out of the encoder and passes them to `visit`, with the emptied encoder and their size in
+    /// bytes.
     pub(super) fn with_values<R>(
         &mut self,
         leaf: &WriteLeaf,
@@ -112,8 +115,8 @@ impl DoubtedPage {
     }
 }
 
-/// Those of the values in `range` of a page that the dictionary gets. They follow from where values lie in the page, not from how
-/// they come in.
+/// Returns the parts of `range`, a range of values of a page, that the dictionary receives. They depend on the
+/// positions in the page alone, not on the batches in which values arrive.
 fn tested(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let blocks = range.start / BLOCK_VALUES..range.end.div_ceil(BLOCK_VALUES);
     let parts = blocks.map(move |block| {
@@ -163,7 +166,7 @@ mod tests {
             size: PlainSize::default(),
             bounds: Bounds::default(),
         });
-        // The first ones again.
+        // A new page starts with tested values again.
         assert_eq!(doubt.count(10).collect::<Vec<_>>(), [0..10]);
         assert_eq!(doubt.all_values(), 1534);
     }

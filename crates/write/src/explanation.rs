@@ -1,4 +1,4 @@
-//! Why columns are stored as they are.
+//! Reports why columns are stored as they are.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,7 +8,7 @@ use herringbone_format::Encoding;
 use crate::options::DataPageVersion;
 use herringbone_core::compression::Compression;
 
-/// What the values of a column chunk are stored as.
+/// The form in which the values of a column chunk are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoredAs {
@@ -17,9 +17,9 @@ pub enum StoredAs {
     /// Indices of a dictionary.
     #[non_exhaustive]
     Dictionary {
-        /// Whether its entries are sorted.
+        /// True if its entries are sorted.
         is_sorted: bool,
-        /// Whether indices have more bits than they need, so that they do not cross borders of bytes.
+        /// True if indices have more bits than they need, so that they do not cross byte boundaries.
         is_aligned: bool,
     },
 }
@@ -40,21 +40,21 @@ impl fmt::Display for StoredAs {
     }
 }
 
-/// What the values of a column chunk would take.
+/// The estimated cost of the values of a column chunk in one form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct EncodingEstimate {
-    /// Stored so,
+    /// The form of the values.
     pub stored_as: StoredAs,
-    /// and compressed so:
+    /// The compression.
     pub compression: Compression,
-    /// bytes of the values that were seen, a dictionary included,
+    /// The size of the values seen, in bytes, including a dictionary.
     pub bytes: u64,
-    /// and nanoseconds to decompress and decode them, by a table.
+    /// The time to decompress and decode them, in nanoseconds, from a table.
     pub nanoseconds: u64,
 }
 
-/// How one column chunk is stored, and what it was chosen from.
+/// The form of one column chunk, and the alternatives considered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ColumnChoice {
@@ -62,19 +62,19 @@ pub struct ColumnChoice {
     pub path: Vec<String>,
     /// The ordinal of the row group.
     pub row_group: usize,
-    /// What values are stored as. Where a dictionary grew too large later, values behind are in the encoding that costs
-    /// least of the others.
+    /// The form of the values. If a dictionary grew too large later, the values after it are in the cheapest other
+    /// encoding.
     pub stored_as: StoredAs,
-    /// How pages are compressed.
+    /// The compression of pages.
     pub compression: Compression,
     /// The version of data pages.
     pub version: DataPageVersion,
-    /// What was tried; empty where the caller left no choice, values are too few, or what was chosen for the row group before
-    /// holds for this one.
+    /// The forms that were tried. Empty if the options left no choice, if there were too few values, or if the choice
+    /// for the previous row group was used.
     pub estimates: Vec<EncodingEstimate>,
 }
 
-/// What a column chunk says of itself.
+/// The choice for a column chunk, without its place in the file.
 #[derive(Debug, Clone)]
 pub(crate) struct ChunkChoice {
     pub(crate) stored_as: StoredAs,
@@ -84,7 +84,7 @@ pub(crate) struct ChunkChoice {
 }
 
 impl ChunkChoice {
-    /// With its place in the file.
+    /// Adds the place in the file.
     pub(crate) fn of(&self, path: Vec<String>, row_group: usize) -> ColumnChoice {
         ColumnChoice {
             path,
@@ -97,23 +97,23 @@ impl ChunkChoice {
     }
 }
 
-/// Collects why columns are stored as they are, while a file is written.
+/// A collector of reasons why columns are stored as they are, filled while a file is written.
 ///
-/// Clones share what they collect: give one to [`WriteOptions::explanation`](crate::WriteOptions::explanation), and
-/// ask the other when the file is complete.
+/// Clones share the collected choices. Pass one clone to
+/// [`WriteOptions::explanation`](crate::WriteOptions::explanation), and read from the other when the file is complete.
 #[derive(Debug, Clone, Default)]
 pub struct Explanation {
     choices: Arc<Mutex<Vec<ColumnChoice>>>,
 }
 
 impl Explanation {
-    /// Nothing yet.
+    /// Creates an empty collector.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The column chunks so far, in the order of the file. After that they are no longer here.
+    /// Returns the column chunks collected so far, in the order of the file, and removes them.
     #[must_use]
     pub fn take(&self) -> Vec<ColumnChoice> {
         let mut choices = self.choices.lock().unwrap_or_else(PoisonError::into_inner);

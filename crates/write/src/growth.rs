@@ -1,88 +1,95 @@
-//! Whether a dictionary can still pay, told from how often values are new.
+//! Predicts whether a dictionary can still pay, from how often values are new.
 //!
-//! Of `n` values that are drawn evenly from `d` ones, `d (1 - e^(-n/d))` are different, and the one behind them is new with a
-//! probability of `e^(-n/d)`. So the share of new values among the last ones gives `d`, and `d` what is to come.
+//! If `n` values are drawn evenly from `d` distinct ones, `d (1 - e^(-n/d))` of them are different. The next value is
+//! new with a probability of `e^(-n/d)`. So the share of new values among the last ones yields `d`, and `d` predicts
+//! the values to come.
 //!
-//! Others come back for another reason: timestamps that ascend repeat the one before, and few values may be far more frequent than
-//! the rest. Their share of new values falls more slowly than that, or not at all. So it is compared with that of the first page as
-//! soon as there are further ones, within what chance allows, in favour of the dictionary.
+//! Other values repeat for other reasons. Ascending timestamps repeat their predecessor, and a few values may be far
+//! more frequent than the rest. Their share of new values falls more slowly than the formula predicts, or not at all.
+//! So once further pages exist, their share is compared with that of the first page. Differences within the range of
+//! chance count in favour of the dictionary.
 
 use super::choice::Packing;
 
-/// Values behind which it is decided whether a dictionary pays, if a row group has so many.
+/// The number of values after which the dictionary is accepted or rejected, if the row group is large enough.
 pub(super) const DECIDE_AFTER: usize = 1 << 18;
 
-/// So many values are seen before a dictionary is given up: the first page of most columns.
+/// The number of values seen before a dictionary can be given up. This is the first page of most columns.
 const JUDGE_AFTER: usize = 1 << 13;
 
-/// As long as fewer than this many of the last values were there before, that may change: values that come back in turns are
-/// all new at first.
+/// The number of repeated values among the last ones from which a dictionary can be judged. With fewer, the share may
+/// still change: values that repeat cyclically are all new at first.
 const LEAST_REPEATED: usize = 32;
 
-/// Behind so many values it is in doubt whether any comes back, or behind a part of those of a small row group,
+/// The bounds of the number of values after which a dictionary can be in doubt.
 const DOUBT_AFTER: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 10;
+
+/// The part of a small row group after which a dictionary can be in doubt, as a divisor of its values.
 const PART_OF_FEW: usize = 4;
 
-/// where fewer than one of so many did (of many values, fewer than [`LEAST_REPEATED`]),
+/// The number of recent values per repeated one from which a dictionary is in doubt. At most [`LEAST_REPEATED`]
+/// repeated values are required.
 const FEW_REPEATED: usize = 128;
 
-/// and behind so many nobody waits for it any more.
+/// The number of values after which a doubt ends, without further waiting for values that repeat.
 pub(super) const DOUBT_ENDS_AFTER: usize = 3 << 13;
 
-/// Values at least, of the last pages, that tell how often values are new.
+/// The minimum number of recent values from which the share of new values is computed. The recent values are whole
+/// pages.
 pub(super) const LAST_VALUES: usize = 1 << 12;
 
-/// Behind how many values of a row group that has so many it may be in doubt whether any comes back.
+/// Returns the number of values after which a dictionary can be in doubt, in a row group with `row_group_values`
+/// values.
 pub(super) fn doubt_after(row_group_values: usize) -> usize {
     (row_group_values / PART_OF_FEW).clamp(*DOUBT_AFTER.start(), *DOUBT_AFTER.end())
 }
 
-/// How a dictionary has grown.
+/// The growth of a dictionary.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Growth {
-    /// The first page, if the last ones lie behind it; otherwise none.
+    /// The counts at the end of the first page, or zero if the last values start there.
     pub(super) first: Counts,
-    /// Where the last pages began, which have [`LAST_VALUES`] at least.
+    /// The counts before the last pages, which hold at least [`LAST_VALUES`] values.
     pub(super) before: Counts,
     pub(super) now: Counts,
 }
 
-/// Values, and how many of them were new.
+/// A number of values, and the number of new ones among them.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Counts {
     pub(super) values: usize,
     pub(super) entries: usize,
 }
 
-/// What entries take, and how many values they serve.
+/// The sizes of dictionary entries, and the number of values that refer to them.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EntrySizes {
-    /// Bytes of an entry, on average,
+    /// The average size of an entry, in bytes.
     pub(super) average: f64,
-    /// and those of a value that is none.
+    /// The average size of a value outside the dictionary, in bytes.
     pub(super) value: f64,
-    /// Bytes that all may take together.
+    /// The maximum number of bytes that all entries together may take.
     pub(super) most: f64,
-    /// Values that are to be expected, [`DECIDE_AFTER`] at most.
+    /// The expected number of values, at most [`DECIDE_AFTER`].
     pub(super) values: f64,
 }
 
-/// How often values to come are new.
+/// The predicted frequency of new values.
 struct NewValues {
-    /// Of the next ones, this share,
+    /// The share of new values among the next ones.
     share: f64,
-    /// which each of them lowers by so much of it.
+    /// The relative decrease of `share` per value.
     fall: f64,
 }
 
-/// Shares are compared within so many of their standard deviations.
+/// The tolerance when shares are compared, in standard deviations.
 const DEVIATIONS: f64 = 2.0;
 
-/// A share falls by so much a value at least, so that there is something to divide by.
+/// The least relative decrease of a share per value. Avoids a division by zero.
 const LEAST_FALL: f64 = 1e-12;
 
 impl Growth {
-    /// Whether the dictionary saves nothing so far, and will not when all values are there.
+    /// Returns true if the dictionary saves nothing so far, and will not save anything once all values are included.
     pub(super) fn is_hopeless(&self, sizes: EntrySizes) -> bool {
         self.now.values >= JUDGE_AFTER
             && self.repeated() >= LEAST_REPEATED
@@ -90,7 +97,8 @@ impl Growth {
             && !self.will_save(sizes)
     }
 
-    /// Whether it saves nothing so far, as nearly all values are new, or will not with the other half of a row group.
+    /// Returns true if the dictionary saves nothing so far, and either nearly all values are new, or the second half
+    /// of the row group will not change that.
     pub(super) fn is_in_doubt(&self, sizes: EntrySizes) -> bool {
         let (values, of_all) = (self.now.values, sizes.values as usize);
         if values < doubt_after(of_all) || self.saves(sizes) {
@@ -100,7 +108,7 @@ impl Growth {
         self.repeated() < few || values >= of_all / 2 && !self.will_save(sizes)
     }
 
-    /// Whether it will save something when all values are there, by the last ones.
+    /// Returns true if the dictionary will save bytes once all values are included, extrapolated from the last ones.
     pub(super) fn will_save(&self, sizes: EntrySizes) -> bool {
         if self.repeated() == 0 {
             return false;
@@ -117,12 +125,12 @@ impl Growth {
         }
     }
 
-    /// How often values will be new, by how often those of the first page and the last ones were.
+    /// Predicts the frequency of new values from the first page and the last values.
     fn new_values(&self) -> NewValues {
         let last = self.last();
         let last_middle = (self.before.values + self.now.values) as f64 / 2.0;
         let (first_middle, chance) = match self.first.values {
-            // The first value of all was new.
+            // The very first value was new.
             0 => (0.0, 0.0),
             values => (
                 values as f64 / 2.0,
@@ -149,7 +157,7 @@ impl Growth {
         }
     }
 
-    /// How many of the last values were there before.
+    /// Returns the number of last values that occurred before.
     fn repeated(&self) -> usize {
         let last = self.last();
         last.values.saturating_sub(last.entries)
@@ -157,31 +165,31 @@ impl Growth {
 }
 
 impl Counts {
-    /// The share of values that were new; that of no values is 1.
+    /// Returns the share of new values, or 1 if there are no values.
     fn share(&self) -> f64 {
         self.entries.max(1) as f64 / self.values.max(1) as f64
     }
 
-    /// How much the logarithm of the share varies by chance.
+    /// Returns the variance of the logarithm of the share, by chance.
     fn variance(&self) -> f64 {
         (1.0 - self.share()) / self.entries.max(1) as f64
     }
 }
 
 impl NewValues {
-    /// How many of so many values are new.
+    /// Returns the expected number of new values among the next `values` ones.
     fn among(&self, values: f64) -> f64 {
         -self.share * (-self.fall * values).exp_m1() / self.fall
     }
 
-    /// How many values have so many new ones.
+    /// Returns the number of next values that are expected to contain `new` new ones.
     fn values_with(&self, new: f64) -> f64 {
         -(-new * self.fall / self.share).ln_1p() / self.fall
     }
 }
 
 impl EntrySizes {
-    /// Whether entries and indices of so many values take fewer bytes than the values.
+    /// Returns true if `entries` entries, and one index per value, take fewer bytes than `values` values.
     fn saves(self, values: f64, entries: f64) -> bool {
         let width = f64::from(Packing::TIGHT.width(entries as usize));
         entries * self.average + values * width / 8.0 < values * self.value
@@ -199,7 +207,8 @@ mod tests {
         values: DECIDE_AFTER as f64,
     };
 
-    /// Where values are given up, page by page, of which so many are different.
+    /// Returns the number of values after which the dictionary is given up. `entries` maps a number of values to the
+    /// distinct ones among them. Pages are checked one by one.
     fn given_up_by(entries: impl Fn(f64) -> f64, sizes: EntrySizes) -> Option<usize> {
         let counts = |values: usize| Counts {
             values,
@@ -215,17 +224,19 @@ mod tests {
         given_up.map(|growth| growth.now.values).next()
     }
 
-    /// The same of values that are drawn from so many.
+    /// Returns the number of values after which the dictionary is given up, if values are drawn from `distinct` ones.
     fn given_up(distinct: f64, sizes: EntrySizes) -> Option<usize> {
         given_up_by(|values| -distinct * (-values / distinct).exp_m1(), sizes)
     }
 
     #[test]
     fn what_cannot_pay_is_given_up_early() {
-        // 131,072 entries are there behind 178,500 values of 272,000: an entry less in four, and 17 bits for each value.
+        // Break-even: values drawn from 272,000 fill 131,072 entries after 178,500 values. That saves one entry in
+        // four, and costs 17 bits per value.
         assert_eq!(given_up(260e3, DOUBLES), None);
         assert_eq!(given_up(285e3, DOUBLES), Some(8192));
-        // Of four bytes, 262,144 values of 146,000 have 121,800 entries: 14.9 bits a value, and 17 for its index.
+        // With four bytes per value, 262,144 values drawn from 146,000 have 121,800 entries. Entries take 14.9 bits
+        // per value, and indices 17.
         let floats = EntrySizes {
             average: 4.0,
             value: 4.0,
@@ -233,7 +244,7 @@ mod tests {
         };
         assert_eq!(given_up(140e3, floats), None);
         assert_eq!(given_up(152e3, floats), Some(8192));
-        // Large entries pay where hardly any comes back.
+        // Large entries pay even if hardly any value repeats.
         let strings = EntrySizes {
             average: 100.0,
             value: 100.0,
@@ -245,9 +256,10 @@ mod tests {
 
     #[test]
     fn what_comes_back_at_once_alone_is_given_up_by_the_second_page() {
-        // As many are different as all repeat the one before with the same probability.
+        // Each value repeats its predecessor with the same probability, so the share of new values is constant.
         assert_eq!(given_up_by(|values| 0.9 * values, DOUBLES), Some(24_576));
-        // Less than three in four: a dictionary of 131,072 entries saves something. Strings do in any case.
+        // If fewer than three in four values are new, a dictionary of 131,072 entries saves bytes. Strings save bytes
+        // in any case.
         assert_eq!(given_up_by(|values| 0.6 * values, DOUBLES), None);
         let strings = EntrySizes {
             average: 40.0,
@@ -255,12 +267,13 @@ mod tests {
             ..DOUBLES
         };
         assert_eq!(given_up_by(|values| 0.9 * values, strings), None);
-        // What is drawn besides is told apart from that: of 100,000 values 40 % are different in the end, of a million all.
+        // Values may be drawn as well as repeat their predecessor. With 100,000 distinct ones, 40 % are new in the
+        // end. With a million, nearly all are.
         let besides =
             |distinct: f64| move |values: f64| -distinct * (-0.9 * values / distinct).exp_m1();
         assert_eq!(given_up_by(besides(100e3), DOUBLES), None);
         assert_eq!(given_up_by(besides(1e6), DOUBLES), Some(24_576));
-        // A row group of fewer rows ends before the dictionary saves anything.
+        // A row group with fewer rows ends before the dictionary saves anything.
         let of_rows = |values: f64| EntrySizes { values, ..DOUBLES };
         assert_eq!(given_up(150e3, of_rows(122_880.0)), None);
         assert_eq!(given_up(150e3, of_rows(61_440.0)), Some(8192));
@@ -282,13 +295,14 @@ mod tests {
                 entries: 6700 + last,
             },
         };
-        // The share is 0.818, whose logarithm varies by 0.0052 and 0.0037: 0.0128 in two deviations.
+        // The share is 0.818. The standard deviations of its logarithm are 0.0052 and 0.0037: two of the combined ones
+        // are 0.0128.
         let new = growth(13_400).new_values();
         assert!((new.fall * 12_288.0 - 0.0128).abs() < 1e-4, "{}", new.fall);
         assert!((new.share - 0.818 * (-new.fall * 8192.0).exp()).abs() < 1e-3);
         assert!((new.among(1000.0) - 1000.0 * new.share).abs() < 1.0);
         assert!((new.values_with(new.among(5e5)) - 5e5).abs() < 1.0);
-        // More are new than before: no fall at all.
+        // More values are new than before, so the share does not fall at all.
         assert_eq!(growth(14_000).new_values().fall, LEAST_FALL);
     }
 
@@ -311,16 +325,17 @@ mod tests {
         assert!(growth(0, 8192, 8192 - 31).is_in_doubt(DOUBLES));
         assert!(!growth(0, 8192, 8192 - 32).is_in_doubt(DOUBLES));
         assert!(!growth(0, 8192, 8192).is_hopeless(DOUBLES));
-        // Of 2048 more, some come back, which takes many entries less or few.
+        // None, 20 or 200 of 2048 further values repeat.
         assert!(!growth(8192, 10_240, 10_240).will_save(DOUBLES));
         assert!(!growth(8192, 10_240, 10_240 - 20).will_save(DOUBLES));
         assert!(growth(8192, 10_240, 10_240 - 200).will_save(DOUBLES));
-        // Or all do, or all but one that is the same over and over.
+        // All further values repeat, or all but one.
         assert!(growth(8192, 10_240, 8192).will_save(DOUBLES));
         assert!(growth(8192, 10_240, 8193).will_save(DOUBLES));
     }
 
-    /// 19 in 20 values are new: of 1,000 drawn so 906 are, with 8 bytes each, and 10 bits for all, more than 8,000 bytes.
+    /// 19 in 20 values are new. Of 1,000 values drawn that way 906 are new. With 8 bytes per entry and 10 bits per
+    /// index, they take more than 8,000 bytes.
     #[test]
     fn half_of_a_small_row_group_tells_that_it_will_not_pay() {
         let of_all = |values: usize| EntrySizes {
@@ -338,11 +353,11 @@ mod tests {
         assert!(!growth(499).is_in_doubt(of_all(1000)));
         assert!(growth(500).is_in_doubt(of_all(1000)));
         assert!(!growth(500).is_in_doubt(of_all(1002)));
-        // One in two is new: 9 bits and the half of 64 save much already.
+        // One in two is new. 8-bit indices and half of the 64-bit values already save bytes.
         let mut half_new = growth(500);
         half_new.now.entries = 250;
         assert!(!half_new.is_in_doubt(of_all(1000)));
-        // Nine in ten save nothing so far, and 818 of 1,000 will.
+        // With nine in ten new, nothing is saved so far. 1,000 values with 818 entries will save bytes.
         let mut nine_in_ten = growth(500);
         nine_in_ten.now.entries = 450;
         assert!(!nine_in_ten.is_in_doubt(of_all(1000)));
@@ -363,7 +378,7 @@ mod tests {
 
     #[test]
     fn what_saves_already_is_kept() {
-        // Values that are all new follow on few ones.
+        // Few distinct values come first, then values that are all new.
         let growth = Growth {
             first: Counts {
                 values: 8192,

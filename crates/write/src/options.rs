@@ -1,4 +1,4 @@
-//! What to write, and how.
+//! Options that select the form of written files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,34 +14,35 @@ use super::selector::ColumnSelector;
 use herringbone_core::compression::Compression;
 use herringbone_core::extension::ExtensionType;
 
-/// Which readers a file is for: which encodings a column chunk may have, of which the one is taken that a sample of its
-/// values speaks for.
+/// The readers that a file is for. This limits the encodings of a column chunk. The writer chooses one of them by a
+/// sample of the values.
 ///
 /// | | `Widest` | `Modern` | `Newest` |
 /// |---|---|---|---|
-/// | data pages | version 1 | version 2, or 1 where levels are smaller so | as `Modern` |
+/// | data pages | version 1 | version 2, or 1 if that makes levels smaller | like `Modern` |
 /// | all but booleans | dictionaries, PLAIN | dictionaries, PLAIN | dictionaries, PLAIN |
 /// | integers | | DELTA_BINARY_PACKED | and BYTE_STREAM_SPLIT |
 /// | floating point numbers | | BYTE_STREAM_SPLIT | and ALP |
-/// | byte arrays | | DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY | as `Modern` |
+/// | byte arrays | | DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY | like `Modern` |
 /// | byte arrays of a fixed length | | | DELTA_BYTE_ARRAY, BYTE_STREAM_SPLIT |
-/// | booleans | PLAIN | PLAIN, RLE | as `Modern` |
-/// | order of floating point bounds | that of the type | IEEE 754 total order | as `Modern` |
+/// | booleans | PLAIN | PLAIN, RLE | like `Modern` |
+/// | order of floating point bounds | that of the type | IEEE 754 total order | like `Modern` |
 ///
-/// Who reads them; other versions than those in the first column were not tried:
+/// Supported readers. Only the versions in the "checked" column were tested:
 ///
-/// | | checked | not checked, by what their projects say |
+/// | | checked | not checked, according to their projects |
 /// |---|---|---|
 /// | `Widest` | pyarrow 26.0, DuckDB 2.0, polars 2.1, Spark 3.5.9, 4.0.0 to 4.3 | every reader of the last ten years |
-/// | `Modern` | pyarrow 26.0, DuckDB 2.0, polars 2.1, Spark 4.3 | parquet-java 1.12 (1.18 to make use of bounds of floating point numbers), pyarrow 15, arrow-rs 50, DuckDB 1.2, polars 1.0 |
+/// | `Modern` | pyarrow 26.0, DuckDB 2.0, polars 2.1, Spark 4.3 | parquet-java 1.12 (1.18 to use bounds of floating point numbers), pyarrow 15, arrow-rs 50, DuckDB 1.2, polars 1.0 |
 /// | `Newest` without ALP | pyarrow 26.0, polars 2.1, Spark 4.3 | arrow-rs 53, parquet-java 1.15, DuckDB |
 /// | `Newest` with ALP | none of those four | |
 ///
-/// Spark before 4.3 refuses BYTE_STREAM_SPLIT where it reads columns as vectors, as it does by default. **Spark 4.0.0 reads wrong
-/// values** from pages in DELTA_LENGTH_BYTE_ARRAY, whoever wrote them; 4.0.5, 4.1.4 and 4.2.1 do not.
+/// Spark before 4.3 rejects BYTE_STREAM_SPLIT if it reads columns as vectors, which is its default. **Spark 4.0.0
+/// reads wrong values** from pages in DELTA_LENGTH_BYTE_ARRAY, whichever program wrote them. Versions 4.0.5, 4.1.4 and
+/// 4.2.1 do not.
 ///
-/// Readers that do not know the total order pass over those bounds. A reader that does not know an encoding fails at the
-/// first page that has it.
+/// Readers that do not support the total order ignore those bounds. A reader that does not support an encoding fails
+/// at the first page in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compatibility {
     /// Every reader of the last ten years.
@@ -49,21 +50,21 @@ pub enum Compatibility {
     Widest,
     /// Smaller files, for readers of the last two years.
     Modern,
-    /// All that the format has today, ALP included, for readers that are known to have it.
+    /// All current features of the format, including ALP, for readers known to support them.
     Newest,
 }
 
-/// What matters more where one has to be weighed against the other: the bytes of a file, or the time of every read.
+/// The weight of the bytes of a file against the time of every read.
 ///
-/// Times are estimated by a table of what decoding costs, never by a clock, so the same values become the same bytes.
+/// Times are estimated with a table of decoding costs, never with a clock. So equal values always produce equal bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Prefer {
     /// The fewest bytes.
     Size,
-    /// Bytes, as long as they come from storage at some 50 MB/s.
+    /// Few bytes, for storage that delivers some 50 MB/s.
     #[default]
     Balanced,
-    /// The least time to read, from storage of some 500 MB/s.
+    /// The least time to read, from storage that delivers some 500 MB/s.
     Reading,
 }
 
@@ -72,32 +73,31 @@ pub enum Prefer {
 pub enum DataPageVersion {
     /// Levels and values are compressed together.
     V1,
-    /// Levels are stored uncompressed, and values as well where compression does not shrink them.
+    /// Levels are stored uncompressed, and so are values that compression does not shrink.
     V2,
 }
 
-/// Which bounds and counts are written.
+/// The bounds and counts to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum StatisticsLevel {
     /// Counts of nulls only.
     Counts,
-    /// And bounds of column chunks.
+    /// Counts of nulls, and bounds of column chunks.
     Chunk,
-    /// And bounds of pages, in a column index.
+    /// Counts of nulls, bounds of column chunks, and bounds of pages in a column index.
     Page,
 }
 
-/// What becomes of a row group whose rows are not sorted by the
-/// [sorting columns](WriteOptions::sorting_columns).
+/// The handling of a row group whose rows are not sorted by the [sorting columns](WriteOptions::sorting_columns).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum UnsortedRows {
-    /// Nobody looks: the caller knows that there is none.
+    /// Rows are not checked: the caller guarantees that they are sorted.
     #[default]
     Unchecked,
-    /// An error that names the first row out of order. The rows of the whole file have to be sorted,
-    /// but for row groups that the caller ends.
+    /// The writer returns an error that names the first row out of order. The rows of the whole file must be sorted.
+    /// Only row groups ended by the caller are checked separately.
     Error,
-    /// It does not name the sorting columns. The others do.
+    /// Such a row group does not declare the sorting columns. The others do.
     Undeclared,
 }
 
@@ -105,16 +105,16 @@ pub enum UnsortedRows {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct BloomFilterOptions {
-    /// The share of absent values that the filter does not recognise as such, between 0 and 1.
+    /// The share of absent values that the filter does not rule out, between 0 and 1.
     pub false_positives: f64,
-    /// Distinct values in a row group to make room for; counted where `None`.
+    /// The number of distinct values per row group for which the filter is sized. Counted if `None`.
     pub distinct_values: Option<u64>,
-    /// Bytes of a filter, at most.
+    /// The maximum number of bytes of a filter.
     pub max_bytes: usize,
 }
 
 impl BloomFilterOptions {
-    /// A filter for so many false positives.
+    /// Creates options for a filter with this share of false positives.
     #[must_use]
     pub fn new(false_positives: f64) -> Self {
         Self {
@@ -134,37 +134,37 @@ impl Default for BloomFilterOptions {
     }
 }
 
-/// How columns are written. What is `None` is left to the options of more columns, and in the end to
+/// Options of columns. Options set to `None` are taken from more general options, and finally from
 /// [`WriteOptions::compatibility`].
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnOptions {
-    /// How pages are compressed; ZSTD level 1 by default, SNAPPY where the feature `zstd` is off, and not at all where that
-    /// saves too little: see [`Prefer`].
+    /// The compression of pages: by default ZSTD level 1, or SNAPPY without the feature `zstd`. By default pages are
+    /// not compressed if that saves too little: see [`Prefer`].
     pub compression: Option<Compression>,
-    /// The encoding of values that are not in a dictionary; chosen by a sample of them by default. An error where it does not serve the
-    /// column's type. RLE_DICTIONARY stands for `dictionary(true)`.
+    /// The encoding of values outside a dictionary. By default it is chosen by a sample of the values. An encoding
+    /// that does not support the column's type is an error. RLE_DICTIONARY is equivalent to `dictionary(true)`.
     pub encoding: Option<Encoding>,
-    /// Whether values go to a dictionary as long as its indices take fewer bytes than PLAIN values. By default they go where a
-    /// sample says so, and no encoding is asked for.
+    /// True if values use a dictionary for as long as its indices take fewer bytes than PLAIN values. By default a
+    /// sample decides, unless an encoding is set.
     pub dictionary: Option<bool>,
-    /// Bytes of a dictionary, at most; 1 MiB by default. What is a dictionary in Arrow, and fits, is
-    /// written whole: with the values that no slot has, in its order. One whose order means something
-    /// is written whole in any case.
+    /// The maximum number of bytes of a dictionary; 1 MiB by default. An Arrow dictionary that fits is written
+    /// completely and in its order, including values that no slot uses. An ordered Arrow dictionary is always written
+    /// completely.
     pub dictionary_bytes: Option<usize>,
-    /// Which bounds are written; those of pages by default.
+    /// The bounds to write; by default those of pages.
     pub statistics: Option<StatisticsLevel>,
-    /// Bytes of strings and binary values in bounds, at most; 64 by default.
+    /// The maximum number of bytes of strings and binary values in bounds; 64 by default.
     pub truncate_bounds: Option<usize>,
-    /// Whether to write a bloom filter; not by default.
+    /// The bloom filter to write; none by default.
     pub bloom_filter: Option<BloomFilterOptions>,
-    /// Bytes of the values of a page, roughly; 1 MiB by default.
+    /// The approximate number of bytes of the values in a page; 1 MiB by default.
     pub page_bytes: Option<usize>,
-    /// Rows of a page, at most; 32 768 by default.
+    /// The maximum number of rows of a page; 32 768 by default.
     pub page_rows: Option<usize>,
 }
 
-/// Declares setters that can be chained, one a field.
+/// Declares chainable setters, one per field.
 macro_rules! setters {
     ($on:ident { $($(#[$doc:meta])* $name:ident: $type:ty $(=> $wrap:ident)?;)* }) => {
         impl $on {$(
@@ -181,40 +181,40 @@ macro_rules! setters {
 }
 
 setters! { ColumnOptions {
-    /// Chooses how pages are compressed.
+    /// Sets the compression of pages.
     compression: Compression => Some;
-    /// Chooses the encoding of values outside of a dictionary.
+    /// Sets the encoding of values outside a dictionary.
     encoding: Encoding => Some;
     /// Switches dictionaries on or off.
     dictionary: bool => Some;
-    /// Bounds the bytes of a dictionary.
+    /// Limits the bytes of a dictionary.
     dictionary_bytes: usize => Some;
-    /// Chooses which bounds are written.
+    /// Sets the bounds to write.
     statistics: StatisticsLevel => Some;
-    /// Bounds the bytes of bounds.
+    /// Limits the bytes of bounds.
     truncate_bounds: usize => Some;
     /// Writes a bloom filter.
     bloom_filter: BloomFilterOptions => Some;
-    /// Sets the bytes of a page.
+    /// Sets the approximate bytes of a page.
     page_bytes: usize => Some;
-    /// Sets the rows of a page.
+    /// Sets the maximum number of rows of a page.
     page_rows: usize => Some;
 }}
 
 impl ColumnOptions {
-    /// Nothing chosen.
+    /// Creates options in which nothing is set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What `other` chooses, and what `self` chooses where `other` does not.
+    /// Returns the options of `other`, with those of `self` for all that `other` does not set.
     pub(crate) fn overridden_by(&self, other: &Self) -> Self {
         Self {
             compression: other.compression.or(self.compression),
             encoding: other.encoding.or(self.encoding),
             dictionary: other.dictionary.or(match other.encoding {
-                // An encoding of one's own wins over a dictionary asked for further out.
+                // An encoding set here overrides a dictionary requested in more general options.
                 Some(_) => None,
                 None => self.dictionary,
             }),
@@ -228,18 +228,18 @@ impl ColumnOptions {
     }
 }
 
-/// A column that rows are sorted by.
+/// A column by which rows are sorted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortingColumnOption {
     /// The path of the column, as parts.
     pub path: Vec<String>,
-    /// Whether values descend.
+    /// True if values descend.
     pub descending: bool,
-    /// Whether nulls come first.
+    /// True if nulls come first.
     pub nulls_first: bool,
 }
 
-/// What to write, and how. The default suits most files.
+/// Options for writing a file. The default suits most files.
 ///
 /// ```
 /// use herringbone_core::compression::Compression;
@@ -252,86 +252,84 @@ pub struct SortingColumnOption {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// Which readers the file is for.
+    /// The readers that the file is for.
     pub compatibility: Compatibility,
-    /// How all columns are written.
+    /// The options of all columns.
     pub columns: ColumnOptions,
-    /// How some columns are written; of several that are meant, the last one counts.
+    /// The options of some columns. If several select the same column, the last wins.
     pub overrides: Vec<(ColumnSelector, ColumnOptions)>,
-    /// What matters more, bytes or the time of reading. Where it is `Some`, pages that hardly shrink are stored without the
-    /// codec even if one was asked for; else only where the codec is the default one.
+    /// The weight of bytes against the time to read. If set, pages that hardly shrink are stored without the codec
+    /// even if the codec was requested. Otherwise this is done only with the default codec.
     pub prefer: Option<Prefer>,
-    /// What is told why columns are stored as they are.
+    /// The collector of reasons why columns are stored as they are.
     pub explanation: Option<Explanation>,
-    /// The version of data pages; that of `compatibility` where `None`.
+    /// The version of data pages; that of `compatibility` if `None`.
     pub data_page_version: Option<DataPageVersion>,
-    /// Whether offset indexes are written, and column indexes of columns with bounds of pages. A file that has but one page
-    /// in each column chunk has none: they would repeat the metadata of the chunks.
+    /// True if offset indexes are written, and column indexes of columns with bounds of pages. A file with only one
+    /// page per column chunk has neither, as they would repeat the metadata of the chunks.
     pub page_index: bool,
-    /// Whether pages carry a checksum.
+    /// True if pages have a checksum.
     pub crc: bool,
-    /// Rows of a row group, at most.
+    /// The maximum number of rows of a row group.
     pub row_group_rows: usize,
-    /// Bytes of a row group in the file, roughly.
+    /// The approximate size of a row group in the file, in bytes.
     pub row_group_bytes: usize,
-    /// Bytes that the writer may hold; where it holds more after some rows, the row group ends early.
+    /// The maximum number of bytes that the writer may reserve. If it has reserved more after some rows, the row group
+    /// ends early.
     ///
-    /// Rows come to the columns in slices of at most a sixteenth of that, but of 1024 rows at least;
-    /// what one of them adds may be held beyond it. So may the footer, which no row group makes
-    /// smaller, and the batches that the last slices are of.
+    /// Columns receive rows in slices of at most a sixteenth of that, but of at least 1024 rows. The memory may exceed
+    /// the limit by what one slice adds. It may also exceed it by the footer, which no row group makes smaller, and by
+    /// the batches of the last slices.
     pub memory_bytes: usize,
-    /// What the writer sorts rows by, most significant first; empty where they stay as they come. Rows that
-    /// are equal stay in their order. Floats are sorted as their bounds are: in the total order of IEEE 754 for
-    /// [`Modern`](Compatibility::Modern) readers; otherwise both zeros are equal, and NaNs, which are equal
-    /// too, greater than all numbers. Rows of row groups that the caller ends are
-    /// sorted each for themselves. The file says that it is sorted.
+    /// The columns by which the writer sorts rows, most significant first; empty to keep the order of rows. Equal rows
+    /// keep their order. Floats are sorted like their bounds. For [`Modern`](Compatibility::Modern) readers this is
+    /// the total order of IEEE 754. Otherwise both zeros are equal, and all NaNs are equal and greater than all
+    /// numbers. If the caller ends row groups, the rows of each are sorted separately. The file declares its order.
     ///
-    /// Nothing is written to the file before its last row came. What does not fit into
-    /// `sort_memory_bytes` waits in temporary files, without a name where the system allows that, and
-    /// encrypted where the file is to be.
+    /// The writer writes nothing to the file before it has received the last row. Rows that exceed `sort_memory_bytes`
+    /// are kept in temporary files. These do not have a name if the system supports that, and are encrypted if the
+    /// file is to be.
     pub sort_by: Vec<SortingColumnOption>,
-    /// Bytes of the rows that are sorted in memory; where there are more, they go to temporary files, of which 65 are open at
-    /// most. The dictionaries of Arrow that these rows have stay in memory, and count: more than half of it, or than 16 MiB if
-    /// that is more, is an error.
+    /// The maximum number of bytes of rows sorted in memory. Further rows are written to temporary files. At most 65
+    /// of them are open at once. The Arrow dictionaries of these rows stay in memory, and count. They are an error if
+    /// they exceed half of the limit and 16 MiB.
     pub sort_memory_bytes: usize,
-    /// Where the temporary files of a sort are; where `None`, beside the file, or where the system has
-    /// such files if the output is none.
+    /// The folder of temporary files of a sort. If `None`, it is the folder of the file, or the temporary folder of
+    /// the system if the output is not a file.
     pub sort_folder: Option<PathBuf>,
-    /// What the caller says that rows are sorted by, most significant first; for rows that the writer
-    /// sorts, `sort_by` says so.
+    /// The columns by which the caller has sorted the rows, most significant first. For rows sorted by the writer,
+    /// `sort_by` takes their place.
     pub sorting_columns: Vec<SortingColumnOption>,
-    /// What becomes of rows that are not sorted by `sorting_columns`.
+    /// The handling of rows not sorted by `sorting_columns`.
     pub unsorted_rows: UnsortedRows,
-    /// Added to the metadata of the file, as they are: keys may repeat. They win over the metadata
-    /// of the Arrow schema.
+    /// Pairs added to the metadata of the file unchanged; keys may repeat. They take precedence over the metadata of
+    /// the Arrow schema.
     pub key_value_metadata: Vec<KeyValue>,
-    /// Whether decimals with more digits than their type has, and times of day from 24:00 on or below zero, are written as
-    /// they are; they are an error by default. Arrow arrays may hold such values, as may Parquet files. Those that the
-    /// physical type cannot hold stay an error.
+    /// True if decimals with more digits than their type allows, and times of day from 24:00 on or below zero, are
+    /// written unchanged. By default they are an error. Arrow arrays and Parquet files may contain such values. Values
+    /// that the physical type cannot hold remain an error.
     pub allow_out_of_range: bool,
-    /// Which program writes the file, by custom as `application version x (build y)`.
+    /// The program that writes the file, by convention as `application version x (build y)`.
     pub created_by: String,
-    /// Threads that encode, the caller's included; 0 stands for one a core.
+    /// The number of threads that encode, including the caller's; 0 means one per core.
     pub threads: usize,
-    /// A program's own threads; those of a pool that all readers and writers of the process share if `None`.
+    /// The program's own threads. If `None`, a pool shared by all readers and writers of the process is used.
     pub spawn: Option<Arc<dyn Spawn>>,
-    /// Whether the writer may have the C library of GNU/Linux keep freed memory for the next row group. That is a setting
-    /// of the whole process, which stays. Without it, each row group may take a page fault for
-    /// every 4 KiB.
+    /// True if the writer may make the C library of GNU/Linux retain freed memory for the next row group. This is a
+    /// permanent setting of the whole process. Without it, each row group may cause a page fault for every 4 KiB.
     pub tune_allocator: bool,
-    /// What becomes of Arrow types.
+    /// The mapping of Arrow types.
     pub schema: WriteSchemaOptions,
-    /// Who has the keys that the file is encrypted with; nothing is encrypted where `None`. Pages are of version 1
-    /// then, unless another is asked for: writers disagree about how version 2 is encrypted.
+    /// The source of the keys for encryption; nothing is encrypted if `None`. With encryption, pages are of version 1
+    /// unless another is requested: writers disagree about the encryption of version 2.
     pub encryption: Option<Arc<dyn Encryption>>,
-    /// Extension types that are asked how fields are stored, before those of the library.
+    /// Extension types that decide how fields are stored, with precedence over those of the library.
     pub extensions: Vec<Arc<dyn ExtensionType>>,
-    /// What makes further statistics of columns; of several the first one counts that has something to
-    /// say of a column.
+    /// Factories of further statistics of columns. If several support the same column, the first is used.
     pub column_statistics: Vec<Arc<dyn ColumnStatisticsFactory>>,
 }
 
-/// What the library calls itself in the files it writes.
+/// The name of the library in the files it writes.
 pub const CREATED_BY: &str = concat!(
     "herringbone version ",
     env!("CARGO_PKG_VERSION"),
@@ -372,16 +370,16 @@ impl Default for WriteOptions {
 }
 
 impl WriteOptions {
-    /// Rows of a row group, unless chosen otherwise.
+    /// The default of [`Self::row_group_rows`].
     pub const DEFAULT_ROW_GROUP_ROWS: usize = 1 << 20;
-    /// Bytes of a row group, unless chosen otherwise.
+    /// The default of [`Self::row_group_bytes`].
     pub const DEFAULT_ROW_GROUP_BYTES: usize = 128 << 20;
-    /// Bytes that the writer holds at most, unless chosen otherwise.
+    /// The default of [`Self::memory_bytes`].
     pub const DEFAULT_MEMORY_BYTES: usize = 512 << 20;
-    /// Bytes of rows that are sorted in memory, unless chosen otherwise.
+    /// The default of [`Self::sort_memory_bytes`].
     pub const DEFAULT_SORT_MEMORY_BYTES: usize = 1 << 30;
 
-    /// The defaults.
+    /// Creates the default options.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -394,14 +392,14 @@ impl WriteOptions {
         self
     }
 
-    /// Adds what makes further statistics of columns.
+    /// Adds a factory of further statistics of columns.
     #[must_use]
     pub fn column_statistics(mut self, factory: impl ColumnStatisticsFactory + 'static) -> Self {
         self.column_statistics.push(Arc::new(factory));
         self
     }
 
-    /// Follows a Parquet schema, such as that of the file that the columns come from: see
+    /// Sets a Parquet schema to follow, such as that of the file that contained the columns: see
     /// [`WriteSchemaOptions::parquet_schema`].
     #[must_use]
     pub fn parquet_schema(mut self, schema: ParquetSchema) -> Self {
@@ -409,8 +407,8 @@ impl WriteOptions {
         self
     }
 
-    /// Chooses what becomes of Arrow types. A [Parquet schema](Self::parquet_schema) that was chosen before stays, unless
-    /// `schema` has one.
+    /// Sets the mapping of Arrow types. A [Parquet schema](Self::parquet_schema) set before is kept, unless `schema`
+    /// has one.
     #[must_use]
     pub fn schema(mut self, mut schema: WriteSchemaOptions) -> Self {
         schema.parquet_schema = schema.parquet_schema.or(self.schema.parquet_schema);
@@ -425,34 +423,33 @@ impl WriteOptions {
         self
     }
 
-    /// Chooses how all columns are written. What was chosen before stays where `columns` chooses nothing.
+    /// Sets the options of all columns. Options set before are kept unless `columns` sets them.
     #[must_use]
     pub fn columns(mut self, columns: ColumnOptions) -> Self {
         self.columns = self.columns.overridden_by(&columns);
         self
     }
 
-    /// Chooses how all columns are compressed.
+    /// Sets the compression of all columns.
     #[must_use]
     pub fn compression(mut self, compression: Compression) -> Self {
         self.columns.compression = Some(compression);
         self
     }
 
-    /// Chooses how the columns below a path are written; its parts are separated by dots, `*` stands
-    /// for any characters.
+    /// Sets the options of the columns below a path. Its parts are separated by dots, and `*` matches any characters.
     #[must_use]
     pub fn column(self, pattern: &str, options: ColumnOptions) -> Self {
         self.column_override(ColumnSelector::Pattern(pattern.to_owned()), options)
     }
 
-    /// Chooses how all columns of a physical type are written.
+    /// Sets the options of all columns of a physical type.
     #[must_use]
     pub fn physical_type(self, physical_type: Type, options: ColumnOptions) -> Self {
         self.column_override(ColumnSelector::PhysicalType(physical_type), options)
     }
 
-    /// Chooses how the selected columns are written.
+    /// Sets the options of the selected columns.
     #[must_use]
     pub fn column_override(mut self, selector: ColumnSelector, options: ColumnOptions) -> Self {
         self.overrides.push((selector, options));
@@ -461,45 +458,45 @@ impl WriteOptions {
 }
 
 setters! { WriteOptions {
-    /// Chooses the readers.
+    /// Sets the readers.
     compatibility: Compatibility;
-    /// Says what matters more.
+    /// Sets the weight of bytes against the time to read.
     prefer: Prefer => Some;
-    /// Asks why columns are stored as they are.
+    /// Sets the collector of reasons why columns are stored as they are.
     explanation: Explanation => Some;
-    /// Chooses the version of data pages.
+    /// Sets the version of data pages.
     data_page_version: DataPageVersion => Some;
     /// Switches page indexes on or off.
     page_index: bool;
     /// Switches checksums on or off.
     crc: bool;
-    /// Sets the rows of a row group.
+    /// Sets the maximum number of rows of a row group.
     row_group_rows: usize;
-    /// Sets the bytes of a row group.
+    /// Sets the approximate bytes of a row group.
     row_group_bytes: usize;
-    /// Bounds the bytes that the writer holds.
+    /// Limits the bytes that the writer reserves.
     memory_bytes: usize;
-    /// Sorts rows.
+    /// Sets the columns by which the writer sorts rows.
     sort_by: Vec<SortingColumnOption>;
-    /// Bounds the bytes of rows that are sorted in memory.
+    /// Limits the bytes of rows sorted in memory.
     sort_memory_bytes: usize;
-    /// Chooses where the temporary files of a sort are.
+    /// Sets the folder of temporary files of a sort.
     sort_folder: PathBuf => Some;
-    /// Says what rows are sorted by.
+    /// Declares the columns by which the caller has sorted the rows.
     sorting_columns: Vec<SortingColumnOption>;
-    /// Says what becomes of rows that are not sorted.
+    /// Sets the handling of unsorted rows.
     unsorted_rows: UnsortedRows;
-    /// Names the program that writes.
+    /// Sets the program that writes.
     created_by: String;
-    /// Sets the number of threads; 0 stands for one a core.
+    /// Sets the number of threads; 0 means one per core.
     threads: usize;
-    /// Lends threads of the program.
+    /// Sets the program's own threads.
     spawn: Arc<dyn Spawn> => Some;
-    /// Allows or forbids to tune the allocator.
+    /// Allows or forbids tuning of the allocator.
     tune_allocator: bool;
-    /// Chooses whether values beyond the range of their type are written.
+    /// Allows or forbids values outside the range of their type.
     allow_out_of_range: bool;
-    /// Sets who has the keys that the file is encrypted with.
+    /// Sets the source of the keys for encryption.
     encryption: Arc<dyn Encryption> => Some;
 }}
 

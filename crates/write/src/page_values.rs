@@ -1,4 +1,4 @@
-//! The values of the page under construction, and of those that wait for a choice.
+//! The values of the page under construction, and of pages buffered until a choice is made.
 
 use std::mem;
 use std::sync::Arc;
@@ -21,58 +21,59 @@ use herringbone_core::encoding::dictionary::{Dictionary, ranks};
 use herringbone_core::encoding::values::{PlainSize, Slots, Values, with_plain};
 use herringbone_core::levels::EncodedLevels;
 
-/// Pages of values behind which their encoding is chosen anew.
+/// The number of pages of values after which their encoding is chosen again.
 const LOOK_AGAIN_AFTER: usize = 7;
 
-/// Where a dictionary was declined, it has to take this share of the bytes, for as many values, to be tried once more: which of the
-/// two is better is seen by the codec, not by the bytes in front of it.
+/// The share of a declined dictionary's bytes per value that a new one may take to be tried. The codec decides which
+/// of the two is better, and these sizes are taken before the codec.
 const BETTER_THAN_DECLINED: f64 = 0.75;
 
-/// How values are kept.
+/// The values of a column chunk under construction.
 pub(super) struct PageValues {
     settings: Arc<ColumnSettings>,
-    /// What was chosen for the column in the row group before.
+    /// The encoding choice carried over from the previous row group.
     pub(super) earlier: Option<EarlierChoice>,
-    /// Present from the first index on, and as long as a page of the chunk has indices.
+    /// The dictionary. It is present as long as a page of the chunk has indices, or may still get them.
     pub(super) dictionary: Option<Dictionary>,
     pub(super) phase: Phase,
-    /// Whether the dictionary is kept though it saves nothing: it has values that no slot has.
+    /// True if the dictionary is kept although it saves nothing, because it has values that no slot uses.
     pub(super) keeps_dictionary: bool,
-    /// Indices of the page.
+    /// The indices of the page.
     pub(super) indices: Vec<u32>,
-    /// Pages that wait for a decision.
+    /// The pages buffered until a decision.
     pub(super) pending: Vec<PendingPage>,
     pub(super) pending_values: usize,
-    /// What they take in PLAIN, and as indices.
+    /// The size of the pending values in PLAIN, in bytes.
     pending_bytes: usize,
+    /// The size of the pending values as indices, in bytes.
     pending_code_bytes: usize,
-    /// Values behind those, which the dictionary may still get.
+    /// The values after the pending pages, which the dictionary may still receive.
     pub(super) doubt: Doubt,
-    /// Of values outside of the dictionary, in this encoding.
+    /// The encoder of values outside the dictionary.
     pub(super) encoder: Box<dyn ValueEncoder>,
     pub(super) encoding: Encoding,
-    /// Pages of values since it was chosen.
+    /// The number of pages of values since their encoding was chosen.
     pages_since_choice: usize,
-    /// How indices are packed.
+    /// The packing of the indices.
     pub(super) packing: Packing,
-    /// Entries of the dictionary when it was sorted, if it was.
+    /// The number of entries when the dictionary was sorted, if it was.
     sorted_entries: Option<usize>,
-    /// Of the page's values. Of those in the dictionary, only numbers: looking at each is faster
-    /// than finding out which indices there are.
+    /// The bounds of the page's values. Of values in the dictionary, only numbers are included: checking each number
+    /// is faster than finding the indices in use.
     pub(super) bounds: Bounds,
-    /// Values in the dictionary that `bounds` do not know.
+    /// True if `bounds` does not cover all values of the page, because some went to the dictionary only.
     unbounded: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Indices, which may still be taken back.
+    /// Indices, which may still be converted to values.
     Undecided,
-    /// Values, as those in the dictionary were all new, which it may still get.
+    /// Values, which the dictionary may still receive. Those in the dictionary were all new.
     Doubted,
     /// Indices.
     Codes,
-    /// PLAIN values of a page that its encoding is chosen by.
+    /// PLAIN values of a page from which its encoding is chosen.
     Held,
     /// Values.
     Values,
@@ -81,15 +82,15 @@ pub(super) enum Phase {
 pub(super) struct PendingPage {
     pub(super) levels: EncodedLevels,
     pub(super) indices: Vec<u32>,
-    /// Values of the dictionary when the page ended: indices are below.
+    /// The number of dictionary entries when the page ended. All indices are below.
     pub(super) num_entries: usize,
-    /// Bounds of the values, where they were taken when the values came.
+    /// The bounds of the values, if they were computed when the values arrived.
     pub(super) bounds: Option<Bounds>,
     pub(super) byte_array_bytes: usize,
 }
 
 impl PendingPage {
-    /// Its values, and the entries when it ended.
+    /// Returns the number of values, and the number of entries when the page ended.
     fn counts(&self) -> Counts {
         Counts {
             values: self.indices.len(),
@@ -97,7 +98,7 @@ impl PendingPage {
         }
     }
 
-    /// Bytes held.
+    /// Returns the number of reserved bytes.
     fn heap_bytes(&self) -> usize {
         size_of::<Self>()
             + size_of::<u32>() * self.indices.capacity()
@@ -107,10 +108,10 @@ impl PendingPage {
 }
 
 impl PageValues {
-    /// No values, behind a row group for which something was chosen.
+    /// Creates a chunk without values. `earlier` is the choice of the previous row group.
     ///
     /// # Errors
-    /// Argument where an encoding does not serve the column's type.
+    /// Argument if an encoding does not support the column's type.
     pub(super) fn new(
         settings: Arc<ColumnSettings>,
         earlier: Option<EarlierChoice>,
@@ -125,7 +126,7 @@ impl PageValues {
         let may_drop_codec = settings.may_drop_codec
             && settings.version == DataPageVersion::V1
             && settings.compression != Compression::Uncompressed;
-        // A dictionary that was of no use has to show that it would be.
+        // A dictionary that did not pay in the previous row group must first show that it would.
         let is_doubted = settings.lists_entries.is_none()
             && !settings.dictionary_is_asked
             && earlier.is_some_and(|earlier| earlier.is_in_doubt());
@@ -159,7 +160,7 @@ impl PageValues {
         })
     }
 
-    /// Bytes that the values will take in the file, roughly, but for those that are in pages already.
+    /// Returns the approximate bytes that the values will take in the file, without those already written as pages.
     pub(super) fn estimated_bytes(&self) -> usize {
         let of_page = match self.phase {
             Phase::Values | Phase::Held | Phase::Doubted => self.encoder.page_bytes(),
@@ -172,7 +173,7 @@ impl PageValues {
             + of_page
     }
 
-    /// Bytes held.
+    /// Returns the number of reserved bytes.
     pub(super) fn heap_bytes(&self) -> usize {
         let pending = self.pending.iter().map(PendingPage::heap_bytes);
         self.dictionary.as_ref().map_or(0, Dictionary::heap_bytes)
@@ -183,12 +184,12 @@ impl PageValues {
             + self.bounds.heap_bytes()
     }
 
-    /// Whether values go to the dictionary.
+    /// Returns true if values are added to the dictionary.
     pub(super) fn are_indices(&self) -> bool {
         matches!(self.phase, Phase::Undecided | Phase::Codes)
     }
 
-    /// Whether values go to the dictionary, or may go there later on: then pages end as if they did.
+    /// Returns true if values are added to the dictionary, or may be added later. Pages then end as if they were.
     pub(super) fn may_be_indices(&self) -> bool {
         self.are_indices() || self.phase == Phase::Doubted
     }
@@ -242,7 +243,7 @@ impl PageValues {
         Ok(())
     }
 
-    /// The page of indices, and room for the next one.
+    /// Takes the page of indices, and starts the next one.
     pub(super) fn take_indices(&mut self, levels: EncodedLevels, size: PlainSize) -> PendingPage {
         let bounds = mem::replace(&mut self.bounds, Bounds::new(&self.settings));
         PendingPage {
@@ -254,7 +255,7 @@ impl PageValues {
         }
     }
 
-    /// Keeps the page of indices until it is decided what becomes of it.
+    /// Buffers the page of indices until its form is decided.
     pub(super) fn hold_back(&mut self, levels: EncodedLevels, size: PlainSize) {
         self.pending_values += self.indices.len();
         self.pending_bytes += size.bytes;
@@ -264,7 +265,7 @@ impl PageValues {
         self.pending.push(page);
     }
 
-    /// Whether no further values may go to the dictionary.
+    /// Returns true if no further values may be added to the dictionary.
     pub(super) fn dictionary_is_full(&self) -> bool {
         self.are_indices()
             && !self.settings.keeps_order()
@@ -274,13 +275,13 @@ impl PageValues {
                 .is_none_or(|dictionary| dictionary.plain_bytes() > self.settings.dictionary_bytes)
     }
 
-    /// Whether the dictionary is still on trial, and saves nothing, neither now nor later on, as far as can be told.
+    /// Returns true if the dictionary is still on trial, and saves nothing, neither now nor later by all estimates.
     pub(super) fn is_hopeless(&self) -> bool {
         let growth = self.growth();
         growth.is_some_and(|(growth, sizes)| growth.is_hopeless(sizes))
     }
 
-    /// Whether it saves nothing as nearly all values are new.
+    /// Returns true if the dictionary saves nothing, because nearly all values are new.
     pub(super) fn is_in_doubt(&self) -> bool {
         let growth = self.growth();
         self.settings.lists_entries.is_none()
@@ -288,7 +289,7 @@ impl PageValues {
             && growth.is_some_and(|(growth, sizes)| growth.is_in_doubt(sizes))
     }
 
-    /// How the dictionary grows while it is on trial.
+    /// Returns the growth of the dictionary while it is on trial.
     fn growth(&self) -> Option<(Growth, EntrySizes)> {
         let (Phase::Undecided, Some(dictionary)) = (self.phase, &self.dictionary) else {
             return None;
@@ -327,8 +328,8 @@ impl PageValues {
         }
     }
 
-    /// Keeps the values of the page under construction as values, and those behind, for as long as it is in doubt whether any
-    /// comes back.
+    /// Buffers values of the page under construction and of later pages as values, for as long as it is in doubt
+    /// whether values repeat.
     pub(super) fn begin_doubt(&mut self) -> Result<()> {
         let Some(dictionary) = &self.dictionary else {
             return Ok(());
@@ -347,8 +348,8 @@ impl PageValues {
         Ok(())
     }
 
-    /// Keeps the page of values until it is decided what becomes of it. If the dictionary will pay by those that it was tested by,
-    /// it gets them all.
+    /// Buffers the page of values until its form is decided. If the tested values show that the dictionary will pay,
+    /// it receives all buffered values.
     pub(super) fn hold_back_doubted(
         &mut self,
         levels: EncodedLevels,
@@ -384,12 +385,12 @@ impl PageValues {
         }
     }
 
-    /// Whether nobody waits any longer for values that come back.
+    /// Returns true if a doubt ends without values that repeat.
     pub(super) fn doubt_ends(&self) -> bool {
         self.phase == Phase::Doubted && self.doubt.all_values() >= DOUBT_ENDS_AFTER
     }
 
-    /// Gives the dictionary what was kept from it.
+    /// Adds the buffered values to the dictionary.
     fn end_doubt(&mut self) -> Result<()> {
         self.phase = Phase::Undecided;
         let settings = self.settings.clone();
@@ -413,7 +414,7 @@ impl PageValues {
         }
     }
 
-    /// Chooses what becomes of the pages that wait, and of those behind them.
+    /// Chooses the form of the buffered pages, and of the pages after them.
     pub(super) fn choose(&mut self) -> Result<Choice> {
         let earlier = self.earlier_for(self.doubt.all_values());
         let pages = self.doubt.pages.iter_mut();
@@ -457,7 +458,7 @@ impl PageValues {
         Ok(choice)
     }
 
-    /// What was chosen for the row group before, if it holds for so many values.
+    /// Returns the choice of the previous row group, if it holds for `num_values` values.
     pub(super) fn earlier_for(&self, num_values: usize) -> Option<EarlierChoice> {
         self.earlier.filter(|earlier| earlier.holds_for(num_values))
     }
@@ -472,7 +473,7 @@ impl PageValues {
         Ok(())
     }
 
-    /// Puts the entries into this order, in which they ascend.
+    /// Sorts the entries into `order`, in which they ascend.
     fn sort_dictionary(&mut self, order: &[u32]) {
         let Some(dictionary) = &mut self.dictionary else {
             return;
@@ -488,14 +489,14 @@ impl PageValues {
         self.sorted_entries = Some(order.len());
     }
 
-    /// Whether the dictionary has no entries but those that were sorted.
+    /// Returns true if all entries of the dictionary are sorted.
     pub(super) fn is_sorted(&self) -> bool {
         let entries = self.dictionary.as_ref().map(Dictionary::num_values);
         self.sorted_entries.is_some() && self.sorted_entries == entries
     }
 
-    /// Chooses the encoding by the values that are held, which go over to it. Where these are too few, it is left open for
-    /// the next page, and this one has the encoding that was chosen last, or the usual one.
+    /// Chooses the encoding by the buffered values, and encodes them again. If they are too few, the choice is left to
+    /// the next page. This page then has the encoding chosen last, or the usual one.
     pub(super) fn choose_by_held(&mut self, num_values: usize) -> Result<Choice> {
         let mut plain = Vec::new();
         self.encoder.finish_page(&mut plain, &mut Vec::new());
@@ -516,7 +517,7 @@ impl PageValues {
         })
     }
 
-    /// Goes on with PLAIN values of which the encoding is chosen, or in the encoding that was chosen.
+    /// Continues in the chosen encoding, or with PLAIN values from which an encoding is chosen.
     pub(super) fn after_held(&mut self, is_chosen: bool) -> Result<()> {
         self.pages_since_choice = 0;
         match is_chosen {
@@ -526,7 +527,8 @@ impl PageValues {
         Ok(())
     }
 
-    /// Goes on behind a page of values; now and then their encoding is chosen anew: they may have become others.
+    /// Continues after a page of values. From time to time their encoding is chosen again, as the values may have
+    /// changed.
     pub(super) fn after_values(&mut self) -> Result<()> {
         self.pages_since_choice += 1;
         if self.pages_since_choice >= LOOK_AGAIN_AFTER {
@@ -535,7 +537,7 @@ impl PageValues {
         Ok(())
     }
 
-    /// Goes on with values outside of the dictionary, in an encoding that is chosen by the first ones.
+    /// Continues with values outside the dictionary, in an encoding chosen by the first ones.
     pub(super) fn leave_dictionary(&mut self) -> Result<()> {
         match self.settings.encodings.len() {
             0 | 1 => self.phase = Phase::Values,
@@ -550,7 +552,7 @@ impl PageValues {
         Ok(())
     }
 
-    /// What the values of the chunk are stored as.
+    /// Returns the form in which the values of the chunk are stored.
     pub(super) fn stored_as(&self) -> StoredAs {
         match self.dictionary {
             Some(_) => StoredAs::Dictionary {

@@ -1,4 +1,4 @@
-//! What the options come to for one column.
+//! The options of a file, resolved for one column.
 
 use herringbone_format::{Encoding, Error, Result, Type};
 use herringbone_schema::{HintPolicy, WriteLeaf};
@@ -11,37 +11,37 @@ use super::options::{
 use herringbone_core::compression::Compression;
 use herringbone_core::encoding::{ValueEncoder, value_encoder};
 
-/// Bytes of a dictionary that nobody can ask for: a page has fewer, and tables count in 32 bits.
+/// The largest `dictionary_bytes` allowed. A page is limited to fewer bytes, and hash tables count in 32 bits.
 const MAX_DICTIONARY_BYTES: usize = 1 << 30;
 
-/// A column that is a dictionary in Arrow.
+/// The properties of a column stored as a dictionary in Arrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ArrowDictionary {
-    /// Whether the order of its values means something.
+    /// True if the order of its values is meaningful.
     pub(crate) is_ordered: bool,
 }
 
-/// How one column is written.
+/// The settings of one column.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnSettings {
     pub(crate) leaf: WriteLeaf,
     pub(crate) compression: Compression,
-    /// Whether a codec that hardly shrinks anything is left out.
+    /// True if a codec that hardly saves bytes may be dropped.
     pub(crate) may_drop_codec: bool,
     pub(crate) prefer: Prefer,
     pub(crate) version: DataPageVersion,
-    /// Whether pages may be of version 1 though `version` is 2.
+    /// True if pages may be of version 1 although `version` is 2.
     pub(crate) may_be_version_1: bool,
-    /// The encodings that values outside of a dictionary may have; the first one where nothing speaks for another.
+    /// The encodings allowed for values outside a dictionary. The first one is used unless another is better.
     pub(crate) encodings: Vec<Encoding>,
     pub(crate) dictionary: bool,
-    /// Whether the caller wants a dictionary.
+    /// True if the caller requested a dictionary.
     pub(crate) dictionary_is_asked: bool,
-    /// Whether the order of the entries is ours to choose.
+    /// True if the writer may choose the order of the entries.
     pub(crate) may_sort_dictionary: bool,
     pub(crate) dictionary_bytes: usize,
-    /// Where Arrow's dictionary is to come back as it was: all its values go to the dictionary page,
-    /// in their order.
+    /// Set if Arrow's dictionary is to be restored unchanged on reading. All its values are then written to the
+    /// dictionary page, in their order.
     pub(crate) lists_entries: Option<ArrowDictionary>,
     pub(crate) statistics: StatisticsLevel,
     pub(crate) truncate_bounds: usize,
@@ -51,15 +51,15 @@ pub(crate) struct ColumnSettings {
     pub(crate) row_group_rows: usize,
     pub(crate) page_index: bool,
     pub(crate) crc: bool,
-    /// Whether bounds of floating point numbers follow the total order.
+    /// True if bounds of floating point numbers follow the total order.
     pub(crate) total_order: bool,
 }
 
 impl ColumnSettings {
-    /// The settings of a column, which may be a dictionary in Arrow.
+    /// Creates the settings of a column. `arrow_dictionary` is set if the column is a dictionary in Arrow.
     ///
     /// # Errors
-    /// Argument where an option makes no sense, or not for this column.
+    /// Argument if an option is invalid, or does not fit this column.
     pub(crate) fn new(
         leaf: &WriteLeaf,
         arrow_dictionary: Option<ArrowDictionary>,
@@ -88,7 +88,7 @@ impl ColumnSettings {
             Some(_) => Compatibility::Widest,
             None => options.compatibility,
         };
-        // To ask for a dictionary by name leaves open what follows it.
+        // A dictionary requested as an encoding does not fix the encoding used after it.
         let asked = chosen
             .encoding
             .filter(|e| !matches!(e, Encoding::RleDictionary | Encoding::PlainDictionary));
@@ -104,7 +104,7 @@ impl ColumnSettings {
         }
         let dictionary = by_name || chosen.dictionary.unwrap_or(asked.is_none());
         let may_sort_dictionary = arrow_dictionary.is_none();
-        // Without the Arrow schema nobody learns that it was a dictionary.
+        // Without the Arrow schema, readers do not know that the column was a dictionary.
         let hinted = options.schema.arrow_schema_hint != HintPolicy::None;
         let arrow_dictionary = arrow_dictionary.filter(|_| hinted);
         if !dictionary && arrow_dictionary.is_some_and(|it| it.is_ordered) {
@@ -148,13 +148,13 @@ impl ColumnSettings {
         Ok(settings)
     }
 
-    /// The encoding of values outside of a dictionary where nothing speaks for another one.
+    /// Returns the default encoding of values outside a dictionary, used unless another is better.
     pub(crate) fn usual_encoding(&self) -> Encoding {
         let first = self.encodings.first().copied();
         first.unwrap_or(Encoding::Plain)
     }
 
-    /// Values of a row group, as far as the number of its rows tells.
+    /// Returns the maximum number of values of a row group, as implied by its number of rows.
     pub(crate) fn row_group_values(&self) -> usize {
         match self.leaf.max_rep_level {
             0 => self.row_group_rows,
@@ -162,21 +162,21 @@ impl ColumnSettings {
         }
     }
 
-    /// Whether all values have to be in the dictionary, however large it grows.
+    /// Returns true if all values must be in the dictionary, however large it grows.
     pub(crate) fn keeps_order(&self) -> bool {
         self.lists_entries.is_some_and(|it| it.is_ordered)
     }
 
-    /// The encoder of values in an encoding.
+    /// Creates an encoder of values for `encoding`.
     ///
     /// # Errors
-    /// Argument where the encoding does not serve the column.
+    /// Argument if the encoding does not support the column's type.
     pub(crate) fn value_encoder(&self, encoding: Encoding) -> Result<Box<dyn ValueEncoder>> {
         let physical_type = (self.leaf.physical_type, self.leaf.type_length);
         value_encoder(encoding, physical_type, self.compression)
     }
 
-    /// Whether the codec is worth it for a page that it makes so many bytes of.
+    /// Returns true if the codec is worth it for a page that it compresses from `raw` to `compressed` bytes.
     pub(crate) fn codec_pays(&self, raw: usize, compressed: usize) -> bool {
         match self.may_drop_codec {
             true => pays(self.prefer, self.compression, raw, compressed),
@@ -214,7 +214,7 @@ impl ColumnSettings {
     }
 }
 
-/// The encodings that readers know, the one first that mostly suits where there is no dictionary.
+/// Returns the encodings that readers support. The first one is usually best without a dictionary.
 fn encodings(physical_type: Type, readers: Compatibility) -> Vec<Encoding> {
     use Encoding::{
         Alp, ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,

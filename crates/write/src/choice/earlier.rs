@@ -1,56 +1,63 @@
-//! What was chosen for the column in the row group before.
+//! The encoding choice carried over from the previous row group.
 //!
-//! Small row groups would have their values looked at as long as they are written. So what was chosen by a sample holds for some
-//! more values, in the row groups behind, and a dictionary that was given up in one row group has to show in the next one that it
-//! would pay.
+//! In small row groups, sampling the values would take as long as writing them. So a choice by a sample holds for some
+//! more values, in the row groups after it. A dictionary that was given up in one row group must show in the next one
+//! that it would pay.
 
 use super::packing::IndexForm;
 use super::{Choice, LevelForm};
 use herringbone_core::compression::Compression;
 use herringbone_format::Encoding;
 
-/// For so many values a choice holds, nulls and those included that it was made for,
+/// The number of values for which a choice holds. Nulls are included, and so are the values it was made for.
 const HOLDS_FOR: usize = 1 << 16;
 
-/// and for so many times as many at once, at most: a choice by few values says nothing of many.
+/// The maximum number of values of a chunk for which a choice holds, as a multiple of those it was made for. A choice
+/// by few values proves nothing about many.
 const TIMES_AS_MANY: usize = 2;
 
-/// A dictionary that was of no use is tried with all values again behind so many, or so many times as many as it was tried with.
+/// The minimum number of values, nulls included, after which a dictionary that did not pay is tried again with all
+/// values.
 const TRIED_AGAIN_AFTER: usize = HOLDS_FOR;
+
+/// The multiple of the values it was tried with after which a dictionary that did not pay is tried again with all
+/// values.
 const TRIED_AGAIN_TIMES: usize = 8;
 
-/// What was chosen for the column in the row group before.
+/// The encoding choice carried over from the previous row group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct EarlierChoice {
-    /// How indices were written, if there was a dictionary in the end.
+    /// The form of the indices, if the chunk had a dictionary in the end.
     pub(super) indices: Option<IndexForm>,
     pub(super) encoding: Encoding,
     pub(super) compression: Compression,
     pub(crate) levels: LevelForm,
-    /// As [`Choice::declined`].
+    /// See [`Choice::declined`].
     pub(crate) declined: Option<f64>,
-    /// Values, nulls included, since it was chosen by a sample; more than it holds for, if it was not.
+    /// The number of values, nulls included, since the last choice by a sample. If there was no sample, it exceeds
+    /// [`HOLDS_FOR`].
     since_sample: usize,
-    /// Those since a row group that did not begin in doubt of its dictionary.
+    /// The number of values, nulls included, since the start of a row group that did not begin with its dictionary in
+    /// doubt.
     since_trial: usize,
-    /// Those of the row group that it was chosen for.
+    /// The number of values, nulls included, of the row group for which the choice was made.
     num_chosen_for: usize,
 }
 
-/// What a choice was made by.
+/// The basis of a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Basis {
     /// A sample.
     Sample,
-    /// The choice for the row group before.
+    /// The choice for the previous row group.
     Earlier,
-    /// Nothing: there are too few values, or there is one way only.
+    /// Nothing: there are too few values, or only one possible form.
     Nothing,
 }
 
 impl EarlierChoice {
-    /// The choice for a column chunk that has so many values, nulls included, and a dictionary or none in the end; `earlier` is
-    /// what it began with.
+    /// Creates the choice of a column chunk with `num_values` values, nulls included. `has_dictionary` is true if it
+    /// has a dictionary in the end. `earlier` is the choice with which it began.
     pub(crate) fn new(
         choice: &Choice,
         levels: LevelForm,
@@ -81,24 +88,24 @@ impl EarlierChoice {
         }
     }
 
-    /// Whether it was not to have a dictionary.
+    /// Returns true if no dictionary was chosen.
     pub(crate) fn is_values(&self) -> bool {
         self.indices.is_none()
     }
 
-    /// Whether a dictionary has to show that it would be of use.
+    /// Returns true if a dictionary must first show that it would pay.
     pub(crate) fn is_in_doubt(&self) -> bool {
         let tried_again_after = self.num_chosen_for.saturating_mul(TRIED_AGAIN_TIMES);
         self.is_values() && self.since_trial < tried_again_after.max(TRIED_AGAIN_AFTER)
     }
 
-    /// Whether it holds for so many further values.
+    /// Returns true if the choice holds for `num_values` further values.
     pub(crate) fn holds_for(&self, num_values: usize) -> bool {
         self.since_sample.saturating_add(num_values) <= HOLDS_FOR
             && num_values <= self.num_chosen_for.saturating_mul(TIMES_AS_MANY)
     }
 
-    /// The same choice once more.
+    /// Returns this choice again, with [`Basis::Earlier`].
     pub(crate) fn again(&self) -> Choice {
         Choice {
             indices: self.indices,

@@ -1,4 +1,4 @@
-//! What values take in an encoding, by a sample of them.
+//! Estimates the size of values in an encoding, from a sample of them.
 
 use herringbone_format::{Encoding, Result, Type};
 use herringbone_kernels::hybrid::{self, Runs};
@@ -14,45 +14,62 @@ use herringbone_core::compression::{Compression, compress_cut};
 use herringbone_core::encoding::dictionary::{Dictionary, ranks};
 use herringbone_core::encoding::values::Values;
 
-/// The share of the values that is a sample, bounded by numbers of values and by bytes, and the share of few values: more
-/// would take as long as writing them.
+/// The number of values per sampled value. A larger sample would take as long as writing the values.
 const SAMPLE_SHARE: usize = 32;
+
+/// The minimum and maximum number of values of a sample.
 const SAMPLE_VALUES: std::ops::RangeInclusive<usize> = 2048..=8192;
+
+/// The maximum number of bytes of a sample in PLAIN.
 const SAMPLE_BYTES: usize = 64 << 10;
+
+/// The minimum ratio of values to sampled values, so that the sample of a few values stays small.
 const SHARE_OF_FEW: usize = 8;
+
+/// The minimum of the limit that [`SHARE_OF_FEW`] sets for a sample, in values.
 const LEAST_VALUES: usize = 256;
 
-/// The part of a sample that comes first, and how many times what the best costs by it is too much to look further.
+/// The part of a sample to encode first, as a divisor of its values.
 const FIRST_PART: usize = 4;
+
+/// The multiple of the best cost, as a fraction, above which an encoding is not tried further.
 const FAR: (u128, u128) = (3, 2);
 
-/// The share of the entries of a dictionary that are a sample of it, bounded by bytes. It has no more than the sample of few values,
-/// but for some bytes that are the least.
+/// The number of bytes of a dictionary per sampled byte.
 const DICTIONARY_SHARE: usize = 4;
+
+/// The minimum and maximum number of bytes of a dictionary sample. If there are few values, the lower bound is
+/// [`SHARE_OF_FEW`] of their bytes.
 const DICTIONARY_SAMPLE: std::ops::RangeInclusive<usize> = 8192..=16384;
+
+/// The minimum number of bytes of a dictionary sample, if there are few values.
 const LEAST_OF_DICTIONARY: usize = 2048;
 
-/// Entries that are sorted at most, how many values each has to have at least, and which part of the indices' bytes
-/// theirs have to be: order saves a part of the dictionary page alone.
+/// The maximum number of entries that are sorted.
 const MOST_SORTED: usize = 1 << 14;
+
+/// The minimum number of values per entry for which entries are sorted.
 const VALUES_OF_SORTED: usize = 4;
+
+/// The maximum number of bytes of indices per byte of entries for which entries are sorted. Order reduces the
+/// dictionary page only.
 const SHARE_OF_SORTED: usize = 8;
 
-/// Estimates what values take.
+/// An estimator for the size of values.
 pub(super) struct Sampler<'a> {
     settings: &'a ColumnSettings,
     num_values: usize,
-    /// What they take in PLAIN.
+    /// The size of the values in PLAIN, in bytes.
     plain_bytes: usize,
 }
 
-/// What values would take.
+/// The estimated cost of values in one form.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Estimate {
     form: Form,
     pub(super) compression: Compression,
     stored_bytes: u64,
-    /// Picoseconds.
+    /// The time to read, in picoseconds.
     reading: u64,
 }
 
@@ -95,7 +112,7 @@ impl Estimate {
 }
 
 impl<'a> Sampler<'a> {
-    /// Of so many values, which take so many bytes in PLAIN.
+    /// Creates a sampler for `num_values` values, which take `plain_bytes` bytes in PLAIN.
     pub(super) fn new(settings: &'a ColumnSettings, num_values: usize, plain_bytes: usize) -> Self {
         Self {
             settings,
@@ -104,7 +121,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// How many values a sample has.
+    /// Returns the number of values in a sample.
     pub(super) fn len(&self) -> usize {
         let values = self.num_values / SAMPLE_SHARE;
         let by_bytes = SAMPLE_BYTES * self.num_values / self.plain_bytes.max(1);
@@ -114,8 +131,9 @@ impl<'a> Sampler<'a> {
             .min(by_bytes.max(16))
     }
 
-    /// The indices of the sample: one half from the middle of the first page, one from that of the last; where they are few,
-    /// all from the first. At its start indices are small, as few entries are there yet, which misleads a codec.
+    /// Returns the indices of the sample. One half is from the middle of the first page, the other from the middle of
+    /// the last page. A small sample is from the first page only. At the start of that page, indices are small because
+    /// there are few entries yet, which would mislead a codec.
     pub(super) fn indices(&self, pages: &[&[u32]]) -> Vec<u32> {
         let values = self.len();
         let (Some(first), Some(last)) = (pages.first(), pages.last()) else {
@@ -133,7 +151,7 @@ impl<'a> Sampler<'a> {
         sample
     }
 
-    /// What values take in each encoding, by some of them. `least` is what something else costs.
+    /// Estimates the cost of values in each encoding, from a sample. `least` is the cost of the best other form.
     pub(super) fn values(&self, sample: &Values<'_>, least: Option<u128>) -> Result<Vec<Estimate>> {
         let encodings = &self.settings.encodings;
         let all = |values: &Values<'_>| {
@@ -158,7 +176,7 @@ impl<'a> Sampler<'a> {
             .copied()
             .chain(least)
             .filter(|cost| is_near(*cost));
-        // What is alone is chosen whatever it takes, unless it is to be weighed whether the codec pays.
+        // If only one form is near the best, it is chosen without the whole sample, unless the codec may be dropped.
         if num_near.count() > 1 || self.may_drop_codec() {
             for ((encoding, estimates), cost) in encodings.iter().zip(&mut estimates).zip(costs) {
                 if is_near(cost) {
@@ -169,7 +187,7 @@ impl<'a> Sampler<'a> {
         Ok(estimates.concat())
     }
 
-    /// What the values take in an encoding, by some of them; with the codec, and without where that may be dropped.
+    /// Estimates the cost of values in one encoding, from a sample: with the codec, and without if it may be dropped.
     fn encoded(&self, encoding: Encoding, values: &Values<'_>) -> Result<Vec<Estimate>> {
         let len = values.num_values();
         if len == 0 {
@@ -191,7 +209,8 @@ impl<'a> Sampler<'a> {
         Ok(self.estimates(form, counts, of_all(compressed)))
     }
 
-    /// What the values take as indices, in each form that may be the best one, and the order of sorted entries.
+    /// Estimates the cost of values as indices, in each form that may be best. Returns the order of sorted entries as
+    /// well.
     pub(super) fn dictionary(
         &self,
         dictionary: &Dictionary,
@@ -202,7 +221,7 @@ impl<'a> Sampler<'a> {
         for packing in self.packings(dictionary.num_values()) {
             let encoded = self.packed(sample.iter().copied(), packing, dictionary.num_values());
             let compressed = self.compressed(&encoded)?;
-            // What holds more bytes before the codec has to save something.
+            // A form that has more bytes before the codec must save a minimum.
             let is_better = |least: usize| compressed + compressed / 128 < least;
             if best.is_none_or(|(_, _, least)| is_better(least)) {
                 best = Some((packing, encoded.len(), compressed));
@@ -217,7 +236,8 @@ impl<'a> Sampler<'a> {
             dictionary,
             &(0..dictionary.num_values() as u32).collect::<Vec<_>>(),
         )?;
-        // In order of appearance, pages are as narrow as the dictionary was small; without a codec that is known.
+        // In order of appearance, the indices of a page are only as wide as the dictionary was then. Without a codec
+        // their size is known.
         let index_bytes = match self.settings.compression {
             Compression::Uncompressed => of_all(compressed).min(indexed.index_bytes as u64),
             _ => of_all(compressed),
@@ -253,7 +273,7 @@ impl<'a> Sampler<'a> {
             && self.settings.compression != Compression::Uncompressed
     }
 
-    /// The order of the entries, if they have one, and are not too many to be sorted.
+    /// Returns the sorted order of the entries, if they have an order and are not too many.
     pub(super) fn sorted(&self, dictionary: &Dictionary) -> Option<Vec<u32>> {
         let entries = dictionary.num_values();
         match entries <= MOST_SORTED && entries * VALUES_OF_SORTED <= self.num_values {
@@ -262,7 +282,7 @@ impl<'a> Sampler<'a> {
         }
     }
 
-    /// The ways to pack indices that may be the best one: the usual one first.
+    /// Returns the packings of indices that may be best, the usual one first.
     fn packings(&self, num_entries: usize) -> Vec<Packing> {
         let compression = self.settings.compression;
         let mut packings = vec![Packing::TIGHT];
@@ -299,7 +319,7 @@ impl<'a> Sampler<'a> {
         out
     }
 
-    /// Bytes of the dictionary page with the entries in this order, after the codec.
+    /// Returns the size of the dictionary page with entries in this order, in bytes after the codec.
     fn entries(&self, dictionary: &Dictionary, order: &[u32]) -> Result<u64> {
         let all = dictionary.plain_bytes();
         if self.settings.compression == Compression::Uncompressed {
@@ -315,7 +335,7 @@ impl<'a> Sampler<'a> {
         Ok(compressed * all as u64 / plain.len().max(1) as u64)
     }
 
-    /// Bytes that are stored of a section.
+    /// Returns the number of stored bytes of a section.
     fn compressed(&self, bytes: &[u8]) -> Result<usize> {
         self.compressed_cut(bytes, &[])
     }
@@ -332,7 +352,7 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// Whether the chunk may go without the codec. Pages of version 2 do one by one.
+    /// Returns true if the chunk may be stored without the codec. Pages of version 2 decide this individually.
     fn may_drop_codec(&self) -> bool {
         self.settings.may_drop_codec
             && self.settings.version == DataPageVersion::V1
@@ -355,7 +375,7 @@ impl<'a> Sampler<'a> {
             stored_bytes,
             reading,
         };
-        // Pages of version 2 go without the codec one by one, and there is nothing to be decompressed then.
+        // Pages of version 2 are stored without the codec individually, and do not need to be decompressed then.
         let goes_without = matches!(form, Form::Values(_))
             && settings.version == DataPageVersion::V2
             && !settings.codec_pays(counts.2 as usize, compressed as usize);
@@ -370,7 +390,7 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Bytes in PLAIN; of booleans as well.
+/// Returns the size in PLAIN, in bytes, also for booleans.
 fn plain_bytes(values: &Values<'_>) -> usize {
     match values {
         Values::Boolean { len, .. } => len.div_ceil(8),

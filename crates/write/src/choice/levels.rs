@@ -1,4 +1,4 @@
-//! How the levels of a column chunk are stored, by those of its first page.
+//! The form of the stored levels of a column chunk, chosen by the levels of its first page.
 
 use herringbone_format::Result;
 use herringbone_kernels::hybrid::Runs;
@@ -8,10 +8,10 @@ use crate::settings::ColumnSettings;
 use herringbone_core::compression::{Compression, compress_cut};
 use herringbone_core::levels::{EncodedLevels, PageLevels};
 
-/// Pages of version 1 have to save this share of the bytes of the levels: readers make more of version 2.
+/// The part of the level bytes that pages of version 1 must save, as a divisor. Readers make better use of version 2.
 const LEAST_SHARE: usize = 8;
 
-/// How levels are stored.
+/// The form of stored levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LevelForm {
     pub(crate) runs: Runs,
@@ -19,7 +19,7 @@ pub(crate) struct LevelForm {
     pub(crate) version: DataPageVersion,
 }
 
-/// The runs of levels where nothing is known of them.
+/// Returns the runs of levels if nothing is known about them.
 pub(crate) fn usual_runs(compression: Compression) -> Runs {
     match compression {
         Compression::Snappy | Compression::Lz4Raw => Runs::Repetitive,
@@ -27,7 +27,7 @@ pub(crate) fn usual_runs(compression: Compression) -> Runs {
     }
 }
 
-/// Whether a codec counts how often each byte occurs, beside looking for repetitions.
+/// Returns true if a codec counts the frequency of bytes, in addition to finding repetitions.
 pub(super) fn counts_bytes(compression: Compression) -> bool {
     matches!(
         compression,
@@ -38,7 +38,7 @@ pub(super) fn counts_bytes(compression: Compression) -> bool {
 /// Chooses by the levels of the first page.
 ///
 /// # Errors
-/// Feature where the codec is not compiled in; Io where its library fails.
+/// Feature if the codec is not compiled in; Io if its library fails.
 pub(crate) fn choose_levels(settings: &ColumnSettings, page: &PageLevels) -> Result<LevelForm> {
     let compression = settings.compression;
     let usual = LevelForm {
@@ -71,7 +71,7 @@ pub(crate) fn choose_levels(settings: &ColumnSettings, page: &PageLevels) -> Res
     })
 }
 
-/// Bytes of levels after the codec.
+/// Returns the size of levels after the codec, in bytes.
 fn compressed_bytes(compression: Compression, levels: &EncodedLevels) -> Result<usize> {
     let mut compressed = Vec::new();
     let all = [levels.rep.as_slice(), &levels.def].concat();

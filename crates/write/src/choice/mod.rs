@@ -1,9 +1,9 @@
-//! How a column chunk is stored, chosen by a sample of its values.
+//! Chooses how a column chunk is stored, from a sample of its values.
 //!
-//! The sample is encoded in every way that the profile allows, and compressed. What that comes to for all values that were
-//! seen is weighed against the time that each read takes, by a table. A part of the sample comes first: what is far from the
-//! best by that is not looked at further. The sample lies at fixed rows of the row group, so neither threads nor batches
-//! change what is chosen.
+//! The sample is encoded in every form that the profile allows, and compressed. The size extrapolated to all values
+//! seen is weighed against the time of a read, which is taken from a table. A part of the sample comes first: forms
+//! far from the best one are not tried further. The sample is at fixed rows of the row group, so neither threads nor
+//! batches change the choice.
 
 mod earlier;
 mod estimate;
@@ -25,47 +25,50 @@ use herringbone_core::compression::Compression;
 use herringbone_core::encoding::dictionary::Dictionary;
 use herringbone_core::encoding::values::Values;
 
-/// Bytes in PLAIN below which a sample says nothing: what a codec adds to a page is more than what could be saved.
+/// The minimum number of bytes in PLAIN for which a sample is used. Below, a codec adds more to a page than could be
+/// saved.
 const LEAST_BYTES: usize = 512;
 
-/// How many times larger values are in PLAIN than dictionary and indices where no other encoding is tried.
+/// The ratio of PLAIN bytes to bytes of dictionary and indices from which no other encoding is tried.
 const OBVIOUS: usize = 4;
 
-/// How a column chunk is stored.
+/// The form in which a column chunk is stored.
 #[derive(Debug)]
 pub(super) struct Choice {
-    /// How indices are written; `None` where there is no dictionary.
+    /// The form of the indices, or `None` if there is no dictionary.
     pub(super) indices: Option<IndexForm>,
-    /// The order of the entries, where they are sorted.
+    /// The order of the entries, if they are sorted.
     pub(super) order: Option<Vec<u32>>,
-    /// The encoding of values outside of the dictionary.
+    /// The encoding of values outside the dictionary.
     pub(super) encoding: Encoding,
     pub(super) compression: Compression,
-    /// Bytes a value that a dictionary would have taken, before the codec, if there is none though it would have saved some.
+    /// The bytes per value that a dictionary would have taken, before the codec. Set if a dictionary that saves bytes
+    /// was not chosen.
     pub(super) declined: Option<f64>,
-    /// What it was chosen from.
+    /// The estimates from which the form was chosen.
     pub(super) estimates: Vec<EncodingEstimate>,
     pub(super) basis: Basis,
 }
 
-/// Values that wait for a choice, all of which are in a dictionary.
+/// Values buffered for a choice, all of them in a dictionary.
 pub(super) struct Indexed<'a> {
     pub(super) dictionary: &'a Dictionary,
-    /// Indices of all values, page by page.
+    /// The indices of all values, page by page.
     pub(super) pages: Vec<&'a [u32]>,
-    /// What the indices take, packed as tightly as each page allows, and what the values take in PLAIN.
+    /// The size of the indices in bytes, packed as tightly as each page allows.
     pub(super) index_bytes: usize,
+    /// The size of the values in PLAIN, in bytes.
     pub(super) plain_bytes: usize,
-    /// Whether the values are stored as indices whatever they cost.
+    /// True if the values are stored as indices whatever their cost.
     pub(super) is_asked: bool,
-    /// What was chosen in the row group before, if that holds for these values.
+    /// The choice of the previous row group, if it holds for these values.
     pub(super) earlier: Option<EarlierChoice>,
 }
 
-/// Chooses for values that are not in a dictionary: `values` are the first ones, which take `plain_bytes` in PLAIN.
+/// Chooses for values outside a dictionary. `values` are the first ones, which take `plain_bytes` in PLAIN.
 ///
 /// # Errors
-/// Feature where the codec is not compiled in; Io where its library fails.
+/// Feature if the codec is not compiled in; Io if its library fails.
 pub(super) fn choose_encoding(
     settings: &ColumnSettings,
     values: &Values<'_>,
@@ -81,16 +84,16 @@ pub(super) fn choose_encoding(
     Ok(Choice::cheapest(settings, &estimates, default))
 }
 
-/// Whether there is nothing to be chosen for values that are in no dictionary.
+/// Returns true if there is only one form for values outside a dictionary.
 fn values_have_one_form(settings: &ColumnSettings) -> bool {
     let may_drop_codec = settings.may_drop_codec && settings.version == DataPageVersion::V1;
     settings.encodings.len() == 1 && !may_drop_codec
 }
 
-/// Chooses for values that a dictionary did not get, by a page of them.
+/// Chooses for values that a dictionary did not receive, from one page of them.
 ///
 /// # Errors
-/// As [`choose_encoding`].
+/// See [`choose_encoding`].
 pub(super) fn choose_for_doubted(
     settings: &ColumnSettings,
     page: &mut DoubtedPage,
@@ -106,10 +109,10 @@ pub(super) fn choose_for_doubted(
     })
 }
 
-/// Chooses for values that are in a dictionary.
+/// Chooses for values in a dictionary.
 ///
 /// # Errors
-/// As [`choose_encoding`].
+/// See [`choose_encoding`].
 pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result<Choice> {
     let default = settings.usual_encoding();
     let dictionary = indexed.dictionary;
@@ -120,12 +123,12 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
         return Ok(Choice::without_looking(settings, form, default));
     }
     let is_obvious = saves && indexed_bytes * OBVIOUS <= indexed.plain_bytes;
-    // Who asks for a dictionary gets it where indices take fewer bytes.
+    // A requested dictionary is used if indices take fewer bytes.
     let is_settled = indexed.is_asked || settings.dictionary_is_asked && saves;
     let tries_values = !is_settled && !is_obvious;
     let has_codec = settings.compression != Compression::Uncompressed;
     if !saves && values_have_one_form(settings) || saves && !tries_values && !has_codec {
-        // There is one way only.
+        // Only one form is possible.
         let form = saves.then(IndexForm::default);
         return Ok(Choice::without_looking(settings, form, default));
     }
@@ -161,12 +164,12 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
 }
 
 impl Choice {
-    /// Whether there were values enough to choose by.
+    /// Returns true if there were enough values for the choice.
     pub(super) fn is_founded(&self) -> bool {
         self.basis != Basis::Nothing
     }
 
-    /// With the order of the entries, if they are to be sorted and have one.
+    /// Sets the order of the entries, if they are to be sorted and have an order.
     fn with_order(mut self, order: Option<Vec<u32>>) -> Self {
         if let Some(form) = &mut self.indices {
             form.is_sorted &= order.is_some();
@@ -191,14 +194,14 @@ impl Choice {
         }
     }
 
-    /// What costs least; of several the first.
+    /// Chooses the form with the least cost, and the first one if costs are equal.
     fn cheapest(settings: &ColumnSettings, estimates: &[Estimate], default: Encoding) -> Self {
         let least = |fits: &dyn Fn(&Estimate) -> bool| {
             let all = estimates.iter().filter(|estimate| fits(estimate));
             all.min_by_key(|estimate| estimate.cost(settings.prefer))
         };
         let chosen = least(&|_| true);
-        // What follows a dictionary that grew too large.
+        // The encoding of values after a dictionary that grew too large.
         let outside = least(&|estimate| estimate.encoding().is_some());
         Self {
             indices: chosen.and_then(Estimate::indices),

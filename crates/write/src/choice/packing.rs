@@ -1,22 +1,22 @@
-//! How the indices of a dictionary are packed.
+//! The packing of dictionary indices.
 
 use herringbone_kernels::hybrid::Runs;
 
 use crate::explanation::StoredAs;
 
-/// How indices are written.
+/// The form of the indices of a column chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IndexForm {
-    /// Whether the entries of the dictionary are sorted.
+    /// True if the entries of the dictionary are sorted.
     pub(crate) is_sorted: bool,
     pub(crate) packing: Packing,
 }
 
-/// How indices are packed.
+/// The packing of indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Packing {
     pub(crate) runs: Runs,
-    /// Whether indices end at borders of bytes, or never cross one: codecs see equal indices as equal bytes then.
+    /// True if indices end at byte boundaries, or never cross one. Codecs then see equal indices as equal bytes.
     pub(crate) is_aligned: bool,
 }
 
@@ -39,13 +39,13 @@ impl Default for IndexForm {
 }
 
 impl Packing {
-    /// As few bits as there can be.
+    /// The packing with the fewest bits.
     pub(crate) const TIGHT: Self = Self {
         runs: Runs::Shortest,
         is_aligned: false,
     };
 
-    /// Bits of an index of a dictionary with so many entries.
+    /// Returns the number of bits per index for a dictionary with `num_entries` entries.
     pub(crate) fn width(self, num_entries: usize) -> u8 {
         let width = (usize::BITS - num_entries.saturating_sub(1).leading_zeros()) as u8;
         match width {
