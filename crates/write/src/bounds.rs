@@ -1,4 +1,4 @@
-//! The bounds of values: from the values themselves, or from those that indices name.
+//! The bounds of values, computed from the values or from dictionary indices.
 
 use super::options::StatisticsLevel;
 use super::settings::ColumnSettings;
@@ -6,15 +6,15 @@ use herringbone_core::encoding::dictionary::Dictionary;
 use herringbone_core::encoding::values::Values;
 use herringbone_core::statistics::{BoundsBuilder, EncodedBounds};
 
-/// Bounds of some values of a column.
+/// The bounds of some values of a column.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bounds {
-    /// None where nobody asks for bounds.
+    /// The builder, or `None` if bounds are not requested.
     builder: Option<BoundsBuilder>,
 }
 
 impl Bounds {
-    /// Bounds of nothing.
+    /// Creates the bounds of no values.
     pub(crate) fn new(settings: &ColumnSettings) -> Self {
         let wanted = settings.statistics >= StatisticsLevel::Chunk;
         Self {
@@ -22,7 +22,7 @@ impl Bounds {
         }
     }
 
-    /// Bounds of the values that `indices` name: each of them is looked at once.
+    /// Computes the bounds of the values to which `indices` refer. Each value is visited once.
     pub(crate) fn of_indices(
         settings: &ColumnSettings,
         dictionary: &Dictionary,
@@ -44,7 +44,7 @@ impl Bounds {
             |values| update(builder, values),
         );
         if builder.nan_count().is_some_and(|count| count > 0) {
-            // Counted once a distinct value so far.
+            // So far, each distinct value was counted only once.
             dictionary.with_values(indices.iter().copied(), |values| {
                 let mut all = self::builder(settings);
                 update(&mut all, values);
@@ -61,19 +61,19 @@ impl Bounds {
         }
     }
 
-    /// Bytes held.
+    /// Returns the number of reserved bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.builder.as_ref().map_or(0, BoundsBuilder::heap_bytes)
     }
 
-    /// Widens the bounds by others of the same column.
+    /// Widens the bounds by other bounds of the same column.
     pub(crate) fn merge(&mut self, other: &Self) {
         if let (Some(builder), Some(other)) = (&mut self.builder, &other.builder) {
             builder.merge(other);
         }
     }
 
-    /// The bounds as they are stored.
+    /// Returns the bounds in their stored form.
     pub(crate) fn encode(&self, settings: &ColumnSettings) -> EncodedBounds {
         self.builder
             .as_ref()
@@ -83,7 +83,7 @@ impl Bounds {
     }
 }
 
-/// What makes the bounds of a column.
+/// Creates the builder for the bounds of a column.
 fn builder(settings: &ColumnSettings) -> BoundsBuilder {
     let leaf = &settings.leaf;
     BoundsBuilder::new(leaf.order, leaf.physical_type).shortened(settings.truncate_bounds)

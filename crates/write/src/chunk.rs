@@ -1,4 +1,4 @@
-//! A column chunk: what its metadata says about the pages, as they come, and the chunk when they are all there.
+//! A column chunk: its metadata, collected page by page, and the finished chunk.
 
 use std::sync::Arc;
 
@@ -25,28 +25,28 @@ use herringbone_core::encoding::length;
 use herringbone_core::levels::EncodedLevels;
 use herringbone_core::statistics::{ColumnIndexBuilder, EncodedBounds, PageSummary};
 
-/// A column chunk that is ready for the file. Offsets count from the start of the chunk.
+/// A column chunk ready for the file. Offsets count from the start of the chunk.
 #[derive(Debug)]
 pub struct EncodedColumn {
     /// The dictionary page; empty if there is none.
     pub(crate) dictionary_page: Vec<u8>,
     pub(crate) data_pages: ChunkedBuffer,
-    /// Offsets and paths are filled in when the place in the file is known.
+    /// The metadata. Offsets and paths are filled in when the place in the file is known.
     pub(crate) metadata: ColumnMetaData,
     pub(crate) offset_index: Option<OffsetIndex>,
     pub(crate) column_index: Option<ColumnIndex>,
-    /// Header and bits of the bloom filter.
+    /// The header and the bits of the bloom filter.
     pub(crate) bloom_filter: Option<Vec<u8>>,
     pub(crate) num_rows: u64,
-    /// Values that get a key when the column is read as dictionaries: those of the dictionary page, and all values of pages
-    /// without indices.
+    /// The number of values that get a key when the column is read as dictionaries. These are the values of the
+    /// dictionary page, and all values of pages without indices.
     pub(super) keyed_values: u64,
-    /// How it is stored, and why.
+    /// The form of the chunk, and the reasons for it.
     pub(super) choice: ChunkChoice,
 }
 
 impl EncodedColumn {
-    /// Bytes held.
+    /// Returns the number of reserved bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.dictionary_page.capacity()
@@ -55,29 +55,29 @@ impl EncodedColumn {
             + self.metadata_bytes()
     }
 
-    /// Bytes held by what stays when the pages are given out.
+    /// Returns the number of bytes that remain reserved after the pages have been returned.
     pub(super) fn metadata_bytes(&self) -> usize {
         heap_bytes::by_metadata(&self.metadata)
             + heap_bytes::by_indexes(self.column_index.as_ref(), self.offset_index.as_ref())
     }
 }
 
-/// A column chunk that is complete but for its data pages.
+/// A column chunk, complete except for its data pages.
 #[derive(Debug)]
 pub struct EndedColumn {
-    /// Without data pages and offset index, and with sizes that do not count them.
+    /// The chunk without data pages and offset index. Its sizes do not include them.
     column: EncodedColumn,
     num_pages: usize,
     has_offset_index: bool,
-    /// What was chosen for it, which may hold for the next row group.
+    /// The choice made for the chunk, which may hold for the next row group.
     pub(super) choice: Option<EarlierChoice>,
 }
 
 impl EndedColumn {
-    /// The chunk with its data pages.
+    /// Adds the data pages to the chunk.
     ///
     /// # Errors
-    /// Argument where there are not as many as it has.
+    /// Argument if their number does not match that of the chunk.
     pub fn with_pages(self, pages: ChunkPages) -> Result<EncodedColumn> {
         if pages.num_pages() != self.num_pages {
             return Err(Error::argument("a column chunk has other data pages"));
@@ -94,7 +94,7 @@ impl EndedColumn {
     }
 }
 
-/// What is known of a column chunk under construction, while its pages go to a [`PageSink`].
+/// The metadata of a column chunk under construction, while its pages are passed to a [`PageSink`].
 pub(crate) struct ChunkBuilder {
     settings: Arc<ColumnSettings>,
     version: DataPageVersion,
@@ -102,7 +102,7 @@ pub(crate) struct ChunkBuilder {
     num_rows: u64,
     num_levels: u64,
     num_nulls: u64,
-    /// Values of pages without indices.
+    /// The number of values in pages without indices.
     num_plain: u64,
     bounds: Bounds,
     byte_array_bytes: i64,
@@ -112,27 +112,27 @@ pub(crate) struct ChunkBuilder {
     def_histogram: Vec<u64>,
     /// Memory for the next page.
     buffers: PageBuffers,
-    /// What encrypts the pages, if they are to be encrypted.
+    /// The cipher of the pages, if they are to be encrypted.
     cipher: Option<ChunkCipher>,
     num_data_pages: usize,
 }
 
 /// The entries of a dictionary page.
 pub(crate) struct DictionaryEntries<'a> {
-    /// In their PLAIN form.
+    /// The entries in PLAIN.
     pub(crate) plain: &'a [u8],
     pub(crate) num_values: usize,
-    /// Whether they ascend.
+    /// True if the entries ascend.
     pub(crate) is_sorted: bool,
 }
 
-/// A data page that is about to be written.
+/// A data page about to be written.
 pub(crate) struct DataPage<'a> {
     pub(crate) levels: &'a EncodedLevels,
     pub(crate) encoding: Encoding,
-    /// Bounds of its values.
+    /// The bounds of its values.
     pub(crate) bounds: &'a Bounds,
-    /// Bytes of its byte arrays.
+    /// The number of bytes in its byte arrays.
     pub(crate) byte_array_bytes: usize,
 }
 
@@ -158,28 +158,29 @@ impl ChunkBuilder {
         }
     }
 
-    /// Chooses the version of all data pages, none of which is there yet.
+    /// Sets the version of all data pages, before the first one is written.
     pub(crate) fn choose_version(&mut self, version: DataPageVersion) {
         self.version = version;
     }
 
-    /// Chooses how pages are compressed; as long as there is none.
+    /// Sets the compression of pages, unless one has been written already.
     pub(crate) fn choose_compression(&mut self, compression: Compression) {
         if self.num_data_pages == 0 {
             self.compression = compression;
         }
     }
 
-    /// Bytes held.
+    /// Returns the number of reserved bytes.
     pub(crate) fn heap_bytes(&self) -> usize {
         self.buffers.heap_bytes() + self.bounds.heap_bytes() + self.column_index.heap_bytes()
     }
 
-    /// Gives a data page to the sink; `append_values` puts its values section behind bytes that it is given, says where bytes of
-    /// another kind begin in it, and from where on both are there.
+    /// Passes a data page to the sink. `append_values` appends the bytes passed to it and the values section to a
+    /// buffer. It records the offsets at which bytes of another kind begin, and returns the offset at which the
+    /// appended bytes start.
     ///
     /// # Errors
-    /// Limit where the page is larger than its header can say; those of the sink.
+    /// Limit if the page is larger than its header can record; errors of the sink.
     pub(crate) fn data_page(
         &mut self,
         page: &DataPage<'_>,
@@ -249,12 +250,12 @@ impl ChunkBuilder {
         Ok(())
     }
 
-    /// Values of the chunk so far, nulls included.
+    /// Returns the number of values in the chunk so far, including nulls.
     pub(crate) fn num_levels(&self) -> usize {
         usize::try_from(self.num_levels).unwrap_or(usize::MAX)
     }
 
-    /// Whether levels and values are not compressed or encrypted together.
+    /// Returns true if levels and values are not compressed or encrypted together.
     fn levels_are_apart(&self) -> bool {
         let together = match self.version {
             DataPageVersion::V1 => self.compression != Compression::Uncompressed,
@@ -280,7 +281,7 @@ impl ChunkBuilder {
         }
     }
 
-    /// The dictionary page with this body, and how many bytes it has before compression.
+    /// Returns the dictionary page with these entries, and its size before compression in bytes.
     fn dictionary_page(&self, entries: DictionaryEntries<'_>) -> Result<(Vec<u8>, usize)> {
         let DictionaryEntries {
             plain,
@@ -313,11 +314,12 @@ impl ChunkBuilder {
         Ok((page, uncompressed))
     }
 
-    /// The whole chunk but its data pages. `stored_as` and `estimates` say what was chosen from what, `choice` the same to the
-    /// next row group, `distinct` the number of distinct values, if it is known; `statistics` are those that others made.
+    /// Finishes the chunk except for its data pages. `stored_as` and `estimates` report its form and the alternatives.
+    /// `choice` passes them to the next row group. `distinct` is the number of distinct values, if known. `statistics`
+    /// are the further statistics supplied by the caller's factories.
     ///
     /// # Errors
-    /// Limit where the dictionary page is larger than its header can say; those of codecs and of encryption.
+    /// Limit if the dictionary page is larger than its header can record; errors of codecs and of encryption.
     pub(crate) fn finish(
         mut self,
         (stored_as, estimates, choice): (StoredAs, Vec<EncodingEstimate>, Option<EarlierChoice>),
@@ -397,7 +399,7 @@ impl ChunkBuilder {
         })
     }
 
-    /// Header and bits of a bloom filter.
+    /// Returns the header and the bits of a bloom filter.
     fn bloom_filter(&self, filter: &BloomFilter) -> Result<Vec<u8>> {
         let mut bytes = filter.encode_header();
         let Some(cipher) = &self.cipher else {
@@ -419,7 +421,7 @@ impl ChunkBuilder {
         self.compression.codec()
     }
 
-    /// Every encoding in the chunk, those of levels included, each once.
+    /// Returns each encoding in the chunk once, including those of levels.
     fn all_encodings(&self) -> Vec<Encoding> {
         let mut all: Vec<Encoding> = Vec::new();
         let leaf = &self.settings.leaf;
@@ -448,7 +450,7 @@ impl ChunkBuilder {
     }
 }
 
-/// Levels version 1, with their lengths.
+/// Writes levels of version 1, with their lengths.
 fn levels_v1(page: &DataPage<'_>, out: &mut Vec<u8>, cuts: &mut Vec<usize>) -> Result<PageHeader> {
     let levels = page.levels;
     for section in [&levels.rep, &levels.def] {
@@ -464,7 +466,7 @@ fn levels_v1(page: &DataPage<'_>, out: &mut Vec<u8>, cuts: &mut Vec<usize>) -> R
     Ok(PageHeader::new(PageType::DataPage, 0, 0).data_page_header(of_page))
 }
 
-/// Levels version 2, whose lengths are in the header.
+/// Writes levels of version 2, whose lengths are in the header.
 fn levels_v2(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
     let levels = page.levels;
     out.extend_from_slice(&levels.rep);
@@ -481,7 +483,7 @@ fn levels_v2(page: &DataPage<'_>, out: &mut Vec<u8>) -> Result<PageHeader> {
     Ok(PageHeader::new(PageType::DataPageV2, 0, 0).data_page_header_v2(of_page))
 }
 
-/// A size or number as the format stores it.
+/// Converts a size or number to the type of the format.
 fn count(value: u64) -> Result<i64> {
     i64::try_from(value)
         .map_err(|_| Error::beyond_format("bytes or values", value, i64::MAX as u64))

@@ -1,4 +1,4 @@
-//! The data pages of a column chunk, as they will be in the file.
+//! The data pages of a column chunk, as stored in the file.
 
 use herringbone_format::{OffsetIndex, PageLocation, Result};
 
@@ -7,15 +7,15 @@ use super::page::{FinishedPage, PageBuffers, PageSink, UnfinishedPage};
 use herringbone_core::encoding::length;
 use herringbone_core::statistics::OffsetIndexBuilder;
 
-/// The first data pages of a column chunk.
+/// The data pages of a column chunk so far.
 #[derive(Debug, Default)]
 pub struct ChunkPages {
     pages: ChunkedBuffer,
     num_pages: usize,
     offset_index: OffsetIndexBuilder,
-    /// Bytes of headers, and of bodies before compression.
+    /// The bytes of headers, and of bodies before compression.
     pub(super) uncompressed: u64,
-    /// Bytes that compression had to have room for, at most.
+    /// The maximum number of bytes that compression had to reserve.
     scratch_bytes: usize,
 }
 
@@ -26,22 +26,22 @@ impl ChunkPages {
         self.num_pages
     }
 
-    /// Bytes that they take in the file.
+    /// Returns the number of bytes that the pages take in the file.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.pages.len()
     }
 
-    /// Bytes held, which follow from the pages alone.
+    /// Returns the number of reserved bytes, which depends on the pages alone.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.pages.heap_bytes() + self.offset_index.heap_bytes() + self.scratch_bytes
     }
 
-    /// Appends the next page. What comes back is memory for one that is to come.
+    /// Appends the next page. Returns memory for a later page.
     ///
     /// # Errors
-    /// Limit where it is larger than its place in the offset index can say.
+    /// Limit if the page is larger than the offset index can record.
     pub fn push(&mut self, page: FinishedPage) -> Result<PageBuffers> {
         let mut buffers = page.buffers;
         let start = self.pages.len();
@@ -59,13 +59,13 @@ impl ChunkPages {
         Ok(buffers.into_next())
     }
 
-    /// The pages, and where they are in a chunk in which they begin there.
+    /// Returns the pages, and their offsets in a chunk in which they begin at `data_offset`.
     pub(super) fn finish(self, data_offset: i64) -> (ChunkedBuffer, OffsetIndex) {
         (self.pages, self.offset_index.finish(data_offset))
     }
 }
 
-/// Finishes pages at once.
+/// Finishes each page at once.
 impl PageSink for ChunkPages {
     fn page(&mut self, page: UnfinishedPage) -> Result<PageBuffers> {
         self.push(page.finish()?)

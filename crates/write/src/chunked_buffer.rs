@@ -1,36 +1,38 @@
-//! Bytes that grow without being moved: a list of parts.
+//! A buffer that grows without moving its bytes, as a list of parts.
 
 use std::mem;
 
 use bytes::Bytes;
 
-/// Bytes of a part that others are copied to, at most.
+/// The maximum capacity, in bytes, of a part to which smaller buffers are copied. A single larger buffer may exceed
+/// it.
 const PART_BYTES: usize = 1 << 20;
 
-/// Bytes from which on a buffer becomes a part of its own instead of being copied.
+/// The size, in bytes, from which a buffer becomes a part instead of being copied.
 const LARGE: usize = 1 << 18;
 
-/// Bytes in the order in which they came.
+/// Bytes in the order in which they were appended.
 #[derive(Debug, Default)]
 pub(crate) struct ChunkedBuffer {
     parts: Vec<Bytes>,
-    /// The part behind them, which bytes are copied to.
+    /// The last part, to which bytes are copied.
     open: Vec<u8>,
-    /// Bytes that the next one has room for, at least: short chunks get by with short parts, and so does what stands between
-    /// buffers that are taken.
+    /// The minimum capacity of the next open part, in bytes. Short chunks need only short parts, and so do the bytes
+    /// between taken buffers.
     room: usize,
     len: usize,
-    /// Bytes held by all parts; of those that were taken, their length.
+    /// The bytes reserved by all parts. Taken buffers count with their length.
     held: usize,
 }
 
 impl ChunkedBuffer {
-    /// All bytes.
+    /// Returns the number of bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// Bytes held, which follow from what was appended, not from how much room that had.
+    /// Returns the number of reserved bytes. It depends on the appended bytes, not on the capacity of the buffers that
+    /// contained them.
     pub(crate) fn heap_bytes(&self) -> usize {
         size_of::<Bytes>() * self.parts.capacity() + self.held
     }
@@ -46,7 +48,7 @@ impl ChunkedBuffer {
         self.len += bytes.len();
     }
 
-    /// Appends a copy of the bytes from `start` on, or takes the buffer away where they are many.
+    /// Appends a copy of the bytes from `start` on, or takes a large buffer without a copy.
     pub(crate) fn push_or_take(&mut self, bytes: &mut Vec<u8>, start: usize) {
         let appended = bytes.get(start..).unwrap_or_default();
         if appended.len() < LARGE {
@@ -54,7 +56,7 @@ impl ChunkedBuffer {
             return;
         }
         let mut part = mem::take(bytes);
-        // What compression had room for, above all.
+        // Compression in particular reserves much more than it needs.
         part.shrink_to_fit();
         let part = Bytes::from(part).slice(start..);
         self.len += part.len();
@@ -63,7 +65,7 @@ impl ChunkedBuffer {
         self.parts.push(part);
     }
 
-    /// Ends the open part, if there is one; the next one has so much room, if that is not too much.
+    /// Closes the open part, if there is one. The next part has a capacity of `room`, but at most [`PART_BYTES`].
     fn close(&mut self, room: usize) {
         if !self.open.is_empty() {
             self.room = room.min(PART_BYTES);
@@ -71,7 +73,7 @@ impl ChunkedBuffer {
         }
     }
 
-    /// The parts.
+    /// Returns the parts.
     pub(crate) fn finish(mut self) -> Vec<Bytes> {
         self.close(0);
         self.parts
@@ -99,7 +101,7 @@ mod tests {
         assert_eq!(parts.finish().concat(), expected);
     }
 
-    /// Pages that are taken have their headers in between.
+    /// Taken pages have their headers in between.
     #[test]
     fn what_stands_between_large_buffers_holds_little() {
         let mut parts = ChunkedBuffer::default();
@@ -111,7 +113,7 @@ mod tests {
         assert!((len..len + 100 * 200).contains(&held), "{held} for {len}");
     }
 
-    /// The last part may be twice as large as all bytes before.
+    /// The last part may be twice as large as all bytes before it.
     #[test]
     fn copied_bytes_hold_three_times_as_much_at_most() {
         let mut parts = ChunkedBuffer::default();

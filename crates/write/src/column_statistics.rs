@@ -1,9 +1,9 @@
-//! Statistics of a column chunk that somebody else makes.
+//! Statistics of a column chunk that the caller supplies.
 //!
 //! ```text
-//! WriteOptions::column_statistics ── column ──► ColumnStatistics, one a column chunk
-//! values, a block at a time; the entries of its dictionary, once ──► update
-//! end of the chunk ──► ChunkStatistics: geospatial statistics, whether bounds stay
+//! WriteOptions::column_statistics ── column ──► ColumnStatistics, one per column chunk
+//! values, block by block; the entries of its dictionary, once ──► update
+//! end of the chunk ──► ChunkStatistics: geospatial statistics, whether bounds are dropped
 //! ```
 
 use std::fmt::Debug;
@@ -13,68 +13,68 @@ use herringbone_schema::WriteLeaf;
 
 use herringbone_core::encoding::values::Values;
 
-/// Makes the statistics of columns.
+/// A factory of column statistics.
 pub trait ColumnStatisticsFactory: Debug + Send + Sync {
-    /// What makes the statistics of one chunk of a column; `None` where it has nothing to say of the
-    /// column. Called once a column chunk, on any thread.
+    /// Creates the statistics of one chunk of a column, or returns `None` if the column is not supported. Called once
+    /// per column chunk, on any thread.
     ///
     /// # Errors
-    /// Any, where the column cannot be written like this.
+    /// Any error, if the column cannot be written in this form.
     fn column(&self, column: &StatisticsColumn<'_>) -> Result<Option<Box<dyn ColumnStatistics>>>;
 }
 
-/// A column that statistics may be made of.
+/// A column for which statistics may be collected.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct StatisticsColumn<'a> {
-    /// Its path, and how its values are stored.
+    /// The path of the column, and the form of its values.
     pub leaf: &'a WriteLeaf,
-    /// What the footer says of it, its annotation among it.
+    /// The schema element in the footer, including its annotation.
     pub element: &'a SchemaElement,
 }
 
-/// Makes the statistics of one column chunk.
+/// A collector of the statistics of one column chunk.
 pub trait ColumnStatistics: Send {
-    /// Takes values of the chunk. Each value that occurs, null aside, is taken at least once; one that
-    /// occurs in several slots may be taken once or as often, as what is in a dictionary is looked at
-    /// once. So statistics say what occurs, not how often.
+    /// Processes values of the chunk. Each value that occurs is passed at least once, except for nulls. A value in
+    /// several slots may be passed once or repeatedly, because values in a dictionary are passed only once. So
+    /// statistics can record which values occur, but not their frequency.
     fn update(&mut self, values: ColumnValues<'_>);
 
-    /// Bytes held.
+    /// Returns the number of reserved bytes.
     fn heap_bytes(&self) -> usize {
         0
     }
 
-    /// The statistics of the chunk.
+    /// Returns the statistics of the chunk.
     fn finish(self: Box<Self>) -> ChunkStatistics;
 }
 
-/// Statistics of a column chunk, besides those that are always made.
+/// Statistics of a column chunk, in addition to those always collected.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[non_exhaustive]
 pub struct ChunkStatistics {
-    /// Where geometries are, and their types.
+    /// The bounds of geometries, and their types.
     pub geospatial: Option<GeospatialStatistics>,
-    /// Whether bounds of the chunk and of its pages are held back; counts of nulls stay, the column
-    /// index goes, as it has no form without bounds.
+    /// True if bounds of the chunk and of its pages are omitted. Counts of nulls are kept. The column index is
+    /// omitted, as it cannot be written without bounds.
     pub without_bounds: bool,
 }
 
 impl ChunkStatistics {
-    /// Statistics that say nothing.
+    /// Creates empty statistics.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Says where geometries are, and their types.
+    /// Sets the bounds of geometries, and their types.
     #[must_use]
     pub fn geospatial(mut self, statistics: GeospatialStatistics) -> Self {
         self.geospatial = Some(statistics);
         self
     }
 
-    /// Holds bounds back, or not.
+    /// Omits bounds if `without` is true.
     #[must_use]
     pub fn without_bounds(mut self, without: bool) -> Self {
         self.without_bounds = without;
@@ -82,7 +82,7 @@ impl ChunkStatistics {
     }
 }
 
-/// Values of one physical type as they are stored, nulls left out.
+/// Values of one physical type in their stored form, without nulls.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum ColumnValues<'a> {
@@ -92,7 +92,7 @@ pub enum ColumnValues<'a> {
         bits: &'a [u8],
         /// The bit of the first value.
         first: usize,
-        /// How many values there are.
+        /// The number of values.
         len: usize,
     },
     /// INT32.
@@ -103,11 +103,11 @@ pub enum ColumnValues<'a> {
     Float(&'a [f32]),
     /// DOUBLE.
     Double(&'a [f64]),
-    /// FIXED_LEN_BYTE_ARRAY or INT96: values of `width` bytes, one behind the other.
+    /// FIXED_LEN_BYTE_ARRAY or INT96: adjacent values of `width` bytes.
     Fixed {
         /// The values.
         bytes: &'a [u8],
-        /// Bytes of a value.
+        /// The number of bytes per value.
         width: usize,
     },
     /// BYTE_ARRAY.

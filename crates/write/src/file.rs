@@ -1,4 +1,4 @@
-//! A file around its column chunks: magic, row groups, bloom filters, page indexes, footer.
+//! Assembles a file from its column chunks: magic, row groups, bloom filters, page indexes, footer.
 //!
 //! ```text
 //! PAR1  (column chunks  bloom filters)*  column indexes  offset indexes  FileMetaData  length  PAR1
@@ -21,38 +21,38 @@ use herringbone_format::{
 use super::chunk::EncodedColumn;
 use super::plan::WritePlan;
 
-/// Version of the format that files say they are: readers do not look at it.
+/// The version of the format that files declare. Readers ignore it.
 const FORMAT_VERSION: i32 = 1;
 
-/// Puts column chunks together to a file. What it returns is to be written in that order, one behind
-/// the other.
+/// Assembles column chunks into a file. The returned bytes must be written in order, one after the other.
 #[derive(Debug)]
 pub struct FileEncoder {
     plan: Arc<WritePlan>,
-    /// Bytes given out so far.
+    /// The number of bytes returned so far.
     position: u64,
     row_groups: Vec<RowGroup>,
-    /// Of the row group under construction: where it starts, and its columns.
+    /// The offset of the row group under construction.
     start: u64,
+    /// The columns of the row group under construction.
     columns: Vec<OpenColumn>,
-    /// Of all column chunks, in the order of the file.
+    /// The page indexes of all column chunks, in the order of the file.
     indexes: Vec<(Option<ColumnIndex>, Option<OffsetIndex>)>,
     num_rows: u64,
-    /// Bytes held by `row_groups` and `indexes`.
+    /// The bytes reserved by `row_groups` and `indexes`.
     metadata_bytes: usize,
-    /// Added to the key-value metadata, instead of what is there under the same keys.
+    /// Pairs added to the key-value metadata, replacing existing pairs with these keys.
     key_values: Vec<KeyValue>,
-    /// Number of values that readers may put into one dictionary array, per column.
+    /// The number of values that readers may put into one dictionary array, per column.
     dictionary_values: Vec<DictionaryValues>,
 }
 
-/// How many values readers may put into one dictionary array.
+/// The number of values that readers may put into one dictionary array.
 ///
-/// Arrow C++ starts a new dictionary at each dictionary page. It goes on with the last one through the pages without indices
-/// of any number of row groups.
+/// Arrow C++ starts a new dictionary at each dictionary page. It continues the last dictionary through pages without
+/// indices, across any number of row groups.
 #[derive(Debug, Clone, Copy, Default)]
 struct DictionaryValues {
-    /// Values since the last dictionary page, its own included.
+    /// The number of values since the last dictionary page, including those of the page itself.
     last: u64,
     most: u64,
 }
@@ -67,7 +67,7 @@ impl DictionaryValues {
     }
 }
 
-/// A column chunk that was given out, of a row group that has not ended.
+/// A returned column chunk of the row group under construction.
 #[derive(Debug)]
 struct OpenColumn {
     chunk: ColumnChunk,
@@ -77,7 +77,7 @@ struct OpenColumn {
 }
 
 impl FileEncoder {
-    /// A file of this plan, nothing of which has been given out.
+    /// Creates an empty file with this plan.
     #[must_use]
     pub fn new(plan: Arc<WritePlan>) -> Self {
         Self {
@@ -94,36 +94,36 @@ impl FileEncoder {
         }
     }
 
-    /// Adds to the key-value metadata of the file. What is there under the same keys goes.
+    /// Adds pairs to the key-value metadata of the file. They replace existing pairs with the same keys.
     pub fn add_key_values(&mut self, key_values: Vec<KeyValue>) {
         self.key_values.extend(key_values);
     }
 
-    /// Bytes held: what the footer will say, and page indexes.
+    /// Returns the number of reserved bytes: the content of the footer, and page indexes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.metadata_bytes
     }
 
-    /// Rows of the row groups so far.
+    /// Returns the number of rows in the finished row groups.
     #[must_use]
     pub fn num_rows(&self) -> u64 {
         self.num_rows
     }
 
-    /// Row groups so far.
+    /// Returns the number of finished row groups.
     #[must_use]
     pub fn num_row_groups(&self) -> usize {
         self.row_groups.len()
     }
 
-    /// Bytes given out so far.
+    /// Returns the number of bytes returned so far.
     #[must_use]
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// What comes first in the file.
+    /// Returns the first bytes of the file.
     #[must_use]
     pub fn start(&mut self) -> Vec<u8> {
         self.position += MAGIC.len() as u64;
@@ -141,7 +141,7 @@ impl FileEncoder {
     /// Adds the next column chunk of the row group under construction.
     ///
     /// # Errors
-    /// Argument where the row group has all its columns, or others of them have another number of rows.
+    /// Argument if the row group already has all its columns, or if its other columns have a different number of rows.
     pub fn column(&mut self, mut column: EncodedColumn) -> Result<Vec<Bytes>> {
         if self.columns.is_empty() {
             self.start = self.position;
@@ -170,10 +170,11 @@ impl FileEncoder {
         Ok(out)
     }
 
-    /// Ends the row group, which has so many rows. If they are not sorted, it is not said to have the sorting columns.
+    /// Ends the row group, which has `num_rows` rows. Unless `is_sorted` is true, it does not declare the sorting
+    /// columns.
     ///
     /// # Errors
-    /// Argument where it has not as many column chunks as the file has columns, or these have another number of rows.
+    /// Argument if the row group lacks column chunks, or if these have a different number of rows.
     pub fn end_row_group(&mut self, num_rows: u64, is_sorted: bool) -> Result<Vec<Bytes>> {
         let columns = mem::take(&mut self.columns);
         if columns.len() != self.plan.num_columns()
@@ -210,13 +211,13 @@ impl FileEncoder {
                 .sorting_columns(sorting_columns.filter(|_| is_sorted))
                 .file_offset(start as i64)
                 .total_compressed_size(compressed)
-                // The format counts 32 768 of them; more have none.
+                // The format has 32 768 ordinals. Further row groups do not have one.
                 .ordinal(i16::try_from(self.row_groups.len()).ok()),
         );
         Ok(out)
     }
 
-    /// Tells how a chunk of the row group under construction is stored, if somebody asks.
+    /// Reports how a chunk of the row group under construction is stored, if an explanation is requested.
     fn explain(&self, column: &EncodedColumn) {
         if let Some(explanation) = &self.plan.options.explanation {
             let path = column.metadata.path_in_schema.clone();
@@ -224,7 +225,7 @@ impl FileEncoder {
         }
     }
 
-    /// Gives out the pages of a chunk.
+    /// Returns the pages of a chunk in `out`.
     fn chunk(&mut self, column: EncodedColumn, out: &mut Vec<Bytes>) -> ColumnChunk {
         let start = self.position as i64;
         let mut metadata = column.metadata;
@@ -251,11 +252,10 @@ impl FileEncoder {
         }
     }
 
-    /// Ends the file: page indexes and footer. The second part is the metadata alone, nothing of which is
-    /// encrypted.
+    /// Finishes the file with page indexes and footer. The second part of the result is the unencrypted metadata.
     ///
     /// # Errors
-    /// Limit where the footer is larger than the format allows; those of encryption.
+    /// Limit if the footer is larger than the format allows; errors of encryption.
     pub fn finish(mut self) -> Result<(Vec<u8>, FileMetadataParts)> {
         self.drop_indexes_of_single_pages();
         let mut writer = CompactWriter::new();
@@ -317,8 +317,8 @@ impl FileEncoder {
         Ok((bytes, parts))
     }
 
-    /// Where no chunk has more than one page, page indexes would but repeat the metadata of the chunks. Files have all of
-    /// them or none: there are readers that use none where one is missing.
+    /// Drops all page indexes if no chunk has more than one page. They would only repeat the metadata of the chunks. A
+    /// file has either all of them or none, because some readers use none if one is missing.
     fn drop_indexes_of_single_pages(&mut self) {
         let num_pages = |index: &OffsetIndex| index.page_locations.len();
         let mut offset_indexes = self.indexes.iter().filter_map(|(_, index)| index.as_ref());
@@ -327,7 +327,7 @@ impl FileEncoder {
         }
     }
 
-    /// Row group and column of all chunks, in the order of the file.
+    /// Returns the row group and the column of each chunk, in the order of the file.
     fn ordinals(&self) -> Vec<(usize, usize)> {
         let groups = self.row_groups.iter().enumerate();
         let columns = |(ordinal, group): (usize, &RowGroup)| {
@@ -358,7 +358,7 @@ impl FileEncoder {
     }
 }
 
-/// What stands in front of the tail of a file that is encrypted.
+/// Returns the bytes before the tail of an encrypted file.
 fn encrypted_footer(encryption: &dyn FileEncryption, parts: &FileMetadataParts) -> Result<Vec<u8>> {
     let mut sealed = parts.clone();
     for (row_group, group) in sealed.row_groups.iter_mut().enumerate() {
@@ -373,7 +373,7 @@ fn encrypted_footer(encryption: &dyn FileEncryption, parts: &FileMetadataParts) 
     encryption.seal_footer(writer.finish())
 }
 
-/// Writes an index, encrypted if there is a cipher for it; its place in the file.
+/// Writes an index, encrypted if there is a cipher for it. Returns its offset and length in the file.
 fn encode(
     writer: &mut CompactWriter,
     base: u64,

@@ -4,9 +4,9 @@
 //! RecordBatch → leaf arrays → levels + values → page → column chunk → row group → footer → bytes
 //! ```
 //!
-//! A [`WritePlan`] has the settings of each column. A [`ColumnWriter`] takes the rows of one column of one row group, and
-//! makes an [`EncodedColumn`]. Columns are independent of each other, so they can be written on any threads. A
-//! [`FileEncoder`] puts the column chunks together. This crate does no I/O.
+//! A [`WritePlan`] contains the settings of each column. A [`ColumnWriter`] encodes the rows of one column of one row
+//! group into an [`EncodedColumn`]. Columns are independent of each other, so any threads can write them. A
+//! [`FileEncoder`] assembles the column chunks. This crate does no I/O.
 //!
 //! This crate is for the crates of this workspace. Its API changes with any release, except for the items that
 //! `herringbone` exports.

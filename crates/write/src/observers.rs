@@ -1,4 +1,4 @@
-//! Who looks at the values of a column chunk: its bloom filter, and statistics that others make.
+//! Observers of the values of a column chunk: its bloom filter, and statistics supplied by the caller.
 
 use herringbone_format::Result;
 
@@ -8,7 +8,7 @@ use super::settings::ColumnSettings;
 use herringbone_core::bloom_filter::{BloomFilterBuilder, hash};
 use herringbone_core::encoding::values::Values;
 
-/// Who looks at all values, each at least once.
+/// Observers that receive every value at least once.
 pub(super) struct Observers {
     pub(super) bloom_filter: Option<BloomFilterBuilder>,
     pub(super) statistics: Option<Box<dyn ColumnStatistics>>,
@@ -24,12 +24,12 @@ impl Observers {
         }
     }
 
-    /// Whether nobody looks.
+    /// Returns true if there are no observers.
     pub(super) fn is_empty(&self) -> bool {
         self.bloom_filter.is_none() && self.statistics.is_none()
     }
 
-    /// Bytes held.
+    /// Returns the number of reserved bytes.
     pub(super) fn heap_bytes(&self) -> usize {
         let bloom_filter = self.bloom_filter.as_ref();
         let statistics = self.statistics.as_ref();
@@ -38,7 +38,7 @@ impl Observers {
     }
 }
 
-/// The bloom filter of a column, if it is to have one.
+/// Creates the bloom filter of a column, if one is requested.
 pub(super) fn bloom_filter(settings: &ColumnSettings) -> Result<Option<BloomFilterBuilder>> {
     let builder = |options: BloomFilterOptions| {
         BloomFilterBuilder::new(

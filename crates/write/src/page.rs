@@ -1,8 +1,8 @@
-//! Data pages between their values and the file: encoded, but neither compressed nor encrypted yet.
+//! Data pages on their way to the file: encoded, but not yet compressed or encrypted.
 //!
-//! The values of a page can be encoded while the pages before are compressed, so a column gives its pages to a
-//! [`PageSink`]. It finishes them at once, or hands them to other threads; [`ChunkPages`](super::ChunkPages) has them in
-//! their order again.
+//! The values of a page can be encoded while earlier pages are compressed. So a column passes its pages to a
+//! [`PageSink`]. The sink finishes them at once, or hands them to other threads. [`ChunkPages`](super::ChunkPages)
+//! restores their order.
 
 use std::mem;
 use std::sync::Arc;
@@ -15,69 +15,70 @@ use super::settings::ColumnSettings;
 use herringbone_core::compression::{Compression, compress_cut};
 use herringbone_core::encoding::{BEHIND_PAGE, LARGE_PAGE, length};
 
-/// Where the data pages of a column chunk go.
+/// A consumer of the data pages of a column chunk.
 pub trait PageSink {
-    /// Takes the next page; what comes back is memory for the one behind it, of
-    /// [`ChunkPages::push`](super::ChunkPages::push) or of the page itself.
+    /// Takes the next page. Returns memory for the page after it, from [`ChunkPages::push`](super::ChunkPages::push)
+    /// or from the page itself.
     ///
     /// # Errors
-    /// Of [`UnfinishedPage::finish`].
+    /// See [`UnfinishedPage::finish`].
     fn page(&mut self, page: UnfinishedPage) -> Result<PageBuffers>;
 }
 
-/// A data page whose levels and values are encoded.
+/// A data page with encoded levels and values.
 #[derive(Debug)]
 pub struct UnfinishedPage {
     pub(super) settings: Arc<ColumnSettings>,
     pub(super) compression: Compression,
-    /// What encrypts it, if it is to be encrypted.
+    /// The cipher, if the page is to be encrypted.
     pub(super) cipher: Option<ChunkCipher>,
     pub(super) place: PagePlace,
-    /// Without what only the finished page knows.
+    /// The header, without the fields known only after the page is finished.
     pub(super) header: PageHeader,
     pub(super) buffers: PageBuffers,
 }
 
-/// Where a page lies in its chunk.
+/// The place of a page in its chunk.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct PagePlace {
-    /// Data pages in front of it.
+    /// The number of data pages before it.
     pub(super) ordinal: usize,
-    /// Rows in front of it.
+    /// The number of rows before it.
     pub(super) first_row: u64,
-    /// Bytes of its byte arrays, in columns of them.
+    /// The number of bytes in its byte arrays, for columns of byte arrays.
     pub(super) byte_array_bytes: Option<i64>,
 }
 
-/// The bytes of a page, in memory that goes from page to page.
+/// The bytes of a page, in memory reused from page to page.
 #[derive(Debug, Default)]
 pub struct PageBuffers {
     /// Levels that are neither compressed nor encrypted.
     pub(super) front: Vec<u8>,
-    /// Levels that are not in front, and values, from the byte at `start` on.
+    /// The levels not in `front`, then the values. They begin at byte `start`.
     pub(super) body: Vec<u8>,
     pub(super) start: usize,
-    /// Bytes of levels in the body.
+    /// The number of bytes of levels in the body.
     pub(super) levels_end: usize,
-    /// Where bytes of another kind begin in the body: levels of version 1, values, parts of these.
+    /// The offsets in the body at which bytes of another kind begin: levels of version 1, values, or sections of
+    /// values.
     pub(super) cuts: Vec<usize>,
-    /// The body as it is compressed; empty where it is not.
+    /// The compressed body; empty if the body is not compressed.
     compressed: Vec<u8>,
-    /// What the body had room for when it was full. The next one has the same, whatever became of this one: what a column
-    /// holds must not depend on who finishes its pages.
+    /// The capacity of the body when it was full. The next body has the same capacity, whatever happened to this one.
+    /// The memory counted for a column must not depend on the thread that finishes its pages.
     room: usize,
 }
 
-/// A data page as it is in the file.
+/// A data page as stored in the file.
 #[derive(Debug)]
 pub struct FinishedPage {
     pub(super) place: PagePlace,
-    /// The header, and what encryption puts between it and the body.
+    /// The header, and the bytes that encryption adds between it and the body.
     pub(super) head: Vec<u8>,
     pub(super) buffers: PageBuffers,
-    /// Bytes of the header, and of the body before compression.
+    /// The bytes of the header, and of the body before compression.
     pub(super) uncompressed: u64,
-    /// Bytes that compression had to have room for.
+    /// The bytes that compression had to reserve.
     pub(super) scratch_bytes: usize,
 }
 
@@ -92,7 +93,8 @@ impl PageBuffers {
         self.body.reserve_exact(self.room);
     }
 
-    /// Ends it. Where it `is_encrypted` as it is, what encryption puts behind it has room.
+    /// Ends the page. If `is_encrypted` is true, the body is encrypted in place, and space is reserved for the bytes
+    /// that encryption appends.
     pub(super) fn end(&mut self, is_encrypted: bool) {
         if is_encrypted {
             self.body.reserve(BEHIND_PAGE);
@@ -103,17 +105,17 @@ impl PageBuffers {
         };
     }
 
-    /// Bytes that a column holds for the page under construction.
+    /// Returns the number of bytes that a column reserves for the page under construction.
     pub(super) fn heap_bytes(&self) -> usize {
         self.front.capacity() + self.room
     }
 
-    /// Levels and values before compression.
+    /// Returns the number of bytes of levels and values before compression.
     fn uncompressed(&self) -> usize {
         self.front.len() + self.body.len() - self.start
     }
 
-    /// What is stored of the body, as it is or compressed: the bytes from there on.
+    /// Returns the stored form of the body, compressed or not, and the offset at which it starts.
     pub(super) fn stored(&mut self) -> (&mut Vec<u8>, usize) {
         match self.compressed.is_empty() {
             true => (&mut self.body, self.start),
@@ -121,16 +123,16 @@ impl PageBuffers {
         }
     }
 
-    /// Memory for the next page, where what is stored of this one was copied or taken away.
+    /// Returns memory for the next page, after the stored bytes of this one were copied or taken.
     pub(super) fn into_next(mut self) -> Self {
         if self.body.capacity() != self.room {
-            // It is gone, or grew when it was encrypted, or is too large to be kept.
+            // The body is gone, or grew during encryption, or is too large to be retained.
             self.body = Vec::new();
         }
         self
     }
 
-    /// Memory for the next page, where what is stored of this one is still needed.
+    /// Returns memory for the next page, while the stored bytes of this one are still needed.
     fn next(&mut self) -> Self {
         let mut next = Self {
             front: Vec::with_capacity(self.front.capacity()),
@@ -146,34 +148,34 @@ impl PageBuffers {
 }
 
 impl UnfinishedPage {
-    /// Data pages of the chunk in front of it.
+    /// Returns the number of data pages before this one in the chunk.
     #[must_use]
     pub fn ordinal(&self) -> usize {
         self.place.ordinal
     }
 
-    /// Whether it takes more than a checksum to finish it.
+    /// Returns true if finishing the page needs more than a checksum.
     #[must_use]
     pub fn is_work(&self) -> bool {
         self.compression != Compression::Uncompressed || self.cipher.is_some()
     }
 
-    /// Bytes of it.
+    /// Returns the size of the page before compression, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.buffers.uncompressed()
     }
 
-    /// Memory for the next page, while this one is elsewhere.
+    /// Returns memory for the next page, while this one is passed on.
     #[must_use]
     pub fn next_buffers(&mut self) -> PageBuffers {
         self.buffers.next()
     }
 
-    /// Compresses and encrypts it, and writes its header.
+    /// Compresses and encrypts the page, and writes its header.
     ///
     /// # Errors
-    /// Limit where the page is larger than its header can say; Feature where the codec is not compiled in; those of
+    /// Limit if the page is larger than its header can record; Feature if the codec is not compiled in; errors of
     /// codecs and of encryption. All name the column.
     pub fn finish(self) -> Result<FinishedPage> {
         let settings = self.settings.clone();
@@ -201,8 +203,8 @@ impl UnfinishedPage {
         })
     }
 
-    /// Encrypts what is stored of the body, where it is to be encrypted. What stands in front of the body then, and how many
-    /// bytes of that are the header.
+    /// Encrypts the stored body, if it is to be encrypted. Returns the bytes before the body, and the number of header
+    /// bytes among them.
     fn head(&mut self) -> Result<(Vec<u8>, usize)> {
         let crc = self.settings.crc;
         let Some(cipher) = &self.cipher else {
@@ -238,7 +240,7 @@ impl UnfinishedPage {
         Ok((head, header_bytes))
     }
 
-    /// Levels and values together.
+    /// Compresses levels and values together.
     fn compress_v1(&mut self) -> Result<()> {
         let PageBuffers {
             body,
@@ -251,7 +253,7 @@ impl UnfinishedPage {
         compress_cut(self.compression, body, cuts, compressed)
     }
 
-    /// Values alone, and only if that makes them smaller, or enough smaller.
+    /// Compresses the values alone, and only if that saves enough.
     fn compress_v2(&mut self) -> Result<()> {
         let PageBuffers {
             body,
@@ -282,14 +284,14 @@ impl UnfinishedPage {
 }
 
 impl FinishedPage {
-    /// Memory for the next page, while this one waits for those before.
+    /// Returns memory for the next page, while this one waits for earlier pages.
     #[must_use]
     pub fn next_buffers(&mut self) -> PageBuffers {
         self.buffers.next()
     }
 }
 
-/// The bytes of a header, once the body is known that it stands in front of, in parts.
+/// Completes and encodes a header. `body` is the body after it, in two pieces.
 pub(super) fn finish_header(
     header: &mut PageHeader,
     body: [&[u8]; 2],

@@ -1,4 +1,4 @@
-//! What a write comes to: the schema of the file, and how each column is written.
+//! The plan of a write: the schema of the file, and the settings of each column.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::sort_keys::SortKeys;
 use super::sorting::SortingCheck;
 use herringbone_core::extension::mappings;
 
-/// What the write of one file comes to; shared by everything that encodes a part of it.
+/// The plan for writing one file, shared by all code that encodes a part of it.
 #[derive(Debug)]
 pub struct WritePlan {
     pub(super) mapping: WriteMapping,
@@ -29,23 +29,22 @@ pub struct WritePlan {
     pub(super) encryption: Option<Arc<dyn FileEncryption>>,
 }
 
-/// How one column is written.
+/// The plan for writing one column.
 #[derive(Debug)]
 pub(super) struct ColumnPlan {
     pub(super) settings: Arc<ColumnSettings>,
-    /// The top-level field that the column is in.
+    /// The top-level field that contains the column.
     pub(super) field: usize,
     path: Arc<LeafPath>,
 }
 
 impl WritePlan {
-    /// Plans a file of batches with this schema: where extension types have a storage of their own, that of
-    /// the [storage](super::StorageBatches). Its `path`, if it has one, is for those who have other keys for
-    /// each file.
+    /// Plans a file for batches with this schema. If extension types have their own storage, this is the schema of the
+    /// [storage](super::StorageBatches). The `path` of the file, if it has one, is passed to encryption, which may use
+    /// different keys for each file.
     ///
     /// # Errors
-    /// Unsupported where a type has no form in Parquet; Argument where options make no sense. Both
-    /// name the column.
+    /// Unsupported if Parquet cannot represent a type; Argument if options are invalid. Both name the column.
     pub fn new(schema: SchemaRef, options: &WriteOptions, path: Option<&Path>) -> Result<Self> {
         if options.row_group_rows == 0 {
             return Err(Error::argument("row_group_rows has to be at least 1"));
@@ -94,43 +93,42 @@ impl WritePlan {
         })
     }
 
-    /// The schema that batches have to have.
+    /// Returns the schema that batches must have.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Where the schema of the file is not as
-    /// [`WriteSchemaOptions::parquet_schema`](herringbone_schema::WriteSchemaOptions::parquet_schema)
-    /// has it.
+    /// Returns the differences between the schema of the file and
+    /// [`WriteSchemaOptions::parquet_schema`](herringbone_schema::WriteSchemaOptions::parquet_schema).
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.mapping.warnings
     }
 
-    /// The options of the write.
+    /// Returns the options of the write.
     #[must_use]
     pub fn options(&self) -> &WriteOptions {
         &self.options
     }
 
-    /// The number of columns of the file, all leaves counted.
+    /// Returns the number of columns of the file, counting all leaves.
     #[must_use]
     pub fn num_columns(&self) -> usize {
         self.columns.len()
     }
 
-    /// The ordinal of the top-level field that a column is in.
+    /// Returns the ordinal of the top-level field that contains a column.
     #[must_use]
     pub fn field_of(&self, column: usize) -> Option<usize> {
         self.columns.get(column).map(|column| column.field)
     }
 
-    /// A new chunk of a column, in the row group at this ordinal. What was chosen for the one `before`, in the last row group,
-    /// may hold for this one, so the bytes of the file follow from it too.
+    /// Creates a new chunk of a column, in the row group with this ordinal. The choice of encodings made for `before`,
+    /// the chunk in the previous row group, may hold for this one. So the bytes of the file depend on `before`, too.
     ///
     /// # Errors
-    /// Argument where there is no such column.
+    /// Argument if the column does not exist.
     pub fn column_writer(
         &self,
         column: usize,
@@ -148,14 +146,14 @@ impl WritePlan {
         ColumnWriter::new(settings, path, cipher, statistics, earlier)
     }
 
-    /// What encrypts a column chunk, if it is to be encrypted.
+    /// Returns the cipher of a column chunk, if it is to be encrypted.
     pub(super) fn cipher(&self, row_group: usize, column: usize) -> Option<ChunkCipher> {
         let modules = self.encryption.as_ref()?.column(column)?;
         Some(ChunkCipher::new(modules, row_group, column))
     }
 
-    /// The leaves that somebody who can read the footer may be without the keys of, by their paths without
-    /// the names that Parquet wraps around elements and entries.
+    /// Returns the leaves whose keys a reader of the footer may lack. Their paths omit the names that Parquet adds
+    /// around elements and entries.
     #[must_use]
     pub fn hidden_leaves(&self) -> Vec<Vec<String>> {
         let Some(encryption) = &self.encryption else {
@@ -166,7 +164,7 @@ impl WritePlan {
         hidden.map(|(_, leaf)| leaf.short_path.clone()).collect()
     }
 
-    /// What makes further statistics of a column, if anything does.
+    /// Creates the further statistics of a column, if a factory supports it.
     fn column_statistics(
         &self,
         column: usize,
@@ -186,10 +184,10 @@ impl WritePlan {
         Ok(None)
     }
 
-    /// What compares rows with each other, if `unsorted_rows` asks for it.
+    /// Creates the check that rows are sorted, if `unsorted_rows` requires it.
     ///
     /// # Errors
-    /// Argument where rows cannot be compared by one of the columns.
+    /// Argument if rows cannot be compared by one of the columns.
     pub fn sorting_check(&self) -> Result<Option<SortingCheck>> {
         if self.options.unsorted_rows == UnsortedRows::Unchecked || self.sorting_columns.is_none() {
             return Ok(None);
@@ -206,10 +204,10 @@ impl WritePlan {
         Ok(Some(SortingCheck::new(keys)))
     }
 
-    /// What rows are compared by to sort them, if the options ask for it.
+    /// Returns the keys by which rows are sorted, if the options request sorting.
     ///
     /// # Errors
-    /// Argument where rows cannot be compared by one of the columns.
+    /// Argument if rows cannot be compared by one of the columns.
     pub fn sort_keys(&self) -> Result<Option<SortKeys>> {
         if self.options.sort_by.is_empty() {
             return Ok(None);
@@ -230,24 +228,24 @@ impl WritePlan {
         Ok(keys)
     }
 
-    /// What encrypts temporary files, if the file is to be encrypted: under a key of its own.
+    /// Returns a cipher with its own key for temporary files, if the file is to be encrypted.
     ///
     /// # Errors
-    /// Of [`FileEncryption::temporary_cipher`].
+    /// See [`FileEncryption::temporary_cipher`].
     pub fn temporary_cipher(&self) -> Result<Option<Arc<dyn ModuleCipher>>> {
         let encryption = self.encryption.as_ref();
         encryption.map(|it| it.temporary_cipher()).transpose()
     }
 
-    /// Whether a batch with this schema may be written: names, types and nullability as planned.
+    /// Checks that a batch with this schema may be written: it must have the planned names, types and nullability.
     ///
     /// # Errors
-    /// Argument that says what differs.
+    /// Argument that names the difference.
     pub fn check(&self, schema: &Schema) -> Result<()> {
         check_schema(self.schema.fields(), schema.fields())
     }
 
-    /// The order of each column's bounds.
+    /// Returns the order of each column's bounds.
     pub(super) fn column_orders(&self) -> Vec<ColumnOrder> {
         let order = |column: &ColumnPlan| {
             let settings = &column.settings;
@@ -263,7 +261,7 @@ impl WritePlan {
     }
 }
 
-/// Refuses the fields of a batch where they are not those that the file has.
+/// Returns an error if the fields of a batch differ from those of the file.
 pub(super) fn check_schema(ours: &Fields, theirs: &Fields) -> Result<()> {
     if ours.len() != theirs.len() {
         return Err(Error::argument(format!(
@@ -288,7 +286,7 @@ pub(super) fn check_schema(ours: &Fields, theirs: &Fields) -> Result<()> {
     Ok(())
 }
 
-/// Notes which leaves are dictionaries in Arrow.
+/// Records which leaves are dictionaries in Arrow.
 fn mark_dictionaries(node: &WriteNode, leaves: &mut [Option<ArrowDictionary>]) {
     match &node.kind {
         WriteKind::Leaf { leaf } => {
@@ -313,7 +311,7 @@ fn mark_dictionaries(node: &WriteNode, leaves: &mut [Option<ArrowDictionary>]) {
     }
 }
 
-/// What the file says that its rows are sorted by.
+/// Returns the sorting columns that the file declares.
 fn declared(columns: &[ColumnPlan], options: &WriteOptions) -> Result<Option<Vec<SortingColumn>>> {
     let (said, by) = (&options.sorting_columns, &options.sort_by);
     if !by.is_empty() && !by.starts_with(said) {

@@ -1,23 +1,23 @@
-//! Which columns an option is for.
+//! Selects the columns to which an option applies.
 
 use herringbone_format::Type;
 use herringbone_schema::WriteLeaf;
 
-/// Which columns an option is for.
+/// A selector of the columns to which an option applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnSelector {
-    /// The column with this path, and all columns below it. Parts as in the Parquet schema, where
-    /// the names that Parquet wraps around elements and entries may be left out.
+    /// The column with this path, and all columns below it. Parts are those of the Parquet schema, but the names that
+    /// Parquet adds around elements and entries may be omitted.
     Path(Vec<String>),
-    /// Columns whose path, its parts joined by dots, fits, or lies below one that fits; `*` stands
-    /// for any characters.
+    /// Columns whose path matches, or that are below a matching path. The parts of a path are joined by dots, and `*`
+    /// matches any characters.
     Pattern(String),
     /// Columns of a physical type.
     PhysicalType(Type),
 }
 
 impl ColumnSelector {
-    /// Whether the column is meant.
+    /// Returns true if the column is selected.
     #[must_use]
     pub fn selects(&self, leaf: &WriteLeaf) -> bool {
         match self {
@@ -41,7 +41,7 @@ fn fits_or_lies_below(pattern: &str, path: &str) -> bool {
         .any(|(dot, _)| fits(pattern.as_bytes(), &path.as_bytes()[..dot]))
 }
 
-/// Whether `text` fits `pattern`, by going back to the last star where the two part.
+/// Returns true if `text` matches `pattern`. After a mismatch, matching resumes at the last star.
 fn fits(pattern: &[u8], text: &[u8]) -> bool {
     let (mut p, mut t) = (0, 0);
     let mut star = None;

@@ -1,22 +1,22 @@
-//! Whether rows are sorted the way the file says.
+//! Checks that rows are sorted as the file declares.
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 
 use super::sort_keys::{RowKeys, SortKeys};
 
-/// Compares each row with the one before it, over all batches of a file.
+/// A check that compares each row with its predecessor, across all batches of a file.
 pub struct SortingCheck {
     keys: SortKeys,
     /// The rows of a batch.
     rows: RowKeys,
-    /// The last row before them; none before the first row.
+    /// The last row of the previous batch, or `None` before the first row.
     last: Option<Vec<u8>>,
     num_rows: u64,
 }
 
 impl SortingCheck {
-    /// A check by these columns.
+    /// Creates a check by these columns.
     pub(super) fn new(keys: SortKeys) -> Self {
         Self {
             keys,
@@ -26,7 +26,7 @@ impl SortingCheck {
         }
     }
 
-    /// Forgets the last row: sorting starts anew with a row group that the caller ends.
+    /// Forgets the last row. The order restarts with a row group that the caller ends.
     pub fn restart(&mut self) {
         self.last = None;
     }
@@ -34,7 +34,7 @@ impl SortingCheck {
     /// Compares the rows of a batch with each other and with the last row before them.
     ///
     /// # Errors
-    /// Argument that names the first row out of order, counted over the whole file.
+    /// Argument that names the first row out of order, counted in the whole file.
     pub fn check(&mut self, batch: &RecordBatch) -> Result<()> {
         match self.first_unsorted(batch)? {
             None => Ok(()),
@@ -44,11 +44,11 @@ impl SortingCheck {
         }
     }
 
-    /// The first row of a batch that belongs before the row in front of it, counted over the whole
-    /// file; none where the rows are sorted.
+    /// Returns the first row of a batch that is less than its predecessor, counted in the whole file. Returns `None`
+    /// if the rows are sorted.
     ///
     /// # Errors
-    /// Argument where the batch cannot be compared.
+    /// Argument if the batch cannot be compared.
     pub fn first_unsorted(&mut self, batch: &RecordBatch) -> Result<Option<u64>> {
         self.rows.clear();
         self.keys.append(batch, &mut self.rows)?;

@@ -6,7 +6,7 @@ use herringbone_arrow::array::{Array, RunArray};
 use herringbone_arrow::buffer::ArrowNativeType;
 use herringbone_arrow::schema::DataType;
 
-/// The values that the array shows, each once or more often.
+/// Returns the values to which the slots of the array refer.
 pub(super) fn values(array: &dyn Array) -> Option<&dyn Array> {
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         return Some(dictionary.values().as_ref());
@@ -21,7 +21,7 @@ pub(super) fn values(array: &dyn Array) -> Option<&dyn Array> {
     })
 }
 
-/// Which value each slot shows; anything for nulls.
+/// Returns the position of each slot's value. The positions of nulls are arbitrary.
 pub(super) fn positions(array: &dyn Array) -> Option<Vec<usize>> {
     if let Some(dictionary) = array.as_any_dictionary_opt() {
         return Some(match dictionary.values().is_empty() {
@@ -39,7 +39,7 @@ pub(super) fn positions(array: &dyn Array) -> Option<Vec<usize>> {
     })
 }
 
-/// The run of each slot.
+/// Returns the run of each slot.
 fn runs<R: RunEndIndexType>(array: &RunArray<R>) -> Vec<usize> {
     let ends = array.run_ends();
     let (first, len) = (ends.offset(), ends.len());

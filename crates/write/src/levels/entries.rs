@@ -1,6 +1,6 @@
-//! Repetition and definition levels while they are made.
+//! Repetition and definition levels under construction.
 
-/// One pair of levels an entry. There are no repetition levels before the first list.
+/// One pair of levels per entry. There are no repetition levels before the first list.
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     pub(super) rep: Vec<u8>,
@@ -8,12 +8,12 @@ pub(super) struct Entries {
 }
 
 impl Entries {
-    /// Bytes held.
+    /// Returns the number of reserved bytes.
     pub(super) fn heap_bytes(&self) -> usize {
         self.rep.capacity() + self.def.capacity()
     }
 
-    /// That many levels, all repetition levels 0 and all definition levels `level`.
+    /// Replaces the levels by `rep` repetition levels of 0 and `def` definition levels of `level`.
     pub(super) fn fill(&mut self, rep: usize, def: usize, level: u8) {
         self.rep.clear();
         self.rep.resize(rep, 0);
@@ -21,7 +21,7 @@ impl Entries {
         self.def.resize(def, level);
     }
 
-    /// Gives the entries with a definition level of `slot_def` or more those in `levels`, in order.
+    /// Sets the definition levels of entries at `slot_def` or more to those in `levels`, in order.
     pub(super) fn set_levels(&mut self, slot_def: u8, levels: &mut Vec<u8>) {
         if levels.len() == self.def.len() {
             std::mem::swap(&mut self.def, levels);
@@ -42,7 +42,7 @@ impl Entries {
         set_some(rest, slot_def, levels);
     }
 
-    /// Gives entries with a definition level of `from` or more the level `to`.
+    /// Raises definition levels of `from` or more to `to`.
     pub(super) fn raise(&mut self, from: u8, to: u8) {
         if from < to {
             for level in &mut self.def {
@@ -51,9 +51,9 @@ impl Entries {
         }
     }
 
-    /// Makes `lengths[i]` entries of the `i`th entry with a definition level of `slot_def` or more,
-    /// with the levels of elements. The first of them keeps its repetition level;
-    /// without any, it stays as it is, as do all others.
+    /// Expands the `i`th entry with a definition level of `slot_def` or more to `lengths[i]` entries with the levels
+    /// of elements. The first of them keeps the repetition level of the entry. An entry of length 0 is unchanged, and
+    /// so are all other entries.
     pub(super) fn expand(
         &self,
         lengths: &[usize],
@@ -99,7 +99,7 @@ impl Entries {
     }
 }
 
-/// The same for a few entries; returns what is left of `levels`.
+/// Sets the levels of a few entries. Returns the unused rest of `levels`.
 fn set_some<'a>(def: &mut [u8], slot_def: u8, levels: &'a [u8]) -> &'a [u8] {
     let mut next = 0;
     for level in def {

@@ -1,4 +1,4 @@
-//! Where the elements of lists are, for every kind of list.
+//! The positions of list elements, for every kind of list.
 
 use std::ops::Range;
 
@@ -9,36 +9,35 @@ use herringbone_arrow::schema::DataType;
 
 use super::slots::push;
 
-/// Where the elements of the lists of one array are. Elements count from the first one that any of
-/// these lists shows.
+/// The positions of the elements of one array's lists. Elements count from the first one in any of these lists.
 pub(super) struct Lists<'a> {
     layout: Layout<'a>,
-    /// That element's ordinal in the array of elements.
+    /// The ordinal of that first element in the array of elements.
     first: usize,
 }
 
 enum Layout<'a> {
-    /// `List` and `Map`; one more than lists.
+    /// Offsets of `List` and `Map`; one more than the lists.
     Offsets32(&'a [i32]),
-    /// `LargeList`; one more than lists.
+    /// Offsets of `LargeList`; one more than the lists.
     Offsets64(&'a [i64]),
-    /// `ListView`: offsets and sizes.
+    /// Offsets and sizes of `ListView`.
     Views32(&'a [i32], &'a [i32]),
-    /// `LargeListView`: offsets and sizes.
+    /// Offsets and sizes of `LargeListView`.
     Views64(&'a [i64], &'a [i64]),
-    /// `FixedSizeList`: the size.
+    /// The size of `FixedSizeList`.
     Fixed(usize),
 }
 
-/// An array of lists, taken apart.
+/// The parts of an array of lists.
 pub(super) struct Opened<'a> {
     pub(super) lists: Lists<'a>,
     pub(super) elements: &'a dyn Array,
-    /// The elements that the lists can show.
+    /// The range of elements that the lists can refer to.
     pub(super) window: Range<usize>,
 }
 
-/// The lists in `window` of an array; none if it is not one of lists.
+/// Returns the lists in `window` of an array, or `None` if it is not an array of lists.
 pub(super) fn open<'a>(array: &'a dyn Array, window: &Range<usize>) -> Option<Opened<'a>> {
     let slots = window.clone();
     let bounds = window.start..window.end + 1;
@@ -92,7 +91,7 @@ pub(super) fn open<'a>(array: &'a dyn Array, window: &Range<usize>) -> Option<Op
 }
 
 impl Lists<'_> {
-    /// The length of each list in `ranges`, null or not, in place of what `lengths` held.
+    /// Replaces `lengths` by the length of each list in `ranges`, null or not.
     pub(super) fn lengths(&self, ranges: &[Range<usize>], lengths: &mut Vec<usize>) {
         lengths.clear();
         for range in ranges {
@@ -111,8 +110,8 @@ impl Lists<'_> {
         }
     }
 
-    /// The elements of the lists in `ranges`, in place of what `out` held. Where `hidden` is true,
-    /// some of `lengths` are 0 though the array has elements there.
+    /// Replaces `out` by the elements of the lists in `ranges`. `hidden` is true if some of `lengths` are 0 although
+    /// the array has elements for these lists.
     pub(super) fn elements(
         &self,
         ranges: &[Range<usize>],
@@ -137,8 +136,8 @@ impl Lists<'_> {
         }
     }
 
-    /// The first element of a list; but for views, that behind the last element for the slot behind
-    /// the last list.
+    /// Returns the first element of a list. For the slot after the last list, it returns the end of the elements,
+    /// except for views.
     fn start(&self, slot: usize) -> usize {
         let start = match self.layout {
             Layout::Offsets32(offsets) => offsets[slot].as_usize(),
@@ -151,7 +150,7 @@ impl Lists<'_> {
     }
 }
 
-/// The lengths of lists that follow each other.
+/// Appends the lengths of adjacent lists.
 fn differences<O: OffsetSizeTrait>(offsets: &[O], slots: Range<usize>, lengths: &mut Vec<usize>) {
     let starts = &offsets[slots.clone()];
     let ends = &offsets[slots.start + 1..slots.end + 1];
@@ -163,7 +162,7 @@ fn differences<O: OffsetSizeTrait>(offsets: &[O], slots: Range<usize>, lengths: 
     );
 }
 
-/// The elements of lists that follow each other.
+/// Returns the range of the elements of adjacent lists.
 fn offsets_window<O: OffsetSizeTrait>(offsets: &[O]) -> Range<usize> {
     match offsets {
         [first, .., last] => first.as_usize()..last.as_usize(),
@@ -171,7 +170,7 @@ fn offsets_window<O: OffsetSizeTrait>(offsets: &[O]) -> Range<usize> {
     }
 }
 
-/// From the first element of any list to the last one of any.
+/// Returns the range from the first element of any list to the last element of any list.
 fn views_window<O: OffsetSizeTrait>(offsets: &[O], sizes: &[O]) -> Range<usize> {
     let lists = offsets.iter().zip(sizes);
     let lists = lists.filter(|(_, size)| size.as_usize() > 0);

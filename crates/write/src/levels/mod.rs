@@ -1,22 +1,22 @@
-//! Arrow arrays become repetition and definition levels.
+//! Converts Arrow arrays to repetition and definition levels.
 //!
 //! ```text
-//! WriteNode → path to a leaf, + array → segments → levels, one pass a list → LeafLevels
+//! WriteNode → path to a leaf, + array → segments → levels, one pass per list → LeafLevels
 //! ```
 //!
-//! The path is cut where the slots change: at each list (or map), and at dictionaries and run-end
-//! encodings of nested values. Within such a `Segment` slot `i` of a struct is
-//! slot `i` of its fields, so all that structs, the list at the end or the leaf say is in bitmaps over
-//! the same slots. Hence levels come from top to bottom:
+//! The path is split wherever the slots change: at each list or map, and at dictionaries and run-end encodings of
+//! nested values. Within such a `Segment`, slot `i` of a struct is slot `i` of its fields. So all nulls of its
+//! structs, of the list at its end or of the leaf are bitmaps over the same slots. Hence levels are computed from top
+//! to bottom:
 //!
-//! 1. *Entries* start as one a row; those whose definition level is at least the segment's
-//!    `slot_def` have a slot of the segment, the others ended at an empty or null list.
-//! 2. The bitmaps of a segment add to the levels of its slots, a word of 64 slots at a time. Where
-//!    nothing is null, nothing is to be done: the levels were filled in right before.
-//! 3. At a list, each entry becomes as many as its list has elements, or stays one. All levels are
-//!    filled with those of an element, then the entries from before go to where their lists start.
+//! 1. There is one *entry* per row at first. Entries with a definition level of at least the segment's `slot_def` have
+//!    a slot in the segment. The others ended at an empty or null list.
+//! 2. The bitmaps of a segment add to the levels of its slots, in words of 64 slots. Without nulls, there is nothing
+//!    to do, because the levels were filled in just before.
+//! 3. At a list, each entry expands to one entry per element, or remains one entry. All levels are filled with those
+//!    of an element. Then the previous entries are written to the starts of their lists.
 //!
-//! `column/nested.rs` does the reverse.
+//! The module `column::nested` of `herringbone_core` does the reverse.
 
 mod encoded;
 mod entries;
@@ -41,32 +41,31 @@ use herringbone_core::array::Selected;
 use herringbone_core::levels::DefinitionLevels;
 use segment::{End, Segment};
 
-/// The levels of one leaf, and where its values are.
+/// The levels of one leaf, and the positions of its values.
 ///
-/// The values of the column, in order, are the slots of `leaf` in `ranges` that `nulls` calls valid:
-/// one for each entry whose definition level is the highest one.
+/// The values of the column, in order, are the slots of `leaf` in `ranges` that are valid in `nulls`. There is one
+/// value for each entry with the highest definition level.
 pub(crate) struct LeafLevels {
-    /// One repetition level an entry; empty for a column without lists.
+    /// One repetition level per entry; empty for a column without lists.
     pub(crate) rep: Vec<u8>,
-    /// One definition level an entry.
+    /// One definition level per entry.
     pub(crate) def: DefinitionLevels,
-    /// The slots of the leaf that have an entry, in the order of the entries; never empty ones, and
-    /// merged where one ends at the start of the next. List views and dictionaries of nested values
-    /// may show a slot twice and in any order.
+    /// The slots of the leaf with an entry, in the order of the entries. Ranges are never empty, and adjacent ranges
+    /// are merged. With list views and dictionaries of nested values, slots may be repeated and in any order.
     pub(crate) ranges: Vec<Range<usize>>,
-    /// As many bits as `leaf` has slots: null where the leaf is (for dictionaries and run-end
-    /// encodings: where the value is) or a struct around it, up to the innermost list. None if there
-    /// are no nulls. To be used instead of the leaf's own.
+    /// The validity of each slot of `leaf`, or `None` if there are no nulls. A slot is null if the leaf is null there,
+    /// or a struct around it, up to the innermost list. For dictionaries and run-end encodings, the value counts.
+    /// Replaces the leaf's own validity.
     pub(crate) nulls: Option<NullBuffer>,
-    /// The leaf, or the part of it that these rows can reach. A dictionary or run-end encoding of
-    /// values that are not nested is left as it is.
+    /// The leaf, or the part of it that these rows can reach. A dictionary or run-end encoding of values that are not
+    /// nested is unchanged.
     pub(crate) leaf: ArrayRef,
-    /// A leaf of nothing.
+    /// An empty leaf.
     nothing: ArrayRef,
     scratch: Scratch,
 }
 
-/// Buffers that the next call uses again.
+/// Buffers reused by the next call.
 #[derive(Default)]
 struct Scratch {
     entries: Entries,
@@ -77,7 +76,7 @@ struct Scratch {
 }
 
 impl LeafLevels {
-    /// No levels, of no leaf.
+    /// Creates levels without a leaf.
     pub(crate) fn new() -> Self {
         let nothing: ArrayRef = Arc::new(NullArray::new(0));
         Self {
@@ -91,7 +90,7 @@ impl LeafLevels {
         }
     }
 
-    /// The slots of the leaf that have a value.
+    /// Returns the slots of the leaf with a value.
     pub(crate) fn selected(&self) -> Selected<'_> {
         Selected {
             array: &self.leaf,
@@ -100,7 +99,7 @@ impl LeafLevels {
         }
     }
 
-    /// Lets go of the arrays.
+    /// Drops the arrays.
     pub(crate) fn release(&mut self) {
         if let DefinitionLevels::Validity(_) = self.def {
             self.def = DefinitionLevels::None;
@@ -109,7 +108,7 @@ impl LeafLevels {
         self.leaf = self.nothing.clone();
     }
 
-    /// Bytes held, without the arrays.
+    /// Returns the number of reserved bytes, without the arrays.
     pub(crate) fn heap_bytes(&self) -> usize {
         let scratch = &self.scratch;
         let def = match &self.def {
@@ -127,14 +126,14 @@ impl LeafLevels {
     }
 }
 
-/// Makes the levels of the leaf at the end of `path` for `rows` of the top-level `array`, in place of
-/// what `out` held.
+/// Computes the levels of the leaf at the end of `path` for `rows` of the top-level `array`, replacing the content of
+/// `out`.
 ///
-/// Some ten thousand rows a call are best: then nothing leaves the second cache, and it takes a third
-/// of the time that a million rows take.
+/// About ten thousand rows per call are best. Then all data stays in the L2 cache, and a row takes a third of the time
+/// that it takes with a million rows.
 ///
-/// **Errors**: the array is not what the path says, has fewer rows, or has a null where the path is
-/// not nullable. A null below a null struct or in an element that no list shows does not count.
+/// **Errors**: the array does not match the path, has fewer rows, or has a null although the path is not nullable.
+/// Nulls below a null struct, or in an element outside every list, are ignored.
 pub(crate) fn leaf_levels(
     path: &LeafPath,
     array: &ArrayRef,
@@ -164,7 +163,7 @@ fn levels(
     }
     scratch.entries.rep = std::mem::take(&mut out.rep);
     let flat = path.max_rep == 0;
-    // The bitmap of a single segment says it all.
+    // The bitmap of a single segment is sufficient.
     let bits = flat && path.max_def <= 1 && segments.len() == 1;
     let first_level = segments.first().map_or(0, |segment| segment.base);
     scratch.entries.fill(
@@ -225,7 +224,7 @@ fn levels(
     Ok(())
 }
 
-/// Adds what the bitmaps of a segment say to the levels of the entries that have slots there.
+/// Adds the bitmaps of a segment to the levels of the entries with slots in it.
 fn add_nulls(segment: &Segment<'_>, ranges: &[Range<usize>], scratch: &mut Scratch) {
     if segment.masks.is_empty() {
         return;
@@ -244,7 +243,7 @@ fn add_nulls(segment: &Segment<'_>, ranges: &[Range<usize>], scratch: &mut Scrat
     scratch.entries.set_levels(segment.slot_def, levels);
 }
 
-/// Levels of 0 and 1 as a bitmap, none if all are 1.
+/// Converts levels of 0 and 1 to a bitmap. Returns `None` if all are 1.
 fn as_bits(levels: &[u8]) -> Option<NullBuffer> {
     let nulls = NullBuffer::new(BooleanBuffer::from_iter(
         levels.iter().map(|&level| level == 1),

@@ -1,43 +1,42 @@
-//! The way from a top-level field down to a leaf.
+//! The path from a top-level field down to a leaf.
 
 use herringbone_format::{Error, Result};
 use herringbone_schema::{WriteKind, WriteLeaf, WriteNode};
 
-/// One Arrow array on the way to a leaf.
+/// One Arrow array on the path to a leaf.
 ///
-/// Each nullable step adds a definition level; each list adds one definition and one repetition
-/// level.
+/// Each nullable step adds a definition level. Each list adds one definition level and one repetition level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Step {
     /// A struct.
     Struct {
-        /// Whether the file can hold nulls here.
+        /// True if the file can store nulls here.
         nullable: bool,
-        /// Ordinal of the field to go on with.
+        /// The ordinal of the field on the path.
         field: usize,
     },
-    /// A list of any kind, or a map. A map goes on with its entries, a struct.
+    /// A list of any kind, or a map. The next step of a map is the struct of its entries.
     List {
-        /// Whether the file can hold nulls here.
+        /// True if the file can store nulls here.
         nullable: bool,
         /// The repetition level of an element that is not the first of its list.
         rep_level: u8,
     },
-    /// A run-end encoding of nested values, which follow. It is null where its value is, so what
-    /// follows says whether it is nullable.
+    /// A run-end encoding of nested values, which are the next step. It is null if its value is, so the next step
+    /// determines whether it is nullable.
     RunEnd,
-    /// A dictionary of nested values, which follow. It is null where its key or value is, so what
-    /// follows says whether it is nullable.
+    /// A dictionary of nested values, which are the next step. It is null if its key or value is, so the next step
+    /// determines whether it is nullable.
     Dictionary,
-    /// The leaf, in a dictionary or run-end encoding or not.
+    /// The leaf, possibly in a dictionary or run-end encoding.
     Leaf {
-        /// Whether the file can hold nulls here.
+        /// True if the file can store nulls here.
         nullable: bool,
     },
 }
 
 impl Step {
-    /// Whether nulls have a definition level of their own here; unknown for encodings.
+    /// Returns true if nulls have their own definition level here, or `None` for encodings.
     pub(super) fn nullable(self) -> Option<bool> {
         match self {
             Self::Struct { nullable, .. }
@@ -48,21 +47,21 @@ impl Step {
     }
 }
 
-/// The steps to a leaf, and what follows from them.
+/// The steps to a leaf, and the levels derived from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LeafPath {
-    /// From the top-level field to the leaf, which is the last step.
+    /// The steps from the top-level field to the leaf, which is the last step.
     pub(crate) steps: Vec<Step>,
     /// The definition level of a value that is not null.
     pub(crate) max_def: u8,
     /// The number of lists.
     pub(crate) max_rep: u8,
-    /// Names in the Parquet schema, from below the root, for errors.
+    /// The names in the Parquet schema, below the root, for errors.
     pub(crate) column: Vec<String>,
 }
 
 impl LeafPath {
-    /// The path along `steps`.
+    /// Creates the path along `steps`.
     ///
     /// **Errors**: more than 255 levels.
     pub(crate) fn new(steps: Vec<Step>, column: Vec<String>) -> Result<Self> {
@@ -85,10 +84,10 @@ impl LeafPath {
     }
 }
 
-/// The paths from a top-level field to the columns below it, in the order of the file. `leaves` are
-/// those of the whole schema.
+/// Returns the paths from a top-level field to the columns below it, in the order of the file. `leaves` are the leaves
+/// of the whole schema.
 ///
-/// **Errors**: a column that is not among the leaves; more than 255 levels.
+/// **Errors**: a column without a leaf; more than 255 levels.
 pub(crate) fn paths(node: &WriteNode, leaves: &[WriteLeaf]) -> Result<Vec<LeafPath>> {
     let mut walk = Walk {
         leaves,
@@ -101,7 +100,7 @@ pub(crate) fn paths(node: &WriteNode, leaves: &[WriteLeaf]) -> Result<Vec<LeafPa
 
 struct Walk<'a> {
     leaves: &'a [WriteLeaf],
-    /// From the top to the node at hand.
+    /// The steps from the top level to the current node.
     steps: Vec<Step>,
     paths: Vec<LeafPath>,
 }

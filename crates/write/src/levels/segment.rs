@@ -1,4 +1,4 @@
-//! The way to a leaf, cut where the slots change.
+//! The path to a leaf, split wherever the slots change.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -12,38 +12,38 @@ use super::lists::Lists;
 use super::path::Step;
 use super::{encoded, lists, slots};
 
-/// Arrays that have the same slots: structs, each a field of the one before, and what is below them.
+/// Arrays with the same slots: structs, each a field of the previous one, and the array below them.
 ///
-/// Slots are counted from the first one that the wanted rows can reach. With `d` of the bitmaps in
-/// `masks` set, from the first on, a slot's definition level is `base` and the `levels` of these.
+/// Slots count from the first one that the selected rows can reach. If only the first `d` bitmaps in `masks` are set
+/// for a slot, its definition level is `base` plus the `levels` of these.
 pub(super) struct Segment<'a> {
-    /// An entry has a slot here if its definition level is at least this.
+    /// The minimum definition level of entries with a slot here.
     pub(super) slot_def: u8,
-    /// The definition level of a slot where the first of `masks` is null, or of all without masks.
+    /// The definition level of a slot that is null in the first of `masks`, or of every slot if there are no masks.
     pub(super) base: u8,
-    /// From the outermost array with nulls to the innermost; the last one is the validity of the
-    /// array at the end.
+    /// The masks from the outermost array with nulls to the innermost. The last one is the validity of the array at
+    /// the end.
     pub(super) masks: Vec<Mask>,
-    /// Slots that are null though they may not, but maybe no entry has them.
+    /// Null slots of arrays that are not nullable. They are allowed only if no entry has them.
     forbidden: Vec<BooleanBuffer>,
-    /// What ends the segment.
+    /// The end of the segment.
     pub(super) end: End<'a>,
 }
 
-/// Which slots are valid, of one array and all those around it in its segment.
+/// The validity of the slots of one array, combined with all arrays around it in its segment.
 pub(super) struct Mask {
     pub(super) valid: NullBuffer,
-    /// How many definition levels a valid slot has more than a null one: one for this array, and one
-    /// for each nullable one below it that adds no nulls.
+    /// The number of definition levels that a valid slot has above a null one. There is one for this array, and one
+    /// for each nullable array below it that adds no nulls.
     pub(super) levels: u8,
 }
 
-/// What ends a segment.
+/// The end of a segment.
 pub(super) enum End<'a> {
-    /// A list: its elements are the next segment's slots.
+    /// A list. Its elements are the next segment's slots.
     Lists { rep_level: u8, lists: Lists<'a> },
-    /// A dictionary or a run-end encoding: the slot of the next segment that each slot shows, which
-    /// means nothing for nulls. Where it is valid, the definition level is `value_def`.
+    /// A dictionary or a run-end encoding. `positions` has the slot of the next segment for each slot, and arbitrary
+    /// positions for nulls. The definition level of valid slots is `value_def`.
     Positions {
         positions: Vec<usize>,
         value_def: u8,
@@ -53,7 +53,7 @@ pub(super) enum End<'a> {
 }
 
 impl Segment<'_> {
-    /// Refuses nulls of arrays that are not nullable.
+    /// Returns an error for nulls of arrays that are not nullable.
     pub(super) fn check_required(&self, ranges: &[Range<usize>]) -> Result<()> {
         let any = |forbidden: &BooleanBuffer| {
             let mut ranges = ranges.iter();
@@ -70,9 +70,9 @@ impl Segment<'_> {
     }
 }
 
-/// Cuts the way from `array` along `steps`.
+/// Splits the path from `array` along `steps`.
 ///
-/// A struct without fields has one in the file: the leaf there is an array of nulls.
+/// A struct without fields has one field in the file. Its leaf is an array of nulls.
 pub(super) fn segments<'a>(
     steps: &[Step],
     array: &'a dyn Array,
@@ -135,7 +135,7 @@ pub(super) fn segments<'a>(
     Ok(builder.segments)
 }
 
-/// The segment at hand, of which the end is still to come.
+/// A builder of segments, with the segment under construction.
 #[derive(Default)]
 struct Builder<'a> {
     segments: Vec<Segment<'a>>,
@@ -143,12 +143,12 @@ struct Builder<'a> {
     base: u8,
     masks: Vec<Mask>,
     forbidden: Vec<BooleanBuffer>,
-    /// The encoding around the next array told its nulls already.
+    /// True if the nulls of the next array are those of the encoding around it, and already added.
     nulls_are_known: bool,
 }
 
 impl<'a> Builder<'a> {
-    /// The definition level of a slot that is valid in all arrays so far.
+    /// Returns the definition level of a slot valid in all arrays so far.
     fn def_level(&self) -> u8 {
         self.base + self.masks.iter().map(|mask| mask.levels).sum::<u8>()
     }
@@ -160,7 +160,7 @@ impl<'a> Builder<'a> {
         }
         let around = self.masks.last().map(|mask| &mask.valid);
         let nulls = nulls.filter(|nulls| nulls.null_count() > 0);
-        // Null structs hide what is below them.
+        // Null structs hide the slots below them.
         let valid = nulls.and_then(|nulls| {
             let valid = NullBuffer::union(around, Some(&nulls))?;
             let seen = around.map_or(0, NullBuffer::null_count);
@@ -183,13 +183,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Ends at the leaf.
+    /// Ends the last segment at the leaf.
     fn leaf(&mut self, nullable: bool, leaf: ArrayRef) {
         self.nulls(nullable, leaf.logical_nulls());
         self.end(End::Leaf(leaf), 0);
     }
 
-    /// Ends the segment; the slots of the next one belong to entries from `slot_def` on.
+    /// Ends the segment. The slots of the next one belong to entries with a definition level of at least `slot_def`.
     fn end(&mut self, end: End<'a>, slot_def: u8) {
         self.segments.push(Segment {
             slot_def: self.slot_def,
@@ -202,7 +202,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// The nulls of the slots in `window`.
+/// Returns the nulls of the slots in `window`.
 fn in_window(nulls: Option<&NullBuffer>, window: &Range<usize>) -> Option<NullBuffer> {
     let nulls = nulls.filter(|nulls| nulls.null_count() > 0)?;
     Some(match *window == (0..nulls.len()) {

@@ -1,14 +1,14 @@
-//! Bits and ranges of slots.
+//! Functions for bits and ranges of slots.
 
 use std::ops::Range;
 
 use herringbone_arrow::buffer::bit_chunk_iterator::BitChunks;
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 
-/// Each byte is 1.
+/// A word in which each byte is 1.
 const ONES: u64 = 0x0101_0101_0101_0101;
 
-/// Appends a range, to the last one where that ends at its start.
+/// Appends a range, merged with the last one if they are adjacent.
 pub(super) fn push(ranges: &mut Vec<Range<usize>>, start: usize, len: usize) {
     if len == 0 {
         return;
@@ -19,14 +19,14 @@ pub(super) fn push(ranges: &mut Vec<Range<usize>>, start: usize, len: usize) {
     }
 }
 
-/// The bits `first..first + len`, 64 at a time, the last word filled up with zeros.
+/// Returns the bits `first..first + len` in words of 64 bits. The last word is padded with zeros.
 pub(super) fn words(bits: &BooleanBuffer, first: usize, len: usize) -> impl Iterator<Item = u64> {
     let words = BitChunks::new(bits.inner().as_slice(), bits.offset() + first, len);
     let last = words.remainder_bits();
     words.into_iter().chain(std::iter::once(last))
 }
 
-/// Adds `weight` to the levels whose bit is set; `levels[i]` has the bit `first + i`.
+/// Adds `weight` to the levels whose bit is set. The bit of `levels[i]` is `first + i`.
 pub(super) fn add_bits(levels: &mut [u8], valid: &NullBuffer, first: usize, weight: u8) {
     let words = words(valid.inner(), first, levels.len());
     for (levels, word) in levels.chunks_mut(64).zip(words) {
@@ -39,7 +39,7 @@ pub(super) fn add_bits(levels: &mut [u8], valid: &NullBuffer, first: usize, weig
         for eight in eights {
             let added = spread(word as u8) * u64::from(weight);
             *eight = u64::from_le_bytes(*eight).wrapping_add(added).to_le_bytes();
-            // Eight times for a whole word, after which it is used up.
+            // After eight shifts, the whole word has been used.
             word >>= 8;
         }
         for level in rest {
@@ -49,14 +49,14 @@ pub(super) fn add_bits(levels: &mut [u8], valid: &NullBuffer, first: usize, weig
     }
 }
 
-/// Bit `i` as byte `i`.
+/// Spreads bit `i` to byte `i`.
 fn spread(bits: u8) -> u64 {
-    // Byte i keeps bit i alone; what is not zero then carries into the highest bit of its byte.
+    // Byte i keeps only bit i. A byte that is not zero then carries into its highest bit.
     let kept = (u64::from(bits) * ONES) & 0x8040_2010_0804_0201;
     ((kept + 0x7f * ONES) >> 7) & ONES
 }
 
-/// Sets the lengths of null lists to 0; true if one was not. The lengths are those of the slots in
+/// Sets the lengths of null lists to 0. Returns true if one of them was not 0. The lengths are those of the slots in
 /// `ranges`.
 pub(super) fn clear_null(
     lengths: &mut [usize],
@@ -83,7 +83,7 @@ pub(super) fn clear_null(
     cleared != 0
 }
 
-/// The slots at `positions[slot]` of the valid slots in `ranges`.
+/// Replaces `out` by the slots `positions[slot]` of the valid slots in `ranges`.
 pub(super) fn at_positions(
     positions: &[usize],
     valid: Option<&NullBuffer>,

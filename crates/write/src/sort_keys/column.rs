@@ -1,4 +1,4 @@
-//! One of the columns that rows are sorted by.
+//! The values of one column by which rows are sorted.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use herringbone_core::array::dictionary::{Keyed, slots};
 use herringbone_core::encoding::values::{Values, plain_width};
 use herringbone_core::levels::DefinitionLevels;
 
-/// A column that rows are sorted by.
+/// A column by which rows are sorted.
 pub(super) struct KeyColumn {
     pub(super) settings: Arc<ColumnSettings>,
     pub(super) path: Arc<LeafPath>,
@@ -25,7 +25,7 @@ pub(super) struct KeyColumn {
     pub(super) sorting: SortingColumn,
 }
 
-/// Memory for the values of a column, which is used again.
+/// Reusable memory for the values of a column.
 pub(super) struct Decoded {
     levels: LeafLevels,
     scratch: Scratch,
@@ -41,10 +41,11 @@ impl Decoded {
         }
     }
 
-    /// Calls `visit` with the values of a column, nulls left out, and with which rows have one.
+    /// Calls `visit` with the values of a column without nulls, and with a function that returns true for rows with a
+    /// value.
     ///
     /// # Errors
-    /// Argument where the batch does not have the column, or a value does not fit its type.
+    /// Argument if the batch does not have the column, or a value does not fit its type.
     pub(super) fn values(
         &mut self,
         column: &KeyColumn,
@@ -76,12 +77,12 @@ impl KeyColumn {
         self.settings.leaf.max_def_level > 0
     }
 
-    /// Bytes of the column in each row, where all have as many.
+    /// Returns the number of bytes of the column per row, if it is the same for all rows.
     pub(super) fn width(&self) -> Option<usize> {
         Some(usize::from(self.is_nullable()) + self.value_width()?)
     }
 
-    /// Bytes of a value, where all have as many.
+    /// Returns the number of bytes per value, if it is the same for all values.
     fn value_width(&self) -> Option<usize> {
         let leaf = &self.settings.leaf;
         match leaf.physical_type {
@@ -90,7 +91,7 @@ impl KeyColumn {
         }
     }
 
-    /// Adds to the length of each row what this column takes.
+    /// Adds the number of bytes of this column to the length of each row.
     pub(super) fn add_lengths(
         &self,
         values: &Values<'_>,
@@ -118,7 +119,7 @@ impl KeyColumn {
         }
     }
 
-    /// Writes this column to where the cursors of the rows are, and moves them behind it.
+    /// Writes this column at the cursors of the rows, and advances them.
     pub(super) fn write(
         &self,
         values: &Values<'_>,
@@ -173,7 +174,7 @@ impl KeyColumn {
     }
 }
 
-/// The rows that a column is written to.
+/// The rows to which a column is written.
 struct Rows<'a> {
     column: &'a KeyColumn,
     is_valid: &'a dyn Fn(usize) -> bool,
@@ -182,7 +183,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Writes values of one width, which `key` gives by their ordinals.
+    /// Writes values of one width. `key` returns them by their ordinals.
     fn write_fixed<const N: usize>(&mut self, key: impl Fn(usize) -> [u8; N]) {
         if self.column.is_nullable() || self.column.sorting.descending {
             return self.write_each(N, |index, out| out.copy_from_slice(&key(index)));
@@ -193,7 +194,7 @@ impl Rows<'_> {
         }
     }
 
-    /// The same where `write` puts them into as many bytes; a null has these too.
+    /// Writes values of `width` bytes with `write`. A null takes the same number of bytes.
     fn write_each(&mut self, width: usize, write: impl Fn(usize, &mut [u8])) {
         self.write_rows(width, |index, out| {
             write(index, &mut out[..width]);
@@ -201,7 +202,7 @@ impl Rows<'_> {
         });
     }
 
-    /// Writes values of any length, which `write` returns. A null has no bytes.
+    /// Writes values of any length. `write` returns the length. A null takes no bytes.
     fn write_any(&mut self, write: impl Fn(usize, &mut [u8]) -> usize) {
         self.write_rows(0, write);
     }

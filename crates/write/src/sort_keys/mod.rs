@@ -1,14 +1,14 @@
-//! What rows are sorted by, as bytes that compare as the rows do.
+//! Encodes the sort keys of rows as bytes that compare like the rows.
 //!
 //! ```text
 //! row = column, column, …      most significant first
-//! column = [0 or 2 for a null, 1 for a value]  value      the first byte only where there may be nulls
+//! column = [0 or 2 for a null, 1 for a value]  value      the first byte only if there may be nulls
 //! ```
 //!
-//! A value is written so that `memcmp` has the order of its column, and inverted where the column
-//! descends. Values of one width keep it, nulls too; others end with a mark that is less than what may
-//! follow. Where a column has the total order of IEEE 754, floats do; otherwise zeros are equal, NaNs are
-//! equal, and greater than any number.
+//! A value is encoded so that `memcmp` follows the order of its column. It is inverted if the column descends. Values
+//! of a fixed width keep that width, and so do their nulls. Texts end with a mark that is less than any continuation,
+//! and numbers of any length begin with their length. Floats follow the total order of IEEE 754 if their column does.
+//! Otherwise zeros are equal, and NaNs are equal and greater than any number.
 
 mod column;
 mod values;
@@ -23,32 +23,32 @@ use super::levels::LeafPath;
 use super::settings::ColumnSettings;
 use column::{Decoded, KeyColumn};
 
-/// Encodes what rows are sorted by.
+/// An encoder of the sort keys of rows.
 pub struct SortKeys {
     columns: Vec<KeyColumn>,
-    /// Bytes of a row, where all have as many.
+    /// The number of bytes per row, if it is the same for all rows.
     width: Option<usize>,
     decoded: Decoded,
 }
 
-/// The bytes of some rows.
+/// The encoded keys of some rows.
 #[derive(Debug, Default)]
 pub struct RowKeys {
     bytes: Vec<u8>,
-    /// Where each row ends; empty where all are of one `width`.
+    /// The end of each row; empty if all rows have the same `width`.
     ends: Vec<usize>,
     width: Option<usize>,
     num_rows: usize,
 }
 
 impl RowKeys {
-    /// The number of rows.
+    /// Returns the number of rows.
     #[must_use]
     pub fn num_rows(&self) -> usize {
         self.num_rows
     }
 
-    /// The bytes of a row; none behind the last.
+    /// Returns the bytes of a row; empty if the row does not exist.
     #[must_use]
     pub fn row(&self, row: usize) -> &[u8] {
         let range = match self.width {
@@ -62,13 +62,13 @@ impl RowKeys {
         self.bytes.get(range).unwrap_or_default()
     }
 
-    /// Bytes held.
+    /// Returns the number of reserved bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.bytes.capacity() + size_of::<usize>() * self.ends.capacity()
     }
 
-    /// Forgets all rows.
+    /// Removes all rows.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
@@ -77,7 +77,7 @@ impl RowKeys {
 }
 
 impl SortKeys {
-    /// No columns yet.
+    /// Creates keys without columns.
     pub(super) fn new() -> Self {
         Self {
             columns: Vec::new(),
@@ -89,7 +89,7 @@ impl SortKeys {
     /// Adds the next column, less significant than those before.
     ///
     /// # Errors
-    /// Argument where its values have no order, or a row may have several of them.
+    /// Argument if its values have no order, or if a row may have several of them.
     pub(super) fn push(
         &mut self,
         settings: Arc<ColumnSettings>,
@@ -117,20 +117,20 @@ impl SortKeys {
         Ok(())
     }
 
-    /// Bytes of a row, where all have as many.
+    /// Returns the number of bytes per row, if it is the same for all rows.
     #[must_use]
     pub fn width(&self) -> Option<usize> {
         self.width
     }
 
-    /// Appends the rows of a batch. `out` belongs to these keys alone.
+    /// Appends the rows of a batch. `out` must be used with these keys only.
     ///
     /// # Errors
-    /// Argument where the batch cannot be compared.
+    /// Argument if the batch cannot be compared.
     pub fn append(&mut self, batch: &RecordBatch, out: &mut RowKeys) -> Result<()> {
         let num_rows = batch.num_rows();
         let mut end = out.bytes.len();
-        // Where the next column of each row goes.
+        // The offset at which the next column of each row is written.
         let mut cursors = Vec::with_capacity(num_rows);
         if let Some(width) = self.width {
             cursors.extend((0..num_rows).map(|row| end + width * row));
@@ -156,7 +156,7 @@ impl SortKeys {
         out.width = self.width;
         out.num_rows += num_rows;
         if self.width.is_none() {
-            // Behind its last column a row ends.
+            // A row ends after its last column.
             out.ends.append(&mut cursors);
         }
         Ok(())

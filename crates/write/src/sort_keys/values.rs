@@ -1,6 +1,6 @@
-//! Values as bytes that have the order of the values.
+//! Encodes values as bytes in the order of the values.
 
-/// The key of a float, in the total order of IEEE 754 or in that of the type.
+/// Returns the key of a float, in the total order of IEEE 754 or in the order of the type.
 pub(super) fn single_key(value: f32, total_order: bool) -> u32 {
     let bits = value.to_bits();
     match bits >> 31 {
@@ -10,7 +10,7 @@ pub(super) fn single_key(value: f32, total_order: bool) -> u32 {
     }
 }
 
-/// The key of a double, in the total order of IEEE 754 or in that of the type.
+/// Returns the key of a double, in the total order of IEEE 754 or in the order of the type.
 pub(super) fn double_key(value: f64, total_order: bool) -> u64 {
     let bits = value.to_bits();
     match bits >> 63 {
@@ -20,7 +20,7 @@ pub(super) fn double_key(value: f64, total_order: bool) -> u64 {
     }
 }
 
-/// Turns a little-endian half-precision float into its key.
+/// Converts a little-endian half-precision float to its key.
 pub(super) fn half_key(value: &mut [u8], total_order: bool) {
     let bits = u16::from_le_bytes(value.first_chunk().copied().unwrap_or_default());
     let (is_nan, is_zero) = (bits & 0x7fff > 0x7c00, bits & 0x7fff == 0);
@@ -32,7 +32,7 @@ pub(super) fn half_key(value: &mut [u8], total_order: bool) {
     value.copy_from_slice(&key.to_be_bytes());
 }
 
-/// Turns an INT96, which is nanoseconds and then a day, into its key.
+/// Converts an INT96, which is nanoseconds and then a day, to its key.
 pub(super) fn timestamp_key(value: &mut [u8]) {
     let nanos = i64::from_le_bytes(value.first_chunk().copied().unwrap_or_default());
     let days = i32::from_le_bytes(value.last_chunk().copied().unwrap_or_default());
@@ -40,8 +40,8 @@ pub(super) fn timestamp_key(value: &mut [u8]) {
     value[4..].copy_from_slice(&(nanos ^ i64::MIN).to_be_bytes());
 }
 
-/// Writes bytes so that a prefix comes first whatever follows: a zero is followed by 255, the end is
-/// two zeros.
+/// Writes bytes so that a prefix sorts first, whatever follows in the row. A zero is followed by 255, and the end is
+/// two zeros. Returns the number of bytes written.
 pub(super) fn text_key(value: &[u8], out: &mut [u8]) -> usize {
     let mut at = 0;
     for (part, piece) in value.split(|byte| *byte == 0).enumerate() {
@@ -56,13 +56,13 @@ pub(super) fn text_key(value: &[u8], out: &mut [u8]) -> usize {
     at + 2
 }
 
-/// Bytes that [`text_key`] writes.
+/// Returns the number of bytes that [`text_key`] writes.
 pub(super) fn text_length(value: &[u8]) -> usize {
     value.len() + value.iter().filter(|byte| **byte == 0).count() + 2
 }
 
-/// Writes a big-endian number in two's complement, of any length: its sign, how many digits it has, and
-/// these.
+/// Writes a big-endian number of any length in two's complement: its sign, the number of its digits, and the digits.
+/// Returns the number of bytes written.
 pub(super) fn number_key(value: &[u8], out: &mut [u8]) -> usize {
     let digits = significant(value);
     let is_negative = value.first().is_some_and(|byte| *byte >= 0x80);
@@ -75,12 +75,12 @@ pub(super) fn number_key(value: &[u8], out: &mut [u8]) -> usize {
     5 + digits.len()
 }
 
-/// Bytes that [`number_key`] writes.
+/// Returns the number of bytes that [`number_key`] writes.
 pub(super) fn number_length(value: &[u8]) -> usize {
     5 + significant(value).len()
 }
 
-/// The digits behind those that only repeat the sign.
+/// Returns the digits after those that only repeat the sign.
 fn significant(value: &[u8]) -> &[u8] {
     let is_negative = value.first().is_some_and(|byte| *byte >= 0x80);
     let sign = if is_negative { 0xff } else { 0 };
@@ -145,7 +145,7 @@ mod tests {
         ];
         for (a, text) in texts.iter().enumerate() {
             for (b, other) in texts.iter().enumerate() {
-                // What follows in the row.
+                // The next byte of the row.
                 let row = |text: &[u8], next| {
                     [key(text, text_length(text), text_key), vec![next]].concat()
                 };

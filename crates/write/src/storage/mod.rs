@@ -1,11 +1,11 @@
-//! Batches with extension types become those of their storage, before anything is planned.
+//! Converts batches with extension types to batches of their storage, before a write is planned.
 //!
 //! ```text
 //! a: my.point, b: Int64      the schema of the batches
-//! a: Struct<x, y>, a_norm: Double, b: Int64      that of the storage, chosen with the first batch
+//! a: Struct<x, y>, a_norm: Double, b: Int64      the schema of the storage, chosen with the first batch
 //! ```
 //!
-//! An extension type may be anywhere in structs, lists and maps; all around it is made again.
+//! An extension type may be anywhere in structs, lists and maps. All arrays around it are rebuilt.
 
 mod nested;
 
@@ -24,7 +24,7 @@ use super::plan::check_schema;
 use super::selector::ColumnSelector;
 use herringbone_core::extension::{ExtensionType, StorageWriter, WrittenField};
 
-/// Turns batches into those of their storage.
+/// A converter of batches to batches of their storage.
 pub struct StorageBatches {
     schema: SchemaRef,
     fields: Vec<StorageField>,
@@ -32,10 +32,11 @@ pub struct StorageBatches {
     storage: Option<SchemaRef>,
 }
 
-/// Rows of a page of columns that tell of others beside them: few enough to pass over most of the others' values.
+/// The number of rows per page of sibling columns that describe other columns. Such small pages allow readers to skip
+/// most values of the described columns.
 const PAGE_ROWS_BESIDE: usize = 1 << 11;
 
-/// Encryption that knows of columns beside others.
+/// Encryption that takes sibling columns into account.
 #[derive(Debug)]
 struct Beside {
     encryption: Arc<dyn Encryption>,
@@ -54,29 +55,29 @@ impl Encryption for Beside {
 
 /// A field of the batches.
 struct StorageField {
-    /// The names from the top.
+    /// The names from the top level down.
     path: Vec<String>,
     field: FieldRef,
     kind: Kind,
-    /// What is stored of it; empty until that is chosen.
+    /// The stored fields; empty until they are chosen.
     stored: Vec<FieldRef>,
 }
 
 enum Kind {
-    /// It is stored as it is.
+    /// A field stored unchanged.
     Same,
     Extension(Box<dyn StorageWriter>),
-    /// Fields of a struct, some of which change.
+    /// The fields of a struct, not all of them stored unchanged.
     Struct(Vec<StorageField>),
     /// The elements of a list, or the entries of a map.
     Elements(Box<StorageField>),
 }
 
 impl StorageBatches {
-    /// What turns batches of this schema into those of their storage; none where they are.
+    /// Creates a converter for batches of this schema, or returns `None` if they are stored unchanged.
     ///
     /// # Errors
-    /// What the extension types say; Unsupported where one of them is in a dictionary or in runs of groups.
+    /// Errors of the extension types; Unsupported if one of them is in a dictionary or in runs of groups.
     pub fn new(schema: &SchemaRef, options: &WriteOptions) -> Result<Option<Self>> {
         if options.extensions.is_empty() {
             return Ok(None);
@@ -99,26 +100,26 @@ impl StorageBatches {
         }))
     }
 
-    /// The schema that batches have to have.
+    /// Returns the schema that batches must have.
     #[must_use]
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
 
-    /// Whether a batch has the schema.
+    /// Checks that a batch has the schema.
     ///
     /// # Errors
-    /// Argument that says what differs.
+    /// Argument that names the difference.
     pub fn check(&self, batch: &RecordBatch) -> Result<()> {
         check_schema(self.schema.fields(), batch.schema_ref().fields())
     }
 
-    /// Chooses the storage by the first batch with rows, or by an empty one where there is none, and
-    /// gives its schema: that of a [`WritePlan`](super::WritePlan).
+    /// Chooses the storage by the first batch with rows, or by an empty batch if there is none. Returns the schema of
+    /// the storage, for a [`WritePlan`](super::WritePlan).
     ///
     /// # Errors
-    /// Argument where the batch does not have the schema, or where columns beside one another have the
-    /// same name; what the extension types say.
+    /// Argument if the batch does not have the schema, or if sibling columns have the same name; errors of the
+    /// extension types.
     pub fn choose(&mut self, first: &RecordBatch) -> Result<SchemaRef> {
         self.check(first)?;
         let stored = choose_all(&mut self.fields, first.columns())?;
@@ -128,10 +129,10 @@ impl StorageBatches {
         Ok(schema)
     }
 
-    /// A batch of the storage. The storage has to be [chosen](Self::choose).
+    /// Converts a batch to its storage, which must have been [chosen](Self::choose).
     ///
     /// # Errors
-    /// Argument where the batch does not have the schema, or a value cannot be stored.
+    /// Argument if the batch does not have the schema, or a value cannot be stored.
     pub fn storage(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
         let not_chosen = || Error::argument("the storage of the extension types is not chosen");
         let schema = self.storage.clone().ok_or_else(not_chosen)?;
@@ -141,8 +142,8 @@ impl StorageBatches {
         RecordBatch::try_new_with_options(schema, arrays, &options).map_err(invalid)
     }
 
-    /// The options for a file of the storage, which has to be [chosen](Self::choose): columns that stand beside others
-    /// to tell of them are encrypted as those, and have small pages unless something else is asked for.
+    /// Returns the options for a file of the storage, which must have been [chosen](Self::choose). Sibling columns
+    /// that describe other columns are encrypted like those. Their pages are small unless another size is requested.
     #[must_use]
     pub fn options(&self, options: &WriteOptions) -> WriteOptions {
         let mut beside = Vec::new();
@@ -155,7 +156,7 @@ impl StorageBatches {
                 let selector = ColumnSelector::Path(field.path.clone());
                 (selector, ColumnOptions::new().page_rows(PAGE_ROWS_BESIDE))
             };
-            // In front, so that what the caller says of a column wins.
+            // These are first, so that the caller's overrides win.
             let others = std::mem::take(&mut options.overrides);
             options.overrides = beside.iter().map(small).chain(others).collect();
         }
@@ -165,18 +166,18 @@ impl StorageBatches {
         options
     }
 
-    /// Says to the extension types which columns readers of the footer may be without the keys of, by the
-    /// paths of leaves.
+    /// Informs the extension types which leaves have keys that a reader of the footer may lack. Leaves are given by
+    /// their paths.
     pub fn hide(&mut self, leaves: &[Vec<String>]) {
         for field in &mut self.fields {
             field.hide(leaves);
         }
     }
 
-    /// What the extension types add to the key-value metadata of the file, behind the last batch.
+    /// Returns the pairs that the extension types add to the key-value metadata of the file, after the last batch.
     ///
     /// # Errors
-    /// What the extension types say.
+    /// Errors of the extension types.
     pub fn key_values(&mut self) -> Result<Vec<KeyValue>> {
         let mut pairs = Vec::new();
         for field in &mut self.fields {
@@ -198,7 +199,7 @@ fn storage_fields(
 }
 
 impl StorageField {
-    /// A field below the one with the path `parent`, which is empty at the top.
+    /// Creates a field below the one with the path `parent`, which is empty at the top level.
     fn new(
         parent: &[String],
         field: &FieldRef,
@@ -214,7 +215,7 @@ impl StorageField {
         })
     }
 
-    /// The fields that are stored of it.
+    /// Chooses the stored fields.
     fn choose(&mut self, first: &ArrayRef) -> Result<Vec<FieldRef>> {
         let fields = self.choose_by(first);
         self.stored = fields.map_err(|error| error.in_column(self.path.join(".")))?;
@@ -253,7 +254,7 @@ impl StorageField {
         })
     }
 
-    /// The arrays of these fields.
+    /// Returns the arrays of the stored fields.
     fn arrays(&mut self, array: &ArrayRef) -> Result<Vec<ArrayRef>> {
         let arrays = self.arrays_of(array);
         arrays.map_err(|error| error.in_column(self.path.join(".")))
@@ -283,7 +284,7 @@ impl StorageField {
         arrays.into_iter().collect()
     }
 
-    /// The fields that tell of those of extension types.
+    /// Collects the sibling fields that describe those of extension types.
     fn beside(&self, out: &mut Vec<FieldBeside>) {
         match &self.kind {
             Kind::Same => {}
@@ -297,7 +298,7 @@ impl StorageField {
                 );
             }
             Kind::Struct(fields) => fields.iter().for_each(|field| field.beside(out)),
-            // Elements have nothing beside them.
+            // Elements do not have siblings.
             Kind::Elements(_) => {}
         }
     }
@@ -330,7 +331,7 @@ impl StorageField {
     }
 }
 
-/// How a field is stored.
+/// Returns the storage of a field.
 fn kind(path: &[String], field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]) -> Result<Kind> {
     if field.extension_type_name().is_some() {
         let written = WrittenField::new(field, path);
@@ -372,7 +373,7 @@ fn kind(path: &[String], field: &FieldRef, extensions: &[Arc<dyn ExtensionType>]
     })
 }
 
-/// What is in dictionaries and runs has to be its own storage.
+/// Returns an error if a field in a dictionary or in runs is not stored unchanged.
 fn in_encoding(values: &StorageField) -> Result<Kind> {
     match values.kind {
         Kind::Same => Ok(Kind::Same),
@@ -408,7 +409,7 @@ fn arrays_of_all(fields: &mut [StorageField], arrays: &[ArrayRef]) -> Result<Vec
     Ok(stored)
 }
 
-/// Refuses arrays that are not those of the fields that were chosen.
+/// Returns an error if arrays do not match the chosen fields.
 fn check_arrays(fields: &[FieldRef], arrays: &[ArrayRef], len: usize) -> Result<()> {
     let fits = |(field, array): (&FieldRef, &ArrayRef)| {
         array.len() == len && array.data_type() == field.data_type()

@@ -1,4 +1,4 @@
-//! Structs, lists and maps with other arrays in them.
+//! Rebuilds structs, lists and maps with other arrays in them.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(super) fn with_columns(
     Ok(Arc::new(array.map_err(invalid)?))
 }
 
-/// The type of a list or map with other elements.
+/// Returns the type of a list or map with other elements.
 pub(super) fn list_type(list: &DataType, child: FieldRef) -> DataType {
     match list {
         DataType::LargeList(_) => DataType::LargeList(child),
@@ -46,7 +46,7 @@ pub(super) fn list_type(list: &DataType, child: FieldRef) -> DataType {
     }
 }
 
-/// All elements of lists, or entries of maps, those included that no list shows.
+/// Returns all elements of lists, or entries of maps, including those outside every list.
 pub(super) fn elements(array: &ArrayRef) -> Result<ArrayRef> {
     let values = match array.data_type() {
         DataType::List(_) => array.as_list_opt::<i32>().map(|it| it.values().clone()),
@@ -66,7 +66,7 @@ pub(super) fn elements(array: &ArrayRef) -> Result<ArrayRef> {
     values.ok_or_else(|| Error::argument("an array of lists is none"))
 }
 
-/// The lists or maps with other elements.
+/// Returns the lists or maps with other elements.
 pub(super) fn with_elements(
     data_type: &DataType,
     array: &ArrayRef,

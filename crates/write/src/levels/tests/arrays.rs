@@ -1,5 +1,5 @@
-//! Random nested arrays: every kind of list, structs, maps, dictionaries and runs, with nulls
-//! everywhere, elements that nothing shows, and slices of slices.
+//! Random nested arrays: every kind of list, structs, maps, dictionaries and runs. They have nulls everywhere,
+//! elements outside every list, and slices of slices.
 
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ impl Random {
         self.below(n) == 0
     }
 
-    /// No nulls, few, many, or all.
+    /// Returns no nulls, few, many, or only nulls.
     fn nulls(&mut self, len: usize) -> Option<NullBuffer> {
         let rare = [0, 1, 2, 10, 100][self.below(5)];
         (rare > 0).then(|| (0..len).map(|_| !self.one_in(rare)).collect())
     }
 }
 
-/// A struct of any fields.
+/// Creates a struct with the given fields.
 pub(super) fn struct_array(
     fields: Vec<Field>,
     columns: Vec<ArrayRef>,
@@ -42,14 +42,13 @@ pub(super) fn struct_array(
     Arc::new(StructArray::new(fields.into(), columns, nulls))
 }
 
-/// A field of an array, which may only be required if it has no nulls.
+/// Returns the field of an array. It may be required only if the array has no nulls.
 fn field(name: &str, array: &ArrayRef, random: &mut Random) -> Field {
     let nullable = array.is_nullable() || random.one_in(2);
     Field::new(name, array.data_type().clone(), nullable)
 }
 
-/// An array of `len` slots, sliced out of a longer one. Leaves count up, so that no value is like
-/// another.
+/// Returns an array of `len` slots, sliced out of a longer one. The values of leaves ascend, so that all differ.
 pub(super) fn array(random: &mut Random, len: usize, depth: usize) -> ArrayRef {
     let before = random.below(3) * random.below(70);
     let whole = before + len + random.below(3);
@@ -87,7 +86,7 @@ fn ints(random: &mut Random, len: usize) -> ArrayRef {
     Arc::new(Int32Array::new(values.into(), random.nulls(len)))
 }
 
-/// What dictionaries and runs show: integers, or something nested.
+/// Returns the values of dictionaries and runs: integers, or nested values.
 fn encoded(random: &mut Random, len: usize, depth: usize) -> ArrayRef {
     match depth {
         0 => ints(random, len),
@@ -107,7 +106,7 @@ fn structs(random: &mut Random, len: usize, depth: usize) -> ArrayRef {
     struct_array(fields, columns, random.nulls(len))
 }
 
-/// Lengths of lists with many empty ones, or none.
+/// Returns lengths of lists, with many empty lists or none.
 fn lengths(random: &mut Random, len: usize) -> Vec<usize> {
     let (least, most) = ([0, 1][random.below(2)], 1 + random.below(5));
     (0..len)

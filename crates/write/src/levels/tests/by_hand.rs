@@ -1,4 +1,4 @@
-//! Levels after the Dremel paper and the format's documentation, worked out by hand.
+//! Levels from the Dremel paper and the documentation of the format, worked out by hand.
 
 use std::sync::Arc;
 
@@ -76,14 +76,14 @@ fn dremel_name_language_country() {
     );
 }
 
-/// A struct that is never null, of one list or of one nullable leaf.
+/// Returns a struct without nulls, with one list or one nullable leaf.
 fn struct_of(name: &str, child: ArrayRef) -> ArrayRef {
     let nullable = child.data_type() == &DataType::Int32;
     let field = Field::new(name, child.data_type().clone(), nullable);
     Arc::new(StructArray::new(vec![field].into(), vec![child], None))
 }
 
-/// Three levels, all optional: null 0, empty 1, null element 2, element 3.
+/// Three definition levels: null 0, empty 1, null element 2, element 3.
 #[test]
 fn a_list_with_everything() {
     let values: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None, Some(3), Some(4)]));
@@ -125,7 +125,7 @@ fn a_list_of_lists() {
     );
 }
 
-/// Nulls below a null struct are its own.
+/// Each null has the definition level of its outermost null array.
 #[test]
 fn structs_in_structs() {
     let leaf: ArrayRef = Arc::new(Int32Array::from(vec![Some(1), None, Some(3), Some(4)]));
@@ -143,7 +143,7 @@ fn structs_in_structs() {
     assert_eq!(shred(&outer, true), expected(&[], &[3, 2, 0, 1], &[1]));
 }
 
-/// A map has REQUIRED keys: null 0, empty 1, key 2; values null 2, else 3.
+/// A map with REQUIRED keys. Levels of keys: null 0, empty 1, key 2. Levels of values: null 2, others 3.
 #[test]
 fn a_map() {
     let keys = Field::new("key", DataType::Int32, false);

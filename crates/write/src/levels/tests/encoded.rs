@@ -1,4 +1,4 @@
-//! Dictionaries and run-end encodings, of plain and of nested values.
+//! Dictionaries and run-end encodings of simple and nested values.
 
 use std::sync::Arc;
 
@@ -69,7 +69,7 @@ fn runs_of_lists() {
     assert_eq!(shred(&rows, true), levels);
 }
 
-/// Without lists, nulls of the value still are bits.
+/// Without lists, nulls of the values are still a bitmap.
 #[test]
 fn a_dictionary_of_structs() {
     let child: ArrayRef = Arc::new(Int32Array::from(vec![Some(5), None]));
@@ -109,7 +109,7 @@ fn the_null_type_is_null() {
     );
 }
 
-/// The file has a column of nulls for the fields that the struct lacks.
+/// A struct without fields has a column of nulls in the file.
 #[test]
 fn a_struct_without_fields() {
     let nulls = super::nulls(&[true, false, true]);

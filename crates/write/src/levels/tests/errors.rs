@@ -1,4 +1,4 @@
-//! What is refused, and what is not though it looks alike.
+//! Rejected arrays, and similar accepted ones.
 
 use std::sync::Arc;
 

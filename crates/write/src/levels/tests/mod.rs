@@ -1,4 +1,4 @@
-//! Levels that are worked out by hand, and those of a slot by slot shredder for random arrays.
+//! Compares levels with hand-made ones, and with those of a slot-by-slot shredder for random arrays.
 
 mod arrays;
 mod by_hand;
@@ -17,8 +17,8 @@ use herringbone_arrow::schema::{DataType, Field};
 use super::path::Step;
 use super::{DefinitionLevels, LeafLevels, LeafPath, leaf_levels};
 
-/// The paths of a field, as the file has them: fields may be null as they say, and so may list
-/// elements.
+/// Returns the paths of a field as in the file. The nullability of fields and list elements is that of their Arrow
+/// fields.
 fn paths(field: &Field) -> Vec<LeafPath> {
     let mut paths = Vec::new();
     walk(field, &mut Vec::new(), 0, &mut |steps| {
@@ -69,7 +69,7 @@ fn walk(field: &Field, steps: &mut Vec<Step>, lists: u8, leaf: &mut impl FnMut(&
     steps.truncate(depth);
 }
 
-/// All levels as bytes, and the values: the slots of `leaf` in `ranges` that `nulls` calls valid.
+/// All levels as bytes, and the values: the slots of `leaf` in `ranges` that are valid in `nulls`.
 #[derive(Debug, PartialEq, Eq)]
 struct Shredded {
     rep: Vec<u8>,
@@ -77,7 +77,7 @@ struct Shredded {
     values: Vec<i32>,
 }
 
-/// The levels of all rows of an array that has one leaf.
+/// Returns the levels of all rows of an array with one leaf.
 fn shred(array: &ArrayRef, nullable: bool) -> Shredded {
     let field = Field::new("a", array.data_type().clone(), nullable);
     let paths = paths(&field);
@@ -115,7 +115,7 @@ fn expected(rep: &[u8], def: &[u8], values: &[i32]) -> Shredded {
     }
 }
 
-/// A field that may be null.
+/// Returns a nullable field.
 fn nullable(data_type: &DataType) -> Arc<Field> {
     Arc::new(Field::new("element", data_type.clone(), true))
 }

@@ -1,4 +1,4 @@
-//! Levels slot by slot, by the definition of the format. Nothing is shared with the index under test.
+//! Computes levels slot by slot, by the definition of the format. Shares no code with the tested module.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::{Int8Type, Int32Type};
@@ -8,7 +8,7 @@ use herringbone_arrow::schema::DataType;
 use super::super::path::Step;
 use super::Shredded;
 
-/// The levels of rows, one after the other.
+/// Returns the levels of rows, computed one by one.
 pub(super) fn shred(steps: &[Step], array: &ArrayRef, rows: std::ops::Range<usize>) -> Shredded {
     let mut out = Shredded {
         rep: Vec::new(),
@@ -25,8 +25,8 @@ pub(super) fn shred(steps: &[Step], array: &ArrayRef, rows: std::ops::Range<usiz
     out
 }
 
-/// One slot; `levels` are the repetition level that it starts with and the definition level of what
-/// is around it.
+/// Appends the levels of one slot. `levels` are the repetition level at its start and the definition level of the
+/// array around it.
 fn slot(steps: &[Step], array: &ArrayRef, i: usize, levels: (u8, u8), out: &mut Shredded) {
     let (rep, def) = levels;
     let mut entry = |def| {
@@ -87,7 +87,7 @@ fn slot(steps: &[Step], array: &ArrayRef, i: usize, levels: (u8, u8), out: &mut 
     }
 }
 
-/// The elements of one list.
+/// Returns the elements of one list.
 fn elements(array: &ArrayRef, i: usize) -> ArrayRef {
     match array.data_type() {
         DataType::List(_) => array.as_list::<i32>().value(i),
@@ -100,7 +100,7 @@ fn elements(array: &ArrayRef, i: usize) -> ArrayRef {
     }
 }
 
-/// One value of a leaf.
+/// Returns one value of a leaf.
 pub(super) fn value(array: &ArrayRef, i: usize) -> Option<i32> {
     match array.data_type() {
         DataType::Dictionary(..) => {

@@ -1,5 +1,5 @@
-//! Any array, in any parts, has the levels of the naive shredder; any schema has the paths that its
-//! Arrow fields say.
+//! Random arrays have the levels of the naive shredder, however they are split. Random schemas have the paths of their
+//! Arrow fields.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::{LeafLevels, LeafPath, leaf_levels, naive, paths, shredded};
 #[test]
 fn random_arrays() {
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
-    // Buffers are used again from array to array.
+    // Buffers are reused for all arrays.
     let mut out = LeafLevels::new();
     for round in 0..3000 {
         let len = random.below([8, 80, 300][round % 3]);
@@ -51,7 +51,7 @@ fn random_schemas() {
         let array = array(&mut random, 3, round % 6);
         let field = Field::new("a", array.data_type().clone(), round % 2 == 0);
         let schema = Schema::new(vec![Field::new("b", DataType::Int8, true), field.clone()]);
-        // Parquet has no lists of a fixed size of 0.
+        // Parquet does not support lists with a fixed size of 0.
         let Ok(mapping) = from_arrow(&schema, &WriteSchemaOptions::default()) else {
             continue;
         };

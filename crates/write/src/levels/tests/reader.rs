@@ -1,4 +1,4 @@
-//! What our reader makes of the levels is what was written.
+//! Checks that our reader restores the written arrays from the levels.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayRef};
@@ -10,7 +10,7 @@ use super::arrays::{Random, array};
 use super::{DefinitionLevels, LeafLevels, leaf_levels, paths};
 use herringbone_core::column::nesting_builder::{NestingBuilder, NestingPlan, Offsets};
 
-/// The length of each top-level list, 0 for null.
+/// Returns the length of each top-level list, or 0 for null.
 fn lengths(array: &ArrayRef) -> Option<Vec<usize>> {
     let length = |row| match array.data_type() {
         DataType::List(_) => Some(array.as_list::<i32>().value(row).len()),
