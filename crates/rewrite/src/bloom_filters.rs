@@ -1,4 +1,4 @@
-//! Bloom filters for the columns that have one.
+//! Requests bloom filters for the columns that had one.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use herringbone::{BloomFilterOptions, ColumnOptions, ColumnSelector, ParquetFile
 
 use crate::Note;
 
-/// Adds the paths of the columns that have a bloom filter in one of these row groups.
+/// Adds the paths of the columns with a bloom filter in one of these row groups.
 pub(crate) fn add(paths: &mut BTreeSet<Vec<String>>, file: &ParquetFile, row_groups: &[usize]) {
     let schema = file.parquet_schema();
     for leaf in 0..schema.leaves().len() {
@@ -19,8 +19,8 @@ pub(crate) fn add(paths: &mut BTreeSet<Vec<String>>, file: &ParquetFile, row_gro
     }
 }
 
-/// Returns whether one of the row groups has a bloom filter of the leaf. Metadata that cannot be decoded are no
-/// reason to fail: rows may be read without them.
+/// Returns true if one of the row groups has a bloom filter for the leaf. Metadata that cannot be decoded is not an
+/// error: rows may be read without it.
 fn has_bloom_filter(file: &ParquetFile, row_groups: &[usize], leaf: usize) -> bool {
     let has_one = |row_group: &usize| {
         let chunk = file.metadata().column_chunk(*row_group, leaf);
@@ -30,7 +30,7 @@ fn has_bloom_filter(file: &ParquetFile, row_groups: &[usize], leaf: usize) -> bo
     row_groups.iter().any(has_one)
 }
 
-/// Has the options ask for bloom filters of these columns, as far as they are among the leaves.
+/// Requests bloom filters for these columns, unless they are missing in the leaves.
 pub(crate) fn ask_for(
     paths: &BTreeSet<Vec<String>>,
     leaves: &[WriteLeaf],
@@ -40,7 +40,7 @@ pub(crate) fn ask_for(
 ) {
     for path in paths {
         let Some(leaf) = leaves.iter().find(|leaf| leaf.path == *path) else {
-            // A column that is not read has nothing to lose.
+            // The column is not read, so it does not lose anything.
             continue;
         };
         let path = path.clone();
@@ -49,7 +49,7 @@ pub(crate) fn ask_for(
             continue;
         }
         let bloom_filter = ColumnOptions::new().bloom_filter(bloom_filter);
-        // What the caller asked for comes later, and wins.
+        // Overrides of the caller are later in the list, and win.
         options
             .overrides
             .insert(0, (ColumnSelector::Path(path), bloom_filter));

@@ -1,10 +1,10 @@
-//! All that goes from Parquet files into the file that their rows are written to, besides the rows.
+//! Carries over everything except the rows from Parquet files to the file to which their rows are written.
 //!
 //! ```text
 //! each file ── add ──► CarryOver ── apply ──► WriteOptions, Arrow schema, notes
 //! ```
 //!
-//! Files are looked at one after the other: none has to stay open.
+//! Files are added one after the other, and do not have to stay open.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -26,22 +26,22 @@ use crate::note::Note;
 use crate::parquet_schema::common_parquet_schema;
 use crate::sorting::CommonSorting;
 
-/// A file that rows come from.
+/// A file from which rows are read.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct InputFile<'a> {
-    /// Name of the file in notes and errors.
+    /// The name of the file in notes and errors.
     pub name: &'a str,
     /// The open file. It may be closed after [`CarryOver::add`].
     pub file: &'a ParquetFile,
-    /// Ordinals of the row groups that are read.
+    /// The ordinals of the row groups to read.
     pub row_groups: &'a [usize],
-    /// Keys of the file, if there are any.
+    /// The keys of the file, if there are any.
     pub decryption: Option<&'a FileDecryptionProperties>,
 }
 
 impl<'a> InputFile<'a> {
-    /// Describes a file that is not encrypted.
+    /// Describes an unencrypted file.
     #[must_use]
     pub fn new(name: &'a str, file: &'a ParquetFile, row_groups: &'a [usize]) -> Self {
         Self {
@@ -59,10 +59,10 @@ impl<'a> InputFile<'a> {
     }
 }
 
-/// Collects what files have besides their rows, and puts it into the options of a writer.
+/// Collects the properties of files, except for their rows, and passes them to the options of a writer.
 ///
-/// That is the Parquet schema, key-value metadata, which columns have bloom filters, what rows are sorted by as far
-/// as they still are, and encryption. A [`Note`] names each thing that cannot be kept.
+/// These are the Parquet schema, key-value metadata, the columns with bloom filters, encryption, and those sorting
+/// columns that still hold. A [`Note`] names each property that cannot be kept.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -95,7 +95,7 @@ pub struct CarryOver {
     key_values: KeyValues,
     with_bloom_filter: BTreeSet<Vec<String>>,
     sorting: CommonSorting,
-    /// Name of each file, and how it is encrypted; `None` if it is not.
+    /// The name of each file and its encryption, or `None` if it is not encrypted.
     encrypted: Vec<(String, Option<EncryptedFile>)>,
     notes: Vec<Note>,
 }
@@ -104,12 +104,12 @@ pub struct CarryOver {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Carried {
-    /// Arrow schema that the file is written with. Its fields are those that were given.
+    /// The Arrow schema for the new file. Its fields are those passed to [`CarryOver::apply`].
     pub schema: SchemaRef,
-    /// Things that are not kept as they were.
+    /// The properties not kept unchanged.
     pub notes: Vec<Note>,
-    /// Whether the new file needs a copy of the [key material](crate::encryption::KeyMaterial) of the first file,
-    /// because this lies outside of that file.
+    /// True if the new file needs a copy of the first file's [key material](crate::encryption::KeyMaterial), because
+    /// that material is outside the file.
     pub external_key_material: bool,
 }
 
@@ -130,13 +130,13 @@ impl Default for CarryOver {
 }
 
 impl CarryOver {
-    /// Starts without files. Everything is kept.
+    /// Creates a collector without files. By default, everything is kept.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets the bloom filters of columns that had one; `None` leaves them out.
+    /// Sets the bloom filters for columns that had one. With `None`, they are omitted.
     #[must_use]
     pub fn bloom_filters(self, bloom_filters: Option<BloomFilterOptions>) -> Self {
         Self {
@@ -145,7 +145,7 @@ impl CarryOver {
         }
     }
 
-    /// Chooses whether geometries are written without annotation.
+    /// Sets whether geometries are written without annotation.
     #[must_use]
     pub fn plain_geometries(self, plain_geometries: bool) -> Self {
         Self {
@@ -154,16 +154,16 @@ impl CarryOver {
         }
     }
 
-    /// Chooses what becomes of encryption.
+    /// Sets the handling of encryption.
     #[must_use]
     pub fn protection(self, protection: Protection) -> Self {
         Self { protection, ..self }
     }
 
-    /// Takes what is to be kept from the next file.
+    /// Collects the properties of the next file.
     ///
     /// # Errors
-    /// Corrupt if metadata that matter cannot be decoded; key if the file is encrypted, this is to be kept, and
+    /// Corrupt if required metadata cannot be decoded; Key if the file is encrypted, encryption is to be kept, and
     /// there are no keys.
     pub fn add(&mut self, input: InputFile<'_>) -> Result<()> {
         let InputFile {
@@ -201,11 +201,11 @@ impl CarryOver {
         Ok(())
     }
 
-    /// Has the options keep what the files have, for rows of the Arrow schema.
+    /// Adds the collected properties to the options, for rows of the Arrow schema.
     ///
     /// # Errors
-    /// Unsupported if the files are encrypted in different ways, or the encryption of a column is not known;
-    /// whatever the writer refuses.
+    /// Unsupported if the files are encrypted in different ways, or if the encryption of a column is not known; errors
+    /// of the writer.
     pub fn apply(mut self, schema: &SchemaRef, options: &mut WriteOptions) -> Result<Carried> {
         let mut notes = Vec::new();
         let schemas = self.files.iter().map(|file| &file.schema);
@@ -243,7 +243,7 @@ impl CarryOver {
         })
     }
 
-    /// Has the options write the key-value metadata that are true of the new file. Returns the Arrow schema with the
+    /// Adds the key-value metadata that is true for the new file to the options. Returns the Arrow schema with the
     /// same metadata.
     fn key_value_metadata(
         &self,
@@ -270,7 +270,7 @@ impl CarryOver {
             }
         }
         let has_geometries = has_geometries(&arrow_schema);
-        // Without geometries, they would be about columns that are not there.
+        // Without geometries, this metadata would describe missing columns.
         pairs.retain(|pair| has_geometries || pair.key != KEY);
         options.key_value_metadata = pairs;
         Ok(match has_geometries {

@@ -1,30 +1,30 @@
-//! The columns of a new file next to those of a file that its rows come from.
+//! Compares the columns of a new file with those of an input file.
 
 use std::collections::HashMap;
 
 use herringbone::format::{Repetition, SchemaElement};
 use herringbone::schema::ParquetSchema;
 
-/// A comparison of the columns at the top of two schemas, by name.
+/// A comparison of the top-level columns of two schemas, by name.
 #[derive(Debug)]
 pub(crate) struct Columns<'a> {
     of_new: HashMap<&'a str, Likeness>,
     are_same: bool,
 }
 
-/// How a column of the new file compares with that of the same name in an earlier file.
+/// The likeness of a column to the column with the same name in an earlier file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Likeness {
-    /// All is the same, names and types of fields inside and what may be null included.
+    /// The columns are equal, including the names, types and nullability of fields inside them.
     Same,
-    /// Some fields inside are left out, or other fields may be null.
+    /// Some fields inside are missing, or the nullability of fields differs.
     Similar,
-    /// A type is another one, or the earlier file does not have the column.
+    /// A type differs, or the earlier file does not have the column.
     Other,
 }
 
 impl<'a> Columns<'a> {
-    /// Compares a new schema with that of an earlier file.
+    /// Compares a new schema with the schema of an earlier file.
     pub(crate) fn compare(earlier: &'a ParquetSchema, new: &'a ParquetSchema) -> Self {
         let mut by_name: HashMap<&str, Field<'a>> = HashMap::new();
         for field in fields(earlier) {
@@ -42,18 +42,18 @@ impl<'a> Columns<'a> {
         Self { of_new, are_same }
     }
 
-    /// Returns whether the new file has the columns of the earlier file, in the same order, and no others.
+    /// Returns true if the new file has exactly the columns of the earlier file, in the same order.
     pub(crate) fn are_same(&self) -> bool {
         self.are_same
     }
 
-    /// Returns how a column of the new file compares.
+    /// Returns the likeness of a column of the new file.
     pub(crate) fn likeness(&self, name: &str) -> Likeness {
         self.of_new.get(name).copied().unwrap_or(Likeness::Other)
     }
 }
 
-/// A field at the top of a schema: its own element, and those inside of it, depth first.
+/// A top-level field of a schema: its own element, and those inside it, depth first.
 pub(crate) struct Field<'a>(Vec<(&'a SchemaElement, usize)>);
 
 impl<'a> Field<'a> {
@@ -61,12 +61,12 @@ impl<'a> Field<'a> {
         self.0.first().map_or("", |(element, _)| &element.name)
     }
 
-    /// Compares with the field of an earlier file.
+    /// Compares this field with the field of an earlier file.
     fn likeness(&self, earlier: &Self) -> Likeness {
         let mut is_same = self.0.len() == earlier.0.len();
         let mut others = earlier.0.iter();
         for (element, depth) in &self.0 {
-            // Fields inside stay in their order, so that one pass finds them.
+            // Fields inside keep their order, so one pass finds them.
             let is_it =
                 |(other, at): &&(&SchemaElement, usize)| at == depth && other.name == element.name;
             match others.find(is_it) {
@@ -83,7 +83,7 @@ impl<'a> Field<'a> {
     }
 }
 
-/// Returns whether two elements are of one type. Files of old writers have the older of two annotations alone.
+/// Returns true if two elements have the same type. Files of old writers have only the older of two annotations.
 fn is_alike(a: &SchemaElement, b: &SchemaElement) -> bool {
     let repeats = |it: &SchemaElement| it.repetition_type == Some(Repetition::Repeated);
     let annotation = match (&a.logical_type, &b.logical_type) {
@@ -97,7 +97,7 @@ fn is_alike(a: &SchemaElement, b: &SchemaElement) -> bool {
         && repeats(a) == repeats(b)
 }
 
-/// Returns the fields at the top.
+/// Returns the top-level fields.
 pub(crate) fn fields(schema: &ParquetSchema) -> impl Iterator<Item = Field<'_>> {
     let nodes = schema.nodes();
     let mut at = 1;

@@ -1,8 +1,8 @@
-//! One Arrow schema for several files.
+//! Finds one Arrow schema for several files.
 //!
-//! Files that hold the same columns may lay these out in Arrow in other ways, or differ in which of them can be null.
-//! The common schema takes the wider of two layouts, and what is nullable in either is nullable. By choice, columns
-//! are found by name, and types become the one that has all values of both.
+//! Files with the same columns may have different Arrow layouts, or differ in the nullability of columns. The common
+//! schema has the wider of two layouts, and a column is nullable if it is nullable in either file. Optionally, columns
+//! are matched by name, and types are promoted to one that holds all values of both.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,24 +15,25 @@ use herringbone_arrow::schema::{
 use crate::promotion::promoted;
 use crate::same_schema::{Difference, of_meanings, path};
 
-/// A choice of what may differ between files that become one.
+/// The differences allowed between merged files.
 ///
-/// Without a choice, files have the same columns in the same order, and types differ in layout alone.
+/// By default, files have the same columns in the same order, and types differ only in layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SchemaMerge {
-    /// Whether columns, and fields of structs, are found by name. A file that does not have one gives nulls, and so
-    /// does a column without a type of its own, all of whose values are null.
+    /// True if columns, and fields of structs, are matched by name. A file without a column supplies nulls, and so
+    /// does a column of the null type.
     pub by_name: bool,
-    /// Whether values are cast to a type that has all values of all files, such as `Int64` for `Int32` and `Int64`.
+    /// True if values are cast to a type that holds all values of all files, such as `Int64` for `Int32` and `Int64`.
     pub cast: bool,
 }
 
 impl SchemaMerge {
-    /// Returns the schema that has room for the rows of all files, which have names in errors. It is empty without files.
+    /// Returns the schema that holds the rows of all files. Errors contain the names of the files. Without files, the
+    /// schema is empty.
     ///
     /// # Errors
-    /// Unsupported if there is none, with the two files and the column that differ.
+    /// Unsupported if there is no such schema. The error names the two files and the column that differ.
     pub fn schema(self, files: &[(&str, SchemaRef)]) -> Result<SchemaRef> {
         let rules = Rules::new(self);
         let Some((_, first)) = files.first() else {
@@ -50,7 +51,7 @@ impl SchemaMerge {
         Ok(Arc::new(all))
     }
 
-    /// Returns the error of a file, by its ordinal, that cannot be read with the common schema of all.
+    /// Returns the error for the file with ordinal `at`, which cannot be read with the common schema of all files.
     #[must_use]
     pub fn refusal(self, files: &[(&str, SchemaRef)], at: usize) -> Error {
         let rules = Rules {
@@ -64,7 +65,8 @@ impl SchemaMerge {
         })
     }
 
-    /// Has a read give batches of the common schema. Without a choice this is a hint, as files differ in layout alone.
+    /// Configures a read to return batches of the common schema. By default this is only a hint, as files differ only
+    /// in layout.
     pub fn read_as(self, common: &SchemaRef, options: &mut ReadOptions) {
         let matching = match self.by_name {
             true => FieldMatching::Name,
@@ -79,7 +81,7 @@ impl SchemaMerge {
         }
     }
 
-    /// Returns the error of a file and another one that have no schema in common.
+    /// Returns the error for a file and another file without a common schema.
     fn conflict(self, files: &[(&str, SchemaRef)], at: usize, rules: Rules) -> Option<Error> {
         let (name, schema) = files.get(at)?;
         let others = files.iter().enumerate().filter(|(other, _)| *other != at);
@@ -99,7 +101,7 @@ impl SchemaMerge {
         None
     }
 
-    /// Returns the choice with which two schemas have one in common.
+    /// Returns the options with which two schemas have a common schema.
     fn remedy(self, a: &Schema, b: &Schema) -> Option<Remedy> {
         let choices = [
             (true, self.cast, Remedy::MergeByName),
@@ -121,9 +123,9 @@ impl SchemaMerge {
     }
 }
 
-/// Returns the names of columns that differ in case alone, in the order of the schema.
+/// Returns the names of columns that differ only in case, in the order of the schema.
 ///
-/// Some readers cannot tell such columns apart.
+/// Some readers cannot distinguish such columns.
 #[must_use]
 pub fn names_that_differ_in_case(schema: &Schema) -> Vec<String> {
     let mut by_lower: HashMap<String, usize> = HashMap::new();
@@ -140,11 +142,11 @@ pub fn names_that_differ_in_case(schema: &Schema) -> Vec<String> {
         .collect()
 }
 
-/// The rules by which two schemas become one.
+/// The rules for merging two schemas.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
     merge: SchemaMerge,
-    /// Whether timestamps of units that are stored in other ways differ.
+    /// True if timestamps with different stored units are a conflict.
     has_stored_units: bool,
 }
 
@@ -180,7 +182,7 @@ impl Rules {
         }
     }
 
-    /// Returns the fields of both: those of the first, then those that only the second has.
+    /// Returns the fields of both: those of the first, then those found only in the second.
     fn fields_by_name(self, parent: &str, a: &Fields, b: &Fields) -> Result<Fields, Difference> {
         let of_second = by_name(parent, b)?;
         let of_first = by_name(parent, a)?;
@@ -201,7 +203,7 @@ impl Rules {
         if a == b {
             return Ok(a.clone());
         }
-        // Nulls have no meaning, whatever their field says.
+        // Nulls do not have a meaning, whatever their field declares.
         let takes_nulls = self.merge != SchemaMerge::default();
         let like = match (a.data_type(), b.data_type()) {
             (DataType::Null, _) if takes_nulls => b,
@@ -240,14 +242,14 @@ impl Rules {
                 };
                 T::RunEndEncoded(wider.clone(), self.field(path, a, b)?)
             }
-            // Plain values have room for whatever is encoded.
+            // Plain values can replace any encoding.
             (T::Dictionary(_, a), b) => self.data_type(path, a, b)?,
             (a, T::Dictionary(_, b)) => self.data_type(path, a, b)?,
             (T::RunEndEncoded(_, a), b) => self.data_type(path, a.data_type(), b)?,
             (a, T::RunEndEncoded(_, b)) => self.data_type(path, a, b.data_type())?,
             _ => match (element(a), element(b)) {
                 (Some(child), Some(other)) => {
-                    // Elements have no name of their own.
+                    // The names of elements are not compared.
                     let child = self.field(path, child, other)?;
                     list(a, b, child)
                 }
@@ -258,7 +260,7 @@ impl Rules {
         })
     }
 
-    /// Returns the entries of two maps. Their keys and values have no names of their own.
+    /// Returns the merged entries of two maps. The names of their keys and values are not compared.
     fn entries(self, path: &str, a: &FieldRef, b: &FieldRef) -> Result<FieldRef, Difference> {
         let (DataType::Struct(fields), DataType::Struct(others)) = (a.data_type(), b.data_type())
         else {
@@ -286,7 +288,7 @@ impl Rules {
     }
 }
 
-/// Returns the unit that timestamps are stored in.
+/// Returns the unit in which timestamps are stored.
 fn stored_unit(unit: TimeUnit) -> TimeUnit {
     match unit {
         TimeUnit::Second => TimeUnit::Millisecond,
@@ -294,7 +296,7 @@ fn stored_unit(unit: TimeUnit) -> TimeUnit {
     }
 }
 
-/// Returns fields by their names, which have to differ.
+/// Returns fields by their names, which must be unique.
 fn by_name<'a>(
     parent: &str,
     fields: &'a Fields,
@@ -308,7 +310,7 @@ fn by_name<'a>(
     Ok(by_name)
 }
 
-/// Returns the type of the keys of a dictionary that may have to hold the values of both.
+/// Returns the key type of a dictionary that may contain the values of both.
 fn key_type(a: &DataType, b: &DataType) -> DataType {
     match a.primitive_width().max(b.primitive_width()) {
         _ if a == b => a.clone(),
@@ -317,7 +319,7 @@ fn key_type(a: &DataType, b: &DataType) -> DataType {
     }
 }
 
-/// Returns the list that has room for two lists, with this element.
+/// Returns a list type that can hold both lists, with this element.
 fn list(a: &DataType, b: &DataType, child: FieldRef) -> DataType {
     use DataType as T;
     match (a, b) {
@@ -359,7 +361,7 @@ fn layout(a: &DataType, b: &DataType) -> Option<DataType> {
         (T::Timestamp(unit, zone), T::Timestamp(other, other_zone)) => {
             let zone = match (zone, other_zone) {
                 (a, b) if a == b => a.clone(),
-                // The same instants, shown otherwise.
+                // These are the same instants in different time zones.
                 (Some(_), Some(_)) => Some("UTC".into()),
                 _ => return None,
             };
@@ -379,7 +381,7 @@ pub(crate) fn finer(a: TimeUnit, b: TimeUnit) -> TimeUnit {
     finest.unwrap_or(a)
 }
 
-/// Returns the wider of two types of decimals of the same digits.
+/// Returns the wider of two decimal types with the same precision and scale.
 fn decimal(a: &DataType, b: &DataType) -> Option<DataType> {
     let digits = |data_type: &DataType| match *data_type {
         DataType::Decimal32(precision, scale) => Some((1, precision, scale)),
@@ -451,7 +453,7 @@ mod tests {
             );
             assert_eq!(merged(&b, &a, SchemaMerge::default()), Some(expected));
         }
-        // These have nothing in common.
+        // These types do not have a common type.
         for (a, b) in [
             (T::Int32, T::Utf8),
             (T::Decimal128(5, 2), T::Decimal128(6, 2)),
@@ -518,7 +520,7 @@ mod tests {
         assert_eq!(error.remedy(), Some(Remedy::MergeByName));
     }
 
-    /// The second and third file go with the first, but not with one another.
+    /// The second and the third file can be merged with the first, but not with each other.
     #[test]
     fn errors_name_the_files_that_differ() {
         let cast = SchemaMerge {

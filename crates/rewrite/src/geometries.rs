@@ -1,4 +1,4 @@
-//! Columns of geometries, and the metadata that speaks of them.
+//! Columns of geometries, and the metadata that describes them.
 
 use std::sync::Arc;
 
@@ -6,12 +6,12 @@ use herringbone::geospatial::geoarrow::FORMER_EXTENSION_NAME;
 use herringbone::geospatial::geoparquet::KEY;
 use herringbone_arrow::schema::{Field, Schema, SchemaRef};
 
-/// Returns whether a schema has a column of geometries at any depth.
+/// Returns true if a schema has a column of geometries at any depth.
 pub(crate) fn has_geometries(schema: &Schema) -> bool {
     schema.flattened_fields().into_iter().any(is_geoarrow)
 }
 
-/// Returns whether the extension type of a field is one of GeoArrow.
+/// Returns true if the extension type of a field is one of GeoArrow.
 #[must_use]
 pub fn is_geoarrow(field: &Field) -> bool {
     let name = field.extension_type_name().unwrap_or_default();

@@ -1,13 +1,13 @@
-//! Writes Parquet files anew, or several of them as one, and keeps what goes with their rows.
+//! Rewrites Parquet files, or merges several of them, and keeps the properties that belong to their rows.
 //!
 //! | to | use |
 //! |---|---|
-//! | keep what a file has besides its rows: schema, key-value metadata, bloom filters, sorting columns, encryption | [`CarryOver`] |
+//! | keep the properties of a file besides its rows: schema, key-value metadata, bloom filters, sorting columns, encryption | [`CarryOver`] |
 //! | find one Arrow schema for several files, and read them with it | [`SchemaMerge`] |
 //! | find the first difference between two Arrow schemas | [`difference`] |
-//! | know how a file is encrypted without its keys | [`encryption::InTheClear`] |
+//! | inspect the encryption of a file without its keys | [`encryption::InTheClear`] |
 //!
-//! All of it stands on `herringbone`, which does not depend on it. Two files become one:
+//! This crate is built on `herringbone`, which does not depend on it. To merge two files:
 //!
 //! ```
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {

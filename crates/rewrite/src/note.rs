@@ -1,68 +1,68 @@
-//! Remarks about what could not be kept.
+//! Remarks about properties that could not be kept.
 
 use std::fmt;
 
 use herringbone::format::FooterExtension;
 
-/// Something that the new file has in another way than the files that its rows come from, or not at all.
+/// A property that differs between the new file and its input files, or is missing in the new file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Note {
-    /// The Parquet schemas of the files differ in these columns. Their Arrow types decide how they are written.
+    /// The Parquet schemas of the files differ in these columns. Their Arrow types determine their stored form.
     ColumnsDescribedOtherwise {
-        /// Names of the columns at the top of the schema.
+        /// The names of the columns at the top level of the schema.
         columns: Vec<String>,
     },
     /// Two files have different values for a key of the key-value metadata. The value of the earlier file is kept.
     KeyValueDiffers {
-        /// Name of the later file.
+        /// The name of the later file.
         file: String,
-        /// Key whose values differ.
+        /// The key with different values.
         key: String,
     },
-    /// Some files have a key of the key-value metadata, and others do not. The new file has it for all rows.
+    /// Some files have a key of the key-value metadata, and others do not. In the new file it applies to all rows.
     KeyNotInAll {
-        /// Name of the first file that has the key.
+        /// The name of the first file with the key.
         file: String,
         /// The key.
         key: String,
     },
-    /// A key of the key-value metadata describes other columns than those that are written. It is left out.
+    /// A key of the key-value metadata describes other columns than the written ones. It is omitted.
     KeyLeftOut {
-        /// Name of the file that has the key.
+        /// The name of the file with the key.
         file: String,
         /// The key.
         key: String,
     },
-    /// The index of a pandas data frame is not kept: it counts the rows of one file, or some rows have no value in it.
+    /// The index of a pandas data frame is not kept. It counts the rows of one file, or has no value for some rows.
     PandasIndex {
-        /// Name of the file that has the index.
+        /// The name of the file with the index.
         file: String,
     },
     /// The footer of a file has an extension, which is not kept.
     FooterExtension {
-        /// Name of the file.
+        /// The name of the file.
         file: String,
-        /// Number of bytes of the extension.
+        /// The size of the extension, in bytes.
         bytes: usize,
-        /// UUID at the end of the extension; `None` if it is too short for one.
+        /// The UUID at the end of the extension, or `None` if the extension is too short for one.
         uuid: Option<String>,
     },
-    /// A BOOLEAN column had a bloom filter. Writers make none for this type.
+    /// A BOOLEAN column had a bloom filter. Writers do not write bloom filters for this type.
     NoBloomFilterForBoolean {
-        /// Names that lead to the column.
+        /// The names on the path to the column.
         path: Vec<String>,
     },
     /// Not all sorting columns are kept.
     SortingColumns {
-        /// Number of sorting columns that are kept.
+        /// The number of kept sorting columns.
         kept: usize,
-        /// Largest number of sorting columns of a row group.
+        /// The largest number of sorting columns in a row group.
         of: usize,
     },
     /// A file is encrypted in DuckDB's dialect. The new file is encrypted as the specification requires.
     DuckDbDialect {
-        /// Name of the file.
+        /// The name of the file.
         file: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The Parquet schema that several files have in common.
+//! Finds the common Parquet schema of several files.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,12 +9,12 @@ use herringbone_arrow::schema::Schema;
 
 use crate::Note;
 
-/// Returns the fields that all schemas which have them describe alike; `None` if there are no schemas.
+/// Returns the fields described alike by all schemas that contain them, or `None` if there are no schemas.
 ///
-/// A note names those of the `written` columns that files describe otherwise.
+/// A note names those `written` columns that files describe differently.
 ///
 /// # Errors
-/// Whatever [`ParquetSchema::from_elements`] refuses.
+/// See [`ParquetSchema::from_elements`].
 pub(crate) fn common_parquet_schema<'a>(
     schemas: impl IntoIterator<Item = &'a ParquetSchema>,
     (written, plain_geometries): (&Schema, bool),
@@ -40,7 +40,7 @@ pub(crate) fn common_parquet_schema<'a>(
         for field in fields(schema).filter(|field| !known.contains(name(field))) {
             let name = name(&field);
             let is_same = |other: &HashMap<_, Vec<Vec<_>>>| {
-                // A file without the column does not describe it otherwise.
+                // A file without the column does not describe it differently.
                 let of_name = other.get(name);
                 of_name.is_none_or(|of_name| of_name.iter().any(|their| are_alike(&field, their)))
             };
@@ -73,7 +73,7 @@ pub(crate) fn common_parquet_schema<'a>(
     ParquetSchema::from_elements(elements, &Limits::default()).map(Some)
 }
 
-/// Returns the element without an annotation as GEOMETRY or GEOGRAPHY.
+/// Returns the element without its GEOMETRY or GEOGRAPHY annotation, if it has one.
 fn without_geometries(element: SchemaElement) -> SchemaElement {
     let is_geospatial = matches!(
         element.logical_type,
@@ -90,7 +90,7 @@ fn name<'a>(field: &[&'a SchemaElement]) -> &'a str {
     field.first().map_or("", |element| &element.name)
 }
 
-/// Returns the elements of each field at the top.
+/// Returns the elements of each top-level field.
 fn fields(schema: &ParquetSchema) -> impl Iterator<Item = Vec<&SchemaElement>> {
     let nodes = schema.nodes();
     let mut at = 1;
@@ -102,7 +102,7 @@ fn fields(schema: &ParquetSchema) -> impl Iterator<Item = Vec<&SchemaElement>> {
     })
 }
 
-/// Returns whether two fields differ at most in what may be null.
+/// Returns true if two fields differ at most in nullability.
 fn are_alike(a: &[&SchemaElement], b: &[&SchemaElement]) -> bool {
     let repeats = |element: &SchemaElement| element.repetition_type == Some(Repetition::Repeated);
     let alike = |(a, b): (&&SchemaElement, &&SchemaElement)| {

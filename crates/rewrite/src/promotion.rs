@@ -1,21 +1,21 @@
-//! Types that have all values of two others.
+//! Finds types that hold all values of two other types.
 
 use herringbone_arrow::schema::{DataType, TimeUnit};
 
 use crate::common_schema::finer;
 
-/// Most digits of `Decimal128` and of `Decimal256`.
+/// The maximum number of digits of `Decimal128` and of `Decimal256`.
 const MOST_DIGITS: [i16; 2] = [38, 76];
 
-/// Returns the smallest type that has all values of both; `None` if there is none.
+/// Returns the smallest type that holds all values of both types, or `None` if there is none.
 ///
 /// | types | common type |
 /// |---|---|
-/// | integers | the wider one; signed if one is; `Decimal128(20, 0)` for `UInt64` and signed ones |
+/// | integers | the wider one; signed if either is signed; `Decimal128(20, 0)` for `UInt64` and signed integers |
 /// | integers of at most 8, 16, 32 bits and floating-point numbers | a float that holds both |
 /// | integers and decimals | a decimal with the digits of both |
 /// | dates and timestamps without zone | timestamps |
-/// | counts of units of time | the finer unit |
+/// | durations or times of different units | the finer unit |
 /// | text, bytes, bytes of a fixed length | bytes |
 pub(crate) fn promoted(a: &DataType, b: &DataType) -> Option<DataType> {
     use DataType as T;
@@ -38,7 +38,7 @@ pub(crate) fn promoted(a: &DataType, b: &DataType) -> Option<DataType> {
         })
 }
 
-/// Returns the bits of an integer, and whether it has a sign.
+/// Returns the number of bits of an integer type, and true if it is signed.
 fn integer(data_type: &DataType) -> Option<(u32, bool)> {
     use DataType as T;
     Some(match data_type {
@@ -57,7 +57,7 @@ fn integer(data_type: &DataType) -> Option<(u32, bool)> {
 fn integers(a: &DataType, b: &DataType) -> Option<DataType> {
     let ((a_bits, a_signed), (b_bits, b_signed)) = (integer(a)?, integer(b)?);
     let is_signed = a_signed || b_signed;
-    // One that has no sign needs another bit beside one that has.
+    // An unsigned integer needs another bit to be combined with a signed one.
     let needed = |bits: u32, signed: bool| match signed == is_signed {
         true => bits,
         false => bits * 2,
@@ -80,7 +80,7 @@ fn integers(a: &DataType, b: &DataType) -> Option<DataType> {
     )
 }
 
-/// Returns the bits of the smallest float that has all values of a number.
+/// Returns the number of bits of the smallest float that holds all values of a numeric type.
 fn float_bits(data_type: &DataType) -> Option<u32> {
     match (data_type, integer(data_type)) {
         (DataType::Float16, _) | (_, Some((8, _))) => Some(16),
@@ -98,7 +98,7 @@ fn floats(a: &DataType, b: &DataType) -> Option<DataType> {
     }
 }
 
-/// Returns the most digits before and after the point.
+/// Returns the maximum number of digits before and after the decimal point.
 fn digits(data_type: &DataType) -> Option<(i16, i16)> {
     use DataType as T;
     match *data_type {
@@ -168,10 +168,10 @@ mod tests {
             (T::Int8, T::UInt32, Some(T::Int64)),
             (T::Int64, T::UInt16, Some(T::Int64)),
             (T::UInt8, T::UInt64, Some(T::UInt64)),
-            // -2^63 and 2^64 - 1 have 20 digits.
+            // -2^63 and 2^64 - 1 have at most 20 digits.
             (T::Int8, T::UInt64, Some(T::Decimal128(20, 0))),
             (T::Float32, T::Float64, Some(T::Float64)),
-            // A float holds the integers up to 2^24, a double those up to 2^53.
+            // A float holds all integers up to 2^24, and a double all up to 2^53.
             (T::Int16, T::Float32, Some(T::Float32)),
             (T::Int32, T::Float32, Some(T::Float64)),
             (T::Int64, T::Float64, None),

@@ -1,13 +1,13 @@
-//! The first difference between two Arrow schemas.
+//! Finds the first difference between two Arrow schemas.
 
 use herringbone::geospatial::geoarrow::ExtensionMetadata;
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
 
 use crate::is_geoarrow;
 
-/// Returns the first difference between the schemas of two files, in words; `None` if there is none.
+/// Returns a description of the first difference between the schemas of two files, or `None` if there is none.
 ///
-/// Compared are names, order, types, nullability, extension types and what geometries mean; other metadata may
+/// Names, order, types, nullability, extension types and the meaning of geometries are compared. Other metadata may
 /// differ.
 #[must_use]
 pub fn difference(first: &str, a: &Schema, second: &str, b: &Schema) -> Option<String> {
@@ -18,28 +18,28 @@ pub fn difference(first: &str, a: &Schema, second: &str, b: &Schema) -> Option<S
 /// A difference between two schemas.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Difference {
-    /// The names of two fields at the same place.
+    /// Different names of two fields at the same place.
     Names(String, String),
-    /// A field that the first schema has alone.
+    /// A field that only the first schema has.
     InFirst(String),
-    /// A field that the second schema has alone.
+    /// A field that only the second schema has.
     InSecond(String),
-    /// Two fields of one schema that have the same name.
+    /// Two fields of one schema with the same name.
     Twice(String),
-    /// The ways in which two fields of one path differ.
+    /// Two fields with the same path that differ.
     Field {
         path: String,
-        /// Word for what differs, between the path and both values.
+        /// The words between the path and the two values.
         what: &'static str,
         a: String,
         b: String,
     },
-    /// The geometries of two columns.
+    /// Different geometries in two columns.
     Geometries { path: String, a: String, b: String },
 }
 
 impl Difference {
-    /// Returns the difference in words, with the names of both files.
+    /// Returns a description of the difference, with the names of both files.
     pub(crate) fn text(&self, first: &str, second: &str) -> String {
         let text = match self {
             Self::Names(a, b) => format!("where {first} has the field `{a}`, {second} has `{b}`"),
@@ -58,7 +58,7 @@ impl Difference {
         format!("the schemas differ: {text}")
     }
 
-    /// Two types that have no common one.
+    /// Creates the difference between two types without a common type.
     pub(crate) fn of_types(path: &str, a: &DataType, b: &DataType) -> Self {
         Self::Field {
             path: path.to_owned(),
@@ -107,7 +107,7 @@ fn of_field(parent: &str, a: &Field, b: &Field) -> Option<Difference> {
     of_meanings(&path, a, b)
 }
 
-/// Returns the difference between what the values of two fields mean.
+/// Returns the difference in meaning between two fields.
 pub(crate) fn of_meanings(path: &str, a: &Field, b: &Field) -> Option<Difference> {
     let path = path.to_owned();
     if let Some((a, b)) = other_geometries(a, b) {
@@ -123,7 +123,7 @@ pub(crate) fn of_meanings(path: &str, a: &Field, b: &Field) -> Option<Difference
     })
 }
 
-/// Returns what the geometries of two fields are, if their reference systems or edges differ.
+/// Returns descriptions of the geometries of two fields, if their reference systems or edges differ.
 fn other_geometries(a: &Field, b: &Field) -> Option<(String, String)> {
     let meaning = |field: &Field| {
         let text = field.extension_type_metadata().unwrap_or_default();
@@ -135,7 +135,7 @@ fn other_geometries(a: &Field, b: &Field) -> Option<(String, String)> {
     (!a.is_same(&b)).then(|| (shown(&a), shown(&b)))
 }
 
-/// Returns the fields inside of two types of the same kind.
+/// Returns the child fields of two types of the same kind.
 fn children(a: &DataType, b: &DataType) -> Option<(Fields, Fields)> {
     let one = |a: &_, b: &_| {
         let fields = |field: &std::sync::Arc<Field>| Fields::from(vec![field.clone()]);

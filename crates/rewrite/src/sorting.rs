@@ -1,4 +1,4 @@
-//! The columns that rows are sorted by.
+//! The columns by which rows are sorted.
 
 use herringbone::format::SortingColumn;
 use herringbone::schema::{ColumnOrderKind, ParquetSchema, WriteLeaf};
@@ -9,14 +9,14 @@ use crate::Note;
 /// The sorting columns that all row groups share.
 #[derive(Debug, Default)]
 pub(crate) struct CommonSorting {
-    /// `None` before the first row group.
+    /// The common sorting columns; `None` before the first row group.
     common: Option<Vec<SortingColumnOption>>,
-    /// Largest number of sorting columns of a row group.
+    /// The largest number of sorting columns in a row group.
     longest: usize,
 }
 
 impl CommonSorting {
-    /// Keeps what these row groups are sorted by as well.
+    /// Reduces the common sorting columns to those that these row groups share.
     ///
     /// # Errors
     /// Corrupt if the header of a row group cannot be decoded.
@@ -37,7 +37,7 @@ impl CommonSorting {
         Ok(())
     }
 
-    /// Declares the sorting columns, as far as they are true of the rows that are written.
+    /// Declares the sorting columns that hold for the written rows.
     pub(crate) fn declare(
         &self,
         leaves: &[WriteLeaf],
@@ -64,7 +64,7 @@ impl CommonSorting {
     }
 }
 
-/// Returns the sorting columns by their paths, up to the first that the schema does not have.
+/// Returns the sorting columns by their paths, up to the first one that is missing in the schema.
 fn by_path(schema: &ParquetSchema, columns: &[SortingColumn]) -> Vec<SortingColumnOption> {
     let by_path = |column: &SortingColumn| {
         let leaf = usize::try_from(column.column_idx).ok();

@@ -1,22 +1,22 @@
-//! The description of its encryption that a file has in the clear.
+//! The unencrypted description of a file's encryption.
 
 use herringbone::encryption::crypto_metadata::{EncryptionAlgorithm, FileCryptoMetadata};
 use herringbone::format::footer::{FOOTER_TAIL_BYTES, Tail};
 use herringbone::source::Source;
 use herringbone::{Limits, ParquetFile, Result};
 
-/// A description of encryption that everybody can read.
+/// A description of encryption that is readable without keys.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InTheClear {
-    /// Algorithm, and metadata of the footer key.
+    /// The algorithm, and the metadata of the footer key.
     pub crypto: FileCryptoMetadata,
-    /// Whether the footer can be read without a key.
+    /// True if the footer can be read without a key.
     pub plaintext_footer: bool,
 }
 
 impl InTheClear {
-    /// Returns the description of an open file; `None` if it is not encrypted.
+    /// Returns the description of an open file, or `None` if the file is not encrypted.
     ///
     /// # Errors
     /// Io; Corrupt if the description cannot be decoded.
@@ -38,10 +38,10 @@ impl InTheClear {
         }))
     }
 
-    /// Returns the description of a file whose footer is encrypted; `None` if the footer is not.
+    /// Returns the description of a file with an encrypted footer, or `None` if the footer is not encrypted.
     ///
     /// # Errors
-    /// Those of [`Self::of`].
+    /// See [`Self::of`].
     pub fn of_encrypted_footer(source: &dyn Source, limits: &Limits) -> Result<Option<Self>> {
         let Some(start_of_tail) = source.len().checked_sub(FOOTER_TAIL_BYTES as u64) else {
             return Ok(None);
@@ -65,7 +65,7 @@ impl InTheClear {
         }))
     }
 
-    /// Returns whether it is in DuckDB's dialect. Only files of DuckDB have no identifier.
+    /// Returns true if the file uses DuckDB's dialect. Only files of DuckDB lack an identifier.
     #[must_use]
     pub fn is_duckdb_dialect(&self) -> bool {
         !self.plaintext_footer && self.crypto.encryption_algorithm.aad_file_unique.is_empty()

@@ -1,4 +1,4 @@
-//! The encryption of Parquet input in the Parquet that is written from it.
+//! Keeps the encryption of Parquet input in the output.
 
 use std::collections::HashMap;
 
@@ -13,17 +13,17 @@ use herringbone::{Error, ErrorKind, ParquetFile, Remedy, Result};
 use super::InTheClear;
 use crate::Note;
 
-/// The description of the key of a column; `None` if the column is not encrypted.
+/// The description of a column key, or `None` if the column is not encrypted.
 type Crypto = Option<ColumnCryptoMetadata>;
 
-/// The encryption that a new file gets.
+/// The encryption of a new file.
 pub(crate) struct Kept {
     pub(crate) properties: FileEncryptionProperties,
-    /// Whether the key material of the first input lies outside of it.
+    /// True if the key material of the first input is outside the file.
     pub(crate) external_key_material: bool,
 }
 
-/// An encrypted file, as far as a file like it needs to know it.
+/// The properties of an encrypted file needed to encrypt another file in the same way.
 #[derive(Debug)]
 pub(crate) struct EncryptedFile {
     clear: InTheClear,
@@ -32,11 +32,11 @@ pub(crate) struct EncryptedFile {
 }
 
 impl EncryptedFile {
-    /// Returns how a file is encrypted; `None` if it is not.
+    /// Returns the encryption of a file, or `None` if it is not encrypted.
     ///
     /// # Errors
-    /// Key without keys; Unsupported if row groups have different keys for a column; Corrupt if the description
-    /// cannot be decoded.
+    /// Key without keys; Unsupported if row groups have different keys for a column; Corrupt if the description cannot
+    /// be decoded.
     pub(crate) fn of(
         file: &ParquetFile,
         row_groups: &[usize],
@@ -52,7 +52,7 @@ impl EncryptedFile {
         }))
     }
 
-    /// Returns the encryption of a file with these leaves.
+    /// Returns the encryption of a new file with these leaves.
     fn like(&self, leaves: &[WriteLeaf]) -> Result<FileEncryptionProperties> {
         let columns = leaves
             .iter()
@@ -63,7 +63,7 @@ impl EncryptedFile {
         encryption_like(&self.decryption, crypto, plaintext_footer, columns)
     }
 
-    /// Returns whether the key material of a leaf or of the footer lies outside of the file.
+    /// Returns true if the key material of a leaf or of the footer is outside the file.
     fn has_external_key_material(&self, leaves: &[WriteLeaf]) -> bool {
         let of_leaf = |leaf: &WriteLeaf| of_leaf(&self.columns, &leaf.path).ok().flatten();
         let of_columns = leaves.iter().filter_map(of_leaf).filter_map(|it| match it {
@@ -75,7 +75,7 @@ impl EncryptedFile {
     }
 }
 
-/// Returns the encryption of a file with these leaves that is encrypted as its input is; `None` if the input is not.
+/// Returns the encryption of the input for a file with these leaves, or `None` if the input is not encrypted.
 ///
 /// # Errors
 /// Key if a key is missing; Unsupported if the files are encrypted in different ways.
@@ -115,14 +115,14 @@ fn not_alike(a: &str, b: &str) -> Error {
     Error::unsupported(message).with_remedy(Remedy::DecryptFirst)
 }
 
-/// Returns the error of an encrypted file without keys, with which there is nothing to encrypt another file with.
+/// Returns the error for an encrypted file without keys, because another file cannot be encrypted without them.
 #[must_use]
 pub fn without_keys() -> Error {
     let message = "the file is encrypted, as what is made of it has to be, and no keys were given";
     Error::new(ErrorKind::Key, message).with_remedy(Remedy::GiveKeys)
 }
 
-/// Returns what the chunks of each column say of its key, which has to be the same in all row groups.
+/// Returns the key description of each column from its chunks. It must be the same in all row groups.
 fn columns(file: &ParquetFile, row_groups: &[usize]) -> Result<HashMap<ColumnPath, Crypto>> {
     let (schema, metadata) = (file.parquet_schema(), file.metadata());
     let mut columns: HashMap<ColumnPath, Crypto> = HashMap::new();
@@ -145,8 +145,8 @@ fn columns(file: &ParquetFile, row_groups: &[usize]) -> Result<HashMap<ColumnPat
     Ok(columns)
 }
 
-/// Returns what a leaf of the output is to say. A leaf that has another name in the input, as types can be stored in
-/// several ways, is protected as all leaves of its field are.
+/// Returns the key description for a leaf of the output. Types can be stored in several forms, so a leaf may have
+/// another name in the input. It is then protected like all leaves of its field.
 fn of_leaf(columns: &HashMap<ColumnPath, Crypto>, path: &[String]) -> Result<Crypto> {
     if let Some(crypto) = columns.get(path) {
         return Ok(crypto.clone());
@@ -169,7 +169,7 @@ fn of_leaf(columns: &HashMap<ColumnPath, Crypto>, path: &[String]) -> Result<Cry
     }
 }
 
-/// Returns a description without the path, which differs between columns of one key.
+/// Returns a description without the path, which differs between columns with the same key.
 fn same_key(crypto: &Crypto) -> Crypto {
     let mut crypto = crypto.clone();
     if let Some(ColumnCryptoMetadata::ColumnKey { path_in_schema, .. }) = &mut crypto {

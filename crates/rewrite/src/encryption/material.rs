@@ -1,11 +1,11 @@
-//! Key material that lies in a file of its own.
+//! Key material in a separate file.
 
 use std::path::{Path, PathBuf};
 
 use herringbone::Result;
 use herringbone::encryption::key_tools::{FileKeyMaterialStore, KeyMaterialStore as _};
 
-/// A copy of key material that is still to be made.
+/// A pending copy of key material.
 #[derive(Debug)]
 pub struct KeyMaterial {
     from: FileKeyMaterialStore,
@@ -13,10 +13,10 @@ pub struct KeyMaterial {
 }
 
 impl KeyMaterial {
-    /// Prepares to copy the key material of one Parquet file for another, which need not be there yet.
+    /// Prepares to copy the key material of one Parquet file for another, which does not have to exist yet.
     ///
     /// # Errors
-    /// Argument if a path names no file.
+    /// Argument if a path does not name a file.
     pub fn new(from: &Path, to: &Path, overwrite: bool) -> Result<Self> {
         Ok(Self {
             from: FileKeyMaterialStore::new(from)?,
@@ -30,7 +30,7 @@ impl KeyMaterial {
         self.to.path()
     }
 
-    /// Returns whether both files share their key material, so that there is nothing to copy.
+    /// Returns true if both files share their key material, so that nothing needs to be copied.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         let real = |store: &FileKeyMaterialStore| store.path().canonicalize().ok();
@@ -40,7 +40,7 @@ impl KeyMaterial {
     /// Copies the key material, unless it is shared.
     ///
     /// # Errors
-    /// Io; Argument if there is key material already and it may not be overwritten.
+    /// Io; Argument if key material already exists and must not be overwritten.
     pub fn copy(&self) -> Result<()> {
         if self.is_shared() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Encryption of files, and how it is kept.
+//! The encryption of files, and the ways to keep it.
 
 mod clear;
 mod keep;
@@ -11,10 +11,10 @@ pub use material::KeyMaterial;
 
 use herringbone::encryption::FileEncryptionProperties;
 
-/// Choice of what becomes of the encryption of the input.
+/// The handling of the input's encryption.
 #[derive(Debug, Default)]
 pub enum Protection {
-    /// The new file is encrypted as its input is.
+    /// The new file is encrypted like its input.
     #[default]
     Keep,
     /// The new file is not encrypted.

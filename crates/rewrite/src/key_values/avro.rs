@@ -1,4 +1,4 @@
-//! `parquet.avro.schema`: the schema of Avro, whose fields without default a reader of Avro asks for.
+//! `parquet.avro.schema`: the Avro schema. A reader of Avro requires all its fields without a default.
 //!
 //! ```text
 //! {"type":"record","name":"r","fields":[{"name":"id","type":"long"},{"name":"s","type":["null","string"]}]}
@@ -10,8 +10,8 @@ use herringbone_text::json::JsonValue;
 use super::{array_mut, by_name, name};
 use crate::columns::{Columns, Likeness};
 
-/// Leaves out the columns that the new file does not have. Returns false if that is not enough: if fields inside of
-/// columns are left out as well, columns are of another type, or what is left refers to a type that is left out.
+/// Removes the columns that the new file does not have. Returns false if that is not enough: if fields inside columns
+/// are missing too, if columns have a different type, or if the rest refers to a removed type.
 pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) -> bool {
     let is_same = |name: &str| columns.likeness(name) == Likeness::Same;
     if !new.fields().iter().all(|field| is_same(field.name())) {
@@ -26,11 +26,11 @@ pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) 
         return false;
     }
     described.retain(is_kept);
-    // Names of Avro do not repeat.
+    // Names are unique in Avro.
     described.len() == new.len()
 }
 
-/// Returns whether a type defines a name, by which other fields may refer to it.
+/// Returns true if a type defines a name, by which other fields may refer to it.
 fn defines_name(described: Option<&JsonValue>) -> bool {
     match described {
         Some(JsonValue::Array(union)) => union.iter().any(|it| defines_name(Some(it))),

@@ -1,8 +1,8 @@
-//! Keys that say in which calendar days are counted. Readers go by them for all rows of a file.
+//! Keys that record the calendar in which days are counted. Readers apply them to all rows of a file.
 //!
 //! | writer | keys |
 //! |---|---|
-//! | Spark | `org.apache.spark.version`, `….timeZone`, and `….legacyDateTime`, `….legacyINT96` if days are counted in the calendar of Julius Caesar before 1582 |
+//! | Spark | `org.apache.spark.version`, `….timeZone`, and `….legacyDateTime`, `….legacyINT96` if days before 1582 are counted in the Julian calendar |
 //! | Hive | `writer.date.proleptic`, `writer.time.zone`, `writer.zone.conversion.legacy` |
 
 use std::collections::HashMap;
@@ -29,15 +29,16 @@ pub(crate) struct CalendarKeys {
     values: HashMap<String, String>,
 }
 
-/// How readers count days.
+/// The calendar in which readers count days.
 #[derive(Debug, PartialEq, Eq)]
 struct Calendar<'a> {
-    /// Whether Spark moves days from the old calendar to ours, and the time zone that it does this in.
+    /// The time zone in which Spark converts days from the old calendar to ours. The outer option is `None` if it does
+    /// not convert them.
     spark: Option<Option<&'a str>>,
     hive: [Option<&'a str>; 3],
 }
 
-/// Columns whose days are counted.
+/// The kind of a column that contains days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     DateTime,
@@ -45,7 +46,7 @@ enum Kind {
 }
 
 impl CalendarKeys {
-    /// Takes the keys from metadata; of a key that repeats, the first value.
+    /// Collects the keys from metadata. If a key is repeated, the first value is used.
     pub(crate) fn of(pairs: &[KeyValue]) -> Self {
         let mut values = HashMap::new();
         let spark = [VERSION, TIME_ZONE, LEGACY_DATE_TIME, LEGACY_INT96];
@@ -62,7 +63,7 @@ impl CalendarKeys {
         self.values.get(key).map(String::as_str)
     }
 
-    /// Returns how readers count days, by the rules of Spark (`DataSourceUtils.getRebaseSpec`).
+    /// Returns the calendar that readers use, by the rules of Spark (`DataSourceUtils.getRebaseSpec`).
     fn calendar(&self, kind: Kind) -> Calendar<'_> {
         let (key, first_version) = match kind {
             Kind::DateTime => (LEGACY_DATE_TIME, "3.0.0"),
@@ -79,7 +80,7 @@ impl CalendarKeys {
     }
 }
 
-/// Refuses keys that count days of a file otherwise than its own keys do.
+/// Returns an error if the new keys change the days of a file, compared with its own keys.
 ///
 /// # Errors
 /// Unsupported, with the file and its columns.
@@ -118,7 +119,7 @@ fn other_calendar(file: &OriginalFile, files: &[OriginalFile]) -> Error {
     Error::unsupported(message).with_remedy(Remedy::LeaveOutColumn)
 }
 
-/// Returns the kinds of the leaves whose days are counted, by path.
+/// Returns the kinds of the leaves that contain days, by path.
 fn kinds(schema: &ParquetSchema) -> HashMap<Vec<&str>, Kind> {
     let leaves = 0..schema.leaves().len();
     let kind = |leaf: usize| {

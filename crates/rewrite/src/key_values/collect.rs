@@ -1,4 +1,4 @@
-//! The pairs of all files, one file after the other.
+//! Collects the pairs of all files, one file after the other.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,31 +9,31 @@ use herringbone::schema::{ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY};
 
 use crate::Note;
 
-/// The metadata of all files but the Arrow schema and the algorithm, of which the writer makes its own.
+/// The metadata of all files, except for the Arrow schema and the algorithm, which the writer creates itself.
 ///
-/// If the values of a key differ, those of the first file that has the key are kept.
+/// If the values of a key differ, those of the first file with the key are kept.
 #[derive(Debug, Default)]
 pub(crate) struct KeyValues {
     pairs: Vec<KeyValue>,
-    /// Ordinal of the file that each pair comes from.
+    /// The ordinal of the file that contained each pair.
     files: Vec<usize>,
     known: HashMap<String, Known>,
     num_files: usize,
 }
 
-/// What is known of a key.
+/// The occurrences of a key.
 #[derive(Debug)]
 struct Known {
-    /// Ordinal of the first file that has it.
+    /// The ordinal of the first file with the key.
     file: usize,
-    /// Values in that file, as a key may repeat.
+    /// The values in that file, as a key may be repeated.
     values: Vec<Option<String>>,
-    /// Number of files that have it.
+    /// The number of files with the key.
     num_files: usize,
 }
 
 impl KeyValues {
-    /// Adds the pairs of the next file. A note names each key whose values differ from those before.
+    /// Adds the pairs of the next file. A note names each key whose values differ from those of earlier files.
     pub(crate) fn add(&mut self, name: &str, pairs: &[KeyValue], notes: &mut Vec<Note>) {
         let file = self.num_files;
         self.num_files += 1;
@@ -52,7 +52,7 @@ impl KeyValues {
             }
         }
         for pair in pairs {
-            // Each key is looked at once.
+            // Each key is processed once.
             let Some(values) = here.remove(pair.key.as_str()) else {
                 continue;
             };
@@ -76,19 +76,19 @@ impl KeyValues {
         self.pairs.iter().zip(self.files.iter().copied())
     }
 
-    /// Returns whether one of the files has this key.
+    /// Returns true if one of the files has this key.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.known.contains_key(key)
     }
 
-    /// Returns whether the file that the values of a key come from has several.
+    /// Returns true if the key is repeated in the file that supplied its values.
     pub(crate) fn repeats(&self, key: &str) -> bool {
         self.known
             .get(key)
             .is_some_and(|known| known.values.len() > 1)
     }
 
-    /// Returns the keys that some files have and others do not, each with the ordinal of the first file that has it.
+    /// Returns the keys that are missing in some files, each with the ordinal of the first file that has it.
     pub(crate) fn unshared(&self) -> impl Iterator<Item = (&str, usize)> {
         let mut seen = HashSet::new();
         self.pairs().filter_map(move |(pair, file)| {
@@ -99,8 +99,8 @@ impl KeyValues {
     }
 }
 
-/// Returns whether the writer makes the value of a key anew. GeoParquet metadata of the first file say which version
-/// is made.
+/// Returns true if the writer creates the value of a key anew. The GeoParquet metadata of the first file is kept,
+/// because it determines the version to create.
 fn is_made_anew(key: &str, file: usize) -> bool {
     let always = [ARROW_SCHEMA_KEY, EXACT_SCHEMA_KEY, ALGORITHM_KEY];
     always.contains(&key) || (key == KEY && file > 0)

@@ -1,9 +1,9 @@
-//! The key-value metadata that several files have together, as far as they are true of the new file.
+//! The combined key-value metadata of several files, without pairs that do not hold for the new file.
 //!
 //! ```text
-//! collect.rs   pairs of all files, one after the other
-//! calendar.rs  keys that say in which calendar days are counted
-//! spark.rs, avro.rs, pandas.rs   keys that describe the columns once more, adapted to those that are written
+//! collect.rs   pairs of all files, one file after the other
+//! calendar.rs  keys that record the calendar in which days are counted
+//! spark.rs, avro.rs, pandas.rs   keys that repeat the description of the columns, adapted to the written columns
 //! ```
 
 mod avro;
@@ -28,23 +28,23 @@ use crate::columns::{Columns, fields};
 pub(crate) use calendar::CalendarKeys;
 pub(crate) use collect::KeyValues;
 
-/// A file that pairs come from.
+/// A file from which pairs are collected.
 #[derive(Debug)]
 pub(crate) struct OriginalFile {
-    /// Name in notes and errors.
+    /// The name in notes and errors.
     pub(crate) name: String,
     pub(crate) schema: ParquetSchema,
-    /// Whether all of its row groups are read, in their order.
+    /// True if all of its row groups are read, in their order.
     pub(crate) is_whole: bool,
-    /// Keys that say which calendar its days are in.
+    /// The keys that record the calendar of its days.
     pub(crate) calendar: CalendarKeys,
 }
 
-/// The new file, as far as metadata describe it.
+/// The properties of the new file that metadata describes.
 pub(crate) struct NewFile<'a> {
     pub(crate) arrow_schema: &'a Schema,
     pub(crate) schema: &'a ParquetSchema,
-    /// Whether its rows are sorted anew.
+    /// True if its rows are sorted again.
     pub(crate) is_sorted: bool,
 }
 
@@ -54,11 +54,11 @@ enum Form {
     Spark,
     Avro,
     Pandas,
-    /// Bytes or text that are not taken apart.
+    /// Unparsed bytes or text.
     Opaque,
 }
 
-/// Keys that describe the columns of a file.
+/// The keys that describe the columns of a file.
 const DESCRIPTIONS: [(&str, Form); 8] = [
     ("org.apache.spark.sql.parquet.row.metadata", Form::Spark),
     ("spark.sql.parquet.row.metadata", Form::Spark),
@@ -76,19 +76,19 @@ fn form(key: &str) -> Option<Form> {
     description.map(|(_, form)| *form)
 }
 
-/// What becomes of a value.
+/// The outcome of adapting a value.
 enum Adapted {
     Same,
     Changed(JsonValue),
-    /// It would describe other columns than there are.
+    /// The value would describe other columns than those of the new file.
     Untrue,
 }
 
-/// Makes descriptions of columns true of the new file.
+/// Adapts descriptions of columns to the new file.
 pub(crate) struct Descriptions<'a> {
     files: &'a [OriginalFile],
     new: &'a NewFile<'a>,
-    /// Comparison of each file with the new one, from when it is asked for.
+    /// The comparison of each file with the new one, computed on demand.
     columns: Vec<OnceCell<Columns<'a>>>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> Descriptions<'a> {
         }
     }
 
-    /// Returns the pairs without those that are not true, and the schema with the same metadata.
+    /// Returns the pairs that are true for the new file, and the schema with the same metadata.
     pub(crate) fn adapt(
         &self,
         collected: &KeyValues,
@@ -111,7 +111,7 @@ impl<'a> Descriptions<'a> {
         let mut pairs = Vec::new();
         for (pair, file) in collected.pairs() {
             let form = match collected.repeats(&pair.key) {
-                // Readers take one of them or another.
+                // Readers may use any of the repeated values.
                 true => form(&pair.key).map(|_| Form::Opaque),
                 false => form(&pair.key),
             };
@@ -120,7 +120,7 @@ impl<'a> Descriptions<'a> {
         }
         let mut metadata = HashMap::new();
         for (key, value) in schema.metadata() {
-            // Other keys stand in the Arrow schema alone, which is that of the first file.
+            // Other keys are only in the Arrow schema, which is that of the first file.
             if !collected.has(key)
                 && let Some(Some(value)) = self.value((key, form(key)), Some(value), 0, notes)
             {
@@ -136,7 +136,7 @@ impl<'a> Descriptions<'a> {
         (pairs, Arc::new(schema))
     }
 
-    /// Returns the value of a key for the new file; `None` if the key is left out.
+    /// Returns the value of a key for the new file, or `None` if the key is omitted.
     fn value(
         &self,
         (key, form): (&str, Option<Form>),
@@ -166,7 +166,7 @@ impl<'a> Descriptions<'a> {
         }
     }
 
-    /// Returns the names of the columns that some file does not have.
+    /// Returns the names of the columns that are missing in some file.
     fn with_gaps(&self) -> HashSet<&'a str> {
         let names = |schema| fields(schema).map(|field| field.name());
         let mut gaps = HashSet::new();
@@ -188,7 +188,7 @@ impl<'a> Descriptions<'a> {
             return Adapted::Same;
         }
         let Ok(value) = JsonValue::parse(text) else {
-            // Nobody can read it, so that nobody is misled.
+            // Readers cannot parse it either, so it does not mislead them.
             return match columns.are_same() {
                 true => Adapted::Same,
                 false => Adapted::Untrue,
@@ -220,7 +220,7 @@ impl<'a> Descriptions<'a> {
     }
 }
 
-/// Refuses keys that would count days of one file in the calendar of another.
+/// Returns an error for keys that would count the days of one file in the calendar of another.
 ///
 /// # Errors
 /// Unsupported, with the files and columns.
@@ -232,7 +232,7 @@ pub(crate) fn check_calendars(
     calendar::check(files, &CalendarKeys::of(pairs), new)
 }
 
-/// Returns the fields by name; `None` if two have the same.
+/// Returns the fields by name, or `None` if two have the same name.
 fn by_name(fields: &Fields) -> Option<HashMap<&str, &Field>> {
     let pairs = fields
         .iter()
@@ -246,7 +246,7 @@ fn name(described: &JsonValue) -> Option<&str> {
     described.get("name")?.as_text()
 }
 
-/// Returns the array that is a member of an object, to change it.
+/// Returns an array member of an object, mutably.
 fn array_mut<'j>(value: &'j mut JsonValue, key: &str) -> Option<&'j mut Vec<JsonValue>> {
     match member_mut(value, key)? {
         JsonValue::Array(items) => Some(items),
@@ -254,7 +254,7 @@ fn array_mut<'j>(value: &'j mut JsonValue, key: &str) -> Option<&'j mut Vec<Json
     }
 }
 
-/// Returns the member of an object, to change it.
+/// Returns a member of an object, mutably.
 fn member_mut<'j>(value: &'j mut JsonValue, key: &str) -> Option<&'j mut JsonValue> {
     match value {
         JsonValue::Object(object) => object.get_mut(key),

@@ -1,4 +1,4 @@
-//! `pandas`: the types that columns have in pandas, and which of them make the index.
+//! `pandas`: the pandas types of the columns, and the columns of the index.
 //!
 //! ```text
 //! {"index_columns":["k"],"columns":[{"name":"a","field_name":"a","pandas_type":"int64","numpy_type":"int64",
@@ -16,16 +16,16 @@ use crate::columns::{Columns, Likeness};
 
 /// The outcome of [`adapt`].
 pub(super) struct Told {
-    /// Whether the metadata can be kept.
+    /// True if the metadata can be kept.
     pub(super) is_true: bool,
-    /// Whether an index is lost that is not the default.
+    /// True if an index other than the default is lost.
     pub(super) loses_index: bool,
 }
 
-/// Leaves out columns that the new file does not have, and describes those that are new or of another type.
+/// Removes columns that the new file does not have, and describes columns that are new or have a different type.
 ///
-/// An index that is a range counts the rows of one file. Unless the new file `keeps_rows`, it gets the default index.
-/// Columns `with_gaps` are null in the rows of some files.
+/// A range index counts the rows of one file. Unless the new file `keeps_rows`, it gets the default index. Columns
+/// `with_gaps` are null in the rows of some files.
 pub(super) fn adapt(
     value: &mut JsonValue,
     new: &Schema,
@@ -69,7 +69,7 @@ pub(super) fn adapt(
     let mut loses_index = false;
     if let Some(index) = array_mut(value, "index_columns") {
         index.retain(|column| match column {
-            // Rows without a value have no place in an index.
+            // Rows without a value cannot be in an index.
             JsonValue::Text(name) if with_gaps.contains(name.as_str()) => {
                 loses_index = true;
                 false
@@ -88,7 +88,7 @@ pub(super) fn adapt(
     }
 }
 
-/// Returns the name that a column has in the file.
+/// Returns the name of a column in the file.
 fn field_name(entry: &JsonValue) -> Option<&str> {
     let name = entry.get("field_name").or_else(|| entry.get("name"))?;
     name.as_text()
@@ -98,7 +98,7 @@ fn is_categorical(entry: &JsonValue) -> bool {
     entry.get("pandas_type").and_then(JsonValue::as_text) == Some("categorical")
 }
 
-/// Returns whether an index counts rows from 0 and has no name, as the index does that pandas makes by itself.
+/// Returns true if an index counts rows from 0 and does not have a name, like the default index of pandas.
 fn is_default_range(range: &JsonValue) -> bool {
     let is_number = |key: &str, number: &str| matches!(range.get(key), Some(JsonValue::Number(it)) if it == number);
     matches!(range.get("name"), None | Some(JsonValue::Null))
@@ -125,7 +125,7 @@ fn describe(entry: &mut JsonValue, field: &Field, has_gaps: bool, name: JsonValu
     });
 }
 
-/// Returns the names that pandas has for a type, and what it has to know besides.
+/// Returns the pandas and numpy names of a type, and the further metadata that pandas needs.
 fn types(data_type: &DataType) -> (&'static str, String, JsonValue) {
     use DataType as T;
     let same = |name: &'static str| (name, name.to_owned(), JsonValue::Null);
@@ -159,7 +159,7 @@ fn types(data_type: &DataType) -> (&'static str, String, JsonValue) {
     }
 }
 
-/// Returns the type of pandas that has nulls, in place of one of numpy that has none.
+/// Returns the pandas type with nulls that replaces a numpy type without nulls.
 fn with_nulls(numpy_type: String) -> String {
     if numpy_type == "bool" {
         return "boolean".to_owned();

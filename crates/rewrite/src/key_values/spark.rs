@@ -1,4 +1,4 @@
-//! `org.apache.spark.sql.parquet.row.metadata`: the schema of Spark, whose columns Spark shows whatever a file has.
+//! `org.apache.spark.sql.parquet.row.metadata`: the Spark schema. Spark shows its columns whatever the file contains.
 //!
 //! ```text
 //! {"type":"struct","fields":[{"name":"id","type":"long","nullable":true,"metadata":{}},
@@ -14,14 +14,14 @@ use herringbone_text::json::JsonValue;
 use super::{array_mut, by_name, member_mut, name};
 use crate::columns::{Columns, Likeness};
 
-/// Leaves out the columns and fields that the new file does not have. Returns false if the others are not those of
+/// Removes the columns and fields that the new file does not have. Returns false if the others do not match those of
 /// the new file.
 pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) -> bool {
     let is_other = |field: &Field| columns.likeness(field.name()) == Likeness::Other;
     !new.fields().iter().any(|field| is_other(field)) && fields(value, new.fields())
 }
 
-/// Leaves out the fields of a struct that are not among the fields of an Arrow struct.
+/// Removes the fields of a struct that are missing in an Arrow struct. Returns false if the others do not match.
 fn fields(value: &mut JsonValue, new: &Fields) -> bool {
     let (Some(described), Some(new)) = (array_mut(value, "fields"), by_name(new)) else {
         return false;
@@ -44,7 +44,7 @@ fn is_described(description: &mut JsonValue, field: &Field) -> bool {
     member_mut(description, "type").is_some_and(|it| data_type(it, field.data_type()))
 }
 
-/// Has a description allow nulls where the Arrow field does.
+/// Makes a description nullable if the Arrow field is nullable.
 fn allow_null(description: &mut JsonValue, key: &str, field: &Field) {
     if let (true, Some(nullable)) = (field.is_nullable(), member_mut(description, key)) {
         *nullable = JsonValue::Boolean(true);
@@ -92,7 +92,7 @@ fn data_type(described: &mut JsonValue, new: &DataType) -> bool {
                 && member_mut(described, "valueType")
                     .is_some_and(|it| data_type(it, value.data_type()))
         }
-        // A class of the user's expects all of its fields.
+        // A user-defined class requires all its fields.
         (Some("udt"), _) => described.get("sqlType").is_some_and(|stored| {
             let mut adapted = stored.clone();
             data_type(&mut adapted, new) && adapted == *stored
