@@ -1,25 +1,25 @@
-//! The command line, the same for all binaries.
+//! The command line shared by all binaries.
 
 use crate::Result;
 use std::path::PathBuf;
 
-/// What the caller asks for.
+/// The options of the caller.
 #[derive(Debug)]
 pub struct Arguments {
-    /// Where the files are that gen.py wrote.
+    /// The directory of the files written by gen.py.
     pub dir: PathBuf,
-    /// Seconds to spend on a case, roughly.
+    /// The approximate time per case, in seconds.
     pub seconds: f64,
-    /// Parts of case names; none means all cases.
+    /// Parts of case names; empty for all cases.
     pub filters: Vec<String>,
 }
 
 impl Arguments {
-    /// Reads `[--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
+    /// Parses `[--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
     ///
     /// # Errors
     ///
-    /// An option that is not known, or has no proper value.
+    /// An error if an option is unknown, or does not have a valid value.
     pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Self> {
         let mut parsed = Self {
             dir: PathBuf::from("target/bench-data"),
@@ -35,7 +35,7 @@ impl Arguments {
             match argument.as_str() {
                 "--dir" => parsed.dir = value()?.into(),
                 "--seconds" => parsed.seconds = value()?.parse()?,
-                // What `cargo bench` and `cargo test` add by themselves.
+                // `cargo bench` and `cargo test` add these.
                 "--bench" | "--test" => {}
                 option if option.starts_with('-') => {
                     return Err(format!("{option}: unknown; see benches/README.md").into());
@@ -46,17 +46,17 @@ impl Arguments {
         Ok(parsed)
     }
 
-    /// Whether the filters let this case through.
+    /// Returns true if the filters select this case.
     #[must_use]
     pub fn wants(&self, name: &str) -> bool {
         self.filters.is_empty() || self.filters.iter().any(|part| name.contains(part))
     }
 
-    /// The files of the directory, sorted by name.
+    /// Returns the files of the directory, sorted by name.
     ///
     /// # Errors
     ///
-    /// The directory cannot be listed or has no Parquet file.
+    /// An error if the directory cannot be listed or does not contain a Parquet file.
     pub fn files(&self) -> Result<Vec<PathBuf>> {
         let missing = || {
             format!(

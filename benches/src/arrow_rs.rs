@@ -1,4 +1,4 @@
-//! What `parquet` (arrow-rs) does in each case.
+//! The work of `parquet` (arrow-rs) in each case.
 
 use crate::{BATCH_SIZE, Result, memory_for};
 use bytes::Bytes;
@@ -18,20 +18,20 @@ use std::hint::black_box;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Reads everything, or some leaf columns, and drops the batches as they come; the number of rows.
+/// Reads all columns, or some leaf columns, and drops each batch at once. Returns the number of rows.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
     stream(bytes.clone(), leaves, ArrowReaderOptions::default())
 }
 
-/// [`read`] of everything, with strings and binaries as views.
+/// Like [`read`] of all columns, with strings and binaries as views.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn read_views(bytes: &Bytes) -> Result<u64> {
     let plain = ArrowReaderMetadata::load(bytes, ArrowReaderOptions::default())?;
     let fields: Vec<_> = plain
@@ -48,11 +48,11 @@ pub fn read_views(bytes: &Bytes) -> Result<u64> {
     stream(bytes.clone(), None, options)
 }
 
-/// [`read`] from a file on disk.
+/// Like [`read`], from a file on disk.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn read_path(path: &Path) -> Result<u64> {
     stream(File::open(path)?, None, ArrowReaderOptions::default())
 }
@@ -75,12 +75,12 @@ pub(crate) fn stream<R: ChunkReader + 'static>(
     Ok(rows)
 }
 
-/// Reads and decompresses all pages, and decodes none: no reader of the file can be faster, unless
-/// it decompresses faster. The number of rows in the footer.
+/// Reads and decompresses all pages without decoding them. A reader can be faster only if it decompresses faster.
+/// Returns the number of rows in the footer.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn pages(bytes: &Bytes) -> Result<u64> {
     let file = SerializedFileReader::new(bytes.clone())?;
     let mut rows = 0;
@@ -96,21 +96,21 @@ pub fn pages(bytes: &Bytes) -> Result<u64> {
     Ok(rows)
 }
 
-/// Opens a file: its metadata, before any question about it; the number of row groups.
+/// Opens a file and loads its metadata, without using it. Returns the number of row groups.
 ///
 /// # Errors
 ///
-/// Whatever opening meets.
+/// Errors of opening.
 pub fn open(bytes: &Bytes) -> Result<u64> {
     let metadata = black_box(ParquetMetaDataReader::new().parse_and_finish(bytes)?);
     Ok(metadata.num_row_groups() as u64)
 }
 
-/// Opens a file and derives its Arrow schema; the number of columns.
+/// Opens a file and derives its Arrow schema. Returns the number of columns.
 ///
 /// # Errors
 ///
-/// Whatever opening meets.
+/// Errors of opening.
 pub fn schema(bytes: &Bytes) -> Result<u64> {
     let metadata = ArrowReaderMetadata::load(bytes, ArrowReaderOptions::default())?;
     Ok(black_box(metadata).schema().fields().len() as u64)
@@ -120,12 +120,12 @@ pub fn schema(bytes: &Bytes) -> Result<u64> {
 ///
 /// # Errors
 ///
-/// Whatever writing meets.
+/// Errors of writing.
 pub fn write(batches: &[RecordBatch], compression: Compression) -> Result<Vec<u8>> {
     write_with(batches, compression, |builder| builder)
 }
 
-/// [`write`] with other properties.
+/// Like [`write`], with other properties.
 pub(crate) fn write_with(
     batches: &[RecordBatch],
     compression: Compression,
@@ -150,11 +150,11 @@ pub(crate) fn write_with(
     Ok(file)
 }
 
-/// [`write`] in row groups of so many rows, at the same level.
+/// Like [`write`], in row groups of `row_group_rows` rows, with the level of `compression`.
 ///
 /// # Errors
 ///
-/// Whatever writing meets.
+/// Errors of writing.
 pub fn write_groups(
     batches: &[RecordBatch],
     compression: Compression,
@@ -167,12 +167,12 @@ pub fn write_groups(
     })
 }
 
-/// Writes a file anew, in row groups of so many rows; with data pages of version 2, and the encodings that go with them, if
-/// asked for.
+/// Rewrites a file in row groups of `row_group_rows` rows. If `version_2` is true, it uses data pages of version 2 and
+/// their encodings.
 ///
 /// # Errors
 ///
-/// Whatever reading and writing meet.
+/// Errors of reading and writing.
 pub fn rewrite(
     source: File,
     target: File,
@@ -199,7 +199,7 @@ pub fn rewrite(
     Ok(())
 }
 
-/// The codec, at the same level.
+/// Returns the codec with the same level.
 fn codec(compression: Compression) -> Result<Codec> {
     Ok(match compression.to_string().split_once(':') {
         Some(("zstd", level)) => Codec::ZSTD(ZstdLevel::try_new(level.parse()?)?),

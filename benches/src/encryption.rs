@@ -1,4 +1,4 @@
-//! Encrypted files: what each side does with them, and what the cipher alone takes.
+//! Encrypted files: reading and writing by each side, and the cipher alone.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -24,11 +24,11 @@ fn our_keys(algorithm: Algorithm) -> Result<Arc<FileDecryptionProperties>> {
     Ok(Arc::new(properties.build()?))
 }
 
-/// Writes batches to memory, everything encrypted with one key.
+/// Writes batches to memory, with everything encrypted under one key.
 ///
 /// # Errors
 ///
-/// Whatever writing meets.
+/// Errors of writing.
 pub fn write(
     batches: &[RecordBatch],
     compression: Compression,
@@ -42,11 +42,11 @@ pub fn write(
     ours::write_with(batches, options)
 }
 
-/// The same by the peer, which has AES_GCM_V1 alone.
+/// Writes batches to memory with the peer, which supports only AES_GCM_V1.
 ///
 /// # Errors
 ///
-/// Whatever writing meets.
+/// Errors of writing.
 pub fn write_theirs(batches: &[RecordBatch], compression: Compression) -> Result<Vec<u8>> {
     let properties = encrypt::FileEncryptionProperties::builder(KEY.to_vec()).build()?;
     arrow_rs::write_with(batches, compression, |builder| {
@@ -54,46 +54,46 @@ pub fn write_theirs(batches: &[RecordBatch], compression: Compression) -> Result
     })
 }
 
-/// Reads everything of an encrypted file; the number of rows.
+/// Reads an encrypted file completely. Returns the number of rows.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn read(bytes: &Bytes, algorithm: Algorithm) -> Result<u64> {
     let open = OpenOptions::new().decryption(Some(our_keys(algorithm)?), None);
     let file = ParquetFile::from_source(bytes.clone(), open)?;
     ours::stream(file, ReadOptions::default().threads(1))
 }
 
-/// The same by the peer.
+/// Reads an encrypted file completely with the peer. Returns the number of rows.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn read_theirs(bytes: &Bytes) -> Result<u64> {
     let properties = decrypt::FileDecryptionProperties::builder(KEY.to_vec()).build()?;
     let options = ArrowReaderOptions::default().with_file_decryption_properties(properties);
     arrow_rs::stream(bytes.clone(), None, options)
 }
 
-/// What is encrypted of a page, without what encryption adds to it.
+/// The encrypted bytes of a page, without those that encryption adds.
 pub struct PageBytes {
-    /// Where the header lies in the file.
+    /// The range of the header in the file.
     pub header: Range<usize>,
-    /// Where the body does.
+    /// The range of the body in the file.
     pub body: Range<usize>,
 }
 
-/// All pages of a file.
+/// Returns all pages of a file.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn pages(bytes: &Bytes, algorithm: Algorithm) -> Result<Vec<PageBytes>> {
     let open = OpenOptions::new().decryption(Some(our_keys(algorithm)?), None);
     let file = ParquetFile::from_source(bytes.clone(), open)?;
     let mut pages = Vec::new();
-    // A length and a nonce in front, and a tag behind, which CTR has not.
+    // Each module starts with a length and a nonce. It ends with a tag, except with CTR.
     let front = 16;
     let tag = match algorithm {
         Algorithm::AesGcmV1 => 16,
@@ -116,7 +116,7 @@ pub fn pages(bytes: &Bytes, algorithm: Algorithm) -> Result<Vec<PageBytes>> {
     Ok(pages)
 }
 
-/// The cipher alone over so many bytes of memory as the file has.
+/// The cipher alone, run over the pages of a file in memory.
 pub struct RawCipher {
     cipher: Cipher,
     bytes: RefCell<Vec<u8>>,
@@ -124,21 +124,21 @@ pub struct RawCipher {
     page: RefCell<Vec<u8>>,
 }
 
-/// Whose part a cipher does.
+/// The side whose work a cipher does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// A reader's: the bytes of the file stay as they are, and a cipher that works in place has a copy of each body.
+    /// A reader: the bytes of the file must not change, so a cipher that works in place gets a copy of each body.
     Reader,
-    /// A writer's: each page takes two nonces of the operating system.
+    /// A writer: each page needs two nonces from the operating system.
     Writer,
 }
 
 impl RawCipher {
-    /// That of the pages of a file.
+    /// Creates the cipher for the pages of a file.
     ///
     /// # Errors
     ///
-    /// Whatever reading meets.
+    /// Errors of reading.
     pub fn new(file: &Bytes, algorithm: Algorithm) -> Result<Self> {
         Ok(Self {
             cipher: Cipher::new(algorithm)?,
@@ -148,11 +148,11 @@ impl RawCipher {
         })
     }
 
-    /// Encrypts all pages once, their headers by GCM with both algorithms.
+    /// Encrypts all pages once. Headers use GCM with both algorithms.
     ///
     /// # Errors
     ///
-    /// The cipher refuses.
+    /// Errors of the cipher.
     pub fn run(&self, part: Part) -> Result<()> {
         let (mut bytes, mut page) = (self.bytes.borrow_mut(), self.page.borrow_mut());
         for at in &self.pages {
@@ -186,7 +186,7 @@ fn draw_nonces() -> Result<()> {
     Ok(())
 }
 
-/// The cipher as herringbone was built with it.
+/// The cipher with which herringbone was built.
 struct Cipher {
     gcm: gcm::Gcm,
     ctr: ctr_mode::Ctr,
@@ -202,12 +202,12 @@ impl Cipher {
         })
     }
 
-    /// Whether what is decrypted has to lie where the ciphertext was.
+    /// Returns true if the plaintext must replace the ciphertext in its memory.
     fn is_in_place(&self) -> bool {
         self.algorithm == Algorithm::AesGcmV1 && CIPHER == "ring"
     }
 
-    // Not a part of what calls it, by which the compiler would build it in other ways.
+    // Not inlined into its callers, as the compiler might then build it differently for each.
     #[inline(never)]
     fn encrypt(&self, body: &mut [u8]) -> Result<()> {
         match self.algorithm {
@@ -217,7 +217,7 @@ impl Cipher {
     }
 }
 
-/// Which implementation of AES-GCM is ours.
+/// The AES-GCM implementation that Herringbone uses.
 pub use gcm::NAME as CIPHER;
 
 #[cfg(not(any(feature = "ring", feature = "aws-lc-rs")))]
@@ -249,7 +249,7 @@ mod gcm {
     }
 }
 
-// Their interfaces are the same.
+// Both crates have the same interface.
 #[cfg(any(feature = "ring", feature = "aws-lc-rs"))]
 mod gcm {
     #[cfg(feature = "aws-lc-rs")]

@@ -15,19 +15,20 @@ use herringbone_kernels::views::ViewBuilder;
 use herringbone_kernels::{Malformed, byte_stream_split};
 use std::hint::black_box;
 
-/// Values of a case: those of a batch.
+/// The number of values in a case, which is that of a batch.
 pub const VALUES: usize = 8192;
 
-/// Batches of a case whose runs differ in length: a processor learns those of a single batch by heart.
+/// The number of batches in a case whose runs differ in length. A processor learns to predict the runs of a single
+/// batch.
 const BATCHES: usize = 64;
 
 /// One kernel with its input.
 pub struct Kernel {
-    /// What it does, and with what.
+    /// The name of the kernel and of its input.
     pub name: String,
-    /// Bytes that it writes.
+    /// The number of bytes that it writes.
     pub bytes: usize,
-    /// Does it once.
+    /// Runs the kernel once.
     pub run: Box<dyn FnMut() -> Result<(), Malformed>>,
 }
 
@@ -45,7 +46,7 @@ impl Kernel {
     }
 }
 
-/// The same numbers every time.
+/// A generator that always returns the same numbers.
 struct Random(u64);
 
 impl Random {
@@ -56,7 +57,7 @@ impl Random {
         (self.0 >> 11) % limit
     }
 
-    /// `n` numbers below `limit`, repeated so often on average.
+    /// Returns `n` numbers below `limit`, in runs of `length` on average.
     fn runs(&mut self, limit: u64, length: u64, n: usize) -> Vec<u32> {
         let mut values = Vec::new();
         while values.len() < n {
@@ -68,7 +69,7 @@ impl Random {
         values
     }
 
-    /// `n` bits, of which so many in a hundred are set.
+    /// Returns `n` bits, `percent` percent of them set.
     fn bits(&mut self, percent: u64, n: usize) -> Vec<u8> {
         (0..n)
             .map(|_| u8::from(self.below(100) < percent))
@@ -76,14 +77,14 @@ impl Random {
     }
 }
 
-/// Goes through [`BATCHES`] batches, and then through the same again.
+/// A decoder that cycles through [`BATCHES`] batches.
 struct Batches {
     decoder: HybridDecoder,
     left: usize,
 }
 
 impl Batches {
-    /// Batches of values of so many bits.
+    /// Creates batches of values with `width` bits.
     fn new(width: u8) -> Self {
         Self {
             decoder: HybridDecoder::new(width),
@@ -91,7 +92,7 @@ impl Batches {
         }
     }
 
-    /// The decoder, where the next batch begins.
+    /// Returns the decoder at the start of the next batch.
     fn next(&mut self) -> &mut HybridDecoder {
         if self.left == 0 {
             *self = Self::new(self.decoder.width());
@@ -101,7 +102,7 @@ impl Batches {
     }
 }
 
-/// All kernels that are timed.
+/// Returns all timed kernels.
 #[must_use]
 pub fn all() -> Vec<Kernel> {
     let mut kernels = Vec::new();
@@ -189,7 +190,7 @@ fn levels(kernels: &mut Vec<Kernel>) {
         let (mut rep, mut def) = (Vec::new(), Vec::new());
         while rep.len() < VALUES {
             let length = least + random.below(most - least + 1);
-            // An empty list has one level, as a list of one element has.
+            // An empty list has one level, like a list of one element.
             rep.push(0);
             def.push(if length == 0 { 1 } else { 3 });
             rep.extend((1..length).map(|_| 1));
@@ -228,7 +229,7 @@ fn nulls(kernels: &mut Vec<Kernel>) {
         for bit in &bits {
             validity.append_run(*bit == 1, 1);
         }
-        // A page that is not aligned, as most are not.
+        // The page is not aligned, like most pages.
         let page = vec![7; 1 + VALUES * size_of::<T>()];
         let mut out = Vec::<T>::with_capacity(VALUES);
         kernels.push(Kernel::new(
@@ -250,7 +251,7 @@ fn nulls(kernels: &mut Vec<Kernel>) {
     }
 }
 
-/// They write nothing: their time is in units of a copy of what they read.
+/// Adds kernels without output. Their unit of time is a copy of their input.
 fn bounds(kernels: &mut Vec<Kernel>) {
     let mut random = Random(9);
     let wide: Vec<i64> = (0..VALUES)
@@ -387,7 +388,7 @@ fn strings(kernels: &mut Vec<Kernel>) {
     for (name, length) in [("4", 4), ("12", 12), ("40", 40), ("500", 500)] {
         let mut page = Vec::new();
         for i in 0..VALUES {
-            // Half as long to half as long again.
+            // Lengths are between half and one and a half times `length`.
             let length = length / 2 + i * 7919 % (length + 1);
             page.extend((length as u32).to_le_bytes());
             page.extend((0..length).map(|at| b'a' + (at % 26) as u8));
@@ -435,7 +436,7 @@ fn strings(kernels: &mut Vec<Kernel>) {
     }
 }
 
-/// The limit that kernels are compared with: copies so many bytes within the caches.
+/// Returns the kernel that sets the limit: a copy of `bytes` bytes within the caches.
 #[must_use]
 pub fn copy(bytes: usize) -> Kernel {
     let from = vec![1_u8; bytes];

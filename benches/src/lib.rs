@@ -1,7 +1,7 @@
 //! Herringbone and `parquet` (arrow-rs) on the same files, in the same process, taking turns.
 //!
-//! What a case does is written once for each side ([`ours`], [`arrow_rs`]); [`workload`] pairs
-//! them up, [`measure`] times them, [`table`] prints. README.md says how to run it.
+//! The work of a case is written once per side ([`ours`], [`arrow_rs`]). [`workload`] pairs the sides, [`measure`]
+//! times them, and [`table`] prints the results. README.md explains how to run it.
 
 pub mod arrow_rs;
 pub mod arguments;
@@ -19,15 +19,15 @@ use herringbone::arrow::array::RecordBatch;
 /// Any error: a benchmark can only report it.
 pub type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
-/// Rows a record batch, on both sides.
+/// The number of rows per record batch, on both sides.
 pub const BATCH_SIZE: usize = 8192;
 
-/// Memory of files that nobody needs any more.
+/// The memory of files that are no longer needed.
 static FILES: Mutex<Vec<Vec<u8>>> = Mutex::new(Vec::new());
 
-/// Memory for the file that these rows become. Where a vector grows, it is copied or not by what happens to lie behind it; and
-/// memory that the system gives anew takes a page fault for every 4 KiB, which is a third of the time of some writers. So it is
-/// that of a file that was written before, if there is one.
+/// Returns memory for a file with these rows. The memory of an earlier file is reused, if there is one. A growing
+/// vector is copied or not depending on the memory after it. New memory from the system takes a page fault for every 4
+/// KiB, which is a third of the time of some writers.
 pub(crate) fn memory_for(batches: &[RecordBatch]) -> Vec<u8> {
     let known = FILES.lock().ok().and_then(|mut files| files.pop());
     if let Some(file) = known {
@@ -38,7 +38,7 @@ pub(crate) fn memory_for(batches: &[RecordBatch]) -> Vec<u8> {
     Vec::with_capacity(bytes.sum())
 }
 
-/// Lets the next file have the memory of this one; the bytes that it had.
+/// Makes the memory of a file available for the next one. Returns the size of the file in bytes.
 pub fn give_back(mut file: Vec<u8>) -> u64 {
     let bytes = file.len() as u64;
     file.clear();

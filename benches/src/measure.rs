@@ -1,38 +1,38 @@
-//! Timing with turns: what disturbs the machine disturbs all sides alike.
+//! Times all sides in turns, so that disturbances of the machine affect all sides alike.
 
 use crate::{Result, workload::Work};
 use std::time::{Duration, Instant};
 
-/// No median of fewer runs than this, however long they take.
+/// The minimum number of runs for a median, however long they take.
 const LEAST_RUNS: usize = 5;
-/// More runs than this add nothing.
+/// The maximum number of runs. More would not improve the result.
 const MOST_RUNS: usize = 101;
 
-/// How long one side took, over several runs.
+/// The times of one side in several runs.
 #[derive(Debug, Clone)]
 pub struct Times(Vec<Duration>);
 
 impl Times {
-    /// The median in milliseconds.
+    /// Returns the median in milliseconds.
     #[must_use]
     pub fn median(&self) -> f64 {
         self.quantile(0.5)
     }
 
-    /// Half the distance between the quartiles, as a share of the median.
+    /// Returns half the distance between the quartiles, as a share of the median.
     #[must_use]
     pub fn spread(&self) -> f64 {
         (self.quantile(0.75) - self.quantile(0.25)) / 2.0 / self.median()
     }
 
-    /// The median of what it took more than `other` did in the same turn, in milliseconds.
+    /// Returns the median of the time above `other` in the same turn, in milliseconds.
     #[must_use]
     pub fn median_above(&self, other: &Self) -> f64 {
         quantile(&self.above(other), 0.5)
     }
 
-    /// How far that median may be from the one of any number of turns, in milliseconds: its standard error, by the distance
-    /// between the quartiles, if turns differ as a normal distribution has it.
+    /// Returns the standard error of that median, in milliseconds. It is computed from the distance between the
+    /// quartiles, assuming that turns differ with a normal distribution.
     #[must_use]
     pub fn error_of_median_above(&self, other: &Self) -> f64 {
         let above = self.above(other);
@@ -41,7 +41,7 @@ impl Times {
         1.253 * between / (2.0 * 0.674) / (above.len() as f64).sqrt()
     }
 
-    /// What it took more than `other` did in each turn, in milliseconds, ascending.
+    /// Returns the time above `other` in each turn, in milliseconds, ascending.
     fn above(&self, other: &Self) -> Vec<f64> {
         let pairs = self.0.iter().zip(&other.0);
         let above = pairs.map(|(time, other)| (time.as_secs_f64() - other.as_secs_f64()) * 1e3);
@@ -50,7 +50,7 @@ impl Times {
         above
     }
 
-    /// The nearest run to this quantile, in milliseconds.
+    /// Returns the time of the run nearest to this quantile, in milliseconds.
     fn quantile(&self, of: f64) -> f64 {
         let mut sorted: Vec<f64> = self.0.iter().map(|time| time.as_secs_f64() * 1e3).collect();
         sorted.sort_by(f64::total_cmp);
@@ -58,17 +58,17 @@ impl Times {
     }
 }
 
-/// What is nearest to this quantile of ascending numbers.
+/// Returns the number nearest to this quantile of ascending numbers.
 fn quantile(sorted: &[f64], quantile: f64) -> f64 {
     let place = (sorted.len().saturating_sub(1) as f64 * quantile).round() as usize;
     sorted.get(place).copied().unwrap_or(f64::NAN)
 }
 
-/// Runs all sides in turns, for about `seconds` altogether, after one unmeasured turn.
+/// Runs all sides in turns, for about `seconds` in total, after one unmeasured turn.
 ///
 /// # Errors
 ///
-/// A side's own error, or sides that do not count the same.
+/// The error of a side, or an error if the sides return different counts.
 pub fn in_turns(sides: &[&Work], seconds: f64) -> Result<Vec<Times>> {
     let mut counts = Vec::new();
     for side in sides {
@@ -83,7 +83,7 @@ pub fn in_turns(sides: &[&Work], seconds: f64) -> Result<Vec<Times>> {
         if run >= LEAST_RUNS && start.elapsed().as_secs_f64() > seconds {
             break;
         }
-        // Every other turn the other way round: nobody always runs in the same one's wake.
+        // Every other turn runs in reverse order, so that no side always follows the same other side.
         let order: Vec<usize> = match run % 2 {
             0 => (0..sides.len()).collect(),
             _ => (0..sides.len()).rev().collect(),
@@ -114,7 +114,7 @@ mod tests {
         let times =
             |millis: &[u64]| Times(millis.iter().copied().map(Duration::from_millis).collect());
         let other = times(&[0; 9]);
-        // Quartiles at 20 and 60, nine turns.
+        // The quartiles are 20 and 60, with nine turns.
         let ours = times(&[0, 10, 20, 30, 40, 50, 60, 70, 80]);
         let error = ours.error_of_median_above(&other);
         assert!((error - 1.253 * 40.0 / 1.348 / 3.0).abs() < 1e-9, "{error}");

@@ -1,4 +1,4 @@
-//! What Herringbone does in each case.
+//! The work of Herringbone in each case.
 
 use crate::{BATCH_SIZE, Result, memory_for};
 use bytes::Bytes;
@@ -15,11 +15,11 @@ use herringbone_core::compression::{compress, decompress};
 use std::hint::black_box;
 use std::path::Path;
 
-/// Reads everything, or some leaf columns, and drops the batches as they come; the number of rows.
+/// Reads all columns, or some leaf columns, and drops each batch at once. Returns the number of rows.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
     let options = match leaves {
         Some(leaves) => ReadOptions::default().projection(Projection::Leaves(leaves.to_vec())),
@@ -28,11 +28,11 @@ pub fn read(bytes: &Bytes, leaves: Option<&[usize]>) -> Result<u64> {
     stream(ParquetFile::from_bytes(bytes.clone())?, options.threads(1))
 }
 
-/// [`read`] of everything on so many threads.
+/// Like [`read`] of all columns, on `threads` threads.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn read_on(bytes: &Bytes, threads: usize) -> Result<u64> {
     stream(
         ParquetFile::from_bytes(bytes.clone())?,
@@ -40,11 +40,11 @@ pub fn read_on(bytes: &Bytes, threads: usize) -> Result<u64> {
     )
 }
 
-/// [`read`] of everything, with strings and binaries as views.
+/// Like [`read`] of all columns, with strings and binaries as views.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn read_views(bytes: &Bytes) -> Result<u64> {
     let mut schema = SchemaOptions::default();
     schema.strings = ByteLayout::Views;
@@ -53,21 +53,21 @@ pub fn read_views(bytes: &Bytes) -> Result<u64> {
     stream(ParquetFile::from_bytes(bytes.clone())?, options)
 }
 
-/// Decompresses all pages, and decodes none: the floor of reading with our decompressors. The rows
-/// in the footer.
+/// Decompresses all pages without decoding them: the floor of reading with our decompressors. Returns the number of
+/// rows in the footer.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn pages(bytes: &Bytes) -> Result<u64> {
     pages_of(bytes, |_| true)
 }
 
-/// [`pages`] of some columns, by the first part of their path.
+/// Like [`pages`], for some columns, selected by the first part of their path.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn pages_of(bytes: &Bytes, is_wanted: impl Fn(&str) -> bool) -> Result<u64> {
     let mut body = Vec::new();
     let is_wanted = |chunk: &ColumnMetaData| {
@@ -79,7 +79,7 @@ pub fn pages_of(bytes: &Bytes, is_wanted: impl Fn(&str) -> bool) -> Result<u64> 
     })
 }
 
-/// Visits the pages of some column chunks, with their codec; the rows in the footer.
+/// Visits the pages of some column chunks, with their codec. Returns the number of rows in the footer.
 fn each_page(
     bytes: &Bytes,
     is_wanted: impl Fn(&ColumnMetaData) -> bool,
@@ -113,7 +113,7 @@ fn decompress_page(
     let start = usize::try_from(page.start.offset)? + page.header_bytes;
     let end = start + usize::try_from(header.compressed_page_size)?;
     let input = bytes.get(start..end).ok_or("a page outside of the file")?;
-    // Levels of a page of version 2 are never compressed.
+    // Levels of version 2 pages are never compressed.
     let (levels, is_compressed) = header.data_page_header_v2.as_ref().map_or((0, true), |v2| {
         let levels = v2.repetition_levels_byte_length + v2.definition_levels_byte_length;
         (levels as usize, v2.is_compressed)
@@ -126,20 +126,20 @@ fn decompress_page(
     Ok(())
 }
 
-/// [`read`] from a file on disk.
+/// Like [`read`], from a file on disk.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn read_path(path: &Path) -> Result<u64> {
     stream(ParquetFile::open(path)?, ReadOptions::default().threads(1))
 }
 
-/// Reads what the options ask for; the number of rows.
+/// Reads a file with these options. Returns the number of rows.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn stream(file: ParquetFile, options: ReadOptions) -> Result<u64> {
     let mut reader = file.read(options.batch_size(BATCH_SIZE))?;
     let mut rows = 0;
@@ -149,33 +149,33 @@ pub fn stream(file: ParquetFile, options: ReadOptions) -> Result<u64> {
     Ok(rows)
 }
 
-/// Opens a file: its metadata, before any question about it; the number of row groups.
+/// Opens a file and loads its metadata, without using it. Returns the number of row groups.
 ///
 /// # Errors
 ///
-/// Whatever opening meets.
+/// Errors of opening.
 pub fn open(bytes: &Bytes) -> Result<u64> {
     let file = black_box(ParquetFile::from_bytes(bytes.clone())?);
     Ok(file.metadata().num_row_groups() as u64)
 }
 
-/// Opens a file and derives its Arrow schema; the number of columns.
+/// Opens a file and derives its Arrow schema. Returns the number of columns.
 ///
 /// # Errors
 ///
-/// Whatever opening meets.
+/// Errors of opening.
 pub fn schema(bytes: &Bytes) -> Result<u64> {
     let file = ParquetFile::from_bytes(bytes.clone())?;
     let schema = black_box(file.arrow_schema(&SchemaOptions::default())?);
     Ok(schema.fields().len() as u64)
 }
 
-/// Walks over the metadata of a file, field by field, and keeps nothing of it: who has to know where
-/// its parts are does no less, unless parts are alike.
+/// Walks over the metadata of a file, field by field, without keeping anything. Finding the parts of the metadata
+/// takes at least this long, unless the parts are alike.
 ///
 /// # Errors
 ///
-/// The file does not end as Parquet files do, or its metadata breaks the protocol.
+/// An error if the file does not end like a Parquet file, or if its metadata violates the protocol.
 pub fn walk_footer(bytes: &Bytes) -> Result<()> {
     let (front, tail) = bytes.split_last_chunk().ok_or("no footer")?;
     let length = Tail::decode(tail)?.metadata_length as usize;
@@ -184,11 +184,11 @@ pub fn walk_footer(bytes: &Bytes) -> Result<()> {
     Ok(reader.skip(Wire::Struct)?)
 }
 
-/// All batches of a file, as plain arrays: as most programs hand them over.
+/// Returns all batches of a file as plain arrays, the form in which most programs supply them.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn batches(path: &Path) -> Result<Vec<RecordBatch>> {
     let mut schema = SchemaOptions::default();
     schema.use_arrow_schema = false;
@@ -196,18 +196,18 @@ pub fn batches(path: &Path) -> Result<Vec<RecordBatch>> {
     Ok(reader.collect::<Result<_, _>>()?)
 }
 
-/// The codec that the name of a case ends in, if it does.
+/// Returns the codec at the end of a case name, or no compression if the name does not end with a codec.
 ///
 /// # Errors
 ///
-/// None: all of them are known.
+/// Never: all these codecs are known.
 pub fn codec(name: &str) -> Result<Compression> {
     let codec = ["snappy", "gzip", "brotli", "zstd", "lz4"]
         .into_iter()
         .find(|codec| name.ends_with(codec));
     Ok(match codec {
         Some("lz4") => "lz4_raw".parse()?,
-        // The level that the peer takes.
+        // The level that the peer uses.
         Some("brotli") => "brotli:1".parse()?,
         Some(codec) => codec.parse()?,
         None => Compression::Uncompressed,
@@ -218,7 +218,7 @@ pub fn codec(name: &str) -> Result<Compression> {
 ///
 /// # Errors
 ///
-/// Whatever writing meets.
+/// Errors of writing.
 pub fn write(batches: &[RecordBatch], compression: Compression, threads: usize) -> Result<Vec<u8>> {
     let options = WriteOptions::default()
         .compression(compression)
@@ -226,11 +226,11 @@ pub fn write(batches: &[RecordBatch], compression: Compression, threads: usize) 
     write_with(batches, options)
 }
 
-/// [`write`] in row groups of so many rows, on one thread.
+/// Like [`write`], in row groups of `row_group_rows` rows, on one thread.
 ///
 /// # Errors
 ///
-/// Whatever writing meets.
+/// Errors of writing.
 pub fn write_groups(
     batches: &[RecordBatch],
     compression: Compression,
@@ -240,11 +240,11 @@ pub fn write_groups(
     write_with(batches, options.row_group_rows(row_group_rows))
 }
 
-/// The pages of a file that has a codec, decompressed, and that codec at its default level.
+/// Returns the decompressed pages of a compressed file, and its codec at the default level.
 ///
 /// # Errors
 ///
-/// Whatever reading meets.
+/// Errors of reading.
 pub fn decompressed_pages(bytes: &Bytes) -> Result<(Compression, Vec<Vec<u8>>)> {
     let mut pages = Vec::new();
     let mut compression = Compression::Uncompressed;
@@ -259,11 +259,11 @@ pub fn decompressed_pages(bytes: &Bytes) -> Result<(Compression, Vec<Vec<u8>>)> 
     Ok((compression, pages))
 }
 
-/// Compresses pages, and drops what comes of it; the bytes of that.
+/// Compresses pages and drops the output. Returns the number of compressed bytes.
 ///
 /// # Errors
 ///
-/// Whatever compressing meets.
+/// Errors of compressing.
 pub fn compress_pages(compression: Compression, pages: &[Vec<u8>]) -> Result<u64> {
     let (mut out, mut bytes) = (Vec::new(), 0);
     for page in pages {
@@ -274,7 +274,7 @@ pub fn compress_pages(compression: Compression, pages: &[Vec<u8>]) -> Result<u64
     Ok(bytes)
 }
 
-/// [`write`] with other options.
+/// Like [`write`], with other options.
 pub(crate) fn write_with(batches: &[RecordBatch], options: WriteOptions) -> Result<Vec<u8>> {
     let schema = batches.first().ok_or("no batches")?.schema();
     let mut file = memory_for(batches);

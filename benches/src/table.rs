@@ -2,18 +2,18 @@
 
 use crate::measure::Times;
 
-/// A case slower than this many times the peer is marked, and fails the run.
+/// The ratio to the peer's time above which a case is marked as slow, and fails the run.
 pub const SLOW: f64 = 1.1;
 
-/// The table's first two lines.
+/// The first two lines of the table.
 pub const HEADING: &str = "\
 | case | herringbone ms | arrow-rs ms | ratio | floor ms | arrow-rs floor ms | decoding |
 |---|---:|---:|---:|---:|---:|---:|";
 
-/// The line of a case, and our time in units of theirs.
+/// Returns the line of a case, and our time as a multiple of theirs.
 ///
-/// `floors` are the pages alone, decompressed by each side and not decoded. What is above that on
-/// each side is the decoding, whose ratio comes last. Or it is one walk over the footer.
+/// `floors` are the times of the pages alone, decompressed by each side and not decoded. The rest of each side's time
+/// is decoding, and its ratio is the last column. Alternatively, there is one floor, which is a walk over the footer.
 #[must_use]
 pub fn line(name: &str, ours: &Times, theirs: &Times, floors: &[Times]) -> (String, f64) {
     let ratio = ours.median() / theirs.median();

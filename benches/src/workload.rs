@@ -1,13 +1,13 @@
-//! Cases: one piece of work, done by each side.
+//! Cases: pieces of work that each side does.
 
 use crate::{Result, arrow_rs, ours};
 use bytes::Bytes;
 use std::path::Path;
 
-/// One side of a case. Gives a count that must be the same on all sides.
+/// One side of a case. Returns a count that must be the same on all sides.
 pub type Work = Box<dyn Fn() -> Result<u64>>;
 
-/// The same work twice at once, on a thread each, of data of its own: all that two cores can give.
+/// Runs the same work twice in parallel, on separate threads and data. This is the limit of two cores.
 pub fn side_by_side<T: Fn() -> Result<u64> + Clone + Send + 'static>(work: T, other: T) -> Work {
     Box::new(move || {
         let other = other.clone();
@@ -23,13 +23,13 @@ pub fn side_by_side<T: Fn() -> Result<u64> + Clone + Send + 'static>(work: T, ot
 
 /// A case.
 pub struct Workload {
-    /// The file's name, and what is done when it is not reading all of it.
+    /// The file's name, and the work if it is not reading the whole file.
     pub name: String,
-    /// Herringbone.
+    /// The work of Herringbone.
     pub ours: Work,
-    /// `parquet`.
+    /// The work of `parquet`.
     pub theirs: Work,
-    /// Floors worth looking at: both without decoding, or one walk over the footer.
+    /// Floors to compare with: both sides without decoding, or one walk over the footer.
     pub floors: Vec<Work>,
 }
 
@@ -58,7 +58,7 @@ impl Workload {
         self
     }
 
-    /// With a walk over the footer as the floor, which gives the count of the others.
+    /// Sets a walk over the footer as the floor. It returns the same count as the sides.
     fn over_footer(mut self, bytes: &Bytes) -> Result<Self> {
         let (bytes, count) = (bytes.clone(), (self.ours)()?);
         self.floors = vec![Box::new(move || {
@@ -69,11 +69,11 @@ impl Workload {
     }
 }
 
-/// The cases of one file, which is held in memory.
+/// Returns the cases of one file, which is loaded into memory.
 ///
 /// # Errors
 ///
-/// The file cannot be read.
+/// An error if the file cannot be read.
 pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
     let name = case_name(path);
     let bytes = Bytes::from(std::fs::read(path)?);
@@ -86,7 +86,7 @@ pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
             let (ours, theirs) = (ours::read_views, arrow_rs::read_views);
             cases.push(Workload::new(title, &bytes, ours, theirs));
         }
-        // Where nothing has to be decoded, it counts how bytes come from the disk.
+        // If nothing has to be decoded, the transfer of bytes from disk matters.
         if name.ends_with("_plain_req") || name.ends_with("_none") {
             let (our_path, their_path) = (path.to_owned(), path.to_owned());
             cases.push(Workload::new(
@@ -99,7 +99,7 @@ pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
         cases.push(Workload::new(name, &bytes, all, all_theirs).with_floors(&bytes));
         return Ok(cases);
     }
-    // Files with many columns are about their footer.
+    // Files with many columns test their footer.
     const FEW: [usize; 5] = [0, 7, 1000, 2500, 4999];
     let few = |bytes: &Bytes| ours::read(bytes, Some(&FEW));
     let few_theirs = |bytes: &Bytes| arrow_rs::read(bytes, Some(&FEW));
@@ -120,7 +120,7 @@ pub fn of_file(path: &Path) -> Result<Vec<Workload>> {
     ])
 }
 
-/// The name of the file without its extension.
+/// Returns the name of the file without its extension.
 #[must_use]
 pub fn case_name(path: &Path) -> String {
     path.file_stem()

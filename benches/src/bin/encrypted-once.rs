@@ -1,4 +1,5 @@
-//! What `encrypted` times, once and by itself: `encrypted-once FILE read|write`, whose instructions `encryption.py` has counted.
+//! Runs the cases of `encrypted` once, without timing: `encrypted-once FILE read|write`. `encryption.py` counts the
+//! instructions.
 
 use std::path::Path;
 
@@ -12,7 +13,7 @@ use herringbone_benches::{Result, ours};
 
 const ALGORITHM: Algorithm = Algorithm::AesGcmV1;
 
-/// The batches of a file, and what they are written to.
+/// The batches of a file, and the files written from them.
 struct Sides {
     batches: Vec<RecordBatch>,
     compression: Compression,
@@ -44,7 +45,7 @@ fn main() -> Result<()> {
     sides.count_cipher()
 }
 
-// All in one process, as each has seeds of its own for the hashes of dictionaries.
+// All sides run in one process, as each process has its own seeds for the hashes of dictionaries.
 impl Sides {
     #[inline(never)]
     fn count_plain(&self) -> Result<()> {

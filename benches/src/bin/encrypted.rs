@@ -1,7 +1,7 @@
 //! Times encryption: `encrypted [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
 //!
-//! Each file is read once. Its batches are written plain and encrypted, and what was written is read, by both sides; in the
-//! same turns the cipher runs alone over the bodies of the pages.
+//! Each file is read once. Both sides write its batches plain and encrypted, and read the written files. In the same
+//! turns, the cipher runs alone over the bodies of the pages.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use herringbone_benches::measure::Times;
 use herringbone_benches::workload::{Work, case_name};
 use herringbone_benches::{Result, give_back, measure, ours, table};
 
-/// What encryption may cost, in units of the time of the cipher alone, but for what the median may be wrong by.
+/// The limit for the cost of encryption, as a multiple of the time of the cipher alone. The error of the median is
+/// subtracted from the cost.
 const DEAR: f64 = 1.2;
 
 /// The batches of a file.
@@ -37,7 +38,7 @@ fn main() -> Result<ExitCode> {
     let mut faults = 0;
     for file in arguments.files()? {
         let name = case_name(&file);
-        // The tables of thousands of columns are about reading footers.
+        // The tables with thousands of columns test the reading of footers.
         if name.starts_with("wide_") || !arguments.wants(&name) {
             continue;
         }
@@ -99,7 +100,7 @@ impl Case {
         Ok(Box::new(move || raw.run(part).map(|()| rows)))
     }
 
-    /// Runs the sides, of which the peer is the last, and prints; the number of faults.
+    /// Runs the sides, the peer last, and prints a line. Returns the number of faults.
     fn line(&self, what: &str, algorithm: Algorithm, sides: [Work; 4]) -> Result<usize> {
         let has_peer = algorithm == Algorithm::AesGcmV1;
         let sides: Vec<&Work> = sides.iter().take(3 + usize::from(has_peer)).collect();

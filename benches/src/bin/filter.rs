@@ -1,12 +1,22 @@
-//! Times reads with a filter: `filter [--seconds S] [PART_OF_A_NAME ...]`, `ROWS` rows (10 million, or from the environment).
+//! Times reads with a filter: `filter [--seconds S] [PART_OF_A_NAME ...]`, with `ROWS` rows (10 million, or from the
+//! environment).
 //!
-//! One file a table and codec, written by us with page indexes, in row groups of a million rows, and kept for `filters.py` in the
-//! directory `KEEP`, if the environment has it; then nothing is read. Sides, in turns: our
-//! filter, our scan with the filter of `arrow-select` behind it, our filter without a look at checksums, the row filter of
-//! `parquet` with its page index, and its scan with the same behind it, which do not look at them either; and with ZSTD the
-//! codec alone over all pages of the columns. Columns of ratios are times of ours over times of each: where the other one leaves
-//! out checksums, ours does. `above the codec` is what ours takes more than the codec alone, over what the better of `parquet`'s
-//! two ways does, where so many rows are wanted that all pages are decompressed: the median of the differences in each turn.
+//! There is one file per table and codec. Herringbone writes it with page indexes, in row groups of a million rows. If
+//! the environment variable `KEEP` names a directory, the files are kept there for `filters.py`, and nothing is read.
+//!
+//! The sides run in turns:
+//!
+//! - our filter;
+//! - our scan, followed by the filter of `arrow-select`;
+//! - our filter without verifying checksums;
+//! - the row filter of `parquet` with its page index, without verifying checksums;
+//! - the scan of `parquet`, followed by the filter of `arrow-select`, without verifying checksums;
+//! - with ZSTD, the codec alone over all pages of the columns.
+//!
+//! Columns of ratios are our time divided by that of each other side. Our time excludes checksums if that of the other
+//! side does. `above the codec` applies if enough rows are selected that all pages are decompressed. It is our time
+//! above the codec alone, divided by that of the better of `parquet`'s two ways. Both are medians of the differences
+//! in each turn.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,16 +42,16 @@ use parquet::arrow::arrow_reader::{
 };
 use parquet::file::metadata::PageIndexPolicy;
 
-/// Rows of a batch, on all sides.
+/// The number of rows per batch, on all sides.
 const BATCH_ROWS: usize = 8192;
-/// Values of the random keys.
+/// The number of different random keys.
 const KEYS: i64 = 1_000_000;
 
-/// A column that is tested, below a value that a share of the rows is below.
+/// A test that a column is below a value, which selects a share of the rows.
 struct Test {
     name: &'static str,
     column: &'static str,
-    /// The value for a share of all rows.
+    /// Returns the value that selects a share of all rows.
     below: fn(share: f64, rows: usize) -> (Literal, ArrayRef),
 }
 
@@ -118,7 +128,7 @@ fn time(row: i64) -> i64 {
     1_700_000_000_000_000 + row * 1000
 }
 
-/// The rows of one row group: what is tested, and ten columns of payload.
+/// Returns the rows of one row group: the tested columns, and ten columns of payload.
 fn table(rows: std::ops::Range<i64>) -> Result<RecordBatch> {
     let mut columns: Vec<(String, ArrayRef)> = vec![
         (
@@ -291,7 +301,7 @@ fn below(batch: &RecordBatch, column: &str, scalar: &ArrayRef) -> Result<Boolean
     )
 }
 
-/// The rows that are wanted of a batch, without the tested column.
+/// Returns the number of selected rows of a batch, filtered without the tested column.
 fn keep(batch: &RecordBatch, column: &str, scalar: &ArrayRef) -> Result<u64> {
     let wanted = below(batch, column, scalar)?;
     let payload: Vec<usize> = (0..batch.num_columns())
@@ -314,7 +324,7 @@ fn scanned(bytes: Bytes, mut names: Vec<String>, column: &'static str, scalar: A
     })
 }
 
-/// Decompresses all pages of the columns; says that `rows` are wanted, as the others do.
+/// Decompresses all pages of the columns. Returns `rows`, the number of rows that the other sides select.
 fn codec_alone(bytes: Bytes, names: Vec<String>, column: &'static str, rows: u64) -> Work {
     Box::new(move || {
         ours::pages_of(&bytes, |name| {

@@ -1,7 +1,8 @@
-//! Times geometries: `geospatial [--seconds S] [PART_OF_A_NAME ...]`. It takes no files: rows are made here.
+//! Times geometries: `geospatial [--seconds S] [PART_OF_A_NAME ...]`. It does not read files, but generates rows
+//! itself.
 //!
-//! `write`: columns of well-known binary, with boxes and types of geometries and without. `read`: the rows of a box of 1 %
-//! of the area from a file with a covering, and all rows of it.
+//! `write`: columns of well-known binary, with and without boxes and types of geometries. `read`: the rows in a box of
+//! 1 % of the area from a file with a covering, and all rows of that file.
 
 use std::collections::HashMap;
 use std::process::ExitCode;
@@ -21,12 +22,12 @@ use herringbone_benches::arguments::Arguments;
 use herringbone_benches::workload::Work;
 use herringbone_benches::{Result, measure};
 
-/// The share of the time of writing that boxes and types may take.
+/// The maximum cost of boxes and types, as a share of the time of writing.
 const DEAR: f64 = 0.2;
-/// How many times as fast as all rows those of the box are read, at least.
+/// The minimum speedup of reading the rows in the box, compared with all rows.
 const FASTER: f64 = 5.0;
 
-/// A kind of geometries: its name, positions of a value, and how many values there are.
+/// Kinds of geometries: the name, the number of positions per value, and the number of values.
 const KINDS: [(&str, usize, usize); 7] = [
     ("points", 1, 400_000),
     ("lines of 8", 8, 100_000),
@@ -72,7 +73,7 @@ fn main() -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(faults > 0)))
 }
 
-/// Numbers from 0 to 1 that look random.
+/// A generator of pseudo-random numbers from 0 to 1.
 struct Random(u64);
 
 impl Random {
@@ -84,7 +85,7 @@ impl Random {
         (self.0 >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Positions around a place, on a circle of a hundredth of a degree or so.
+    /// Returns positions around a place, on a circle of about a hundredth of a degree.
     fn around(&mut self, x: f64, y: f64, positions: usize, z: &str) -> Vec<String> {
         let at = |at: usize, random: &mut Self| {
             let angle = at as f64 / positions as f64 * std::f64::consts::TAU;
@@ -96,7 +97,7 @@ impl Random {
     }
 }
 
-/// A value of a kind around a place.
+/// Returns a value of a kind, around a place.
 fn value(random: &mut Random, kind: &str, positions: usize, (x, y): (f64, f64)) -> Result<Vec<u8>> {
     let mut ring = |x: f64| {
         let mut ring = random.around(x, y, positions, "");
@@ -130,7 +131,7 @@ fn geometry(edges: &str) -> Field {
     Field::new("geometry", DataType::Binary, true).with_metadata(HashMap::from(pairs))
 }
 
-/// One column of places all over the Earth.
+/// Returns one column of places all over the Earth.
 fn batch(kind: &str, positions: usize, values: usize, edges: &str) -> Result<RecordBatch> {
     let mut random = Random(7);
     let mut column = Vec::with_capacity(values);
@@ -151,7 +152,7 @@ fn bytes(batch: &RecordBatch, options: WriteOptions) -> Result<Bytes> {
     Ok(file.into())
 }
 
-/// Whether boxes and types are cheap.
+/// Times writing. Returns true if boxes and types are cheap.
 fn write(
     batch: &RecordBatch,
     kind: &str,
@@ -166,7 +167,7 @@ fn write(
             let options = WriteOptions::new().columns(ColumnOptions::new().compression(codec));
             let options = match with {
                 true => Geospatial::new().write_options(options),
-                // The same logical type and values.
+                // This side has the same logical type and values.
                 false => options.extension(Geospatial::new()),
             };
             bytes(&batch, options).map(|_| rows)
@@ -186,14 +187,15 @@ fn write(
     Ok(is_cheap)
 }
 
-/// Bit 2·n of a number for bit n of each of two, as places close to each other lie in files.
+/// Splits a number into two, each with every other bit. In this order, places near each other are near each other in
+/// the file.
 fn from_z_order(number: usize) -> (usize, usize) {
     let every_other =
         |number: usize| (0..8).fold(0, |sum, bit| sum | (number >> (2 * bit) & 1) << bit);
     (every_other(number), every_other(number >> 1))
 }
 
-/// Reads all rows, or those that are wanted.
+/// Reads all rows, or the selected ones.
 fn rows(file: &Bytes, wanted: Option<&Predicate>) -> Result<u64> {
     let options = ReadOptions::new().columns(["id", "name", "geometry"]);
     let options = options.extension(Geospatial::new()).threads(1);
@@ -208,9 +210,9 @@ fn rows(file: &Bytes, wanted: Option<&Predicate>) -> Result<u64> {
     Ok(rows)
 }
 
-/// Whether the rows of a box are found so much sooner.
+/// Times reading. Returns true if the rows in a box are found [`FASTER`] times as fast as all rows.
 fn read(codec: Compression, seconds: f64) -> Result<bool> {
-    /// Squares of the area along each side.
+    /// The number of squares along each side of the area.
     const SIDE: usize = 256;
     const POLYGONS_OF_A_SQUARE: usize = 8;
     let mut random = Random(5);
@@ -242,7 +244,7 @@ fn read(codec: Compression, seconds: f64) -> Result<bool> {
 
     let opened = ParquetFile::from_bytes(file.clone())?;
     let columns = GeometryColumn::of_file(opened.parquet_schema(), opened.metadata())?;
-    // A tenth of each side, somewhere in the middle.
+    // A tenth of each side, near the middle.
     let (from, to) = (9.0, 9.0 + SIDE as f64 / 100.0);
     let wanted = BoundingBox::new(from, to, from, to);
     let wanted = columns

@@ -1,6 +1,7 @@
 //! Times kernels alone, with each instruction set: `kernels [--seconds S] [PART_OF_A_NAME ...]`.
 //!
-//! `kernels --times N NAME` runs one kernel so often and says nothing: what `instructions.py` counts.
+//! `kernels --times N NAME` runs one kernel N times without output, so that `instructions.py` can count its
+//! instructions.
 
 use herringbone_benches::arguments::Arguments;
 use herringbone_benches::kernels::{self, Kernel};
@@ -8,10 +9,10 @@ use herringbone_benches::{Result, measure};
 use herringbone_kernels::cpu::{Isa, isa};
 use std::process::Command;
 
-/// The variable that forces an instruction set, for a process.
+/// The environment variable that forces an instruction set for a process.
 const FORCED: &str = "HERRINGBONE_SIMD";
 
-/// The variable that says that this process is one of the table's columns.
+/// The environment variable that marks a process as one column of the table.
 const COLUMN: &str = "HERRINGBONE_BENCH_COLUMN";
 
 fn main() -> Result<()> {
@@ -49,7 +50,7 @@ fn main() -> Result<()> {
         ("avx2", Isa::Avx2),
         ("avx512", Isa::Avx512),
     ] {
-        // Others than the best one are forced in a process of their own.
+        // Instruction sets other than the best one are forced in separate processes.
         if set <= isa() && (set != Isa::Neon || isa() == Isa::Neon) {
             columns.push((name, column(name, &given)?));
         }
@@ -68,7 +69,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What a process with this instruction set prints.
+/// Returns the output of a process with this instruction set.
 fn column(set: &str, given: &[String]) -> Result<Vec<String>> {
     let output = Command::new(std::env::current_exe()?)
         .env(FORCED, set)
@@ -82,9 +83,9 @@ fn column(set: &str, given: &[String]) -> Result<Vec<String>> {
     Ok(text.lines().map(str::to_owned).collect())
 }
 
-/// The time of a kernel in units of a copy of its output, and the spread.
+/// Returns the time of a kernel as a multiple of a copy of its output, and the spread.
 fn in_copies(kernel: Kernel, seconds: f64) -> Result<(f64, f64)> {
-    /// Kernels take microseconds: so many are one turn.
+    /// The number of runs per turn, as a kernel takes only microseconds.
     const TURN: usize = 20;
     let work = |kernel: Kernel| -> Box<dyn Fn() -> Result<u64>> {
         let run = std::cell::RefCell::new(kernel.run);

@@ -1,7 +1,7 @@
-//! Counts the memory of streaming reads: `peak-memory [--dir DIR] [PART_OF_A_NAME ...]`.
+//! Measures the memory of streaming reads: `peak-memory [--dir DIR] [PART_OF_A_NAME ...]`.
 //!
-//! Files are read from disk, so what is counted is what a reader holds: pages and batches in
-//! flight, not the file. Memory that C libraries take for themselves is not counted.
+//! Files are read from disk, so the result is the memory of a reader: pages and batches in flight, not the file.
+//! Memory that C libraries allocate is not counted.
 
 use herringbone_benches::arguments::Arguments;
 use herringbone_benches::workload::case_name;
@@ -41,7 +41,7 @@ fn main() -> Result<ExitCode> {
     Ok(ExitCode::from(u8::from(failures > 0)))
 }
 
-/// The most megabytes that were allocated at once during `read`, beyond those before it.
+/// Returns the peak of allocated megabytes during `read`, above those allocated before.
 fn peak(path: &Path, read: fn(&Path) -> Result<u64>) -> Result<f64> {
     let before = ALLOCATOR.current_usage();
     ALLOCATOR.reset_peak_usage();

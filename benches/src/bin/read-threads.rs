@@ -1,7 +1,7 @@
-//! What two threads are worth: `read-threads [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
+//! Measures the gain from two threads: `read-threads [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
 //!
-//! One file read on two threads, against two reads of it side by side on one thread each, which is
-//! all that two cores can give.
+//! Compares one read of a file on two threads with two parallel reads on one thread each, which is the limit of two
+//! cores.
 
 use bytes::Bytes;
 use herringbone_benches::arguments::Arguments;

@@ -1,13 +1,12 @@
-//! Reads or writes a file whenever it is told to, for `peers.py`, `reading.py` and `writing.py`, which have other peers do so in
-//! between.
+//! Reads or writes a file on request, for `peers.py`, `reading.py` and `writing.py`, which run other peers in between.
 //!
 //! ```text
-//! in:   side PATH            side: herringbone or arrow-rs, -views behind it, or pages
-//!       below COLUMN VALUE COLUMNS PATH, with tabs between them: these columns, separated by commas, of the rows of which a
-//!                            column is below a value: i and an integer, s and text, or t and microseconds
-//!       write SIDE CODEC ROWS PATH: the rows of the file, to memory, in row groups of so many rows
-//!       compress PATH: the pages of the file, decompressed before, each by itself
-//! out:  seconds rows         or: error MESSAGE; of what is written, bytes in place of rows
+//! in:   side PATH            side: herringbone or arrow-rs, optionally with -views, or pages
+//!       below COLUMN VALUE COLUMNS PATH, separated by tabs: reads these columns, separated by commas, of the rows in
+//!                            which a column is below a value: i and an integer, s and text, or t and microseconds
+//!       write SIDE CODEC ROWS PATH: writes the rows of the file to memory, in row groups of ROWS rows
+//!       compress PATH: compresses the pages of the file, decompressed beforehand, one by one
+//! out:  seconds rows         or: error MESSAGE; for write and compress, bytes instead of rows
 //! ```
 
 use bytes::Bytes;
@@ -33,7 +32,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// What the last turns were about: that is not read again.
+/// The data of the last turns, which is not read again.
 #[derive(Default)]
 struct Held {
     path: String,
@@ -69,7 +68,7 @@ impl Held {
     }
 }
 
-/// One turn, with the file that is held if it is the same; the seconds it took and the rows.
+/// Runs one turn, with the cached file if it is the same. Returns the seconds it took and the number of rows.
 fn turn(line: &str, held: &mut Held) -> Result<(f64, u64)> {
     let (side, path) = line.rsplit_once([' ', '\t']).ok_or("no path")?;
     held.open(path)?;
@@ -99,7 +98,7 @@ fn turn(line: &str, held: &mut Held) -> Result<(f64, u64)> {
     Ok((begin.elapsed().as_secs_f64(), rows))
 }
 
-/// `SIDE CODEC ROWS`: the seconds it took, and the bytes of the file.
+/// Runs `SIDE CODEC ROWS`. Returns the seconds it took and the size of the file in bytes.
 fn write_turn(words: &str, batches: &[RecordBatch]) -> Result<(f64, u64)> {
     let words: Vec<&str> = words.split(' ').collect();
     let [side, codec, rows] = words.as_slice() else {
@@ -116,7 +115,7 @@ fn write_turn(words: &str, batches: &[RecordBatch]) -> Result<(f64, u64)> {
     Ok((seconds, give_back(file)))
 }
 
-/// What `below COLUMN VALUE COLUMNS` asks for.
+/// Returns the options for `below COLUMN VALUE COLUMNS`.
 fn rows_below(side: &str) -> Option<ReadOptions> {
     let mut words = side.split('\t').skip(1);
     let (column, value, columns) = (words.next()?, words.next()?, words.next()?);

@@ -1,4 +1,4 @@
-//! Writes a file anew with the `parquet` crate: `write-peer IN OUT CODEC ROW_GROUP_ROWS 1|2`. For `sizes.py`.
+//! Rewrites a file with the `parquet` crate: `write-peer IN OUT CODEC ROW_GROUP_ROWS 1|2`. For `sizes.py`.
 
 use std::fs::File;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
-//! What two threads are worth: `write-threads [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
+//! Measures the gain from two threads: `write-threads [--dir DIR] [--seconds S] [PART_OF_A_NAME ...]`.
 //!
-//! One file written on two threads, against two files written side by side on one thread each, which
-//! is all that two cores can give.
+//! Compares one file written on two threads with two files written in parallel on one thread each, which is the limit
+//! of two cores.
 
 use std::sync::Arc;
 
