@@ -62,7 +62,7 @@ impl<'a> InputFile<'a> {
 /// Collects the properties of files, except for their rows, and passes them to the options of a writer.
 ///
 /// These are the Parquet schema, key-value metadata, the columns with bloom filters, encryption, and those sorting
-/// columns that still hold. A [`Note`] names each property that cannot be kept.
+/// columns that still apply. A [`Note`] names each property that cannot be kept.
 ///
 /// ```
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {

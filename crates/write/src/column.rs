@@ -11,8 +11,8 @@
 //! Without a dictionary, the values of the first page are buffered for the choice, and from time to time those of a
 //! later one.
 //!
-//! An Arrow dictionary column has a whole dictionary, in its own order, including values that no slot uses. If it is
-//! not too large, it is copied as it is before the slots are processed.
+//! An Arrow dictionary column has a whole dictionary, in its own order, including values that no slot uses. It is
+//! copied unchanged before the slots are processed, unless it is unordered and too large.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -73,8 +73,8 @@ pub struct ColumnWriter {
     listed: Option<ArrayRef>,
 }
 
-/// Memory reused for each block of any column. There is one per thread, so that it stays in its cache. No column
-/// counts it as its own.
+/// Memory reused for each block of any column. There is one per thread, so that it stays in the cache. No column
+/// counts it as its own memory.
 pub struct BlockMemory {
     levels: LeafLevels,
     scratch: Scratch,

@@ -1,13 +1,13 @@
 //! Predicts whether a dictionary can still pay, from how often values are new.
 //!
-//! If `n` values are drawn evenly from `d` distinct ones, `d (1 - e^(-n/d))` of them are different. The next value is
-//! new with a probability of `e^(-n/d)`. So the share of new values among the last ones yields `d`, and `d` predicts
-//! the values to come.
+//! If `n` values are drawn uniformly from `d` distinct values, `d (1 - e^(-n/d))` of them are different. The next
+//! value is new with a probability of `e^(-n/d)`. So `d` follows from the share of new values among the most recent
+//! values. It predicts the share among future values.
 //!
 //! Other values repeat for other reasons. Ascending timestamps repeat their predecessor, and a few values may be far
 //! more frequent than the rest. Their share of new values falls more slowly than the formula predicts, or not at all.
-//! So once further pages exist, their share is compared with that of the first page. Differences within the range of
-//! chance count in favour of the dictionary.
+//! So once there are further pages, the share in the most recent ones is compared with that in the first page.
+//! Differences within the range of chance count in favour of the dictionary.
 
 use super::choice::Packing;
 
@@ -17,7 +17,7 @@ pub(super) const DECIDE_AFTER: usize = 1 << 18;
 /// The number of values seen before a dictionary can be given up. This is the first page of most columns.
 const JUDGE_AFTER: usize = 1 << 13;
 
-/// The number of repeated values among the last ones from which a dictionary can be judged. With fewer, the share may
+/// The number of repeats among the most recent values before a dictionary can be judged. With fewer, the share may
 /// still change: values that repeat cyclically are all new at first.
 const LEAST_REPEATED: usize = 32;
 
@@ -27,8 +27,8 @@ const DOUBT_AFTER: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 10;
 /// The part of a small row group after which a dictionary can be in doubt, as a divisor of its values.
 const PART_OF_FEW: usize = 4;
 
-/// The number of recent values per repeated one from which a dictionary is in doubt. At most [`LEAST_REPEATED`]
-/// repeated values are required.
+/// The number of recent values per required repeat. With fewer repeats, the dictionary is in doubt. For many values,
+/// [`LEAST_REPEATED`] repeats are sufficient.
 const FEW_REPEATED: usize = 128;
 
 /// The number of values after which a doubt ends, without further waiting for values that repeat.
@@ -76,7 +76,7 @@ pub(super) struct EntrySizes {
 
 /// The predicted frequency of new values.
 struct NewValues {
-    /// The share of new values among the next ones.
+    /// The share of new values among the next values.
     share: f64,
     /// The relative decrease of `share` per value.
     fall: f64,
@@ -97,8 +97,8 @@ impl Growth {
             && !self.will_save(sizes)
     }
 
-    /// Returns true if the dictionary saves nothing so far, and either nearly all values are new, or the second half
-    /// of the row group will not change that.
+    /// Returns true if the dictionary saves nothing so far, and probably never will. Either nearly all recent values
+    /// are new, or the second half of the row group will not save anything either.
     pub(super) fn is_in_doubt(&self, sizes: EntrySizes) -> bool {
         let (values, of_all) = (self.now.values, sizes.values as usize);
         if values < doubt_after(of_all) || self.saves(sizes) {
@@ -108,7 +108,8 @@ impl Growth {
         self.repeated() < few || values >= of_all / 2 && !self.will_save(sizes)
     }
 
-    /// Returns true if the dictionary will save bytes once all values are included, extrapolated from the last ones.
+    /// Returns true if the dictionary will save bytes once all values are included, extrapolated from the most recent
+    /// values.
     pub(super) fn will_save(&self, sizes: EntrySizes) -> bool {
         if self.repeated() == 0 {
             return false;
@@ -177,12 +178,12 @@ impl Counts {
 }
 
 impl NewValues {
-    /// Returns the expected number of new values among the next `values` ones.
+    /// Returns the expected number of new values among the next `values` values.
     fn among(&self, values: f64) -> f64 {
         -self.share * (-self.fall * values).exp_m1() / self.fall
     }
 
-    /// Returns the number of next values that are expected to contain `new` new ones.
+    /// Returns the number of next values expected to contain `new` new values.
     fn values_with(&self, new: f64) -> f64 {
         -(-new * self.fall / self.share).ln_1p() / self.fall
     }
@@ -208,7 +209,7 @@ mod tests {
     };
 
     /// Returns the number of values after which the dictionary is given up. `entries` maps a number of values to the
-    /// distinct ones among them. Pages are checked one by one.
+    /// number of distinct values among them. Each page is checked.
     fn given_up_by(entries: impl Fn(f64) -> f64, sizes: EntrySizes) -> Option<usize> {
         let counts = |values: usize| Counts {
             values,
@@ -224,7 +225,8 @@ mod tests {
         given_up.map(|growth| growth.now.values).next()
     }
 
-    /// Returns the number of values after which the dictionary is given up, if values are drawn from `distinct` ones.
+    /// Returns the number of values after which the dictionary is given up, if values are drawn from `distinct`
+    /// distinct values.
     fn given_up(distinct: f64, sizes: EntrySizes) -> Option<usize> {
         given_up_by(|values| -distinct * (-values / distinct).exp_m1(), sizes)
     }
@@ -267,8 +269,8 @@ mod tests {
             ..DOUBLES
         };
         assert_eq!(given_up_by(|values| 0.9 * values, strings), None);
-        // Values may be drawn as well as repeat their predecessor. With 100,000 distinct ones, 40 % are new in the
-        // end. With a million, nearly all are.
+        // Nine in ten values are drawn, and the others repeat their predecessor. If 100,000 distinct values exist, 40
+        // % of the values are distinct in the end. With a million, nearly all are.
         let besides =
             |distinct: f64| move |values: f64| -distinct * (-0.9 * values / distinct).exp_m1();
         assert_eq!(given_up_by(besides(100e3), DOUBLES), None);
@@ -295,8 +297,8 @@ mod tests {
                 entries: 6700 + last,
             },
         };
-        // The share is 0.818. The standard deviations of its logarithm are 0.0052 and 0.0037: two of the combined ones
-        // are 0.0128.
+        // The share is 0.818. The standard deviations of its logarithm are 0.0052 and 0.0037. Combined and doubled,
+        // they are 0.0128.
         let new = growth(13_400).new_values();
         assert!((new.fall * 12_288.0 - 0.0128).abs() < 1e-4, "{}", new.fall);
         assert!((new.share - 0.818 * (-new.fall * 8192.0).exp()).abs() < 1e-3);
@@ -378,7 +380,7 @@ mod tests {
 
     #[test]
     fn what_saves_already_is_kept() {
-        // Few distinct values come first, then values that are all new.
+        // After a few distinct values, all further values are new.
         let growth = Growth {
             first: Counts {
                 values: 8192,

@@ -14,8 +14,8 @@ use super::selector::ColumnSelector;
 use herringbone_core::compression::Compression;
 use herringbone_core::extension::ExtensionType;
 
-/// The readers that a file is for. This limits the encodings of a column chunk. The writer chooses one of them by a
-/// sample of the values.
+/// The readers for which a file is written. This limits the encodings of a column chunk. The writer chooses one of
+/// them by a sample of the values.
 ///
 /// | | `Widest` | `Modern` | `Newest` |
 /// |---|---|---|---|
@@ -109,7 +109,7 @@ pub struct BloomFilterOptions {
     pub false_positives: f64,
     /// The number of distinct values per row group for which the filter is sized. Counted if `None`.
     pub distinct_values: Option<u64>,
-    /// The maximum number of bytes of a filter.
+    /// The maximum size of a filter, in bytes.
     pub max_bytes: usize,
 }
 
@@ -148,19 +148,19 @@ pub struct ColumnOptions {
     /// True if values use a dictionary for as long as its indices take fewer bytes than PLAIN values. By default a
     /// sample decides, unless an encoding is set.
     pub dictionary: Option<bool>,
-    /// The maximum number of bytes of a dictionary; 1 MiB by default. An Arrow dictionary that fits is written
+    /// The maximum size of a dictionary, in bytes; 1 MiB by default. An Arrow dictionary that fits is written
     /// completely and in its order, including values that no slot uses. An ordered Arrow dictionary is always written
     /// completely.
     pub dictionary_bytes: Option<usize>,
     /// The bounds to write; by default those of pages.
     pub statistics: Option<StatisticsLevel>,
-    /// The maximum number of bytes of strings and binary values in bounds; 64 by default.
+    /// The maximum length of strings and binary values in bounds, in bytes; 64 by default.
     pub truncate_bounds: Option<usize>,
     /// The bloom filter to write; none by default.
     pub bloom_filter: Option<BloomFilterOptions>,
-    /// The approximate number of bytes of the values in a page; 1 MiB by default.
+    /// The approximate size of the values in a page, in bytes; 1 MiB by default.
     pub page_bytes: Option<usize>,
-    /// The maximum number of rows of a page; 32 768 by default.
+    /// The maximum number of rows per page; 32 768 by default.
     pub page_rows: Option<usize>,
 }
 
@@ -252,7 +252,7 @@ pub struct SortingColumnOption {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct WriteOptions {
-    /// The readers that the file is for.
+    /// The readers for which the file is written.
     pub compatibility: Compatibility,
     /// The options of all columns.
     pub columns: ColumnOptions,
@@ -270,16 +270,15 @@ pub struct WriteOptions {
     pub page_index: bool,
     /// True if pages have a checksum.
     pub crc: bool,
-    /// The maximum number of rows of a row group.
+    /// The maximum number of rows per row group.
     pub row_group_rows: usize,
     /// The approximate size of a row group in the file, in bytes.
     pub row_group_bytes: usize,
-    /// The maximum number of bytes that the writer may reserve. If it has reserved more after some rows, the row group
-    /// ends early.
+    /// The memory limit of the writer, in bytes. If it has reserved more after some rows, the row group ends early.
     ///
-    /// Columns receive rows in slices of at most a sixteenth of that, but of at least 1024 rows. The memory may exceed
-    /// the limit by what one slice adds. It may also exceed it by the footer, which no row group makes smaller, and by
-    /// the batches of the last slices.
+    /// Columns receive rows in slices of at most a sixteenth of the limit, but of at least 1024 rows. The memory may
+    /// exceed the limit by what one slice adds. It may also exceed the limit by the footer, which does not shrink if a
+    /// row group ends, and by the batches of the last slices.
     pub memory_bytes: usize,
     /// The columns by which the writer sorts rows, most significant first; empty to keep the order of rows. Equal rows
     /// keep their order. Floats are sorted like their bounds. For [`Modern`](Compatibility::Modern) readers this is
@@ -287,12 +286,12 @@ pub struct WriteOptions {
     /// numbers. If the caller ends row groups, the rows of each are sorted separately. The file declares its order.
     ///
     /// The writer writes nothing to the file before it has received the last row. Rows that exceed `sort_memory_bytes`
-    /// are kept in temporary files. These do not have a name if the system supports that, and are encrypted if the
-    /// file is to be.
+    /// are kept in temporary files. These are unnamed if the system supports that, and encrypted if the output is
+    /// encrypted.
     pub sort_by: Vec<SortingColumnOption>,
-    /// The maximum number of bytes of rows sorted in memory. Further rows are written to temporary files. At most 65
-    /// of them are open at once. The Arrow dictionaries of these rows stay in memory, and count. They are an error if
-    /// they exceed half of the limit and 16 MiB.
+    /// The maximum size of the rows sorted in memory, in bytes. Further rows are written to temporary files. At most
+    /// 65 of these files are open at once. The Arrow dictionaries of these rows stay in memory, and count. It is an
+    /// error if they exceed half of this limit, or 16 MiB if that is more.
     pub sort_memory_bytes: usize,
     /// The folder of temporary files of a sort. If `None`, it is the folder of the file, or the temporary folder of
     /// the system if the output is not a file.

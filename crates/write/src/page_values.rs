@@ -24,8 +24,8 @@ use herringbone_core::levels::EncodedLevels;
 /// The number of pages of values after which their encoding is chosen again.
 const LOOK_AGAIN_AFTER: usize = 7;
 
-/// The share of a declined dictionary's bytes per value that a new one may take to be tried. The codec decides which
-/// of the two is better, and these sizes are taken before the codec.
+/// The share of a declined dictionary's bytes per value that a new one may take to be tried. Only sizes after the
+/// codec show which form is better, and these are sizes before the codec.
 const BETTER_THAN_DECLINED: f64 = 0.75;
 
 /// The values of a column chunk under construction.
@@ -82,7 +82,7 @@ pub(super) enum Phase {
 pub(super) struct PendingPage {
     pub(super) levels: EncodedLevels,
     pub(super) indices: Vec<u32>,
-    /// The number of dictionary entries when the page ended. All indices are below.
+    /// The number of dictionary entries when the page ended. All indices are less than this.
     pub(super) num_entries: usize,
     /// The bounds of the values, if they were computed when the values arrived.
     pub(super) bounds: Option<Bounds>,

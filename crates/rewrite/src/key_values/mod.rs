@@ -1,4 +1,4 @@
-//! The combined key-value metadata of several files, without pairs that do not hold for the new file.
+//! The combined key-value metadata of several files, reduced to pairs that describe the new file correctly.
 //!
 //! ```text
 //! collect.rs   pairs of all files, one file after the other

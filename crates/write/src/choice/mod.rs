@@ -65,7 +65,7 @@ pub(super) struct Indexed<'a> {
     pub(super) earlier: Option<EarlierChoice>,
 }
 
-/// Chooses for values outside a dictionary. `values` are the first ones, which take `plain_bytes` in PLAIN.
+/// Chooses for values outside a dictionary. `values` are the first values, which take `plain_bytes` bytes in PLAIN.
 ///
 /// # Errors
 /// Feature if the codec is not compiled in; Io if its library fails.
@@ -194,7 +194,7 @@ impl Choice {
         }
     }
 
-    /// Chooses the form with the least cost, and the first one if costs are equal.
+    /// Chooses the cheapest form. If costs are equal, the first form wins.
     fn cheapest(settings: &ColumnSettings, estimates: &[Estimate], default: Encoding) -> Self {
         let least = |fits: &dyn Fn(&Estimate) -> bool| {
             let all = estimates.iter().filter(|estimate| fits(estimate));

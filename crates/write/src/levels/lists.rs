@@ -9,7 +9,7 @@ use herringbone_arrow::schema::DataType;
 
 use super::slots::push;
 
-/// The positions of the elements of one array's lists. Elements count from the first one in any of these lists.
+/// The positions of the elements of one array's lists. Element 0 is the first element in any of these lists.
 pub(super) struct Lists<'a> {
     layout: Layout<'a>,
     /// The ordinal of that first element in the array of elements.
@@ -17,9 +17,9 @@ pub(super) struct Lists<'a> {
 }
 
 enum Layout<'a> {
-    /// Offsets of `List` and `Map`; one more than the lists.
+    /// Offsets of `List` and `Map`; there is one more offset than lists.
     Offsets32(&'a [i32]),
-    /// Offsets of `LargeList`; one more than the lists.
+    /// Offsets of `LargeList`; there is one more offset than lists.
     Offsets64(&'a [i64]),
     /// Offsets and sizes of `ListView`.
     Views32(&'a [i32], &'a [i32]),

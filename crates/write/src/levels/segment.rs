@@ -14,8 +14,8 @@ use super::{encoded, lists, slots};
 
 /// Arrays with the same slots: structs, each a field of the previous one, and the array below them.
 ///
-/// Slots count from the first one that the selected rows can reach. If only the first `d` bitmaps in `masks` are set
-/// for a slot, its definition level is `base` plus the `levels` of these.
+/// Slot 0 is the first slot that the selected rows can reach. If only the first `d` bitmaps in `masks` are set for a
+/// slot, its definition level is `base` plus the `levels` of these.
 pub(super) struct Segment<'a> {
     /// The minimum definition level of entries with a slot here.
     pub(super) slot_def: u8,

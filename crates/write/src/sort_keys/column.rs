@@ -183,7 +183,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Writes values of one width. `key` returns them by their ordinals.
+    /// Writes values of a fixed width. `key` maps the ordinal of a value to its key.
     fn write_fixed<const N: usize>(&mut self, key: impl Fn(usize) -> [u8; N]) {
         if self.column.is_nullable() || self.column.sorting.descending {
             return self.write_each(N, |index, out| out.copy_from_slice(&key(index)));

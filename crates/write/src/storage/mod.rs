@@ -166,8 +166,8 @@ impl StorageBatches {
         options
     }
 
-    /// Informs the extension types which leaves have keys that a reader of the footer may lack. Leaves are given by
-    /// their paths.
+    /// Informs the extension types of the leaves whose keys a reader of the footer may lack. `leaves` are the paths of
+    /// these leaves.
     pub fn hide(&mut self, leaves: &[Vec<String>]) {
         for field in &mut self.fields {
             field.hide(leaves);
