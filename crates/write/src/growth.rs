@@ -34,8 +34,7 @@ const FEW_REPEATED: usize = 128;
 /// The number of values after which a doubt ends, without further waiting for values that repeat.
 pub(super) const DOUBT_ENDS_AFTER: usize = 3 << 13;
 
-/// The minimum number of recent values from which the share of new values is computed. The recent values are whole
-/// pages.
+/// The minimum number of recent values from which the share of new values is computed. They start at a page boundary.
 pub(super) const LAST_VALUES: usize = 1 << 12;
 
 /// Returns the number of values after which a dictionary can be in doubt, in a row group with `row_group_values`
