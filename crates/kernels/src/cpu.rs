@@ -1,13 +1,13 @@
-//! Which instructions this processor has, as tokens that a kernel takes as proof.
+//! Detection of this processor's instruction sets, as tokens that kernels take as proof.
 //!
-//! A token can only be made by detection, so holding one proves that its instructions exist. The
-//! choice is made once a process; the environment variable `HERRINGBONE_SIMD` with one of
-//! `scalar`, `avx2`, `avx512` and `neon` lowers it, for tests and for measurements. It never
-//! raises it: an instruction set that the processor lacks is ignored.
+//! A token can only be created by detection, so its existence proves that the instructions exist. The choice is
+//! made once per process. The environment variable `HERRINGBONE_SIMD`, set to one of `scalar`, `avx2`, `avx512` and
+//! `neon`, lowers it for tests and measurements. It never raises it: an instruction set that the processor lacks is
+//! ignored.
 
 use std::sync::OnceLock;
 
-/// The instruction sets that kernels are written for, from the portable one upwards.
+/// The instruction sets that have kernels, from the portable one upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Isa {
     /// Portable Rust.
@@ -20,16 +20,16 @@ pub enum Isa {
     Avx512,
 }
 
-/// The instruction set that kernels use in this process.
+/// Returns the instruction set that kernels use in this process.
 #[inline]
 pub fn isa() -> Isa {
     static CHOICE: OnceLock<Isa> = OnceLock::new();
     *CHOICE.get_or_init(|| choose(std::env::var("HERRINGBONE_SIMD").ok().as_deref()))
 }
 
-/// The best instruction set of the processor that is not above what `forced` names.
+/// Returns the processor's best instruction set that does not exceed the `forced` one.
 fn choose(forced: Option<&str>) -> Isa {
-    // Miri proves portable code; it knows few vector instructions.
+    // Miri checks portable code; it supports few vector instructions.
     let best = if cfg!(miri) { Isa::Scalar } else { best() };
     match forced {
         Some("scalar") => Isa::Scalar,
@@ -38,7 +38,7 @@ fn choose(forced: Option<&str>) -> Isa {
     }
 }
 
-/// The best instruction set of the processor.
+/// Returns the best instruction set of the processor.
 #[cfg(target_arch = "x86_64")]
 fn best() -> Isa {
     let avx2 = is_x86_feature_detected!("avx2")
@@ -59,19 +59,19 @@ fn best() -> Isa {
     }
 }
 
-/// The best instruction set of the processor: every aarch64 has NEON.
+/// Returns the best instruction set of the processor: every aarch64 has NEON.
 #[cfg(target_arch = "aarch64")]
 fn best() -> Isa {
     Isa::Neon
 }
 
-/// The best instruction set of the processor.
+/// Returns the best instruction set of the processor.
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 fn best() -> Isa {
     Isa::Scalar
 }
 
-/// Proof of nothing: what portable code holds where a token is asked for.
+/// A proof of nothing, for portable code that takes a token.
 #[derive(Debug, Clone, Copy)]
 pub struct Scalar;
 
@@ -80,21 +80,21 @@ pub struct Scalar;
 pub struct Neon(());
 
 impl Neon {
-    /// The token, where the processor has the instructions and nobody forced portable code.
+    /// Returns the token if the processor has the instructions and portable code is not forced.
     #[inline]
     pub fn detect() -> Option<Self> {
         (isa() == Isa::Neon).then_some(Self(()))
     }
 }
 
-/// Proof of AVX2, POPCNT, LZCNT, BMI1 and BMI2, the last not necessarily fast.
+/// Proof of AVX2, POPCNT, LZCNT, BMI1 and BMI2. BMI2 is not necessarily fast.
 #[derive(Debug, Clone, Copy)]
 pub struct Avx2 {
     bmi2: Option<Bmi2>,
 }
 
 impl Avx2 {
-    /// The token, where the processor has the instructions and nobody forced a lower set.
+    /// Returns the token if the processor has the instructions and no lower set is forced.
     #[inline]
     pub fn detect() -> Option<Self> {
         (isa() >= Isa::Avx2).then(|| Self {
@@ -102,7 +102,7 @@ impl Avx2 {
         })
     }
 
-    /// Proof of PDEP and PEXT, where they are worth using.
+    /// Returns the proof of PDEP and PEXT, if they are worth using.
     #[inline]
     pub fn bmi2(self) -> Option<Bmi2> {
         self.bmi2
@@ -114,13 +114,13 @@ impl Avx2 {
 pub struct Avx512(());
 
 impl Avx512 {
-    /// The token, where the processor has the instructions and nobody forced a lower set.
+    /// Returns the token if the processor has the instructions and no lower set is forced.
     #[inline]
     pub fn detect() -> Option<Self> {
         (isa() >= Isa::Avx512).then_some(Self(()))
     }
 
-    /// The lesser proof that this one contains.
+    /// Returns the weaker proof implied by this one.
     #[inline]
     pub fn avx2(self) -> Avx2 {
         Avx2 {
@@ -128,7 +128,7 @@ impl Avx512 {
         }
     }
 
-    /// The lesser proof that this one contains: no processor with AVX-512 has a slow PDEP.
+    /// Returns the weaker proof implied by this one: no processor with AVX-512 has a slow PDEP.
     #[inline]
     pub fn bmi2(self) -> Bmi2 {
         Bmi2(())
@@ -140,7 +140,7 @@ impl Avx512 {
 pub struct Vaes(());
 
 impl Vaes {
-    /// The token, where the processor has the instructions and nobody forced a lower set.
+    /// Returns the token if the processor has the instructions and no lower set is forced.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub fn detect() -> Option<Self> {
@@ -149,7 +149,7 @@ impl Vaes {
         has_aes.then_some(Self(()))
     }
 
-    /// None: elsewhere the instructions do not exist.
+    /// Returns `None`: the instructions do not exist on other architectures.
     #[cfg(not(target_arch = "x86_64"))]
     #[inline]
     pub fn detect() -> Option<Self> {
@@ -157,15 +157,15 @@ impl Vaes {
     }
 }
 
-/// Proof of a PDEP and PEXT that are worth using, next to POPCNT, LZCNT and BMI1.
+/// Proof that PDEP and PEXT are worth using, and of POPCNT, LZCNT and BMI1.
 ///
-/// AMD processors before Zen 3 have both instructions in microcode, where they take hundreds of
-/// cycles; those get no token.
+/// AMD processors before Zen 3 implement both instructions in microcode, which takes hundreds of cycles. They get
+/// no token.
 #[derive(Debug, Clone, Copy)]
 pub struct Bmi2(());
 
 impl Bmi2 {
-    /// The token, where both instructions are fast and nobody forced portable code.
+    /// Returns the token if both instructions are fast and portable code is not forced.
     #[inline]
     pub fn detect() -> Option<Self> {
         static FAST: OnceLock<bool> = OnceLock::new();
@@ -173,7 +173,7 @@ impl Bmi2 {
     }
 }
 
-/// Whether PDEP and PEXT run in hardware.
+/// Returns true if PDEP and PEXT run in hardware.
 #[cfg(target_arch = "x86_64")]
 fn fast_pdep() -> bool {
     #[allow(unused_unsafe, reason = "newer compilers know it to be safe")]
@@ -192,7 +192,7 @@ fn fast_pdep() -> bool {
     !amd || family >= ZEN_3
 }
 
-/// Whether PDEP and PEXT run in hardware: elsewhere they do not exist.
+/// Returns false: PDEP and PEXT do not exist on other architectures.
 #[cfg(not(target_arch = "x86_64"))]
 fn fast_pdep() -> bool {
     false

@@ -1,13 +1,13 @@
-//! Decimals: big-endian two's complement of any length, and integers, as Arrow's integers.
+//! Decimals: big-endian two's complement of any length, and integers, decoded to Arrow's integers.
 //!
 //! ```text
 //! FIXED_LEN_BYTE_ARRAY(5)   FF FF FF FF 38   is -200 / 10^scale
 //! ```
 //!
-//! Values may be longer than the integer they become, as long as the bytes in front only repeat
-//! the sign. No bytes are the number 0.
+//! Values may be longer than the target integer, as long as the leading bytes only repeat the sign. An empty value
+//! is the number 0.
 //!
-//! **Errors**: [`Malformed`] for a number that the integer cannot hold.
+//! **Errors**: [`Malformed`] for a number that does not fit into the integer.
 
 use herringbone_arrow::buffer::i256;
 
@@ -24,43 +24,43 @@ mod sealed {
     impl Sealed for super::i256 {}
 }
 
-/// An integer that holds an Arrow decimal: `i32`, `i64`, `i128` or `i256`.
+/// An integer that represents an Arrow decimal: `i32`, `i64`, `i128` or `i256`.
 pub trait Decimal: Copy + Default + sealed::Sealed {
-    /// Bytes of the integer.
+    /// The size of the integer in bytes.
     const BYTES: usize;
 
-    /// The integer with the value of `value`, as far as its bits reach.
+    /// Converts `value`, truncated to the bits of this integer.
     fn wrap(value: i64) -> Self;
 
-    /// Appends the integers of 32 bits in `bytes`, as far as the bits of this one reach.
+    /// Appends the 32-bit integers in `bytes`, truncated to the bits of this integer.
     fn extend_i32(bytes: &[u8], out: &mut Vec<Self>) {
         out.extend(plain::values::<i32>(bytes).map(|value| Self::wrap(value.into())));
     }
 
-    /// Appends the integers of 64 bits in `bytes`, as far as the bits of this one reach.
+    /// Appends the 64-bit integers in `bytes`, truncated to the bits of this integer.
     fn extend_i64(bytes: &[u8], out: &mut Vec<Self>) {
         out.extend(plain::values::<i64>(bytes).map(Self::wrap));
     }
 
-    /// The integer of at most [`Self::BYTES`] big-endian bytes.
+    /// Converts at most [`Self::BYTES`] big-endian bytes.
     #[doc(hidden)]
     fn from_short(bytes: &[u8]) -> Self;
 
-    /// Appends the numbers of `width` bytes each, at most [`Self::BYTES`] and at least one.
+    /// Appends the numbers of `width` bytes each. The width is at least 1 and at most [`Self::BYTES`].
     #[doc(hidden)]
     fn extend_short(bytes: &[u8], width: usize, out: &mut Vec<Self>);
 }
 
-/// The number that `bytes` are, in big-endian two's complement.
+/// Converts `bytes` from big-endian two's complement.
 ///
 /// # Errors
-/// [`Malformed`] if `T` cannot hold it.
+/// [`Malformed`] if the number does not fit into `T`.
 #[inline]
 pub fn from_big_endian<T: Decimal>(bytes: &[u8]) -> Result<T, Malformed> {
     let Some((front, short)) = bytes.split_at_checked(bytes.len().saturating_sub(T::BYTES)) else {
         return Ok(T::default());
     };
-    // The front may only repeat the sign bit of the rest.
+    // The leading bytes may only repeat the sign bit of the rest.
     let sign = match short.first() {
         Some(byte) if *byte >= 0x80 => 0xff,
         _ => 0,
@@ -71,10 +71,10 @@ pub fn from_big_endian<T: Decimal>(bytes: &[u8]) -> Result<T, Malformed> {
     Ok(T::from_short(short))
 }
 
-/// Appends the numbers of `width` bytes each; a trailing part of a number is left alone.
+/// Appends the numbers of `width` bytes each. An incomplete number at the end is ignored.
 ///
 /// # Errors
-/// [`Malformed`] if `T` cannot hold one of them.
+/// [`Malformed`] if one of the numbers does not fit into `T`.
 pub fn extend<T: Decimal>(bytes: &[u8], width: usize, out: &mut Vec<T>) -> Result<(), Malformed> {
     match width {
         0 => {}
@@ -89,12 +89,13 @@ pub fn extend<T: Decimal>(bytes: &[u8], width: usize, out: &mut Vec<T>) -> Resul
     Ok(())
 }
 
-/// Appends integers as 64-bit ones; false if one of them does not fit: then what was appended means nothing.
+/// Appends integers as 64-bit ones. Returns false if one of them does not fit; the appended values are meaningless
+/// in that case.
 pub fn narrow(values: &[i128], out: &mut Vec<i64>) -> bool {
     multiversion!(narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool)
 }
 
-/// Without a branch, so that the compiler makes vectors of it.
+/// Branch-free, so that the compiler vectorises it.
 #[inline(always)]
 fn narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool {
     let mut beyond = 0;
@@ -106,13 +107,13 @@ fn narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool {
     beyond == 0
 }
 
-/// Appends integers as big-endian two's complement of `width` bytes. False if one of them needs more, or where the width is not
-/// 1 to 16: then what was appended means nothing.
+/// Appends integers as big-endian two's complement of `width` bytes. Returns false if one of them needs more bytes
+/// or if the width is not 1 to 16; the appended bytes are meaningless in that case.
 pub fn append_big_endian(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool {
     multiversion!(append_all(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool)
 }
 
-/// Writes 16 bytes a number, of which the next number takes those that are too many.
+/// Writes 16 bytes per number; the next number overwrites the excess.
 #[inline(always)]
 fn append_all(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool {
     const BYTES: usize = size_of::<i128>();
@@ -123,8 +124,9 @@ fn append_all(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool {
     let start = out.len();
     out.reserve(values.len() * width + BYTES);
     let mut beyond = 0;
-    // SAFETY: number `n` is written from byte `n * width` on, so the last one ends at most `BYTES` behind all numbers in
-    // front of it; that was reserved, as `width` is not more. All bytes up to the new length are written.
+    // SAFETY: number `n` is written from byte `n * width` on. So the last write ends at most `BYTES` after all
+    // previous numbers. That much was reserved, since `width` is at most `BYTES`. All bytes up to the new length
+    // are written.
     unsafe {
         let mut at = out.as_mut_ptr().add(start).cast::<[u8; BYTES]>();
         for value in values {
@@ -138,7 +140,7 @@ fn append_all(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool {
     beyond == 0
 }
 
-/// Appends integers as 128-bit ones, which to the processor are pairs: the number and its sign.
+/// Appends integers as 128-bit ones, written as pairs of 64-bit words: the number and its sign.
 #[inline(always)]
 fn extend_pairs<F: Plain + Into<i64>>(bytes: &[u8], out: &mut Vec<i128>) {
     let n = bytes.len() / size_of::<F>();
@@ -147,16 +149,16 @@ fn extend_pairs<F: Plain + Into<i64>>(bytes: &[u8], out: &mut Vec<i128>) {
     let mut pairs = |bytes: &[u8]| {
         for value in plain::values::<F>(bytes) {
             let value = value.into();
-            // SAFETY: memory for all values is reserved, and an `i128` is as large as a pair.
+            // SAFETY: memory for all values is reserved, and an `i128` has the size of a pair.
             unsafe { slots.write([value, value >> 63]) };
-            // SAFETY: the pair written lies in that memory.
+            // SAFETY: the written pair lies in that memory.
             slots = unsafe { slots.add(1) };
         }
     };
     for block in prefetch::blocks(bytes) {
         pairs(block);
     }
-    // SAFETY: the loop has written all of them, and any bits are an `i128`.
+    // SAFETY: the loop has written all `n` values, and any bits are a valid `i128`.
     unsafe { out.set_len(out.len() + n) };
 }
 
@@ -202,11 +204,11 @@ macro_rules! decimal {
             $($more)*
         }
 
-        /// Numbers of `WIDTH` bytes: loads the full integer that ends where a number does, and
-        /// shifts the bytes of the number before it out.
+        /// Decodes numbers of `WIDTH` bytes. Loads the full integer that ends at the end of a number, and shifts
+        /// out the bytes of the previous number.
         fn $type<const WIDTH: usize>(bytes: &[u8], out: &mut Vec<$type>) {
             let n = bytes.len() / WIDTH;
-            // The first numbers, which have too few bytes in front of them.
+            // The first numbers do not have enough bytes before them.
             let short = ($bytes / WIDTH).min(n);
             out.reserve(n);
             out.extend(bytes.chunks_exact(WIDTH).take(short).map($type::from_short));
@@ -214,8 +216,8 @@ macro_rules! decimal {
                 let start = (i + 1) * WIDTH - $bytes;
                 let number = bytes.as_ptr().wrapping_add(start).cast::<[u8; $bytes]>();
                 prefetch::ahead(number);
-                // SAFETY: number `i >= $bytes / WIDTH` ends at `(i + 1) * WIDTH > $bytes`, so
-                // `start` does not underflow, and that end is not behind `n * WIDTH`.
+                // SAFETY: number `i >= $bytes / WIDTH` ends at `(i + 1) * WIDTH > $bytes`, so `start` does not
+                // underflow. That end is at most `n * WIDTH`.
                 let number = unsafe { number.read_unaligned() };
                 $type::from_be_bytes(number) << (8 * ($bytes - WIDTH)) >> (8 * ($bytes - WIDTH))
             }));
@@ -262,7 +264,7 @@ impl Decimal for i256 {
 mod tests {
     use super::*;
 
-    /// The number byte by byte, as the definition of two's complement has it.
+    /// Computes the number byte by byte, by the definition of two's complement.
     fn naive(bytes: &[u8]) -> i128 {
         let start = if bytes.first().is_some_and(|b| b & 0x80 != 0) {
             -1
@@ -302,7 +304,7 @@ mod tests {
         }
     }
 
-    /// All that fit come back by the other way; those that do not are told.
+    /// Checks that all numbers that fit can be decoded again, and that the others are reported.
     #[test]
     fn numbers_become_as_many_bytes_as_are_asked_for() {
         for width in 1..=16_usize {

@@ -1,7 +1,7 @@
 //! Keys of Arrow's dictionary arrays, straight from the indices of dictionary-encoded pages.
 //!
-//! A [`KeyBuilder`] remembers how many entries its keys were checked against, so that its array needs
-//! no look at the keys again: it is enough that the values are that many.
+//! A [`KeyBuilder`] records the number of entries against which its keys were checked. The finished array does not
+//! need to check the keys again: it is enough to have at least that many values.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::{Malformed, trim};
 
 /// The keys of a dictionary array under construction.
 ///
-/// Invariant: each key that was appended is below `bound`; null slots hold zero.
+/// Invariant: each appended key is below `bound`; null slots are zero.
 #[derive(Debug, Default)]
 pub struct KeyBuilder {
     keys: Vec<u32>,
@@ -26,28 +26,28 @@ pub struct KeyBuilder {
 }
 
 impl KeyBuilder {
-    /// Slots so far, nulls included.
+    /// Returns the number of slots so far, nulls included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.keys.len()
     }
 
-    /// Whether there are no slots.
+    /// Returns true if there are no slots.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()
     }
 
-    /// How many values the array needs at least.
+    /// Returns the minimum number of values that the array needs.
     #[must_use]
     pub fn bound(&self) -> usize {
         self.bound
     }
 
-    /// Appends the next `n` `indices` of `runs` as keys of a dictionary with `entries` entries, which
-    /// stands at `base` of the values.
+    /// Appends the next `n` `indices` of `runs` as keys of a dictionary with `entries` entries, which starts at
+    /// position `base` of the values.
     ///
-    /// **Errors**: runs that end early, an index that is no entry, keys beyond 32 bits.
+    /// **Errors**: runs that end early, an index out of range, keys beyond 32 bits.
     pub fn append_indices(
         &mut self,
         indices: &mut HybridDecoder,
@@ -66,7 +66,7 @@ impl KeyBuilder {
                 ));
             }
             if base > 0 {
-                // `bound` fits into 32 bits, so the sum does.
+                // `bound` fits into 32 bits, so the sum does, too.
                 new.iter_mut().for_each(|key| *key += base as u32);
             }
             Ok(())
@@ -79,7 +79,7 @@ impl KeyBuilder {
         outcome
     }
 
-    /// Appends the keys of `n` values that stand one behind the other at `base` of the values.
+    /// Appends the keys of `n` consecutive values, starting at position `base` of the values.
     ///
     /// **Errors**: keys beyond 32 bits.
     pub fn append_sequence(&mut self, base: usize, n: usize) -> Result<(), Malformed> {
@@ -89,10 +89,10 @@ impl KeyBuilder {
         Ok(())
     }
 
-    /// Spreads the last keys over nulls: slots `start..start + slots` are new, and the keys of their
-    /// set bits in `validity` are the ones appended last. Null slots become zero.
+    /// Spreads the last keys over nulls. The slots `start..start + slots` are new, and the keys for their set bits
+    /// in `validity` are the ones appended last. Null slots become zero.
     ///
-    /// **Errors**: not as many keys as the bitmap says.
+    /// **Errors**: the number of keys from `start` on is not the number of set bits.
     pub fn expand(
         &mut self,
         validity: &Bitmap,
@@ -107,15 +107,15 @@ impl KeyBuilder {
         Ok(())
     }
 
-    /// Drops those of the slots from `start` on whose bit is not set: slot `start + i` belongs to bit `i`.
+    /// Drops the slots from `start` on whose bit is not set. Slot `start + i` belongs to bit `i`.
     pub fn retain(&mut self, start: usize, bits: &BooleanBuffer) {
         retain(&mut self.keys, start, bits);
     }
 
-    /// The array of all keys since the last call, into `values`, with `nulls` where there are any.
+    /// Returns the array of all keys since the last call, referring to `values`, with `nulls` if present.
     ///
-    /// **Errors**: fewer values than the keys were checked against, more than `K` can say, `nulls` of
-    /// another length, or no values at all while there are slots that are not null.
+    /// **Errors**: fewer values than the keys were checked against, more than `K` can represent, `nulls` of another
+    /// length, or no values at all if some slots are valid.
     pub fn finish<K: ArrowDictionaryKeyType>(
         &mut self,
         values: ArrayRef,
@@ -133,28 +133,28 @@ impl KeyBuilder {
         }
         let null_count = nulls.as_ref().map_or(0, NullBuffer::null_count);
         if self.bound == 0 && null_count < self.keys.len() {
-            // Slots that were spread from nothing hold zeros, and there is no value for them.
+            // Slots spread over nulls without any key are zero, and no value exists for them.
             return Err(Malformed("dictionary keys without values are not null"));
         }
         self.bound = 0;
         let mut keys = std::mem::take(&mut self.keys);
         trim(&mut keys);
         let keys = PrimitiveArray::<K>::new(native_keys::<K::Native>(keys), nulls);
-        // SAFETY: by the invariant each key is below `bound`, which is at most the number of values
-        // and fits into `K`; the zeros of null slots are below it too, or all slots are null.
+        // SAFETY: by the invariant, each key is below `bound`, which is at most the number of values and fits into
+        // `K`. The zeros of null slots are below it too, or all slots are null.
         let array = unsafe { DictionaryArray::new_unchecked(keys, values) };
         Ok(Arc::new(array))
     }
 }
 
-/// The number of values that a dictionary of `entries` at `base` needs, if its keys fit into 32 bits.
+/// Returns the number of values that a dictionary of `entries` at `base` needs, if its keys fit into 32 bits.
 fn check_bound(base: usize, entries: usize) -> Result<usize, Malformed> {
     base.checked_add(entries)
         .filter(|bound| u32::try_from(*bound).is_ok())
         .ok_or(Malformed("a dictionary has too many entries"))
 }
 
-/// The keys in the width of their array; for 32 bits they stay where they are.
+/// Converts the keys to the width of their array. 32-bit keys are not copied.
 fn native_keys<N: ArrowNativeType>(keys: Vec<u32>) -> ScalarBuffer<N> {
     if size_of::<N>() == size_of::<u32>() {
         let len = keys.len();

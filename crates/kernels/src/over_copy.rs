@@ -1,18 +1,18 @@
-//! Copies of short byte strings that are allowed to write too much.
+//! Copies of short byte strings that may write more bytes than needed.
 //!
-//! Most strings are shorter than 32 bytes, and for them the cost of a copy is not the bytes but the
-//! branches that find out how many there are. So 32 bytes are copied always, and what is too much is
-//! overwritten by the next value. Both sides need [`SLACK`] bytes behind the value for that.
+//! Most strings are shorter than 32 bytes. For them, the cost of a copy is not the bytes but the branches on the
+//! length. So 32 bytes are always copied, and the next value overwrites the excess. For that, both sides need
+//! [`SLACK`] bytes after the value.
 
 use std::mem::MaybeUninit;
 
-/// Bytes behind a value that [`over_copy`] may read at its source and write at its destination.
+/// The number of bytes after a value that [`over_copy`] may read at its source and write at its destination.
 pub(crate) const SLACK: usize = 32;
 
-/// From this length on the library's copy is faster than steps of [`SLACK`] bytes.
+/// The length from which the library's copy is faster than steps of [`SLACK`] bytes.
 const LONG: usize = 256;
 
-/// Copies `length` bytes, and up to [`SLACK`] bytes behind them.
+/// Copies `length` bytes, and up to [`SLACK`] bytes after them.
 ///
 /// # Safety
 ///
@@ -28,11 +28,11 @@ pub(crate) unsafe fn over_copy(source: *const u8, target: *mut u8, length: usize
     }
 }
 
-/// [`over_copy`] for more than 32 bytes, whose first 32 are copied already.
+/// Continues [`over_copy`] for more than 32 bytes, the first 32 of which are already copied.
 ///
 /// # Safety
 ///
-/// As for [`over_copy`].
+/// See [`over_copy`].
 #[inline]
 unsafe fn over_copy_rest(source: *const u8, target: *mut u8, length: usize) {
     if length >= LONG {
@@ -48,8 +48,7 @@ unsafe fn over_copy_rest(source: *const u8, target: *mut u8, length: usize) {
     }
 }
 
-/// Copies `length` bytes from an earlier place of one buffer to a later one, and up to [`SLACK`] bytes
-/// behind them.
+/// Copies `length` bytes from an earlier position of a buffer to a later one, and up to [`SLACK`] bytes after them.
 ///
 /// # Safety
 ///
@@ -59,9 +58,9 @@ unsafe fn over_copy_rest(source: *const u8, target: *mut u8, length: usize) {
 pub(crate) unsafe fn over_copy_within(source: *const u8, target: *mut u8, length: usize) {
     let mut done = 0;
     loop {
-        // The 32 bytes are all loaded before they are stored, so the overlap behind `target` is
-        // harmless: what is read there is beyond `length`. They may be uninitialised, hence the type.
-        // SAFETY: `done` is 0 or less than `length`: 32 bytes from there are within `length + SLACK`.
+        // The 32 bytes are all loaded before they are stored, so the overlap after `target` is harmless: the bytes
+        // read there lie beyond `length`. They may be uninitialised, hence the type.
+        // SAFETY: `done` is 0 or less than `length`, so the 32 bytes from there lie within `length + SLACK`.
         unsafe {
             let block = source
                 .add(done)

@@ -1,9 +1,8 @@
-//! UTF-8, checked over many values at once.
+//! UTF-8 validation over many values at once.
 //!
-//! One validation over a whole run of values is several times cheaper than one a value. It proves
-//! that the *concatenation* is valid; each value alone is valid exactly if it also starts at a
-//! character boundary, so that no character is cut between two values. Text that is all ASCII has a
-//! boundary everywhere and needs neither step.
+//! One validation of a whole run of values is several times cheaper than one validation per value. It proves that
+//! the *concatenation* is valid. A single value is valid exactly if it also starts at a character boundary, so that
+//! no character is split between two values. ASCII text has a boundary everywhere and needs neither step.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
@@ -12,13 +11,14 @@ use crate::{Malformed, prefetch};
 
 pub(crate) const INVALID: Malformed = Malformed("a string is not valid UTF-8");
 
-/// Whether `bytes` are valid UTF-8 as a whole.
+/// Returns true if `bytes` is valid UTF-8 as a whole.
 #[must_use]
 pub fn is_valid(bytes: &[u8]) -> bool {
     bytes.is_ascii() || simdutf8::basic::from_utf8(bytes).is_ok()
 }
 
-/// Whether all of `bytes` are below 128, where they are likely read here first, from memory.
+/// Returns true if all of `bytes` are below 128. Meant for bytes that are probably read from memory for the first
+/// time.
 fn is_ascii(bytes: &[u8]) -> bool {
     #[inline(always)]
     fn inner(bytes: &[u8]) -> bool {
@@ -28,16 +28,16 @@ fn is_ascii(bytes: &[u8]) -> bool {
     multiversion!(inner(bytes: &[u8]) -> bool)
 }
 
-/// Whether `byte` can start a character: it is not a continuation byte `10xxxxxx`.
+/// Returns true if `byte` can start a character: it is not a continuation byte `10xxxxxx`.
 #[inline(always)]
 const fn starts_character(byte: u8) -> bool {
     byte & 0xC0 != 0x80
 }
 
-/// Whether each of the values that `offsets` cut out of `bytes` is valid UTF-8.
+/// Returns true if each of the values that `offsets` delimit in `bytes` is valid UTF-8.
 ///
-/// **Shapes**: value `i` is `bytes[offsets[i]..offsets[i + 1]]`; `offsets` must not go down. Only the
-/// bytes between the first and the last offset are looked at; offsets past the end give `false`.
+/// **Shapes**: value `i` is `bytes[offsets[i]..offsets[i + 1]]`; `offsets` must not decrease. Only the bytes
+/// between the first and the last offset are checked. Offsets past the end return `false`.
 #[must_use]
 pub fn are_valid<O: OffsetSizeTrait>(bytes: &[u8], offsets: &[O]) -> bool {
     let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
@@ -55,7 +55,7 @@ pub fn are_valid<O: OffsetSizeTrait>(bytes: &[u8], offsets: &[O]) -> bool {
     if simdutf8::basic::from_utf8(part).is_err() {
         return false;
     }
-    // Offsets equal to the last one end valid text and have no byte behind them to look at.
+    // Offsets equal to the last one end valid text, and no byte follows them.
     let mut bad = false;
     for offset in offsets {
         let byte = bytes.get(offset.as_usize()).copied();
@@ -64,7 +64,7 @@ pub fn are_valid<O: OffsetSizeTrait>(bytes: &[u8], offsets: &[O]) -> bool {
     !bad
 }
 
-/// Whether each of the values of the given `lengths`, one behind the other in `bytes`, is valid UTF-8.
+/// Returns true if each value is valid UTF-8. The values have the given `lengths` and lie back to back in `bytes`.
 ///
 /// **Shapes**: the lengths are not negative and add up to `bytes.len()`.
 #[must_use]
@@ -83,7 +83,7 @@ pub(crate) fn are_valid_lengths(bytes: &[u8], lengths: impl Iterator<Item = i32>
     !bad
 }
 
-/// [`is_valid_plain`] for a section whose lengths, all or-ed, are `lengths`.
+/// Validates like [`is_valid_plain`], for a section whose lengths, combined by bitwise or, are `lengths`.
 #[must_use]
 pub(crate) fn is_valid_section(section: &[u8], lengths: u32) -> bool {
     if lengths & 0x8080_8080 == 0 {
@@ -92,13 +92,13 @@ pub(crate) fn is_valid_section(section: &[u8], lengths: u32) -> bool {
     is_valid_plain(section)
 }
 
-/// Whether each value of a PLAIN run of byte arrays (4-byte little-endian length, then the bytes)
-/// is valid UTF-8. `section` must start and end between two values.
+/// Returns true if each value of a PLAIN run of byte arrays (4-byte little-endian length, then the bytes) is valid
+/// UTF-8. `section` must start and end between two values.
 ///
-/// A length whose four bytes are all below 128 is ASCII text itself. A stretch of the section where
-/// all lengths are such can be validated as one text, lengths included: each value has an ASCII byte
-/// or a border of the stretch on both sides, which no character can span. So stretches are cut only at
-/// the lengths that are not ASCII (128..=255 and so on, which are long values).
+/// A length whose four bytes are all below 128 is itself ASCII text. A stretch of the section in which all lengths
+/// are ASCII can be validated as one text, lengths included. Each value then has an ASCII byte or an end of the
+/// stretch on both sides, which no character can span. So the section is split only at the lengths that are not
+/// ASCII (128..=255 and so on, which belong to long values).
 #[must_use]
 pub fn is_valid_plain(section: &[u8]) -> bool {
     let mut start = 0;
@@ -172,7 +172,7 @@ mod tests {
             check(&[&cut, b"\xbc"]);
             check(&[b"\xc3", &cut]);
         }
-        // A length byte of 0xA5 would finish the character that the value before it left open.
+        // A length byte of 0xA5 would complete the unfinished character of the previous value.
         let long = "x".repeat(0xA5).into_bytes();
         check(&[b"\xc3", &long]);
         check(&[b"\xe6\x97", &long]);

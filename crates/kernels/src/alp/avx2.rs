@@ -24,13 +24,13 @@ pub(super) fn f32(run: &Packed<'_>, base: i32, [up, down]: [f32; 2], out: &mut V
     };
     let (registers, rest) = (n / Plan32::LANES, n % Plan32::LANES);
     for register in 0..registers {
-        // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+        // SAFETY: `registers * LANES <= n` values were reserved after the current length.
         unsafe { _mm256_storeu_ps(spare.add(register * Plan32::LANES), values(register)) };
     }
-    // SAFETY: the values of the registers have been written behind the length.
+    // SAFETY: the values of the full registers have been written after the current length.
     unsafe { out.set_len(out.len() + n - rest) };
     let mut last = [0.0; Plan32::LANES];
-    // SAFETY: `last` has the 32 bytes that are written.
+    // SAFETY: `last` has room for the 32 bytes written.
     unsafe { _mm256_storeu_ps(last.as_mut_ptr(), values(registers)) };
     out.extend_from_slice(&last[..rest]);
 }
@@ -56,22 +56,22 @@ pub(super) fn f64(run: &Packed<'_>, base: i64, [up, down]: [f64; 2], out: &mut V
     };
     let (registers, rest) = (n / Plan64::LANES, n % Plan64::LANES);
     for register in 0..registers {
-        // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+        // SAFETY: `registers * LANES <= n` values were reserved after the current length.
         unsafe { _mm256_storeu_pd(spare.add(register * Plan64::LANES), values(register)) };
     }
-    // SAFETY: the values of the registers have been written behind the length.
+    // SAFETY: the values of the full registers have been written after the current length.
     unsafe { out.set_len(out.len() + n - rest) };
     let mut last = [0.0; Plan64::LANES];
-    // SAFETY: `last` has the 32 bytes that are written.
+    // SAFETY: `last` has room for the 32 bytes written.
     unsafe { _mm256_storeu_pd(last.as_mut_ptr(), values(registers)) };
     out.extend_from_slice(&last[..rest]);
 }
 
-/// The nearest floating-point numbers: AVX2 has no such instruction.
+/// Converts to the nearest floating-point numbers. AVX2 has no instruction for this.
 ///
-/// The low 32 bits become the mantissa of `2^52 + low`, and the high 32 bits, their sign turned
-/// into an offset, that of `2^84 + 2^63 + high * 2^32`. Taking the constants away from the latter is
-/// exact, so that the sum of the two is rounded once.
+/// The low 32 bits become the mantissa of `2^52 + low`. The high 32 bits, with their sign turned into an offset,
+/// become that of `2^84 + 2^63 + high * 2^32`. Subtracting the constants from the latter is exact, so the sum of
+/// the two is rounded only once.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn to_f64(integers: __m256i) -> __m256d {
@@ -92,7 +92,7 @@ mod tests {
     #[target_feature(enable = "avx2")]
     fn convert(integers: [i64; 4]) -> [f64; 4] {
         let mut out = [0.0; 4];
-        // SAFETY: both arrays have the 32 bytes that are read and written.
+        // SAFETY: both arrays have 32 bytes, which are read and written.
         unsafe {
             let integers = _mm256_loadu_si256(integers.as_ptr().cast());
             _mm256_storeu_pd(out.as_mut_ptr(), to_f64(integers));

@@ -23,16 +23,16 @@ pub(super) fn f32(run: &Packed<'_>, base: i32, [up, down]: [f32; 2], out: &mut V
     };
     let (registers, rest) = (n / Plan32::LANES, n % Plan32::LANES);
     for register in 0..registers {
-        // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+        // SAFETY: `registers * LANES <= n` values were reserved after the current length.
         unsafe { _mm512_storeu_ps(spare.add(register * Plan32::LANES), values(register)) };
     }
     if rest > 0 {
         let mask = (1 << rest) - 1;
-        // SAFETY: `rest` values behind the registers make `n`, which were reserved behind the
-        // length; masked lanes are not written.
+        // SAFETY: the `rest` values after the full registers end at `n` values, which were reserved after the
+        // current length. Masked lanes are not written.
         unsafe { _mm512_mask_storeu_ps(spare.add(n - rest), mask, values(registers)) };
     }
-    // SAFETY: the `n` values behind the length have been written.
+    // SAFETY: the `n` values after the current length have been written.
     unsafe { out.set_len(out.len() + n) };
 }
 
@@ -54,15 +54,15 @@ pub(super) fn f64(run: &Packed<'_>, base: i64, [up, down]: [f64; 2], out: &mut V
     };
     let (registers, rest) = (n / Plan64::LANES, n % Plan64::LANES);
     for register in 0..registers {
-        // SAFETY: `registers * LANES <= n` values were reserved behind the length.
+        // SAFETY: `registers * LANES <= n` values were reserved after the current length.
         unsafe { _mm512_storeu_pd(spare.add(register * Plan64::LANES), values(register)) };
     }
     if rest > 0 {
         let mask = (1 << rest) - 1;
-        // SAFETY: `rest` values behind the registers make `n`, which were reserved behind the
-        // length; masked lanes are not written.
+        // SAFETY: the `rest` values after the full registers end at `n` values, which were reserved after the
+        // current length. Masked lanes are not written.
         unsafe { _mm512_mask_storeu_pd(spare.add(n - rest), mask, values(registers)) };
     }
-    // SAFETY: the `n` values behind the length have been written.
+    // SAFETY: the `n` values after the current length have been written.
     unsafe { out.set_len(out.len() + n) };
 }

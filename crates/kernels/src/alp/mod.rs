@@ -1,17 +1,17 @@
-//! ALP: floating-point numbers as bit-packed integers, times a power of ten, with exceptions.
+//! ALP: floating-point numbers stored as bit-packed integers times a power of ten, with exceptions.
 //!
 //! ```text
-//! header       0 | 0 | log2 of values a vector | values in all (i32)
-//! offsets      where each vector starts, counted from here (u32 each)
+//! header       0 | 0 | log2 of the values per vector | total number of values (i32)
+//! offsets      start of each vector, counted from here (u32 each)
 //! vector       exponent | factor | exceptions (u16) | base (i32 or i64) | width
 //!              (integer - base) in `width` bits each | positions (u16) | exceptions (IEEE 754)
 //! ```
 //!
-//! A value is `integer * 10^factor * 10^-exponent`: two multiplications, each rounded, with powers
-//! that are the nearest numbers to the decimal ones. Nothing else gives the same bits.
+//! A value is `integer * 10^factor * 10^-exponent`: two multiplications, each rounded. The powers are the numbers
+//! nearest to the decimal ones. No other computation returns the same bits.
 //!
-//! **Errors**: [`Malformed`] for headers that break the rules and for bytes that end early.
-//! **Limits**: memory is reserved for the values asked for, never for those a header promises.
+//! **Errors**: [`Malformed`] for headers that break the rules and for bytes that end early. **Limits**: memory is
+//! reserved for the requested values, never for those that a header claims.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -28,9 +28,9 @@ use crate::Malformed;
 use crate::lanes::Packed;
 use crate::plain::{self, Plain};
 
-/// Bytes of the page header.
+/// The size of the page header in bytes.
 const HEADER_BYTES: usize = 7;
-/// Bytes of the vector header in front of its base: exponent, factor, number of exceptions.
+/// The number of bytes in the vector header before its base: exponent, factor, number of exceptions.
 const PARAMETER_BYTES: usize = 4;
 
 mod sealed {
@@ -39,27 +39,27 @@ mod sealed {
     impl Sealed for f64 {}
 }
 
-/// A number that ALP encodes: `f32` or `f64`.
+/// A number type that ALP encodes: `f32` or `f64`.
 pub trait AlpFloat: Plain + sealed::Sealed {
     /// The signed integer of the same size.
     type Integer: Plain;
     /// The largest exponent.
     const MAX_EXPONENT: u8;
 
-    /// `integer * 10^factor * 10^-exponent`, for a factor and an exponent that are allowed.
+    /// Computes `integer * 10^factor * 10^-exponent` for a valid factor and exponent.
     #[doc(hidden)]
     fn scale(integer: Self::Integer, powers: [Self; 2]) -> Self;
 
-    /// `10^factor` and `10^-exponent`.
+    /// Returns `10^factor` and `10^-exponent`.
     #[doc(hidden)]
     fn powers(factor: u8, exponent: u8) -> Option<[Self; 2]>;
 
-    /// Appends the numbers of `run`, raised by `base` and scaled.
+    /// Appends the integers of `run` as numbers, raised by `base` and scaled.
     #[doc(hidden)]
     fn decode(run: Run<'_>, base: Self::Integer, powers: [Self; 2], out: &mut Vec<Self>);
 }
 
-/// Bit-packed integers of one vector.
+/// The bit-packed integers of one vector.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct Run<'a>(Packed<'a>);
@@ -111,26 +111,26 @@ alp!(
      1e-17 1e-18]
 );
 
-/// A position in ALP data; every call gets the same bytes.
+/// A position in ALP data. Every call must pass the same bytes.
 #[derive(Debug, Clone)]
 pub struct AlpDecoder<T> {
     log_vector_size: u8,
     total: usize,
-    /// Values passed.
+    /// The number of values already read or skipped.
     passed: usize,
     float: std::marker::PhantomData<T>,
 }
 
-/// One vector, parsed.
+/// A parsed vector.
 struct Vector<'a, T: AlpFloat> {
     powers: [T; 2],
     base: T::Integer,
     width: usize,
-    /// From the packed integers on.
+    /// The data from the packed integers on.
     packed: &'a [u8],
-    /// Two bytes for each exception.
+    /// The positions of the exceptions, two bytes each.
     positions: &'a [u8],
-    /// The exceptions, one number for each position.
+    /// The exceptions, one number per position.
     values: &'a [u8],
 }
 
@@ -138,7 +138,7 @@ impl<T: AlpFloat> AlpDecoder<T> {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`Malformed`] for a header that ends early or that no writer may write.
+    /// [`Malformed`] for a header that ends early or breaks the rules of the format.
     pub fn new(data: &[u8]) -> Result<Self, Malformed> {
         let Some(&[mode, integers, log_vector_size, a, b, c, d]) = data.first_chunk() else {
             return Err(Malformed("the ALP header ends early"));
@@ -159,7 +159,7 @@ impl<T: AlpFloat> AlpDecoder<T> {
         })
     }
 
-    /// Values in all, passed ones included, as the header says.
+    /// Returns the total number of values that the header claims, including those already read or skipped.
     pub fn total(&self) -> usize {
         self.total
     }
@@ -169,7 +169,7 @@ impl<T: AlpFloat> AlpDecoder<T> {
         self.total - self.passed
     }
 
-    /// Passes over the next `n` values, at no cost.
+    /// Skips the next `n` values, at no cost.
     ///
     /// # Errors
     /// [`Malformed`] if there are fewer values.
@@ -202,7 +202,7 @@ impl<T: AlpFloat> AlpDecoder<T> {
         Ok(())
     }
 
-    /// Vector `index`, of `n` values.
+    /// Returns vector `index`, which has `n` values.
     fn vector<'a>(
         &self,
         data: &'a [u8],

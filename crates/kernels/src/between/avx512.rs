@@ -1,10 +1,10 @@
-//! Comparisons with AVX-512, which leaves one bit a number.
+//! Comparisons with AVX-512, which produce one bit per number.
 
 use std::arch::x86_64::*;
 
 macro_rules! block {
     ($block:ident, $type:ty, $lanes:literal, load $load:ident, set $set:ident, ge $ge:ident, le $le:ident) => {
-        /// Which numbers lie from `low` to `high`.
+        /// Returns one bit per number, set if it lies between `low` and `high`, both inclusive.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
         #[inline]
         pub(super) fn $block(block: &[$type; 64], (low, high): ($type, $type)) -> u64 {

@@ -1,4 +1,4 @@
-//! Which numbers lie between two others: one bit a number.
+//! Range comparison: finds the numbers that lie between two bounds, as one bit per number.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 use herringbone_arrow::buffer::i256;
@@ -11,18 +11,19 @@ use crate::multiversion::multiversion;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 
-/// Numbers of a block, each with a bit of a word.
+/// The number of values in a block; each has one bit of a word.
 const BLOCK: usize = 64;
 
-/// A number, and what it is compared as.
+/// A number with a key for comparisons.
 pub trait OrderKey: Copy {
-    /// Ordered as the numbers are.
+    /// The key type, ordered like the numbers.
     type Key: Ord + Copy;
 
-    /// What the number is compared as.
+    /// Returns the key of the number.
     fn key(self) -> Self::Key;
 
-    /// One bit a number of a block, by instructions for just that; none where there are none for the type.
+    /// Compares one block with dedicated instructions, one bit per number. Returns `None` if the type has no such
+    /// instructions.
     #[cfg(target_arch = "x86_64")]
     #[doc(hidden)]
     fn block_with(_cpu: Avx512, _block: &[Self; 64], _bounds: (Self::Key, Self::Key)) -> Option<u64>
@@ -61,7 +62,7 @@ macro_rules! integers_of_vectors {
             #[cfg(target_arch = "x86_64")]
             #[inline(always)]
             fn block_with(_cpu: Avx512, block: &[Self; 64], bounds: (Self, Self)) -> Option<u64> {
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 Some(unsafe { avx512::$block(block, bounds) })
             }
         }
@@ -88,38 +89,38 @@ impl OrderKey for f64 {
     }
 }
 
-/// The key of a floating-point number: NaN is one number and above all others, and −0 is 0.
+/// Returns the key of a floating-point number. All NaNs are one number above all others, and −0 equals 0.
 #[inline(always)]
 #[must_use]
 pub fn float_key(value: f64) -> i64 {
-    // Adding 0 makes 0 of −0.
+    // Adding 0 turns −0 into 0.
     let value = if value.is_nan() {
         f64::NAN.abs()
     } else {
         value + 0.0
     };
     let bits = value.to_bits().cast_signed();
-    // All bits of negative numbers but the sign, so that larger ones come first.
+    // Flips all bits of negative numbers except the sign, so that keys ascend with the numbers.
     bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 
-/// The bits of all `values`, in words: set where the key is from `low` to `high`, both included.
+/// Returns the bits of all `values`, in words. A bit is set if the key is between `low` and `high`, both inclusive.
 #[must_use]
 pub fn between<T: OrderKey>(values: &[T], (low, high): (T::Key, T::Key)) -> Vec<u64> {
     words::<T>(values, Bounds { low, high })
 }
 
-/// The first eight bytes of each value, as a number that is ordered as they are, with zeros where a value has fewer. Of different
-/// values it may be the same.
+/// Returns the first eight bytes of each value as a number with the same order, padded with zeros for shorter
+/// values. Different values may have the same number.
 ///
-/// **Shapes**: one more offset than values, ascending, into `data`; what lies behind its end counts as zeros.
+/// **Shapes**: one more offset than values, ascending, into `data`. Bytes past its end count as zeros.
 #[must_use]
 pub fn first_bytes<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {
     #[inline(always)]
     fn inner<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {
         let mut firsts = Vec::with_capacity(offsets.len());
         let (mut starts, mut ends) = (offsets, offsets.get(1..).unwrap_or_default());
-        // No closures: they would be compiled without the instructions of the function around them.
+        // No closures: they would be compiled without the instructions of the enclosing function.
         while let (Some((block, starts_left)), Some((block_ends, ends_left))) = (
             starts.split_first_chunk::<BLOCK>(),
             ends.split_first_chunk::<BLOCK>(),
@@ -128,7 +129,8 @@ pub fn first_bytes<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {
             for (bytes, start) in bytes.iter_mut().zip(block) {
                 *bytes = eight_bytes(data, start.as_usize());
             }
-            // What behind the values belongs to the next ones: a loop without branches, of which compilers make vectors.
+            // Bytes after a value belong to the next one and are cleared. This loop is branch-free, so compilers
+            // vectorise it.
             for ((first, start), end) in bytes.iter_mut().zip(block).zip(block_ends) {
                 *first = without_next(*first, start.as_usize(), end.as_usize());
             }
@@ -144,7 +146,7 @@ pub fn first_bytes<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64> {
     multiversion!(inner<O: OffsetSizeTrait>(offsets: &[O], data: &[u8]) -> Vec<u64>)
 }
 
-/// Eight bytes of `data`, with zeros behind its end, as they lie there.
+/// Returns eight bytes of `data` in memory order, with zeros past the end.
 #[inline(always)]
 fn eight_bytes(data: &[u8], start: usize) -> u64 {
     match data.len().checked_sub(8) {
@@ -156,7 +158,7 @@ fn eight_bytes(data: &[u8], start: usize) -> u64 {
     }
 }
 
-/// The number of [`eight_bytes`] of a value, without those behind its end.
+/// Converts [`eight_bytes`] of a value to a number, clearing the bytes past its end.
 #[inline(always)]
 fn without_next(bytes: u64, start: usize, end: usize) -> u64 {
     let behind = 8 * 8_u64.saturating_sub(end.wrapping_sub(start) as u64) as u32;
@@ -165,7 +167,7 @@ fn without_next(bytes: u64, start: usize, end: usize) -> u64 {
         .unbounded_shl(behind)
 }
 
-/// The first eight bytes of one value, as [`first_bytes`] has them.
+/// Returns the first eight bytes of one value, in the form described at [`first_bytes`].
 #[inline]
 #[must_use]
 pub fn first_of(value: &[u8]) -> u64 {
@@ -175,7 +177,7 @@ pub fn first_of(value: &[u8]) -> u64 {
     match (value.first_chunk::<4>(), value.last_chunk::<4>()) {
         (Some(first), Some(last)) => {
             let high = u64::from(u32::from_be_bytes(*first)) << 32;
-            // The bytes that both have are the same ones at the same place.
+            // The bytes that both chunks contain are the same bytes, at the same place.
             high | u64::from(u32::from_be_bytes(*last)) << (8 * (8 - value.len()))
         }
         _ => {
@@ -207,7 +209,7 @@ fn words<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
     multiversion!(portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64>)
 }
 
-/// Words by [`OrderKey::block_with`], of a type that has it.
+/// Computes the words with [`OrderKey::block_with`], for a type that implements it.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 fn words_of_blocks<T: OrderKey>(cpu: Avx512, values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
@@ -225,9 +227,9 @@ fn words_of_blocks<T: OrderKey>(cpu: Avx512, values: &[T], bounds: Bounds<T::Key
 fn portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
     let mut words = Vec::with_capacity(values.len().div_ceil(BLOCK));
     let (blocks, rest) = values.as_chunks::<BLOCK>();
-    // No closure: it would be compiled without the instructions of the function around it.
+    // No closure: it would be compiled without the instructions of the enclosing function.
     for block in blocks {
-        // One byte a number first, which is what compilers make of it with whole registers.
+        // First one byte per number: compilers turn that into code that uses whole registers.
         let mut is_between = [0_u8; BLOCK];
         for (is_between, value) in is_between.iter_mut().zip(block) {
             let key = value.key();
@@ -239,7 +241,7 @@ fn portable<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
     words
 }
 
-/// The word of the numbers behind the last block, if there are any.
+/// Returns the word for the numbers after the last block, if there are any.
 fn word_of_rest<T: OrderKey>(rest: &[T], bounds: Bounds<T::Key>) -> Option<u64> {
     let word = rest.iter().enumerate().fold(0, |bits, (i, value)| {
         let key = value.key();
@@ -301,7 +303,7 @@ mod tests {
 
     #[test]
     fn first_bytes_are_those_of_values_one_by_one() {
-        // Blocks of values, and some behind them.
+        // Whole blocks of values, and some values after them.
         let values = ["", "a", "abcdefgh", "abcdefghi", "abcdefg", "", "z"].repeat(20);
         let mut offsets = vec![0_i32];
         for value in &values {

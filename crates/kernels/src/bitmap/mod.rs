@@ -1,8 +1,8 @@
-//! A validity bitmap under construction: one bit a slot, least significant bit first.
+//! A validity bitmap under construction: one bit per slot, least significant bit first.
 //!
-//! Most columns that may hold nulls hold none. As long as every bit is set the bitmap is a mere
-//! length; the first zero bit materialises it. The bits are kept in 64-bit words, which on a
-//! little-endian machine are the bytes of an Arrow validity buffer already.
+//! Most nullable columns contain no nulls. As long as every bit is set, the bitmap is only a length. The first zero
+//! bit materialises it. The bits are stored in 64-bit words, which on a little-endian machine already have the
+//! layout of an Arrow validity buffer.
 
 use std::ops::Range;
 
@@ -18,8 +18,8 @@ pub(crate) use writer::Writer;
 
 /// A growing bitmap that costs nothing while all of its bits are set.
 ///
-/// Invariants: `words` is empty and all `len` bits are set, or there are exactly as many words as
-/// `len` bits need and the bits behind `len` are zero; `ones` counts the set bits.
+/// Invariants: either `words` is empty and all `len` bits are set, or there are exactly as many words as `len` bits
+/// need and the bits after `len` are zero. `ones` counts the set bits.
 #[derive(Debug, Clone, Default)]
 pub struct Bitmap {
     words: Vec<u64>,
@@ -27,7 +27,7 @@ pub struct Bitmap {
     ones: usize,
 }
 
-/// A word whose lowest `bits` bits are set, for 0 to 64 bits.
+/// Returns a word whose lowest `bits` bits are set, for 0 to 64 bits.
 #[inline]
 pub(crate) fn low_bits(bits: usize) -> u64 {
     debug_assert!(bits <= 64);
@@ -38,14 +38,14 @@ pub(crate) fn low_bits(bits: usize) -> u64 {
     }
 }
 
-/// The `n` (at most 64) bits of `data` from bit `first` on; bits behind the end read as zero.
+/// Returns `n` (at most 64) bits of `data` from bit `first` on. Bits past the end are zero.
 #[inline]
 pub(crate) fn load_bits(data: &[u8], first: usize, n: usize) -> u64 {
     let (byte, shift) = (first / 8, first % 8);
     let bits = match data.get(byte..).and_then(|rest| rest.first_chunk::<9>()) {
         Some([low @ .., high]) => {
             let low = u64::from_le_bytes(*low) >> shift;
-            // Two steps, because a shift by 64 is no shift.
+            // In two steps, because a shift by 64 overflows.
             low | (u64::from(*high) << 1 << (63 - shift))
         }
         None => load_bits_near_end(data.get(byte..).unwrap_or_default(), shift),
@@ -53,19 +53,19 @@ pub(crate) fn load_bits(data: &[u8], first: usize, n: usize) -> u64 {
     bits & low_bits(n)
 }
 
-/// The lowest bit of each byte, that of the first byte lowest.
+/// Returns the lowest bits of all bytes as one word; the first byte supplies the lowest bit.
 #[inline(always)]
 pub(crate) fn word_of_bytes(bytes: &[u8; 64]) -> u64 {
     let mut word = 0;
     for (i, bytes) in bytes.as_chunks::<8>().0.iter().enumerate() {
-        // The bits of eight bytes, moved to the highest one.
+        // The multiplication gathers the bits of eight bytes in the highest byte.
         let byte = u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
         word |= byte << (8 * i);
     }
     word
 }
 
-/// [`load_bits`] of fewer than nine bytes.
+/// Implements [`load_bits`] for fewer than nine bytes.
 #[inline]
 fn load_bits_near_end(rest: &[u8], shift: usize) -> u64 {
     let mut bytes = [0; 8];
@@ -75,11 +75,11 @@ fn load_bits_near_end(rest: &[u8], shift: usize) -> u64 {
     u64::from_le_bytes(bytes) >> shift
 }
 
-/// The bits of which the wanted ones have one that is set, by words of both.
+/// Returns the bits whose corresponding wanted bit is set, from words of (bits, wanted).
 pub(crate) fn selected(words: impl Iterator<Item = (u64, u64)>) -> Bitmap {
     #[cfg(target_arch = "x86_64")]
     if Bmi2::detect().is_some() {
-        // SAFETY: the token proves that the instructions are there.
+        // SAFETY: the token proves that the instructions are available.
         return unsafe { selected_by_pext(words) };
     }
     selected_by(words, selected_bits)
@@ -105,10 +105,10 @@ fn selected_by(
     selected
 }
 
-/// The `bits` of which `wanted` has one, next to each other from the lowest on.
+/// Returns the bits of `bits` whose bit in `wanted` is set, packed together from the lowest bit up.
 #[inline]
 fn selected_bits(bits: u64, wanted: u64) -> u64 {
-    /// Up to so many bits are moved one by one.
+    /// The maximum number of bits moved one by one.
     const FEW: u32 = 12;
     if wanted == u64::MAX {
         return bits;
@@ -124,14 +124,14 @@ fn selected_bits(bits: u64, wanted: u64) -> u64 {
     selected
 }
 
-/// [`selected_bits`] in six steps, whatever `wanted` is: in each, all bits move that still have to move by an odd number of
-/// 1, 2, 4, … places.
+/// Computes [`selected_bits`] in six steps for any `wanted`. Step `k` moves each bit whose remaining distance is an
+/// odd multiple of `2^k` places by `2^k`.
 fn moved_bits(bits: u64, mut wanted: u64) -> u64 {
     let mut bits = bits & wanted;
-    // The unwanted places below each: by how many its bit moves.
+    // The unwanted places below each bit: their number is the distance that the bit moves.
     let mut below = !wanted << 1;
     for step in 0..6 {
-        // Whether their number is odd.
+        // The bits for which the number of unwanted places below is odd.
         let odd = (0..6).fold(below, |odd, shift| odd ^ odd << (1 << shift));
         let moving = odd & wanted;
         wanted = (wanted ^ moving) | moving >> (1 << step);
@@ -143,61 +143,61 @@ fn moved_bits(bits: u64, mut wanted: u64) -> u64 {
 }
 
 impl Bitmap {
-    /// An empty bitmap, without an allocation.
+    /// Creates an empty bitmap, without an allocation.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Bits in the bitmap.
+    /// Returns the number of bits in the bitmap.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there are no bits.
+    /// Returns true if there are no bits.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Set bits.
+    /// Returns the number of set bits.
     #[inline]
     pub fn count_set(&self) -> usize {
         self.ones
     }
 
-    /// Zero bits: nulls, if this is a validity bitmap.
+    /// Returns the number of zero bits: nulls, if this is a validity bitmap.
     #[inline]
     pub fn null_count(&self) -> usize {
         self.len - self.ones
     }
 
-    /// Bytes held on the heap.
+    /// Returns the number of bytes allocated on the heap.
     pub fn heap_bytes(&self) -> usize {
         self.words.capacity() * size_of::<u64>()
     }
 
-    /// The words, with zeros behind the last bit; `None` while all bits are set.
+    /// Returns the words, with zeros after the last bit, or `None` while all bits are set.
     #[inline]
     pub fn words(&self) -> Option<&[u64]> {
         (!self.words.is_empty()).then_some(&self.words)
     }
 
-    /// The bytes, with zeros behind the last bit; `None` while all bits are set.
+    /// Returns the bytes, with zeros after the last bit, or `None` while all bits are set.
     pub fn as_bytes(&self) -> Option<&[u8]> {
         let words = self.words()?;
-        // SAFETY: the words are initialised, bytes need no alignment, and `len` bits do not need
-        // more bytes than the `len.div_ceil(64)` words have.
+        // SAFETY: the words are initialised, bytes need no alignment, and `len` bits need no more bytes than the
+        // `len.div_ceil(64)` words have.
         Some(unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), self.len.div_ceil(8)) })
     }
 
-    /// The bit at `index`; false behind the end.
+    /// Returns the bit at `index`, or false past the end.
     #[inline]
     pub fn get(&self, index: usize) -> bool {
         self.bits(index, 1) != 0
     }
 
-    /// The `n` (at most 64) bits from `start` on; bits behind the end are zero.
+    /// Returns `n` (at most 64) bits from `start` on. Bits past the end are zero.
     #[inline]
     pub fn bits(&self, start: usize, n: usize) -> u64 {
         let n = n.min(64).min(self.len.saturating_sub(start));
@@ -206,7 +206,7 @@ impl Bitmap {
         }
         let (word, shift) = (start / 64, start % 64);
         let low = self.words.get(word).map_or(0, |bits| bits >> shift);
-        // Two steps, because a shift by 64 is no shift.
+        // In two steps, because a shift by 64 overflows.
         let high = self
             .words
             .get(word + 1)
@@ -214,7 +214,7 @@ impl Bitmap {
         (low | high) & low_bits(n)
     }
 
-    /// The bits from `start` on, to be taken one word after the other.
+    /// Returns the bits from `start` on, as a sequence of words.
     #[inline(always)]
     pub(crate) fn words_from(&self, start: usize) -> WordsFrom<'_> {
         WordsFrom {
@@ -225,7 +225,7 @@ impl Bitmap {
         }
     }
 
-    /// Set bits in `range`, as far as the bitmap reaches.
+    /// Returns the number of set bits in `range`, clipped to the length of the bitmap.
     pub fn set_in(&self, range: Range<usize>) -> usize {
         let end = range.end.min(self.len);
         let start = range.start.min(end);
@@ -255,9 +255,7 @@ impl Bitmap {
         self.ones += if bit { n } else { 0 };
     }
 
-    /// Appends the lowest `n` (at most 64) bits of `bits`.
-    ///
-    /// Returns how many of them are set.
+    /// Appends the lowest `n` (at most 64) bits of `bits`. Returns the number of set bits among them.
     #[inline]
     pub fn append_bits(&mut self, bits: u64, n: usize) -> usize {
         let n = n.min(64);
@@ -276,10 +274,10 @@ impl Bitmap {
         ones
     }
 
-    /// Appends `n` bits of `data` from bit `first` on, and returns how many of them are set.
+    /// Appends `n` bits of `data` from bit `first` on. Returns the number of set bits among them.
     ///
     /// # Errors
-    /// [`Malformed`] where `data` has fewer bits; nothing is appended then.
+    /// [`Malformed`] if `data` has fewer bits. Nothing is appended in that case.
     #[inline]
     pub fn append_packed(
         &mut self,
@@ -296,7 +294,7 @@ impl Bitmap {
         }
         let before = self.ones;
         let mut done = 0;
-        // Set bits at the beginning may leave the bitmap a mere length.
+        // If the first bits are all set, the bitmap may remain only a length.
         while self.words.is_empty() && done < n {
             let step = (n - done).min(64);
             self.append_bits(load_bits(data, first + done, step), step);
@@ -310,7 +308,7 @@ impl Bitmap {
         Ok(self.ones - before)
     }
 
-    /// Shortens the bitmap to its first `len` bits; without effect if it is not longer.
+    /// Shortens the bitmap to its first `len` bits. Has no effect if it is not longer.
     pub fn truncate(&mut self, len: usize) {
         if len >= self.len {
             return;
@@ -333,7 +331,7 @@ impl Bitmap {
         }
     }
 
-    /// Those of the bits of which `wanted` has one that is set.
+    /// Returns the bits whose corresponding bit in `wanted` is set.
     #[must_use]
     pub fn select(&self, wanted: &BooleanBuffer) -> Self {
         let mut bits = self.words_from(0);
@@ -341,7 +339,7 @@ impl Bitmap {
         selected(wanted.iter_padded().map(|wanted| (bits.next(64), wanted)))
     }
 
-    /// Those of `bits` of which this one has one that is set.
+    /// Returns the bits of `bits` whose corresponding bit in this bitmap is set.
     #[must_use]
     pub fn select_of(&self, bits: &BooleanBuffer) -> BooleanBuffer {
         if self.words.is_empty() {
@@ -352,14 +350,14 @@ impl Bitmap {
         selected(bits.iter_padded().map(|bits| (bits, wanted.next(64)))).finish_boolean()
     }
 
-    /// Removes all bits and keeps the memory.
+    /// Removes all bits and retains the memory.
     pub fn clear(&mut self) {
         self.words.clear();
         self.len = 0;
         self.ones = 0;
     }
 
-    /// Takes the bits as Arrow validity, leaving an empty bitmap; `None` without nulls.
+    /// Takes the bits as Arrow validity, leaving an empty bitmap. Returns `None` if there are no nulls.
     pub fn finish(&mut self) -> Option<NullBuffer> {
         let nulls = self.null_count();
         if nulls == 0 {
@@ -367,8 +365,7 @@ impl Bitmap {
             return None;
         }
         let bits = self.finish_boolean();
-        // SAFETY: `ones` counts the set bits (invariant of the type), so `nulls` is the number of
-        // zero bits.
+        // SAFETY: `ones` counts the set bits (invariant of the type), so `nulls` is the number of zero bits.
         Some(unsafe { NullBuffer::new_unchecked(bits, nulls) })
     }
 
@@ -382,7 +379,7 @@ impl Bitmap {
         BooleanBuffer::new(Buffer::from_vec(words), 0, len)
     }
 
-    /// Writes out the set bits that so far are a mere length.
+    /// Writes out the set bits that were so far only a length.
     #[inline]
     fn materialise(&mut self) {
         if self.words.is_empty() && self.len > 0 {
@@ -398,7 +395,7 @@ impl Bitmap {
         }
     }
 
-    /// Appends `n <= 64` bits to the words, without counting them; the rest of `bits` is zero.
+    /// Appends `n <= 64` bits to the words, without counting them. The other bits of `bits` are zero.
     #[inline]
     fn push(&mut self, bits: u64, n: usize) {
         let used = self.len % 64;
@@ -429,18 +426,18 @@ impl Bitmap {
 
 /// The bits of a [`Bitmap`] from some bit on.
 pub(crate) struct WordsFrom<'a> {
-    /// The words from the one of the next bit on, which is bit `shift` of the first one.
+    /// The remaining words. The next bit is bit `shift` of the first one.
     words: &'a [u64],
     shift: usize,
-    /// Bits not taken yet.
+    /// The number of bits not yet taken.
     left: usize,
-    /// Whether all bits are set, and there are no words.
+    /// True if all bits are set and there are no words.
     all: bool,
 }
 
 impl WordsFrom<'_> {
-    /// The next `n` (at most 64) bits; zeros behind the end. Only the last call may ask for fewer
-    /// than 64.
+    /// Returns the next `n` (at most 64) bits, with zeros past the end. Only the last call may request fewer than
+    /// 64.
     #[inline(always)]
     pub(crate) fn next(&mut self, n: usize) -> u64 {
         let there = n.min(self.left);
@@ -452,7 +449,7 @@ impl WordsFrom<'_> {
             return 0;
         };
         self.words = rest;
-        // Two steps, because a shift by 64 is no shift.
+        // In two steps, because a shift by 64 overflows.
         let high = rest
             .first()
             .map_or(0, |next| next << 1 << (63 - self.shift));
@@ -460,7 +457,7 @@ impl WordsFrom<'_> {
     }
 }
 
-/// Set bits of `words` in `start..end`.
+/// Counts the set bits of `words` in `start..end`.
 fn count_range(words: &[u64], start: usize, end: usize) -> usize {
     if start == end {
         return 0;

@@ -1,30 +1,30 @@
-//! Appending many short runs of bits: the word that is being filled stays in a register.
+//! Appends many short runs of bits; the current word stays in a register.
 
 use super::{Bitmap, load_bits, low_bits};
 
-/// A bitmap that bits are appended to; [`finish`](Self::finish) makes them part of it.
+/// A bitmap open for appending; [`finish`](Self::finish) adds the bits to the bitmap.
 pub(crate) struct Writer {
-    /// The words of the bitmap, with zeros behind them where more may be written.
+    /// The words of the bitmap, followed by zeros for the words still to be written.
     words: Vec<u64>,
-    /// Full words.
+    /// The number of full words.
     full: usize,
-    /// The word that is being filled; zeros above the bits that it has.
+    /// The word being filled, with zeros above its bits.
     last: u64,
-    /// Bits that `last` has, fewer than 64.
+    /// The number of bits in `last`, fewer than 64.
     used: usize,
-    /// Where the words begin whose set bits are not among `ones`.
+    /// The index of the first word whose set bits are not counted in `ones`.
     first: usize,
     ones: usize,
 }
 
 impl Bitmap {
-    /// Takes the bits, with room for `n` more; more than that are dropped.
+    /// Takes the bits out of the bitmap, with room for `n` more. Bits beyond these are dropped.
     #[inline(always)]
     pub(crate) fn write(&mut self, n: usize) -> Writer {
         self.materialise();
         let mut words = std::mem::take(&mut self.words);
         let (full, used) = (self.len / 64, self.len % 64);
-        // One word more than the bits need, so that the word behind a full one is there.
+        // One word more than the bits need, so that a word exists after a full one.
         words.resize((self.len + n) / 64 + 1, 0);
         let last = words.get(full).copied().unwrap_or_default();
         Writer {
@@ -39,16 +39,16 @@ impl Bitmap {
 }
 
 impl Writer {
-    /// Appends the `n` (at most 64) bits of `bits`, which has zeros above them.
+    /// Appends the lowest `n` (at most 64) bits of `bits`. The bits above them are zero.
     ///
-    /// Without a branch: no run tells how full the word is that the next one comes to.
+    /// This has no branch, because the fill level of the current word is unpredictable.
     #[inline(always)]
     pub(crate) fn push(&mut self, bits: u64, n: usize) {
         let filled = self.last | bits << self.used;
         if let Some(word) = self.words.get_mut(self.full) {
             *word = filled;
         }
-        // Two steps, because a shift by 64 is no shift.
+        // In two steps, because a shift by 64 overflows.
         let rest = bits >> 1 >> (63 - self.used);
         let used = self.used + n;
         self.last = if used >= 64 { rest } else { filled };
@@ -70,7 +70,7 @@ impl Writer {
         self.push(fill & low_bits(n), n);
     }
 
-    /// Appends whole words of `n` equal bits, and returns how many bits are left.
+    /// Appends `n` equal bits as full words, and returns the number of bits left.
     #[inline(never)]
     fn push_words(&mut self, fill: u64, n: usize) -> usize {
         let head = 64 - self.used;
@@ -83,7 +83,7 @@ impl Writer {
         n - head - words * 64
     }
 
-    /// Appends `n` bits of `data` from bit `first` on; bits behind its end are zero.
+    /// Appends `n` bits of `data` from bit `first` on; bits past the end are zero.
     #[inline(always)]
     pub(crate) fn push_packed(&mut self, data: &[u8], first: usize, n: usize) {
         let mut done = 0;
@@ -97,8 +97,8 @@ impl Writer {
         self.push(load_bits(data, first + done, n - done), n - done);
     }
 
-    /// Appends whole words of the `n` bits that `data` begins with, as many as it has, and returns
-    /// how many bits those were.
+    /// Appends full words from the `n` bits at the start of `data`, limited to the bytes available. Returns the
+    /// number of appended bits.
     #[inline(always)]
     fn push_bytes(&mut self, data: &[u8], n: usize) -> usize {
         let (from, _) = data.as_chunks::<8>();
@@ -112,14 +112,14 @@ impl Writer {
             if let Some(word) = to.next() {
                 *word = self.last | bits << self.used;
             }
-            // Two steps, because a shift by 64 is no shift.
+            // In two steps, because a shift by 64 overflows.
             self.last = bits >> 1 >> (63 - self.used);
         }
         self.full += from.len();
         from.len() * 64
     }
 
-    /// Gives the bits back to the bitmap that they were taken from.
+    /// Returns the bits to the bitmap that they were taken from.
     #[inline(always)]
     pub(crate) fn finish(mut self, bitmap: &mut Bitmap) {
         let len = self.full * 64 + self.used;

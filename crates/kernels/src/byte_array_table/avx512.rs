@@ -1,8 +1,8 @@
-//! Byte arrays looked up as vectors, without a branch on their length but for two: 32 and 64 bytes.
+//! Looks up byte arrays as vectors. Only two branches depend on the length, at 32 and 64 bytes.
 //!
-//! Bytes behind the end of an array, up to the vector's, are those of a secret: arrays of different lengths have different
-//! vectors. Each 16 bytes go through two rounds of AES with keys that only the process knows, as do what comes of them, so nobody
-//! can prepare arrays of the same hash.
+//! Vector bytes past the end of an array are filled from a secret, so arrays of different lengths have different
+//! vectors. Each 16 bytes pass through two rounds of AES with keys known only to the process, as do the results. So
+//! an attacker cannot prepare arrays with equal hashes.
 
 use std::arch::x86_64::*;
 use std::hash::{BuildHasher, RandomState};
@@ -11,11 +11,11 @@ use std::sync::OnceLock;
 use super::{Place, first_place, key, scalar};
 use crate::hash;
 
-/// What the process knows alone.
+/// Random bytes known only to this process.
 struct Secret {
-    /// The bytes behind an array.
+    /// The bytes after the end of an array.
     padding: [u8; 64],
-    /// Keys of rounds.
+    /// The keys of the AES rounds.
     first: [u8; 32],
     second: [u8; 32],
     last: [u8; 16],
@@ -37,7 +37,7 @@ impl Secret {
     }
 }
 
-/// [`super::ByteArrayTable::find_known`].
+/// Implements [`super::ByteArrayTable::find_known`].
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,bmi2,aes,vaes")]
 pub(super) fn find_known<'a, 'b>(
     places: &[Place],
@@ -60,7 +60,7 @@ pub(super) fn find_known<'a, 'b>(
     None
 }
 
-/// The hash of a value of any length.
+/// Returns the hash of a value of any length.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,bmi2,aes,vaes")]
 pub(super) fn hash(value: &[u8], seed: u64) -> u64 {
     let secret = Secret::of_process();
@@ -73,7 +73,7 @@ pub(super) fn hash(value: &[u8], seed: u64) -> u64 {
 
 macro_rules! find {
     ($find:ident, load $load:ident, hash $hash:ident, differ $differ:expr) => {
-        /// The index of a value, or its hash if no place has it.
+        /// Returns the index of a value, or its hash as the error if it is not in the table.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,bmi2,aes,vaes")]
         fn $find(
@@ -87,7 +87,7 @@ macro_rules! find {
             let key = key(hash, value.len());
             let mask = places.len().wrapping_sub(1);
             let mut at = first_place(key);
-            // An empty table has no places at all.
+            // An empty table has no places.
             while let Some(place) = places.get(at & mask) {
                 if place.key == key {
                     if let Some(known) = place.array(value.len(), plain)
@@ -107,31 +107,31 @@ macro_rules! find {
 find!(find_32, load load_32, hash hash_32, differ _mm256_cmpneq_epi64_mask);
 find!(find_64, load load_64, hash hash_64, differ _mm512_cmpneq_epi64_mask);
 
-/// The first 32 bytes of an array, and padding behind its end.
+/// Loads the first 32 bytes of an array, followed by padding.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
 fn load_32(secret: &Secret, array: &[u8]) -> __m256i {
     let there = _bzhi_u32(u32::MAX, array.len().min(32) as u32);
-    // SAFETY: the padding has 64 bytes; of the array, bytes before its end alone are loaded.
+    // SAFETY: the padding has 64 bytes; only bytes within the array are loaded.
     unsafe {
         let padding = _mm256_loadu_si256(secret.padding.as_ptr().cast());
         _mm256_mask_loadu_epi8(padding, there, array.as_ptr().cast())
     }
 }
 
-/// The first 64 bytes of an array, and padding behind its end.
+/// Loads the first 64 bytes of an array, followed by padding.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,bmi2")]
 fn load_64(secret: &Secret, array: &[u8]) -> __m512i {
     let there = _bzhi_u64(u64::MAX, array.len().min(64) as u32);
-    // SAFETY: the padding has 64 bytes; of the array, bytes before its end alone are loaded.
+    // SAFETY: the padding has 64 bytes; only bytes within the array are loaded.
     unsafe {
         let padding = _mm512_loadu_si512(secret.padding.as_ptr().cast());
         _mm512_mask_loadu_epi8(padding, there, array.as_ptr().cast())
     }
 }
 
-/// The hash of two times 16 bytes.
+/// Hashes two times 16 bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,aes")]
 fn hash_32(secret: &Secret, bytes: __m256i) -> u64 {
@@ -152,11 +152,12 @@ fn hash_32(secret: &Secret, bytes: __m256i) -> u64 {
     _mm_cvtsi128_si64(_mm_aesenc_si128(mixed, last)).cast_unsigned()
 }
 
-/// The hash of four times 16 bytes: of each of the lower ones and the higher one together, and of what comes of that.
+/// Hashes four times 16 bytes: mixes each block of the lower half with one of the upper half, then hashes the two
+/// results.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,aes,vaes")]
 fn hash_64(secret: &Secret, bytes: __m512i) -> u64 {
-    // SAFETY: the keys have 32 bytes.
+    // SAFETY: each of the two keys has 32 bytes.
     let (first, second) = unsafe {
         (
             _mm256_loadu_si256(secret.first.as_ptr().cast()),

@@ -1,17 +1,21 @@
-//! Where the byte arrays of a dictionary under construction are: a hash table with open addressing and linear probing.
+//! The positions of the byte arrays of a dictionary under construction: a hash table with open addressing and
+//! linear probing.
 //!
 //! ```text
-//! place (16 bytes): tag | length + 1 | start | index        all 0 where the place is free
+//! place (16 bytes): tag | length + 1 | start | index        all 0 if the place is free
 //! ```
 //!
-//! The arrays themselves lie in the bytes of the dictionary page, which the caller keeps. A place has a part of the hash, the
-//! tag, so that hardly an array is compared but the right one. Tag and length are compared as one number.
+//! The arrays themselves lie in the bytes of the dictionary page, which the caller owns. A place contains a part of
+//! the hash, the tag, so hardly any array except the right one is compared. Tag and length are compared as one
+//! number.
 //!
-//! Portable code hashes an array by the words at both of its ends, with a branch for each class of lengths: where these follow
-//! on each other in no order, most of the time are branches that were predicted wrongly. With AVX-512 an array is a vector, loaded
-//! under a mask, and hashed by rounds of AES. Tables of one process all do the same; what indices come out is the same for both.
+//! Portable code hashes an array by the words at both of its ends, with a branch for each class of lengths. If
+//! lengths vary unpredictably, most of the time is spent on mispredicted branches. With AVX-512, an array is a
+//! vector, loaded under a mask and hashed by rounds of AES. All tables of a process use the same implementation.
+//! The resulting indices are the same for both.
 //!
-//! **Shapes**: arrays in, an index each out, up to the first that is new. **Limits**: indices, starts and lengths have 32 bits.
+//! **Shapes**: arrays in, one index out for each, up to the first new array. **Limits**: indices, starts and
+//! lengths have 32 bits.
 
 #[cfg(target_arch = "x86_64")]
 mod avx512;
@@ -22,33 +26,33 @@ mod tests;
 use crate::cpu::Vaes;
 use crate::hash;
 
-/// One place of the table.
+/// One place in the table.
 #[derive(Debug, Clone, Copy, Default)]
 struct Place {
-    /// See [`key`]; 0 where the place is free.
+    /// The key of the array (see [`key`]), or 0 if the place is free.
     key: u64,
     start: u32,
     index: u32,
 }
 
-/// Which of the byte arrays of a dictionary page a value is.
+/// A map from values to the indices of equal byte arrays in a dictionary page.
 #[derive(Debug)]
 pub struct ByteArrayTable {
-    /// A power of two, or none.
+    /// The places of the table. Their number is a power of two, or zero.
     places: Vec<Place>,
     num_arrays: usize,
     seed: u64,
     vaes: Option<Vaes>,
 }
 
-/// Places of a table with its first array.
+/// The number of places allocated for the first array.
 const FIRST_PLACES: usize = 256;
 
-/// A table with fewer places becomes four times as large, and not twice: the more places are free, the more often the first one
-/// that is looked at is the right one.
+/// The number of places below which a table grows by a factor of four instead of two. The more places are free, the
+/// more often the first probed place is the right one.
 const MANY_PLACES: usize = 1 << 15;
 
-/// One with fewer than these does so where a quarter is taken, and not the half.
+/// The number of places below which a table grows when a quarter of them is taken, instead of half.
 const FEW_PLACES: usize = 1 << 12;
 
 impl Default for ByteArrayTable {
@@ -67,14 +71,15 @@ impl ByteArrayTable {
         }
     }
 
-    /// Bytes held.
+    /// Returns the number of bytes allocated on the heap.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         size_of::<Place>() * self.places.capacity()
     }
 
-    /// Sets the indices of values as long as they are in the table, whose arrays lie in `plain`; the first that is not, its hash,
-    /// and what is to become its index. Nothing of the table changes meanwhile, so all of it stays in registers.
+    /// Sets the indices of values until the first value that is not in the table. Returns that value, its hash, and
+    /// the reference to its index. The arrays of the table lie in `plain`. The table does not change in the
+    /// meantime, so all its fields stay in registers.
     #[inline]
     pub fn find_known<'a, 'b>(
         &self,
@@ -83,16 +88,16 @@ impl ByteArrayTable {
     ) -> Option<(&'a [u8], u64, &'b mut u32)> {
         match self.vaes {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the token proves that the instructions are there.
+            // SAFETY: the token proves that the instructions are available.
             Some(_) => unsafe { avx512::find_known(&self.places, plain, self.seed, values) },
             _ => scalar::find_known(&self.places, plain, self.seed, values),
         }
     }
 
-    /// The index of a value, or its hash if it is not in the table.
+    /// Returns the index of a value.
     ///
     /// # Errors
-    /// The hash.
+    /// The hash of the value, if it is not in the table.
     #[inline]
     pub fn find(&self, plain: &[u8], value: &[u8]) -> Result<u32, u64> {
         let mut index = 0;
@@ -103,8 +108,8 @@ impl ByteArrayTable {
         }
     }
 
-    /// Takes the array of `length` bytes at the end of `plain`, whose hash is known, and gives it the next index. It must be
-    /// new. Starts and lengths beyond 32 bits are the caller's to refuse.
+    /// Adds the array of `length` bytes at the end of `plain`, with its known hash, under the next index. The array
+    /// must be new. The caller must reject starts and lengths beyond 32 bits.
     pub fn insert(&mut self, plain: &[u8], length: usize, hash: u64) {
         let place = Place {
             key: key(hash, length),
@@ -118,8 +123,8 @@ impl ByteArrayTable {
         self.put(place);
     }
 
-    /// Gives the arrays that the table has other indices: the order of their `ends` in `plain`, where each lies behind a prefix.
-    /// What is more than they are is left out.
+    /// Assigns new indices to the arrays of the table: the order of their `ends` in `plain`, where each array
+    /// follows a prefix. Surplus ends are ignored.
     pub fn rebuild(&mut self, plain: &[u8], ends: &[usize], prefix: usize) {
         self.places.fill(Place::default());
         let starts = std::iter::once(0).chain(ends.iter().copied());
@@ -136,7 +141,7 @@ impl ByteArrayTable {
         }
     }
 
-    /// How many places may be taken.
+    /// Returns the number of places that may be taken.
     fn room(&self) -> usize {
         match self.places.len() < FEW_PLACES {
             true => self.places.len() / 4,
@@ -155,7 +160,7 @@ impl ByteArrayTable {
         taken.for_each(|place| self.put(place));
     }
 
-    /// Puts an array to the first free place for its hash.
+    /// Puts an array into the first free place for its hash.
     fn put(&mut self, new: Place) {
         let mask = self.places.len().wrapping_sub(1);
         let mut at = first_place(new.key);
@@ -172,7 +177,7 @@ impl ByteArrayTable {
     fn hash(&self, value: &[u8]) -> u64 {
         match self.vaes {
             #[cfg(target_arch = "x86_64")]
-            // SAFETY: the token proves that the instructions are there.
+            // SAFETY: the token proves that the instructions are available.
             Some(_) => unsafe { avx512::hash(value, self.seed) },
             _ => hash::bytes(value, self.seed),
         }
@@ -180,7 +185,7 @@ impl ByteArrayTable {
 }
 
 impl Place {
-    /// The array, which has this length, if it lies in `plain`.
+    /// Returns the array, which has this length, if it lies in `plain`.
     #[inline(always)]
     fn array(self, length: usize, plain: &[u8]) -> Option<&[u8]> {
         let start = self.start as usize;
@@ -188,13 +193,15 @@ impl Place {
     }
 }
 
-/// Where the first place for a key lies in the table: by its part of the hash, so that a table grows without the arrays.
+/// Returns the first place to probe for a key. It depends only on the key's part of the hash, so a table grows
+/// without reading the arrays.
 #[inline(always)]
 fn first_place(key: u64) -> usize {
     key as u32 as usize
 }
 
-/// What tells arrays apart: the upper half of the hash, and the length, which is not that of a free place.
+/// Returns the key that distinguishes arrays: the upper half of the hash, and the length plus one. The latter is
+/// never 0, unlike in a free place.
 #[inline(always)]
 fn key(hash: u64, length: usize) -> u64 {
     hash >> 32 | (length as u64 + 1) << 32

@@ -1,9 +1,9 @@
-//! Byte arrays looked up by portable code.
+//! Looks up byte arrays in portable code.
 
 use super::{Place, first_place, key};
 use crate::hash;
 
-/// [`super::ByteArrayTable::find_known`].
+/// Implements [`super::ByteArrayTable::find_known`].
 #[inline(always)]
 pub(super) fn find_known<'a, 'b>(
     places: &[Place],
@@ -20,14 +20,14 @@ pub(super) fn find_known<'a, 'b>(
     None
 }
 
-/// The index of a value, or its hash if no place has it.
+/// Returns the index of a value, or its hash as the error if it is not in the table.
 #[inline(always)]
 pub(super) fn find(places: &[Place], plain: &[u8], seed: u64, value: &[u8]) -> Result<u32, u64> {
     let hash = hash::bytes(value, seed);
     let key = key(hash, value.len());
     let mask = places.len().wrapping_sub(1);
     let mut at = first_place(key);
-    // An empty table has no places at all.
+    // An empty table has no places.
     while let Some(place) = places.get(at & mask) {
         if place.key == key {
             let known = place.array(value.len(), plain);

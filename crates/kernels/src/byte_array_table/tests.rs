@@ -4,21 +4,21 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A table by portable code, and one by vectors where the processor has them.
+/// Returns a table that uses portable code, and one that uses vectors if the processor supports them.
 fn tables() -> Vec<ByteArrayTable> {
     let mut tables = vec![ByteArrayTable::with(None)];
     tables.extend(Vaes::detect().map(|vaes| ByteArrayTable::with(Some(vaes))));
     tables
 }
 
-/// The arrays of a dictionary page without lengths, and where each ends.
+/// The arrays of a dictionary page without lengths, and the end of each array.
 #[derive(Default)]
 struct Page {
     plain: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// The indices of values, each with the next index where it is new.
+/// Returns the indices of values; each new value gets the next index.
 fn indices(table: &mut ByteArrayTable, page: &mut Page, values: &[Vec<u8>]) -> Vec<u32> {
     let mut indices = vec![u32::MAX; values.len()];
     let mut pairs = values.iter().map(Vec::as_slice).zip(&mut indices);
@@ -31,7 +31,7 @@ fn indices(table: &mut ByteArrayTable, page: &mut Page, values: &[Vec<u8>]) -> V
     indices
 }
 
-/// The same by the library's table.
+/// Computes the indices with the standard library's table.
 fn expected(values: &[Vec<u8>]) -> Vec<u32> {
     let mut known = HashMap::new();
     let index_of = |value| {
@@ -100,7 +100,7 @@ fn a_table_is_rebuilt_in_another_order() {
         ];
         let values = values.map(|value| value.as_bytes().to_vec());
         indices(&mut table, &mut page, &values);
-        // Each behind a prefix of two bytes.
+        // Each value follows a prefix of two bytes.
         let (mut plain, mut ends) = (Vec::new(), Vec::new());
         for value in values.iter().rev() {
             plain.extend_from_slice(b"__");
@@ -111,11 +111,11 @@ fn a_table_is_rebuilt_in_another_order() {
         for (value, index) in values.iter().rev().zip(0..) {
             assert_eq!(table.find(&plain, value), Ok(index));
         }
-        // More than there are would fill the table.
+        // More ends than arrays would fill the table.
         let many = vec![plain.len(); 1000];
         table.rebuild(&plain, &[&ends[..], &many].concat(), 2);
         assert_eq!(table.find(&plain, &values[0]), Ok(2));
-        // The next one has the next index.
+        // The next array has the next index.
         let hash = table.find(&plain, b"c").unwrap_err();
         plain.push(b'c');
         table.insert(&plain, 1, hash);
@@ -124,7 +124,7 @@ fn a_table_is_rebuilt_in_another_order() {
     }
 }
 
-/// What has the hash of a value is not the value yet: each is compared, in all classes of lengths.
+/// An equal hash does not make an array equal: each candidate is compared, in all classes of lengths.
 #[test]
 fn the_same_hash_is_not_enough() {
     for length in [1, 4, 10, 16, 20, 32, 33, 64, 65, 100] {
@@ -142,7 +142,7 @@ fn the_same_hash_is_not_enough() {
     }
 }
 
-/// Arrays that lie elsewhere, or nowhere, are found nowhere.
+/// Arrays that lie elsewhere, or nowhere, are not found.
 #[test]
 fn a_page_that_is_not_the_table_s_is_no_danger() {
     for mut table in tables() {
@@ -154,8 +154,8 @@ fn a_page_that_is_not_the_table_s_is_no_danger() {
     }
 }
 
-/// With four times as many places as arrays, at random 1.13 are looked at for each. Arrays that differ in one bit, or in which halves
-/// are swapped, are no worse.
+/// If there are four times as many places as arrays, a random lookup probes 1.13 places on average. Arrays that
+/// differ in one bit, or whose halves are swapped, are no worse.
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn vectors_spread_arrays_over_all_places() {

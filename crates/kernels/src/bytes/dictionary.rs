@@ -1,7 +1,7 @@
-//! A dictionary page of byte arrays, and values looked up in it.
+//! A dictionary page of byte arrays, and lookups in it.
 //!
-//! The page's values are copied once into one dense block with slack behind it, so that a look-up is one
-//! load of `(start, length)` and one wide copy, and so that the last entry needs no special case.
+//! The page's values are copied once into one dense block, padded with slack after the last one. A lookup is then
+//! one load of `(start, length)` and one wide copy. The last entry needs no special case.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 use herringbone_arrow::buffer::BooleanBuffer;
@@ -14,10 +14,10 @@ use crate::multiversion::multiversion;
 use crate::over_copy::{SLACK, over_copy};
 use crate::{Malformed, utf8};
 
-/// Values looked up at once: their entries stay in the first-level cache.
+/// The number of values looked up at once: their entries stay in the L1 cache.
 const BLOCK: usize = 1024;
 
-/// Where an entry lies in the data of its dictionary: start in the low, length in the high half.
+/// The position of an entry in its dictionary's data: start in the low half, length in the high half.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(transparent)]
 pub(crate) struct Entry(u64);
@@ -36,7 +36,8 @@ impl Entry {
 
 /// The entries of a dictionary page of byte arrays.
 ///
-/// Invariants: each entry lies in `data` with `SLACK` bytes behind it; with `utf8` each is valid UTF-8.
+/// Invariants: each entry lies in `data`, followed by at least `SLACK` bytes. If `utf8` is set, each entry is valid
+/// UTF-8.
 #[derive(Debug, Clone, Default)]
 pub struct ByteDictionary {
     entries: Vec<Entry>,
@@ -46,7 +47,7 @@ pub struct ByteDictionary {
 }
 
 impl ByteDictionary {
-    /// Reads `n` PLAIN byte arrays; as strings with `utf8`.
+    /// Reads `n` PLAIN byte arrays, as strings if `utf8` is set.
     ///
     /// **Errors**: values that end early, invalid UTF-8, more than `u32::MAX` bytes.
     pub fn plain(page: &[u8], n: usize, utf8: bool) -> Result<Self, Malformed> {
@@ -66,9 +67,9 @@ impl ByteDictionary {
         Ok(dictionary.sealed())
     }
 
-    /// Reads `n` values of `width` bytes each; as strings with `utf8`.
+    /// Reads `n` values of `width` bytes each, as strings if `utf8` is set.
     ///
-    /// **Errors**: values that end early, invalid UTF-8, more than `u32::MAX` bytes.
+    /// **Errors**: values that end early, a width of 0, invalid UTF-8, more than `u32::MAX` bytes.
     pub fn fixed(page: &[u8], width: usize, n: usize, utf8: bool) -> Result<Self, Malformed> {
         let bytes = n.checked_mul(width).and_then(|total| page.get(..total));
         let bytes = bytes.filter(|_| width > 0).ok_or(ENDS_EARLY)?;
@@ -82,33 +83,33 @@ impl ByteDictionary {
         Ok(dictionary.sealed())
     }
 
-    /// Entries.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there are no entries.
+    /// Returns true if there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Bytes of the longest entry.
+    /// Returns the length of the longest entry, in bytes.
     #[must_use]
     pub fn longest(&self) -> usize {
         self.longest
     }
 
-    /// Bytes of entry `index`, if there is one.
+    /// Returns the bytes of entry `index`, if it exists.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&[u8]> {
         let entry = self.entries.get(index)?;
         self.data.get(entry.start()..)?.get(..entry.length())
     }
 
-    /// How many of the next `n` values of `runs` fit into `budget` bytes, where each value costs its own
-    /// bytes and `overhead`. Values behind the end of the runs, and indices that are no entry, fit.
+    /// Returns how many of the next `n` values of `runs` fit into `budget` bytes. Each value costs its own bytes
+    /// plus `overhead`. Values past the end of the runs and indices out of range count as fitting.
     #[must_use]
     pub fn fit(
         &self,
@@ -149,7 +150,7 @@ impl ByteDictionary {
         })
     }
 
-    /// Adds an entry; the sum of all fits into 32 bits (see [`Self::with_capacity`]).
+    /// Adds an entry. The total length of all entries fits into 32 bits (see [`Self::with_capacity`]).
     fn push(&mut self, value: &[u8]) {
         let (start, length) = (self.data.len() as u64, value.len() as u64);
         self.entries.push(Entry(length << 32 | start));
@@ -157,15 +158,15 @@ impl ByteDictionary {
         self.longest = self.longest.max(value.len());
     }
 
-    /// Puts the slack behind the last entry.
+    /// Adds the slack after the last entry.
     fn sealed(mut self) -> Self {
         self.data.resize(self.data.len() + SLACK, 0);
         self
     }
 }
 
-/// How many of `n` values to prepare for, which `runs` may or may not have: one run of a few bytes can
-/// stand for any number.
+/// Returns the number of values to reserve space for, out of `n` values that `runs` may or may not contain: one run
+/// of a few bytes can stand for any number of values.
 pub(crate) fn likely_values(runs: &[u8], n: usize) -> usize {
     n.min(runs.len().saturating_mul(8).max(1 << 16))
 }
@@ -173,8 +174,7 @@ pub(crate) fn likely_values(runs: &[u8], n: usize) -> usize {
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
     /// Appends the entries of `dictionary` at the next `n` `indices` of `runs`.
     ///
-    /// **Errors**: runs that end early, an index that is no entry, more bytes than the offsets can
-    /// address.
+    /// **Errors**: runs that end early, an index out of range, more bytes than the offsets can address.
     pub fn gather(
         &mut self,
         dictionary: &ByteDictionary,
@@ -185,9 +185,10 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.gather_with(dictionary, indices, runs, (n, None))
     }
 
-    /// Appends the entries of `dictionary` at those of the next `wanted.len()` `indices` of `runs` whose bit is set.
+    /// Reads the next `wanted.len()` `indices` of `runs` and appends the entries of `dictionary` for those whose
+    /// bit is set.
     ///
-    /// **Errors**: as [`Self::gather`].
+    /// **Errors**: see [`Self::gather`].
     pub fn gather_wanted(
         &mut self,
         dictionary: &ByteDictionary,
@@ -223,7 +224,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             }
         }
         self.found = found;
-        // Entries checked once at the dictionary need no second look.
+        // The entries were checked when the dictionary was built; `seal` skips those checks.
         self.seal(&mark, dictionary.utf8, outcome)
     }
 
@@ -234,7 +235,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         dictionary: &ByteDictionary,
         found: &[Entry],
     ) -> Result<(), Malformed> {
-        // At most BLOCK times 2^32 bytes.
+        // At most `BLOCK` times 2^32 bytes.
         let total: u64 = found.iter().map(|entry| entry.0 >> 32).sum();
         let total = usize::try_from(total).map_err(|_| OVERFLOW)?;
         if total > self.data_room() {
@@ -242,18 +243,18 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         }
         self.data.reserve(total.checked_add(SLACK).ok_or(OVERFLOW)?);
         self.offsets.reserve(found.len());
-        // SAFETY: `found` holds copies of elements of `dictionary.entries` (nothing else can make an
-        // `Entry`), which have `total` bytes, for which there is room with SLACK bytes behind it.
+        // SAFETY: `found` holds copies of elements of `dictionary.entries` (nothing else can make an `Entry`).
+        // They have `total` bytes, for which room was reserved, followed by `SLACK` bytes.
         unsafe { append_entries(&dictionary.data, found, &mut self.data, &mut self.offsets) };
         Ok(())
     }
 }
 
-/// Appends the bytes of `found` and where each ends.
+/// Appends the bytes of each entry in `found`, and the offset at which it ends.
 ///
 /// # Safety
-/// Each entry lies in `dictionary` with `SLACK` bytes behind it. `data` has room for the bytes of all and
-/// `SLACK` more, `offsets` for an offset each.
+/// Each entry lies in `dictionary`, followed by at least `SLACK` bytes. `data` has room for the bytes of all
+/// entries and `SLACK` more. `offsets` has room for one offset per entry.
 unsafe fn append_entries<O: OffsetSizeTrait>(
     dictionary: &[u8],
     found: &[Entry],
@@ -271,8 +272,8 @@ unsafe fn append_entries<O: OffsetSizeTrait>(
         let ends = offsets.spare_capacity_mut().as_mut_ptr().cast::<O>();
         let mut filled = data.len();
         for (i, entry) in found.iter().enumerate() {
-            // SAFETY: the caller promises that the entry and SLACK bytes lie in the dictionary, and room
-            // for `filled`, all lengths still to come and SLACK bytes.
+            // SAFETY: the caller promises that the entry and `SLACK` bytes lie in the dictionary, and that there
+            // is room for `filled`, all remaining lengths and `SLACK` bytes.
             unsafe {
                 over_copy(
                     source.add(entry.start()),
@@ -281,12 +282,12 @@ unsafe fn append_entries<O: OffsetSizeTrait>(
                 )
             };
             filled += entry.length();
-            // SAFETY: the offsets have a capacity for `found.len()` more.
+            // SAFETY: `offsets` has capacity for `found.len()` more.
             unsafe { ends.add(i).write(O::usize_as(filled)) };
         }
         // SAFETY: the bytes up to `filled` were copied, entry by entry.
         unsafe { data.set_len(filled) };
-        // SAFETY: that many offsets were written.
+        // SAFETY: `found.len()` offsets were written.
         unsafe { offsets.set_len(offsets.len() + found.len()) };
     }
     multiversion!(inner<O: OffsetSizeTrait>(

@@ -1,4 +1,4 @@
-//! Writing byte arrays as PLAIN: each behind its length, four bytes little endian.
+//! Writes byte arrays as PLAIN: each value follows its length, which is four bytes, little endian.
 
 use crate::Malformed;
 use crate::over_copy::{SLACK, over_copy};
@@ -13,8 +13,8 @@ macro_rules! plain_byte_arrays {
             let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
                 return Ok(());
             };
-            // Neither an offset nor a difference of two that are not negative has the sign, all in
-            // loops without a branch.
+            // If no offset and no difference of two offsets has its sign bit set, none is negative. Both loops are
+            // branch-free.
             let lengths = || {
                 let behind = offsets.iter().skip(1);
                 offsets.iter().zip(behind).map(|(a, b)| b.wrapping_sub(*a))
@@ -30,37 +30,37 @@ macro_rules! plain_byte_arrays {
                 return Err(Malformed("a byte array is longer than 2^31 bytes"));
             }
             let start = usize::try_from(*first).map_err(|_| OUT_OF_RANGE)?;
-            // SAFETY: the offsets do not go down, and lie between 0 and `data.len()`; lengths fit.
+            // SAFETY: the offsets never decrease and lie between 0 and `data.len()`; the lengths fit.
             unsafe { append(lengths().map(|length| length as u32), data, start..end, out) };
             Ok(())
         }
     };
 }
 plain_byte_arrays!(
-    /// Appends the values between `offsets[i]` and `offsets[i + 1]` of `data`; there is one less than
+    /// Appends the values between `offsets[i]` and `offsets[i + 1]` of `data`. There is one value fewer than
     /// offsets.
     ///
     /// # Errors
-    /// [`Malformed`] for offsets that go down or end behind `data`. Nothing is appended then.
+    /// [`Malformed`] if offsets decrease or end past the end of `data`. Nothing is appended in that case.
     plain_byte_arrays_i32,
     i32
 );
 plain_byte_arrays!(
-    /// Appends the values between `offsets[i]` and `offsets[i + 1]` of `data`; there is one less than
+    /// Appends the values between `offsets[i]` and `offsets[i + 1]` of `data`. There is one value fewer than
     /// offsets.
     ///
     /// # Errors
-    /// [`Malformed`] for offsets that go down or end behind `data`, and for values of 2^31 bytes and
-    /// more. Nothing is appended then.
+    /// [`Malformed`] if offsets decrease or end past the end of `data`, or if a value has 2^31 bytes or more.
+    /// Nothing is appended in that case.
     plain_byte_arrays_i64,
     i64
 );
 
-/// Appends values of these lengths, back to back in `range` of `data`.
+/// Appends values with these lengths, which lie back to back in `range` of `data`.
 ///
 /// # Safety
-/// `range` must be inside `data` and as long as the sum of the lengths, and iterating over them must
-/// give the same ones each time.
+/// `range` must be inside `data` and as long as the sum of the lengths. Iterating over the lengths again must
+/// return the same ones each time.
 #[inline(always)]
 unsafe fn append(
     lengths: impl Iterator<Item = u32> + Clone,
@@ -73,9 +73,9 @@ unsafe fn append(
     let (mut from, mut to) = (range.start, out.len());
     for length in lengths {
         let bytes = length as usize;
-        // SAFETY: the prefixes and values up to this one were reserved, with `SLACK` bytes behind; the
-        // value lies within the data, and is copied alone where less than `SLACK` follows it. Data and
-        // output are different allocations.
+        // SAFETY: room for the prefixes and values up to this one was reserved, followed by `SLACK` bytes. The
+        // value lies within the data. If fewer than `SLACK` bytes follow it, exactly its bytes are copied. Data
+        // and output are different allocations.
         unsafe {
             let target = out.as_mut_ptr().add(to);
             target.cast::<[u8; PREFIX]>().write(length.to_le_bytes());
@@ -89,19 +89,20 @@ unsafe fn append(
         from += bytes;
         to += PREFIX + bytes;
     }
-    // SAFETY: all bytes up to `to` were written, which is within what was reserved.
+    // SAFETY: all bytes up to `to` were written, and `to` lies within the reserved capacity.
     unsafe { out.set_len(to) };
 }
 
-/// Appends values, each behind its length, which has to fit four bytes: of longer ones the lengths are wrong.
+/// Appends values, each after its length. Every length must fit into four bytes: for longer values, the written
+/// length is wrong.
 pub fn append_byte_arrays(values: &[&[u8]], out: &mut Vec<u8>) {
-    // Of slices that are many times the same, there may be more bytes than a number says.
+    // The total can overflow a `usize` if the same slice occurs many times.
     let bytes = values.iter().map(|value| PREFIX + value.len());
     out.reserve(bytes.fold(0, usize::saturating_add));
     let mut to = out.len();
     for value in values {
-        // SAFETY: the lengths and values up to this one were reserved: slices do not change theirs. They are no part of
-        // what is written to, which `out` is borrowed for.
+        // SAFETY: room for the lengths and values up to this one was reserved, since the length of a slice does
+        // not change. The slices do not overlap the target, because `out` is mutably borrowed.
         unsafe {
             let target = out.as_mut_ptr().add(to);
             target
@@ -111,23 +112,24 @@ pub fn append_byte_arrays(values: &[&[u8]], out: &mut Vec<u8>) {
         }
         to += PREFIX + value.len();
     }
-    // SAFETY: all bytes up to `to` were written, which is within what was reserved.
+    // SAFETY: all bytes up to `to` were written, and `to` lies within the reserved capacity.
     unsafe { out.set_len(to) };
 }
 
-/// Copies a value and not a byte more: in two pieces that overlap, where it is short.
+/// Copies a value without touching any byte past its end. Short values are copied as two overlapping pieces.
 ///
 /// # Safety
-/// As many bytes are writable at `target` as the value has, and none of them is one of the value.
+/// `value.len()` bytes are writable at `target`, and none of them is part of `value`.
 #[inline(always)]
 unsafe fn copy_exactly(value: &[u8], target: *mut u8) {
-    /// Two pieces of `N` bytes.
+    /// Copies the first and the last `N` bytes.
     ///
     /// # Safety
-    /// As for [`copy_exactly`], and the value has `N` bytes or more.
+    /// See [`copy_exactly`]. The value also has at least `N` bytes.
     #[inline(always)]
     unsafe fn copy_ends<const N: usize>(value: &[u8], target: *mut u8) {
-        // SAFETY: the first and the last `N` bytes of a value that has so many; the same ones are granted at the target.
+        // SAFETY: the value has at least `N` bytes, so its first and last `N` bytes exist. The target has the same
+        // length.
         unsafe {
             let source = value.as_ptr();
             let last = value.len() - N;
@@ -139,7 +141,7 @@ unsafe fn copy_exactly(value: &[u8], target: *mut u8) {
             target.add(last).cast::<[u8; N]>().write(tail);
         }
     }
-    // SAFETY: the caller's contract; the arms say how many bytes there are.
+    // SAFETY: the caller upholds the contract; each match arm guarantees the length.
     unsafe {
         match value.len() {
             8..=16 => copy_ends::<8>(value, target),
@@ -202,7 +204,7 @@ mod tests {
         let data = noise(400);
         for first in 0..=257 {
             let values = [&data[..first], b"", &data[3..3 + first / 2], &data[9..10]];
-            // Behind the first part, with room for exactly what comes.
+            // After the first byte, with capacity for exactly the appended bytes.
             let mut out = Vec::with_capacity(1 + values.iter().map(|v| 4 + v.len()).sum::<usize>());
             out.push(7);
             append_byte_arrays(&values, &mut out);

@@ -1,5 +1,5 @@
-//! DELTA_LENGTH_BYTE_ARRAY once its lengths are unpacked, and values of one fixed width: the bytes
-//! stay where they are or are one memory copy, and the running sum of the lengths are the offsets.
+//! Appends DELTA_LENGTH_BYTE_ARRAY values with unpacked lengths, and values of one fixed width. The bytes stay
+//! where they are or take one memory copy. The running sums of the lengths are the offsets.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
@@ -10,10 +10,10 @@ use super::{ByteBuilder, ENDS_EARLY, NEGATIVE, OVERFLOW};
 use crate::multiversion::multiversion;
 use crate::{Malformed, utf8};
 
-/// From this many bytes on a part of a page is kept: less would keep the whole page for little.
+/// The fewest bytes for which a slice of the page is borrowed: less data is not worth retaining the whole page.
 const LEAST_LENT: usize = 4096;
 
-/// The sum of `lengths`.
+/// Returns the sum of `lengths`.
 ///
 /// **Errors**: a negative length.
 pub(crate) fn sum_lengths(lengths: &[i32]) -> Result<usize, Malformed> {
@@ -28,7 +28,7 @@ pub(crate) fn sum_lengths(lengths: &[i32]) -> Result<usize, Malformed> {
     usize::try_from(sum).map_err(|_| OVERFLOW)
 }
 
-/// The sum, and a number that is negative if one of the lengths is.
+/// Returns the sum, and a number that is negative if one of the lengths is negative.
 fn sum_and_signs(lengths: &[i32]) -> (i64, i32) {
     #[inline(always)]
     fn inner(lengths: &[i32]) -> (i64, i32) {
@@ -43,12 +43,12 @@ fn sum_and_signs(lengths: &[i32]) -> (i64, i32) {
 }
 
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
-    /// Appends values of the given `lengths` that lie in `page` one behind the other from `position`
-    /// on; returns the position behind them. An array of nothing else keeps that part of the page
-    /// instead of a copy.
+    /// Appends values with the given `lengths` that lie back to back in `page` from `position` on. Returns the
+    /// position after them. If the array holds no other data, it borrows that part of the page instead of copying
+    /// it.
     ///
-    /// **Errors**: a negative length, more bytes than there are or than the offsets can address,
-    /// invalid UTF-8 in a builder of strings.
+    /// **Errors**: a negative length, more bytes than the page holds or the offsets can address, invalid UTF-8 in a
+    /// builder of strings.
     pub fn append_lengths(
         &mut self,
         lengths: &[i32],
@@ -68,12 +68,13 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.reserve_values(lengths.len());
         let mark = self.mark();
         self.data.extend_from_slice(values);
-        // None is negative and the sum is an offset that exists, so no step wraps.
+        // No length is negative and the sum is a valid offset, so no step wraps.
         extend_offsets(mark.data, lengths, None, &mut self.offsets);
         self.seal(&mark, false, Ok(end))
     }
 
-    /// From where on the page may be the data, if its values at `position` are all or the next ones.
+    /// Returns the start of the page slice that can become the data, if the values at `position` are all of the
+    /// data or directly follow it.
     fn lent_from(&self, page: &Buffer, position: usize, total: usize) -> Option<usize> {
         match &self.borrowed {
             None if self.data.is_empty() => (total >= LEAST_LENT).then_some(position),
@@ -85,7 +86,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         }
     }
 
-    /// Makes `part`, which begins with all the data so far, the data.
+    /// Replaces the data with `part`, which begins with all the data so far.
     fn append_lent(&mut self, lengths: &[i32], part: Buffer) -> Result<(), Malformed> {
         self.reserve_offsets(lengths.len());
         let before = self.offsets.len();
@@ -101,7 +102,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
 
     /// Appends `bytes` as values of `width` bytes each.
     ///
-    /// **Errors**: bytes that are no multiple of the width or more than the offsets can address,
+    /// **Errors**: a number of bytes that is not a multiple of the width or exceeds what the offsets can address,
     /// invalid UTF-8 in a builder of strings.
     pub fn append_fixed(&mut self, bytes: &[u8], width: usize) -> Result<(), Malformed> {
         if width == 0 || !bytes.len().is_multiple_of(width) {

@@ -1,9 +1,8 @@
-//! Byte arrays behind offsets: Arrow's Binary, LargeBinary, Utf8 and LargeUtf8 under construction.
+//! Byte arrays addressed by offsets: builders for Arrow's Binary, LargeBinary, Utf8 and LargeUtf8.
 //!
-//! A [`ByteBuilder`] is the proof that its arrays need no validation: its fields are private, every
-//! way to append keeps the offsets monotone and inside the data, and a builder of strings checks
-//! what was appended once, over the whole part (see [`crate::utf8`]). A call that fails leaves the
-//! builder as it was.
+//! A [`ByteBuilder`] is the proof that its arrays need no validation. Its fields are private, and every way to
+//! append keeps the offsets monotone and inside the data. A builder of strings checks the appended bytes once, all
+//! together (see [`crate::utf8`]). A failed call leaves the builder unchanged.
 
 pub(crate) mod dictionary;
 mod encode;
@@ -37,24 +36,24 @@ pub(crate) const OVERFLOW: Malformed = Malformed("byte array offsets overflow");
 
 /// A Binary or Utf8 array under construction; `O` is `i32`, or `i64` for the Large types.
 ///
-/// Invariants: `offsets` starts with 0, never goes down, and ends with the length of the data; with
-/// `utf8` each value is valid UTF-8.
+/// Invariants: `offsets` starts with 0, never decreases, and ends with the length of the data. If `utf8` is set,
+/// each value is valid UTF-8.
 #[derive(Debug)]
 pub struct ByteBuilder<O> {
     offsets: Vec<O>,
     data: Vec<u8>,
-    /// Part of a page that is the data as it is; `data` is empty then.
+    /// A slice of a page that serves as the data without a copy; `data` is empty in that case.
     borrowed: Option<Buffer>,
     utf8: bool,
-    /// Looked-up entries of a dictionary, kept for its allocation.
+    /// Dictionary entries that were looked up. The allocation is reused.
     found: Vec<dictionary::Entry>,
-    /// What the last finished array took, as an estimate for the next one.
+    /// The length of the last finished array, as an estimate for the next one.
     last_values: usize,
     last_bytes: usize,
 }
 
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
-    /// An empty builder of strings (`utf8`) or of binary values.
+    /// Creates an empty builder of strings (`utf8`) or of binary values.
     #[must_use]
     pub fn new(utf8: bool) -> Self {
         Self {
@@ -68,25 +67,25 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         }
     }
 
-    /// Whether the values are strings.
+    /// Returns true if the values are strings.
     #[must_use]
     pub fn is_utf8(&self) -> bool {
         self.utf8
     }
 
-    /// Slots so far, nulls included.
+    /// Returns the number of slots so far, nulls included.
     #[must_use]
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// Whether there are no slots.
+    /// Returns true if there are no slots.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Bytes of all values so far, without offsets.
+    /// Returns the number of bytes of all values so far, without offsets.
     #[must_use]
     pub fn data_len(&self) -> usize {
         self.borrowed
@@ -94,28 +93,28 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             .map_or(self.data.len(), |part| part.len())
     }
 
-    /// Bytes of values that the offsets can still address.
+    /// Returns the number of further value bytes that the offsets can address.
     #[must_use]
     pub fn data_room(&self) -> usize {
         Self::max_data().saturating_sub(self.data_len())
     }
 
-    /// Bytes of values and offsets so far.
+    /// Returns the number of bytes of values and offsets so far.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.data_len() + size_of_val(self.offsets.as_slice())
     }
 
-    /// Whether the data are part of a page, all of which is kept because of that.
+    /// Returns true if the data are a slice of a page, which retains the whole page.
     #[must_use]
     pub fn keeps_page(&self) -> bool {
         self.borrowed.is_some()
     }
 
-    /// Spreads the last values over nulls: slots `start..start + slots` are new, and the values of
-    /// their set bits in `validity` are the ones appended last. Null slots become empty values.
+    /// Spreads the last values over nulls. The slots `start..start + slots` are new, and the values for their set
+    /// bits in `validity` are the ones appended last. Null slots become empty values.
     ///
-    /// **Errors**: fewer values, or another number of slots, than the bitmap says.
+    /// **Errors**: the number of values from `start` on is not the number of set bits.
     pub fn expand(
         &mut self,
         validity: &Bitmap,
@@ -130,9 +129,9 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Ok(())
     }
 
-    /// Drops those of the slots from `start` on whose bit is not set: slot `start + i` belongs to bit `i`.
+    /// Drops the slots from `start` on whose bit is not set. Slot `start + i` belongs to bit `i`.
     ///
-    /// **Errors**: another number of slots than bits.
+    /// **Errors**: the number of slots from `start` on is not the number of bits.
     pub fn retain(&mut self, start: usize, bits: &BooleanBuffer) -> Result<(), Malformed> {
         if start.checked_add(bits.len()) != Some(self.len()) {
             return Err(Malformed("slots and wanted ones do not agree"));
@@ -140,7 +139,8 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         if let Some(part) = self.borrowed.take() {
             self.data.extend_from_slice(&part);
         }
-        // What follows keeps offsets ascending: a run of values moves down by all that was dropped before it.
+        // The loop keeps offsets ascending: each run of values moves down by the number of bytes dropped before
+        // it.
         let (mut slots, mut end) = (start, self.offsets[start].as_usize());
         for (first, last) in BitSliceIterator::new(bits.values(), bits.offset(), bits.len()) {
             let (first, last) = (start + first, start + last);
@@ -159,9 +159,9 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Ok(())
     }
 
-    /// The array of everything appended since the last call, with `nulls` where there are any.
+    /// Returns the array of everything appended since the last call, with `nulls` if present.
     ///
-    /// **Errors**: `nulls` of another length than the array.
+    /// **Errors**: `nulls` has a different length from the array.
     pub fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed> {
         if nulls
             .as_ref()
@@ -173,11 +173,11 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         let mut offsets = std::mem::replace(&mut self.offsets, vec![O::usize_as(0)]);
         trim(&mut offsets);
         let data = self.take_data();
-        // SAFETY: by the invariant of this type the offsets start with 0 and never go down.
+        // SAFETY: by the invariant of this type, the offsets start with 0 and never decrease.
         let offsets = unsafe { OffsetBuffer::new_unchecked(ScalarBuffer::from(offsets)) };
         if self.utf8 {
-            // SAFETY: by the invariant the last offset is the length of the data and each value is
-            // valid UTF-8; the nulls have the array's length.
+            // SAFETY: by the invariant, the last offset is the length of the data and each value is valid UTF-8;
+            // the nulls have the array's length.
             let array = unsafe { GenericStringArray::new_unchecked(offsets, data, nulls) };
             return Ok(Arc::new(array));
         }
@@ -196,7 +196,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Buffer::from_vec(data)
     }
 
-    /// The largest length of the data that an offset can say.
+    /// Returns the largest data length that an offset can represent.
     fn max_data() -> usize {
         if O::IS_LARGE {
             i64::MAX as usize
@@ -205,14 +205,14 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         }
     }
 
-    /// Prepares for `n` more values of unknown total length, in memory of the builder's own.
+    /// Reserves space for `n` more values of unknown total length, in memory that the builder owns.
     fn reserve_values(&mut self, n: usize) {
         self.reserve_offsets(n);
         let part = self.borrowed.take();
         if self.data.capacity() == 0 {
             let so_far = part.as_ref().map_or(0, |part| part.len());
             let expected = match self.last_bytes {
-                // Nothing is known, but that there are more.
+                // Only the bytes so far are known, and that more follow.
                 0 => 2 * so_far,
                 last => (last + last / 16).max(so_far),
             };
@@ -229,7 +229,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         }
     }
 
-    /// Where the builder stands, to go back there after an error.
+    /// Returns the current state, to restore after an error.
     fn mark(&self) -> Mark {
         Mark {
             offsets: self.offsets.len(),
@@ -243,7 +243,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.data.truncate(mark.data);
     }
 
-    /// Ends a call that appended since `mark`: checks the new values, or drops them after an error.
+    /// Ends a call that appended values since `mark`: checks the new values, or drops them after an error.
     fn seal<T>(
         &mut self,
         mark: &Mark,

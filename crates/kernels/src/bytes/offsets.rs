@@ -1,20 +1,20 @@
-//! Running sums: the offsets of values whose lengths are known.
+//! Running sums: turns known lengths of values into offsets.
 //!
 //! ```text
 //! after 7, lengths 3 0 2 4   →   10 10 12 16
 //! ```
 //!
-//! Within a register, sums come about in log2(lanes) steps: each adds the register to itself, moved up
-//! by 1, 2, 4 and 8 lanes. The sum before the register is added last.
+//! Within a register, the sums take log2(lanes) steps: each step adds the register to itself, shifted up by 1, 2, 4
+//! and 8 lanes. The sum before the register is added last.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
 
-/// Appends the running sums of `lengths`, and of `more` where that is as long, beginning with `start`.
+/// Appends the running sums of `lengths`, starting from `start`. If `more` is present, each step adds both lengths.
 ///
-/// **Shapes**: an offset for each length. Sums that `O` cannot hold wrap around.
+/// **Shapes**: one offset per length. Sums that `O` cannot represent wrap around.
 pub(super) fn extend_offsets<O: OffsetSizeTrait>(
     start: usize,
     lengths: &[i32],
@@ -29,16 +29,17 @@ pub(super) fn extend_offsets<O: OffsetSizeTrait>(
         let to = out.spare_capacity_mut().as_mut_ptr().cast::<i32>();
         let more_at = more.map(<[i32]>::as_ptr);
         let vectors = if Avx512::detect().is_some() {
-            // SAFETY: the token proves the instructions; `more` has at least `n` lengths, and memory for
-            // `n` offsets of 32 bits is reserved.
+            // SAFETY: the token proves the instructions; `more` has at least `n` lengths, and memory for `n`
+            // offsets of 32 bits is reserved.
             unsafe { avx512(start as i32, lengths, more_at, to) }
         } else if Avx2::detect().is_some() {
-            // SAFETY: as above.
+            // SAFETY: the token proves the instructions; `more` has at least `n` lengths, and memory for `n`
+            // offsets of 32 bits is reserved.
             unsafe { avx2(start as i32, lengths, more_at, to) }
         } else {
             0
         };
-        // SAFETY: so many offsets were written.
+        // SAFETY: `vectors` offsets were written.
         unsafe { out.set_len(out.len() + vectors) };
         let start = match vectors {
             0 => start,
@@ -70,10 +71,10 @@ fn scalar<O: OffsetSizeTrait>(
     }
 }
 
-/// The offsets of whole registers; returns how many they are.
+/// Writes the offsets for all full registers of lengths. Returns the number of offsets.
 ///
 /// # Safety
-/// `more` has as many lengths as `lengths`, and as many offsets may be written to `out`.
+/// `more` has at least `lengths.len()` lengths, and `lengths.len()` offsets may be written to `out`.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 unsafe fn avx512(start: i32, lengths: &[i32], more: Option<*const i32>, out: *mut i32) -> usize {
@@ -85,10 +86,10 @@ unsafe fn avx512(start: i32, lengths: &[i32], more: Option<*const i32>, out: *mu
     let mut before = _mm512_set1_epi32(start);
     let blocks = lengths.as_chunks::<LANES>().0;
     for (i, block) in blocks.iter().enumerate() {
-        // SAFETY: a block is as large as a register.
+        // SAFETY: a block is exactly as large as a register.
         let mut sums = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
         if let Some(more) = more {
-            // SAFETY: there are as many lengths more.
+            // SAFETY: `more` has at least `lengths.len()` lengths.
             let more = unsafe { _mm512_loadu_si512(more.add(i * LANES).cast()) };
             sums = _mm512_add_epi32(sums, more);
         }
@@ -97,18 +98,19 @@ unsafe fn avx512(start: i32, lengths: &[i32], more: Option<*const i32>, out: *mu
         sums = _mm512_add_epi32(sums, _mm512_alignr_epi32::<12>(sums, zero));
         sums = _mm512_add_epi32(sums, _mm512_alignr_epi32::<8>(sums, zero));
         let offsets = _mm512_add_epi32(before, sums);
-        // Not taken from `offsets`, so that registers depend on each other by one addition only.
+        // Computed from `sums`, not from `offsets`, so that each register depends on the previous one through only
+        // one addition.
         before = _mm512_add_epi32(before, _mm512_permutexvar_epi32(top, sums));
-        // SAFETY: there are as many offsets as lengths.
+        // SAFETY: there is room for as many offsets as lengths.
         unsafe { _mm512_storeu_si512(out.add(i * LANES).cast(), offsets) };
     }
     blocks.len() * LANES
 }
 
-/// The offsets of whole registers; returns how many they are.
+/// Writes the offsets for all full registers of lengths. Returns the number of offsets.
 ///
 /// # Safety
-/// `more` has as many lengths as `lengths`, and as many offsets may be written to `out`.
+/// `more` has at least `lengths.len()` lengths, and `lengths.len()` offsets may be written to `out`.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn avx2(start: i32, lengths: &[i32], more: Option<*const i32>, out: *mut i32) -> usize {
@@ -120,14 +122,15 @@ unsafe fn avx2(start: i32, lengths: &[i32], more: Option<*const i32>, out: *mut 
     let mut before = _mm256_set1_epi32(start);
     let blocks = lengths.as_chunks::<LANES>().0;
     for (i, block) in blocks.iter().enumerate() {
-        // SAFETY: a block is as large as a register.
+        // SAFETY: a block is exactly as large as a register.
         let mut sums = unsafe { _mm256_loadu_si256(block.as_ptr().cast()) };
         if let Some(more) = more {
-            // SAFETY: there are as many lengths more.
+            // SAFETY: `more` has at least `lengths.len()` lengths.
             let more = unsafe { _mm256_loadu_si256(more.add(i * LANES).cast()) };
             sums = _mm256_add_epi32(sums, more);
         }
-        // Moves stay within halves of the register; the sum of the low half goes to the high one.
+        // The shifts stay within the halves of the register; then the sum of the low half is added to the high
+        // half.
         sums = _mm256_add_epi32(sums, _mm256_slli_si256::<4>(sums));
         sums = _mm256_add_epi32(sums, _mm256_slli_si256::<8>(sums));
         let low = _mm256_permutevar8x32_epi32(sums, top_of_low);
@@ -135,7 +138,7 @@ unsafe fn avx2(start: i32, lengths: &[i32], more: Option<*const i32>, out: *mut 
         sums = _mm256_add_epi32(sums, low);
         let offsets = _mm256_add_epi32(before, sums);
         before = _mm256_add_epi32(before, _mm256_permutevar8x32_epi32(sums, top));
-        // SAFETY: there are as many offsets as lengths.
+        // SAFETY: there is room for as many offsets as lengths.
         unsafe { _mm256_storeu_si256(out.add(i * LANES).cast(), offsets) };
     }
     blocks.len() * LANES

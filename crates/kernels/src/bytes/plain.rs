@@ -1,14 +1,14 @@
-//! PLAIN byte arrays: `length: u32 LE, bytes` one behind the other.
+//! PLAIN byte arrays: `length: u32 LE, bytes`, one value after another.
 //!
 //! ```text
 //! 03 00 00 00 'f' 'o' 'o' 00 00 00 00 02 00 00 00 'h' 'i'   →   offsets 0 3 3 5   data foohi
 //! ```
 //!
-//! Where a value starts is known only when the length before it was read, so a page is one chain of
-//! loads, some six cycles a value. Everything else must fit into the shadow of that chain: the bytes
-//! are copied in the same pass, 32 at once ([`over_copy`]), and one comparison a value covers the end of
-//! the page, the end of the buffer and the range of the offsets.
-//! Where values are all of one length, eight of them are looked at together, and nothing waits.
+//! The start of a value is known only after the previous length has been read. A page is therefore one chain of
+//! loads, about six cycles per value. Everything else must run in parallel with that chain. The bytes are copied in
+//! the same pass, 32 at once ([`over_copy`]). One comparison per value covers the end of the page, the end of the
+//! buffer and the range of the offsets.
+//! If all values have the same length, they are checked eight at a time, and nothing waits.
 
 use std::hint::black_box;
 
@@ -21,23 +21,23 @@ use crate::multiversion::multiversion;
 use crate::over_copy::{SLACK, over_copy};
 use crate::prefetch;
 
-/// Bytes of the length in front of each value.
+/// The size of the length before each value, in bytes.
 const PREFIX: usize = 4;
 
-/// Values that are looked at together where they may all be of one length.
+/// The number of values checked together if they may all have the same length.
 const ALIKE: usize = 8;
 
-/// Values of one length after which those behind the next few are likely to be alike too.
+/// The number of equally long values in a row after which later values are likely to be alike too.
 const LONG: usize = 8 * ALIKE;
 
-/// Values of varying lengths after which it is asked again whether the next ones are all of one length.
+/// The largest number of values of varying lengths between two attempts to find values of one length.
 const BLOCK: usize = 4096;
 
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
-    /// Appends `n` PLAIN values of `page` from `position` on; returns the position behind them.
+    /// Appends `n` PLAIN values of `page` from `position` on. Returns the position after them.
     ///
-    /// **Errors**: values that end early, invalid UTF-8 in a builder of strings, more bytes than the
-    /// offsets can address.
+    /// **Errors**: values that end early, invalid UTF-8 in a builder of strings, more bytes than the offsets can
+    /// address.
     pub fn append_plain(
         &mut self,
         page: &[u8],
@@ -47,10 +47,10 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.append_plain_with(page, position, n, All)
     }
 
-    /// Appends those of the next `wanted.len()` PLAIN values of `page`, from `position` on, whose bit is set; returns the
-    /// position behind all of them.
+    /// Reads the next `wanted.len()` PLAIN values of `page`, from `position` on, and appends those whose bit is
+    /// set. Returns the position after all of them.
     ///
-    /// **Errors**: as [`Self::append_plain`]; what is not wanted may be any bytes.
+    /// **Errors**: see [`Self::append_plain`]; unselected values may contain any bytes.
     pub fn append_plain_wanted(
         &mut self,
         page: &[u8],
@@ -94,7 +94,8 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         while walk.done < n {
             let before = walk.done;
             walk = copy_plain_alike(self, page, walk, wanted);
-            // Lengths that vary soon will hardly be alike for long afterwards.
+            // If the lengths began to vary soon, long runs of equal lengths are unlikely in the values that
+            // follow.
             block = match walk.done - before >= LONG {
                 true => ALIKE,
                 false => BLOCK.min(8 * block),
@@ -105,7 +106,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
                 n,
                 ..copy_plain_wide(self, page, to_end, wanted)
             };
-            // Where the page or the buffer ends too soon for wide copies.
+            // The page or the buffer ends too soon for wide copies.
             if walk.done < end {
                 walk.at = self.copy_plain_one(page, walk.at, wanted.value(walk.done) == 1)?;
                 walk.done += 1;
@@ -115,7 +116,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Ok(walk.at)
     }
 
-    /// Appends one value, if it is wanted, without any slack.
+    /// Appends one value, if it is selected, without any slack.
     fn copy_plain_one(
         &mut self,
         page: &[u8],
@@ -133,10 +134,10 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Ok(at + PREFIX + value.len())
     }
 
-    /// Makes room for `left` more values like the `n - left` that took `taken` bytes of the page.
+    /// Makes room for `left` more values like the `n - left` values that took `taken` bytes of the page.
     fn reserve_like(&mut self, taken: usize, n: usize, left: usize) {
         let average = taken / (n - left).max(1);
-        // What is there must stay proportional to the bytes seen: the estimate cannot run away.
+        // The reserved space must stay proportional to the bytes seen, so the estimate is bounded.
         let estimate = average.saturating_mul(left).min(16 * taken + 4096);
         if self.data.capacity() - self.data.len() < average + 2 * SLACK {
             self.data.reserve(estimate + 2 * SLACK);
@@ -144,13 +145,13 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
     }
 }
 
-/// Which of some values are appended.
+/// Selects the values to append.
 trait Wanted: Copy {
-    /// 1 if value `index` is, else 0.
+    /// Returns 1 if value `index` is selected, else 0.
     fn value(self, index: usize) -> usize;
 }
 
-/// All of them.
+/// Selects all values.
 #[derive(Clone, Copy)]
 struct All;
 
@@ -161,7 +162,7 @@ impl Wanted for All {
     }
 }
 
-/// Those whose bit is set.
+/// Selects the values whose bit is set.
 #[derive(Clone, Copy)]
 struct Bits<'a>(&'a [u64]);
 
@@ -173,19 +174,19 @@ impl Wanted for Bits<'_> {
     }
 }
 
-/// Where a walk over some values stands.
+/// The state of a walk over values.
 #[derive(Clone, Copy)]
 struct Walk {
-    /// Position in the page.
+    /// The position in the page.
     at: usize,
-    /// Values passed.
+    /// The number of values already processed.
     done: usize,
-    /// All values of the walk.
+    /// The total number of values of the walk.
     n: usize,
 }
 
-/// Goes on over the values, as long as the slack of wide copies fits into page and buffer, and appends those that are
-/// wanted. Each is copied, and the next one over it if it was not wanted: no branch depends on that.
+/// Continues the walk while the slack of wide copies fits into page and buffer, and appends the selected values.
+/// Each value is copied. The next one overwrites it if it was not selected, so no branch depends on the selection.
 fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
     builder: &mut ByteBuilder<O>,
     page: &[u8],
@@ -199,7 +200,7 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
         walk: Walk,
         wanted: W,
     ) -> Walk {
-        // The last places where a value may start in the page and end in the data.
+        // The last positions at which a value may start in the page and end in the data.
         let (Some(page_end), Some(data_end)) = (
             page.len().checked_sub(PREFIX + SLACK),
             builder.data.capacity().checked_sub(SLACK),
@@ -212,7 +213,7 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
             mut done,
             n,
         } = walk;
-        // No more values than there is room for offsets, whether they are wanted or not.
+        // No more values than there is room for offsets, selected or not.
         let room = builder.offsets.capacity() - builder.offsets.len();
         let end = n.min(done.saturating_add(room));
         let (source, data) = (page.as_ptr(), builder.data.as_mut_ptr());
@@ -221,8 +222,9 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
             .spare_capacity_mut()
             .as_mut_ptr()
             .cast::<O>();
-        // The next length is `prefix + length` bytes on, and everything waits for it. So `prefix` is added
-        // while the length is being loaded; as a constant, the compiler would add it behind the length.
+        // The next length lies `prefix + length` bytes further on, and everything waits for it. So `prefix` is
+        // added while the length is being loaded. If it were a constant, the compiler would add it after the
+        // length.
         let prefix = black_box(PREFIX);
         let (mut filled, mut appended) = (builder.data.len(), 0);
         while done < end && at <= page_end && filled <= data_end {
@@ -246,8 +248,8 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
         }
         // SAFETY: the bytes up to `filled <= capacity` were copied from the page, in order.
         unsafe { builder.data.set_len(filled) };
-        // SAFETY: `appended` offsets were written behind the last one, rising up to `filled`, which is
-        // at most `max_data`.
+        // SAFETY: `appended` offsets were written after the last one, rising up to `filled`, which is at most
+        // `max_data`.
         unsafe { builder.offsets.set_len(builder.offsets.len() + appended) };
         Walk { at, done, n }
     }
@@ -259,7 +261,8 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
     ) -> Walk)
 }
 
-/// [`copy_plain_wide`] of values that have the same length, [`ALIKE`] at a time: nothing waits for their lengths.
+/// Continues the walk like [`copy_plain_wide`], over values of the same length, [`ALIKE`] at a time. Nothing waits
+/// for their lengths.
 fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
     builder: &mut ByteBuilder<O>,
     page: &[u8],
@@ -282,7 +285,7 @@ fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
             return walk;
         };
         let stride = PREFIX + length;
-        // Bytes that values take, together, with the slack behind them.
+        // The bytes that `ALIKE` values take together, plus the slack after them.
         let in_page = ALIKE.saturating_mul(stride).saturating_add(SLACK);
         let in_data = ALIKE.saturating_mul(length).saturating_add(SLACK);
         while let Some(values) = page.get(at..).and_then(|rest| rest.get(..in_page)) {
@@ -305,8 +308,9 @@ fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
             let offsets = offsets.as_mut_ptr().cast::<O>();
             for value in 0..ALIKE {
                 prefetch::ahead(source.wrapping_add(value * stride));
-                // SAFETY: `value * stride + PREFIX + length + SLACK` is at most `in_page`; `end` is at most
-                // `filled + value * length`, behind which there is room for `length + SLACK`; these are different allocations.
+                // SAFETY: `value * stride + PREFIX + length + SLACK` is at most `in_page`. `end` is at most
+                // `filled + value * length`, after which there is room for `length + SLACK`. Page and data are
+                // different allocations.
                 unsafe { over_copy(source.add(value * stride + PREFIX), data.add(end), length) };
                 let is_wanted = wanted.value(done + value);
                 end += length * is_wanted;
@@ -318,7 +322,7 @@ fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
             done += ALIKE;
             // SAFETY: the bytes up to `end` were copied from the page, in order; that is at most `max_data`.
             unsafe { builder.data.set_len(end) };
-            // SAFETY: so many offsets were written, rising up to `end`.
+            // SAFETY: `appended` offsets were written, rising up to `end`.
             unsafe { builder.offsets.set_len(builder.offsets.len() + appended) };
         }
         Walk { at, done, n }
@@ -331,16 +335,16 @@ fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
     ) -> Walk)
 }
 
-/// The PLAIN value whose length starts at `at`.
+/// Returns the PLAIN value whose length starts at `at`.
 pub(crate) fn value_at(page: &[u8], at: usize) -> Option<&[u8]> {
     let (prefix, rest) = page.get(at..)?.split_first_chunk::<PREFIX>()?;
     rest.get(..u32::from_le_bytes(*prefix) as usize)
 }
 
-/// The position behind `n` PLAIN values of `page` that start at `position`.
+/// Returns the position after `n` PLAIN values of `page` that start at `position`.
 ///
-/// Values of varying lengths are a chain of loads; eight values of one length are passed over by loads that don't wait
-/// for each other.
+/// Values of varying lengths form a chain of loads. Eight values of one length are skipped with loads that do not
+/// wait for each other.
 ///
 /// **Errors**: values that end early.
 pub fn skip_plain(page: &[u8], position: usize, n: usize) -> Result<usize, Malformed> {
@@ -350,7 +354,7 @@ pub fn skip_plain(page: &[u8], position: usize, n: usize) -> Result<usize, Malfo
         let length = value_at(page, at).ok_or(ENDS_EARLY)?.len();
         at += PREFIX + length;
         left -= 1;
-        // Lengths that changed just now will hardly stay the same for so many values.
+        // If the length has just changed, it is unlikely to stay the same for the next `ALIKE` values.
         if before.replace(length) == Some(length) {
             while left >= ALIKE && values_alike(page, at, length) {
                 at += ALIKE * (PREFIX + length);
@@ -361,7 +365,7 @@ pub fn skip_plain(page: &[u8], position: usize, n: usize) -> Result<usize, Malfo
     Ok(at)
 }
 
-/// Whether the next [`ALIKE`] values of `page` from `at` on are all there and `length` bytes long.
+/// Returns true if the next [`ALIKE`] values of `page` from `at` on are complete and `length` bytes long each.
 #[inline(always)]
 fn values_alike(page: &[u8], at: usize, length: usize) -> bool {
     let stride = PREFIX + length;
@@ -381,8 +385,8 @@ fn values_alike(page: &[u8], at: usize, length: usize) -> bool {
     differing == 0
 }
 
-/// How many of the `n` PLAIN values from `position` on fit into `budget` bytes, where each value costs
-/// its own bytes and `overhead`. Values behind the end of the page, or that end early, fit.
+/// Returns how many of the `n` PLAIN values from `position` on fit into `budget` bytes. Each value costs its own
+/// bytes plus `overhead`. Values past the end of the page and values that end early count as fitting.
 #[must_use]
 pub fn fit_plain(page: &[u8], position: usize, n: usize, overhead: usize, budget: usize) -> usize {
     let (mut at, mut left) = (position, budget);

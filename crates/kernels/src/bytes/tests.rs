@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::hybrid::HybridDecoder;
 
-/// PLAIN bytes of `values`, from the specification: length as 4 bytes little endian, then the bytes.
+/// Encodes `values` as PLAIN bytes, by the specification: a length of 4 bytes, little endian, then the bytes.
 pub(crate) fn plain(values: &[Vec<u8>]) -> Vec<u8> {
     let mut page = Vec::new();
     for value in values {
@@ -15,7 +15,7 @@ pub(crate) fn plain(values: &[Vec<u8>]) -> Vec<u8> {
     page
 }
 
-/// One bit-packed run of `width`-bit indices.
+/// Encodes one bit-packed run of `width`-bit indices.
 pub(crate) fn packed_run(indices: &[u32], width: u32) -> Vec<u8> {
     let groups = indices.len().div_ceil(8);
     assert!(groups < 64, "one header byte");
@@ -33,7 +33,7 @@ pub(crate) fn packed_run(indices: &[u32], width: u32) -> Vec<u8> {
     run
 }
 
-/// Prefix and suffix lengths of DELTA_BYTE_ARRAY, and the suffixes.
+/// Returns the prefix and suffix lengths of DELTA_BYTE_ARRAY, and the suffixes.
 pub(crate) fn front_code(values: &[Vec<u8>]) -> (Vec<i32>, Vec<i32>, Vec<u8>) {
     let (mut prefixes, mut suffixes, mut bytes) = (vec![], vec![], vec![]);
     let mut previous: &[u8] = &[];
@@ -55,7 +55,7 @@ pub(crate) fn lengths(values: &[Vec<u8>]) -> Vec<i32> {
     values.iter().map(|value| value.len() as i32).collect()
 }
 
-/// Byte strings of all the lengths where the code takes another path, some of them related.
+/// Byte strings of all lengths for which the code takes another path, some of them related.
 pub(crate) fn any_values() -> impl Strategy<Value = Vec<Vec<u8>>> {
     let length = prop_oneof![
         0usize..5,
@@ -117,7 +117,7 @@ proptest! {
         bytes.extend_from_slice(b"more");
         let page = Buffer::from_vec(bytes);
         let mut builder = ByteBuilder::<i64>::new(false);
-        // What lies one behind the other is kept in place until something else comes.
+        // Values that lie back to back are borrowed in place until other values are appended.
         let mut expected = Vec::new();
         for round in 0..2 {
             let mut at = 4;
@@ -264,8 +264,8 @@ fn lengths_that_lie_are_errors_and_change_nothing() {
     assert_eq!(fit_plain(&page, 0, 2, 4, 14), 2);
 }
 
-/// Positions are sums of lengths, done by hand: many values of one length, one of another anywhere between them, and again
-/// many.
+/// Checks positions against sums of lengths: many values of one length, one of another length at any position
+/// between them, and again many.
 #[test]
 fn values_of_one_length_are_passed_over() {
     for (length, odd) in [(0, 1), (3, 4), (3, 259), (40, 0), (300, 44)] {
@@ -285,7 +285,7 @@ fn values_of_one_length_are_passed_over() {
             }
         }
     }
-    // A length that no page can hold eight times.
+    // A length of which no page can contain eight.
     let page = [plain(&[vec![1], vec![1]]), u32::MAX.to_le_bytes().to_vec()].concat();
     assert!(skip_plain(&page, 0, 3).is_err());
     assert_eq!(skip_plain(&page, 0, 2), Ok(10));
@@ -359,7 +359,7 @@ fn large_parts_of_pages_are_kept_in_place() {
     let page = Buffer::from_vec([vec![b'a'; 5000], "ü".repeat(3000).into_bytes()].concat());
     let mut builder = ByteBuilder::<i32>::new(true);
     assert_eq!(builder.append_lengths(&[0, 5000], &page, 0), Ok(5000));
-    // A character that is cut leaves what was there.
+    // A split character leaves the previous contents unchanged.
     assert!(builder.append_lengths(&[5, 5], &page, 5000).is_err());
     assert!(builder.append_lengths(&[6001], &page, 5000).is_err());
     assert_eq!(builder.append_lengths(&[6, 4], &page, 5000), Ok(5010));
@@ -371,7 +371,7 @@ fn large_parts_of_pages_are_kept_in_place() {
     let array = array.as_string::<i32>();
     assert_eq!(array.value_data().as_ptr(), page.as_ptr());
     assert_eq!(array.value_offsets(), [0, 0, 5000, 5006, 5006, 5010]);
-    // The same bytes from elsewhere, and fewer than are worth it, are copied.
+    // Equal bytes from another buffer are copied, as are too few bytes to be worth borrowing.
     let other = Buffer::from_vec(page.to_vec());
     builder.append_lengths(&[4500], &page, 0).unwrap();
     builder.append_lengths(&[500], &other, 4500).unwrap();
@@ -459,7 +459,7 @@ proptest! {
     }
 }
 
-/// Values of one length are copied together, up to one that has another.
+/// Values of one length are copied together, up to a value of another length.
 #[test]
 fn values_of_one_length_come_out_as_they_went_in() {
     let lengths: &[usize] = if cfg!(miri) {

@@ -1,4 +1,4 @@
-//! Expansion with AVX2: a permutation for each eight bits of validity, from a table.
+//! Expansion with AVX2: one permutation, from a table, per eight bits of validity.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -29,7 +29,7 @@ impl Expand for Avx2 {
         ) {
             scalar::spread(cpu, values, slots, validity, start);
         }
-        // SAFETY: the token proves that the instructions are there.
+        // SAFETY: the token proves that the instructions are available.
         unsafe { enabled(self, values, slots, validity, start) }
     }
 
@@ -51,7 +51,7 @@ impl Expand for Avx2 {
         ) {
             scalar::expand(cpu, slots, dense, validity, start);
         }
-        // SAFETY: the token proves that the instructions are there.
+        // SAFETY: the token proves that the instructions are available.
         unsafe { enabled(self, slots, dense, validity, start) }
     }
 
@@ -73,7 +73,7 @@ impl Expand for Avx2 {
         ) {
             scalar::expand_offsets(cpu, slots, dense, validity, start);
         }
-        // SAFETY: the token proves that the instructions are there.
+        // SAFETY: the token proves that the instructions are available.
         unsafe { enabled(self, slots, dense, validity, start) }
     }
 }
@@ -95,13 +95,13 @@ impl ExpandWord for Avx2 {
         let (to, range) = (slots.as_mut_ptr(), first..slots.len());
         let from = to.cast_const();
         match size_of::<T>() {
-            // SAFETY: the token proves that the instructions are there. The slots are as long as the
-            // lanes and begin with the values, at most `first` more than `bits` has ones, none of
-            // which is behind the slots.
+            // SAFETY: the token proves that the instructions are available. Each slot has the size of a lane. The
+            // slots begin with the values: at most `first` more than `bits` has ones, and no one lies past the end
+            // of the slots.
             4 if is_plain::<T>() => unsafe {
                 vectors_4(from.cast(), to.cast(), range, dense, bits);
             },
-            // SAFETY: as above.
+            // SAFETY: as for 4-byte slots.
             8 if is_plain::<T>() => unsafe {
                 vectors_8(from.cast(), to.cast(), range, dense, bits);
             },
@@ -119,12 +119,12 @@ impl ExpandWord for Avx2 {
     ) -> bool {
         let (to, range) = (slots.as_mut_ptr(), 0..slots.len());
         match size_of::<T>() {
-            // SAFETY: the token proves that the instructions are there. The slots are as long as the
-            // lanes; the rest is what the caller of this method keeps.
+            // SAFETY: the token proves that the instructions are available. Each slot has the size of a lane. The
+            // caller of this method upholds the rest.
             4 if is_plain::<T>() => unsafe {
                 vectors_4(values.cast(), to.cast(), range, dense, bits);
             },
-            // SAFETY: as above.
+            // SAFETY: as for 4-byte slots.
             8 if is_plain::<T>() => unsafe {
                 vectors_8(values.cast(), to.cast(), range, dense, bits);
             },
@@ -142,8 +142,8 @@ impl ExpandWord for Avx2 {
         bits: u64,
     ) {
         match size_of::<O>() {
-            // SAFETY: the token proves that the instructions are there; the rest is what the caller
-            // of this method keeps.
+            // SAFETY: the token proves that the instructions are available; the caller of this method upholds the
+            // rest.
             4 if is_plain::<O>() => unsafe {
                 offsets_4(
                     slots.as_mut_ptr().cast(),
@@ -157,7 +157,7 @@ impl ExpandWord for Avx2 {
     }
 }
 
-/// For every mask of eight slots, how many of them up to and including each one are set.
+/// For each mask of eight slots, the number of set slots up to and including each slot.
 static COUNTS: [[u8; 8]; 256] = {
     let mut counts = [[0; 8]; 256];
     let mut mask = 0;
@@ -173,7 +173,7 @@ static COUNTS: [[u8; 8]; 256] = {
     counts
 };
 
-/// Eight counts in lanes of 32 bits, by the mask in the lowest eight bits of `bits`.
+/// Returns eight counts in lanes of 32 bits, for the mask in the lowest eight bits of `bits`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn counts(bits: u64) -> __m256i {
@@ -181,7 +181,7 @@ fn counts(bits: u64) -> __m256i {
     _mm256_cvtepu8_epi32(_mm_cvtsi64_si128(counts.cast_signed()))
 }
 
-/// A mask of the first `n` lanes of 32 bits.
+/// Returns a mask of the first `n` lanes of 32 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn first_lanes(n: usize) -> __m256i {
@@ -189,50 +189,51 @@ fn first_lanes(n: usize) -> __m256i {
     _mm256_cmpgt_epi32(_mm256_set1_epi32(n as i32), iota)
 }
 
-/// The last `n` of `dense` values, and how many lanes of others are in front of them. Loads with a mask are slow on AMD up
-/// to Zen 3, so only the first values take one.
+/// Loads the last `n` of `dense` values. Also returns the number of lanes with other values before them. Masked
+/// loads are slow on AMD processors up to Zen 3, so only the first values use one.
 ///
 /// # Safety
-/// There are `dense` values, and at least `n`, which need no alignment.
+/// There are `dense` values, and at least `n`. They need no alignment.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load_4(values: *const i32, dense: usize, n: usize) -> (__m256i, i32) {
     if dense < 8 {
-        // SAFETY: the mask has the lanes of the last `n` values.
+        // SAFETY: the mask selects the lanes of the last `n` values.
         let load = unsafe { _mm256_maskload_epi32(values.add(dense - n), first_lanes(n)) };
         return (load, 0);
     }
-    // SAFETY: there are eight values in front of `dense`.
+    // SAFETY: at least eight values end at `dense`.
     let load = unsafe { _mm256_loadu_si256(values.add(dense - 8).cast()) };
     (load, 8 - n as i32)
 }
 
-/// The same with lanes of 64 bits, of which there are four.
+/// Loads the last `n` of `dense` values in four lanes of 64 bits. Also returns the number of lanes with other
+/// values before them.
 ///
 /// # Safety
-/// As for [`load_4`].
+/// See [`load_4`].
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load_8(values: *const i64, dense: usize, n: usize) -> (__m256i, i64) {
     if dense < 4 {
-        // SAFETY: the mask has the lanes of the last `n` values.
+        // SAFETY: the mask selects the lanes of the last `n` values.
         let load = unsafe { _mm256_maskload_epi64(values.add(dense - n), first_lanes_8(n)) };
         return (load, 0);
     }
-    // SAFETY: there are four values in front of `dense`.
+    // SAFETY: at least four values end at `dense`.
     let load = unsafe { _mm256_loadu_si256(values.add(dense - 4).cast()) };
     (load, 4 - n as i64)
 }
 
-/// Writes the first `n` lanes of 32 bits, of which there are eight. Stores with a mask are slow on AMD up to Zen 3, so only the
-/// last slots take one.
+/// Writes the first `n` of eight lanes of 32 bits. Masked stores are slow on AMD processors up to Zen 3, so only
+/// the last slots use one.
 ///
 /// # Safety
-/// There is memory for them.
+/// There is memory for these lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn store_4(slots: *mut i32, n: usize, values: __m256i) {
-    // SAFETY: what the caller keeps; the mask has the lanes of the slots that there are.
+    // SAFETY: the caller's contract; the mask selects the lanes of the existing slots.
     unsafe {
         match n < 8 {
             true => _mm256_maskstore_epi32(slots, first_lanes(n), values),
@@ -241,14 +242,14 @@ unsafe fn store_4(slots: *mut i32, n: usize, values: __m256i) {
     }
 }
 
-/// The same with lanes of 64 bits, of which there are four.
+/// Writes the first `n` of four lanes of 64 bits.
 ///
 /// # Safety
-/// There is memory for them.
+/// There is memory for these lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn store_8(slots: *mut i64, n: usize, values: __m256i) {
-    // SAFETY: what the caller keeps; the mask has the lanes of the slots that there are.
+    // SAFETY: the caller's contract; the mask selects the lanes of the existing slots.
     unsafe {
         match n < 4 {
             true => _mm256_maskstore_epi64(slots, first_lanes_8(n), values),
@@ -257,7 +258,7 @@ unsafe fn store_8(slots: *mut i64, n: usize, values: __m256i) {
     }
 }
 
-/// A mask of the lanes of 32 bits that the lowest eight bits of `bits` have set.
+/// Returns a mask of the 32-bit lanes whose bit is set in the lowest eight bits of `bits`.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn set_lanes(bits: u64) -> __m256i {
@@ -271,10 +272,9 @@ fn set_lanes(bits: u64) -> __m256i {
 /// Fills the slots in `range`, at most 64, from the last of `dense` values.
 ///
 /// # Safety
-/// There is memory for the slots up to the end of the range, and for `dense` values, which need no
-/// alignment and are at least as many as `bits` has ones. Where the values lie at the beginning of
-/// the slots, they are at most as many more as there are slots before the range. `bits` has no ones
-/// behind the range.
+/// There is memory for the slots up to the end of the range, and there are `dense` values. The values need no
+/// alignment, and there are at least as many as `bits` has ones. If the values lie at the beginning of the slots,
+/// the surplus over these ones is at most the number of slots before the range. `bits` has no ones past the range.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn vectors_4(
@@ -287,14 +287,14 @@ unsafe fn vectors_4(
     for at in (0..range.len()).step_by(8).rev() {
         let here = bits >> at & 0xff;
         let ones = here.count_ones() as usize;
-        // SAFETY: there are so many values.
+        // SAFETY: at least `ones` values are left.
         let (values, front) = unsafe { load_4(values, dense, ones) };
         dense -= ones;
         let rank = _mm256_add_epi32(counts(here), _mm256_set1_epi32(front - 1));
         let values = _mm256_permutevar8x32_epi32(values, rank);
         let values = _mm256_and_si256(values, set_lanes(here));
-        // SAFETY: there is memory for the slots of the range, and nothing is overwritten that is
-        // needed: no more values are left than slots before these.
+        // SAFETY: there is memory for the slots of the range. No value that is still needed is overwritten: no
+        // more values are left than slots before these.
         unsafe { store_4(slots.add(range.start + at), range.len() - at, values) };
     }
 }
@@ -302,7 +302,7 @@ unsafe fn vectors_4(
 /// Fills the slots in `range`, at most 64, from the values that end at `dense`.
 ///
 /// # Safety
-/// As for [`vectors_4`].
+/// See [`vectors_4`].
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 unsafe fn vectors_8(
@@ -315,10 +315,10 @@ unsafe fn vectors_8(
     for at in (0..range.len()).step_by(4).rev() {
         let here = bits >> at & low_bits(4);
         let ones = here.count_ones() as usize;
-        // SAFETY: there are so many values.
+        // SAFETY: at least `ones` values are left.
         let (values, front) = unsafe { load_8(values, dense, ones) };
         dense -= ones;
-        // A permutation moves halves of values: 2 × rank and the one behind it.
+        // The permutation moves halves of values: 2 × rank and the half after it.
         let counts = u64::from_le_bytes(COUNTS[here as usize]) as i64;
         let counts = _mm256_cvtepu8_epi64(_mm_cvtsi64_si128(counts));
         let rank = _mm256_add_epi64(counts, _mm256_set1_epi64x(front - 1));
@@ -329,39 +329,39 @@ unsafe fn vectors_8(
         let lanes = _mm256_setr_epi64x(1, 2, 4, 8);
         let set = _mm256_and_si256(_mm256_set1_epi64x(here as i64), lanes);
         let values = _mm256_and_si256(values, _mm256_cmpeq_epi64(set, lanes));
-        // SAFETY: there is memory for the slots of the range, and nothing is overwritten that is
-        // needed: no more values are left than slots before these.
+        // SAFETY: there is memory for the slots of the range. No value that is still needed is overwritten: no
+        // more values are left than slots before these.
         unsafe { store_8(slots.add(range.start + at), range.len() - at, values) };
     }
 }
 
-/// A mask of the first `n` lanes of 64 bits.
+/// Returns a mask of the first `n` lanes of 64 bits.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn first_lanes_8(n: usize) -> __m256i {
     _mm256_cmpgt_epi64(_mm256_set1_epi64x(n as i64), _mm256_setr_epi64x(0, 1, 2, 3))
 }
 
-/// Fills the slots in `range` moved by one, at most 64, from the offsets that end with the one at
-/// `dense`.
+/// Fills the slots in `range`, shifted by one, at most 64. The offsets end with the one at `dense`.
 ///
 /// # Safety
-/// There is memory for one slot more than up to the end of the range; the first `dense + 1` of them
-/// are initialised; and `dense` is at least as much as `bits` has ones, and at most as much more as
-/// there are slots before the range. `bits` has no ones behind the range.
+/// There is memory for one slot more than up to the end of the range, and the first `dense + 1` slots are
+/// initialised. `dense` is at least the number of ones in `bits`. The surplus over these ones is at most the number
+/// of slots before the range. `bits` has no ones past the range.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) unsafe fn offsets_4(slots: *mut i32, range: Range<usize>, mut dense: usize, bits: u64) {
     for at in (0..range.len()).step_by(8).rev() {
         let here = bits >> at & 0xff;
         let ones = here.count_ones() as usize;
-        // SAFETY: there are offsets up to the one at `dense`, and one in front of those of set slots.
+        // SAFETY: the offsets up to the one at `dense` are initialised, including the one before those of the set
+        // slots.
         let (values, front) = unsafe { load_4(slots, dense + 1, ones + 1) };
         dense -= ones;
         let rank = _mm256_add_epi32(counts(here), _mm256_set1_epi32(front));
         let values = _mm256_permutevar8x32_epi32(values, rank);
-        // SAFETY: there is memory for the slots of the range and one more, and nothing is
-        // overwritten that is needed: no more offsets are left than slots before these.
+        // SAFETY: there is memory for the slots of the range and one more. No offset that is still needed is
+        // overwritten: no more offsets are left than slots before these.
         unsafe { store_4(slots.add(range.start + at + 1), range.len() - at, values) };
     }
 }

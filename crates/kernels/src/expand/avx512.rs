@@ -1,4 +1,4 @@
-//! Expansion with AVX-512, which has an instruction for it: a vector of slots at a time.
+//! Expansion with AVX-512, which has an instruction for it: one vector of slots at a time.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -31,7 +31,7 @@ impl Expand for Avx512 {
         ) {
             scalar::spread(cpu, values, slots, validity, start);
         }
-        // SAFETY: the token proves that the instructions are there.
+        // SAFETY: the token proves that the instructions are available.
         unsafe { enabled(self, values, slots, validity, start) }
     }
 
@@ -54,7 +54,7 @@ impl Expand for Avx512 {
         ) {
             scalar::expand(cpu, slots, dense, validity, start);
         }
-        // SAFETY: the token proves that the instructions are there.
+        // SAFETY: the token proves that the instructions are available.
         unsafe { enabled(self, slots, dense, validity, start) }
     }
 
@@ -77,7 +77,7 @@ impl Expand for Avx512 {
         ) {
             scalar::expand_offsets(cpu, slots, dense, validity, start);
         }
-        // SAFETY: the token proves that the instructions are there.
+        // SAFETY: the token proves that the instructions are available.
         unsafe { enabled(self, slots, dense, validity, start) }
     }
 }
@@ -97,21 +97,21 @@ impl ExpandWord for Avx512 {
         let (to, range) = (slots.as_mut_ptr(), first..slots.len());
         let from = to.cast_const();
         match size_of::<T>() {
-            // SAFETY: the token proves that the instructions are there. The slots are as long as the
-            // lanes and begin with the values, at most `first` more than `bits` has ones, none of
-            // which is behind the slots.
+            // SAFETY: the token proves that the instructions are available. Each slot has the size of a lane. The
+            // slots begin with the values: at most `first` more than `bits` has ones, and no one lies past the end
+            // of the slots.
             2 if is_plain::<T>() => unsafe {
                 vectors_2(from.cast(), to.cast(), range, dense, bits);
             },
-            // SAFETY: as above.
+            // SAFETY: as for 2-byte slots.
             4 if is_plain::<T>() => unsafe {
                 vectors_4(from.cast(), to.cast(), range, dense, bits);
             },
-            // SAFETY: as above.
+            // SAFETY: as for 2-byte slots.
             8 if is_plain::<T>() => unsafe {
                 vectors_8(from.cast(), to.cast(), range, dense, bits);
             },
-            // SAFETY: as above.
+            // SAFETY: as for 2-byte slots.
             16 if is_plain::<T>() => unsafe {
                 vectors_16(from.cast(), to.cast(), range, dense, bits);
             },
@@ -132,16 +132,16 @@ impl ExpandWord for Avx512 {
         // SAFETY: there are `dense` values.
         let values = unsafe { values.add((dense - ones) * size_of::<T>()) };
         match size_of::<T>() {
-            // SAFETY: the token proves that the instructions are there. The slots are as long as the
-            // lanes; the rest is what the caller of this method keeps.
+            // SAFETY: the token proves that the instructions are available. Each slot has the size of a lane. The
+            // caller of this method upholds the rest.
             2 if is_plain::<T>() => unsafe {
                 vectors_2(values.cast(), to.cast(), 0..n, ones, bits);
             },
-            // SAFETY: as above.
+            // SAFETY: as for 2-byte slots.
             4 if is_plain::<T>() => unsafe { spread_4(values.cast(), to.cast(), n, bits) },
-            // SAFETY: as above.
+            // SAFETY: as for 2-byte slots.
             8 if is_plain::<T>() => unsafe { spread_8(values.cast(), to.cast(), n, bits) },
-            // SAFETY: as above.
+            // SAFETY: as for 2-byte slots.
             16 if is_plain::<T>() => unsafe { spread_16(values.cast(), to.cast(), n, bits) },
             _ => return false,
         }
@@ -157,8 +157,8 @@ impl ExpandWord for Avx512 {
         bits: u64,
     ) {
         match size_of::<O>() {
-            // SAFETY: the token proves that the instructions are there; the rest is what the caller
-            // of this method keeps.
+            // SAFETY: the token proves that the instructions are available; the caller of this method upholds the
+            // rest.
             4 if is_plain::<O>() => unsafe {
                 offsets_4(
                     slots.as_mut_ptr().cast(),
@@ -180,10 +180,10 @@ macro_rules! vectors {
         /// Fills the slots in `range`, at most 64, from the last of `dense` values.
         ///
         /// # Safety
-        /// There is memory for the slots up to the end of the range, and for `dense` values, which
-        /// need no alignment and are at least as many as `bits` has ones. Where the values lie at the
-        /// beginning of the slots, they are at most as many more as there are slots before the range.
-        /// `bits` has no ones behind the range.
+        /// There is memory for the slots up to the end of the range, and there are `dense` values. The values need
+        /// no alignment, and there are at least as many as `bits` has ones. If the values lie at the beginning of
+        /// the slots, the surplus over these ones is at most the number of slots before the range. `bits` has no
+        /// ones past the range.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -203,22 +203,22 @@ macro_rules! vectors {
                 let ones = here.count_ones() as usize;
                 dense -= ones;
                 let there = low_bits(ones * ELEMENTS) as $mask;
-                // SAFETY: the mask has the elements of the values that these slots are made of.
+                // SAFETY: the mask selects the elements of the values for these slots.
                 let values = unsafe { $load(there, values.add(dense * ELEMENTS)) };
                 let values = $expand(widen::<ELEMENTS>(here) as $mask, values);
-                // SAFETY: the slots are in memory.
+                // SAFETY: the slots lie in allocated memory.
                 (values, unsafe { slots.add((range.start + end) * ELEMENTS) })
             };
             if tail > 0 {
                 let (values, to) = vector(tail);
                 let there = low_bits(tail * ELEMENTS) as $mask;
-                // SAFETY: the mask has the elements of the slots that there are, and nothing is
-                // overwritten that is needed: no more values are left than slots before these.
+                // SAFETY: the mask selects the elements of the existing slots. No value that is still needed is
+                // overwritten: no more values are left than slots before these.
                 unsafe { $store_some(to, there, values) };
             }
             for _ in 0..range.len() / $lanes {
                 let (values, to) = vector($lanes);
-                // SAFETY: the slots are a whole vector, and nothing is overwritten that is needed.
+                // SAFETY: the slots fill a whole vector, and no value that is still needed is overwritten.
                 unsafe { $store(to.cast(), values) };
             }
         }
@@ -250,11 +250,11 @@ macro_rules! spread {
         $spread:ident, $lanes:literal slots of $elements:literal $element:ty, mask $mask:ty,
         load $load:ident, store $store_some:ident
     ) => {
-        /// Fills `n` slots, at most 64, from values apart from them.
+        /// Fills `n` slots, at most 64, from values that do not overlap them.
         ///
         /// # Safety
-        /// There is memory for the slots, and there are as many values, which need no alignment, as
-        /// `bits` has ones, none of which is behind the slots.
+        /// There is memory for the slots. There are as many values as `bits` has ones, and they need no alignment.
+        /// No one lies past the end of the slots.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
@@ -264,7 +264,7 @@ macro_rules! spread {
             let mut vector = |start: usize| {
                 let here = bits >> start & low_bits($lanes);
                 prefetch::ahead(values.wrapping_add(passed * ELEMENTS));
-                // SAFETY: the mask has as many elements as these slots have values.
+                // SAFETY: the mask selects as many elements as these slots have values.
                 let values = unsafe {
                     $load(
                         widen::<ELEMENTS>(here) as $mask,
@@ -272,19 +272,19 @@ macro_rules! spread {
                     )
                 };
                 passed += here.count_ones() as usize;
-                // SAFETY: the slots are in memory.
+                // SAFETY: the slots lie in allocated memory.
                 (values, unsafe { slots.add(start * ELEMENTS) })
             };
             for start in (0..n / $lanes).map(|i| i * $lanes) {
                 let (values, to) = vector(start);
-                // SAFETY: the slots are a whole vector.
+                // SAFETY: the slots fill a whole vector.
                 unsafe { _mm512_storeu_si512(to.cast(), values) };
             }
             let tail = n % $lanes;
             if tail > 0 {
                 let (values, to) = vector(n - tail);
                 let there = low_bits(tail * ELEMENTS) as $mask;
-                // SAFETY: the mask has the elements of the slots that there are.
+                // SAFETY: the mask selects the elements of the existing slots.
                 unsafe { $store_some(to, there, values) };
             }
         }
@@ -304,14 +304,14 @@ spread!(
     load _mm512_maskz_expandloadu_epi64, store _mm512_mask_storeu_epi64
 );
 
-/// Up to 16 elements of 16 bits, widened to 32 bits.
+/// Loads up to 16 elements of 16 bits, widened to 32 bits.
 ///
 /// # Safety
-/// The elements that the mask has may be read.
+/// The elements selected by the mask may be read.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 unsafe fn load_2(mask: __mmask16, from: *const i16) -> __m512i {
-    // SAFETY: the caller promises it.
+    // SAFETY: the caller's contract.
     _mm512_cvtepu16_epi32(unsafe { _mm256_maskz_loadu_epi16(mask, from) })
 }
 
@@ -322,11 +322,11 @@ unsafe fn load_2(mask: __mmask16, from: *const i16) -> __m512i {
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl")]
 unsafe fn store_2(to: *mut __m256i, values: __m512i) {
-    // SAFETY: the caller promises it.
+    // SAFETY: the caller's contract.
     unsafe { _mm256_storeu_si256(to, _mm512_cvtepi32_epi16(values)) };
 }
 
-/// Every bit as often as a value has elements: once or twice.
+/// Repeats every bit as often as a value has elements: once or twice.
 #[inline]
 #[target_feature(enable = "bmi2")]
 fn widen<const ELEMENTS: usize>(bits: u64) -> u64 {

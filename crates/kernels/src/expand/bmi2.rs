@@ -1,4 +1,4 @@
-//! Expansion of bits, bytes and pairs of bytes with PDEP: a word of slots at a time.
+//! Expansion of bits, bytes and pairs of bytes with PDEP: one word of slots at a time.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -8,10 +8,10 @@ use super::scalar::ExpandWord;
 use crate::bitmap::{Bitmap, low_bits};
 use crate::cpu::{Bmi2, Scalar};
 
-/// The lowest bits of `bits`, one after the other at the set bits of `mask`; zeros elsewhere.
+/// Returns the lowest bits of `bits`, placed in order at the set bits of `mask`, with zeros elsewhere.
 #[inline(always)]
 pub(super) fn deposit(_: Bmi2, bits: u64, mask: u64) -> u64 {
-    // SAFETY: the token proves that the instruction is there.
+    // SAFETY: the token proves that the instruction is available.
     unsafe { _pdep_u64(bits, mask) }
 }
 
@@ -34,11 +34,11 @@ pub(super) fn spread_bits(
         let deposit = |bits, mask| deposit(cpu, bits, mask);
         super::spread_bits_with(deposit, bits, validity, slots, out);
     }
-    // SAFETY: the token proves that the instructions are there.
+    // SAFETY: the token proves that the instructions are available.
     unsafe { enabled(cpu, bits, validity, slots, out) }
 }
 
-/// See [`ExpandWord::expand_word`], for plain values of one or two bytes.
+/// Implements [`ExpandWord::expand_word`] for plain values of one or two bytes.
 #[inline(always)]
 pub(super) fn expand_word<T: Copy + Default + 'static>(
     cpu: Bmi2,
@@ -50,7 +50,7 @@ pub(super) fn expand_word<T: Copy + Default + 'static>(
     let bytes = size_of::<T>();
     debug_assert!(super::is_plain::<T>() && bytes <= 2);
     let lanes = 8 / bytes;
-    // The lowest bit of each lane, and all bits of the first one.
+    // The lowest bit of each lane, and a mask of all bits of the first lane.
     let (lowest, lane) = if bytes == 1 {
         (0x0101_0101_0101_0101, 0xff)
     } else {
@@ -64,8 +64,8 @@ pub(super) fn expand_word<T: Copy + Default + 'static>(
         if end - first - at < lanes || dense < lanes {
             Scalar.expand_word(&mut slots[..end], first + at, dense, here);
         } else {
-            // SAFETY: the word that ends with the last value lies in `slots`, and it is initialised,
-            // since all values before that one are.
+            // SAFETY: the word that ends with the last value lies in `slots`. It is initialised, since all values
+            // before that one are.
             let word = unsafe {
                 slots
                     .as_ptr()

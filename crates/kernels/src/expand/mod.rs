@@ -1,15 +1,15 @@
 //! Spreads densely decoded values over nulls, in place.
 //!
-//! A page stores its non-null values back to back. They are decoded that way, behind each other at
-//! the end of the output, and then moved to their slots from the last one backwards, so that no
-//! value is overwritten before it has been moved and no second buffer is needed:
+//! A page stores its non-null values back to back. They are decoded that way to the end of the output, and then
+//! moved to their slots, from the last one backwards. So no value is overwritten before it has been moved, and no
+//! second buffer is needed:
 //!
 //! ```text
 //! validity  1 0 0 1 1 0        dense  a b c . . .   →   spread  a 0 0 b c 0
 //! ```
 //!
-//! There are never more values left than slots left, so a block of slots is always written at or
-//! behind the values that it is made of.
+//! There are never more values left than slots left. So a block of slots is always written at or after the values
+//! it is filled from.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -35,11 +35,10 @@ pub(crate) use movable::is_plain;
 
 /// Moves the dense values at the end of `out` to their slots.
 ///
-/// **Shapes**: `out[base..]` holds one value for each set bit of the slots `start..start + n` of
-/// `validity`; afterwards `out[base..base + n]` holds each value at its slot, and `T::default()` in
-/// the slots without a value. Slots behind the end of `validity` have none. Where `out[base..]` has
-/// more values than there are set bits the surplus is dropped, and where it has fewer, defaults
-/// stand for the missing ones.
+/// **Shapes**: `out[base..]` holds one value for each set bit of the slots `start..start + n` of `validity`.
+/// Afterwards, `out[base..base + n]` holds each value at its slot, and `T::default()` in the slots without a value.
+/// Slots past the end of `validity` have none. If `out[base..]` has more values than there are set bits, the
+/// surplus is dropped. If it has fewer, defaults replace the missing ones.
 pub fn expand<T: Copy + Default + 'static>(
     out: &mut Vec<T>,
     base: usize,
@@ -60,11 +59,11 @@ pub fn expand<T: Copy + Default + 'static>(
     expand_with(Scalar, out, base, validity, range);
 }
 
-/// Appends a value for each of the slots `start..start + n` of `validity`: those that have one get the
-/// next of the values in `bytes`, back to back and little endian, the others `T::default()`.
+/// Appends a value for each of the slots `start..start + n` of `validity`. Slots with a set bit take the next value
+/// in `bytes`, back to back and little endian. The others become `T::default()`.
 ///
-/// **Shapes**: as many values as set bits, whose alignment does not matter. Where there are fewer,
-/// nothing is appended and the result is false. Slots behind the end of `validity` have no value.
+/// **Shapes**: as many values as set bits, with any alignment. If there are fewer, nothing is appended and the
+/// result is false. Slots past the end of `validity` have no value.
 #[must_use]
 pub fn spread<T: Plain>(
     bytes: &[u8],
@@ -97,12 +96,12 @@ pub fn spread<T: Plain>(
     true
 }
 
-/// Moves dense end offsets to their slots; a slot without a value gets the end of the one before.
+/// Moves dense end offsets to their slots. A slot without a value gets the end of the previous slot.
 ///
-/// **Shapes**: `offsets[base..]` holds one end offset for each set bit of the slots
-/// `start..start + n` of `validity`; afterwards `offsets[base..base + n]` holds one for each slot.
-/// The offset before the first slot is `offsets[base - 1]`, or `O::default()` where `base` is zero.
-/// Surplus and missing offsets are treated as in [`expand`].
+/// **Shapes**: `offsets[base..]` holds one end offset for each set bit of the slots `start..start + n` of
+/// `validity`. Afterwards, `offsets[base..base + n]` holds one for each slot. The offset before the first slot is
+/// `offsets[base - 1]`, or `O::default()` if `base` is zero. Surplus and missing offsets are treated like in
+/// [`expand`].
 pub fn expand_offsets<O: Copy + Default + 'static>(
     offsets: &mut Vec<O>,
     base: usize,
@@ -123,9 +122,9 @@ pub fn expand_offsets<O: Copy + Default + 'static>(
     expand_offsets_with(Scalar, offsets, base, validity, range);
 }
 
-/// A token that knows how to expand.
+/// Expansion kernels, implemented by tokens of instruction sets.
 trait Expand: Copy {
-    /// Writes all of `slots`, whose values are those in `values`, at any alignment.
+    /// Writes all of `slots`, taking the values from `values`, at any alignment.
     ///
     /// There are as many values as set bits in `start..start + slots.len()` of `validity`.
     fn spread<T: Plain>(
@@ -136,10 +135,10 @@ trait Expand: Copy {
         start: usize,
     );
 
-    /// Fills `slots`, whose first `dense` entries are the values, from the last one on.
+    /// Fills `slots`, from the last one on. Their first `dense` entries are the values.
     ///
-    /// `dense` is the number of set bits in `start..start + slots.len()` of `validity`. All slots are
-    /// initialised afterwards.
+    /// `dense` is the number of set bits in `start..start + slots.len()` of `validity`. All slots are initialised
+    /// afterwards.
     fn expand<T: Copy + Default + 'static>(
         self,
         slots: &mut [MaybeUninit<T>],
@@ -148,10 +147,10 @@ trait Expand: Copy {
         start: usize,
     );
 
-    /// Fills all but the first of `slots`, which begin with an offset and `dense` end offsets.
+    /// Fills all of `slots` except the first. They begin with an offset and `dense` end offsets.
     ///
-    /// `dense` is the number of set bits in `start..start + slots.len() - 1` of `validity`. All slots
-    /// are initialised afterwards.
+    /// `dense` is the number of set bits in `start..start + slots.len() - 1` of `validity`. All slots are
+    /// initialised afterwards.
     fn expand_offsets<O: Copy + 'static>(
         self,
         slots: &mut [MaybeUninit<O>],
@@ -201,7 +200,7 @@ fn expand_offsets_with<O: Copy + Default + 'static>(
 
 /// Moves the dense bits at the end of `out` to their slots, with zeros in the slots without one.
 ///
-/// **Shapes**: as in [`expand`], in bits: what boolean values are made of. Missing bits are zero.
+/// **Shapes**: see [`expand`], with bits (boolean values) in place of values. Missing bits are zero.
 pub fn expand_bits(out: &mut Bitmap, base: usize, validity: &Bitmap, start: usize, n: usize) {
     let ones = validity.set_in(start..start.saturating_add(n));
     if ones == n && out.len() == base + n {
@@ -221,10 +220,10 @@ pub fn expand_bits(out: &mut Bitmap, base: usize, validity: &Bitmap, start: usiz
     }
 }
 
-/// Appends a bit for each of the slots `start..start + n` of `validity`: those that have one get the
-/// next of the bits of `data` from bit `first` on, the others zero.
+/// Appends a bit for each of the slots `start..start + n` of `validity`. Slots with a set bit take the next bit of
+/// `data`, from bit `first` on. The others become zero.
 ///
-/// **Shapes**: as in [`spread`], in bits. Bits behind the end of `data` are zero.
+/// **Shapes**: see [`spread`], with bits in place of values. Bits past the end of `data` are zero.
 pub fn spread_bits(
     data: &[u8],
     first: usize,
@@ -246,7 +245,7 @@ pub fn spread_bits(
     );
 }
 
-/// See [`spread_bits`]; inlined into a function of each instruction set.
+/// Implements [`spread_bits`]; inlined into one function per instruction set.
 #[inline(always)]
 fn spread_bits_with(
     deposit: impl Fn(u64, u64) -> u64,
@@ -266,7 +265,7 @@ fn spread_bits_with(
     writer.finish(out);
 }
 
-/// The lowest bits of `bits`, one after the other at the set bits of `mask`; zeros elsewhere.
+/// Returns the lowest bits of `bits`, placed in order at the set bits of `mask`, with zeros elsewhere.
 #[inline]
 fn deposit(bits: u64, mask: u64) -> u64 {
     #[cfg(target_arch = "x86_64")]
@@ -276,20 +275,20 @@ fn deposit(bits: u64, mask: u64) -> u64 {
     scalar::deposit(bits, mask)
 }
 
-/// 64 bits of `words` from bit `first` on, with zeros behind the end.
+/// Returns 64 bits of `words` from bit `first` on, with zeros past the end.
 #[inline]
 fn bits_at(words: &[u64], first: usize) -> u64 {
     let (word, shift) = (first / 64, first % 64);
     let low = words.get(word).map_or(0, |bits| bits >> shift);
-    // Two steps, because a shift by 64 is no shift.
+    // In two steps, because a shift by 64 overflows.
     low | words
         .get(word + 1)
         .map_or(0, |bits| bits << 1 << (63 - shift))
 }
 
-/// Makes `out[base..]` exactly the dense values of the slots, and reserves memory for all slots.
+/// Resizes `out[base..]` to exactly the dense values of the slots, and reserves memory for all slots.
 ///
-/// Returns how many dense values there are, and nothing where they are in their slots already.
+/// Returns the number of dense values, or `None` if they are already in their slots.
 fn prepare<T: Copy + Default>(
     out: &mut Vec<T>,
     base: usize,
@@ -302,10 +301,9 @@ fn prepare<T: Copy + Default>(
     (dense < range.len()).then_some(dense)
 }
 
-/// Lets `kernel` fill the slots `out[first..first + n]`, and makes them part of `out`.
+/// Runs `kernel` on the slots `out[first..first + n]`, and makes them part of `out`.
 ///
-/// The kernel gets them with the values of `out[first..]` at their beginning, and has to leave all
-/// of them initialised.
+/// The slots begin with the values of `out[first..]`. The kernel has to leave all slots initialised.
 fn fill<T: Copy>(
     out: &mut Vec<T>,
     first: usize,
@@ -313,14 +311,14 @@ fn fill<T: Copy>(
     kernel: impl FnOnce(&mut [MaybeUninit<T>]),
 ) {
     debug_assert!(first <= out.len() && out.len() <= first + n && first + n <= out.capacity());
-    // SAFETY: `prepare` reserved memory for all slots; what is not initialised may be exposed as
-    // `MaybeUninit`, and the slice is gone before `out` is used again.
+    // SAFETY: `prepare` reserved memory for all slots. Uninitialised memory may be exposed as `MaybeUninit`, and
+    // the slice is no longer used once `out` is used again.
     let slots = unsafe {
         std::slice::from_raw_parts_mut(out.as_mut_ptr().add(first).cast::<MaybeUninit<T>>(), n)
     };
     kernel(slots);
-    // SAFETY: the memory is reserved, and the kernels in this module write every slot from the
-    // last one down to the dense values that are in their slots already.
+    // SAFETY: the memory is reserved. The kernels in this module write every slot, from the last one down to the
+    // dense values that are already in their slots.
     unsafe { out.set_len(first + n) };
 }
 

@@ -1,4 +1,4 @@
-//! Types that vectors may move.
+//! Types that vector instructions may move.
 
 use std::any::TypeId;
 
@@ -6,7 +6,8 @@ use herringbone_arrow::buffer::{IntervalDayTime, IntervalMonthDayNano, i256};
 
 use crate::bytes::dictionary::Entry;
 
-/// Whether all bits of a `T` are data and its default is all zeros, so that vectors may move it.
+/// Returns true if all bits of a `T` are data and its default is all zeros, so that vector instructions may move
+/// it.
 #[inline(always)]
 pub(crate) fn is_plain<T: 'static>() -> bool {
     let this = TypeId::of::<T>();

@@ -1,4 +1,4 @@
-//! Expansion in portable Rust: 64 slots at a time from the end, whole words in one go.
+//! Expansion in portable Rust: 64 slots at a time from the end. Uniform words are handled as a whole.
 
 use std::mem::MaybeUninit;
 
@@ -7,7 +7,7 @@ use crate::bitmap::{Bitmap, low_bits};
 use crate::cpu::Scalar;
 use crate::plain::{self, Plain};
 
-/// What expands slots that are neither all valid nor all null.
+/// Expansion of words of slots that are neither all valid nor all null.
 pub(super) trait ExpandWord: Copy {
     /// Fills `slots[first..]`, at most 64, from the values that end at `dense`.
     ///
@@ -20,11 +20,11 @@ pub(super) trait ExpandWord: Copy {
         bits: u64,
     );
 
-    /// Fills `slots`, at most 64, from those of `values` that end at `dense`, which are apart from them
-    /// and need no alignment; false, and nothing done, where there are no instructions for it.
+    /// Fills `slots`, at most 64, from the `values` that end at `dense`. The values do not overlap the slots and
+    /// need no alignment. Returns false and does nothing if no instructions exist for the type.
     ///
     /// # Safety
-    /// There are `dense` values, at least as many as `bits` has ones, none of which is behind the slots.
+    /// There are `dense` values, at least as many as `bits` has ones. No one lies past the end of the slots.
     unsafe fn spread_word<T: Copy + Default + 'static>(
         self,
         values: *const u8,
@@ -43,7 +43,7 @@ pub(super) trait ExpandWord: Copy {
     );
 }
 
-/// See [`Expand::expand`]; inlined into a function of each instruction set.
+/// Implements [`Expand::expand`]; inlined into one function per instruction set.
 #[inline(always)]
 pub(super) fn expand<T: Copy + Default + 'static>(
     word: impl ExpandWord,
@@ -53,7 +53,7 @@ pub(super) fn expand<T: Copy + Default + 'static>(
     start: usize,
 ) {
     let mut end = slots.len();
-    // As many values as slots: the rest is in place.
+    // If there are as many values as slots, the rest is already in place.
     while dense < end {
         let first = (end - 1) / 64 * 64;
         let bits = validity.bits(start + first, end - first);
@@ -69,7 +69,7 @@ pub(super) fn expand<T: Copy + Default + 'static>(
     }
 }
 
-/// See [`Expand::spread`]; inlined into a function of each instruction set.
+/// Implements [`Expand::spread`]; inlined into one function per instruction set.
 #[inline(always)]
 pub(super) fn spread<T: Plain>(
     word: impl ExpandWord,
@@ -80,7 +80,7 @@ pub(super) fn spread<T: Plain>(
 ) {
     let mut dense = 0;
     let mut words = validity.words_from(start);
-    // Chunks of a length that the compiler knows.
+    // Chunks have a length known at compile time.
     let (chunks, tail) = slots.as_chunks_mut::<64>();
     for slots in chunks {
         spread_chunk(word, values, &mut dense, slots, words.next(64));
@@ -89,8 +89,7 @@ pub(super) fn spread<T: Plain>(
     spread_chunk(word, values, &mut dense, tail, bits);
 }
 
-/// Fills `slots`, at most 64, from those of `values` that begin at `dense`, one for each of `bits`, and
-/// goes on behind them.
+/// Fills `slots`, at most 64, from the `values` that begin at `dense`, one per set bit. Advances `dense` past them.
 #[inline(always)]
 fn spread_chunk<T: Plain>(
     word: impl ExpandWord,
@@ -105,20 +104,21 @@ fn spread_chunk<T: Plain>(
     if bits == 0 {
         slots.fill(MaybeUninit::new(T::default()));
     } else if bits == low_bits(slots.len()) {
-        // SAFETY: as many values as slots, which are memory of their own; any bytes are a `T`.
+        // SAFETY: there are as many values as slots, in memory that does not overlap the slots; any bytes are a
+        // valid `T`.
         unsafe {
             std::ptr::copy_nonoverlapping(here.as_ptr(), slots.as_mut_ptr().cast(), here.len());
         }
     } else {
-        // SAFETY: there are as many values as set bits up to here, apart from the slots, of which each
-        // has a bit.
+        // SAFETY: there are as many values as set bits up to here, and they do not overlap the slots. Each bit
+        // belongs to a slot.
         if !unsafe { word.spread_word(values.as_ptr(), *dense, slots, bits) } {
             place(here.chunks_exact(size_of::<T>()), slots, bits);
         }
     }
 }
 
-/// Writes a slot for each bit: the next of the values, or the default.
+/// Writes one slot per bit: the next of the values, or the default.
 #[inline(always)]
 fn place<'a, T: Plain>(
     mut values: impl Iterator<Item = &'a [u8]>,
@@ -134,7 +134,7 @@ fn place<'a, T: Plain>(
     }
 }
 
-/// See [`Expand::expand_offsets`]; inlined into a function of each instruction set.
+/// Implements [`Expand::expand_offsets`]; inlined into one function per instruction set.
 #[inline(always)]
 pub(super) fn expand_offsets<O: Copy + 'static>(
     word: impl ExpandWord,
@@ -171,7 +171,7 @@ impl ExpandWord for Scalar {
     ) {
         let null = MaybeUninit::new(T::default());
         if dense > first {
-            // The values lie among the slots: one after the other.
+            // The values lie among the slots, so they are moved one by one.
             for slot in (first..slots.len()).rev() {
                 let valid = bits >> (slot - first) & 1 == 1;
                 dense -= usize::from(valid);
@@ -179,7 +179,7 @@ impl ExpandWord for Scalar {
             }
             return;
         }
-        // No branch for each slot, which would be mispredicted wherever values and nulls mix.
+        // Avoids a branch per slot, which would be mispredicted wherever values and nulls mix.
         slots[first..].fill(null);
         let mut bits = bits;
         while bits != 0 {
@@ -248,7 +248,7 @@ impl Expand for Scalar {
     }
 }
 
-/// The lowest bits of `bits`, one after the other at the set bits of `mask`; zeros elsewhere.
+/// Returns the lowest bits of `bits`, placed in order at the set bits of `mask`, with zeros elsewhere.
 pub(super) fn deposit(mut bits: u64, mut mask: u64) -> u64 {
     let mut spread = 0;
     while mask != 0 {

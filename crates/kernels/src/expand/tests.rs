@@ -1,4 +1,4 @@
-//! Expansion against the definition: walk the slots, take the next value at each set bit.
+//! Compares expansion with its definition: walk the slots, take the next value at each set bit.
 
 use herringbone_arrow::buffer::{IntervalDayTime, i256};
 
@@ -25,10 +25,10 @@ const LENGTHS: &[usize] = if cfg!(miri) {
     ]
 };
 
-/// How many pairs of a base and a start are tried.
+/// The number of pairs of a base and a start to try.
 const STARTS: usize = if cfg!(miri) { 2 } else { 5 };
 
-/// Bitmaps of `start + n` bits with about `percent` set bits, in runs or mixed.
+/// Returns bitmaps of `start + n` bits with about `percent` set bits, in runs or mixed.
 fn bitmaps(start: usize, n: usize) -> Vec<Bitmap> {
     let mut random = Random(n as u64 * 31 + start as u64);
     let mut bitmaps = Vec::new();
@@ -74,7 +74,7 @@ where
     }
 }
 
-/// Slots from bytes that are not aligned.
+/// Checks slots filled from unaligned bytes.
 fn check_spread<T>(cpu: impl Expand, make: impl Fn(u64) -> T)
 where
     T: Plain + PartialEq + std::fmt::Debug,

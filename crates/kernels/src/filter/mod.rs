@@ -1,11 +1,10 @@
-//! Drops the slots of nulls: what is left is what a page stores. The inverse of
-//! [`expand`](crate::expand).
+//! Drops the slots of nulls, leaving the values that a page stores. The inverse of [`expand`](crate::expand).
 //!
 //! ```text
 //! validity  1 0 0 1 1 0        slots  a x x b c x   →   dense  a b c
 //! ```
 //!
-//! Words of 64 slots that are all valid or all null are copied or passed over.
+//! Words of 64 slots that are all valid or all null are copied or skipped as a whole.
 
 use std::mem::MaybeUninit;
 
@@ -26,30 +25,30 @@ mod avx512;
 #[cfg(test)]
 mod tests;
 
-/// Slots of a word of validity.
+/// The number of slots per word of validity.
 const WORD: usize = 64;
 
-/// A slot at any address, as pages have them.
+/// A slot at any address, like in pages.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 struct Slot<T>(T);
 
-/// Values as slots.
+/// Returns values as slots.
 fn slots<T>(values: &[T]) -> &[Slot<T>] {
-    // SAFETY: a `Slot<T>` is a `T` that lies anywhere.
+    // SAFETY: a `Slot<T>` is a `T` without alignment.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
 }
 
-/// The slots that `bytes` holds, without a part of one behind them.
+/// Returns the slots in `bytes`, without an incomplete slot at the end.
 fn slots_of_page<T: Plain>(bytes: &[u8]) -> &[Slot<T>] {
-    // SAFETY: the bytes of so many slots are there, which may lie anywhere, and any bytes are a valid `T: Plain`.
+    // SAFETY: the bytes of this many slots exist. Slots need no alignment, and any bytes are a valid `T: Plain`.
     unsafe { std::slice::from_raw_parts(bytes.as_ptr().cast(), bytes.len() / size_of::<T>()) }
 }
 
-/// A token that knows how to drop slots.
+/// Compaction kernels, implemented by tokens of instruction sets.
 trait Compact: Copy {
-    /// Writes the `slots` whose bits are set to the beginning of `out`, which has `WORD` slots or
-    /// more; all up to the number of set bits are initialised then. `bits` has none behind `slots`.
+    /// Writes the `slots` whose bits are set to the beginning of `out`, which has at least `WORD` slots. All slots
+    /// up to the number of set bits are then initialised. `bits` has no ones past the end of `slots`.
     fn compact_word<T: Copy + 'static>(
         self,
         slots: &[Slot<T>],
@@ -74,11 +73,11 @@ impl Compact for Scalar {
             }
             return;
         }
-        // Every slot is written, and the next one over it if it is a null.
+        // Every slot is written; the next one overwrites it if it is a null.
         let out = &mut out[..WORD];
         let (mut to, mut left) = (0, bits);
         for slot in slots {
-            // Fewer slots than a word came before.
+            // Fewer than `WORD` slots were written before.
             out[to % WORD].write(slot.0);
             to += (left & 1) as usize;
             left >>= 1;
@@ -86,11 +85,11 @@ impl Compact for Scalar {
     }
 }
 
-/// Below so many values in a word, their slots are looked for one by one.
+/// The number of values in a word below which their slots are searched for one by one.
 const SPARSE: u32 = 16;
 
-/// Appends the `values` whose bit is set: value `i` belongs to bit `first + i` of `bits`. Bits behind
-/// the end of `bits` count as zeros.
+/// Appends the `values` whose bit is set. Value `i` belongs to bit `first + i` of `bits`. Bits past the end of
+/// `bits` count as zeros.
 pub fn filter<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &mut Vec<T>) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -104,8 +103,8 @@ pub fn filter<T: Copy + 'static>(values: &[T], bits: &[u8], first: usize, out: &
     compact_with(Scalar, values, bits, first, out);
 }
 
-/// Appends the values in the bytes of a PLAIN page whose bit is set, a bit a value; alignment does not matter. Bytes behind
-/// the last bit are left alone.
+/// Appends the values of a PLAIN page whose bit in `wanted` is set, at any alignment. There is one bit per value.
+/// Bytes past those of the last bit are ignored.
 pub fn filter_plain<T: Plain>(bytes: &[u8], wanted: &BooleanBuffer, out: &mut Vec<T>) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -119,7 +118,7 @@ pub fn filter_plain<T: Plain>(bytes: &[u8], wanted: &BooleanBuffer, out: &mut Ve
     filter_plain_with(Scalar, bytes, wanted, out);
 }
 
-/// Room that [`filter_plain`] takes behind the values that it appends.
+/// The room that [`filter_plain`] takes after the appended values.
 pub const FILTER_ROOM: usize = WORD;
 
 /// See [`filter_plain`].
@@ -140,8 +139,8 @@ fn filter_plain_with<T: Plain>(
     }
 }
 
-/// Drops those of the `values` from `start` on whose bit is not set: value `start + i` belongs to bit `i`. Values without
-/// a bit are dropped too.
+/// Drops the `values` from `start` on whose bit is not set. Value `start + i` belongs to bit `i`. Values without a
+/// bit are dropped, too.
 pub fn retain<T: Copy + 'static>(values: &mut Vec<T>, start: usize, bits: &BooleanBuffer) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -178,11 +177,12 @@ fn retain_with<T: Copy + 'static>(
             values.copy_within(from..end, to);
         } else if n > 0 {
             cpu.compact_word(slots(&values[from..end]), bits, &mut word);
-            // As a whole where that fits, which is faster: what lies behind the first `n` was looked at already.
+            // Copies a whole word if it fits, which is faster: the values that this overwrites after the first `n`
+            // have already been read.
             let moved = if end - from == WORD { WORD } else { n };
             let target = values[to..to + moved].as_mut_ptr();
-            // SAFETY: all of the word is initialised; there is room for `moved` at `target`, and the word is memory of its
-            // own.
+            // SAFETY: all of the word is initialised, there is room for `moved` values at `target`, and the word
+            // does not overlap it.
             unsafe { std::ptr::copy_nonoverlapping(word.as_ptr().cast(), target, moved) };
         }
         from = end;
@@ -203,12 +203,13 @@ fn compact_with<T: Copy + 'static>(
     out.reserve(values.len() + WORD);
     for (i, slots) in slots(values).chunks(WORD).enumerate() {
         let bits = load_bits(bits, first.saturating_add(i * WORD), slots.len());
-        // No more than `values.len()` are ever appended, so that a word is always left.
+        // At most `values.len()` values are ever appended, so there is always room for a word.
         compact_slots(cpu, slots, bits, out);
     }
 }
 
-/// Appends those of at most a word of `slots` whose bit is set. `bits` has none behind them; there is room for a word.
+/// Appends the `slots`, at most a word, whose bit is set. `bits` has no ones past the end of `slots`; there is room
+/// for a word.
 #[inline(always)]
 fn compact_slots<T: Copy + 'static>(
     cpu: impl Compact,
@@ -221,12 +222,12 @@ fn compact_slots<T: Copy + 'static>(
     match slots.first_chunk::<WORD>() {
         Some(slots) if n == WORD => {
             let target = spare.as_mut_ptr().cast::<Slot<T>>();
-            // SAFETY: there are `WORD` slots, and as many spare ones, which are memory of their own.
+            // SAFETY: there are `WORD` slots, and as many spare ones, which do not overlap them.
             unsafe { std::ptr::copy_nonoverlapping(slots.as_ptr(), target, WORD) };
         }
         _ if n > 0 => cpu.compact_word(slots, bits, spare),
         _ => {}
     }
-    // SAFETY: there are `WORD >= n` spare slots, of which the first `n` were written.
+    // SAFETY: there are `WORD >= n` spare slots, and the first `n` of them were written.
     unsafe { out.set_len(out.len() + n) };
 }

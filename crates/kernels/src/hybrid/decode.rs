@@ -1,11 +1,11 @@
-//! The loop over runs, once for all instruction sets and for all that is made of values.
+//! The loop over runs, shared by all instruction sets and all kinds of output.
 //!
-//! It is inlined into a function of each instruction set, and what is made of the values into it, so
-//! that a run costs no call. While it lasts the position is a local variable that lives in a
-//! register; where it fails the decoder stays where it was.
+//! It is inlined into one function per instruction set. The conversion of values is inlined into the loop, so a run
+//! costs no call. During the loop, the position is a local variable in a register. After an error, the decoder is
+//! unchanged.
 //!
-//! Most runs are short and lie wholly inside of what is asked for. Those go through a loop that
-//! knows nothing of runs that are cut by the beginning or the end of a call.
+//! Most runs are short and lie entirely within the requested values. They go through a loop that does not handle
+//! runs split by the start or the end of a call.
 
 use std::mem::MaybeUninit;
 
@@ -15,33 +15,33 @@ use super::run::{self, Run};
 use crate::Malformed;
 use crate::bit_unpack;
 
-/// Values that start and end at byte borders together, for every width.
+/// The number of values that start and end on byte boundaries together, for every width.
 pub(super) const GROUP: usize = 8;
 
-/// What is made of the values of runs.
+/// A conversion from the values of runs to output elements.
 ///
 /// # Safety
-/// `groups` and `part` write all slots that they are given, unless they fail.
+/// If `groups` and `part` succeed, they have written all slots passed to them.
 pub(super) unsafe trait Values<T> {
-    /// The token of the instructions that are used.
+    /// Returns the token of the instruction set in use.
     fn cpu(&self) -> impl Loops;
 
-    /// What a repeated value stands for.
+    /// Converts a repeated value.
     fn repeated(&self, value: u32) -> Result<T, Malformed>;
 
-    /// Makes whole groups of values, which `bytes` begin with, into what they stand for.
+    /// Converts whole groups of values from the start of `bytes`.
     ///
-    /// Values that lie behind the end of `bytes` are unspecified.
+    /// Values past the end of `bytes` are unspecified.
     fn groups(&self, bytes: &[u8], out: &mut [[MaybeUninit<T>; GROUP]]) -> Result<(), Malformed>;
 
-    /// Makes the values from value `first` on into what they stand for.
+    /// Converts the values from value `first` on.
     ///
-    /// Values that lie behind the end of `bytes` are unspecified.
+    /// Values past the end of `bytes` are unspecified.
     fn part(&self, bytes: &[u8], first: usize, out: &mut [MaybeUninit<T>])
     -> Result<(), Malformed>;
 }
 
-/// Appends what the next `n` values stand for; appends nothing where that fails.
+/// Appends the conversions of the next `n` values. Appends nothing after an error.
 #[inline(always)]
 pub(super) fn extend<T: Copy>(
     values: &impl Values<T>,
@@ -54,7 +54,7 @@ pub(super) fn extend<T: Copy>(
     out.reserve(n);
     let mut slots = out.spare_capacity_mut().get_mut(..n).unwrap_or_default();
     loop {
-        // A run that the last call ended in, that this call ends in, or without its last bytes.
+        // A run in which the last call ended, in which this call ends, or whose last bytes are missing.
         let run = local.run.split(slots.len());
         let (these, rest) = slots.split_at_mut(run.left());
         if !these.is_empty() {
@@ -72,15 +72,15 @@ pub(super) fn extend<T: Copy>(
         local.run = run::next(data, &mut local.position, local.width)?;
     }
     *decoder = local;
-    // SAFETY: `n` elements were reserved; runs covered all of their slots, since the loop goes on
-    // until none is left, and `values` keep their promise.
+    // SAFETY: `n` elements were reserved. Runs covered all of their slots, since the loop continues until none is
+    // left, and `values` upholds its contract.
     unsafe { out.set_len(out.len() + n) };
     Ok(())
 }
 
-/// Writes what the values of runs stand for, as long as whole runs fit into `slots`.
+/// Writes the conversions of whole runs, while they fit into `slots`.
 ///
-/// Returns the byte position behind the last of them and the number of slots that are filled.
+/// Returns the byte position after the last of these runs, and the number of filled slots.
 #[inline(always)]
 fn whole_runs<T: Copy>(
     values: &impl Values<T>,
@@ -121,7 +121,7 @@ fn whole_runs<T: Copy>(
     Ok((position, done))
 }
 
-/// Writes all of `slots`, which are as long as the run: a run that does not begin or end whole.
+/// Writes all of `slots`, which are as long as the run. The run may begin or end within a group.
 #[inline(always)]
 pub(super) fn cut_run<T: Copy>(
     values: &impl Values<T>,
@@ -162,7 +162,7 @@ pub(super) fn cut_run<T: Copy>(
     )
 }
 
-/// Writes `value` to the first `n` of `slots`, and anything to the others.
+/// Writes `value` to the first `n` of `slots`, and arbitrary values to the others.
 #[inline(always)]
 fn fill<T: Copy>(slots: &mut [MaybeUninit<T>], n: usize, value: T) {
     match size_of::<T>() {
@@ -172,7 +172,7 @@ fn fill<T: Copy>(slots: &mut [MaybeUninit<T>], n: usize, value: T) {
     }
 }
 
-/// [`fill`] in blocks of `N`, the last of which may end behind `n`.
+/// Implements [`fill`] in blocks of `N`. The last block may extend past `n`.
 #[inline(always)]
 fn fill_blocks<T: Copy, const N: usize>(slots: &mut [MaybeUninit<T>], n: usize, value: T) {
     let value = MaybeUninit::new(value);

@@ -6,12 +6,12 @@
 //! packed_run  := varint(groups << 1 | 1)  groups × 8 values, least significant bit first
 //! ```
 //!
-//! Runs are short: fifty to ninety values on average, and often eight. What matters is the cost of
-//! starting one, so the header has a fast path for its one-byte form and a decoder is a handful of
-//! numbers without a borrow: the run bytes are passed to every call. They should be the same bytes
-//! every time. With other ones the values are other ones, or it is an error, but nothing worse.
+//! Runs are short: fifty to ninety values on average, and often eight. The cost of starting a run dominates, so the
+//! header has a fast path for its one-byte form. A decoder is a handful of numbers that borrows nothing: the run
+//! bytes are passed to every call. They should be the same bytes each time. Other bytes decode to other values or
+//! return an error, but are never unsafe.
 //!
-//! Bit width 0 has one value, zero, as often as asked for and without any bytes.
+//! Bit width 0 has a single value, zero. It repeats without limit and takes no bytes.
 
 use crate::Malformed;
 use crate::bitmap::Bitmap;
@@ -42,24 +42,24 @@ use loops::Loops;
 use numbers::{Indices, Levels};
 use run::Run;
 
-/// Number of values per packed run of duckdb; the last ones may be padding.
+/// The number of values per packed run written by DuckDB; the last ones may be padding.
 const PACKED_BLOCK: usize = 256;
 
-/// A decoder of runs, standing between two values.
+/// A decoder of runs, positioned between two values.
 #[derive(Debug, Clone)]
 pub struct HybridDecoder {
-    /// Bits of a value.
+    /// The number of bits per value.
     width: u8,
-    /// Byte position behind the current run: where the next header is.
+    /// The byte position after the current run: the position of the next header.
     position: usize,
-    /// What is left of the current run.
+    /// The rest of the current run.
     run: Run,
 }
 
 impl HybridDecoder {
-    /// A decoder at the start of runs with values of `width` bits; 0 to 32 are valid.
+    /// Creates a decoder at the start of runs with values of `width` bits, 0 to 32.
     ///
-    /// With a greater width every call that asks for values is an error.
+    /// With a greater width, every call that reads values returns an error.
     pub fn new(width: u8) -> Self {
         Self {
             width,
@@ -68,15 +68,15 @@ impl HybridDecoder {
         }
     }
 
-    /// The bit width of the values.
+    /// Returns the bit width of the values.
     pub fn width(&self) -> u8 {
         self.width
     }
 
-    /// Appends `n` values of one bit to `out`, and returns how many of them are 1.
+    /// Appends `n` values of one bit to `out`. Returns the number of ones among them.
     ///
     /// # Errors
-    /// [`Malformed`] where the runs end early or have wider values. Values may have been appended.
+    /// [`Malformed`] if the runs end early or have wider values. Some values may already have been appended.
     pub fn extend_bitmap(
         &mut self,
         data: &[u8],
@@ -84,7 +84,7 @@ impl HybridDecoder {
         out: &mut Bitmap,
     ) -> Result<usize, Malformed> {
         self.check_width(1)?;
-        // Counting bits is all that vectors could do here.
+        // Only the counting of bits could be vectorised here.
         #[cfg(target_arch = "x86_64")]
         if let Some(cpu) = Avx2::detect() {
             return cpu.extend_bitmap(self, data, n, out);
@@ -95,7 +95,7 @@ impl HybridDecoder {
     /// Appends `n` values of at most 8 bits, none of them above `max`.
     ///
     /// # Errors
-    /// [`Malformed`] where the runs end early or hold a value above `max`. Nothing is appended then.
+    /// [`Malformed`] if the runs end early or contain a value above `max`. Nothing is appended in that case.
     pub fn extend_u8(
         &mut self,
         data: &[u8],
@@ -114,7 +114,7 @@ impl HybridDecoder {
     /// Appends `n` values of at most 32 bits.
     ///
     /// # Errors
-    /// [`Malformed`] where the runs end early. Nothing is appended then.
+    /// [`Malformed`] if the runs end early. Nothing is appended in that case.
     pub fn extend_u32(
         &mut self,
         data: &[u8],
@@ -135,11 +135,11 @@ impl HybridDecoder {
         Scalar.extend(&Indices { cpu: Scalar, width }, self, data, n, out)
     }
 
-    /// Appends the dictionary entries that the next `n` values are the indices of.
+    /// Appends the dictionary entries whose indices are the next `n` values.
     ///
     /// # Errors
-    /// [`Malformed`] where the runs end early or an index is not below `dictionary.len()`.
-    /// Nothing is appended then.
+    /// [`Malformed`] if the runs end early or an index is not below `dictionary.len()`. Nothing is appended in that
+    /// case.
     pub fn gather<T: Copy + 'static>(
         &mut self,
         data: &[u8],
@@ -166,10 +166,10 @@ impl HybridDecoder {
         Scalar.extend(&entries(), self, data, n, out)
     }
 
-    /// Passes over `n` values.
+    /// Skips `n` values.
     ///
     /// # Errors
-    /// [`Malformed`] where the runs end early.
+    /// [`Malformed`] if the runs end early.
     pub fn skip(&mut self, data: &[u8], n: usize) -> Result<(), Malformed> {
         self.check_width(32)?;
         let mut left = n;
@@ -179,10 +179,10 @@ impl HybridDecoder {
         Ok(())
     }
 
-    /// Passes over `n` values of one bit, and returns how many of them are 1.
+    /// Skips `n` values of one bit, and returns the number of ones among them.
     ///
     /// # Errors
-    /// [`Malformed`] where the runs end early or have wider values.
+    /// [`Malformed`] if the runs end early or have wider values.
     pub fn skip_count_ones(&mut self, data: &[u8], n: usize) -> Result<usize, Malformed> {
         self.check_width(1)?;
         #[cfg(target_arch = "x86_64")]
@@ -192,11 +192,11 @@ impl HybridDecoder {
         Scalar.skip_count_ones(self, data, n)
     }
 
-    /// Tells whether all values of the runs were taken, so that nothing is left but padding.
+    /// Returns true if all values of the runs were taken, so that only padding is left.
     ///
-    /// Padding is what a packed run has beyond the last value: less than a group, or the rest of a run of one whole block,
-    /// as duckdb packs 256 values at a time and leaves any bits behind the last one. Zeros after the last run are padding
-    /// too: read as run headers, they are runs without values.
+    /// Padding is the part of a packed run after the last value. It is less than a group, or the rest of a run of
+    /// one whole block: DuckDB packs 256 values at a time and leaves arbitrary bits after the last one. Zeros after
+    /// the last run are padding, too: read as run headers, they are runs without values.
     pub fn is_used_up(&self, data: &[u8]) -> bool {
         if self.width == 0 {
             return self.has_no_more_of_width_0(data);
@@ -209,8 +209,8 @@ impl HybridDecoder {
         is_padding && rest.iter().all(|byte| *byte == 0)
     }
 
-    /// Compares the values that were taken with those of the run headers, which is all that runs of width 0 consist of.
-    /// Runs with fewer values prove nothing: readers need no header to know these values.
+    /// Compares the number of values taken with the counts in the run headers, which are the only content of runs
+    /// of width 0. Runs with fewer values prove nothing: readers need no header for these values.
     fn has_no_more_of_width_0(&self, data: &[u8]) -> bool {
         let taken = match self.run.left() {
             0 => 0,
@@ -235,7 +235,7 @@ impl HybridDecoder {
         true
     }
 
-    /// Whether values of this width fit into `bits` bits.
+    /// Checks that values of this width fit into `bits` bits.
     #[inline]
     fn check_width(&self, bits: u8) -> Result<(), Malformed> {
         if self.width > bits {
@@ -245,7 +245,7 @@ impl HybridDecoder {
         }
     }
 
-    /// The next values, of one run: at least one and at most `n`.
+    /// Takes the next values of one run: at least one and at most `n`.
     #[inline(always)]
     fn take(&mut self, data: &[u8], n: usize) -> Result<Run, Malformed> {
         while self.run.left() == 0 {

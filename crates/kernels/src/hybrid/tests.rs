@@ -1,4 +1,4 @@
-//! Runs against the values that they were written from.
+//! Decodes runs and compares them with the values they were written from.
 
 use super::*;
 use crate::bit_unpack::Unpack;
@@ -52,7 +52,7 @@ fn random(state: &mut u64) -> u64 {
     *state >> 33
 }
 
-/// Runs of all kinds and lengths, with values below `limit`.
+/// Returns runs of all kinds and lengths, with values below `limit`.
 fn runs(width: u8, limit: u64, seed: u64) -> Vec<Written> {
     let state = &mut (seed + u64::from(width));
     let count = if cfg!(miri) { 6 } else { 40 };
@@ -106,7 +106,7 @@ fn scalar_u32_of_every_width_in_steps() {
                 assert_eq!(decoder.extend_u32(&data, step, &mut out), Ok(()));
             }
             assert_eq!(out, values, "width {width}");
-            // Three padding values are there, and no more.
+            // Exactly three padding values exist.
             assert_eq!(decoder.clone().extend_u32(&data, 3, &mut out), Ok(()));
             assert!(decoder.extend_u32(&data, 4, &mut out).is_err());
         }
@@ -165,7 +165,7 @@ fn scalar_bitmap_and_counts() {
     }
 }
 
-/// Runs of one bit of all lengths about those that take another way, at all places within a word.
+/// Runs of one-bit values, with lengths around those that take another path, at all positions within a word.
 #[test]
 fn scalar_bits_of_short_and_long_runs() {
     let lengths = if cfg!(miri) {
@@ -191,7 +191,7 @@ fn scalar_bits_of_short_and_long_runs() {
             assert!(bits.iter().eq(values.iter().map(|value| *value == 1)));
         }
     }
-    // A bad value between runs that are fine.
+    // An invalid value between valid runs.
     let fine = [4, 0, 4, 1].repeat(40);
     let data = [&fine[..], &[4, 2], &fine[..]].concat();
     let mut decoder = HybridDecoder::new(1);
@@ -285,7 +285,7 @@ fn scalar_width_zero_needs_no_bytes() {
 
 #[test]
 fn scalar_a_last_run_without_its_padding_is_read() {
-    // One group of eight 3-bit values, of which the two bytes that are there hold five.
+    // One group of eight 3-bit values; the two existing bytes contain five of them.
     let mut out = Vec::new();
     let mut decoder = HybridDecoder::new(3);
     assert_eq!(decoder.extend_u32(&[3, 0x88, 0xc6], 5, &mut out), Ok(()));
@@ -339,13 +339,13 @@ fn scalar_other_bytes_than_before_are_safe() {
             decoder.gather(&data, values.len() / 2 + 1, &dictionary, &mut out),
             Ok(())
         );
-        // Whether it is an error depends on what is left; that it returns is what counts.
+        // The result depends on the remaining bytes; the test only requires that the call returns.
         let _ = decoder.gather(&data[..cut], values.len() / 3, &dictionary, &mut out);
         let _ = decoder.gather(&vec![0xff; cut], 100, &dictionary, &mut out);
     }
 }
 
-/// Bits, levels and indices with the loops of one instruction set.
+/// Checks bits, levels and indices with the loops of one instruction set.
 fn check_loops(cpu: impl Loops + Unpack) {
     for width in widths() {
         let max = if width <= 8 {
@@ -426,10 +426,10 @@ fn avx512_loops() {
     Avx512::detect().into_iter().for_each(check_loops);
 }
 
-/// What a way to gather makes of some runs, in two steps.
+/// A function that gathers the values of some runs in two steps.
 type Way<'a, T> = &'a dyn Fn(Entries<'_, T>, &[u8], usize, &mut Vec<T>) -> Result<(), Malformed>;
 
-/// Dictionaries of all lengths, with and without an index that is one too great.
+/// Checks dictionaries of all lengths, with and without an index that is one too large.
 fn check_way<T>(way: Way<'_, T>, widths: std::ops::RangeInclusive<u8>, entry: impl Fn(u32) -> T)
 where
     T: Copy + PartialEq + std::fmt::Debug,
@@ -508,7 +508,7 @@ fn scalar_and_other_ways_to_gather() {
     check_ways(|index| u128::from(index) << 77 | 5);
 }
 
-/// Decodes `n` values of `width` bits and tells whether nothing but padding is left.
+/// Skips `n` values of `width` bits and returns true if only padding is left.
 fn used_up(width: u8, data: &[u8], n: usize) -> bool {
     let mut decoder = HybridDecoder::new(width);
     decoder.skip(data, n).unwrap();
@@ -525,14 +525,14 @@ fn what_is_left_of_runs_is_padding_or_values() {
     let packed = [5, 0xff, 0xff];
     assert!(used_up(1, &packed, 16) && used_up(1, &packed, 9));
     assert!(!used_up(1, &packed, 8));
-    // A block of 256 values, the last ones of which may be anything.
+    // A block of 256 values; the last ones may be arbitrary.
     let mut block = vec![65];
     block.extend([0xff; 32]);
     assert!(used_up(1, &block, 1) && used_up(1, &block, 256));
     // Another run, and zeros.
     assert!(!used_up(1, &[20, 1, 2, 0], 10));
     assert!(used_up(1, &[20, 1, 0, 0, 0, 0, 0, 0, 0, 0], 10));
-    // Values of no bits are counted by their headers.
+    // Values of width 0 are counted by their headers.
     assert!(used_up(0, &[20], 10) && used_up(0, &[], 10) && used_up(0, &[5], 9));
     assert!(!used_up(0, &[20], 9));
     assert!(!used_up(0, &[5], 8));

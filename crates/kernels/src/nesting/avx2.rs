@@ -17,20 +17,20 @@ impl Masks for Avx2 {
             }
             &padded
         });
-        // SAFETY: the token proves that the instructions are there.
+        // SAFETY: the token proves that the instructions are available.
         unsafe { load(levels) }
     }
 
     #[inline(always)]
     fn at_least(self, levels: [__m256i; 2], level: u8) -> u64 {
-        // SAFETY: the token proves that the instructions are there.
+        // SAFETY: the token proves that the instructions are available.
         unsafe { at_least(levels, level) }
     }
 
     #[inline(always)]
     fn extract(self, bits: u64, mask: u64) -> u64 {
         match self.bmi2() {
-            // SAFETY: the token proves that the instruction is there.
+            // SAFETY: the token proves that the instruction is available.
             Some(_) => unsafe { _pext_u64(bits, mask) },
             None => masks::extract(bits, mask),
         }
@@ -41,7 +41,7 @@ impl Masks for Avx2 {
 #[target_feature(enable = "avx2")]
 fn load(levels: &[u8; 64]) -> [__m256i; 2] {
     let levels = levels.as_ptr().cast::<__m256i>();
-    // SAFETY: there are 64 bytes.
+    // SAFETY: `levels` has 64 bytes.
     unsafe {
         [
             _mm256_loadu_si256(levels),

@@ -1,33 +1,32 @@
-//! Two bits a level, which are all that the offsets of a list are made of.
+//! Two bits per level, from which the offsets of a list can be computed.
 
 use herringbone_arrow::buffer::{BooleanBuffer, Buffer};
 
 use crate::trim;
 
-/// The levels that concern a list, those with a repetition level of at most that of its elements:
-/// columns that make the same lists have the same bits.
+/// The levels that concern a list: those with a repetition level of at most that of its elements. Columns with
+/// equal lists have equal bits.
 #[derive(Debug, Default)]
 pub struct ListLevels {
     goes_on: Vec<u64>,
     has_element: Vec<u64>,
-    /// Bits of both that make no word yet, and how many there are: fewer than 64.
+    /// The incomplete last words of both bit vectors. They have `fill` bits, fewer than 64.
     partial: (u64, u64),
     fill: usize,
 }
 
 impl ListLevels {
-    /// How many levels there are.
+    /// Returns the number of levels.
     pub fn len(&self) -> usize {
         64 * self.goes_on.len() + self.fill
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no levels.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Takes the bits, leaving none: those that are set where a list goes on, and those that are set
-    /// where there is an element.
+    /// Takes all bits: first those that are set if a list continues, then those that are set if an element exists.
     pub fn finish(&mut self) -> (BooleanBuffer, BooleanBuffer) {
         let len = self.len();
         let mut all = std::mem::take(self);
@@ -42,7 +41,7 @@ impl ListLevels {
         (bits(all.goes_on), bits(all.has_element))
     }
 
-    /// Appends the lowest `n` (at most 64) bits; those above are zero.
+    /// Appends the lowest `n` (at most 64) bits. The bits above them are zero.
     #[inline(always)]
     pub(super) fn push(&mut self, goes_on: u64, has_element: u64, n: usize) {
         self.partial.0 |= goes_on << self.fill;

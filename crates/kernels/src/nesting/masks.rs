@@ -1,6 +1,6 @@
-//! Levels 64 at a time: every comparison gives a mask, and the rest is arithmetic on masks.
+//! Processes 64 levels at a time: every comparison returns a mask, and the rest is arithmetic on masks.
 //!
-//! Inlined into a function of each instruction set that can make such masks fast.
+//! Inlined into one function for each instruction set that can compute such masks fast.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
@@ -9,25 +9,25 @@ use super::{ListLevels, ListPlan, SlotPlan};
 use crate::Malformed;
 use crate::bitmap::{Bitmap, low_bits};
 
-/// Levels of a block.
+/// The number of levels in a block.
 const BLOCK: usize = 64;
 
-/// A token that compares levels with a constant.
+/// Comparisons of levels with a constant, implemented by tokens of instruction sets.
 pub(super) trait Masks: Copy {
-    /// Up to 64 levels.
+    /// A vector of up to 64 levels.
     type Levels: Copy;
 
-    /// The first 64 of some levels; the masks of missing ones are unspecified.
+    /// Loads the first 64 levels. The mask bits of missing levels are unspecified.
     fn load(self, levels: &[u8]) -> Self::Levels;
 
-    /// A bit for each level, set where it is at least `level`.
+    /// Returns a bit for each level, set if it is at least `level`.
     fn at_least(self, levels: Self::Levels, level: u8) -> u64;
 
-    /// The bits of `bits` at the set bits of `mask`, one after the other.
+    /// Returns the bits of `bits` at the set bits of `mask`, packed together.
     fn extract(self, bits: u64, mask: u64) -> u64;
 }
 
-/// A bit for each level, set where it is at most `level`.
+/// Returns a bit for each level, set if it is at most `level`.
 #[inline(always)]
 fn at_most<M: Masks>(cpu: M, levels: M::Levels, level: u8) -> u64 {
     match level.checked_add(1) {
@@ -36,7 +36,7 @@ fn at_most<M: Masks>(cpu: M, levels: M::Levels, level: u8) -> u64 {
     }
 }
 
-/// See [`super::row_starts`].
+/// Implements [`super::row_starts`].
 #[inline(always)]
 pub(super) fn row_starts(cpu: impl Masks, rep: &[u8], max_rows: usize) -> (usize, usize) {
     let mut rows = 0;
@@ -44,7 +44,7 @@ pub(super) fn row_starts(cpu: impl Masks, rep: &[u8], max_rows: usize) -> (usize
         let mut starts = at_most(cpu, cpu.load(rep), 0) & low_bits(rep.len());
         let here = starts.count_ones() as usize;
         if here > max_rows - rows {
-            // The start of the row behind the last one is the first that is left.
+            // The first remaining start is then that of the row after the last one.
             (rows..max_rows).for_each(|_| starts &= starts - 1);
             return (max_rows, block * BLOCK + starts.trailing_zeros() as usize);
         }
@@ -53,7 +53,7 @@ pub(super) fn row_starts(cpu: impl Masks, rep: &[u8], max_rows: usize) -> (usize
     (rows, rep.len())
 }
 
-/// See [`super::list_offsets`]; the number of elements afterwards is known to fit into an offset.
+/// Implements [`super::list_offsets`]. The resulting number of elements is known to fit into an offset.
 #[inline(always)]
 pub(super) fn list_offsets<O: OffsetSizeTrait>(
     cpu: impl Masks,
@@ -63,7 +63,7 @@ pub(super) fn list_offsets<O: OffsetSizeTrait>(
     count: &mut usize,
     validity: &mut Bitmap,
 ) -> Result<(), Malformed> {
-    // With a single offset, the first list has not begun.
+    // If there is only one offset, the first list has not begun.
     let mut begun = offsets.len() > 1;
     for (rep, def) in rep.chunks(BLOCK).zip(def.chunks(BLOCK)) {
         let there = low_bits(rep.len());
@@ -95,8 +95,8 @@ pub(super) fn list_offsets<O: OffsetSizeTrait>(
     Ok(())
 }
 
-/// Appends, for each slot, the number of elements before it; the end offset of the list before it,
-/// which is there already, becomes the same.
+/// Appends, for each slot, the number of elements before it. The end offset of the previous list, which is already
+/// present, is set to the same number.
 #[inline(always)]
 fn push_starts<O: OffsetSizeTrait>(
     mut slots: u64,
@@ -106,7 +106,7 @@ fn push_starts<O: OffsetSizeTrait>(
 ) {
     offsets.reserve(BLOCK);
     let start = |slots: u64| {
-        // The elements below the lowest slot that is left.
+        // The elements below the lowest remaining slot.
         let below = slots.wrapping_sub(1) & !slots;
         O::usize_as(count + (elements & below).count_ones() as usize)
     };
@@ -118,15 +118,15 @@ fn push_starts<O: OffsetSizeTrait>(
     let mut pushed = 0;
     for slot in spare {
         slots &= slots.wrapping_sub(1);
-        // The last one gets its end from the caller.
+        // The caller sets the end of the last slot.
         slot.write(start(slots));
         pushed += 1;
     }
-    // SAFETY: `pushed` elements behind the length were written.
+    // SAFETY: `pushed` elements after the current length were written.
     unsafe { offsets.set_len(offsets.len() + pushed) };
 }
 
-/// See [`super::slot_validity`].
+/// Implements [`super::slot_validity`].
 #[inline(always)]
 pub(super) fn slot_validity(
     cpu: impl Masks,
@@ -142,7 +142,7 @@ pub(super) fn slot_validity(
         rep.len().min(def.len())
     };
     let (mut rep, mut def) = (rep, &def[..levels]);
-    // As long as all slots are valid the bitmap is a mere length.
+    // While all slots are valid, the bitmap is only a length.
     while !def.is_empty() && validity.words().is_none() {
         let (valid, slots) = block(cpu, plan, &mut rep, &mut def);
         validity.append_bits(valid, slots);
@@ -158,7 +158,7 @@ pub(super) fn slot_validity(
     validity.len() - before
 }
 
-/// Takes a block off the levels: a bit for each of its slots, and how many they are.
+/// Takes a block from the levels. Returns a bit for each of its slots, and the number of slots.
 #[inline(always)]
 fn block(cpu: impl Masks, plan: SlotPlan, rep: &mut &[u8], def: &mut &[u8]) -> (u64, usize) {
     let n = def.len().min(BLOCK);
@@ -173,7 +173,7 @@ fn block(cpu: impl Masks, plan: SlotPlan, rep: &mut &[u8], def: &mut &[u8]) -> (
     (valid, slots.count_ones() as usize)
 }
 
-/// See [`super::list_levels`].
+/// Implements [`super::list_levels`].
 #[inline(always)]
 pub(super) fn list_levels(
     cpu: impl Masks,
@@ -200,7 +200,7 @@ pub(super) fn list_levels(
     }
 }
 
-/// See [`super::count_ge`].
+/// Implements [`super::count_ge`].
 #[inline(always)]
 pub(super) fn count_ge(cpu: impl Masks, levels: &[u8], level: u8) -> usize {
     let count = |levels: &[u8]| {
@@ -209,10 +209,10 @@ pub(super) fn count_ge(cpu: impl Masks, levels: &[u8], level: u8) -> usize {
     levels.chunks(BLOCK).map(count).sum()
 }
 
-/// The bits of `bits` at the set bits of `mask`, one after the other, without an instruction for it.
+/// Returns the bits of `bits` at the set bits of `mask`, packed together, without a dedicated instruction.
 ///
-/// In each of six steps, the bits that have an odd number of gaps of this size below them (counted by
-/// a prefix sum modulo two) move down by the size.
+/// Each of six steps moves bits down by its step size. It moves the bits with an odd number of gaps of that size
+/// below them (counted by a prefix sum modulo two).
 pub(super) fn extract(bits: u64, mut mask: u64) -> u64 {
     let mut bits = bits & mask;
     let mut gaps = !mask << 1;

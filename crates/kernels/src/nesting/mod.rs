@@ -1,18 +1,18 @@
-//! Repetition and definition levels become list offsets and validity.
+//! Converts repetition and definition levels to list offsets and validity.
 //!
-//! Levels are one byte each. A repetition level says at which depth of repetition a position goes
-//! on; a definition level says how much of the path to the value is there. For a list at any depth:
+//! Levels are one byte each. A repetition level is the depth of repetition at which a position continues. A
+//! definition level is the defined length of the path to the value. For a list at any depth:
 //!
 //! ```text
-//! a list slot begins     where rep <  rep_level  and  def >= parent_element_def
-//! the list is not null   where                        def >= list_def
-//! an element begins      where rep <= rep_level  and  def >= element_def
+//! a list slot begins     if rep <  rep_level  and  def >= parent_element_def
+//! the list is not null   if                        def >= list_def
+//! an element begins      if rep <= rep_level  and  def >= element_def
 //! ```
 //!
-//! So everything comes from comparing levels with constants: 64 positions at a time give a mask
-//! each, elements before a slot are a population count, and validity is the bits of one mask at the
-//! set bits of another. Levels may be handed over in blocks that end anywhere; a caller that takes
-//! every depth through one block before it goes on to the next finds the levels in the cache.
+//! So all outputs follow from comparisons of levels with constants. Each comparison of 64 positions returns a mask.
+//! The elements before a slot are a population count. Validity is the bits of one mask at the set bits of another.
+//! Levels may be passed in blocks that end anywhere. If a caller processes every depth of one block before the next
+//! block, the levels are still in the cache.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
@@ -39,7 +39,7 @@ mod scalar;
 pub use list_levels::ListLevels;
 use loops::Loops;
 
-/// Calls with the token of the best instructions.
+/// Calls a kernel with the token of the best instruction set.
 macro_rules! dispatch {
     ($cpu:ident => $call:expr) => {{
         #[cfg(target_arch = "x86_64")]
@@ -60,41 +60,41 @@ macro_rules! dispatch {
     }};
 }
 
-/// How the levels of a leaf show one of the lists above it.
+/// The levels at which a list appears in the levels of one of its leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListPlan {
-    /// Repetition level of the list's elements.
+    /// The repetition level of the list's elements.
     pub rep_level: u8,
-    /// Definition level from which on the list is not null.
+    /// The lowest definition level at which the list is not null.
     pub list_def: u8,
-    /// Definition level from which on there is an element.
+    /// The lowest definition level at which an element exists.
     pub element_def: u8,
-    /// Definition level from which on there is a slot for the list: the `element_def` of the list
-    /// around it, or zero.
+    /// The lowest definition level at which a slot for the list exists: the `element_def` of the enclosing list, or
+    /// zero.
     pub parent_element_def: u8,
-    /// Whether the list may be null.
+    /// True if the list may be null.
     pub nullable: bool,
 }
 
-/// How many levels belong to the first `max_rows` rows that start in `rep`.
+/// Returns the number of levels that belong to the first `max_rows` rows that start in `rep`.
 ///
-/// **Shapes**: `(rows, levels)`: the rows that start, at most `max_rows`, and the levels up to the
-/// start of the row after them, or all levels without one. Levels before the first start of a row
-/// go on with an earlier row and count as levels.
+/// **Shapes**: `(rows, levels)`: the number of rows that start, at most `max_rows`, and the number of levels before
+/// the start of the next row, or of all levels if no further row starts. Levels before the first start of a row
+/// continue an earlier row and are included.
 pub fn row_starts(rep: &[u8], max_rows: usize) -> (usize, usize) {
     dispatch!(cpu => cpu.row_starts(rep, max_rows))
 }
 
 /// Appends the end offset of each list to `offsets`.
 ///
-/// **Shapes**: levels in; `offsets` is not empty and ends with `count`, the elements so far (both
-/// zero at the start of a batch). Every list slot appends one offset and, to `validity`, one bit,
-/// set where the list is not null. Afterwards the last offset and `count` include the elements of
-/// the last list so far, which the next block may go on with.
+/// **Shapes**: levels in. `offsets` is not empty and ends with `count`, the number of elements so far (both are
+/// zero at the start of a batch). Every list slot appends one offset, and one bit to `validity`, set if the list is
+/// not null. Afterwards, the last offset and `count` include the current elements of the last list, which the next
+/// block may continue.
 ///
 /// # Errors
-/// [`Malformed`] where `rep` and `def` differ in length, where an element goes on with a list that is
-/// not there, and where offsets of type `O` overflow. Offsets may have been appended.
+/// [`Malformed`] if `rep` and `def` differ in length, if an element continues a list that does not exist, or if
+/// offsets of type `O` overflow. Some offsets may already have been appended.
 pub fn list_offsets<O: OffsetSizeTrait>(
     plan: &ListPlan,
     rep: &[u8],
@@ -107,11 +107,10 @@ pub fn list_offsets<O: OffsetSizeTrait>(
     dispatch!(cpu => cpu.list_offsets(plan, (rep, def), offsets, count, validity))
 }
 
-/// Appends a bit for each slot of a leaf, a struct or a list: whether it is not null.
+/// Appends a bit for each slot of a leaf, a struct or a list, set if the slot is not null.
 ///
-/// **Shapes**: positions with `rep <= max_rep` and `def >= slot_def` are slots, and their bit is
-/// `def >= valid_def`. Without repetition `rep` may be empty, which stands for zeros. Returns how
-/// many slots there are.
+/// **Shapes**: positions with `rep <= max_rep` and `def >= slot_def` are slots, and their bit is `def >=
+/// valid_def`. Without repetition, `rep` may be empty, which stands for zeros. Returns the number of slots.
 pub fn slot_validity(
     rep: &[u8],
     def: &[u8],
@@ -128,12 +127,12 @@ pub fn slot_validity(
     dispatch!(cpu => cpu.slot_validity(plan, rep, def, validity))
 }
 
-/// Appends the levels that concern a list whose elements have the repetition level `rep_level` and
-/// exist from the definition level `element_def` on.
+/// Appends the levels that concern a list. The list's elements have the repetition level `rep_level` and exist from
+/// the definition level `element_def` on.
 ///
-/// **Shapes**: positions with `rep <= rep_level` are appended, as two bits: whether the list goes on,
-/// `rep == rep_level`, and whether there is an element, `def >= element_def`. Of levels of different
-/// numbers, the surplus is left out.
+/// **Shapes**: positions with `rep <= rep_level` are appended as two bits: `rep == rep_level` if the level
+/// continues the list, and `def >= element_def` if an element exists. If `rep` and `def` differ in length, the
+/// surplus is ignored.
 pub fn list_levels(
     rep: &[u8],
     def: &[u8],
@@ -144,17 +143,17 @@ pub fn list_levels(
     dispatch!(cpu => cpu.list_levels((rep_level, element_def), rep, def, levels));
 }
 
-/// How many levels are at least `level`.
+/// Returns the number of levels that are at least `level`.
 pub fn count_ge(levels: &[u8], level: u8) -> usize {
     dispatch!(cpu => cpu.count_ge(levels, level))
 }
 
-/// Whether all levels are at least `level`.
+/// Returns true if all levels are at least `level`.
 pub fn all_ge(levels: &[u8], level: u8) -> bool {
     count_ge(levels, level) == levels.len()
 }
 
-/// Which positions are slots, and which of those hold something.
+/// The conditions under which a position is a slot, and under which a slot is valid.
 #[derive(Debug, Clone, Copy)]
 struct SlotPlan {
     max_rep: u8,
@@ -162,7 +161,7 @@ struct SlotPlan {
     valid_def: u8,
 }
 
-/// Whether the levels match each other and the offsets go on where `count` is.
+/// Checks that the levels match each other and that the offsets end with `count`.
 fn check_offsets<O: OffsetSizeTrait>(
     rep: &[u8],
     def: &[u8],
@@ -178,7 +177,7 @@ fn check_offsets<O: OffsetSizeTrait>(
         Some(last) if last.as_usize() == count => {}
         _ => return Err(Malformed("list offsets do not go on where they ended")),
     }
-    // No offset of this call is greater, so none of them needs a check of its own.
+    // No offset of this call is greater, so none of them needs its own check.
     count
         .checked_add(rep.len())
         .and_then(O::from_usize)

@@ -1,4 +1,4 @@
-//! Masks of levels with NEON: four comparisons, whose results are added up to bits.
+//! Masks of levels with NEON: four comparisons, whose results are summed to bits.
 
 use std::arch::aarch64::*;
 
@@ -21,7 +21,7 @@ impl Masks for Neon {
 
     #[inline(always)]
     fn at_least(self, levels: [u8; 64], level: u8) -> u64 {
-        // SAFETY: the token proves that the instructions are there.
+        // SAFETY: the token proves that the instructions are available.
         unsafe { at_least(&levels, level) }
     }
 
@@ -31,7 +31,7 @@ impl Masks for Neon {
     }
 }
 
-/// A bit for each level, set where it is at least `level`.
+/// Returns a bit for each level, set if it is at least `level`.
 #[inline]
 #[target_feature(enable = "neon")]
 fn at_least(levels: &[u8; 64], level: u8) -> u64 {
@@ -40,11 +40,11 @@ fn at_least(levels: &[u8; 64], level: u8) -> u64 {
     let bits = unsafe { vld1q_u8(BITS.as_ptr()) };
     let level = vdupq_n_u8(level);
     let quarter = |index: usize| {
-        // SAFETY: there are four whole vectors of levels.
+        // SAFETY: the levels are four whole vectors.
         let levels = unsafe { vld1q_u8(levels.as_ptr().add(index * 16)) };
         vandq_u8(vcgeq_u8(levels, level), bits)
     };
-    // Adding neighbours three times makes a byte of the bits of eight levels.
+    // Adding neighbours three times combines the bits of eight levels into one byte.
     let low = vpaddq_u8(quarter(0), quarter(1));
     let high = vpaddq_u8(quarter(2), quarter(3));
     let sums = vpaddq_u8(low, high);

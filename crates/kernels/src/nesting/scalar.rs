@@ -1,4 +1,4 @@
-//! Levels in portable Rust, one position after the other.
+//! Processes levels in portable Rust, one position at a time.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
@@ -6,10 +6,10 @@ use super::{ListLevels, ListPlan, SlotPlan};
 use crate::Malformed;
 use crate::bitmap::Bitmap;
 
-/// An element without a list.
+/// The error for an element without a list.
 pub(super) const STRAY: Malformed = Malformed("a list goes on that has not begun");
 
-/// See [`super::row_starts`].
+/// Implements [`super::row_starts`].
 pub(super) fn row_starts(rep: &[u8], max_rows: usize) -> (usize, usize) {
     let mut rows = 0;
     for (level, rep) in rep.iter().enumerate() {
@@ -23,7 +23,7 @@ pub(super) fn row_starts(rep: &[u8], max_rows: usize) -> (usize, usize) {
     (rows, rep.len())
 }
 
-/// See [`super::list_offsets`]; the number of elements afterwards is known to fit into an offset.
+/// Implements [`super::list_offsets`]. The resulting number of elements is known to fit into an offset.
 pub(super) fn list_offsets<O: OffsetSizeTrait>(
     plan: &ListPlan,
     (rep, def): (&[u8], &[u8]),
@@ -31,7 +31,7 @@ pub(super) fn list_offsets<O: OffsetSizeTrait>(
     count: &mut usize,
     validity: &mut Bitmap,
 ) -> Result<(), Malformed> {
-    // With a single offset, the first list has not begun.
+    // If there is only one offset, the first list has not begun.
     let mut begun = offsets.len() > 1;
     for (rep, def) in rep.iter().zip(def) {
         let element = *rep <= plan.rep_level && *def >= plan.element_def;
@@ -52,7 +52,7 @@ pub(super) fn list_offsets<O: OffsetSizeTrait>(
     Ok(())
 }
 
-/// See [`super::slot_validity`].
+/// Implements [`super::slot_validity`].
 pub(super) fn slot_validity(
     plan: SlotPlan,
     rep: &[u8],
@@ -75,7 +75,7 @@ pub(super) fn slot_validity(
     validity.len() - before
 }
 
-/// See [`super::list_levels`].
+/// Implements [`super::list_levels`].
 pub(super) fn list_levels(
     (rep_level, element_def): (u8, u8),
     rep: &[u8],
@@ -93,7 +93,7 @@ pub(super) fn list_levels(
     }
 }
 
-/// See [`super::count_ge`].
+/// Implements [`super::count_ge`].
 pub(super) fn count_ge(levels: &[u8], level: u8) -> usize {
     levels.iter().filter(|other| **other >= level).count()
 }

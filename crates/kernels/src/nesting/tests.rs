@@ -1,9 +1,9 @@
-//! Levels against nested values that they were shredded from.
+//! Compares levels with the nested values that they were shredded from.
 
 use super::*;
 
-/// `optional group a (LIST) { repeated group list { optional group element (LIST) {
-/// repeated group list { optional int32 element }}}}`: definition levels 0 to 5.
+/// `optional group a (LIST) { repeated group list { optional group element (LIST) { repeated group list { optional
+/// int32 element }}}}`: definition levels 0 to 5.
 type Inner = Option<Vec<Option<i32>>>;
 type Outer = Option<Vec<Inner>>;
 
@@ -22,7 +22,7 @@ const INNER: ListPlan = ListPlan {
     nullable: true,
 };
 
-/// Levels of `rows`, as the Dremel paper shreds them.
+/// Returns the levels of `rows`, shredded like in the Dremel paper.
 fn shred(rows: &[Outer]) -> (Vec<u8>, Vec<u8>) {
     let (mut rep, mut def) = (Vec::new(), Vec::new());
     let mut put = |r: u8, d: u8| {
@@ -59,7 +59,7 @@ fn random(state: &mut u64, range: u64) -> u64 {
     (*state >> 33) % range
 }
 
-/// Rows with lists of up to `longest` entries.
+/// Returns rows with lists of up to `longest` entries.
 fn rows(seed: u64, longest: u64) -> Vec<Outer> {
     let state = &mut (seed + 1);
     let number = if cfg!(miri) { 12 } else { 300 };
@@ -90,7 +90,7 @@ fn offsets_of<T>(lists: &[Option<Vec<T>>]) -> Vec<usize> {
     std::iter::once(0).chain(ends).collect()
 }
 
-/// Whether a list goes on and has an element, for each level that lists make.
+/// For each level of the lists, returns whether it continues a list and whether it has an element.
 fn levels_of<T>(lists: &[Option<Vec<T>>]) -> Vec<(bool, bool)> {
     let of_list = |list: &Option<Vec<T>>| match list.as_ref().map_or(0, Vec::len) {
         0 => vec![(false, false)],
@@ -110,7 +110,7 @@ fn bits(mut bitmap: Bitmap) -> Vec<bool> {
     bitmap.finish_boolean().iter().collect()
 }
 
-/// Takes both depths and the leaf through blocks of `block` levels.
+/// Decodes both depths and the leaf in blocks of `block` levels.
 fn check_blocks<O: OffsetSizeTrait>(rows: &[Outer], block: usize) {
     let (rep, def) = shred(rows);
     let inner: Vec<Inner> = rows.iter().flatten().flatten().cloned().collect();
@@ -144,7 +144,7 @@ fn check_blocks<O: OffsetSizeTrait>(rows: &[Outer], block: usize) {
     assert_eq!(slots, leaves.len());
     let [outer, deeper] = levels;
     assert_eq!(pairs(outer), levels_of(rows));
-    // Rows without inner lists have a level of theirs too.
+    // Rows without inner lists also have one level.
     let missing = |row: &Outer| match row {
         Some(lists) if !lists.is_empty() => lists.clone(),
         _ => vec![None],
@@ -245,7 +245,7 @@ fn scalar_hostile_levels_are_errors() {
         )
     };
     assert_eq!(call(&[0, 1], &[2, 2], vec![0], 0), Ok(()));
-    // Goes on with a list before there is one, and with no element.
+    // A level that continues a list before the first list, and one that continues a list without an element.
     assert_eq!(call(&[1], &[2], vec![0], 0), Err(scalar::STRAY));
     assert_eq!(call(&[0, 1], &[2, 1], vec![0], 0), Err(scalar::STRAY));
     assert_eq!(call(&[1], &[2], vec![0, 7], 7), Ok(()));
@@ -257,12 +257,12 @@ fn scalar_hostile_levels_are_errors() {
     assert!(call(&[0], &[2], vec![0, i32::MAX], most).is_err());
 }
 
-/// Every result of `cpu` for some levels, which need not make sense.
+/// Returns every result of `cpu` for some levels, which may be inconsistent.
 fn results(cpu: impl Loops, plan: &ListPlan, rep: &[u8], def: &[u8]) -> impl std::fmt::Debug {
     let (mut offsets, mut count) = (vec![0_i32], 0);
     let (mut lists, mut slots, mut flat) = (Bitmap::new(), Bitmap::new(), Bitmap::new());
     let outcome = cpu.list_offsets(plan, (rep, def), &mut offsets, &mut count, &mut lists);
-    // What was appended before an error is unspecified.
+    // The values appended before an error are unspecified.
     let listed = outcome.map(|()| (offsets, count, bits(lists)));
     let slot = SlotPlan {
         max_rep: plan.rep_level,
@@ -287,7 +287,7 @@ fn check_against_scalar(cpu: impl Loops) {
     for round in 0..if cfg!(miri) { 12 } else { 2000 } {
         let len = random(state, if round % 2 == 0 { 70 } else { 400 }) as usize;
         let deepest = 1 + random(state, 4);
-        // Mostly without a start of a row, so that some lists are long.
+        // Mostly levels that do not start a row, so that some lists are long.
         let mut rep: Vec<u8> = (0..len)
             .map(|_| {
                 (1 + random(state, 6))

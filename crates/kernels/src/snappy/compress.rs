@@ -1,87 +1,97 @@
-//! Making Snappy blocks.
+//! Snappy compression.
 //!
-//! Plain bytes are taken in windows of 64 KiB, each for itself. A table has, for the hash of a few bytes, the last place where
-//! they were; if they are there indeed, they become a copy, with all that follows and is the same. What lies between two copies
-//! is a literal. Where none is found for long, the search goes in steps that grow.
+//! The plain bytes are split into independent windows of 64 KiB. A table maps the hash of a few bytes to the last
+//! position at which they occurred. If the bytes at that position really match, they become a copy, extended over
+//! all following bytes that also match. The bytes between two copies form a literal. If no match is found for a
+//! while, the search proceeds in growing steps.
 //!
-//! How many bytes have to be the same decides how large the block becomes, and how fast: four find the most copies. But of strings
-//! that repeat each other in long parts they find many a short one that hides a long one, and of numbers that have four bytes in
-//! common with any other, one that is far away. So a part of the bytes is compressed in two ways, and what made less of it is what
-//! the others go on with.
+//! The minimum match length decides the size of the block and the speed. Four bytes find the most copies. But in
+//! strings that repeat in long parts, many short matches then hide a longer one. In numbers that share four bytes
+//! with any other number, they find distant matches. So a sample of the bytes is compressed in two ways, and the
+//! way with the smaller result is used for the rest.
 
-/// Plain bytes that are searched together: a place has 16 bits.
+/// The number of plain bytes searched together: a position has 16 bits.
 const WINDOW: usize = 1 << 16;
 
-/// In a block of so many windows two ways are compared,
+/// The number of windows from which two ways are compared.
 const COMPARED_FROM: usize = 4;
 
-/// by one byte of so many behind half of these: what a table learns first says little.
+/// The divisor for the size of the compared sample. It is applied to the bytes beyond the first `COMPARED_FROM / 2`
+/// windows. The first window is not part of the sample, because its table starts empty and its result says little.
 const PART_COMPARED: usize = 32;
 
-/// Copies of so many bytes on average have the other way look for long ones.
+/// The average copy length, in bytes, from which the alternative way looks for long matches.
 const LONG_COPIES: usize = 9;
 
-/// Places of the table, at most and at least.
+/// The binary logarithm of the largest table size.
 const MOST_PLACES: u32 = 14;
+/// The binary logarithm of the smallest table size.
 const LEAST_PLACES: u32 = 8;
 
-/// At the end of a window no copy begins: so many bytes may be loaded from each place that is looked at.
+/// The number of bytes that may be loaded from each searched position. No copy begins closer to the end of a
+/// window.
 const MARGIN: usize = 16;
 
-/// Bytes that the number of plain bytes takes at most.
+/// The maximum size of the encoded plain size, in bytes.
 const MOST_SIZE_BYTES: usize = 5;
 
-/// Bytes that may be written behind elements: the tag of the last literal, or what is too much of a short one.
+/// The number of bytes that may be written past the elements: the tag of the last literal, or the excess of a short
+/// literal.
 const SLACK: usize = 32;
 
-/// A literal and the copy behind it take at most one byte in so many more than they stand for: a literal of 61 bytes two for its
-/// length besides, where a copy of four saves one.
+/// A literal and the copy after it take at most one byte per `PART_MORE` plain bytes more than the plain bytes. The
+/// worst case is a literal of 61 bytes, with two extra bytes for its length, next to a copy of four bytes, which
+/// saves one.
 const PART_MORE: usize = 32;
 
-/// The tag of a literal of at most 60 bytes has its length, those behind have it in one or two bytes of their own.
+/// The longest literal whose length fits into the tag, in bytes. Longer literals have one or two length bytes after
+/// the tag.
 const IN_TAG: usize = 60;
 
+/// The size of the longest literal tag, with its length bytes.
 const LONGEST_TAG: usize = 3;
 
-/// A copy of at most 11 bytes from less than 2048 bytes back takes two bytes,
+/// The offset below which a short copy takes two bytes.
 const NEAR: usize = 1 << 11;
+/// The longest copy that takes two bytes, in bytes.
 const SHORT: usize = 11;
 
-/// any other has at most 64.
+/// The length of the longest copy element, in bytes.
 const MOST_COPIED: usize = 64;
 
-/// Behind so many places that had nothing the search goes on in steps of two, behind as many steps of these by three, and so on.
+/// The number of positions tried without a match after which the search step grows by one.
 const STEP_AFTER: usize = 32;
 
-/// The first places are looked at in a loop that is unrolled.
+/// The number of positions tried first, in an unrolled loop.
 const FIRST: usize = 16;
 
-/// What four bytes are multiplied by is the lower half: others use it as well, and it spreads what pages have.
+/// The hash multiplier. Four bytes are effectively multiplied by its lower half, a multiplier in common use that
+/// spreads the contents of pages well.
 const MULTIPLIER: u64 = 0x9e37_79b9_1e35_a7bd;
 
-/// Makes blocks; keeps its table from one to the next.
+/// A compressor of blocks. It reuses its table from one block to the next.
 #[derive(Debug, Default)]
 pub struct Compressor {
     table: Vec<u16>,
 }
 
-/// What became of a window.
+/// The number of copies in a window, and the bytes they cover.
 #[derive(Debug, Clone, Copy, Default)]
 struct Copies {
     number: usize,
     bytes: usize,
 }
 
-/// More plain bytes than a block can say that it has.
+/// An error: the plain bytes exceed the largest size that a block can record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooLong;
 
 impl Compressor {
-    /// Appends the block of `plain` to `out`. Where it goes on with bytes of another kind, at `cuts`, which ascend, nothing is
-    /// looked for in what was before, and the steps of the search begin anew.
+    /// Appends the block of `plain` to `out`. The ascending positions in `cuts` mark where bytes of another kind
+    /// begin. After a cut, no copy refers to bytes before it, and the steps of the search start over.
     ///
     /// # Errors
-    /// [`TooLong`] from 4 GiB on; nothing is appended then.
+    /// [`TooLong`] from 4 GiB on. Nothing is appended in that case.
     pub fn compress(
         &mut self,
         plain: &[u8],
@@ -89,7 +99,7 @@ impl Compressor {
         out: &mut Vec<u8>,
     ) -> Result<(), TooLong> {
         let mut size = u32::try_from(plain.len()).map_err(|_| TooLong)?;
-        // At once, so that nothing is copied when there are more windows; what is too much was never written to.
+        // All at once, so that `out` is not reallocated for each window. Excess capacity is never written to.
         out.reserve(MOST_SIZE_BYTES + room_for(plain.len()));
         while size >= 0x80 {
             out.push(size as u8 | 0x80);
@@ -107,7 +117,7 @@ impl Compressor {
         Ok(())
     }
 
-    /// Appends the elements of bytes of one kind.
+    /// Appends the elements for bytes of one kind.
     fn part(&mut self, plain: &[u8], out: &mut Vec<u8>) {
         if plain.len() < COMPARED_FROM * WINDOW {
             self.windows(4, plain, out);
@@ -125,7 +135,7 @@ impl Compressor {
         self.windows(if is_less { other } else { 4 }, rest, out);
     }
 
-    /// Bytes that the elements of `plain` take; `out` is as it was behind that.
+    /// Returns the number of bytes that the elements of `plain` take. `out` is unchanged afterwards.
     fn size_of(&mut self, least: u32, plain: &[u8], out: &mut Vec<u8>) -> usize {
         let start = out.len();
         self.windows(least, plain, out);
@@ -134,7 +144,7 @@ impl Compressor {
         size
     }
 
-    /// Appends the elements of bytes, whose copies have so many at least.
+    /// Appends the elements for `plain`, with copies of at least `least` bytes.
     fn windows(&mut self, least: u32, plain: &[u8], out: &mut Vec<u8>) -> Copies {
         let mut copies = Copies::default();
         for window in plain.chunks(WINDOW) {
@@ -155,23 +165,23 @@ impl Compressor {
     }
 }
 
-/// Bytes that the elements of so many plain bytes may take, and be written over.
+/// Returns the maximum size of the elements for `plain` bytes, including the bytes that may be written past them.
 fn room_for(plain: usize) -> usize {
     plain + plain / PART_MORE + SLACK
 }
 
-/// A window, whose copies have at least `LEAST` bytes, 4 to 8.
+/// A window, in which copies have at least `LEAST` bytes, 4 to 8.
 struct Window<'a, const LEAST: u32> {
     plain: &'a [u8],
-    /// By hash: the last place where bytes of it were, or 0.
+    /// For each hash, the last position of bytes with that hash, or 0.
     table: &'a mut [u16],
-    /// What a hash is shifted by to be below the length of the table.
+    /// The right shift that reduces a hash below the length of the table.
     shift: u32,
 }
 
 impl<const LEAST: u32> Window<'_, LEAST> {
-    /// Appends the elements of `plain`, at most [`WINDOW`] bytes; `out` has the room for them. The table has as many places,
-    /// all 0, as a power of two says.
+    /// Appends the elements of `plain`, at most [`WINDOW`] bytes. `out` has room for them. The length of the table
+    /// is a power of two, and all its entries are 0.
     fn compress(plain: &[u8], table: &mut [u16], out: &mut Vec<u8>) -> Copies {
         assert!(plain.len() <= WINDOW && table.len().is_power_of_two() && table.len() > 1);
         let room = out.spare_capacity_mut();
@@ -183,7 +193,7 @@ impl<const LEAST: u32> Window<'_, LEAST> {
             table,
             shift,
         };
-        // SAFETY: the room was asserted, and so many bytes of it were written.
+        // SAFETY: the assertion above guarantees the room, and `written` bytes of it were initialised.
         unsafe {
             let (end, copies) = window.elements(start);
             let written = end.offset_from_unsigned(start);
@@ -193,10 +203,10 @@ impl<const LEAST: u32> Window<'_, LEAST> {
         }
     }
 
-    /// Writes the elements of all bytes to `out`; where they end there.
+    /// Writes the elements of all bytes to `out`. Returns the end of the written bytes.
     ///
     /// # Safety
-    /// [`room_for`] as many bytes as there are plain ones may be written.
+    /// [`room_for`] the length of the plain bytes may be written.
     #[inline(always)]
     unsafe fn elements(&mut self, mut out: *mut u8) -> (*mut u8, Copies) {
         let mut copies = Copies::default();
@@ -205,8 +215,9 @@ impl<const LEAST: u32> Window<'_, LEAST> {
             return (unsafe { long_literal(self.plain, out) }, copies);
         };
         let (mut at, mut literal) = (1, 0);
-        // SAFETY: `search` begins behind 0, and gives back a place up to `last` and an earlier one. From both, `MARGIN` bytes
-        // may be loaded. What is written takes no more bytes than `room_for` what it stands for.
+        // SAFETY: `search` begins after position 0, and returns a position up to `last` and an earlier one. From
+        // both, `MARGIN` bytes may be loaded. Elements never take more bytes than `room_for` the plain bytes they
+        // stand for.
         unsafe {
             while let Some((found, mut from)) = self.search(at, last) {
                 at = found;
@@ -237,7 +248,8 @@ impl<const LEAST: u32> Window<'_, LEAST> {
         self.plain.get(from..).unwrap_or_default()
     }
 
-    /// The first place from `at` on, up to `last`, that has the bytes of an earlier one, and that one.
+    /// Returns the first position from `at` to `last` whose bytes match an earlier position, together with that
+    /// position.
     ///
     /// # Safety
     /// [`MARGIN`] bytes may be loaded from `last`; `at` is not 0.
@@ -246,7 +258,7 @@ impl<const LEAST: u32> Window<'_, LEAST> {
         let mut tried = STEP_AFTER;
         if at + FIRST <= last {
             for place in at..at + FIRST {
-                // SAFETY: it lies in front of `last`.
+                // SAFETY: `place` lies before `last`.
                 let (from, is_same) = unsafe { self.look_up(place) };
                 if is_same {
                     return Some((place, from));
@@ -256,7 +268,7 @@ impl<const LEAST: u32> Window<'_, LEAST> {
             tried += FIRST;
         }
         while at <= last {
-            // SAFETY: it is not behind `last`.
+            // SAFETY: `at` is at most `last`.
             let (from, is_same) = unsafe { self.look_up(at) };
             if is_same {
                 return Some((at, from));
@@ -268,14 +280,15 @@ impl<const LEAST: u32> Window<'_, LEAST> {
         None
     }
 
-    /// The last place with the hash of the bytes at `at`, which has that hash from now on; and whether it has these bytes.
+    /// Returns the last position recorded for the hash of the bytes at `at`, and true if its bytes match. Records
+    /// `at` for that hash.
     ///
     /// # Safety
     /// [`MARGIN`] bytes may be loaded from `at`, which is not 0.
     #[inline(always)]
     unsafe fn look_up(&mut self, at: usize) -> (usize, bool) {
-        // SAFETY: 8 bytes may be loaded from `at`, and from where it was before, or from 0. The place of a hash is below the
-        // length of the table.
+        // SAFETY: 8 bytes may be loaded from `at`, and from the recorded position, which is earlier or 0. A hash
+        // is below the length of the table.
         unsafe {
             let bytes = self.load(at);
             let hash = self.hash(bytes);
@@ -285,27 +298,29 @@ impl<const LEAST: u32> Window<'_, LEAST> {
         }
     }
 
-    /// Has the table know a place.
+    /// Records a position in the table.
     ///
     /// # Safety
-    /// 8 bytes may be loaded from there.
+    /// 8 bytes may be loaded from `at`.
     #[inline(always)]
     unsafe fn note(&mut self, at: usize) {
-        // SAFETY: the contract of this function. The place of a hash is below the length of the table.
+        // SAFETY: the contract of this function. A hash is below the length of the table.
         unsafe {
             let hash = self.hash(self.load(at));
             *self.table.get_unchecked_mut(hash) = at as u16;
         }
     }
 
-    /// The place for the first bytes of these, below the length of the table.
+    /// Returns the hash of the first `LEAST` of these bytes, below the length of the table.
     #[inline(always)]
     fn hash(&self, bytes: u64) -> usize {
         (first::<LEAST>(bytes).wrapping_mul(MULTIPLIER) >> self.shift) as usize
     }
 
+    /// Loads the 8 bytes at `at`.
+    ///
     /// # Safety
-    /// 8 bytes may be loaded from there.
+    /// 8 bytes may be loaded from `at`.
     #[inline(always)]
     unsafe fn load(&self, at: usize) -> u64 {
         debug_assert!(at + 8 <= self.plain.len());
@@ -313,10 +328,11 @@ impl<const LEAST: u32> Window<'_, LEAST> {
         u64::from_le(unsafe { self.plain.as_ptr().add(at).cast::<u64>().read_unaligned() })
     }
 
-    /// Where the bytes from `at` on, of which the first four are those from `from` on, become others.
+    /// Returns the position at which the bytes from `at` on stop matching those from `from` on. The first four
+    /// bytes match.
     ///
     /// # Safety
-    /// [`MARGIN`] bytes may be loaded from `at`; `from` is in front of it.
+    /// [`MARGIN`] bytes may be loaded from `at`; `from` is before it.
     #[inline(always)]
     unsafe fn same_until(&self, at: usize, from: usize) -> usize {
         // SAFETY: 4 and 8 are fewer than `MARGIN`.
@@ -327,7 +343,7 @@ impl<const LEAST: u32> Window<'_, LEAST> {
         }
     }
 
-    /// Writes the bytes between two places as a literal; where it ends there.
+    /// Writes the bytes between two positions as a literal. Returns the end of the written literal.
     ///
     /// # Safety
     /// `start < end`, [`MARGIN`] bytes may be loaded from `end`, and [`room_for`] the bytes may be written.
@@ -339,7 +355,8 @@ impl<const LEAST: u32> Window<'_, LEAST> {
             // SAFETY: the contract of this function.
             return unsafe { long_literal(bytes, out) };
         }
-        // SAFETY: 16 bytes are there from `start` on, as `MARGIN` are from `end` on. They and the tag are fewer than `SLACK`.
+        // SAFETY: 16 bytes may be loaded from `start`, because `MARGIN` bytes may be loaded from `end`. Together
+        // with the tag, they are fewer than `SLACK`.
         unsafe {
             out.write(tag(length));
             let bytes = self.plain.as_ptr().add(start).cast::<[u8; 16]>();
@@ -349,7 +366,7 @@ impl<const LEAST: u32> Window<'_, LEAST> {
     }
 }
 
-/// Where bytes from `at` on become others than those from `from` on, which is in front of it.
+/// Returns the position at which the bytes from `at` on stop matching those from `from` on, which is before `at`.
 #[inline(never)]
 fn same_until_far(plain: &[u8], at: usize, from: usize) -> usize {
     let (Some(bytes), Some(earlier)) = (plain.get(at..), plain.get(from..)) else {
@@ -369,19 +386,19 @@ fn same_until_far(plain: &[u8], at: usize, from: usize) -> usize {
     at + same + pairs.take_while(|(a, b)| a == b).count()
 }
 
-/// The first bytes of eight, behind zeros.
+/// Returns the first `N` of eight bytes, shifted up so that zeros precede them.
 #[inline(always)]
 fn first<const N: u32>(bytes: u64) -> u64 {
     bytes << (64 - 8 * N)
 }
 
-/// The tag of a literal of at most [`IN_TAG`] bytes.
+/// Returns the tag of a literal of at most [`IN_TAG`] bytes.
 #[inline(always)]
 fn tag(length: usize) -> u8 {
     ((length - 1) << 2) as u8
 }
 
-/// Writes a literal of any number of bytes, none as well; where it ends.
+/// Writes a literal of any length, including none. Returns its end.
 ///
 /// # Safety
 /// [`room_for`] the bytes may be written.
@@ -390,13 +407,13 @@ unsafe fn long_literal(bytes: &[u8], mut out: *mut u8) -> *mut u8 {
     let Some(less_1) = bytes.len().checked_sub(1) else {
         return out;
     };
-    // SAFETY: a tag of at most 3 bytes and the literal are written, into memory of its own.
+    // SAFETY: a tag of at most 3 bytes and the literal are written, to memory that does not overlap `bytes`.
     unsafe {
         if less_1 < IN_TAG {
             out.write(tag(bytes.len()));
             out = out.add(1);
         } else {
-            // At most `WINDOW` bytes, so two say how many.
+            // At most `WINDOW` bytes, so the length fits into two bytes.
             let width = if less_1 < 1 << 8 { 1 } else { 2 };
             out.write(((IN_TAG + width - 1) << 2) as u8);
             let length = (less_1 as u16).to_le_bytes();
@@ -408,10 +425,10 @@ unsafe fn long_literal(bytes: &[u8], mut out: *mut u8) -> *mut u8 {
     }
 }
 
-/// Writes copies of `length` bytes, 4 at least, from `offset` bytes back; where they end.
+/// Writes copies of `length` bytes, at least 4, from `offset` bytes back. Returns their end.
 ///
 /// # Safety
-/// As many bytes may be written as are copied.
+/// `length` bytes may be written.
 #[inline(always)]
 unsafe fn copy(offset: usize, length: usize, out: *mut u8) -> *mut u8 {
     // SAFETY: the contract of this function.
@@ -423,13 +440,14 @@ unsafe fn copy(offset: usize, length: usize, out: *mut u8) -> *mut u8 {
     }
 }
 
-/// The same for more bytes than one copy has; the last one has four at least again.
+/// Writes more bytes than one copy can hold. The last copy has at least four bytes, too. Returns the end of the
+/// copies.
 ///
 /// # Safety
-/// As for [`copy`].
+/// See [`copy`].
 #[inline(never)]
 unsafe fn long_copy(offset: usize, mut length: usize, mut out: *mut u8) -> *mut u8 {
-    // SAFETY: each takes 3 bytes, less than it copies.
+    // SAFETY: each copy takes 3 bytes, less than it copies.
     unsafe {
         while length >= MOST_COPIED + 4 {
             out = one_copy(offset, MOST_COPIED, out);
@@ -443,7 +461,7 @@ unsafe fn long_copy(offset: usize, mut length: usize, mut out: *mut u8) -> *mut 
     }
 }
 
-/// Writes one copy of 4 to 64 bytes, from at most 65,535 bytes back, without a branch; where it ends.
+/// Writes one copy of 4 to 64 bytes, from at most 65,535 bytes back, without a branch. Returns its end.
 ///
 /// # Safety
 /// 4 bytes may be written.

@@ -1,22 +1,22 @@
-//! Snappy blocks: literal bytes, and copies of what was decoded before.
+//! Snappy blocks: literal bytes, and copies of previously decoded bytes.
 //!
 //! ```text
 //! block    = varint plain size, element*
 //! element  = tag, then by the low two bits of the tag:
-//!   0        a literal of (tag >> 2) + 1 bytes, which follow; where tag >> 2 is 60..63, the length
-//!            less one is in the 1..4 bytes behind the tag instead
-//!   1        a copy of (tag >> 2 & 7) + 4 bytes from an offset back: the top 3 bits of the tag and
-//!            the byte behind it
-//!   2, 3     a copy of (tag >> 2) + 1 bytes; the offset is in the 2 or 4 bytes behind the tag
+//!     0        a literal of (tag >> 2) + 1 bytes, which follow; if tag >> 2 is 60..63, the length
+//!              minus one is in the 1..4 bytes after the tag instead
+//!     1        a copy of (tag >> 2 & 7) + 4 bytes from an offset back: the top 3 bits of the tag and
+//!              the byte after it
+//!     2, 3     a copy of (tag >> 2) + 1 bytes; the offset is in the 2 or 4 bytes after the tag
 //! ```
 //!
-//! Elements of a page are short, 4 to 7 bytes on average, so that the time goes into finding the
-//! next tag, not into moving bytes. Far from the ends, `rounds` therefore copies fixed numbers of
-//! bytes, too many rather than with a loop, and takes one load for a copy and the tag behind it.
-//! The rest, `element` decodes one by one.
+//! The elements of a page are short, 4 to 7 bytes on average, so most time is spent on finding the next tag, not on
+//! moving bytes. Far from the ends, `rounds` therefore copies fixed numbers of bytes, often more than needed,
+//! instead of looping. It uses one load for a copy and the tag after it. `element` decodes the remaining elements
+//! one by one.
 //!
-//! **Shapes**: one block in, its plain bytes out. **Errors**: [`Malformed`]. **Limits**: the output
-//! slice bounds everything; nothing is allocated.
+//! **Shapes**: one block in, its plain bytes out. **Errors**: [`Malformed`]. **Limits**: the output slice bounds
+//! everything; nothing is allocated.
 
 mod compress;
 mod element;
@@ -28,19 +28,19 @@ pub use compress::{Compressor, TooLong};
 
 use crate::Malformed;
 
-/// How far decoding has come.
+/// The progress of decoding.
 #[derive(Debug, Clone, Copy, Default)]
 struct Position {
-    /// Bytes of the elements that were read; an element starts here.
+    /// The number of element bytes read so far; an element starts at this position.
     read: usize,
-    /// Bytes of the output that were written.
+    /// The number of output bytes written so far.
     written: usize,
 }
 
-/// Decompresses a block to the front of `output`; how many bytes it has.
+/// Decompresses a block to the front of `output`. Returns the number of plain bytes.
 ///
 /// # Errors
-/// [`Malformed`] where the block is damaged, or larger than `output`.
+/// [`Malformed`] if the block is damaged or larger than `output`.
 pub fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize, Malformed> {
     let (plain, elements) = plain_size(input)?;
     let output = output.get_mut(..plain).ok_or(Malformed(
@@ -61,7 +61,7 @@ pub fn decompress(input: &[u8], output: &mut [u8]) -> Result<usize, Malformed> {
     }
 }
 
-/// The plain size at the front of a block, and the elements behind it.
+/// Returns the plain size at the front of a block, and the elements after it.
 fn plain_size(input: &[u8]) -> Result<(usize, &[u8]), Malformed> {
     let mut size = 0u64;
     for (place, &byte) in input.iter().take(5).enumerate() {

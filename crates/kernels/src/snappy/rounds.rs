@@ -1,27 +1,27 @@
-//! The elements far from both ends: rounds of a literal and the copies behind it.
+//! Decodes the elements far from both ends, in rounds of a literal and the copies after it.
 //!
-//! What decides the speed is the chain of dependent steps from one tag to the next. A literal's
-//! length leads to a load of eight bytes behind it; those hold a copy's tag, its offset, and the tag
-//! that follows, which a shift brings to the front: if it is a copy again, its offset as well. Bytes
-//! are moved 16 at a time whatever the length says; what is too much is overwritten by the next
-//! element. The room for that is what a round is checked for, once.
+//! The speed depends on the chain of dependent steps from one tag to the next. The length of a literal leads to a
+//! load of the eight bytes after it. Those contain a copy's tag, its offset and the tag that follows. A shift
+//! brings that tag to the front, together with its offset if it is a copy again. Bytes are moved 16 at a time
+//! whatever the length is; the next element overwrites the excess. Each round checks once that there is room for
+//! that.
 
 use super::Position;
 use crate::Malformed;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::Avx2;
 
-/// Bytes that a round may look at from where it starts: a literal with its tag (61), two copies of 3
-/// bytes, and 8 bytes to see what follows.
+/// The number of bytes that a round may read from its start: a literal with its tag (61), two copies of 3 bytes,
+/// and 8 bytes to see the next tag.
 const READS: usize = 61 + 2 * 3 + 8;
 
-/// Bytes that a round may write from where it starts: a literal of 60 bytes, a copy of 64, and
-/// another one of 64 with up to 8 too many.
+/// The number of bytes that a round may write from its start: a literal of 60 bytes, a copy of 64, and another copy
+/// of 64 with up to 8 excess bytes.
 const WRITES: usize = 60 + 64 + 64 + 8;
 
 pub(super) const BEFORE_THE_START: Malformed = Malformed("a copy starts before the output");
 
-/// What a tag says: `length` bytes are copied, from `high` plus `mask` of the bytes behind the tag.
+/// A decoded tag: `length` bytes are copied. The offset is `high` plus the bytes after the tag under `mask`.
 #[derive(Clone, Copy)]
 struct Tag {
     length: u8,
@@ -29,7 +29,7 @@ struct Tag {
     mask: u32,
 }
 
-/// Tags of copies; those of literals stay empty, as do those of copies with 4 bytes of offset.
+/// The decoded tags of copies. The entries for literals and for copies with a 4-byte offset stay empty.
 static TAGS: [Tag; 256] = {
     let mut tags = [Tag {
         length: 0,
@@ -57,8 +57,8 @@ static TAGS: [Tag; 256] = {
     tags
 };
 
-/// Decodes elements from `position` on, as long as there is room for a round, and up to the first
-/// element that is no literal of at most 60 bytes and no copy with 1 or 2 bytes of offset.
+/// Decodes elements from `position` on, while there is room for a round. Stops at the first element that is neither
+/// a literal of at most 60 bytes nor a copy with a 1-byte or 2-byte offset.
 pub(super) fn decode(
     input: &[u8],
     output: &mut [u8],
@@ -72,7 +72,7 @@ pub(super) fn decode(
     rounds(input, output, position)
 }
 
-/// [`rounds`] with shifts that need no flags and moves that need no copy of a register.
+/// Runs [`rounds`] with shifts that do not touch the flags and instructions that avoid register copies.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 fn decode_avx2(input: &[u8], output: &mut [u8], position: &mut Position) -> Result<(), Malformed> {
@@ -100,9 +100,9 @@ pub(super) fn rounds(
         return Ok(());
     }
     let (from, to) = (input.as_ptr(), output.as_mut_ptr());
-    // The byte at the front is always that of `read`. If it is the tag of a copy, the other seven
-    // are those behind it.
-    // SAFETY: `READS` bytes, more than 8, are there from `read` on.
+    // The lowest byte is always the one at `read`. If it is the tag of a copy, the other seven bytes are those
+    // after it.
+    // SAFETY: `READS` bytes, more than 8, are readable from `read` on.
     let mut word = unsafe { load(from.add(read)) };
     'rounds: while read <= last_read && written <= last_written {
         if word & 3 == 0 {
@@ -110,8 +110,8 @@ pub(super) fn rounds(
             if length > 60 {
                 break;
             }
-            // SAFETY: the tag, 64 bytes, and the 8 bytes behind the at most 60 of the literal lie
-            // within `READS`; 64 bytes lie within `WRITES`. Input and output do not overlap.
+            // SAFETY: the tag, 64 bytes, and the 8 bytes after a literal of at most 60 bytes lie within `READS`;
+            // 64 bytes lie within `WRITES`. Input and output do not overlap.
             unsafe {
                 let literal = from.add(read + 1);
                 word = load(literal.add(length));
@@ -120,17 +120,17 @@ pub(super) fn rounds(
             read += 1 + length;
             written += length;
             if word & 3 == 0 {
-                // Two literals in a row: nothing says that there is room for the second.
+                // Two literals in a row: the room for the second one has not been checked.
                 continue;
             }
         }
         loop {
-            // Two copies with at most 2 bytes of offset are in the first 6 bytes of `word`, and the
-            // tag that follows is in the 7th.
+            // Two copies with offsets of at most 2 bytes lie in the first 6 bytes of `word`, and the tag that
+            // follows lies in the 7th.
             for last in [false, true] {
                 let kind = word as usize & 3;
                 if kind == 3 {
-                    // Its offset may be outside of `word`; the caller decodes it.
+                    // The offset may lie outside `word`; the caller decodes this element.
                     break 'rounds;
                 }
                 let tag = TAGS[word as u8 as usize];
@@ -139,11 +139,11 @@ pub(super) fn rounds(
                 word >>= 8 * (1 + kind);
                 let next_is_literal = word & 3 == 0;
                 if last && !next_is_literal {
-                    // SAFETY: `READS` has 8 bytes behind the literal and two copies of a round.
+                    // SAFETY: `READS` includes 8 bytes after the literal and two copies of a round.
                     word = unsafe { load(from.add(read)) };
                 }
-                // SAFETY: all of the output is initialised. `written` has moved by at most a literal
-                // and a copy since there was room for a round, so that 72 bytes are left of it.
+                // SAFETY: all of the output is initialised. Since the check for room, `written` has advanced by at
+                // most a literal and a copy, so 72 bytes are left.
                 unsafe { copy(to, written, offset, usize::from(tag.length))? };
                 written += usize::from(tag.length);
                 if next_is_literal {
@@ -159,10 +159,10 @@ pub(super) fn rounds(
     Ok(())
 }
 
-/// The 8 bytes at `at`, the first of them lowest.
+/// Loads the 8 bytes at `at`, the first byte lowest.
 ///
 /// # Safety
-/// They must be readable.
+/// The 8 bytes must be readable.
 #[inline(always)]
 unsafe fn load(at: *const u8) -> u64 {
     // SAFETY: the contract of this function.
@@ -172,7 +172,7 @@ unsafe fn load(at: *const u8) -> u64 {
 /// Copies `N` bytes.
 ///
 /// # Safety
-/// They must be readable and writable, and must not overlap.
+/// The bytes must be readable and writable, and must not overlap.
 #[inline(always)]
 unsafe fn move_bytes<const N: usize>(from: *const u8, to: *mut u8) {
     // SAFETY: the contract of this function.
@@ -194,10 +194,10 @@ unsafe fn copy_literal(from: *const u8, to: *mut u8, length: usize) {
     }
 }
 
-/// Copies `length` bytes, at most 64, from `offset` bytes before `written` to there.
+/// Copies `length` bytes, at most 64, from `offset` bytes before `written` to `written`.
 ///
 /// # Safety
-/// Everything before `written` and the 72 bytes from there on must be initialised bytes of `output`.
+/// All bytes of `output` before `written`, and the 72 bytes from there on, must be initialised.
 #[inline(always)]
 unsafe fn copy(
     output: *mut u8,
@@ -210,8 +210,9 @@ unsafe fn copy(
         return Err(BEFORE_THE_START);
     }
     if (offset >= 8) & (length <= 16) {
-        // SAFETY: 16 bytes before and from `written` are granted; halves 8 bytes apart do not
-        // overlap, and the second half may read what the first wrote.
+        // SAFETY: 16 bytes before `written` and 16 bytes from `written` on are granted. Each copy of 8 bytes has
+        // source and target at least 8 bytes apart, so they do not overlap. The second copy may read bytes that
+        // the first one wrote.
         unsafe {
             move_bytes::<8>(output.add(start), output.add(written));
             move_bytes::<8>(output.add(start + 8), output.add(written + 8));
@@ -225,7 +226,7 @@ unsafe fn copy(
 /// Copies more than 16 bytes, or bytes that repeat after fewer than 8.
 ///
 /// # Safety
-/// `offset` bytes and 72 more must be initialised from `from` on; `to` is `offset` bytes behind it.
+/// `offset` bytes and 72 more must be initialised from `from` on; `to` is `offset` bytes after it.
 #[inline(never)]
 unsafe fn copy_rare(
     from: *const u8,
@@ -238,10 +239,10 @@ unsafe fn copy_rare(
         1..8 => {
             // SAFETY: 8 bytes are initialised at `from`.
             let pattern = repeat(unsafe { load(from) }, offset);
-            // As many bytes as whole periods have.
+            // The number of bytes in whole periods.
             let step = 8 - 8 % offset;
             for place in (0..length).step_by(step) {
-                // SAFETY: `place` is less than `length`, at most 64, so that 8 bytes are granted.
+                // SAFETY: `place` is less than `length`, at most 64, so 8 bytes are granted there.
                 unsafe { to.add(place).cast::<u64>().write_unaligned(pattern.to_le()) };
             }
         }
@@ -261,7 +262,7 @@ unsafe fn copy_rare(
     Ok(())
 }
 
-/// The first `period` bytes of `bytes`, 1 to 7, again and again.
+/// Returns the first `period` bytes of `bytes`, 1 to 7, repeated to fill a word.
 fn repeat(bytes: u64, period: usize) -> u64 {
     let mut known = 8 * period;
     let mut pattern = bytes & (u64::MAX >> (64 - known));

@@ -1,4 +1,4 @@
-//! Compared with the `snap` crate, and with blocks whose plain bytes are known as they are made.
+//! Comparisons with the `snap` crate, and with blocks whose plain bytes are known from their construction.
 
 use super::*;
 
@@ -19,10 +19,10 @@ impl Random {
     }
 }
 
-/// How many cases of a kind; Miri takes long for each.
+/// The number of cases per kind; Miri is slow for each of them.
 const CASES: usize = if cfg!(miri) { 6 } else { 2000 };
 
-/// Elements under construction, and what they decode to.
+/// Elements under construction, and the bytes that they decode to.
 #[derive(Default)]
 struct Block {
     elements: Vec<u8>,
@@ -30,7 +30,7 @@ struct Block {
 }
 
 impl Block {
-    /// Appends a literal; `trailer` bytes hold its length, 0 for the tag itself.
+    /// Appends a literal; `trailer` bytes contain its length, or the tag itself if `trailer` is 0.
     fn literal(&mut self, bytes: &[u8], trailer: usize) {
         let upper = if trailer == 0 {
             bytes.len() - 1
@@ -44,7 +44,7 @@ impl Block {
         self.plain.extend_from_slice(bytes);
     }
 
-    /// Appends a copy of a kind, 1 to 3, that can hold it.
+    /// Appends a copy of a kind, 1 to 3, that can represent it.
     fn copy(&mut self, offset: usize, length: usize, kind: usize) {
         let bytes = (offset as u32).to_le_bytes();
         if kind == 1 {
@@ -76,7 +76,7 @@ impl Block {
                 self.literal(&bytes, trailer);
             }
             kind => {
-                // Small offsets often: there the bytes overlap.
+                // Small offsets are frequent, because their bytes overlap.
                 let most = [20, 2047, 65_535][random.below(3)].min(self.plain.len());
                 let offset = 1 + random.below(most);
                 if kind < 6 && offset < 2048 {
@@ -88,7 +88,7 @@ impl Block {
         }
     }
 
-    /// The whole block, with its size in front.
+    /// Returns the whole block, starting with its size.
     fn finish(&self) -> Vec<u8> {
         let (mut block, mut size) = (Vec::new(), self.plain.len());
         while size >= 0x80 {
@@ -100,7 +100,7 @@ impl Block {
     }
 }
 
-/// Decodes in every way, into bytes that were something else before and may not change behind `size`.
+/// Decodes in every way, into an output with other contents. Bytes past `size` must not change.
 fn decode(block: &[u8], size: usize) -> Result<Vec<u8>, Malformed> {
     let mut output = vec![0xa5; size + 300];
     let result = decompress(block, &mut output[..size]);
@@ -119,7 +119,7 @@ fn decode(block: &[u8], size: usize) -> Result<Vec<u8>, Malformed> {
 
 type Rounds = fn(&[u8], &mut [u8], &mut Position) -> Result<(), Malformed>;
 
-/// [`decompress`] with other rounds.
+/// Runs [`decompress`] with a different implementation of rounds.
 fn decode_with(block: &[u8], size: usize, rounds: Rounds) -> Result<Vec<u8>, Malformed> {
     let (plain, elements) = plain_size(block)?;
     let mut output = vec![0x5a; plain.min(size)];
@@ -139,7 +139,7 @@ fn decode_with(block: &[u8], size: usize, rounds: Rounds) -> Result<Vec<u8>, Mal
         .ok_or(Malformed("short"))
 }
 
-/// What the `snap` crate makes of it.
+/// Decodes the block with the `snap` crate.
 fn snap(block: &[u8], size: usize) -> Option<Vec<u8>> {
     let mut output = vec![0; size];
     let plain = snap::raw::Decoder::new()
@@ -179,7 +179,7 @@ fn copies_of_every_offset_and_length() {
         for length in (1..=64).step_by(if cfg!(miri) { 7 } else { 1 }) {
             let mut block = Block::default();
             block.literal(&Random(7).bytes(70), 1);
-            // Away from the ends, and from each other by a literal or nothing.
+            // Away from the ends, and separated by a literal or by nothing.
             block.copy(offset, length, 2);
             block.copy(offset, length, 2);
             block.copy(offset, length, 3);
@@ -221,7 +221,7 @@ const WORDS: [&str; 11] = [
     "time", "planet",
 ];
 
-/// Bytes of some kinds: random, of few values, numbers, runs, lines that repeat each other.
+/// Bytes of several kinds: random, few distinct values, numbers, runs, lines that repeat each other.
 fn plain_bytes(kind: usize, length: usize, random: &mut Random) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(length + 100);
     while bytes.len() < length {
@@ -242,7 +242,7 @@ fn plain_bytes(kind: usize, length: usize, random: &mut Random) -> Vec<u8> {
                 bytes.extend((line.len() as u32).to_le_bytes());
                 bytes.extend(line.bytes());
             }
-            // Literals of 61 bytes, and copies of 4 from far away: more than they stand for.
+            // Literals of 61 bytes and distant copies of 4: these take more bytes than they stand for.
             _ => {
                 let from = bytes.len().saturating_sub(5000 + random.below(50));
                 let again = bytes.get(from..from + 4).map(<[u8]>::to_vec);
@@ -255,7 +255,7 @@ fn plain_bytes(kind: usize, length: usize, random: &mut Random) -> Vec<u8> {
     bytes
 }
 
-/// The block that the kernel makes, behind what was there.
+/// Returns the block that the kernel produces, after existing bytes.
 fn compress(plain: &[u8]) -> Vec<u8> {
     let mut block = b"before".to_vec();
     Compressor::default()
@@ -285,7 +285,7 @@ fn what_is_compressed_is_decompressed_by_snap() {
     }
 }
 
-/// Bytes behind a cut are searched from the first one on, whatever was in front of them.
+/// After a cut, bytes are searched from the first one on, whatever precedes the cut.
 #[test]
 fn parts_are_searched_for_themselves() {
     let mut random = Random(7);
@@ -301,17 +301,17 @@ fn parts_are_searched_for_themselves() {
         assert_eq!(decode(&block, plain.len()).unwrap(), plain, "{cuts:?}");
         block
     };
-    // A size of two to three bytes is in front of each.
+    // Each block starts with a size of two to three bytes.
     let of_few = compress(&few).len();
     let cut = block(&[length]);
     assert!(cut.len() > of_few && cut.ends_with(&compress(&few)[3..]));
     assert!(cfg!(miri) || cut.len() + length / 20 < block(&[]).len());
     block(&[0, 1, 2, length, 2 * length]);
-    // What does not ascend or lies behind the end is no cut.
+    // Positions that do not ascend or lie past the end are not cuts.
     assert_eq!(block(&[length, 5, 3 * length]), cut);
 }
 
-/// One compressor makes the same of each page whatever it had before.
+/// A compressor produces the same block for a page whatever it compressed before.
 #[test]
 fn blocks_do_not_depend_on_those_before() {
     let mut random = Random(6);
@@ -327,25 +327,26 @@ fn blocks_do_not_depend_on_those_before() {
     }
 }
 
-/// By the specification's text: a literal alone; one and a copy that goes on with what it writes; copies of up to 64 bytes, of
-/// which the last has four at least.
+/// By the text of the specification: a lone literal; a literal and a copy that continues with its own output;
+/// copies of up to 64 bytes, the last one with at least four.
 #[test]
 fn elements_are_as_the_format_has_them() {
     assert_eq!(compress(b""), [0]);
     assert_eq!(compress(b"abc"), [3, 2 << 2, b'a', b'b', b'c']);
     let copies = |length: usize| compress(&vec![b'x'; length]).split_off(1 + 2);
-    // 1 byte and 32 of a copy, two bytes of offset.
+    // 1 byte and a copy of 32, with two bytes of offset.
     assert_eq!(copies(33), [31 << 2 | 2, 1, 0]);
-    // 64 and 16; 60 and 6, as 64 and 2 would take as much, and the rest is short enough for two bytes.
+    // 64 and 16; 60 and 6, because 64 and 2 would take as many bytes and the rest is short enough for two bytes.
     assert_eq!(copies(81), [63 << 2 | 2, 1, 0, 15 << 2 | 2, 1, 0]);
     assert_eq!(copies(67), [59 << 2 | 2, 1, 0, 2 << 2 | 1, 1]);
-    // A literal of 61 bytes and one of 300 have their lengths behind the tag.
+    // Literals of 61 bytes and of 300 have their lengths after the tag.
     let plain = Random(9).bytes(300);
     assert_eq!(compress(&plain[..61])[..3], [61, 60 << 2, 60]);
     assert_eq!(compress(&plain)[..5], [0xac, 2, 61 << 2, 43, 1]);
 }
 
-/// Not larger than those of `snap`; smaller where four bytes are found too often, which a part of many bytes tells.
+/// Blocks are not larger than those of `snap`. They are smaller if four-byte matches are too frequent, which a
+/// large enough sample shows.
 #[test]
 #[cfg(not(miri))]
 fn blocks_are_small() {
@@ -395,7 +396,7 @@ fn random_bytes_are_judged_as_snap_does() {
     for _ in 0..CASES * 5 {
         let length = 1 + random.below(300);
         let mut bytes = random.bytes(length);
-        // A size that makes sense, and a beginning to copy from.
+        // A plausible size, and initial bytes to copy from.
         bytes.splice(0..1, [0xff, 0x03, 15 << 2].into_iter().chain(0..16));
         assert_eq!(decode(&bytes, 511).ok(), snap(&bytes, 511), "{bytes:?}");
     }

@@ -1,9 +1,9 @@
-//! Writing ALP: exponents and factors are looked for once, and then only chosen among.
+//! Encodes ALP. Exponents and factors are searched for once; each vector then chooses among a few of them.
 //!
-//! All pairs are tried on samples of the first values that come; those that are the best for some
-//! sample are kept. For each vector a few of its values tell which of these it is written with. A
-//! value whose bits do not come back is an exception: NaNs, infinities, -0, and what has too many
-//! digits. Numbers that are no decimals can take more bytes than PLAIN.
+//! All pairs are tried on samples of the first values, and the best pair of each sample is retained. For each
+//! vector, a few of its values decide which of these pairs it is written with. A value whose bits would not be
+//! restored is an exception: NaNs, infinities, -0 and values with too many digits. Numbers that are not decimals
+//! can take more bytes than PLAIN.
 
 use super::AlpFloat;
 
@@ -13,18 +13,18 @@ mod tests;
 
 pub use number::AlpEncode;
 
-/// Values a vector, as the format recommends.
+/// The binary logarithm of the number of values per vector, as the format recommends.
 const LOG_VECTOR_SIZE: u8 = 10;
 const VECTOR: usize = 1 << LOG_VECTOR_SIZE;
-/// Vectors that all pairs are tried on, and values of each.
+/// The number of vectors on which all pairs are tried.
 const SAMPLED_VECTORS: usize = 8;
 const SAMPLED_VALUES: usize = 64;
-/// Pairs that are kept.
+/// The maximum number of retained pairs.
 const MAX_PRESETS: usize = 5;
-/// Values of a vector that the kept pairs are tried on.
+/// The number of values per vector on which the retained pairs are tried.
 const TRIED_VALUES: usize = 32;
 
-/// An exponent and a factor, which is not greater.
+/// An exponent, and a factor that is not greater.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
@@ -32,13 +32,13 @@ pub struct Pair {
     pub(super) factor: u8,
 }
 
-/// What values become with one pair.
+/// The result of encoding values with one pair.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fit<I> {
-    /// The least of the integers; what it is if there are only exceptions does not matter.
+    /// The least of the integers. It is arbitrary if all values are exceptions.
     least: I,
-    /// Bits of the others above it.
+    /// The number of bits that the differences from the least integer take.
     width: u8,
     exceptions: usize,
 }
@@ -46,11 +46,11 @@ pub struct Fit<I> {
 /// An encoder for the pages of one column chunk.
 #[derive(Debug, Clone)]
 pub struct AlpEncoder<T: AlpEncode> {
-    /// Empty until values were seen that are worth it.
+    /// The retained pairs. Empty until values were seen that compress with some pair.
     presets: Vec<Pair>,
-    /// Integers of the vector that is written.
+    /// The integers of the current vector.
     integers: Vec<T::Integer>,
-    /// Sampled values.
+    /// The sampled values.
     sample: Vec<T>,
 }
 
@@ -65,13 +65,13 @@ impl<T: AlpEncode> Default for AlpEncoder<T> {
 }
 
 impl<T: AlpEncode> AlpEncoder<T> {
-    /// An encoder that has not seen any values.
+    /// Creates an encoder that has not seen any values.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Appends a page of `values`, fewer than 2^31 of them, of fewer than 2^32 bytes in all.
+    /// Appends a page of `values`: fewer than 2^31 values, and fewer than 2^32 bytes in total.
     pub fn encode(&mut self, values: &[T], out: &mut Vec<u8>) {
         if self.presets.is_empty() {
             self.find_presets(values);
@@ -90,7 +90,7 @@ impl<T: AlpEncode> AlpEncoder<T> {
         }
     }
 
-    /// Keeps the pairs that are the best for samples of `values`, the most frequent ones first.
+    /// Retains the pairs that are the best for samples of `values`, the most frequent ones first.
     fn find_presets(&mut self, values: &[T]) {
         let vectors = values.len().div_ceil(VECTOR);
         let step = vectors.div_ceil(SAMPLED_VECTORS).max(1);
@@ -115,7 +115,7 @@ impl<T: AlpEncode> AlpEncoder<T> {
         self.presets.extend(kept.map(|(pair, _)| pair));
     }
 
-    /// The kept pair that is the best for `vector`.
+    /// Returns the retained pair that is the best for `vector`.
     fn choose(&mut self, vector: &[T]) -> Pair {
         let only = self.presets.first().copied().unwrap_or(Pair {
             exponent: 0,
@@ -126,20 +126,21 @@ impl<T: AlpEncode> AlpEncoder<T> {
         }
         self.sample(vector, TRIED_VALUES);
         let presets = std::mem::take(&mut self.presets);
-        // The first of equal ones is the most frequent one, and the last of them is taken.
+        // In reverse order, so that the most frequent pair comes last and wins a tie.
         let best = self.best(presets.iter().rev().copied());
         self.presets = presets;
         best.map_or(only, |(pair, _)| pair)
     }
 
-    /// Takes at most `n` values of `vector`, all over it.
+    /// Samples at most `n` values, spread evenly over `vector`.
     fn sample(&mut self, vector: &[T], n: usize) {
         let step = vector.len().div_ceil(n).max(1);
         self.sample.clear();
         self.sample.extend(vector.iter().step_by(step));
     }
 
-    /// The last of the pairs with which the sample takes the fewest bits, and its exceptions.
+    /// Returns the pair for which the sample takes the fewest bits, and its number of exceptions. The last pair
+    /// wins a tie.
     fn best(&mut self, pairs: impl Iterator<Item = Pair>) -> Option<(Pair, usize)> {
         self.integers.resize(VECTOR, T::Integer::default());
         let mut best = None;

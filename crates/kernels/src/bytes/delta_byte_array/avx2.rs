@@ -1,20 +1,20 @@
 //! DELTA_BYTE_ARRAY with AVX2: the first 127 bytes of a value stay in four registers.
 //!
-//! A suffix is loaded from so far before its start that its bytes come to lie behind the prefix, in
-//! whole registers; what else was loaded is replaced by the prefix, or lies behind the value.
+//! A suffix is loaded in whole registers, starting `prefix` bytes before it, so that its bytes end up right after
+//! the prefix. The other loaded bytes are replaced by the prefix or lie past the end of the value.
 
 use std::arch::x86_64::*;
 
 use super::{Current, DeltaByteArray};
 use crate::cpu::Avx2;
 
-/// Bytes of a register.
+/// The size of a register in bytes.
 const BYTES: usize = 32;
 
-/// Bytes of a value that can be told apart by a signed comparison.
+/// The longest value whose byte positions a signed comparison can handle.
 const MOST: usize = i8::MAX as usize;
 
-/// The first bytes of a value; behind its end, anything.
+/// The first bytes of a value; bytes past its end are arbitrary.
 #[derive(Clone, Copy)]
 struct Registers([__m256i; 4]);
 
@@ -22,12 +22,11 @@ impl Current for Registers {
     #[inline(always)]
     unsafe fn load(value: *const u8, length: usize) -> Self {
         let mut first = [[0; BYTES]; 4];
-        // SAFETY: the caller promises that `length` bytes may be read; no more than there are in the
-        // array are.
+        // SAFETY: the caller promises that `length` bytes may be read; the copy is no longer than the array.
         unsafe {
             std::ptr::copy_nonoverlapping(value, first.as_mut_ptr().cast(), length.min(MOST));
         }
-        // SAFETY: arrays of bytes and registers are as large, and any bits are a register.
+        // SAFETY: the byte arrays and the registers have the same size, and any bit pattern is a valid register.
         Self(unsafe { std::mem::transmute::<[[u8; BYTES]; 4], [__m256i; 4]>(first) })
     }
 
@@ -47,16 +46,17 @@ impl Current for Registers {
             return false;
         }
         let from = bytes.as_ptr().wrapping_add(from);
-        // SAFETY: the caller promises AVX2 and room for the value and a register; whole registers are
-        // readable, as was just compared.
+        // SAFETY: the caller promises AVX2 and room for the value and a register; the comparison above shows that
+        // whole registers are readable.
         unsafe { follow(self, prefix, length, from, to) };
         true
     }
 }
 
+/// Writes the next value from the prefix in `current` and the suffix loaded at `from`.
+///
 /// # Safety
-/// `prefix <= length <= MOST`; at `from`, as many bytes are readable as the value takes in whole
-/// registers, and at `to` as many are writable.
+/// `prefix <= length <= MOST`. `length` rounded up to whole registers is readable at `from` and writable at `to`.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn follow(
@@ -76,10 +76,10 @@ unsafe fn follow(
         if first >= length {
             break;
         }
-        // Negative, from -96 on, where the register has no byte of the prefix.
+        // Negative, down to -96, if the register contains no byte of the prefix.
         let left = _mm256_set1_epi8((prefix as i32 - first as i32) as i8);
         let shared = _mm256_cmpgt_epi8(left, lanes);
-        // SAFETY: this register is among those that the value takes.
+        // SAFETY: this register is among those that the value occupies.
         unsafe {
             let own = _mm256_loadu_si256(from.add(first).cast());
             *register = _mm256_blendv_epi8(own, *register, shared);
@@ -95,6 +95,6 @@ pub(super) fn expand(_: Avx2, values: &DeltaByteArray<'_>, start: usize, out: &m
         // SAFETY: the instructions that the registers need are enabled here.
         unsafe { super::expand::<Registers>(values, start, out) };
     }
-    // SAFETY: the token proves that the instructions are there.
+    // SAFETY: the token proves that the instructions are available.
     unsafe { enabled(values, start, out) };
 }

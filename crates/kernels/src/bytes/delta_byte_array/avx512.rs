@@ -1,7 +1,7 @@
 //! DELTA_BYTE_ARRAY with AVX-512: the first 128 bytes of a value stay in two registers.
 //!
-//! As with AVX2, a suffix is loaded from so far before its start that its bytes come to lie behind the
-//! prefix, in whole registers: loads under a mask take longer, and each value would wait for the last.
+//! A suffix is loaded in whole registers, starting `prefix` bytes before it, so that its bytes end up right after
+//! the prefix, like with AVX2. Masked loads take longer, and each value would wait for the previous one.
 
 use std::arch::x86_64::*;
 
@@ -9,20 +9,20 @@ use super::{Current, DeltaByteArray};
 use crate::bitmap::low_bits;
 use crate::cpu::Avx512;
 
-/// Bytes of a register.
+/// The size of a register in bytes.
 const BYTES: usize = 64;
 
-/// Bytes of the longest value that is put together in registers.
+/// The longest value assembled in registers, in bytes.
 const MOST: usize = 2 * BYTES;
 
-/// The first bytes of a value; behind its end, anything.
+/// The first bytes of a value; bytes past its end are arbitrary.
 #[derive(Clone, Copy)]
 struct Registers(__m512i, __m512i);
 
 impl Current for Registers {
     #[inline(always)]
     unsafe fn load(value: *const u8, length: usize) -> Self {
-        // SAFETY: the caller promises AVX-512 and that so many bytes may be read.
+        // SAFETY: the caller promises AVX-512 and that `length` bytes may be read.
         unsafe { load(value, length) }
     }
 
@@ -37,13 +37,13 @@ impl Current for Registers {
         let (Some(from), true) = (at.checked_sub(prefix), length <= MOST) else {
             return false;
         };
-        // Two registers, however short the value is: that costs one comparison.
+        // Always two registers, however short the value is: that costs one comparison.
         if bytes.len() < MOST || from > bytes.len() - MOST {
             return false;
         }
         let from = bytes.as_ptr().wrapping_add(from);
-        // SAFETY: the caller promises AVX-512 and room for the value and a register; two registers are
-        // readable, as was just compared.
+        // SAFETY: the caller promises AVX-512 and room for the value and a register; the comparison above shows
+        // that two registers are readable.
         unsafe { follow(self, prefix, length, from, to) };
         true
     }
@@ -55,7 +55,7 @@ impl Current for Registers {
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 unsafe fn load(value: *const u8, length: usize) -> Registers {
     let (low, high) = (length.min(BYTES), length.saturating_sub(BYTES).min(BYTES));
-    // SAFETY: masked lanes are not read, and the others are among the `length` bytes.
+    // SAFETY: masked lanes are not read, and the other lanes are among the `length` bytes.
     unsafe {
         Registers(
             _mm512_maskz_loadu_epi8(low_bits(low), value.cast()),
@@ -64,9 +64,11 @@ unsafe fn load(value: *const u8, length: usize) -> Registers {
     }
 }
 
+/// Writes the next value from the prefix in `current` and the suffix loaded at `from`.
+///
 /// # Safety
-/// `prefix <= length <= MOST`; at `from`, two registers are readable, and at `to` as many are writable as
-/// the value takes, one at least.
+/// `prefix <= length <= MOST`. Two registers are readable at `from`. At `to`, all registers that the value occupies
+/// are writable, and at least one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 unsafe fn follow(
@@ -76,9 +78,9 @@ unsafe fn follow(
     from: *const u8,
     to: *mut u8,
 ) {
-    // From 64 on, all lanes.
+    // All lanes if `prefix` is 64 or more.
     let shared = _bzhi_u64(u64::MAX, prefix as u32);
-    // SAFETY: one register is there.
+    // SAFETY: one register is always readable and writable.
     unsafe {
         let own = _mm512_loadu_si512(from.cast());
         current.0 = _mm512_mask_blend_epi8(shared, own, current.0);
@@ -86,7 +88,7 @@ unsafe fn follow(
     }
     if length > BYTES {
         let shared = _bzhi_u64(u64::MAX, prefix.saturating_sub(BYTES) as u32);
-        // SAFETY: the value takes the second register too.
+        // SAFETY: the value also occupies the second register.
         unsafe {
             let own = _mm512_loadu_si512(from.add(BYTES).cast());
             current.1 = _mm512_mask_blend_epi8(shared, own, current.1);
@@ -103,6 +105,6 @@ pub(super) fn expand(_: Avx512, values: &DeltaByteArray<'_>, start: usize, out: 
         // SAFETY: the instructions that the registers need are enabled here.
         unsafe { super::expand::<Registers>(values, start, out) };
     }
-    // SAFETY: the token proves that the instructions are there.
+    // SAFETY: the token proves that the instructions are available.
     unsafe { enabled(values, start, out) };
 }

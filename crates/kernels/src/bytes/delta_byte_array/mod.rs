@@ -1,17 +1,17 @@
-//! DELTA_BYTE_ARRAY once its lengths are unpacked: each value is the first `prefix` bytes of the value
-//! before it, and `suffix` bytes of its own.
+//! DELTA_BYTE_ARRAY with unpacked lengths: each value is the first `prefix` bytes of the previous value, followed
+//! by `suffix` bytes of its own.
 //!
 //! ```text
 //! prefixes 0 2 0 3   suffixes 4 2 6 5   axis le babble yhood   →   axis axle babble babyhood
 //! ```
 //!
-//! All lengths are checked before the first byte moves (each test is a sum or a maximum over slices), so
-//! that the loop over the values has no way to fail.
+//! All lengths are checked before the first byte moves (each check is a sum or a maximum over slices), so the loop
+//! over the values cannot fail.
 //!
-//! Bytes that were just written in parts cannot be read again as a whole before they have left the
-//! processor's queue of writes. A value that is copied from the one before it would wait for that, and
-//! the next one for it. So the value at hand stays in registers: its suffix replaces what the prefix
-//! leaves, and it is only written, never read. Values that are too long for that are copied.
+//! Bytes just written in pieces cannot be read as a whole until they have left the processor's store queue. A value
+//! copied from the previous one would wait for that, and the next value would wait for it. So the current value
+//! stays in registers: its suffix replaces the bytes after the prefix, and the value is only written, never read
+//! back. Values too long for the registers are copied.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -31,17 +31,17 @@ use crate::over_copy::{SLACK, over_copy, over_copy_within};
 const PREFIX_TOO_LONG: Malformed =
     Malformed("a byte array shares more bytes with the one before it than that has");
 
-/// Bytes behind the last value that may be written: a register.
+/// The number of bytes that may be written after the last value: one register.
 const SPARE: usize = 64;
 
 impl<O: OffsetSizeTrait> ByteBuilder<O> {
-    /// Appends values given by the lengths of their `prefixes` and `suffixes`, with the suffixes one
-    /// behind the other in `bytes`; returns how many bytes the suffixes took. `previous` is the value
-    /// before the first one, and afterwards the last one.
+    /// Appends values given by the lengths of their `prefixes` and `suffixes`. The suffixes lie back to back in
+    /// `bytes`. Returns the number of bytes that the suffixes took. `previous` is the value before the first one,
+    /// and is then set to the last one.
     ///
-    /// **Errors**: slices of different length, negative lengths, a prefix longer than the value before,
-    /// suffixes that end early, more bytes than the offsets can address, invalid UTF-8 in a builder of
-    /// strings. The caller bounds the expansion by [`delta_byte_array_bytes`].
+    /// **Errors**: slices of different length, negative lengths, a prefix longer than the previous value, suffixes
+    /// that end early, more bytes than the offsets can address, invalid UTF-8 in a builder of strings. The caller
+    /// bounds the expansion with [`delta_byte_array_bytes`].
     pub fn append_delta_byte_array(
         &mut self,
         prefixes: &[i32],
@@ -57,7 +57,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.reserve_values(prefixes.len());
         let mark = self.mark();
         values.append_to(&mut self.data);
-        // None is negative and their sum is an offset that exists, so no step wraps.
+        // No length is negative and the sum is a valid offset, so no step wraps.
         extend_offsets(mark.data, prefixes, Some(suffixes), &mut self.offsets);
         self.seal(&mark, false, Ok(()))?;
         if let [.., start, end] = self.offsets.as_slice()
@@ -71,32 +71,32 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
     }
 }
 
-/// Bytes of the values that `prefixes` and `suffixes` make.
+/// Returns the total length in bytes of the values that `prefixes` and `suffixes` describe.
 ///
-/// **Errors**: negative lengths.
+/// **Errors**: negative lengths, a sum that overflows.
 pub fn delta_byte_array_bytes(prefixes: &[i32], suffixes: &[i32]) -> Result<usize, Malformed> {
     let total = sum_lengths(prefixes)?.checked_add(sum_lengths(suffixes)?);
     total.ok_or(OVERFLOW)
 }
 
-/// Values whose lengths make sense.
+/// Values with checked lengths.
 ///
-/// Invariants: no length is negative, no prefix is longer than the value before it, the first of
-/// which is `previous`, and the suffixes are all there.
+/// Invariants: no length is negative, and no prefix is longer than the previous value. `previous` precedes the
+/// first value. All suffixes are present.
 pub(crate) struct DeltaByteArray<'a> {
     prefixes: &'a [i32],
     suffixes: &'a [i32],
     bytes: &'a [u8],
     previous: &'a [u8],
     suffix_bytes: usize,
-    /// Bytes of all values.
+    /// The total length of all values in bytes.
     pub(crate) total: usize,
 }
 
 impl<'a> DeltaByteArray<'a> {
     /// Checks the lengths.
     ///
-    /// **Errors**: as [`ByteBuilder::append_delta_byte_array`].
+    /// **Errors**: see [`ByteBuilder::append_delta_byte_array`].
     pub(crate) fn new(
         prefixes: &'a [i32],
         suffixes: &'a [i32],
@@ -116,7 +116,7 @@ impl<'a> DeltaByteArray<'a> {
             .is_some_and(|first| *first as usize > previous.len());
         let befores = prefixes.iter().zip(suffixes);
         for ((&prefix, &suffix), &next) in befores.zip(prefixes.get(1..).unwrap_or_default()) {
-            // Both are at least 0 and below 2^31, so that the sum fits into 32 bits without a sign.
+            // Both lengths are at least 0 and below 2^31, so their sum fits into an unsigned 32-bit integer.
             too_long |= next as u32 > prefix as u32 + suffix as u32;
         }
         if too_long {
@@ -132,12 +132,12 @@ impl<'a> DeltaByteArray<'a> {
         })
     }
 
-    /// Bytes that the suffixes took.
+    /// Returns the number of bytes that the suffixes took.
     pub(crate) fn taken(&self) -> usize {
         self.suffix_bytes
     }
 
-    /// Appends the values, one behind the other.
+    /// Appends the values back to back.
     pub(crate) fn append_to(&self, out: &mut Vec<u8>) {
         let (Some(&prefix), Some(&suffix)) = (self.prefixes.first(), self.suffixes.first()) else {
             return;
@@ -157,25 +157,25 @@ impl<'a> DeltaByteArray<'a> {
                 return avx2::expand(cpu, self, start, out);
             }
         }
-        // SAFETY: portable code needs no instructions.
+        // SAFETY: portable code needs no special instructions.
         unsafe { expand::<InMemory>(self, start, out) };
     }
 }
 
-/// The value that was written last, or its beginning.
+/// The value written last, or its beginning.
 trait Current: Copy {
-    /// The value of `length` bytes.
+    /// Loads the value of `length` bytes.
     ///
     /// # Safety
-    /// So many bytes are readable, and the processor has the instructions.
+    /// `length` bytes are readable at `value`, and the processor has the instructions.
     unsafe fn load(value: *const u8, length: usize) -> Self;
 
-    /// Becomes the next value and writes it, unless it is too long: its first `prefix` bytes are those
-    /// of this one, the others up to `length` are those of `bytes` from a position on.
+    /// Replaces this value with the next one and writes it, or returns false if it is too long. Its first `prefix`
+    /// bytes are those of this value. The others, up to `length`, are read from `bytes` at the given position.
     ///
     /// # Safety
-    /// This value has `prefix` bytes, `bytes` have those from the position on, `length + SPARE` bytes
-    /// are writable at `to`, and the processor has the instructions.
+    /// This value has `prefix` bytes, and `bytes` has the other bytes at the position. `length + SPARE` bytes are
+    /// writable at `to`, and the processor has the instructions.
     unsafe fn follow(
         &mut self,
         prefix: usize,
@@ -185,7 +185,7 @@ trait Current: Copy {
     ) -> bool;
 }
 
-/// The value is where it was written.
+/// Leaves the value in the output and never continues it.
 #[derive(Clone, Copy)]
 struct InMemory;
 
@@ -201,7 +201,7 @@ impl Current for InMemory {
     }
 }
 
-/// Appends all values but the first, which starts at `start` of `out` and ends with it.
+/// Appends all values except the first, which occupies `out` from `start` to its end.
 ///
 /// # Safety
 /// The processor has the instructions of `C`.
@@ -211,7 +211,7 @@ unsafe fn expand<C: Current>(values: &DeltaByteArray<'_>, start: usize, out: &mu
     let mut previous_start = start;
     let mut filled = out.len();
     let mut at = values.suffixes.first().map_or(0, |first| *first as usize);
-    // Behind what the first value took, there is room for all others and `SPARE` bytes more.
+    // From the start of the first value, there is room for all values and `SPARE` bytes more.
     debug_assert!(out.capacity() - start >= values.total + SPARE);
     let data = out.as_mut_ptr();
     // SAFETY: the first value was written.
@@ -219,8 +219,8 @@ unsafe fn expand<C: Current>(values: &DeltaByteArray<'_>, start: usize, out: &mu
     for (&prefix, &suffix) in values.prefixes.iter().zip(values.suffixes).skip(1) {
         let (prefix, suffix) = (prefix as usize, suffix as usize);
         let length = prefix + suffix;
-        // SAFETY: `filled` and the lengths still to come are `start + total`; by the invariants the
-        // value before has `prefix` bytes and `bytes` have the suffix from `at` on.
+        // SAFETY: `filled` and the remaining lengths add up to `start + total`. By the invariants, the previous
+        // value has `prefix` bytes and `bytes` has the suffix at `at`.
         unsafe {
             if !current.follow(prefix, length, (bytes, at), data.add(filled)) {
                 copy(
@@ -237,15 +237,15 @@ unsafe fn expand<C: Current>(values: &DeltaByteArray<'_>, start: usize, out: &mu
         filled += length;
         at += suffix;
     }
-    // SAFETY: all bytes up to `filled` were written: each value's prefix and suffix, without gaps.
+    // SAFETY: all bytes up to `filled` were written: the prefix and suffix of each value, without gaps.
     unsafe { out.set_len(filled) };
 }
 
-/// Writes one value: `prefix` bytes of the one at `previous`, `suffix` bytes of `bytes` from `at` on.
+/// Writes one value: `prefix` bytes of the value at `previous`, then `suffix` bytes of `bytes` from `at` on.
 ///
 /// # Safety
-/// `previous` has `prefix` bytes, `bytes` have the suffix, and `prefix + suffix + SPARE` bytes are
-/// writable at `to`, which lies behind the value at `previous` in the same allocation.
+/// `previous` has `prefix` bytes, and `bytes` has the suffix. `prefix + suffix + SPARE` bytes are writable at `to`,
+/// which lies after the value at `previous` in the same allocation.
 #[inline]
 unsafe fn copy(
     prefix: usize,
@@ -260,11 +260,12 @@ unsafe fn copy(
     let source = bytes.as_ptr().wrapping_add(at);
     let to = to.wrapping_add(prefix);
     if bytes.len() - at >= suffix + SLACK {
-        // SAFETY: `suffix + SLACK` bytes are there in `bytes`, and behind `to` by the caller's promise;
-        // `bytes` is borrowed, so it is not the spare capacity of what is written.
+        // SAFETY: `suffix + SLACK` bytes are readable in `bytes`, and writable at `to` by the caller's promise.
+        // `bytes` is borrowed, so it cannot overlap the spare capacity being written.
         unsafe { over_copy(source, to, suffix) };
     } else {
-        // SAFETY: as above, without slack.
+        // SAFETY: `bytes` has the suffix and `to` has room for it, by the caller's promise; this copy needs no
+        // slack.
         unsafe { std::ptr::copy_nonoverlapping(source, to, suffix) };
     }
 }
@@ -276,7 +277,7 @@ mod tests {
 
     const VALUES: usize = if cfg!(miri) { 20 } else { 200 };
 
-    /// Values of all lengths that registers hold and more, with prefixes of all lengths.
+    /// Tests values that fit into registers and longer ones, with prefixes of all lengths.
     #[test]
     fn values_follow_one_another_as_in_words() {
         let most = [5, 40, 70, 130, 200, 400].into_iter();
@@ -303,7 +304,7 @@ mod tests {
                 suffixes.push(suffix as i32);
             }
             let mut out = b"there".to_vec();
-            // The suffixes end with the bytes that there are.
+            // The suffixes end exactly at the end of `bytes`.
             let values =
                 DeltaByteArray::new(&prefixes, &suffixes, &bytes[..at], b"before").unwrap();
             assert_eq!((values.total, values.taken()), (expected.len(), at));

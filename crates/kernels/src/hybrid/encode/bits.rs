@@ -1,4 +1,4 @@
-//! Values of one bit, a word of 64 at a time.
+//! Encodes values of one bit, in words of 64.
 
 use super::{GROUP, Values};
 use crate::bitmap::load_bits;
@@ -11,15 +11,15 @@ pub(super) struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// The values from `at` on, at most 64; zeros behind the last one.
+    /// Returns the values from `at` on, at most 64, with zeros after the last one.
     #[inline(always)]
     fn word(&self, at: usize) -> u64 {
         load_bits(self.bits, self.first + at, (self.n - at).min(64))
     }
 }
 
-/// The highest bit of each byte of `word` that is zero. Of those behind the first one, some may be
-/// set without reason.
+/// Returns a word in which the highest bit is set for each zero byte of `word`. After the first such byte, further
+/// bits may be set for nonzero bytes.
 #[inline(always)]
 fn zero_bytes(word: u64) -> u64 {
     const LOWEST: u64 = u64::from_le_bytes([1; 8]);
@@ -46,7 +46,7 @@ impl Values for Bits<'_> {
             let word = self.word(at);
             let equal = zero_bytes(word) | zero_bytes(!word);
             if equal != 0 {
-                // Behind the last value are zeros, which are no group.
+                // The zeros after the last value are not a group.
                 return whole.min(at + equal.trailing_zeros() as usize / GROUP * GROUP);
             }
             at += 64;

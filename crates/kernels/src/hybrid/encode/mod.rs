@@ -1,12 +1,12 @@
-//! Writing runs.
+//! Encodes runs.
 //!
-//! Groups of eight values are bit-packed until a group has equal values: they and the equal ones
-//! behind them become a run-length encoded run, if that is not longer than packing them. So packed
-//! runs consist of whole groups, but for the last one of the data, which is padded with zeros.
-//! What is packed is one stretch of the input and goes through [`bit_pack`](crate::bit_pack) as such.
+//! Groups of eight values are bit-packed until a group has only equal values. That group and the equal values after
+//! it become a run-length encoded run, if that is not longer than packing them. So packed runs consist of whole
+//! groups, except for the last one of the data, which is padded with zeros. The packed values are one stretch of
+//! the input, which goes through [`bit_pack`](crate::bit_pack) as a whole.
 //!
-//! No length and no width is written in front of the runs. Values of no bits at all are one run
-//! without a value: this library needs no bytes for them, but other readers look for a header.
+//! No length and no width is written before the runs. Values of width 0 are written as one run without a value.
+//! This library needs no bytes for them, but other readers look for a header.
 
 use crate::bit_pack;
 
@@ -17,50 +17,52 @@ mod tests;
 
 use bits::Bits;
 
-/// Values of a bit-packed group.
+/// The number of values in a bit-packed group.
 const GROUP: usize = 8;
-/// Groups of a bit-packed run at most.
+/// The maximum number of groups in a bit-packed run.
 const MAX_GROUPS: usize = 1 << 20;
-/// Bytes of the header of a packed run at most.
+/// The maximum size of the header of a packed run, in bytes.
 const MOST_HEADER_BYTES: usize = 4;
-/// Values of a run-length encoded run at most: readers keep the count in signed 32 bits.
+/// The maximum number of values in a run-length encoded run: readers store the count in a signed 32-bit integer.
 const MAX_REPEATS: usize = 1 << 30;
 
-/// Values to be written.
+/// Values to encode.
 trait Values {
-    /// How many there are.
+    /// Returns the number of values.
     fn len(&self) -> usize;
-    /// Value `at`, which exists.
+    /// Returns value `at`, which exists.
     fn value(&self, at: usize) -> u32;
-    /// The first of the groups at `from`, `from + 8` and so on whose values are equal; where there
-    /// is none, the start of the last group, which is not whole, or the end.
+    /// Returns the first of the groups at `from`, `from + 8` and so on whose values are equal. If there is none,
+    /// returns the start of the incomplete last group, or the end.
     fn next_equal_group(&self, from: usize) -> usize;
-    /// The end of the values from `at` on that equal value `at`.
+    /// Returns the end of the values from `at` on that equal value `at`.
     fn end_of_run(&self, at: usize) -> usize;
     /// Appends the values `from..to`, padded to whole bytes.
     fn pack(&self, from: usize, to: usize, width: u8, out: &mut Vec<u8>);
 }
 
-/// Which equal values become a run.
+/// The rule for which equal values become a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runs {
-    /// Those that save bytes enough to be worth the time that a reader takes for one more run.
+    /// Values become a run if that saves enough bytes to be worth the time that a reader spends on one more run.
     Shortest,
-    /// A group of them and more. Of single bits that is more bytes, but of the same few kinds: codecs
-    /// that look for repetitions only, such as SNAPPY and LZ4, make less of them.
+    /// A group of equal values or more becomes a run. For single bits that takes more bytes, but only a few
+    /// distinct ones. Codecs that only look for repetitions, such as SNAPPY and LZ4, compress them better.
     Repetitive,
-    /// `LONG_RUN` of them and more. Where runs and packed groups take turns, bytes mean something else every few
-    /// bytes: codecs that count how often a byte occurs, such as ZSTD and GZIP, make less of packed groups alone.
+    /// `LONG_RUN` equal values or more become a run. If runs and packed groups alternate, bytes change their
+    /// meaning every few bytes. Codecs that count byte frequencies, such as ZSTD and GZIP, compress packed groups
+    /// alone better.
     Long,
 }
 
-/// Bytes that a run has to save: readers take as long to begin one, and to go on behind it, as to get some bytes.
+/// The number of bytes that a run has to save: starting a run and continuing after it takes readers as long as
+/// fetching a few bytes.
 const LEAST_SAVED: usize = 2;
 
-/// The fewest equal values that are a long run.
+/// The fewest equal values that form a long run.
 const LONG_RUN: usize = 512;
 
-/// Appends the runs of `values`, `width` (at most 32) bits each, such as dictionary indices.
+/// Appends the runs of `values`, such as dictionary indices, with `width` (at most 32) bits each.
 ///
 /// Bits above the width are ignored.
 pub fn encode_u32(values: &[u32], width: u8, runs: Runs, out: &mut Vec<u8>) {
@@ -74,14 +76,14 @@ pub fn encode_u8(levels: &[u8], width: u8, runs: Runs, out: &mut Vec<u8>) {
     encode(&levels, width.min(8), runs, out);
 }
 
-/// Appends the runs of the `n` bits of a bitmap from bit `first` on, as values of one bit: validity
-/// that is written as definition levels, or booleans. Bits behind the end of `bits` are zeros.
+/// Appends the runs of `n` bits of a bitmap from bit `first` on, as values of one bit. The bits are booleans, or
+/// validity written as definition levels. Bits past the end of `bits` are zeros.
 pub fn encode_bits(bits: &[u8], first: usize, n: usize, runs: Runs, out: &mut Vec<u8>) {
     encode(&Bits { bits, first, n }, 1, runs, out);
 }
 
-/// Appends `n` times the `value` of `width` (at most 32) bits as one run-length encoded run; nothing
-/// for no values. More than 2^30 values become several runs.
+/// Appends `value`, with `width` (at most 32) bits, `n` times as one run-length encoded run. Appends nothing if `n`
+/// is 0. More than 2^30 values become several runs.
 pub fn encode_run(value: u32, n: usize, width: u8, out: &mut Vec<u8>) {
     let width = usize::from(width).min(32);
     let value = value & crate::bitmap::low_bits(width) as u32;
@@ -101,7 +103,7 @@ fn encode(values: &impl Values, width: u8, runs: Runs, out: &mut Vec<u8>) {
     if width == 0 {
         return encode_run(0, n, 0, out);
     }
-    // The values before `at` are written, but for those from `packed` on.
+    // The values before `at` are written, except for those from `packed` on.
     let (mut packed, mut at) = (0, 0);
     loop {
         at = values.next_equal_group(at);
@@ -118,7 +120,7 @@ fn encode(values: &impl Values, width: u8, runs: Runs, out: &mut Vec<u8>) {
             Runs::Long => repeats < LONG_RUN,
         };
         if is_packed {
-            // Of a run that is not long enough no part is.
+            // If the whole run is too short for [`Runs::Long`], so is each of its groups.
             let groups = if runs == Runs::Long {
                 repeats / GROUP
             } else {
@@ -133,7 +135,7 @@ fn encode(values: &impl Values, width: u8, runs: Runs, out: &mut Vec<u8>) {
     }
 }
 
-/// Whether `n` equal values are rather packed.
+/// Returns true if `n` equal values should be packed instead of becoming a run.
 #[inline]
 fn is_short(n: usize, are_last: bool, behind_packed: bool, width: usize) -> bool {
     let run_bytes = 1 + width.div_ceil(8);
@@ -141,17 +143,17 @@ fn is_short(n: usize, are_last: bool, behind_packed: bool, width: usize) -> bool
         let packed_bytes = usize::from(!behind_packed) + n.div_ceil(GROUP) * width;
         return run_bytes > packed_bytes;
     }
-    // Packed values that go on behind it have a header once more.
+    // If packed values precede this run, those after it need another header.
     let least_bytes = run_bytes + usize::from(behind_packed) + LEAST_SAVED;
-    // For less than a group, only packing goes on: the values behind are needed to fill it.
+    // Fewer values than a group are always packed: the group needs the values after them.
     n < GROUP || n.saturating_mul(width) < least_bytes * 8
 }
 
-/// Appends packed runs of the values `from..to`: whole groups, or all that is left.
+/// Appends packed runs of the values `from..to`, which are whole groups or the end of the data.
 #[inline]
 fn pack(values: &impl Values, from: usize, to: usize, width: u8, out: &mut Vec<u8>) {
     if from < to {
-        // At once, for what follows as well: runs in between take less.
+        // Reserves at once for all values that follow, too: runs in between take less.
         out.reserve(MOST_HEADER_BYTES + (values.len() - from).div_ceil(GROUP) * usize::from(width));
     }
     let mut at = from;

@@ -44,7 +44,7 @@ macro_rules! numbers {
     };
 }
 
-/// Values that are compared at once to find the end of a run.
+/// The number of values compared at once to find the end of a run.
 const BLOCK: usize = 32;
 
 numbers!(u32, pack_u32, |group| {

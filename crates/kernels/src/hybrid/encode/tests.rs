@@ -7,7 +7,7 @@ use crate::bitmap::Bitmap;
 use crate::hybrid::HybridDecoder;
 
 fn bytes(encode: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
-    // What is there already stays.
+    // Existing bytes stay.
     let mut out = vec![0xaa];
     encode(&mut out);
     assert_eq!(out.remove(0), 0xaa);
@@ -25,7 +25,7 @@ fn short_runs_of_bits_are_runs_on_request() {
 #[test]
 fn only_long_runs_are_runs_on_request() {
     let encoded = |n: usize, runs| {
-        // One value, n equal ones, and 8 more, in two bits each.
+        // One group of equal values, `n` other equal ones, and 8 more, in two bits each.
         let values = [[1; 8].as_slice(), &vec![3; n], &[2; 8]].concat();
         bytes(|out| encode_u32(&values, 2, runs, out))
     };
@@ -39,7 +39,7 @@ fn only_long_runs_are_runs_on_request() {
     ]
     .concat();
     assert_eq!(encoded(96, Runs::Long), packed);
-    // 504 are packed in 63 groups; 512 are a run between two groups.
+    // 504 values are packed in 63 groups; 512 are a run between two groups.
     assert_eq!(encoded(504, Runs::Long).len(), 2 + 2 + 126 + 2);
     let long = [
         1 << 1 | 1,
@@ -57,7 +57,7 @@ fn only_long_runs_are_runs_on_request() {
 
 #[test]
 fn a_run_and_packed_groups() {
-    // 11 × 5 of three bits, then the example of the specification, then 3 values and their padding.
+    // 11 × 5 in three bits, then the example of the specification, then 3 values and their padding.
     let values = [[5; 11].as_slice(), &[0, 1, 2, 3, 4, 5, 6, 7], &[1, 2, 3]].concat();
     let expected = [
         11 << 1,
@@ -112,7 +112,7 @@ fn no_values_and_no_bits() {
 
 #[test]
 fn bits_behind_the_last_are_zeros() {
-    // 36 ones from bit 3 on, then 0 0 1 1 in front of bits that are none of the values.
+    // 36 ones from bit 3 on, then 0 0 1 1, followed by bits that do not belong to the values.
     let bits = [0xff, 0xff, 0xff, 0xff, 0b0111_1111, 0b1111_1110, 0xff];
     let ones = [36 << 1, 1];
     assert_eq!(
@@ -127,11 +127,11 @@ fn bits_behind_the_last_are_zeros() {
 
 #[test]
 fn short_runs_are_packed_where_that_is_shorter() {
-    // Fifteen equal bits, again and again: a bit each, where runs would take two bytes.
+    // Alternating runs of fifteen equal bits: packed, they take one bit per value; each run would take two bytes.
     let runs: Vec<u32> = (0..300).map(|i| i / 15 % 2).collect();
     let packed = bytes(|out| encode_u32(&runs, 1, Runs::Shortest, out));
     assert_eq!(packed.len(), 1 + 300_usize.div_ceil(8));
-    // Of three bits each the runs are shorter.
+    // In three bits each, the runs are shorter.
     let packed = bytes(|out| encode_u32(&runs, 3, Runs::Shortest, out));
     assert_eq!(packed.len(), 20 * 2);
 }
@@ -144,7 +144,7 @@ fn a_run_saves_two_bytes_at_least() {
         runs.len()
     };
     let between = [&others, [3; 8].as_slice(), &others].concat();
-    // Eight values of five bits, instead of a run and one more header, of three bytes in all.
+    // Eight values of five bits are packed: a run and one more header would take three bytes in all.
     assert_eq!(encoded(&between, 5), (1 + 5) + 2 + (1 + 5));
     assert_eq!(encoded(&between, 4), 1 + 3 * 4);
     // In front, no header is saved or lost.
