@@ -1,43 +1,44 @@
-//! Hashes for the tables of dictionaries, seeded once a process: nobody can prepare values that
-//! collide.
+//! Hashes for the tables of dictionaries. They are seeded once per process, so an attacker cannot prepare values
+//! that collide.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::OnceLock;
 
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The seed of this process.
+/// Returns the seed of this process.
 pub fn seed() -> u64 {
     static SEED: OnceLock<u64> = OnceLock::new();
     *SEED.get_or_init(|| RandomState::new().build_hasher().finish() | 1)
 }
 
-/// The halves of a product, mixed: each bit of the result depends on all bits of the factors.
+/// Combines the halves of a product: each bit of the result depends on all bits of the factors.
 #[inline(always)]
 fn fold(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
     (product as u64) ^ (product >> 64) as u64
 }
 
-/// The hash of a number.
+/// Returns the hash of a number.
 #[inline(always)]
 pub fn number(value: u64, seed: u64) -> u64 {
     fold(value ^ seed, MULTIPLIER)
 }
 
-/// The hash of a byte array, whose upper half is the better one.
+/// Returns the hash of a byte array. Its upper half is of better quality.
 #[inline(always)]
 pub(crate) fn bytes(value: &[u8], seed: u64) -> u64 {
-    // A factor that the seed makes may leave arrays side by side that differ in few bytes. This one parts them.
+    // With a factor derived from the seed, arrays that differ in a few bytes may have neighbouring hashes. This
+    // multiplier separates them.
     product_of_bytes(value, seed).wrapping_mul(MULTIPLIER)
 }
 
-/// Products of the words of a byte array and what the seed makes. Up to 32 bytes there is no loop: how often one turns is hard to
-/// predict.
+/// Multiplies the words of a byte array with factors derived from the seed. Arrays of up to 32 bytes need no loop:
+/// the number of iterations is hard to predict.
 #[inline(always)]
 fn product_of_bytes(value: &[u8], seed: u64) -> u64 {
     let mut hash = seed.wrapping_add(value.len() as u64);
-    // No factor may be known, or it could be made zero.
+    // No factor may be predictable, because an attacker could make it zero.
     let key = seed.rotate_left(32) ^ MULTIPLIER;
     let (Some(first), Some(last)) = (value.first_chunk::<16>(), value.last_chunk::<16>()) else {
         let (low, high) = short(value);
@@ -45,7 +46,7 @@ fn product_of_bytes(value: &[u8], seed: u64) -> u64 {
     };
     if value.len() <= 32 {
         let ((a, b), (c, d)) = (words(first), words(last));
-        // With factors of its own: nobody knows which halves make both products the same.
+        // The last half has its own factors, so halves whose products cancel each other are unpredictable.
         let other = seed.wrapping_mul(MULTIPLIER);
         return fold(hash ^ a, key ^ b) ^ fold(other ^ c, other.rotate_left(32) ^ d);
     }
@@ -57,14 +58,14 @@ fn product_of_bytes(value: &[u8], seed: u64) -> u64 {
     fold(hash ^ low, key ^ high)
 }
 
-/// 16 bytes as two words.
+/// Returns 16 bytes as two words.
 #[inline(always)]
 fn words(bytes: &[u8; 16]) -> (u64, u64) {
     let both = u128::from_le_bytes(*bytes);
     (both as u64, (both >> 64) as u64)
 }
 
-/// The bytes of an array of fewer than 16, in two words.
+/// Returns the bytes of an array of fewer than 16 bytes, in two words.
 #[inline(always)]
 fn short(value: &[u8]) -> (u64, u64) {
     if let (Some(first), Some(last)) = (value.first_chunk::<8>(), value.last_chunk::<8>()) {
@@ -78,7 +79,7 @@ fn short(value: &[u8]) -> (u64, u64) {
     (at(0) | at(1) << 8 | at(2) << 16, 0)
 }
 
-/// Whether two arrays of the same length are equal; made for short ones that are.
+/// Returns true if two arrays of the same length are equal. Optimised for short, equal arrays.
 #[inline(always)]
 pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
     let (Some(first_a), Some(first_b)) = (a.first_chunk::<16>(), b.first_chunk::<16>()) else {
@@ -95,7 +96,8 @@ pub(crate) fn equal(a: &[u8], b: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    /// How many places are looked at to find all of these, in a table of four times as many, by the unluckiest of many seeds.
+    /// Returns the number of places probed to find all of these values, for the worst of many seeds. The table has
+    /// at least four times as many places as values.
     fn most_looks(values: &[String]) -> usize {
         let places = (4 * values.len()).next_power_of_two();
         let looks = |seed: u64| {
@@ -114,7 +116,7 @@ mod tests {
         seeds.map(looks).max().unwrap()
     }
 
-    /// Halves that are the same, or the same the other way round, do not cancel each other.
+    /// Checks that halves with equal or swapped words do not cancel each other.
     #[test]
     fn nobody_knows_arrays_of_the_same_hash() {
         let seed = 0x1234_5678_9abc_def1;
@@ -153,7 +155,7 @@ mod tests {
             letters.collect(),
         ];
         for values in all {
-            // At random 1.13 are to be expected where a quarter of the places is taken.
+            // With random hashes, 1.13 probes per value are expected if a quarter of the places is taken.
             let (looks, len) = (most_looks(&values), values.len());
             assert!(looks <= 2 * len, "{looks} for {len}, such as {}", values[0]);
         }

@@ -1,21 +1,21 @@
-//! A test of dictionary keys: one look into a table each.
+//! Tests of dictionary keys, with one table lookup per key.
 
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer};
 
 use crate::bitmap::word_of_bytes;
 use crate::multiversion::multiversion;
 
-/// Keys of a word of bits.
+/// The number of keys per word of bits.
 const WORD: usize = 64;
 
-/// Which values of a dictionary are accepted.
+/// A table of the accepted values of a dictionary.
 ///
-/// Invariant: one byte a value, 0 or 1, and zeros behind them up to a power of two.
+/// Invariant: one byte per value, 0 or 1, followed by zeros up to a power of two.
 #[derive(Debug)]
 pub struct KeyTable(Vec<u8>);
 
 impl KeyTable {
-    /// The table for values that are accepted where their bit is set.
+    /// Creates the table. A value is accepted if its bit is set.
     #[must_use]
     pub fn new(accepted: &BooleanBuffer) -> Self {
         let mut table: Vec<u8> = accepted.iter().map(u8::from).collect();
@@ -23,7 +23,7 @@ impl KeyTable {
         Self(table)
     }
 
-    /// One bit a key: whether its value is accepted. Keys of no value have any bit.
+    /// Returns one bit per key, set if its value is accepted. Keys without a value have an arbitrary bit.
     #[must_use]
     pub fn accepted<K: ArrowNativeType>(&self, keys: &[K]) -> BooleanBuffer {
         BooleanBuffer::new(words(keys, &self.0).into(), 0, keys.len())
@@ -34,9 +34,9 @@ fn words<K: ArrowNativeType>(keys: &[K], table: &[u8]) -> Vec<u64> {
     #[inline(always)]
     fn inner<K: ArrowNativeType>(keys: &[K], table: &[u8]) -> Vec<u64> {
         let mut words = Vec::with_capacity(keys.len().div_ceil(WORD));
-        // Without a bound to check: the length is a power of two.
+        // No bounds check is needed, because the length is a power of two.
         let mask = table.len().wrapping_sub(1);
-        // No closure: it would be compiled without the instructions of the function around it.
+        // No closure: it would be compiled without the instructions of the enclosing function.
         for keys in keys.chunks(WORD) {
             let mut accepted = [0; WORD];
             for (accepted, key) in accepted.iter_mut().zip(keys) {

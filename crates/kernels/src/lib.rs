@@ -1,14 +1,14 @@
-//! The inner loops of Herringbone, and the only crate of it with `unsafe` code.
+//! The inner loops of Herringbone. This is its only crate with `unsafe` code.
 #![allow(unsafe_code, reason = "this crate is where unsafe code lives")]
 
 #[cfg(target_endian = "big")]
 compile_error!("Herringbone reads little-endian bytes in place and needs a little-endian machine");
 
-/// Bytes that break the rules of an encoding; the caller knows the place.
+/// An error: bytes that break the rules of an encoding. The caller adds the position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Malformed(pub &'static str);
 
-/// Gives back what a vector that has grown has too much, where that is worth a copy.
+/// Releases the excess capacity of a grown vector, if that is worth a copy.
 pub fn trim<T>(vector: &mut Vec<T>) {
     let spare = (vector.capacity() - vector.len()).saturating_mul(size_of::<T>());
     if spare > size_of_val(vector.as_slice()) / 8 + 1024 {

@@ -1,26 +1,26 @@
 //! The least and the greatest of a slice of numbers.
 //!
-//! One portable loop, which the compiler turns into vectors; it is compiled once more for each
-//! instruction set. Floats are compared as integers of the same order, which puts -0 before +0; for
-//! the least value NaNs come last in it, and for the greatest first, so nothing asks for them.
+//! One portable loop, which the compiler vectorises, is compiled once more for each instruction set. Floats are
+//! compared as integers of the same order, which puts -0 before +0. In the order for the least value, NaNs are
+//! last; in the order for the greatest, they are first. So no test for NaNs is needed.
 //!
 //! **Shapes**: any number of values in, at most one pair out.
 
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
 
-/// Bounds of floats.
+/// The bounds of floats.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FloatBounds<F> {
-    /// The least value that is no NaN, with -0 before +0.
+    /// The least value that is not a NaN, with -0 before +0.
     pub min: Option<F>,
-    /// The greatest value that is no NaN, with -0 before +0.
+    /// The greatest value that is not a NaN, with -0 before +0.
     pub max: Option<F>,
-    /// How many values are NaNs.
+    /// The number of NaNs among the values.
     pub nan_count: usize,
 }
 
-/// Values whose NaNs are counted in 32 bits.
+/// The number of values in a block, small enough to count its NaNs in 32 bits.
 const COUNTED_AT_ONCE: usize = 1 << 16;
 
 /// Declares a public function and its twins for other instruction sets.
@@ -54,31 +54,31 @@ macro_rules! dispatched {
 }
 
 dispatched! {
-    /// The least and the greatest of these values, if there are any.
+    /// Returns the least and the greatest of these values, if there are any.
     min_max_i32: [i32] -> Option<(i32, i32)>, as_they_are
 }
 dispatched! {
-    /// The least and the greatest of these values, if there are any.
+    /// Returns the least and the greatest of these values, if there are any.
     min_max_u32: [u32] -> Option<(u32, u32)>, as_they_are
 }
 dispatched! {
-    /// The least and the greatest of these values, if there are any.
+    /// Returns the least and the greatest of these values, if there are any.
     min_max_i64: [i64] -> Option<(i64, i64)>, as_they_are
 }
 dispatched! {
-    /// The least and the greatest of these values as unsigned numbers, if there are any.
+    /// Returns the least and the greatest of these values as unsigned numbers, if there are any.
     min_max_i32_unsigned: [i32] -> Option<(u32, u32)>, unsigned_32
 }
 dispatched! {
-    /// The least and the greatest of these values as unsigned numbers, if there are any.
+    /// Returns the least and the greatest of these values as unsigned numbers, if there are any.
     min_max_i64_unsigned: [i64] -> Option<(u64, u64)>, unsigned_64
 }
 dispatched! {
-    /// The bounds of these values.
+    /// Returns the bounds of these values.
     min_max_f32: [f32] -> FloatBounds<f32>, floats_32
 }
 dispatched! {
-    /// The bounds of these values.
+    /// Returns the bounds of these values.
     min_max_f64: [f64] -> FloatBounds<f64>, floats_64
 }
 
@@ -97,12 +97,12 @@ fn unsigned_64(values: &[i64]) -> Option<(u64, u64)> {
     integers(values, i64::cast_unsigned)
 }
 
-/// The least and the greatest of what `number` makes of the values.
+/// Returns the least and the greatest of the values, after conversion with `number`.
 #[inline(always)]
 fn integers<V: Copy, T: Copy + Ord>(values: &[V], number: impl Fn(V) -> T) -> Option<(T, T)> {
     let first = number(*values.first()?);
     let (mut min, mut max) = (first, first);
-    // Lanes of our own would make the compiler gather the values of several blocks.
+    // Explicit lanes would make the compiler gather the values of several blocks.
     for value in values {
         let value = number(*value);
         min = min.min(value);
@@ -116,14 +116,16 @@ macro_rules! floats {
     ($name:ident: $float:ty, $order:ident) => {
         #[inline(always)]
         fn $name(values: &[$float]) -> FloatBounds<$float> {
-            /// Infinities in the total order of IEEE 754. -NaNs stand before the one, NaNs behind the other.
+            /// The infinities in the total order of IEEE 754. -NaNs precede negative infinity, and NaNs follow
+            /// infinity.
             const INFINITY: $order = <$float>::INFINITY.to_bits().cast_signed();
             const NEGATIVE_INFINITY: $order = !INFINITY;
-            // The order is a circle that is cut elsewhere: before -infinity, for the least value, and behind infinity.
+            // The order is a circle, rotated to start elsewhere: at -infinity for the least value, and right after
+            // infinity for the greatest.
             const NANS_LAST: $order = $order::MIN.wrapping_sub(NEGATIVE_INFINITY);
             const NANS_FIRST: $order = $order::MAX.wrapping_sub(INFINITY);
             const BEHIND_NANS: $order = NEGATIVE_INFINITY.wrapping_add(NANS_FIRST);
-            // It is its own inverse: the bits of negative floats grow with their magnitude.
+            // This function is its own inverse: the bits of negative floats grow with their magnitude.
             let total_order = |bits: $order| bits ^ ((bits >> ($order::BITS - 1)) & $order::MAX);
             let (mut min, mut max) = ($order::MAX, $order::MIN);
             let mut nan_count = 0;
@@ -155,7 +157,7 @@ floats!(floats_64: f64, i64);
 mod tests {
     use super::*;
 
-    /// Numbers without a pattern.
+    /// Returns numbers without a pattern.
     fn noise(length: usize) -> Vec<u64> {
         let mut state = 0x9e37_79b9_7f4a_7c15_u64;
         let step = |_| {

@@ -1,8 +1,8 @@
-//! PLAIN: fixed-width values back to back, little endian, which is how Arrow keeps them.
+//! PLAIN: fixed-width values back to back, little endian, which is also Arrow's layout.
 //!
-//! **Shapes**: bytes in, values out; a trailing part of a value is left alone.
+//! **Shapes**: bytes in, values out. An incomplete value at the end is ignored.
 
-/// Numbers without padding for which every pattern of bits is a value.
+/// Numbers without padding, for which every bit pattern is a value.
 ///
 /// # Safety
 ///
@@ -17,21 +17,21 @@ macro_rules! plain {
 }
 plain!(u8 i8 u16 i16 u32 i32 u64 i64 f32 f64 i128);
 
-/// Appends the values that `bytes` holds; alignment does not matter.
+/// Appends the values in `bytes`, at any alignment.
 pub fn extend<T: Plain>(bytes: &[u8], out: &mut Vec<T>) {
     let n = bytes.len() / size_of::<T>();
     out.reserve(n);
     let len = out.len();
     let values = bytes.get(..n * size_of::<T>()).unwrap_or_default();
     let spare = out.spare_capacity_mut().as_mut_ptr().cast::<u8>();
-    // SAFETY: `n` values were reserved behind `len`, which have the bytes of `values`, and the two cannot overlap as `out`
-    // is borrowed mutably.
+    // SAFETY: `n` values were reserved after `len`, which have the size of `values`. The two cannot overlap,
+    // because `out` is mutably borrowed.
     unsafe { std::ptr::copy_nonoverlapping(values.as_ptr(), spare, values.len()) };
     // SAFETY: any bytes are a valid `T: Plain`.
     unsafe { out.set_len(len + n) };
 }
 
-/// The values that `bytes` holds, in place; none when the bytes are not aligned for `T`.
+/// Returns the values in `bytes` in place, or `None` if the bytes are not aligned for `T`.
 #[must_use]
 pub fn view<T: Plain>(bytes: &[u8]) -> Option<&[T]> {
     // SAFETY: any bytes are a valid `T: Plain`.
@@ -39,7 +39,7 @@ pub fn view<T: Plain>(bytes: &[u8]) -> Option<&[T]> {
     head.is_empty().then_some(values)
 }
 
-/// The values that `bytes` holds, one after the other; alignment does not matter.
+/// Returns an iterator over the values in `bytes`, at any alignment.
 #[inline]
 pub fn values<T: Plain>(bytes: &[u8]) -> impl ExactSizeIterator<Item = T> + Clone {
     // SAFETY: a chunk has the bytes of a `T`, and any bytes are a valid `T: Plain`.
@@ -47,18 +47,18 @@ pub fn values<T: Plain>(bytes: &[u8]) -> impl ExactSizeIterator<Item = T> + Clon
     bytes.chunks_exact(size_of::<T>()).map(value)
 }
 
-/// The first value that `bytes` holds; none when they are too few. Alignment does not matter.
+/// Returns the first value in `bytes`, at any alignment, or `None` if there are too few bytes.
 #[inline]
 #[must_use]
 pub fn read<T: Plain>(bytes: &[u8]) -> Option<T> {
-    // SAFETY: the bytes of a `T` are there, and any bytes are a valid `T: Plain`.
+    // SAFETY: `bytes` has at least the bytes of a `T`, and any bytes are a valid `T: Plain`.
     (bytes.len() >= size_of::<T>()).then(|| unsafe { bytes.as_ptr().cast::<T>().read_unaligned() })
 }
 
-/// The bytes of `values`.
+/// Returns the bytes of `values`.
 #[must_use]
 pub fn bytes<T: Plain>(values: &[T]) -> &[u8] {
-    // SAFETY: `T: Plain` has no padding, so that each of its bytes is initialised.
+    // SAFETY: `T: Plain` has no padding, so each of its bytes is initialised.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
 }
 

@@ -1,15 +1,15 @@
-//! Packing integers to equal bit width, back to back, least significant bit first.
+//! Packs integers with equal bit width, back to back, least significant bit first.
 //!
-//! The inverse of [`bit_unpack`](crate::bit_unpack), where the layout is drawn. Values are first
-//! narrowed to the smallest lanes of 8, 16, 32 or 64 bits that hold them. The lanes of a 64-bit word
-//! are then squeezed together all at once, and the words of eight values are joined:
+//! This is the inverse of [`bit_unpack`](crate::bit_unpack), whose documentation shows the layout. Values are first
+//! narrowed to the smallest lanes of 8, 16, 32 or 64 bits that can represent them. The lanes of a 64-bit word are
+//! then squeezed together all at once, and the words of eight values are joined:
 //!
 //! ```text
 //! lanes        000ccccc 000bbbbb 000aaaaa  (width 5)
 //! squeezed              0 cccccbb bbbaaaaa
 //! ```
 //!
-//! Bits of a value above the width are ignored. The bits behind the last value are zero.
+//! Bits of a value above the width are ignored. The bits after the last value are zero.
 
 use std::mem::MaybeUninit;
 
@@ -24,20 +24,20 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-/// Values that start and end at byte borders together, for every width.
+/// The number of values that start and end on byte boundaries together, for every width.
 const GROUP: usize = 8;
-/// Values that are narrowed at once.
+/// The number of values narrowed at once.
 const BLOCK: usize = 32 * GROUP;
 
-/// An unsigned integer that is packed.
+/// An unsigned integer to pack.
 trait Value: Plain {
-    /// Bits of the integer, and of the widest value.
+    /// The number of bits in the integer, and the largest width.
     const BITS: usize;
-    /// The lowest bits.
+    /// Returns the lowest 8 bits.
     fn low_u8(self) -> u8;
-    /// The lowest bits.
+    /// Returns the lowest 16 bits.
     fn low_u16(self) -> u16;
-    /// The lowest bits.
+    /// Returns the lowest 32 bits.
     fn low_u32(self) -> u32;
 }
 
@@ -63,11 +63,11 @@ macro_rules! values {
 }
 values!(u8 u32 u64);
 
-/// A token that knows how to squeeze.
+/// Squeezing of lanes, implemented by tokens of instruction sets.
 trait Squeeze: Copy {
-    /// The lowest `WIDTH` bits of each lane of `LANE` bits, back to back.
+    /// Returns the lowest `WIDTH` bits of each lane of `LANE` bits, back to back.
     fn squeeze<const LANE: usize, const WIDTH: usize>(self, word: u64) -> u64;
-    /// [`scalar::pack_groups`], compiled once with the token's instructions.
+    /// Runs [`scalar::pack_groups`], compiled with the token's instructions.
     fn pack_groups(self, lanes: &[u8], width: usize, out: &mut [MaybeUninit<u8>]);
 }
 
@@ -86,8 +86,8 @@ pub fn pack_u8(values: &[u8], width: u8, out: &mut Vec<u8>) {
     pack(values, width, out);
 }
 
-/// Appends `values` with the best instructions there are. A greater width than the values have bits
-/// is taken for that one.
+/// Appends `values` with the best available instructions. A width above the number of bits in a value is reduced to
+/// that number.
 fn pack<V: Value>(values: &[V], width: u8, out: &mut Vec<u8>) {
     let width = usize::from(width).min(V::BITS);
     if width == V::BITS {
@@ -99,20 +99,20 @@ fn pack<V: Value>(values: &[V], width: u8, out: &mut Vec<u8>) {
         return;
     };
     pack_to(values, width, slots);
-    // The padding of the last group to eight values is cut to whole bytes.
+    // The padding of the last group of eight values is truncated to whole bytes.
     let len = out.len() + (values.len() * width).div_ceil(8);
-    // SAFETY: `bytes` bytes were reserved behind the length, at least as many as it grows by, and
-    // `pack_to` wrote all of them.
+    // SAFETY: `bytes` bytes were reserved after the current length, at least as many as it grows by, and `pack_to`
+    // wrote all of them.
     unsafe { out.set_len(len) };
 }
 
-/// Writes all of `out`, the groups of `values`, the last one padded with zeros.
+/// Writes all of `out`: the groups of `values`, with the last one padded with zeros.
 fn pack_to<V: Value>(values: &[V], width: usize, out: &mut [MaybeUninit<u8>]) {
     #[cfg(target_arch = "x86_64")]
     if let Some(cpu) = Avx2::detect()
         && let Some(bmi2) = cpu.bmi2()
     {
-        /// Narrowing becomes part of this function.
+        /// Narrowing is inlined into this function.
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn enabled<V: Value>(
             cpu: impl Squeeze,
@@ -122,7 +122,7 @@ fn pack_to<V: Value>(values: &[V], width: usize, out: &mut [MaybeUninit<u8>]) {
         ) {
             scalar::pack(cpu, values, width, out);
         }
-        // SAFETY: the tokens prove that the instructions are there.
+        // SAFETY: the tokens prove that the instructions are available.
         return unsafe { enabled((cpu, bmi2), values, width, out) };
     }
     scalar::pack(Scalar, values, width, out);

@@ -1,10 +1,9 @@
 //! Unpacking with AVX2 and BMI2: eight values at a time.
 //!
-//! Lanes of 32 bits work as in the AVX-512 kernel: two permutations fetch the input elements that a
-//! value lies in, and two shifts join them. AVX2 has no shift of 16-bit lanes by different counts,
-//! so those are narrowed from 32 bits, and 64-bit lanes of up to 32 bits are widened from there.
-//! Bytes are spread eight at a time by PDEP. What is left to portable code: bytes where PDEP is
-//! slow, and values of more than 32 bits.
+//! Lanes of 32 bits work like in the AVX-512 kernel: two permutations fetch the input elements that contain a
+//! value, and two shifts join them. AVX2 cannot shift 16-bit lanes by different counts, so these are narrowed from
+//! 32 bits. 64-bit lanes with values of up to 32 bits are widened from 32 bits. PDEP spreads bytes eight at a time.
+//! Portable code handles bytes if PDEP is slow, and values of more than 32 bits.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -37,7 +36,7 @@ pub(super) fn unpack_u16(
     width: u8,
     out: &mut [MaybeUninit<u16>],
 ) {
-    // SAFETY: the token proves that the instructions are there.
+    // SAFETY: the token proves that the instructions are available.
     unsafe { vectors_u16(data, first, width, out) }
 }
 
@@ -50,7 +49,7 @@ pub(super) fn unpack_u32(
     width: u8,
     out: &mut [MaybeUninit<u32>],
 ) {
-    // SAFETY: the token proves that the instructions are there.
+    // SAFETY: the token proves that the instructions are available.
     unsafe { vectors_u32(data, first, width, out) }
 }
 
@@ -66,14 +65,14 @@ pub(super) fn unpack_u64(
     if width > 32 {
         return scalar::unpack(data, first, width, out);
     }
-    // SAFETY: the token proves that the instructions are there.
+    // SAFETY: the token proves that the instructions are available.
     unsafe { vectors_u64(data, first, width, out) }
 }
 
-/// Eight values of up to 8 bits are one word of input, and one word of output.
+/// Unpacks values of up to 8 bits. Eight of them are one word of input and one word of output.
 #[inline(always)]
 fn deposit_bytes(_: Bmi2, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u8>]) {
-    // SAFETY: the token proves that the instructions are there.
+    // SAFETY: the token proves that the instructions are available.
     unsafe { words_u8(data, first, width, out) }
 }
 
@@ -82,14 +81,14 @@ fn deposit_bytes(_: Bmi2, data: &[u8], first: usize, width: u8, out: &mut [Maybe
 fn words_u8(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u8>]) {
     let (data, inside) = seek(data, first, width);
     let mask = low_bits(width.into()).wrapping_mul(u64::from_le_bytes([1; 8]));
-    // `inside` is zero for a width of 8 bits, so that the bits of a word suffice.
+    // `inside` is zero for a width of 8 bits, so one word has enough bits.
     let values = |word: u64| _pdep_u64(word >> inside, mask);
     let step = usize::from(width);
     let (words, tail) = out.as_chunks_mut::<8>();
     let mut at = 0;
     if loads_inside(data.len(), words.len(), step, size_of::<u64>()) {
         for to in words {
-            // SAFETY: all loads of the groups stay inside of `data`.
+            // SAFETY: the loads of all groups stay inside `data`.
             store_word(
                 to,
                 values(unsafe { data.as_ptr().add(at).cast::<u64>().read_unaligned() }),
@@ -113,7 +112,7 @@ fn words_u8(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u8>]) {
 /// Writes eight bytes at once.
 #[inline(always)]
 fn store_word(to: &mut [MaybeUninit<u8>; 8], word: u64) {
-    // SAFETY: there are eight bytes to be written.
+    // SAFETY: there is room for eight bytes.
     unsafe { to.as_mut_ptr().cast::<u64>().write_unaligned(word) };
 }
 
@@ -127,7 +126,7 @@ fn vectors_u16(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u16>
         let low = plan.values(data, at);
         let high = plan.values(data, at + usize::from(width));
         at += usize::from(width) * 2;
-        // Packing works within halves of a vector: swap the middle quarters.
+        // Packing works within the halves of a vector, so the middle quarters are swapped.
         let values = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(low, high));
         store(to, values);
     }
@@ -163,7 +162,7 @@ fn vectors_u64(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<u64>
     }
 }
 
-/// Where each of eight values of up to 32 bits is.
+/// The positions of eight values of up to 32 bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     element: __m256i,
@@ -174,7 +173,7 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// For values of `width` bits, the first of which begins in bit `inside` of the first byte.
+    /// Creates a plan for values of `width` bits. The first one begins in bit `inside` of the first byte.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn new(width: u8, inside: u32) -> Self {
@@ -192,14 +191,14 @@ impl Plan {
         }
     }
 
-    /// The eight values from byte `at` of `data` on.
+    /// Returns the eight values from byte `at` of `data` on.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn values(&self, data: &[u8], at: usize) -> __m256i {
         self.values_of(load(data, at))
     }
 
-    /// The eight values at the beginning of `bytes`.
+    /// Returns the eight values at the beginning of `bytes`.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn values_of(&self, bytes: __m256i) -> __m256i {
@@ -211,14 +210,14 @@ impl Plan {
     }
 }
 
-/// Whether `loads` loads of `bytes` bytes, each `step` bytes behind the one before, surely stay
-/// inside of `len` bytes.
+/// Returns true if `loads` loads of `bytes` bytes, each `step` bytes after the previous one, are sure to stay
+/// inside `len` bytes.
 #[inline(always)]
 pub(crate) fn loads_inside(len: usize, loads: usize, step: usize, bytes: usize) -> bool {
     loads.saturating_mul(step).saturating_add(bytes) <= len
 }
 
-/// Eight bytes from byte `at` on, with zeros behind the end.
+/// Returns eight bytes from byte `at` on, with zeros past the end.
 #[inline(always)]
 pub(crate) fn load_word(data: &[u8], at: usize) -> u64 {
     let rest = data.get(at..).unwrap_or_default();
@@ -228,20 +227,20 @@ pub(crate) fn load_word(data: &[u8], at: usize) -> u64 {
     }
 }
 
-/// 32 bytes from byte `at` on, with zeros behind the end.
+/// Loads 32 bytes from byte `at` on, with zeros past the end.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(data: &[u8], at: usize) -> __m256i {
     let rest = data.get(at..).unwrap_or_default();
     match rest.first_chunk::<32>() {
-        // SAFETY: there are 32 bytes.
+        // SAFETY: `whole` has 32 bytes.
         Some(whole) => unsafe { _mm256_loadu_si256(whole.as_ptr().cast()) },
-        // SAFETY: there are 32 bytes.
+        // SAFETY: the padded array has 32 bytes.
         None => unsafe { _mm256_loadu_si256(padded::<32>(rest).as_ptr().cast()) },
     }
 }
 
-/// The bytes of the last, incomplete vector of some data, and zeros.
+/// Returns the bytes of the last, incomplete vector of some data, padded with zeros.
 #[cold]
 #[inline(never)]
 fn padded<const N: usize>(rest: &[u8]) -> [u8; N] {
@@ -252,7 +251,7 @@ fn padded<const N: usize>(rest: &[u8]) -> [u8; N] {
     padded
 }
 
-/// Writes as many lanes as there are slots, at most a vector of them.
+/// Writes as many lanes as there are slots, at most one vector.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn store<L: Copy>(to: &mut [MaybeUninit<L>], values: __m256i) {
@@ -264,7 +263,7 @@ fn store<L: Copy>(to: &mut [MaybeUninit<L>], values: __m256i) {
     let mut lanes = [0_u8; 32];
     // SAFETY: the array is as long as a vector.
     unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), values) };
-    // SAFETY: the slots have fewer than 32 bytes, and they are not the array on the stack.
+    // SAFETY: the slots have fewer than 32 bytes and do not overlap the array on the stack.
     unsafe {
         std::ptr::copy_nonoverlapping(lanes.as_ptr(), to.as_mut_ptr().cast(), size_of_val(to));
     }

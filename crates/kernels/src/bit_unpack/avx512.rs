@@ -1,15 +1,14 @@
 //! Unpacking with AVX-512: a vector of values from a single load.
 //!
-//! The values of one output vector need at most 64 bytes of input. For each lane, two permutations
-//! fetch the input element that its value begins in and the one behind it, and two shifts by
-//! different counts for each lane join them:
+//! The values of one output vector need at most 64 bytes of input. For each lane, two permutations fetch the input
+//! element in which its value begins, and the next one. Two shifts, with different counts for each lane, join them:
 //!
 //! ```text
 //! value = (input[i] >> s | input[i + 1] << (bits - s)) & mask     i, s from lane × width + start
 //! ```
 //!
-//! A shift by `bits` gives zero, and what a permutation fetches from behind the last element is
-//! shifted to where the mask removes it. Masked loads and stores end the work without a tail.
+//! A shift by `bits` returns zero. If a permutation fetches an element past the last one, the shift moves it to
+//! bits that the mask clears. Masked loads and stores handle the end without a tail loop.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -20,7 +19,7 @@ use crate::cpu::Avx512;
 
 /// Writes all of `out`: the values of `data` from value `first` on.
 ///
-/// Bytes have no shift by lanes; they are spread by PDEP, which AVX2 processors have too.
+/// There is no shift for lanes of bytes. PDEP spreads them, which AVX2 processors also have.
 #[inline(always)]
 pub(super) fn unpack_u8(
     cpu: Avx512,
@@ -47,7 +46,7 @@ macro_rules! unpack {
             width: u8,
             out: &mut [MaybeUninit<$lane>],
         ) {
-            // SAFETY: the token proves that the instructions are there.
+            // SAFETY: the token proves that the instructions are available.
             unsafe { $vectors(data, first, width, out) }
         }
 
@@ -84,12 +83,12 @@ macro_rules! unpack {
             for to in vectors {
                 let bytes = load(data, at);
                 at += step;
-                // SAFETY: the slots are a whole vector.
+                // SAFETY: the slots fill a whole vector.
                 unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), values(bytes)) };
             }
             if !tail.is_empty() {
                 let slots = low_bits(tail.len()) as $mask;
-                // SAFETY: the mask has the lanes that there are slots for; no other is stored.
+                // SAFETY: the mask selects the lanes with existing slots; no other lane is stored.
                 unsafe { $store(tail.as_mut_ptr().cast(), slots, values(load(data, at))) };
             }
         }
@@ -118,16 +117,16 @@ unpack!(
     left _mm512_sllv_epi64, store _mm512_mask_storeu_epi64
 );
 
-/// 64 bytes from byte `at` on, with zeros behind the end.
+/// Loads 64 bytes from byte `at` on, with zeros past the end.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load(data: &[u8], at: usize) -> __m512i {
     let there = data.len().saturating_sub(at);
     if there >= 64 {
-        // SAFETY: there are 64 bytes.
+        // SAFETY: at least 64 bytes are there.
         return unsafe { _mm512_loadu_si512(data.as_ptr().add(at).cast()) };
     }
     let rest = data.get(at..).unwrap_or_default();
-    // SAFETY: the mask has the bytes that there are; no other is loaded.
+    // SAFETY: the mask selects the existing bytes; no other byte is loaded.
     unsafe { _mm512_maskz_loadu_epi8(low_bits(there), rest.as_ptr().cast()) }
 }

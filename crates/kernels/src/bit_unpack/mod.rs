@@ -6,8 +6,8 @@
 //! value      c c b b b a a a   f e e e d d d c   h h h g g g f f
 //! ```
 //!
-//! Eight values of `width` bits fill `width` bytes exactly. Unpacking may start at any value, takes
-//! the narrowest output type that fits and never reads outside of the data it is given.
+//! Eight values of `width` bits fill exactly `width` bytes. Unpacking may start at any value, uses the narrowest
+//! output type that fits, and never reads outside the given data.
 
 use std::mem::MaybeUninit;
 
@@ -22,16 +22,16 @@ pub(crate) mod avx2;
 mod avx512;
 mod scalar;
 
-/// An unsigned integer that values are unpacked to.
+/// An unsigned integer type for unpacked values.
 pub(crate) trait Lane: Copy + Default + Ord + Send + Sync + 'static {
-    /// The widest values that fit.
+    /// The largest width that fits.
     const BITS: u8;
-    /// The low bits of `bits`.
+    /// Returns the low bits of `bits`.
     fn truncate(bits: u64) -> Self;
-    /// [`Unpack::unpack`] with AVX2.
+    /// Runs [`Unpack::unpack`] with AVX2.
     #[cfg(target_arch = "x86_64")]
     fn avx2(cpu: Avx2, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<Self>]);
-    /// [`Unpack::unpack`] with AVX-512.
+    /// Runs [`Unpack::unpack`] with AVX-512.
     #[cfg(target_arch = "x86_64")]
     fn avx512(cpu: Avx512, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<Self>]);
 }
@@ -65,12 +65,12 @@ macro_rules! lanes {
 
 lanes!(u8: unpack_u8, u16: unpack_u16, u32: unpack_u32, u64: unpack_u64);
 
-/// A token that knows how to unpack.
+/// Unpacking, implemented by tokens of instruction sets.
 pub(crate) trait Unpack: Copy {
     /// Writes all of `out`: the values of `data` from value `first` on.
     ///
-    /// Values that do not lie in `data` are unspecified, but initialised; callers [`check`]. To be
-    /// called where the token's instructions are enabled, so that it becomes part of the caller.
+    /// Values that do not lie in `data` are unspecified, but initialised; callers [`check`]. Must be called in a
+    /// function that enables the token's instructions, so that it is inlined into the caller.
     fn unpack<L: Lane>(self, data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]);
 }
 
@@ -100,7 +100,7 @@ impl Unpack for Avx512 {
 /// Appends the `n` values from value `first` on, of `width` (0 to 8) bits each.
 ///
 /// # Errors
-/// [`Malformed`] where `data` is too short or `width` too wide; nothing is appended then.
+/// [`Malformed`] if `data` is too short or `width` too large. Nothing is appended in that case.
 pub fn extend_u8(
     data: &[u8],
     first: usize,
@@ -114,7 +114,7 @@ pub fn extend_u8(
 /// Appends the `n` values from value `first` on, of `width` (0 to 16) bits each.
 ///
 /// # Errors
-/// [`Malformed`] where `data` is too short or `width` too wide; nothing is appended then.
+/// [`Malformed`] if `data` is too short or `width` too large. Nothing is appended in that case.
 pub fn extend_u16(
     data: &[u8],
     first: usize,
@@ -128,7 +128,7 @@ pub fn extend_u16(
 /// Appends the `n` values from value `first` on, of `width` (0 to 32) bits each.
 ///
 /// # Errors
-/// [`Malformed`] where `data` is too short or `width` too wide; nothing is appended then.
+/// [`Malformed`] if `data` is too short or `width` too large. Nothing is appended in that case.
 pub fn extend_u32(
     data: &[u8],
     first: usize,
@@ -142,7 +142,7 @@ pub fn extend_u32(
 /// Appends the `n` values from value `first` on, of `width` (0 to 64) bits each.
 ///
 /// # Errors
-/// [`Malformed`] where `data` is too short or `width` too wide; nothing is appended then.
+/// [`Malformed`] if `data` is too short or `width` too large. Nothing is appended in that case.
 pub fn extend_u64(
     data: &[u8],
     first: usize,
@@ -153,11 +153,11 @@ pub fn extend_u64(
     extend(data, first, width, n, out)
 }
 
-/// Appends the `n` values from value `first` on, of `width` (0 to 8) bits each, packed most
-/// significant bit first: the levels of the deprecated encoding BIT_PACKED.
+/// Appends the `n` values from value `first` on, of `width` (0 to 8) bits each, packed most significant bit first:
+/// the levels of the deprecated encoding BIT_PACKED.
 ///
 /// # Errors
-/// [`Malformed`] where `data` is too short or `width` too wide; nothing is appended then.
+/// [`Malformed`] if `data` is too short or `width` too large. Nothing is appended in that case.
 pub fn extend_u8_msb(
     data: &[u8],
     first: usize,
@@ -182,13 +182,13 @@ fn extend<L: Lane>(
     out.reserve(n);
     if let Some(slots) = out.spare_capacity_mut().get_mut(..n) {
         unpack(data, first, width, slots);
-        // SAFETY: `n` elements were reserved behind the length, and `unpack` wrote all of them.
+        // SAFETY: `n` elements were reserved after the current length, and `unpack` wrote all of them.
         unsafe { out.set_len(out.len() + n) };
     }
     Ok(())
 }
 
-/// Whether `n` values from value `first` on lie in `data` and fit into `L`.
+/// Checks that `n` values from value `first` on lie in `data` and fit into `L`.
 fn check<L: Lane>(data: &[u8], first: usize, width: u8, n: usize) -> Result<(), Malformed> {
     if width > L::BITS {
         return Err(Malformed("a bit width is too wide"));
@@ -196,7 +196,7 @@ fn check<L: Lane>(data: &[u8], first: usize, width: u8, n: usize) -> Result<(), 
     check_end(data, first, width, n)
 }
 
-/// Whether `n` values from value `first` on lie in `data`.
+/// Checks that `n` values from value `first` on lie in `data`.
 #[inline(always)]
 pub(crate) fn check_end(data: &[u8], first: usize, width: u8, n: usize) -> Result<(), Malformed> {
     let bits = first
@@ -208,7 +208,7 @@ pub(crate) fn check_end(data: &[u8], first: usize, width: u8, n: usize) -> Resul
     }
 }
 
-/// Writes all of `out` with the best instructions there are; see [`Unpack::unpack`].
+/// Writes all of `out` with the best available instructions; see [`Unpack::unpack`].
 fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
     #[cfg(target_arch = "x86_64")]
     {
@@ -222,7 +222,7 @@ fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<
     Scalar.unpack(data, first, width, out);
 }
 
-/// The bytes from the one in which value `first` begins, and the bit in it where it begins.
+/// Returns the bytes from the one in which value `first` begins, and the bit of that byte at which it begins.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn seek(data: &[u8], first: usize, width: u8) -> (&[u8], u32) {

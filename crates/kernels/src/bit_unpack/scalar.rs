@@ -1,16 +1,16 @@
-//! Unpacking in portable Rust: eight values at a time, one copy of the loop for each width.
+//! Unpacking in portable Rust: eight values at a time, with one copy of the loop for each width.
 //!
-//! Eight values start and end at byte borders. With the width known to the compiler each of them is
-//! a load, a shift and a mask at fixed places.
+//! Eight values start and end on byte boundaries. With the width known at compile time, each of them is a load, a
+//! shift and a mask at fixed positions.
 
 use std::mem::MaybeUninit;
 
 use super::Lane;
 
-/// Values that start and end at byte borders together, for every width.
+/// The number of values that start and end on byte boundaries together, for every width.
 const GROUP: usize = 8;
 
-/// Writes all of `out`: the values of `data` from value `first` on, zeros behind its end.
+/// Writes all of `out`: the values of `data` from value `first` on, with zeros past its end.
 pub(super) fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [MaybeUninit<L>]) {
     macro_rules! by_width {
         ($($width:literal)*) => {
@@ -20,7 +20,7 @@ pub(super) fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [M
             }
         };
     }
-    // The widths that do not fit into `L` cannot come here; naming them only makes code.
+    // Widths that do not fit into `L` cannot occur here; arms for them would only generate code.
     match L::BITS {
         8 => by_width!(1 2 3 4 5 6 7 8),
         16 => by_width!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16),
@@ -32,7 +32,7 @@ pub(super) fn unpack<L: Lane>(data: &[u8], first: usize, width: u8, out: &mut [M
     }
 }
 
-/// [`unpack`] for one width: the rest of a group, whole groups, the beginning of a group.
+/// Implements [`unpack`] for one width: the rest of a group, whole groups, the beginning of a group.
 fn groups<const WIDTH: usize, L: Lane>(data: &[u8], first: usize, mut out: &mut [MaybeUninit<L>]) {
     let rest = data
         .get((first / GROUP).saturating_mul(WIDTH)..)
@@ -57,7 +57,7 @@ fn groups<const WIDTH: usize, L: Lane>(data: &[u8], first: usize, mut out: &mut 
     }
 }
 
-/// A group of which some bytes may be missing; they count as zero.
+/// Unpacks a group. Missing bytes count as zero.
 #[inline]
 fn padded<const WIDTH: usize, L: Lane>(bytes: Option<&[u8]>) -> [MaybeUninit<L>; GROUP] {
     let mut group_bytes = [0; WIDTH];
@@ -67,10 +67,10 @@ fn padded<const WIDTH: usize, L: Lane>(bytes: Option<&[u8]>) -> [MaybeUninit<L>;
     group::<WIDTH, L>(&group_bytes)
 }
 
-/// A whole group of `WIDTH` bytes.
+/// Unpacks a whole group of `WIDTH` bytes.
 #[inline(always)]
 fn group<const WIDTH: usize, L: Lane>(bytes: &[u8]) -> [MaybeUninit<L>; GROUP] {
-    // Not `from_fn`, whose closure is no part of a function with instructions enabled.
+    // Not `from_fn`: its closure would not be compiled with the instructions enabled for the function.
     let mut group = [const { MaybeUninit::uninit() }; GROUP];
     for (value, slot) in group.iter_mut().enumerate() {
         let word = window(bytes, value * WIDTH, WIDTH) & (u64::MAX >> (64 - WIDTH));
@@ -79,7 +79,7 @@ fn group<const WIDTH: usize, L: Lane>(bytes: &[u8]) -> [MaybeUninit<L>; GROUP] {
     group
 }
 
-/// 64 bits that begin with the `width` bits from `bit` on; what is above those is unspecified.
+/// Returns 64 bits that begin with the `width` bits from `bit` on. The bits above those are unspecified.
 #[inline(always)]
 fn window(bytes: &[u8], bit: usize, width: usize) -> u64 {
     if bytes.len() < 8 {
@@ -89,7 +89,7 @@ fn window(bytes: &[u8], bit: usize, width: usize) -> u64 {
         }
         return u64::from_le_bytes(word) >> bit;
     }
-    // The last word of the bytes at the latest, so that the load stays inside.
+    // At most the position of the last word, so that the load stays inside.
     let start = (bit / 8).min(bytes.len() - 8);
     let shift = bit - start * 8;
     let low = bytes[start..]
@@ -102,7 +102,7 @@ fn window(bytes: &[u8], bit: usize, width: usize) -> u64 {
     low | u64::from(bytes[start + 8]) << (64 - shift)
 }
 
-/// Value `value` of `width` (up to 8) bits, packed most significant bit first.
+/// Returns value `value` of `width` (up to 8) bits, packed most significant bit first.
 #[inline]
 pub(super) fn value_msb(data: &[u8], value: usize, width: u8) -> u8 {
     let bit = value * usize::from(width);

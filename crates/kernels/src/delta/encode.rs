@@ -1,29 +1,32 @@
-//! Writing DELTA_BINARY_PACKED: blocks of 128 values, or of 512 where these take no more bytes, in 4 miniblocks.
+//! Encodes DELTA_BINARY_PACKED in blocks of 4 miniblocks. A block has 128 values, or 512 if that takes no more
+//! bytes.
 //!
-//! A block has a least difference, a miniblock a width. Small ones follow differences that change; where they are much the same
-//! all along, large ones have fewer numbers to be stored, and to be read.
+//! A block has a least difference, and a miniblock has a width. Small blocks adapt to differences that change. If
+//! the differences are similar throughout, large blocks have fewer numbers to store and to read.
 
 use crate::bit_pack;
 use crate::multiversion::multiversion;
 
-/// Values a block.
+/// The number of values in a small block.
 const SMALL: usize = 128;
+/// The number of values in a large block.
 const LARGE: usize = 512;
 
-/// How blocks are chosen.
+/// The rule for choosing the block size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blocks {
-    /// The smallest ones.
+    /// The block size that takes the fewest bytes.
     Smallest,
-    /// Large ones, which are read in 0.6 to 0.9 of the time, unless they take a byte more for each 40 values.
+    /// Large blocks, which take 0.6 to 0.9 of the time to read, unless they take more than one additional byte per
+    /// 40 values.
     FastToRead,
 }
 
-/// For so many values large blocks may take a byte more.
+/// The number of values for which large blocks may take one additional byte.
 const VALUES_OF_A_BYTE: usize = 40;
 
 impl Blocks {
-    /// Bytes that large blocks may take more.
+    /// Returns the number of additional bytes that large blocks may take.
     #[inline(always)]
     fn more(self, values: usize) -> usize {
         match self {
@@ -33,7 +36,7 @@ impl Blocks {
     }
 }
 
-/// Miniblocks a block, each with a multiple of 32 values.
+/// The number of miniblocks per block. Each has a multiple of 32 values.
 const MINIBLOCKS: usize = 4;
 
 macro_rules! encode {
@@ -57,17 +60,17 @@ macro_rules! encode {
                 }
             }
 
-            /// The values of a block.
+            /// The differences in a block.
             struct Block<const VALUES: usize> {
                 /// The least difference, as a zigzag number.
                 least: u64,
-                /// By how much the others are greater.
+                /// The other differences minus the least one.
                 raised: [$unsigned; VALUES],
                 widths: [u8; MINIBLOCKS],
             }
 
             impl<const VALUES: usize> Block<VALUES> {
-                /// Of values and those before them; at least one.
+                /// Computes the block of at least one value, from the values and those before them.
                 #[inline(always)]
                 fn new(before: &[$signed], values: &[$signed]) -> Self {
                     let mut deltas = [0; VALUES];
@@ -77,7 +80,7 @@ macro_rules! encode {
                     let n = values.len();
                     let there = deltas[..n].iter();
                     let least = there.fold($signed::MAX, |least, delta| least.min(*delta));
-                    // What no value is behind is padding: a delta of the least, which takes no bits.
+                    // Slots past the last value are padding: they repeat the least delta, which takes no bits.
                     deltas[n..].fill(least);
                     let mut raised = [0; VALUES];
                     for (raised, delta) in raised.iter_mut().zip(deltas) {
@@ -94,7 +97,7 @@ macro_rules! encode {
                 }
             }
 
-            /// Bytes that the values take in blocks of so many.
+            /// Returns the number of bytes that the values take in blocks of `VALUES` values.
             #[inline(always)]
             pub(super) fn bytes<const VALUES: usize>(values: &[$signed]) -> usize {
                 let mut bytes = 0;
@@ -121,7 +124,7 @@ macro_rules! encode {
                     let block = Block::<VALUES>::new(before, values);
                     uleb128(block.least, out);
                     out.extend(block.widths);
-                    // Miniblocks without values have no width, and so no bytes.
+                    // Miniblocks without values have a width of 0, and so no bytes.
                     let miniblocks = block.raised.chunks_exact(VALUES / MINIBLOCKS);
                     for (width, miniblock) in block.widths.into_iter().zip(miniblocks) {
                         bit_pack::$pack(miniblock, width, out);
@@ -132,15 +135,15 @@ macro_rules! encode {
     };
 }
 encode!(
-    /// Appends `values`, and the header in front of them; differences wrap around in 32 bits.
+    /// Appends the header and then `values`. Differences wrap around in 32 bits.
     encode_i32, i32, u32, pack_u32
 );
 encode!(
-    /// Appends `values`, and the header in front of them; differences wrap around in 64 bits.
+    /// Appends the header and then `values`. Differences wrap around in 64 bits.
     encode_i64, i64, u64, pack_u64
 );
 
-/// Bytes of an unsigned LEB128 number.
+/// Returns the size of an unsigned LEB128 number in bytes.
 #[inline(always)]
 fn uleb128_bytes(value: u64) -> usize {
     let bits = u64::BITS - (value | 1).leading_zeros();
@@ -157,7 +160,7 @@ fn uleb128(mut value: u64, out: &mut Vec<u8>) {
     out.push(value as u8);
 }
 
-/// The zigzag number of a signed one.
+/// Converts a signed number to a zigzag number.
 #[inline]
 fn zigzag(value: i64) -> u64 {
     (value << 1 ^ value >> 63).cast_unsigned()
@@ -180,7 +183,7 @@ mod tests {
 
     #[test]
     fn examples_of_the_specification() {
-        // All deltas are 1: no bits.
+        // All deltas are 1, so they take no bits.
         let mut out = vec![0xaa];
         encode_i32(&[1, 2, 3, 4, 5], Blocks::Smallest, &mut out);
         assert_eq!(out, [0xaa, 0x80, 1, 4, 5, 2, 2, 0, 0, 0, 0]);
@@ -193,7 +196,7 @@ mod tests {
         assert_eq!(out, expected);
     }
 
-    /// The header says how many values a block has: 512 are `80 04`, 128 are `80 01`.
+    /// Checks the block size in the header: 512 is `80 04`, 128 is `80 01`.
     #[test]
     fn blocks_are_large_unless_that_takes_more_bytes() {
         let random = |at: u64| (at + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 44;
@@ -201,8 +204,8 @@ mod tests {
         let changing: Vec<i64> = (0..3073)
             .map(|at| random(at) as i64 >> (at / 32 % 16))
             .collect();
-        // One miniblock of four, or of eight, takes three bits less: large ones take more than small ones, by a byte for 17
-        // values, or for 80.
+        // One of four small miniblocks, or one of eight, takes three bits less per value. Large blocks then take
+        // more bytes than small ones: one byte per 17 values, or per 80 values.
         let of_deltas = |period: u64| {
             let mut values = vec![0];
             for at in 0..3072 {
@@ -239,7 +242,7 @@ mod tests {
                 let of = |append: fn(&[i64], &mut Vec<u8>)| {
                     let mut out = Vec::new();
                     append(values, &mut out);
-                    // Numbers of 2, 1 and 1 to 2 bytes, and the first value.
+                    // Excludes the header: numbers of 2, 1 and 1 to 2 bytes, and the first value.
                     let first = values.first().copied().unwrap_or_default();
                     out.len()
                         - 3

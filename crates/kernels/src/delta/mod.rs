@@ -1,19 +1,19 @@
-//! DELTA_BINARY_PACKED: a first value and bit-packed differences, the data behind encoding 5.
+//! DELTA_BINARY_PACKED: a first value and bit-packed differences. This is encoding 5.
 //!
 //! ```text
-//! header      values a block | miniblocks a block | values in all | first value (zigzag)
+//! header      values per block | miniblocks per block | total number of values | first value (zigzag)
 //! block       least delta (zigzag) | a width byte for each miniblock | miniblocks
 //! miniblock   (delta - least delta) in `width` bits each, always padded to a full miniblock
 //! ```
 //!
-//! All but the width bytes of a block header are ULEB128. A value is the one before it plus its
-//! delta; sums wrap around. The last block may lack the miniblocks that hold no values.
+//! All header fields except the width bytes are ULEB128. A value is the previous one plus its delta; sums wrap
+//! around. The last block may lack the miniblocks that contain no values.
 //!
-//! Differences are unpacked, raised by the least delta and summed up within vector registers, and
-//! written once, straight to the output. A miniblock of width 0 is an arithmetic progression.
+//! Differences are unpacked, raised by the least delta and summed within vector registers. They are written once,
+//! straight to the output. A miniblock of width 0 is an arithmetic progression.
 //!
-//! **Errors**: [`Malformed`] for headers that break the rules and for bytes that end early.
-//! **Limits**: memory is reserved for the values asked for, never for those a header promises.
+//! **Errors**: [`Malformed`] for headers that break the rules and for bytes that end early. **Limits**: memory is
+//! reserved for the requested values, never for those that a header claims.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -32,7 +32,7 @@ use crate::Malformed;
 use crate::lanes::Packed;
 use crate::plain::Plain;
 
-/// Values that are decoded at once in order to pass over them.
+/// The number of values decoded at once in order to skip them.
 const SKIPPED_AT_ONCE: usize = 1024;
 
 mod sealed {
@@ -41,15 +41,15 @@ mod sealed {
     impl Sealed for i64 {}
 }
 
-/// A number that DELTA_BINARY_PACKED encodes: `i32` or `i64`.
+/// A number type that DELTA_BINARY_PACKED encodes: `i32` or `i64`.
 pub trait Delta: Plain + sealed::Sealed + Eq + std::fmt::Debug {
-    /// Bits of the number, and of the widest delta that is not cut down to it.
+    /// The number of bits in the number. Wider deltas are truncated to them.
     const BITS: u8;
 
-    /// The lowest bits of `value`.
+    /// Returns the lowest bits of `value`.
     fn wrap(value: i64) -> Self;
 
-    /// [`DeltaDecoder::extend`] by the best kernel.
+    /// Runs [`DeltaDecoder::extend`] with the best kernel.
     #[doc(hidden)]
     fn extend(
         decoder: &mut DeltaDecoder<Self>,
@@ -95,7 +95,7 @@ macro_rules! delta {
 delta!(i32);
 delta!(i64);
 
-/// A position in DELTA_BINARY_PACKED data; every call gets the same bytes.
+/// A position in DELTA_BINARY_PACKED data. Every call must pass the same bytes.
 ///
 /// ```
 /// use herringbone_kernels::delta::DeltaDecoder;
@@ -110,25 +110,29 @@ delta!(i64);
 /// ```
 #[derive(Debug, Clone)]
 pub struct DeltaDecoder<T> {
-    /// Miniblocks a block, and values a miniblock.
+    /// The number of miniblocks per block.
     miniblocks: usize,
+    /// The number of values per miniblock.
     miniblock_values: usize,
     total: usize,
-    /// Values not yet passed, the first one included.
+    /// The number of values not yet read or skipped, including the first one.
     left: usize,
-    /// Whether `last` is the value of the header, and not passed yet.
+    /// True if `last` is the value of the header and has not been read yet.
     first_is_next: bool,
     /// The value before the next one.
     last: T,
-    /// Least delta of the block.
+    /// The least delta of the block.
     least: T,
-    /// Where the width bytes of the block are, and the one of the next miniblock among them.
+    /// The position of the width bytes of the block.
     widths: usize,
+    /// The index of the next miniblock in its block.
     next_miniblock: usize,
-    /// Where the packed bits of the miniblock start and end, and how many of its values are passed.
+    /// The position of the packed bits of the miniblock.
     bits: usize,
+    /// The end of the packed bits of the miniblock.
     end: usize,
     width: u8,
+    /// The number of values of the miniblock already read or skipped.
     passed: usize,
 }
 
@@ -136,7 +140,7 @@ impl<T: Delta> DeltaDecoder<T> {
     /// Reads the header.
     ///
     /// # Errors
-    /// [`Malformed`] for a header that ends early or that no writer may write.
+    /// [`Malformed`] for a header that ends early or breaks the rules of the format.
     pub fn new(data: &[u8]) -> Result<Self, Malformed> {
         let mut at = 0;
         let block_values = uleb128(data, &mut at)?;
@@ -168,7 +172,7 @@ impl<T: Delta> DeltaDecoder<T> {
             last: T::wrap(first),
             least: T::default(),
             widths: 0,
-            // As behind the last miniblock of a block that ends where the first one starts.
+            // The state after the last miniblock of a block that ends where the first block starts.
             next_miniblock: miniblocks,
             bits: at,
             end: at,
@@ -177,12 +181,12 @@ impl<T: Delta> DeltaDecoder<T> {
         })
     }
 
-    /// Values in all, passed ones included, as the header says.
+    /// Returns the total number of values that the header claims, including those already read or skipped.
     pub fn total(&self) -> usize {
         self.total
     }
 
-    /// Values left.
+    /// Returns the number of values left.
     pub fn left(&self) -> usize {
         self.left
     }
@@ -190,18 +194,18 @@ impl<T: Delta> DeltaDecoder<T> {
     /// Appends the next `n` values.
     ///
     /// # Errors
-    /// [`Malformed`] if there are fewer values, or if their bytes break the rules. Values may have
+    /// [`Malformed`] if there are fewer values, or if their bytes break the rules. Some values may already have
     /// been appended.
     pub fn extend(&mut self, data: &[u8], n: usize, out: &mut Vec<T>) -> Result<(), Malformed> {
         T::extend(self, data, n, out)
     }
 
-    /// Passes over the next `n` values.
+    /// Skips the next `n` values.
     ///
     /// # Errors
     /// [`Malformed`] if there are fewer values, or if their bytes break the rules.
     pub fn skip(&mut self, data: &[u8], n: usize) -> Result<(), Malformed> {
-        // To know the last of the values is to know all of them.
+        // The last skipped value is needed, and it depends on all values before it.
         let mut values = Vec::new();
         let mut left = n;
         while left > 0 {
@@ -213,14 +217,13 @@ impl<T: Delta> DeltaDecoder<T> {
         Ok(())
     }
 
-    /// [`Self::extend`] with `sum` as the kernel, to become part of a function that has its
-    /// instructions enabled.
+    /// Implements [`Self::extend`] with `sum` as the kernel. Inlined into a function that enables the kernel's
+    /// instructions.
     ///
-    /// `sum` keeps the last value, which at first is that of the decoder and afterwards becomes it.
-    /// It gets a run of `n` values `v` within one miniblock, the least delta and `n` slots, and writes
-    /// `last + (v0 + least)`, that plus `(v1 + least)` and so on to all of the slots. Values of the
-    /// run may be wider than `T`: duckdb subtracts 32-bit values in 64 bits, and the upper bits wrap
-    /// away.
+    /// `sum` maintains the last value, which it reads from the decoder at first and stores there at the end. It
+    /// takes a run of `n` values `v` within one miniblock, the least delta and `n` slots. It writes `last + (v0 +
+    /// least)`, that plus `(v1 + least)` and so on to all of the slots. Values of the run may be wider than `T`:
+    /// DuckDB subtracts 32-bit values in 64 bits, and the upper bits wrap away.
     ///
     /// # Safety
     /// `sum` writes all of its slots.
@@ -232,7 +235,7 @@ impl<T: Delta> DeltaDecoder<T> {
         out: &mut Vec<T>,
         mut sum: impl FnMut(&Packed<'_>, T, &mut [MaybeUninit<T>]),
     ) -> Result<(), Malformed> {
-        // Local, so that its fields need not be in memory while values are written.
+        // A local copy, so that its fields need not be in memory while values are written.
         let mut at = self.clone();
         at.left = at
             .left
@@ -255,13 +258,13 @@ impl<T: Delta> DeltaDecoder<T> {
             slots = rest;
         }
         *self = at;
-        // SAFETY: `n` values were reserved; the slots of all of them were written, the first one here
-        // or not, and the others by `sum`, as the caller promises.
+        // SAFETY: `n` values were reserved, and all of their slots were written: the first value here if it was
+        // next, and the others by `sum`, as the caller promises.
         unsafe { out.set_len(out.len() + n) };
         Ok(())
     }
 
-    /// The position behind the last miniblock: where data that follows the values starts.
+    /// Returns the position after the last miniblock, at which data after the values starts.
     ///
     /// # Errors
     /// [`Malformed`] if a header breaks the rules or the bytes end before the last miniblock does.
@@ -280,7 +283,7 @@ impl<T: Delta> DeltaDecoder<T> {
         Ok(end)
     }
 
-    /// Goes to the miniblock of the next value; how many of the next `n` values are in it.
+    /// Moves to the miniblock of the next value. Returns how many of the next `n` values it contains.
     #[inline(always)]
     fn enter_miniblock(&mut self, data: &[u8], n: usize) -> Result<usize, Malformed> {
         if self.passed == self.miniblock_values {
@@ -297,7 +300,7 @@ impl<T: Delta> DeltaDecoder<T> {
             if self.width > 64 {
                 return Err(Malformed("a delta miniblock is wider than 64 bits"));
             }
-            // A miniblock has a multiple of 32 values, that is whole bytes, and less than 2^32 of them.
+            // The number of values in a miniblock is a multiple of 32, so it fills whole bytes. It is below 2^32.
             let bytes = self.miniblock_values / 8 * usize::from(self.width);
             self.end = self.bits.saturating_add(bytes);
             self.next_miniblock += 1;
@@ -306,7 +309,7 @@ impl<T: Delta> DeltaDecoder<T> {
         Ok(n.min(self.miniblock_values - self.passed))
     }
 
-    /// The next `n` values of the miniblock, as packed.
+    /// Returns the next `n` values of the miniblock, still packed.
     #[inline(always)]
     fn run<'a>(&self, data: &'a [u8], n: usize) -> Result<Packed<'a>, Malformed> {
         data.get(self.bits..)
@@ -315,7 +318,7 @@ impl<T: Delta> DeltaDecoder<T> {
     }
 }
 
-/// An unsigned LEB128 number of at most 64 bits, moving `at` behind it.
+/// Reads an unsigned LEB128 number of at most 64 bits, and moves `at` past it.
 #[inline]
 fn uleb128(data: &[u8], at: &mut usize) -> Result<u64, Malformed> {
     if let Some(&byte) = data.get(*at)
@@ -327,7 +330,7 @@ fn uleb128(data: &[u8], at: &mut usize) -> Result<u64, Malformed> {
     long_uleb128(data, at)
 }
 
-/// [`uleb128`] of any length.
+/// Implements [`uleb128`] for numbers of any length.
 fn long_uleb128(data: &[u8], at: &mut usize) -> Result<u64, Malformed> {
     let mut value = 0;
     for (i, &byte) in data
@@ -348,7 +351,7 @@ fn long_uleb128(data: &[u8], at: &mut usize) -> Result<u64, Malformed> {
     ))
 }
 
-/// The signed number of a zigzag number.
+/// Converts a zigzag number to a signed number.
 #[inline]
 fn zigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)

@@ -1,12 +1,12 @@
-//! Run headers.
+//! Decodes run headers.
 
 use crate::Malformed;
 use crate::bitmap::low_bits;
 
-/// Values of one run, or what is left of them.
+/// The values of one run, or the rest of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Run {
-    /// One value, `left` times.
+    /// One value, repeated `left` times.
     Repeated { value: u32, left: usize },
     /// The `left` bit-packed values from value `next` on, in the bytes from `start` on.
     Packed {
@@ -17,10 +17,10 @@ pub(super) enum Run {
 }
 
 impl Run {
-    /// No values.
+    /// A run without values.
     pub(super) const EMPTY: Self = Self::Repeated { value: 0, left: 0 };
 
-    /// How many values there are.
+    /// Returns the number of values.
     #[inline(always)]
     pub(super) fn left(&self) -> usize {
         match self {
@@ -28,7 +28,7 @@ impl Run {
         }
     }
 
-    /// Takes at most `n` values off the beginning.
+    /// Removes at most `n` values from the start of the run and returns them as a run.
     #[inline(always)]
     pub(super) fn split(&mut self, n: usize) -> Self {
         let mut taken = *self;
@@ -48,9 +48,9 @@ impl Run {
     }
 }
 
-/// Reads the run at `position` of `data`, which moves behind it.
+/// Reads the run at `position` of `data`, and moves `position` past it.
 ///
-/// Some writers cut the padding off the last packed run: a packed run has the values that are there.
+/// Some writers omit the padding of the last packed run, so a packed run consists of the values that are present.
 pub(super) fn next(data: &[u8], position: &mut usize, width: u8) -> Result<Run, Malformed> {
     if width == 0 {
         return Ok(Run::Repeated {
@@ -88,7 +88,7 @@ pub(super) fn next(data: &[u8], position: &mut usize, width: u8) -> Result<Run, 
     })
 }
 
-/// Reads a run header, a varint of at most five bytes, and returns it with the position behind it.
+/// Reads a run header, a varint of at most five bytes. Returns it with the position after it.
 #[inline(always)]
 pub(super) fn header(data: &[u8], position: usize) -> Result<(u32, usize), Malformed> {
     match data.get(position) {
@@ -99,7 +99,7 @@ pub(super) fn header(data: &[u8], position: usize) -> Result<(u32, usize), Malfo
 
 /// Reads a run header of several bytes.
 ///
-/// It takes no reference to the position, so that the caller can keep that in a register.
+/// The position is passed by value, so that the caller can keep it in a register.
 #[inline(never)]
 fn long_header(data: &[u8], position: usize) -> Result<(u32, usize), Malformed> {
     let rest = data.get(position..).unwrap_or_default();
@@ -117,13 +117,13 @@ fn long_header(data: &[u8], position: usize) -> Result<(u32, usize), Malformed> 
     Err(Malformed("a run header has no end"))
 }
 
-/// Reads the value of a run-length encoded run, and returns it with the position behind it.
+/// Reads the value of a run-length encoded run. Returns it with the position after it.
 #[inline(always)]
 pub(super) fn repeated(data: &[u8], position: usize, width: u8) -> Result<(u32, usize), Malformed> {
     let bytes = usize::from(width.div_ceil(8));
     let rest = data.get(position..).unwrap_or_default();
     let value = match rest.first_chunk::<4>() {
-        // The bytes behind the value are not its own.
+        // The bytes after the value do not belong to it.
         Some(word) => u64::from(u32::from_le_bytes(*word)) & low_bits(8 * bytes),
         None => last_repeated(rest, bytes)?,
     };
@@ -133,7 +133,7 @@ pub(super) fn repeated(data: &[u8], position: usize, width: u8) -> Result<(u32, 
     Ok((value as u32, position + bytes))
 }
 
-/// Reads a value of `bytes` bytes from fewer than four.
+/// Reads a value of `bytes` bytes if fewer than four bytes are left.
 #[inline(never)]
 fn last_repeated(rest: &[u8], bytes: usize) -> Result<u64, Malformed> {
     let value = rest

@@ -1,28 +1,28 @@
 //! INT96 with AVX2: four values, which are 48 bytes, at a time.
 //!
-//! Two overlapping vectors hold them. Permutations collect the nanoseconds and the days. There is
-//! neither a product nor a quotient of 64-bit integers: days fit into 32 bits, so that two products of
-//! 32 bits do, and nanoseconds of a day are divided as floating-point numbers.
+//! Two overlapping vectors contain them. Permutations collect the nanoseconds and the days. AVX2 can neither
+//! multiply nor divide 64-bit integers. Days fit into 32 bits, so two 32-bit products suffice. Nanoseconds of a day
+//! are divided as floating-point numbers.
 
 use std::arch::x86_64::*;
 
 use super::{JULIAN_EPOCH, NANOS_PER_DAY, last_day, nanos_per_unit, units_per_day};
 
-/// Values at a time.
+/// The number of values converted at a time.
 pub(super) const BLOCK: usize = 4;
 
-/// Converts whole blocks, and returns whether all values are usual.
+/// Converts whole blocks, and returns true if all values are usual.
 ///
 /// # Safety
-/// The values are as many as the slots, a multiple of [`BLOCK`], and there is memory for the slots.
+/// There are as many values as slots, a multiple of [`BLOCK`], and there is memory for the slots.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: *mut i64) -> bool {
-    // 32-bit parts of the values 0 to 3, of which the second vector begins with part 4.
+    // The 32-bit parts of the values 0 to 3. The second vector begins with part 4.
     let nanos_low = _mm256_setr_epi32(0, 1, 3, 4, 6, 7, 0, 0);
     let nanos_high = _mm256_setr_epi32(0, 0, 0, 0, 0, 0, 5, 6);
     let days_low = _mm256_setr_epi32(2, 5, 0, 0, 0, 0, 0, 0);
     let days_high = _mm256_setr_epi32(0, 0, 4, 7, 0, 0, 0, 0);
-    // Products are of 32 bits, with their signs.
+    // Products have 32-bit factors with signs.
     let last_day = const {
         if last_day(PER_SECOND) < i32::MAX as i64 {
             last_day(PER_SECOND)
@@ -36,7 +36,7 @@ pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: 
     let mut unusual = _mm256_setzero_si256();
     for (i, block) in values.as_chunks::<BLOCK>().0.iter().enumerate() {
         let from = block.as_ptr().cast::<u8>();
-        // SAFETY: a block has 48 bytes; 32 of them lie behind each of the two places.
+        // SAFETY: a block has 48 bytes, so 32 bytes are readable from each of the two positions.
         let (low, high) = unsafe {
             (
                 _mm256_loadu_si256(from.cast()),
@@ -71,12 +71,11 @@ pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: 
     _mm256_testz_si256(unusual, unusual) == 1
 }
 
-/// Nanoseconds of a day as units, rounded down.
+/// Converts nanoseconds of a day to units, rounded down.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn units<const PER_SECOND: i64>(nanos: __m256i) -> __m256i {
-    /// 2^52, whose unit in the last place is 1: added to smaller numbers it leaves them in its lowest
-    /// bits.
+    /// 2^52, whose unit in the last place is 1: a smaller number added to it ends up in its lowest bits.
     const WHOLE: f64 = (1_u64 << 52) as f64;
     let nanos_per_unit = const { nanos_per_unit(PER_SECOND) };
     if nanos_per_unit == 1 {
@@ -85,8 +84,8 @@ fn units<const PER_SECOND: i64>(nanos: __m256i) -> __m256i {
     let whole = _mm256_set1_pd(WHOLE);
     let bits = _mm256_castpd_si256(whole);
     let number = _mm256_sub_pd(_mm256_castsi256_pd(_mm256_or_si256(nanos, bits)), whole);
-    // Below 2^47 the numbers are exact, and their quotient is further from the next whole one than
-    // it can be rounded.
+    // Below 2^47 the numbers are exact. The distance of a quotient from the next whole number exceeds the rounding
+    // error.
     let quotient = _mm256_floor_pd(_mm256_div_pd(number, _mm256_set1_pd(nanos_per_unit as f64)));
     _mm256_xor_si256(_mm256_castpd_si256(_mm256_add_pd(quotient, whole)), bits)
 }

@@ -1,13 +1,13 @@
-//! Timestamps of 96 bits, as 64-bit counts of seconds, milli-, micro- or nanoseconds.
+//! Timestamps of 96 bits, converted to 64-bit counts of seconds, milli-, micro- or nanoseconds.
 //!
 //! ```text
 //! INT96                                | nanoseconds of the day, i64 | Julian day, i32 |
 //! FIXED_LEN_BYTE_ARRAY(12) TIMESTAMP   | units since the epoch, 96-bit two's complement |
 //! ```
 //!
-//! Both are little endian and reach further than 64-bit nanoseconds, which end in 1677 and 2262.
+//! Both are little endian, and their range exceeds that of 64-bit nanoseconds, which ends in 1677 and 2262.
 //!
-//! **Shapes**: 12 bytes a value in, an `i64` a value out; a trailing part of a value is left alone.
+//! **Shapes**: 12 bytes per value in, one `i64` per value out. An incomplete value at the end is ignored.
 
 use std::mem::MaybeUninit;
 
@@ -30,7 +30,8 @@ const fn units_per_day(per_second: i64) -> i64 {
     SECONDS_PER_DAY * per_second
 }
 
-/// The last day, counted from the epoch in both directions, whose units fit whatever its time.
+/// Returns the last day whose units always fit into 64 bits, whatever the time of day. Days are counted from the
+/// epoch in both directions.
 const fn last_day(per_second: i64) -> i64 {
     i64::MAX / units_per_day(per_second) - 1
 }
@@ -39,27 +40,27 @@ const fn nanos_per_unit(per_second: i64) -> i64 {
     NANOS_PER_SECOND / per_second
 }
 
-/// The kind of 96-bit timestamps.
+/// The layout of 96-bit timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
-    /// INT96: nanoseconds of a Julian day.
+    /// INT96: a Julian day, and the nanoseconds of that day.
     JulianDay,
-    /// A count of units since the epoch, so many of them a second: 10^3, 10^6 or 10^9.
+    /// A count of units since the epoch, with 10^3, 10^6 or 10^9 units per second.
     Count {
-        /// Units a second.
+        /// The number of units per second.
         per_second: i64,
     },
 }
 
-/// Appends timestamps as counts of units since the epoch, `per_second` of them a second (1, 10^3,
-/// 10^6 or 10^9), rounded down. Values that 64 bits cannot hold wrap around.
+/// Appends timestamps as counts of units since the epoch, with `per_second` units per second (1, 10^3, 10^6 or
+/// 10^9), rounded down. Values that do not fit into 64 bits wrap around.
 ///
-/// Returns whether any of them did; [`overflows`] tells which.
+/// Returns true if any value wrapped around; [`overflows`] identifies these values.
 pub fn extend(bytes: &[u8], layout: Layout, per_second: i64, out: &mut Vec<i64>) -> bool {
     let values = bytes.as_chunks::<12>().0;
     let before = out.len();
     let usual = match (layout, per_second) {
-        // All constants known to the compiler, so that it need not divide.
+        // All constants are known at compile time, so no division is needed.
         (Layout::JulianDay, 1) => extend_usual::<1>(values, out),
         (Layout::JulianDay, 1_000) => extend_usual::<1_000>(values, out),
         (Layout::JulianDay, 1_000_000) => extend_usual::<1_000_000>(values, out),
@@ -79,20 +80,20 @@ pub fn extend(bytes: &[u8], layout: Layout, per_second: i64, out: &mut Vec<i64>)
     any
 }
 
-/// Appends INT96 values, and returns whether all of them are usual: a time of day, on a day that the
-/// units reach. Others are wrong.
+/// Appends INT96 values, and returns true if all of them are usual: a time of day, on a day in the range of the
+/// units. Other values are converted incorrectly.
 fn extend_usual<const PER_SECOND: i64>(values: &[[u8; 12]], out: &mut Vec<i64>) -> bool {
     out.reserve(values.len());
     let slots = &mut out.spare_capacity_mut()[..values.len()];
     let (done, mut usual) = convert_blocks::<PER_SECOND>(values, slots);
     usual &= convert_usual::<PER_SECOND>(&values[done..], &mut slots[done..]);
-    // SAFETY: the blocks up to `done` are written, and the slots behind them.
+    // SAFETY: the slots of the blocks up to `done` are written, and so are the slots after them.
     unsafe { out.set_len(out.len() + values.len()) };
     usual
 }
 
-/// Writes the slots of as many values as vectors take, and returns how many those are, and whether all
-/// of them are usual.
+/// Writes the slots of all whole vector blocks. Returns the number of these values, and true if all of them are
+/// usual.
 #[cfg(target_arch = "x86_64")]
 fn convert_blocks<const PER_SECOND: i64>(
     values: &[[u8; 12]],
@@ -102,15 +103,16 @@ fn convert_blocks<const PER_SECOND: i64>(
     let to = slots.as_mut_ptr().cast();
     if Avx512::detect().is_some() {
         let done = values.len() - values.len() % avx512::BLOCK;
-        // SAFETY: the token proves that the instructions are there; the values are whole blocks, with
-        // a slot each.
+        // SAFETY: the token proves that the instructions are available; the values are whole blocks, with one slot
+        // per value.
         return (done, unsafe {
             avx512::convert::<PER_SECOND>(&values[..done], to)
         });
     }
     if Avx2::detect().is_some() {
         let done = values.len() - values.len() % avx2::BLOCK;
-        // SAFETY: as above.
+        // SAFETY: the token proves that the instructions are available; the values are whole blocks, with one slot
+        // per value.
         return (done, unsafe {
             avx2::convert::<PER_SECOND>(&values[..done], to)
         });
@@ -118,7 +120,7 @@ fn convert_blocks<const PER_SECOND: i64>(
     (0, true)
 }
 
-/// There are no vectors.
+/// Converts nothing: there are no vector kernels.
 #[cfg(not(target_arch = "x86_64"))]
 fn convert_blocks<const PER_SECOND: i64>(
     _: &[[u8; 12]],
@@ -127,7 +129,7 @@ fn convert_blocks<const PER_SECOND: i64>(
     (0, true)
 }
 
-/// See [`extend_usual`]: as many slots as values, all of which are written.
+/// Implements [`extend_usual`] for as many slots as values. All slots are written.
 fn convert_usual<const PER_SECOND: i64>(
     values: &[[u8; 12]],
     slots: &mut [MaybeUninit<i64>],
@@ -147,7 +149,7 @@ fn convert_usual<const PER_SECOND: i64>(
     usual
 }
 
-/// Whether each of the timestamps is more than 64 bits can hold.
+/// Returns, for each of the timestamps, true if it does not fit into 64 bits.
 pub fn overflows(bytes: &[u8], layout: Layout, per_second: i64) -> impl Iterator<Item = bool> {
     bytes
         .as_chunks::<12>()
@@ -156,7 +158,7 @@ pub fn overflows(bytes: &[u8], layout: Layout, per_second: i64) -> impl Iterator
         .map(move |value| convert(value, layout, per_second).1)
 }
 
-/// A timestamp in units since the epoch, and whether it wrapped around.
+/// Returns a timestamp in units since the epoch, and true if it wrapped around.
 fn convert(value: &[u8; 12], layout: Layout, per_second: i64) -> (i64, bool) {
     match layout {
         Layout::JulianDay => julian(value, per_second),
@@ -164,30 +166,31 @@ fn convert(value: &[u8; 12], layout: Layout, per_second: i64) -> (i64, bool) {
     }
 }
 
-/// Days since the epoch, and nanoseconds of the day.
+/// Returns the days since the epoch, and the nanoseconds of the day.
 #[inline(always)]
 fn parse(value: &[u8; 12]) -> (i64, i64) {
-    // Read as wholes: taken apart into bytes they are not put together again in one load.
+    // Reads whole numbers: the compiler would not merge single bytes into one load.
     let nanos = plain::read::<i64>(value).unwrap_or_default();
     let days = plain::read::<i32>(&value[8..]).unwrap_or_default();
     (i64::from(days) - JULIAN_EPOCH, nanos)
 }
 
-/// Nanoseconds of a Julian day as units since the epoch, and whether they wrapped around.
+/// Converts nanoseconds of a Julian day to units since the epoch. Also returns true if they wrapped around.
 fn julian(value: &[u8; 12], per_second: i64) -> (i64, bool) {
     let (days, nanos) = parse(value);
-    // A day is a whole number of units: rounding its part down rounds the sum down.
+    // A day is a whole number of units, so rounding the time of day down rounds the sum down.
     let part = nanos.div_euclid(NANOS_PER_SECOND / per_second.max(1));
     let exact = i128::from(days) * i128::from(SECONDS_PER_DAY * per_second) + i128::from(part);
     (exact as i64, i64::try_from(exact).is_err())
 }
 
-/// A 96-bit count of units of `from` a second as one of `to` a second, and whether it wrapped.
+/// Converts a 96-bit count with `from` units per second to one with `to` units per second. Also returns true if it
+/// wrapped around.
 #[inline]
 fn count(value: &[u8; 12], from: i64, to: i64) -> (i64, bool) {
     let mut wide = [0; 16];
     wide[4..].copy_from_slice(value);
-    // The sign comes with the shift back.
+    // The arithmetic shift extends the sign.
     let units = i128::from_le_bytes(wide) >> 32;
     // 96 bits times 10^9 stay below 127 bits.
     let exact = if from <= to {

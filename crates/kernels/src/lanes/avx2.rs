@@ -1,11 +1,11 @@
-//! Eight 32-bit or four 64-bit lanes.
+//! Plans for eight 32-bit or four 64-bit lanes.
 
 use std::arch::x86_64::*;
 
 use super::Packed;
 use crate::bitmap::low_bits;
 
-/// How to spread packed values over eight 32-bit lanes.
+/// A plan that spreads packed values over eight 32-bit lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan32 {
     low: __m256i,
@@ -18,13 +18,13 @@ pub(crate) struct Plan32 {
 }
 
 impl Plan32 {
-    /// Lanes a register.
+    /// The number of lanes per register.
     pub(crate) const LANES: usize = 8;
-    /// The widest values that a plan can spread.
+    /// The widest values that a plan can spread, in bits.
     pub(crate) const WIDEST: usize = 32;
 
-    /// A plan for widths 0 to 32. Eight values and the bits before them end within the 256 bits
-    /// of a register: 7 + 8 * 31 do, and values of 32 bits start at bit 0.
+    /// Creates a plan for widths 0 to 32. Eight values and the bits before them end within the 256 bits of a
+    /// register: 7 + 8 * 31 bits do, and values of 32 bits start at bit 0.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
@@ -47,14 +47,14 @@ impl Plan32 {
         }
     }
 
-    /// A plan for no run.
+    /// Creates a plan for an empty run.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn none() -> Self {
         Self::new(&Packed::NONE)
     }
 
-    /// A plan for `run`: this one, if it is one, as for most runs it is.
+    /// Adapts the plan to `run`. For most runs, it already fits.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn refit(&mut self, run: &Packed<'_>) {
@@ -63,7 +63,7 @@ impl Plan32 {
         }
     }
 
-    /// The eight values of register `index` of the run; lanes behind its end are arbitrary.
+    /// Returns the eight values of register `index` of the run. Lanes past its end are arbitrary.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m256i {
@@ -74,10 +74,10 @@ impl Plan32 {
     }
 }
 
-/// How to spread packed values over four 64-bit lanes.
+/// A plan that spreads packed values over four 64-bit lanes.
 ///
-/// Four values may end in the middle of a byte, so that every other register starts four bits
-/// later or earlier than its neighbours: there is a plan for either.
+/// Four values may end in the middle of a byte. Then every other register starts four bits later or earlier than
+/// its neighbours, so there is one plan for each case.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan64 {
     even: Half,
@@ -97,12 +97,12 @@ struct Half {
 }
 
 impl Plan64 {
-    /// Lanes a register.
+    /// The number of lanes per register.
     pub(crate) const LANES: usize = 4;
-    /// The widest values that a plan can spread: 7 + 4 * 62 bits end within a register.
+    /// The widest values that a plan can spread, in bits: 7 + 4 * 62 bits end within a register.
     pub(crate) const WIDEST: usize = 62;
 
-    /// A plan for widths 0 to [`Self::WIDEST`].
+    /// Creates a plan for widths 0 to [`Self::WIDEST`].
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
@@ -117,14 +117,14 @@ impl Plan64 {
         }
     }
 
-    /// A plan for no run.
+    /// Creates a plan for an empty run.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn none() -> Self {
         Self::new(&Packed::NONE)
     }
 
-    /// A plan for `run`: this one, if it is one, as for most runs it is.
+    /// Adapts the plan to `run`. For most runs, it already fits.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn refit(&mut self, run: &Packed<'_>) {
@@ -133,7 +133,7 @@ impl Plan64 {
         }
     }
 
-    /// The four values of register `index` of the run; lanes behind its end are arbitrary.
+    /// Returns the four values of register `index` of the run. Lanes past its end are arbitrary.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m256i {
@@ -150,9 +150,10 @@ impl Plan64 {
 }
 
 impl Half {
-    /// A value starts in 32-bit word `w`; its window is the words `w` and `w + 1`, the window
-    /// after it `w + 2` and `w + 3`. The permutation takes indices modulo 8: words that come
-    /// round again hold no bit of a value.
+    /// Creates the half of a plan for registers that start at bit `shift`.
+    ///
+    /// If a value starts in 32-bit word `w`, its window is the words `w` and `w + 1`, and the next window is `w +
+    /// 2` and `w + 3`. The permutation takes indices modulo 8: words that wrap around contain no bits of a value.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(shift: usize, width: usize) -> Self {
@@ -173,25 +174,25 @@ impl Half {
     }
 }
 
-/// The 32 bytes of `data` from `start` on; bytes behind its end are zero.
+/// Loads the 32 bytes of `data` from `start` on, with zeros past its end.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn load(data: &[u8], start: usize) -> __m256i {
     if data.len() >= start + 32 {
-        // SAFETY: `data` has the 32 bytes that are read; the load needs no alignment.
+        // SAFETY: `data` has the 32 bytes to read; the load needs no alignment.
         unsafe { _mm256_loadu_si256(data.as_ptr().add(start).cast()) }
     } else {
         load_near_end(data.get(start..).unwrap_or_default())
     }
 }
 
-/// Fewer than 32 bytes, and zeros.
+/// Loads fewer than 32 bytes, padded with zeros.
 #[target_feature(enable = "avx2")]
 fn load_near_end(rest: &[u8]) -> __m256i {
     let mut padded = [0; 32];
     for (to, from) in padded.iter_mut().zip(rest) {
         *to = *from;
     }
-    // SAFETY: `padded` has the 32 bytes that are read; the load needs no alignment.
+    // SAFETY: `padded` has the 32 bytes to read; the load needs no alignment.
     unsafe { _mm256_loadu_si256(padded.as_ptr().cast()) }
 }

@@ -1,10 +1,10 @@
-//! Sixteen 32-bit or eight 64-bit lanes.
+//! Plans for sixteen 32-bit or eight 64-bit lanes.
 
 use std::arch::x86_64::*;
 
 use super::Packed;
 
-/// How to spread packed values over sixteen 32-bit lanes.
+/// A plan that spreads packed values over sixteen 32-bit lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan32 {
     low: __m512i,
@@ -16,7 +16,7 @@ pub(crate) struct Plan32 {
     shape: (usize, usize),
 }
 
-/// How to spread packed values over eight 64-bit lanes.
+/// A plan that spreads packed values over eight 64-bit lanes.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan64 {
     low: __m512i,
@@ -28,7 +28,8 @@ pub(crate) struct Plan64 {
     shape: (usize, usize),
 }
 
-/// How to spread packed values over two registers of 32-bit lanes: those at even and at odd places.
+/// A plan that spreads packed values over two registers of 32-bit lanes: one for even positions, one for odd
+/// positions.
 ///
 /// Sums of neighbours are then sums of registers.
 #[derive(Clone, Copy)]
@@ -36,12 +37,12 @@ pub(crate) struct PairsPlan {
     even: Lanes,
     odd: Lanes,
     mask: __m512i,
-    /// Bytes of half of the values.
+    /// The number of bytes that half of the values take.
     half: usize,
     shape: (usize, usize),
 }
 
-/// Where the values of one register lie in two of packed words.
+/// The positions of one register's values in two registers of packed words.
 #[derive(Clone, Copy)]
 struct Lanes {
     low: __m512i,
@@ -51,12 +52,12 @@ struct Lanes {
 }
 
 impl PairsPlan {
-    /// Values of both registers.
+    /// The number of values in both registers.
     pub(crate) const VALUES: usize = 32;
 
-    /// A plan for widths 0 to 32. The first sixteen values come from the words that the run begins
-    /// with, the others from those where the seventeenth value begins: either end within the 512 bits
-    /// of a register, as in [`Plan32::new`].
+    /// Creates a plan for widths 0 to 32. The first sixteen values lie in the words at the start of the run. The
+    /// others lie in the words from the start of the seventeenth value. Both halves end within the 512 bits of a
+    /// register, like in [`Plan32::new`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
@@ -82,14 +83,14 @@ impl PairsPlan {
         }
     }
 
-    /// A plan for no run.
+    /// Creates a plan for an empty run.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn none() -> Self {
         Self::new(&Packed::NONE)
     }
 
-    /// A plan for `run`: this one, if it is one, as for most runs it is.
+    /// Adapts the plan to `run`. For most runs, it already fits.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn refit(&mut self, run: &Packed<'_>) {
@@ -98,8 +99,8 @@ impl PairsPlan {
         }
     }
 
-    /// The values of group `index` of the run at even and those at odd places; those behind the end
-    /// of the run are arbitrary.
+    /// Returns the values of group `index` of the run: first those at even positions, then those at odd positions.
+    /// Values past the end of the run are arbitrary.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> (__m512i, __m512i) {
@@ -120,13 +121,13 @@ impl PairsPlan {
 }
 
 impl Plan32 {
-    /// Lanes a register.
+    /// The number of lanes per register.
     pub(crate) const LANES: usize = 16;
-    /// The widest values that a plan can spread.
+    /// The widest values that a plan can spread, in bits.
     pub(crate) const WIDEST: usize = 32;
 
-    /// A plan for widths 0 to 32. Sixteen values and the bits before them end within the 512 bits
-    /// of a register: 7 + 16 * 31 do, and values of 32 bits start at bit 0.
+    /// Creates a plan for widths 0 to 32. Sixteen values and the bits before them end within the 512 bits of a
+    /// register: 7 + 16 * 31 bits do, and values of 32 bits start at bit 0.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
@@ -143,14 +144,14 @@ impl Plan32 {
         }
     }
 
-    /// A plan for no run.
+    /// Creates a plan for an empty run.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn none() -> Self {
         Self::new(&Packed::NONE)
     }
 
-    /// A plan for `run`: this one, if it is one, as for most runs it is.
+    /// Adapts the plan to `run`. For most runs, it already fits.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn refit(&mut self, run: &Packed<'_>) {
@@ -159,7 +160,7 @@ impl Plan32 {
         }
     }
 
-    /// The sixteen values of register `index` of the run; lanes behind its end are arbitrary.
+    /// Returns the sixteen values of register `index` of the run. Lanes past its end are arbitrary.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m512i {
@@ -171,18 +172,18 @@ impl Plan32 {
 }
 
 impl Plan64 {
-    /// Lanes a register.
+    /// The number of lanes per register.
     pub(crate) const LANES: usize = 8;
-    /// The widest values that a plan can spread.
+    /// The widest values that a plan can spread, in bits.
     pub(crate) const WIDEST: usize = 64;
 
-    /// A plan for widths 0 to 64. Eight values and the bits before them end within the 512 bits
-    /// of a register: 7 + 8 * 63 do, and values of 64 bits start at bit 0.
+    /// Creates a plan for widths 0 to 64. Eight values and the bits before them end within the 512 bits of a
+    /// register: 7 + 8 * 63 bits do, and values of 64 bits start at bit 0.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {
         let width = run.width as i64;
-        // Products of lane and width have at most 9 bits, for which a 32-bit product will do.
+        // Products of lane and width have at most 9 bits, so a 32-bit product suffices.
         let products = _mm512_mul_epu32(
             _mm512_set_epi64(7, 6, 5, 4, 3, 2, 1, 0),
             _mm512_set1_epi64(width),
@@ -201,14 +202,14 @@ impl Plan64 {
         }
     }
 
-    /// A plan for no run.
+    /// Creates a plan for an empty run.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn none() -> Self {
         Self::new(&Packed::NONE)
     }
 
-    /// A plan for `run`: this one, if it is one, as for most runs it is.
+    /// Adapts the plan to `run`. For most runs, it already fits.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn refit(&mut self, run: &Packed<'_>) {
@@ -217,7 +218,7 @@ impl Plan64 {
         }
     }
 
-    /// The eight values of register `index` of the run; lanes behind its end are arbitrary.
+    /// Returns the eight values of register `index` of the run. Lanes past its end are arbitrary.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn unpack(&self, run: &Packed<'_>, index: usize) -> __m512i {
@@ -228,7 +229,8 @@ impl Plan64 {
     }
 }
 
-/// Of values at `places` of a run: the 32-bit word that each starts in, and the bit of it.
+/// Returns, for the values at `places` of a run, the 32-bit words in which they start and their bits in these
+/// words.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn place_32(run: &Packed<'_>, places: __m512i) -> (__m512i, __m512i) {
@@ -240,7 +242,7 @@ fn place_32(run: &Packed<'_>, places: __m512i) -> (__m512i, __m512i) {
     (_mm512_srli_epi32::<5>(bits), right)
 }
 
-/// The lowest bits of a 32-bit lane, as many as a value has.
+/// Returns a mask of the lowest `width` bits of each 32-bit lane.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn mask_32(run: &Packed<'_>) -> __m512i {
@@ -250,16 +252,16 @@ fn mask_32(run: &Packed<'_>) -> __m512i {
     )
 }
 
-/// The 64 bytes of `data` from `start` on; bytes behind its end are zero.
+/// Loads the 64 bytes of `data` from `start` on, with zeros past its end.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw")]
 fn load(data: &[u8], start: usize) -> __m512i {
     if data.len() >= start + 64 {
-        // SAFETY: `data` has the 64 bytes that are read; the load needs no alignment.
+        // SAFETY: `data` has the 64 bytes to read; the load needs no alignment.
         unsafe { _mm512_loadu_si512(data.as_ptr().add(start).cast()) }
     } else {
         let rest = data.get(start..).unwrap_or_default();
-        // SAFETY: only the bytes of `rest` are read, the masked ones are not touched.
+        // SAFETY: only the bytes of `rest` are read; the masked ones are not touched.
         unsafe { _mm512_maskz_loadu_epi8((1 << rest.len()) - 1, rest.as_ptr().cast()) }
     }
 }

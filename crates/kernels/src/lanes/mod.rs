@@ -1,16 +1,16 @@
-//! Bit-packed values in vector registers: what DELTA_BINARY_PACKED and ALP compute with.
+//! Bit-packed values in vector registers, for DELTA_BINARY_PACKED and ALP.
 //!
-//! Values of `width` bits lie back to back, least significant bit first. A register is loaded with
-//! the bytes that hold one value a lane; a permutation brings to each lane the word in which its
-//! value starts, a second one the word after it, and two shifts and a mask cut the value out:
+//! Values of `width` bits lie back to back, least significant bit first. A register is loaded with the bytes that
+//! contain one value per lane. A permutation moves to each lane the word in which its value starts, and a second
+//! one the word after it. Two shifts and a mask extract the value:
 //!
 //! ```text
 //! words        |   w0   |   w1   |   w2   |          lane i starts in word (i * width) / bits,
 //! values       | v0 | v1 | v2 | v3 | v4 |            at bit (i * width) % bits of it
 //! ```
 //!
-//! The permutations depend on the width and on the bit where the first value starts, and are made
-//! once for a run of values. After each register the run moves on by a whole number of bytes.
+//! The permutations depend on the width and on the bit at which the first value starts. They are computed once per
+//! run of values. After each register, the run advances by a whole number of bytes.
 
 #[cfg(target_arch = "x86_64")]
 pub(crate) mod avx2;
@@ -26,18 +26,18 @@ use crate::bitmap::{load_bits, low_bits};
 /// A run of bit-packed values.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packed<'a> {
-    /// Bytes from the first value's first byte on; the run may end before they do.
+    /// The bytes from the first value's first byte on; they may extend past the end of the run.
     data: &'a [u8],
-    /// The bit of the first byte where the first value starts, 0 to 7.
+    /// The bit of the first byte at which the first value starts, 0 to 7.
     shift: usize,
-    /// Bits a value, 0 to the bits of the number it becomes.
+    /// The number of bits per value, at most those of the target number.
     width: usize,
-    /// Values.
+    /// The number of values.
     n: usize,
 }
 
 impl<'a> Packed<'a> {
-    /// No values, of one bit each.
+    /// An empty run, with a width of one bit.
     #[cfg(target_arch = "x86_64")]
     const NONE: Self = Self {
         data: &[],
@@ -46,7 +46,7 @@ impl<'a> Packed<'a> {
         n: 0,
     };
 
-    /// The values `first..first + n` of those packed in `data`; none where the bytes end early.
+    /// Returns the values `first..first + n` of those packed in `data`, or `None` if the bytes end early.
     #[inline]
     pub(crate) fn new(data: &'a [u8], first: usize, width: usize, n: usize) -> Option<Self> {
         let bits = first.checked_add(n)?.checked_mul(width)?;
@@ -62,20 +62,20 @@ impl<'a> Packed<'a> {
         })
     }
 
-    /// Values in the run.
+    /// Returns the number of values in the run.
     #[inline]
     pub(crate) fn n(&self) -> usize {
         self.n
     }
 
-    /// Bits a value.
+    /// Returns the number of bits per value.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(crate) fn width(&self) -> usize {
         self.width
     }
 
-    /// What a plan to unpack the values depends on.
+    /// Returns the properties of the run that determine a plan.
     #[cfg(target_arch = "x86_64")]
     #[inline]
     pub(crate) fn shape(&self) -> (usize, usize) {

@@ -1,4 +1,4 @@
-//! Bounds of positions in the plane: pairs of doubles, as well-known binary has them.
+//! Bounds of positions in the plane: pairs of doubles, like in well-known binary.
 //!
 //! **Shapes**: any number of sequences of any number of positions in, one set of bounds out.
 
@@ -14,15 +14,15 @@ mod tests;
 /// The bytes of x and y, the least significant first.
 pub type PositionBytes = [[u8; 8]; 2];
 
-/// Where the positions of some sequences are. NaN is no number.
+/// The bounds of the positions in some sequences. NaNs are ignored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PositionBounds {
-    /// The least x and the least y; infinite where there are none.
+    /// The least x and the least y; infinite if there are none.
     pub min: [f64; 2],
-    /// The greatest x and the greatest y; negative infinite where there are none.
+    /// The greatest x and the greatest y; negative infinite if there are none.
     pub max: [f64; 2],
-    /// How far the x of any position is from that of the first one of its sequence: infinite where the first one has NaN,
-    /// 0 where nobody asked.
+    /// The largest distance between the x of a position and the x of the first position in its sequence. Infinite
+    /// if the x of a first position is NaN; 0 if the spread was not requested.
     pub x_spread: f64,
 }
 
@@ -34,7 +34,7 @@ impl PositionBounds {
     };
 }
 
-/// Bounds all positions of some sequences, and how far they spread `WITH_SPREAD`.
+/// Returns the bounds of all positions in some sequences, and their spread if `WITH_SPREAD` is set.
 #[must_use]
 pub fn position_bounds<const WITH_SPREAD: bool>(
     sequences: &[impl AsRef<[PositionBytes]>],

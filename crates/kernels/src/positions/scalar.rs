@@ -1,4 +1,4 @@
-//! One position after the other.
+//! Computes bounds one position at a time.
 
 use super::{PositionBounds, PositionBytes};
 
@@ -27,13 +27,13 @@ pub(super) fn bounds<const WITH_SPREAD: bool>(
     bounds
 }
 
-/// `number` where it is less; not where it is NaN.
+/// Returns `number` if it is less than `than`. If it is NaN, returns `than`.
 #[inline(always)]
 fn lesser(number: f64, than: f64) -> f64 {
     if number < than { number } else { than }
 }
 
-/// `number` where it is greater; not where it is NaN.
+/// Returns `number` if it is greater than `than`. If it is NaN, returns `than`.
 #[inline(always)]
 fn greater(number: f64, than: f64) -> f64 {
     if number > than { number } else { than }

@@ -1,8 +1,8 @@
-//! A dictionary page as views, and views looked up in it.
+//! A dictionary page as views, and lookups in it.
 //!
-//! The dictionary page is a buffer of the array, and a look-up copies 16 bytes. The views are made for
-//! a page that is the array's first buffer, which it nearly always is; otherwise the number of the
-//! buffer is added to the views that were just looked up.
+//! The dictionary page is a buffer of the array, and a lookup copies 16 bytes. The views refer to the page as the
+//! array's first buffer, which it nearly always is. Otherwise, the number of the buffer is added to the views after
+//! the lookup.
 
 use herringbone_arrow::buffer::Buffer;
 
@@ -14,7 +14,7 @@ use crate::{Malformed, utf8};
 
 /// The entries of a dictionary page of byte arrays, as views.
 ///
-/// Invariants: the long views lie in `page` and name it as buffer 0; with `utf8` each is valid UTF-8.
+/// Invariants: the long views lie in `page` and name it as buffer 0. If `utf8` is set, each is valid UTF-8.
 #[derive(Debug, Clone)]
 pub struct ViewDictionary {
     views: Vec<u128>,
@@ -24,7 +24,7 @@ pub struct ViewDictionary {
 }
 
 impl ViewDictionary {
-    /// Reads `n` PLAIN byte arrays; as strings with `utf8`.
+    /// Reads `n` PLAIN byte arrays, as strings if `utf8` is set.
     ///
     /// **Errors**: values that end early, invalid UTF-8, a page beyond 2 GiB.
     pub fn plain(page: &Buffer, n: usize, utf8: bool) -> Result<Self, Malformed> {
@@ -33,9 +33,9 @@ impl ViewDictionary {
         Ok(Self::from_builder(builder, page))
     }
 
-    /// Reads `n` values of `width` bytes each; as strings with `utf8`.
+    /// Reads `n` values of `width` bytes each, as strings if `utf8` is set.
     ///
-    /// **Errors**: values that end early, invalid UTF-8, a page beyond 2 GiB.
+    /// **Errors**: values that end early, a width of 0, invalid UTF-8, a page beyond 2 GiB.
     pub fn fixed(page: &Buffer, width: usize, n: usize, utf8: bool) -> Result<Self, Malformed> {
         let mut builder = ViewBuilder::new(utf8);
         let end = n.checked_mul(width).ok_or(ENDS_EARLY)?;
@@ -43,7 +43,7 @@ impl ViewDictionary {
         Ok(Self::from_builder(builder, page))
     }
 
-    /// `builder` got nothing but one run of values of `page`.
+    /// Takes the views of a `builder` to which only one run of values of `page` was appended.
     fn from_builder(builder: ViewBuilder, page: &Buffer) -> Self {
         Self {
             long: !builder.buffers.is_empty(),
@@ -53,13 +53,13 @@ impl ViewDictionary {
         }
     }
 
-    /// Entries.
+    /// Returns the number of entries.
     #[must_use]
     pub fn len(&self) -> usize {
         self.views.len()
     }
 
-    /// Whether there are no entries.
+    /// Returns true if there are no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.views.is_empty()
@@ -69,8 +69,7 @@ impl ViewDictionary {
 impl ViewBuilder {
     /// Appends the entries of `dictionary` at the next `n` `indices` of `runs`.
     ///
-    /// **Errors**: runs that end early, an index that is no entry, binary entries in a builder of
-    /// strings.
+    /// **Errors**: runs that end early, an index out of range, binary entries in a builder of strings.
     pub fn gather(
         &mut self,
         dictionary: &ViewDictionary,

@@ -1,5 +1,5 @@
-//! Views of values whose lengths are known: DELTA_LENGTH_BYTE_ARRAY and values of one fixed width
-//! point into their page, DELTA_BYTE_ARRAY into a block of the builder's own.
+//! Views of values with known lengths. DELTA_LENGTH_BYTE_ARRAY values and values of one fixed width point into
+//! their page. DELTA_BYTE_ARRAY values point into a block that the builder owns.
 
 use herringbone_arrow::buffer::Buffer;
 
@@ -9,11 +9,11 @@ use crate::bytes::{DeltaByteArray, ENDS_EARLY, sum_lengths};
 use crate::{Malformed, utf8};
 
 impl ViewBuilder {
-    /// Appends views of values of the given `lengths`, which lie in `page` one behind the other from
-    /// `position` on; returns the position behind them.
+    /// Appends views of values with the given `lengths`, which lie back to back in `page` from `position` on.
+    /// Returns the position after them.
     ///
-    /// **Errors**: a negative length, values that end early, invalid UTF-8 in a builder of strings, a
-    /// page beyond 2 GiB.
+    /// **Errors**: a negative length, values that end early, invalid UTF-8 in a builder of strings, a page beyond 2
+    /// GiB.
     pub fn append_lengths(
         &mut self,
         lengths: &[i32],
@@ -28,7 +28,7 @@ impl ViewBuilder {
 
     /// Appends views of values of `width` bytes each, from `position` to `end` of `page`.
     ///
-    /// **Errors**: as [`Self::append_lengths`], and a section that is no multiple of the width.
+    /// **Errors**: see [`Self::append_lengths`]; also a section whose length is not a multiple of the width.
     pub fn append_fixed(
         &mut self,
         page: &Buffer,
@@ -45,8 +45,8 @@ impl ViewBuilder {
         self.append_section(lengths, page, position, end)
     }
 
-    /// Appends views of values whose `lengths`, none of them negative, add up to the bytes from
-    /// `position` to `end` of `page`.
+    /// Appends views of values whose `lengths` add up to the bytes from `position` to `end` of `page`. No length is
+    /// negative.
     fn append_section(
         &mut self,
         lengths: impl ExactSizeIterator<Item = i32> + Clone,
@@ -69,11 +69,11 @@ impl ViewBuilder {
         Ok(())
     }
 
-    /// Appends values given by the lengths of their `prefixes` and `suffixes`, with the suffixes one
-    /// behind the other in `bytes`; returns how many bytes the suffixes took. `previous` is the value
-    /// before the first one, and afterwards the last one.
+    /// Appends values given by the lengths of their `prefixes` and `suffixes`. The suffixes lie back to back in
+    /// `bytes`. Returns the number of bytes that the suffixes took. `previous` is the value before the first one,
+    /// and is then set to the last one.
     ///
-    /// **Errors**: as [`crate::bytes::ByteBuilder::append_delta_byte_array`], and more than 2 GiB of values.
+    /// **Errors**: see [`crate::bytes::ByteBuilder::append_delta_byte_array`]; also more than 2 GiB of values.
     pub fn append_delta_byte_array(
         &mut self,
         prefixes: &[i32],
@@ -86,7 +86,7 @@ impl ViewBuilder {
         let index = self.open_block(total)?;
         let start = self.block.len();
         coded.append_to(&mut self.block);
-        // Neither is negative, and the sum of all of them fits into 31 bits.
+        // No length is negative, and the sum of all of them fits into 31 bits.
         let lengths = prefixes
             .iter()
             .zip(suffixes)
@@ -109,9 +109,9 @@ impl ViewBuilder {
         Ok(taken)
     }
 
-    /// Appends views of values that lie in `page` from `start` on, which is or becomes buffer `index`;
-    /// returns whether a value was too long to be held by its view. The caller made sure that no
-    /// length is negative and that all of them end within the page and below 2 GiB.
+    /// Appends views of values that lie in `page` from `start` on. The page is or becomes buffer `index`. Returns
+    /// true if a value was too long to fit into its view. The caller guarantees that no length is negative and that
+    /// all values end within the page and below 2 GiB.
     fn view_lengths(
         &mut self,
         lengths: impl ExactSizeIterator<Item = i32>,
@@ -122,7 +122,7 @@ impl ViewBuilder {
         self.reserve_values(lengths.len());
         let first = self.views.len();
         let (mut at, mut all, mut made) = (start, 0, 0);
-        // Before this position, 12 bytes from a value's start on are in the page.
+        // For values before this position, the 12 bytes from their start on lie in the page.
         let wide_end = page.len().saturating_sub(11);
         let slots = self.views.spare_capacity_mut().iter_mut();
         for (slot, length) in slots.zip(lengths) {
@@ -140,15 +140,15 @@ impl ViewBuilder {
             at += length as usize;
             made += 1;
         }
-        // SAFETY: so many views were written behind the last one. Each lies within the page, which is
-        // or becomes the buffer that they name.
+        // SAFETY: `made` views were written after the last one. Each lies within the page, which is or becomes the
+        // buffer that they name.
         unsafe { self.views.set_len(first + made) };
         any_is_long(self.views.get(first..).unwrap_or_default(), all)
     }
 }
 
-/// The length and behind it the first 12 bytes from a value's start on. Made of numbers: bytes that
-/// are put together in memory would have to be written before they can be loaded.
+/// Returns the length, followed by the first 12 bytes from a value's start on. Assembled from numbers: bytes
+/// combined in memory would have to be stored before they could be loaded.
 #[inline(always)]
 fn with_length(head: &[u8; 12], length: u32) -> u128 {
     let [a, b, c, d, rest @ ..] = *head;

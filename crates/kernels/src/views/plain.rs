@@ -1,7 +1,7 @@
 //! PLAIN byte arrays as views into their page.
 //!
-//! The 16 bytes from a value's length on are already the view of a short value: length first, value
-//! behind it. Only what belongs to the next value has to be masked away.
+//! The 16 bytes from a value's length on already have the layout of the view of a short value: the length first,
+//! then the value. Only the bytes of the next value have to be masked out.
 //!
 //! ```text
 //! page  | 02 00 00 00 'h' 'i' | 05 00 00 00 'w' 'o' …      view  | 02 00 00 00 'h' 'i' 00 00 00 … |
@@ -16,12 +16,11 @@ use super::{MAX_POSITION, TOO_LARGE, ViewBuilder};
 use crate::bytes::{ENDS_EARLY, value_at};
 use crate::{Malformed, prefetch, utf8};
 
-/// Bytes of the length in front of each value.
+/// The size of the length before each value, in bytes.
 const PREFIX: usize = 4;
 
 impl ViewBuilder {
-    /// Appends views of `n` PLAIN values of `page` from `position` on; returns the position behind
-    /// them.
+    /// Appends views of `n` PLAIN values of `page` from `position` on. Returns the position after them.
     ///
     /// **Errors**: values that end early, invalid UTF-8 in a builder of strings, a page beyond 2 GiB.
     pub fn append_plain(
@@ -62,7 +61,7 @@ impl ViewBuilder {
         }
     }
 
-    /// Appends the views; the caller registers the page as `index` if one is long.
+    /// Appends the views. The caller registers the page as `index` if one of them is long.
     fn view_plain(
         &mut self,
         page: &[u8],
@@ -72,10 +71,10 @@ impl ViewBuilder {
     ) -> Result<Made, Malformed> {
         self.reserve_values(n);
         let mut made = self.view_plain_wide(page, index, start, n);
-        // The last bytes of a page, where 16 bytes from a length on would be too many.
+        // Near the end of the page, 16 bytes from a length on would go past the end.
         for _ in made.values..n {
             let value = value_at(page, made.end).ok_or(ENDS_EARLY)?;
-            // `append_plain` keeps pages below 2 GiB.
+            // `append_plain` rejects pages beyond 2 GiB.
             let position = made.end + PREFIX;
             self.views.push(view_of(value, index, position as u32));
             made.count(position, value.len() as u32);
@@ -83,7 +82,7 @@ impl ViewBuilder {
         Ok(made)
     }
 
-    /// Appends up to `n` views, as long as 16 bytes from the end of a value on are within the page.
+    /// Appends up to `n` views, while the 16 bytes from the end of a value on lie within the page.
     fn view_plain_wide(&mut self, page: &[u8], index: u32, start: usize, n: usize) -> Made {
         let mut made = Made {
             values: 0,
@@ -98,37 +97,38 @@ impl ViewBuilder {
         }
         let n = n.min(self.views.capacity() - self.views.len());
         let views = self.views.spare_capacity_mut().as_mut_ptr().cast::<u128>();
-        // The next length is `prefix + length` bytes on, and everything waits for it. So `prefix` is added
-        // while the length is being loaded; as a constant, the compiler would add it behind the length.
+        // The next length lies `prefix + length` bytes further on, and everything waits for it. So `prefix` is
+        // added while the length is being loaded. If it were a constant, the compiler would add it after the
+        // length.
         let prefix = black_box(PREFIX);
         while made.values < n {
-            // SAFETY: `made.end <= last`, that is `made.end + 16 <= page.len()`.
+            // SAFETY: `made.end <= last`, so `made.end + 16 <= page.len()`.
             let raw = unsafe { page.as_ptr().add(made.end).cast::<u128>().read_unaligned() };
             prefetch::ahead(page.as_ptr().wrapping_add(made.end));
             let length = raw as u32;
             let value = made.end + prefix;
-            // In 64 bits, which do not overflow.
+            // Computed in 64 bits, which do not overflow.
             if value as u64 + u64::from(length) > last as u64 {
                 break;
             }
             let view = view(raw, length, index, value as u32);
-            // SAFETY: `made.values < n`, and the views have a capacity for `n` more.
+            // SAFETY: `made.values < n`, and the views have capacity for `n` more.
             unsafe { views.add(made.values).write(view) };
             made.count(value, length);
         }
-        // SAFETY: that many views were written behind the last one. Each was checked to lie within
-        // the page, which the caller registers under the index in the views.
+        // SAFETY: `made.values` views were written after the last one. Each was checked to lie within the page,
+        // which the caller registers under the index in the views.
         unsafe { self.views.set_len(self.views.len() + made.values) };
         made
     }
 }
 
-/// What a pass over PLAIN values made and saw.
+/// The result of a pass over PLAIN values.
 struct Made {
     values: usize,
-    /// Position in the page behind the last value.
+    /// The position in the page after the last value.
     end: usize,
-    /// All lengths or-ed.
+    /// All lengths, combined by bitwise or.
     lengths: u32,
 }
 

@@ -1,18 +1,18 @@
-//! One view, without branches.
+//! Construction of one view, without branches.
 
-/// The longest value that a view holds itself.
+/// The longest value that fits into a view, in bytes.
 pub(super) const INLINE: usize = 12;
 
-/// Which bits of a view are what.
+/// The bits of a view that are copied from its sources.
 #[repr(align(32))]
 struct Mask {
-    /// Length and value, or length and first four bytes.
+    /// The length and value, or the length and the first four bytes.
     inline: u128,
-    /// Buffer and position, in the upper half of the view.
+    /// The buffer and position, in the upper half of the view.
     place: u64,
 }
 
-/// For each length up to 12, and at 13 for longer values.
+/// The masks for each length up to 12, and at index 13 for longer values.
 static MASKS: [Mask; INLINE + 2] = masks();
 
 const fn masks() -> [Mask; INLINE + 2] {
@@ -32,10 +32,10 @@ const fn masks() -> [Mask; INLINE + 2] {
     masks
 }
 
-/// The view of a value of `length` bytes that lies at `position` of buffer `buffer`.
+/// Returns the view of a value of `length` bytes that lies at `position` of buffer `buffer`.
 ///
-/// `raw` is the length and behind it the next 12 bytes from the value's start on, whatever they are.
-/// Masks choose between the two kinds of views: lengths around 12 would defeat a branch.
+/// `raw` is the length, followed by the next 12 bytes from the value's start on, whatever they are. Masks select
+/// between the two kinds of views: lengths around 12 would make a branch unpredictable.
 #[inline(always)]
 pub(super) fn view(raw: u128, length: u32, buffer: u32, position: u32) -> u128 {
     let mask = &MASKS[(length as usize).min(INLINE + 1)];
@@ -43,20 +43,21 @@ pub(super) fn view(raw: u128, length: u32, buffer: u32, position: u32) -> u128 {
     raw & mask.inline | u128::from(place) << 64
 }
 
-/// Whether one of `views` does not hold its value itself; `lengths` are all of their lengths or-ed.
+/// Returns true if one of `views` does not contain its value. `lengths` are the lengths of all views, combined by
+/// bitwise or.
 #[inline]
 pub(super) fn any_is_long(views: &[u128], lengths: u32) -> bool {
-    // Short lengths may come to 13, 14 and 15 together.
+    // Short lengths may combine to 13, 14 or 15.
     lengths > 15 || is_long(lengths) && views.iter().any(|view| is_long(*view as u32))
 }
 
-/// Whether a value of `length` bytes does not fit into its view.
+/// Returns true if a value of `length` bytes does not fit into its view.
 #[inline(always)]
 pub(super) const fn is_long(length: u32) -> bool {
     length as usize > INLINE
 }
 
-/// The view of `value`, which lies at `position` of buffer `buffer`.
+/// Returns the view of `value`, which lies at `position` of buffer `buffer`.
 pub(super) fn view_of(value: &[u8], buffer: u32, position: u32) -> u128 {
     let length = value.len() as u32;
     let mut raw = [0; 16];
