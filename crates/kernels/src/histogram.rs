@@ -1,19 +1,19 @@
-//! How often each level occurs.
+//! Counts the occurrences of each level.
 
 use crate::multiversion::multiversion;
 
-/// Up to so many different levels each is counted on its own.
+/// The maximum number of distinct levels counted by separate comparisons.
 const FEW: usize = 8;
-/// Levels whose count a byte holds.
+/// The number of levels in a block, small enough for a count in a byte.
 const BLOCK: usize = 128;
 
-/// Adds to `histogram[level]` how often each level occurs in `levels`. Levels that `histogram` has no
-/// place for are not counted.
+/// Adds the number of occurrences of each level in `levels` to `histogram[level]`. Levels past the end of
+/// `histogram` are not counted.
 pub fn count_levels(levels: &[u8], histogram: &mut [u64]) {
     if histogram.len() <= FEW {
         return few(levels, histogram);
     }
-    // Several counters, so that the same level may follow itself without waiting for the sum.
+    // Several counters, so that a repeated level does not wait for its previous increment.
     let mut counts = [[0_u64; 256]; 4];
     for levels in levels.chunks(4) {
         for (counts, level) in counts.iter_mut().zip(levels) {
@@ -25,7 +25,7 @@ pub fn count_levels(levels: &[u8], histogram: &mut [u64]) {
     }
 }
 
-/// [`count_levels`] for few different levels: one comparison for each of them.
+/// Implements [`count_levels`] for few distinct levels: one comparison for each of them.
 fn few(levels: &[u8], histogram: &mut [u64]) {
     multiversion!(inner(levels: &[u8], histogram: &mut [u64]))
 }

@@ -1,8 +1,7 @@
 //! INTERVAL: months, days and milliseconds, each an unsigned 32-bit number, little endian.
 //!
-//! **Shapes**: 12 bytes a value in; a trailing part of a value is left alone.
-//! **Errors**: [`Malformed`] for numbers that Arrow's signed ones cannot hold, and for parts that
-//! the Arrow type has no room for.
+//! **Shapes**: 12 bytes per value in. An incomplete value at the end is ignored. **Errors**: [`Malformed`] for
+//! numbers that do not fit into Arrow's signed ones, and for parts that the Arrow type lacks.
 
 use herringbone_arrow::buffer::{IntervalDayTime, IntervalMonthDayNano};
 
@@ -11,7 +10,7 @@ use crate::Malformed;
 const NANOS_PER_MILLI: i64 = 1_000_000;
 const TOO_LONG: Malformed = Malformed("an interval is longer than the Arrow type can hold");
 
-/// Appends intervals of months, days and nanoseconds: the Arrow type that loses nothing.
+/// Appends intervals of months, days and nanoseconds. This Arrow type represents all parts.
 ///
 /// # Errors
 /// [`Malformed`] for more than `i32::MAX` months or days.
@@ -78,7 +77,7 @@ pub fn extend_year_month(bytes: &[u8], out: &mut Vec<i32>) -> Result<(), Malform
     }
 }
 
-/// Months, days and milliseconds of each interval.
+/// Returns the months, days and milliseconds of each interval.
 fn parse(bytes: &[u8]) -> impl ExactSizeIterator<Item = [u32; 3]> {
     bytes.as_chunks::<12>().0.iter().map(|value| {
         let [a, b, c, d, e, f, g, h, i, j, k, l] = *value;

@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn floats_are_those_of_total_cmp_without_nans() {
         for length in [0, 1, 7, 16, 33, 500] {
-            // Bits without a pattern are a NaN now and then; make it more.
+            // Bits without a pattern are occasionally a NaN; this makes NaNs more frequent.
             let f64s: Vec<f64> = noise(length)
                 .into_iter()
                 .map(|bits| {

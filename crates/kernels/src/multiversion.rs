@@ -1,7 +1,7 @@
-//! Portable loops, compiled once for each instruction set.
+//! Portable loops, compiled once per instruction set.
 
-/// The whole body of a function: calls `$inner`, an `#[inline(always)]` function of portable code,
-/// as part of a function that has the best instructions of this processor enabled.
+/// The whole body of a function. Calls `$inner`, an `#[inline(always)]` function of portable code, from a function
+/// that enables the best instructions of this processor.
 macro_rules! multiversion {
     (
         $inner:ident $(<$($generic:ident: $bound:path),+>)? ($($argument:ident: $type:ty),*)
@@ -19,11 +19,11 @@ macro_rules! multiversion {
                 $inner($($argument),*)
             }
             if $crate::cpu::Avx512::detect().is_some() {
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 return unsafe { avx512($($argument),*) };
             }
             if $crate::cpu::Avx2::detect().is_some() {
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 return unsafe { avx2($($argument),*) };
             }
         }

@@ -28,7 +28,7 @@ pub(crate) unsafe fn over_copy(source: *const u8, target: *mut u8, length: usize
     }
 }
 
-/// Continues [`over_copy`] for more than 32 bytes, the first 32 of which are already copied.
+/// Continues [`over_copy`] for more than 32 bytes, after the first 32.
 ///
 /// # Safety
 ///

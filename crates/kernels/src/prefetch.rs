@@ -1,4 +1,4 @@
-//! Prefetching of bytes that are needed soon.
+//! Prefetching of bytes needed soon.
 //!
 //! A page in memory is read once, from front to end. The processor's prefetcher anticipates that, but not beyond 4
 //! KiB of address space, and the processor waits at each such boundary. Kernels that do little work per value

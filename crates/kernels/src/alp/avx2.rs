@@ -6,7 +6,7 @@ use super::scalar;
 use crate::lanes::Packed;
 use crate::lanes::avx2::{Plan32, Plan64};
 
-/// See [`AlpFloat::decode`](super::AlpFloat).
+/// Implements [`AlpFloat::decode`](super::AlpFloat).
 #[target_feature(enable = "avx2")]
 pub(super) fn f32(run: &Packed<'_>, base: i32, [up, down]: [f32; 2], out: &mut Vec<f32>) {
     let plan = Plan32::new(run);
@@ -35,7 +35,7 @@ pub(super) fn f32(run: &Packed<'_>, base: i32, [up, down]: [f32; 2], out: &mut V
     out.extend_from_slice(&last[..rest]);
 }
 
-/// See [`AlpFloat::decode`](super::AlpFloat).
+/// Implements [`AlpFloat::decode`](super::AlpFloat).
 #[target_feature(enable = "avx2")]
 pub(super) fn f64(run: &Packed<'_>, base: i64, [up, down]: [f64; 2], out: &mut Vec<f64>) {
     if run.width() > Plan64::WIDEST {

@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 use crate::lanes::Packed;
 use crate::lanes::avx512::{Plan32, Plan64};
 
-/// See [`AlpFloat::decode`](super::AlpFloat).
+/// Implements [`AlpFloat::decode`](super::AlpFloat).
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn f32(run: &Packed<'_>, base: i32, [up, down]: [f32; 2], out: &mut Vec<f32>) {
     let plan = Plan32::new(run);
@@ -36,7 +36,7 @@ pub(super) fn f32(run: &Packed<'_>, base: i32, [up, down]: [f32; 2], out: &mut V
     unsafe { out.set_len(out.len() + n) };
 }
 
-/// See [`AlpFloat::decode`](super::AlpFloat).
+/// Implements [`AlpFloat::decode`](super::AlpFloat).
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
 pub(super) fn f64(run: &Packed<'_>, base: i64, [up, down]: [f64; 2], out: &mut Vec<f64>) {
     let plan = Plan64::new(run);

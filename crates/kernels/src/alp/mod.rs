@@ -164,7 +164,7 @@ impl<T: AlpFloat> AlpDecoder<T> {
         self.total
     }
 
-    /// Returns the number of values that are left.
+    /// Returns the number of values left.
     pub fn left(&self) -> usize {
         self.total - self.passed
     }

@@ -5,7 +5,7 @@ use crate::lanes::Packed;
 
 macro_rules! decode {
     ($float:ident, $integer:ident) => {
-        /// See [`AlpFloat::decode`].
+        /// Implements [`AlpFloat::decode`].
         #[allow(trivial_numeric_casts, reason = "the macro serves several integers")]
         pub(super) fn $float(
             run: &Packed<'_>,

@@ -1,8 +1,8 @@
-//! Pages written by hand after the layout, and values computed by its formula.
+//! Checks pages written by hand according to the layout, and values computed with its formula.
 
 use super::*;
 
-/// One vector: exponent, factor, base bytes, width, packed values, exceptions.
+/// Encodes one vector: exponent, factor, base bytes, width, packed values, exceptions.
 fn vector(
     [exponent, factor]: [u8; 2],
     base: &[u8],
@@ -199,7 +199,7 @@ fn refuses_what_nobody_may_write() {
     for len in 0..data.len() {
         assert!(read_all::<f64>(&data[..len]).is_err(), "{len} bytes");
     }
-    // Byte of the page, and a value it may not have: modes, vector size, count, offset, exponent,
+    // The positions of bytes in the page, each with an invalid value: modes, vector size, count, offset, exponent,
     // factor, width, exception position.
     let bad = [
         (0, 1),

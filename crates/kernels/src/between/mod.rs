@@ -202,7 +202,7 @@ fn words<T: OrderKey>(values: &[T], bounds: Bounds<T::Key>) -> Vec<u64> {
         let (low, high) = (bounds.low, bounds.high);
         let first = values.first_chunk();
         if first.is_some_and(|block| T::block_with(cpu, block, (low, high)).is_some()) {
-            // SAFETY: the token proves that the instructions are there.
+            // SAFETY: the token proves that the instructions are available.
             return unsafe { words_of_blocks(cpu, values, bounds) };
         }
     }

@@ -1,4 +1,4 @@
-//! Squeezing with PEXT, an instruction made for it.
+//! Squeezing with PEXT, a dedicated instruction.
 
 use std::arch::x86_64::_pext_u64;
 use std::mem::MaybeUninit;
@@ -10,7 +10,7 @@ use crate::cpu::{Avx2, Bmi2};
 impl Squeeze for (Avx2, Bmi2) {
     #[inline(always)]
     fn squeeze<const LANE: usize, const WIDTH: usize>(self, word: u64) -> u64 {
-        // SAFETY: the token proves that the instruction is there.
+        // SAFETY: the token proves that the instruction is available.
         unsafe { _pext_u64(word, const { repeat(WIDTH, LANE) }) }
     }
 
@@ -21,7 +21,7 @@ impl Squeeze for (Avx2, Bmi2) {
         fn enabled(cpu: (Avx2, Bmi2), lanes: &[u8], width: usize, out: &mut [MaybeUninit<u8>]) {
             scalar::pack_groups(cpu, lanes, width, out);
         }
-        // SAFETY: the tokens prove that the instructions are there.
+        // SAFETY: the tokens prove that the instructions are available.
         unsafe { enabled(self, lanes, width, out) }
     }
 }

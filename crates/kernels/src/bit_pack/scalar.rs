@@ -1,6 +1,6 @@
-//! Packing in portable Rust, one copy of the loop for each width, whatever the values were before.
+//! Packing in portable Rust, with one copy of the loop per width, for all value types.
 //!
-//! With the width known to the compiler, every shift and every mask is a constant.
+//! With the width known at compile time, every shift and every mask is a constant.
 
 use std::mem::MaybeUninit;
 
@@ -29,7 +29,7 @@ impl Squeeze for Scalar {
     }
 }
 
-/// A word whose lanes of `lane` bits have their lowest `width` (1 to `lane`) bits set.
+/// Returns a word in which the lowest `width` (1 to `lane`) bits of each lane of `lane` bits are set.
 pub(super) const fn repeat(width: usize, lane: usize) -> u64 {
     let mut word = u64::MAX >> (64 - width);
     let mut shift = lane;
@@ -40,8 +40,8 @@ pub(super) const fn repeat(width: usize, lane: usize) -> u64 {
     word
 }
 
-/// Writes all of `out`, the groups of `values`, the last one padded with zeros; `width` is less than
-/// the bits of `V`. To be called where the token's instructions are enabled.
+/// Writes all of `out`: the groups of `values`, with the last one padded with zeros. `width` is less than the
+/// number of bits in `V`. Must be called in a function that enables the token's instructions.
 #[inline(always)]
 pub(super) fn pack<V: Value>(
     cpu: impl Squeeze,
@@ -58,7 +58,7 @@ pub(super) fn pack<V: Value>(
     }
 }
 
-/// Cuts `values` down to lanes, a block at a time, and packs those.
+/// Narrows `values` to lanes, one block at a time, and packs the lanes.
 #[inline(always)]
 fn narrow<V: Value, L: plain::Plain>(
     cpu: impl Squeeze,
@@ -80,10 +80,10 @@ fn narrow<V: Value, L: plain::Plain>(
     }
 }
 
-/// Packs lanes of 8, 16, 32 or 64 bits: the smallest ones that are as wide as `width` (1 to 64).
+/// Packs lanes of 8, 16, 32 or 64 bits, the smallest size that is at least `width` (1 to 64).
 #[inline(always)]
 fn pack_lanes(cpu: impl Squeeze, lanes: &[u8], width: usize, out: &mut [MaybeUninit<u8>]) {
-    // Eight lanes of so many bits have as many bytes.
+    // Eight lanes of `bits` bits have `bits` bytes.
     let bits = width.next_power_of_two().max(8);
     let groups = lanes.len() >> bits.trailing_zeros();
     let (whole, rest) = lanes.split_at(groups * bits);
@@ -96,7 +96,8 @@ fn pack_lanes(cpu: impl Squeeze, lanes: &[u8], width: usize, out: &mut [MaybeUni
     }
 }
 
-/// Packs whole groups of eight such lanes. To be called where the token's instructions are enabled.
+/// Packs whole groups of eight lanes of that size. Must be called in a function that enables the token's
+/// instructions.
 #[inline(always)]
 pub(super) fn pack_groups(
     cpu: impl Squeeze,
@@ -108,7 +109,7 @@ pub(super) fn pack_groups(
         ($($bits:literal: $($width:literal)*;)*) => {
             match width {
                 $($($width => groups::<$bits, $width>(cpu, lanes, out),)*)*
-                // Other widths do not come here.
+                // Other widths do not occur.
                 _ => groups::<64, 64>(cpu, lanes, out),
             }
         };
@@ -122,7 +123,7 @@ pub(super) fn pack_groups(
     );
 }
 
-/// Packs groups of eight lanes, `LANE` bytes, into `WIDTH` bytes each.
+/// Packs groups of eight lanes, which have `LANE` bytes, into `WIDTH` bytes each.
 #[inline(always)]
 fn groups<const LANE: usize, const WIDTH: usize>(
     cpu: impl Squeeze,
@@ -141,7 +142,7 @@ fn group<const LANE: usize, const WIDTH: usize>(
     cpu: impl Squeeze,
     lanes: &[u8; LANE],
 ) -> [MaybeUninit<u8>; WIDTH] {
-    // Bits of a squeezed word.
+    // The number of bits in a squeezed word.
     let bits = WIDTH * 64 / LANE;
     let mut joined = [0_u64; GROUP];
     for (i, word) in lanes.as_chunks::<8>().0.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Packing against writing one bit after the other, and against unpacking.
+//! Compares packing with writing one bit at a time, and with unpacking.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ const LENGTHS: &[usize] = if cfg!(miri) {
     ]
 };
 
-/// Numbers without a pattern, all bits of which occur.
+/// Returns numbers without a pattern, in which all bits occur.
 fn noise(n: usize, seed: u64) -> Vec<u64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let number = || {
@@ -33,7 +33,7 @@ fn naive(values: &[u64], width: usize) -> Vec<u8> {
     out
 }
 
-/// All widths × lengths, by the portable code and by what this processor takes.
+/// Checks all widths and lengths, with the portable code and with the code for this processor.
 fn check<V: Value + From<u8>>(from: impl Fn(u64) -> V) {
     for width in (0..=V::BITS).filter(|width| !cfg!(miri) || width % 9 < 2) {
         for &n in LENGTHS {
@@ -47,7 +47,8 @@ fn check<V: Value + From<u8>>(from: impl Fn(u64) -> V) {
             if width < V::BITS {
                 let mut out = vec![MaybeUninit::new(0xff); n.div_ceil(GROUP) * width];
                 scalar::pack(Scalar, &values, width, &mut out);
-                // SAFETY: all bytes were written before or by the kernel.
+                // SAFETY: the bytes were initialised before the call, and the kernel writes only initialised
+                // bytes.
                 let bytes = out.iter().map(|byte| unsafe { byte.assume_init() });
                 let padding = std::iter::repeat_n(0, out.len() - expected.len());
                 assert!(

@@ -1,4 +1,4 @@
-//! Unpacking against reading one bit after the other.
+//! Compares unpacking with reading one bit at a time.
 
 use super::*;
 
@@ -15,7 +15,7 @@ const FIRSTS: &[usize] = if cfg!(miri) {
     &[0, 1, 3, 4, 7, 8, 11, 16, 30, 64, 101]
 };
 
-/// Bytes without a pattern.
+/// Returns bytes without a pattern.
 fn noise(len: usize, seed: u64) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let byte = || {
@@ -41,7 +41,7 @@ fn naive(data: &[u8], first: usize, width: u8, n: usize) -> Vec<u64> {
     (first..first + n).map(value).collect()
 }
 
-/// All widths × lengths × starting values × alignments of the data, with no byte to spare.
+/// Checks all widths, lengths, starting values and alignments of the data, without spare bytes.
 fn check_all<L: Lane + std::fmt::Debug>(cpu: impl Unpack) {
     let mark = MaybeUninit::new(L::truncate(77));
     for width in (0..=L::BITS).filter(|width| !cfg!(miri) || width % 9 < 2) {
@@ -58,7 +58,8 @@ fn check_all<L: Lane + std::fmt::Debug>(cpu: impl Unpack) {
                     .into_iter()
                     .chain(expected)
                     .chain([L::truncate(77)]);
-                // SAFETY: all slots were written before or by the kernel.
+                // SAFETY: the slots were initialised before the call, and the kernel writes only initialised
+                // values.
                 let out: Vec<L> = out
                     .iter()
                     .map(|value| unsafe { value.assume_init() })
@@ -67,7 +68,7 @@ fn check_all<L: Lane + std::fmt::Debug>(cpu: impl Unpack) {
                     out.iter().copied().eq(expected),
                     "width {width}, n {n}, first {first}: {out:?}"
                 );
-                // Less data than there should be gives other values, and nothing worse.
+                // With too little data, the values are unspecified, but the call is safe.
                 cpu.unpack(&data[..len / 2], first, width, &mut vec![mark; n]);
             }
         }
@@ -171,7 +172,7 @@ fn scalar_example_of_the_specification() {
     let mut out = Vec::new();
     assert_eq!(extend_u8(&data, 0, 3, 8, &mut out), Ok(()));
     assert_eq!(out, [0, 1, 2, 3, 4, 5, 6, 7]);
-    // And most significant bit first: 00000101 00111001 01110111.
+    // Most significant bit first: 00000101 00111001 01110111.
     let data = [0b0000_0101, 0b0011_1001, 0b0111_0111];
     out.clear();
     assert_eq!(extend_u8_msb(&data, 0, 3, 8, &mut out), Ok(()));

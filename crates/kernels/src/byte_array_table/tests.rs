@@ -62,7 +62,7 @@ fn each_array_has_one_index() {
     check(&[]);
 }
 
-/// Arrays of all lengths that differ in one byte, or in how many zeros they end with.
+/// Checks arrays of all lengths that differ in one byte, or in the number of trailing zeros.
 #[test]
 fn arrays_are_told_apart_by_each_byte_and_their_length() {
     let mut values = Vec::new();
@@ -80,7 +80,7 @@ fn arrays_are_told_apart_by_each_byte_and_their_length() {
 
 #[test]
 fn tables_grow() {
-    // The first thousand, again and again; then all.
+    // The first thousand values, repeated; then all values.
     let number = |i: usize| format!("value number {i}").into_bytes();
     let values: Vec<_> = (0..3000).map(|i| number(i % 1000)).collect();
     check(&values);

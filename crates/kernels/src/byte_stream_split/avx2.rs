@@ -1,7 +1,7 @@
-//! Values of 2, 4 and 8 bytes, 32 at a time.
+//! Joins values of 2, 4 and 8 bytes, 32 at a time.
 //!
-//! Interleaving stays within halves of a register: the low half holds values 0 to 15, the high half
-//! 16 to 31. A last step brings the halves in order.
+//! Interleaving stays within the halves of a register: the low half contains values 0 to 15, the high half 16 to
+//! 31. A last step puts the halves in order.
 
 use std::arch::x86_64::*;
 
@@ -9,13 +9,15 @@ use super::{Streams, scalar};
 
 const BLOCK: usize = 32;
 
+/// Joins whole blocks with vectors, and the remaining values in portable code.
+///
 /// # Safety
-/// As for [`join`](super::join), with a width of 2, 4 or 8.
+/// See [`join`](super::join); the width is 2, 4 or 8.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn join(streams: &Streams<'_>, width: usize, out: *mut u8) {
     let mut done = 0;
     while done + BLOCK <= streams.n {
-        // SAFETY: 32 values from `done` on are among the `n`, in the streams and behind `out`.
+        // SAFETY: the 32 values from `done` on are among the `n` values, in the streams and in `out`.
         unsafe {
             let out = out.add(done * width);
             match width {
@@ -30,10 +32,10 @@ pub(super) unsafe fn join(streams: &Streams<'_>, width: usize, out: *mut u8) {
     unsafe { scalar::join(streams, done, width, out) };
 }
 
-/// Bytes `first..first + 32` of the first `K` streams.
+/// Loads bytes `first..first + 32` of the first `K` streams.
 ///
 /// # Safety
-/// There must be `K` streams with `first + 32` bytes.
+/// There must be `K` streams with at least `first + 32` bytes.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn load<const K: usize>(streams: &Streams<'_>, first: usize) -> [__m256i; K] {
@@ -43,13 +45,14 @@ unsafe fn load<const K: usize>(streams: &Streams<'_>, first: usize) -> [__m256i;
             .data
             .as_ptr()
             .wrapping_add(i * streams.stride + first);
-        // SAFETY: stream `i` starts at `i * stride` and has the 32 bytes from `first` on; loads
-        // need no alignment.
+        // SAFETY: stream `i` starts at `i * stride` and has the 32 bytes from `first` on; loads need no alignment.
         *row = unsafe { _mm256_loadu_si256(bytes.cast()) };
     }
     rows
 }
 
+/// Interleaves two streams and writes 32 values.
+///
 /// # Safety
 /// `out` must be valid for writing 64 bytes.
 #[inline]
@@ -64,6 +67,8 @@ unsafe fn join_2([a, b]: [__m256i; 2], out: *mut u8) {
     }
 }
 
+/// Interleaves four streams and writes 32 values.
+///
 /// # Safety
 /// `out` must be valid for writing 128 bytes.
 #[inline]
@@ -81,6 +86,8 @@ unsafe fn join_4([a, b, c, d]: [__m256i; 4], out: *mut u8) {
     unsafe { store(values, out) }
 }
 
+/// Interleaves eight streams and writes 32 values.
+///
 /// # Safety
 /// `out` must be valid for writing 256 bytes.
 #[inline]
@@ -105,7 +112,7 @@ unsafe fn join_8([a, b, c, d, e, f, g, h]: [__m256i; 8], out: *mut u8) {
     unsafe { store(values, out) }
 }
 
-/// Four rows of pairs of bytes become rows of four pairs, two in each half of each register.
+/// Turns four rows of pairs of bytes into rows of four pairs, two in each half of each register.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn transpose_pairs([ab, cd, ef, gh]: [__m256i; 4]) -> [__m256i; 4] {
@@ -128,7 +135,7 @@ fn transpose_pairs([ab, cd, ef, gh]: [__m256i; 4]) -> [__m256i; 4] {
 unsafe fn store<const K: usize>(values: [__m256i; K], out: *mut u8) {
     for i in 0..K / 2 {
         let (a, b) = (values[2 * i], values[2 * i + 1]);
-        // SAFETY: `K / 2` registers from `out` on, and as many behind them; no alignment needed.
+        // SAFETY: `K / 2` registers from `out` on, and `K / 2` after them, are writable; stores need no alignment.
         unsafe {
             let low = out.add(i * 32);
             _mm256_storeu_si256(low.cast(), _mm256_permute2x128_si256::<0x20>(a, b));

@@ -5,12 +5,11 @@
 //! data         AA 00 A3   BB 11 B4   CC 22 C5   DD 33 D6
 //! ```
 //!
-//! Reading it back is the transposition of a matrix of bytes: interleave the streams in pairs, the
-//! pairs in pairs, and so on, in vector registers.
+//! Reading transposes a matrix of bytes in vector registers: streams are interleaved in pairs, the pairs in pairs,
+//! and so on.
 //!
-//! **Shapes**: `values` is the number of values in the data, and so the length of each stream;
-//! `first..first + n` are those to read.
-//! **Errors**: [`Malformed`] where the data holds fewer values than that.
+//! **Shapes**: `values` is the number of values in the data, and so the length of each stream. The values
+//! `first..first + n` are read. **Errors**: [`Malformed`] if the data has fewer values than that.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -26,20 +25,20 @@ pub use split::split;
 use crate::Malformed;
 use crate::plain::Plain;
 
-/// The part of each stream that is to be read.
+/// The sections of the streams to read.
 #[derive(Clone, Copy)]
 struct Streams<'a> {
-    /// From the first byte to be read of the first stream on.
+    /// The data from the first byte to read in the first stream on.
     data: &'a [u8],
-    /// Bytes from one stream to the next.
+    /// The distance between the starts of two streams, in bytes.
     stride: usize,
-    /// Bytes to be read of each stream.
+    /// The number of bytes to read from each stream.
     n: usize,
 }
 
 impl<'a> Streams<'a> {
-    /// The bytes of stream `i` that are to be read. Those of the streams of a value exist, which
-    /// [`Streams::new`] has checked; others are empty.
+    /// Returns the bytes to read from stream `i`. [`Streams::new`] has checked that the streams of a value exist;
+    /// others are empty.
     #[inline]
     fn get(&self, i: usize) -> &'a [u8] {
         self.data
@@ -48,7 +47,7 @@ impl<'a> Streams<'a> {
             .unwrap_or_default()
     }
 
-    /// The streams of `width` bytes a value.
+    /// Creates the streams of values with `width` bytes each.
     fn new(
         data: &'a [u8],
         values: usize,
@@ -70,10 +69,10 @@ impl<'a> Streams<'a> {
     }
 }
 
-/// Appends values of 1, 2, 4, 8 or any other number of bytes.
+/// Appends values of type `T`, which may have 1, 2, 4, 8 or any other number of bytes.
 ///
 /// # Errors
-/// [`Malformed`] where the data holds fewer values.
+/// [`Malformed`] if the data has fewer values.
 pub fn extend<T: Plain>(
     data: &[u8],
     values: usize,
@@ -84,8 +83,8 @@ pub fn extend<T: Plain>(
     let streams = Streams::new(data, values, size_of::<T>(), first, n)?;
     out.reserve(n);
     let len = out.len();
-    // SAFETY: `n` values were reserved behind `len`, and `join` writes all of their bytes; any
-    // bytes are a valid `T: Plain`.
+    // SAFETY: `n` values were reserved after `len`, and `join` writes all of their bytes; any bytes are a valid
+    // `T: Plain`.
     unsafe {
         join(&streams, size_of::<T>(), out.as_mut_ptr().add(len).cast());
         out.set_len(len + n);
@@ -93,10 +92,10 @@ pub fn extend<T: Plain>(
     Ok(())
 }
 
-/// Appends values of `width` bytes, any number of them.
+/// Appends values of `width` bytes each, for any width.
 ///
 /// # Errors
-/// [`Malformed`] where the data holds fewer values.
+/// [`Malformed`] if the data has fewer values.
 pub fn extend_bytes(
     data: &[u8],
     values: usize,
@@ -106,11 +105,11 @@ pub fn extend_bytes(
 ) -> Result<(), Malformed> {
     let n = range.len();
     let streams = Streams::new(data, values, width, range.start, n)?;
-    // No overflow: the product is not larger than the length of `data`.
+    // The product does not overflow: it is at most the length of `data`.
     let bytes = n * width;
     out.reserve(bytes);
     let len = out.len();
-    // SAFETY: `bytes` bytes were reserved behind `len`, and `join` writes all of them.
+    // SAFETY: `bytes` bytes were reserved after `len`, and `join` writes all of them.
     unsafe {
         join(&streams, width, out.as_mut_ptr().add(len));
         out.set_len(len + bytes);
@@ -121,8 +120,8 @@ pub fn extend_bytes(
 /// Writes the values, `width` bytes each, to `out`.
 ///
 /// # Safety
-/// `out` must be valid for writing `streams.n * width` bytes, and `streams` must have been made
-/// for this `width`.
+/// `out` must be valid for writing `streams.n * width` bytes, and `streams` must have been created for this
+/// `width`.
 unsafe fn join(streams: &Streams<'_>, width: usize, out: *mut u8) {
     #[cfg(target_arch = "x86_64")]
     {

@@ -1,13 +1,13 @@
-//! Portable code: a loop that compilers turn into vectors for the usual widths.
+//! Portable code: a loop that compilers vectorise for the usual widths.
 
 use super::Streams;
 
-/// Writes the values from `start` on, `width` bytes each; `out` is where value 0 belongs.
+/// Writes the values from `start` on, `width` bytes each. `out` is the position of value 0.
 ///
 /// # Safety
-/// As for [`join`](super::join).
+/// See [`join`](super::join).
 pub(super) unsafe fn join(streams: &Streams<'_>, start: usize, width: usize, out: *mut u8) {
-    // SAFETY: passed on from the caller.
+    // SAFETY: the contract of this function.
     unsafe {
         match width {
             2 => constant::<2>(streams, start, out),
@@ -18,10 +18,10 @@ pub(super) unsafe fn join(streams: &Streams<'_>, start: usize, width: usize, out
     }
 }
 
-/// Blocks of a fixed number of values, which compilers turn into vectors, and the rest.
+/// Writes blocks of a fixed number of values, which compilers vectorise, and then the rest.
 ///
 /// # Safety
-/// As for [`join`](super::join), with a width of `WIDTH`.
+/// See [`join`](super::join); the width is `WIDTH`.
 unsafe fn constant<const WIDTH: usize>(streams: &Streams<'_>, start: usize, out: *mut u8) {
     const BLOCK: usize = 16;
     let mut rows: [&[u8]; WIDTH] = std::array::from_fn(|k| streams.get(k));
@@ -40,7 +40,8 @@ unsafe fn constant<const WIDTH: usize>(streams: &Streams<'_>, start: usize, out:
             }
             *row = rest;
         }
-        // SAFETY: the values `done..done + BLOCK` of `n` lie within the bytes behind `out`.
+        // SAFETY: the values `done..done + BLOCK` are among the `n` values, so they lie within the bytes from
+        // `out` on.
         unsafe {
             out.add(done * WIDTH)
                 .cast::<[[u8; WIDTH]; BLOCK]>()
@@ -52,8 +53,10 @@ unsafe fn constant<const WIDTH: usize>(streams: &Streams<'_>, start: usize, out:
     unsafe { any(streams, done, WIDTH, out) };
 }
 
+/// Writes the values from `start` on, one stream after another.
+///
 /// # Safety
-/// As for [`join`](super::join).
+/// See [`join`](super::join).
 unsafe fn any(streams: &Streams<'_>, start: usize, width: usize, out: *mut u8) {
     for k in 0..width {
         for (i, &byte) in streams.get(k).iter().enumerate().skip(start) {

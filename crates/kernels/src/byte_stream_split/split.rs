@@ -1,17 +1,17 @@
-//! Writing: each stream takes one byte of every value.
+//! Encodes values: each stream contains one byte of every value.
 //!
-//! Values of 2, 4 and 8 bytes are integers that are shifted and cut to a byte, which compilers turn
-//! into vectors. A block of values stays in the first cache for all of its streams.
+//! Values of 2, 4 and 8 bytes are shifted as integers and truncated to a byte, which compilers vectorise. A
+//! block of values stays in the L1 cache while all of its streams are written.
 
 use std::mem::MaybeUninit;
 
 use crate::multiversion::multiversion;
 
-/// Bytes of values that are split at once.
+/// The number of value bytes split at once.
 const BLOCK_BYTES: usize = 4096;
 
-/// Appends the streams of `values`, `width` bytes each. A trailing part of a value is left out, and
-/// values of no bytes are none.
+/// Appends the streams of `values`, `width` bytes each. An incomplete value at the end is ignored. Nothing is
+/// appended if `width` is 0.
 pub fn split(values: &[u8], width: usize, out: &mut Vec<u8>) {
     let n = values.len().checked_div(width).unwrap_or_default();
     let bytes = n * width;
@@ -27,7 +27,7 @@ pub fn split(values: &[u8], width: usize, out: &mut Vec<u8>) {
         8 => split_8(values, slots),
         _ => any(values, width, slots),
     }
-    // SAFETY: `bytes` bytes were reserved behind the length, and all of them written.
+    // SAFETY: `bytes` bytes were reserved after the current length, and all of them were written.
     unsafe { out.set_len(out.len() + bytes) };
 }
 

@@ -1,7 +1,7 @@
-//! Values of 8 bytes or more, sixteen at a time, eight streams after the other.
+//! Joins values of 8 bytes or more, sixteen at a time, eight streams after another.
 //!
-//! Each step writes eight bytes of a value. The last eight streams are taken together even if some
-//! of them have been written before, so that no width needs a remainder.
+//! Each step writes eight bytes of a value. The last eight streams are processed together even if some of them have
+//! been written before, so no width needs a remainder.
 
 use std::arch::x86_64::*;
 
@@ -9,15 +9,17 @@ use super::{Streams, scalar};
 
 const BLOCK: usize = 16;
 
+/// Joins whole blocks with vectors, and the remaining values in portable code.
+///
 /// # Safety
-/// As for [`join`](super::join), with a width of 8 or more.
+/// See [`join`](super::join); the width is 8 or more.
 pub(super) unsafe fn join(streams: &Streams<'_>, width: usize, out: *mut u8) {
     let blocks = streams.n / BLOCK;
     for block in 0..blocks {
         let mut k = 0;
         loop {
-            // SAFETY: values `block * 16..` and 15 more are among the `n`, the streams `k..k + 8`
-            // among the `width` ones.
+            // SAFETY: the 16 values from `block * 16` on are among the `n` values, and the streams `k..k + 8` are
+            // among the `width` streams.
             unsafe { join_eight(streams, k, block * BLOCK, width, out) };
             if k + 8 >= width {
                 break;
@@ -32,7 +34,7 @@ pub(super) unsafe fn join(streams: &Streams<'_>, width: usize, out: *mut u8) {
 /// Writes the bytes `k..k + 8` of the values `first..first + 16`.
 ///
 /// # Safety
-/// As for [`join`](super::join), with `first + 16 <= streams.n` and `k + 8 <= width`.
+/// See [`join`](super::join); also `first + 16 <= streams.n` and `k + 8 <= width`.
 #[inline(always)]
 unsafe fn join_eight(streams: &Streams<'_>, k: usize, first: usize, width: usize, out: *mut u8) {
     // SAFETY: every x86-64 has SSE2.
@@ -42,23 +44,23 @@ unsafe fn join_eight(streams: &Streams<'_>, k: usize, first: usize, width: usize
             .data
             .as_ptr()
             .wrapping_add((k + i) * streams.stride + first);
-        // SAFETY: stream `k + i` starts at `(k + i) * stride` and has the 16 bytes from `first`
-        // on; loads need no alignment.
+        // SAFETY: stream `k + i` starts at `(k + i) * stride` and has the 16 bytes from `first` on; loads need no
+        // alignment.
         *row = unsafe { _mm_loadu_si128(bytes.cast()) };
     }
     for (i, pair) in transpose(rows).into_iter().enumerate() {
-        // SAFETY: bytes `k..k + 8` of the values `first + 2 * i` and the one after it, which both
-        // lie within the `n * width` bytes behind `out`; stores need no alignment.
+        // SAFETY: the bytes `k..k + 8` of value `first + 2 * i` and of the value after it both lie within the `n *
+        // width` bytes from `out` on; stores need no alignment.
         unsafe {
             let low = out.add((first + 2 * i) * width + k);
             _mm_storel_epi64(low.cast(), pair);
-            // Not `_mm_storeh_pd`, which writes an `f64`: that one must be aligned.
+            // Not `_mm_storeh_pd`, which writes an `f64` and so needs an aligned pointer.
             _mm_storel_epi64(low.add(width).cast(), _mm_unpackhi_epi64(pair, pair));
         }
     }
 }
 
-/// Eight rows of sixteen bytes become sixteen rows of eight bytes, two in each register.
+/// Turns eight rows of sixteen bytes into sixteen rows of eight bytes, two in each register.
 #[inline(always)]
 fn transpose(rows: [__m128i; 8]) -> [__m128i; 8] {
     // SAFETY: every x86-64 has SSE2.
@@ -76,7 +78,7 @@ fn transpose(rows: [__m128i; 8]) -> [__m128i; 8] {
     }
 }
 
-/// Four rows of eight pairs of bytes become eight rows of four pairs, two in each register.
+/// Turns four rows of eight pairs of bytes into eight rows of four pairs, two in each register.
 #[inline(always)]
 fn transpose_pairs(ab: __m128i, cd: __m128i, ef: __m128i, gh: __m128i) -> [__m128i; 4] {
     // SAFETY: every x86-64 has SSE2.

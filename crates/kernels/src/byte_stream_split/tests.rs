@@ -42,7 +42,7 @@ fn every_width_and_part_with_every_kernel() {
                 );
                 let streams = Streams::new(&data, values, width, first, n).unwrap();
                 let mut out = vec![0; n * width];
-                // SAFETY: `out` has `n * width` bytes, and the streams are of this width.
+                // SAFETY: `out` has `n * width` bytes, and the streams were created for this width.
                 unsafe { scalar::join(&streams, 0, width, out.as_mut_ptr()) };
                 assert_eq!(
                     out, expected,
@@ -51,7 +51,8 @@ fn every_width_and_part_with_every_kernel() {
                 #[cfg(target_arch = "x86_64")]
                 if width >= 8 {
                     let mut out = vec![0; n * width];
-                    // SAFETY: as above, and the width is 8 or more.
+                    // SAFETY: `out` has `n * width` bytes, the streams were created for this width, and it is 8 or
+                    // more.
                     unsafe { sse2::join(&streams, width, out.as_mut_ptr()) };
                     assert_eq!(
                         out, expected,

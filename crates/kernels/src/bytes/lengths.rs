@@ -28,7 +28,7 @@ pub(crate) fn sum_lengths(lengths: &[i32]) -> Result<usize, Malformed> {
     usize::try_from(sum).map_err(|_| OVERFLOW)
 }
 
-/// Returns the sum, and a number that is negative if one of the lengths is negative.
+/// Returns the sum and the bitwise or of the lengths. The latter is negative if one of the lengths is.
 fn sum_and_signs(lengths: &[i32]) -> (i64, i32) {
     #[inline(always)]
     fn inner(lengths: &[i32]) -> (i64, i32) {

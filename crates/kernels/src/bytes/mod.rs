@@ -45,10 +45,11 @@ pub struct ByteBuilder<O> {
     /// A slice of a page that serves as the data without a copy; `data` is empty in that case.
     borrowed: Option<Buffer>,
     utf8: bool,
-    /// Dictionary entries that were looked up. The allocation is reused.
+    /// Looked-up dictionary entries. The allocation is reused.
     found: Vec<dictionary::Entry>,
     /// The length of the last finished array, as an estimate for the next one.
     last_values: usize,
+    /// The number of value bytes in the last finished array, as an estimate for the next one.
     last_bytes: usize,
 }
 

@@ -285,7 +285,7 @@ fn values_of_one_length_are_passed_over() {
             }
         }
     }
-    // A length of which no page can contain eight.
+    // A length so large that no page can contain eight such values.
     let page = [plain(&[vec![1], vec![1]]), u32::MAX.to_le_bytes().to_vec()].concat();
     assert!(skip_plain(&page, 0, 3).is_err());
     assert_eq!(skip_plain(&page, 0, 2), Ok(10));

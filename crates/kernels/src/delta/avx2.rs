@@ -1,8 +1,8 @@
-//! Eight or four values at a time.
+//! Decodes eight or four values at a time.
 //!
-//! Within a register, sums come about in log2(lanes) steps: each adds the register to itself, moved
-//! up by 1 and 2 lanes within its halves; then the low half's sum is added to the high half. The sum
-//! before the register is added last, so that registers depend on each other by one addition only.
+//! Within a register, the sums take log2(lanes) steps: each step adds the register to itself, shifted up by 1 and 2
+//! lanes within its halves. Then the sum of the low half is added to the high half. The sum before the register is
+//! added last, so each register depends on the previous one through only one addition.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -17,7 +17,7 @@ macro_rules! extend {
         $type:ident, plan $plan:ident, else $wider:ident, set $set:ident, first $first:expr,
         add $add:ident, top $top:ident, sums $sums:ident
     ) => {
-        /// See [`DeltaDecoder::extend`].
+        /// Implements [`DeltaDecoder::extend`].
         #[target_feature(enable = "avx2")]
         pub(super) fn $type(
             decoder: &mut DeltaDecoder<$type>,
@@ -44,7 +44,7 @@ macro_rules! extend {
                     for register in 0..registers {
                         let values = $add(before, sums);
                         before = $add(before, total);
-                        // SAFETY: `registers * LANES <= n` slots are there.
+                        // SAFETY: there are at least `registers * LANES` slots.
                         unsafe { _mm256_storeu_si256(to.add(register * LANES).cast(), values) };
                     }
                 } else {
@@ -52,14 +52,14 @@ macro_rules! extend {
                         let sums = sums(register);
                         let values = $add(before, sums);
                         before = $add(before, $top(sums));
-                        // SAFETY: `registers * LANES <= n` slots are there.
+                        // SAFETY: there are at least `registers * LANES` slots.
                         unsafe { _mm256_storeu_si256(to.add(register * LANES).cast(), values) };
                     }
                 }
                 if rest > 0 {
                     let mut values = [0; LANES];
                     let sums = $add(before, sums(registers));
-                    // SAFETY: `values` has the 32 bytes that are written.
+                    // SAFETY: `values` has room for the 32 bytes written.
                     unsafe { _mm256_storeu_si256(values.as_mut_ptr().cast(), sums) };
                     for (slot, value) in slots[n - rest..].iter_mut().zip(values) {
                         slot.write(value);
@@ -67,7 +67,7 @@ macro_rules! extend {
                     before = $set(values[rest - 1]);
                 }
             };
-            // SAFETY: the closure writes all of its slots: whole registers of them, and then the rest.
+            // SAFETY: the closure writes all of its slots: whole registers first, and then the rest.
             unsafe { decoder.walk(data, n, out, sum) }?;
             decoder.last = $first(before);
             Ok(())
@@ -90,14 +90,14 @@ fn first_64(values: __m256i) -> i64 {
     _mm_cvtsi128_si64(_mm256_castsi256_si128(values))
 }
 
-/// The highest lane in all lanes.
+/// Broadcasts the highest lane to all lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn top_32(values: __m256i) -> __m256i {
     _mm256_permutevar8x32_epi32(values, _mm256_set1_epi32(7))
 }
 
-/// The highest lane in all lanes.
+/// Broadcasts the highest lane to all lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn top_64(values: __m256i) -> __m256i {
@@ -110,7 +110,7 @@ fn prefix_sums_32(values: __m256i) -> __m256i {
     let values = _mm256_add_epi32(values, _mm256_slli_si256::<4>(values));
     let values = _mm256_add_epi32(values, _mm256_slli_si256::<8>(values));
     let sums_of_halves = _mm256_shuffle_epi32::<0b11_11_11_11>(values);
-    // The low half's sum in the high half, zero in the low half.
+    // The sum of the low half moves to the high half; the low half becomes zero.
     let below = _mm256_permute2x128_si256::<0x08>(sums_of_halves, sums_of_halves);
     _mm256_add_epi32(values, below)
 }

@@ -1,14 +1,14 @@
-//! Sixteen or eight values at a time, or thirty-two.
+//! Decodes sixteen or eight values at a time, or thirty-two.
 //!
-//! Within a register, sums come about in log2(lanes) steps: each adds the register to itself, moved
-//! up by 1, 2, 4 and 8 lanes. The sum before the register is added last, so that registers depend on
-//! each other by one addition only.
+//! Within a register, the sums take log2(lanes) steps: each step adds the register to itself, shifted up by 1, 2, 4
+//! and 8 lanes. The sum before the register is added last, so each register depends on the previous one through
+//! only one addition.
 //!
-//! Thirty-two values of 64 bits with narrow deltas are unpacked to two registers of 32-bit lanes, those
-//! at even and those at odd places. The sums of both give the values at odd places, and those without
-//! the last addend the ones at even places, so that one register is summed up instead of four. Least
-//! deltas do not take part: they add up to a multiple for each place. Of 32 bits there would be two
-//! registers to sum up, which is as fast.
+//! Thirty-two 64-bit values with narrow deltas are unpacked to two registers of 32-bit lanes, one for even
+//! positions and one for odd positions. The sums of both are the values at odd positions. Without the last addend,
+//! they are the values at even positions. So one register is summed instead of four. Least deltas are not part of
+//! these sums: they add up to a multiple for each position. For 32-bit values, two registers would have to be
+//! summed, which is just as fast.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -18,7 +18,7 @@ use crate::Malformed;
 use crate::lanes::Packed;
 use crate::lanes::avx512::{PairsPlan, Plan32, Plan64};
 
-/// The widest values whose sums of 32 fit into 32 bits.
+/// The widest values, in bits, for which the sum of 32 values fits into 32 bits.
 const WIDEST_SUMMED_IN_32: usize = 27;
 
 macro_rules! extend {
@@ -27,7 +27,7 @@ macro_rules! extend {
         add $add:ident, permute $permute:ident, sums $sums:ident, store $store_some:ident
         $(, pairs up to $widest:ident, multiples $multiples:ident, order $in_order:ident)?
     ) => {
-        /// See [`DeltaDecoder::extend`].
+        /// Implements [`DeltaDecoder::extend`].
         #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
         pub(super) fn $type(
             decoder: &mut DeltaDecoder<$type>,
@@ -41,7 +41,7 @@ macro_rules! extend {
             let mut before = $set(decoder.last);
             $(
                 let mut pairs = PairsPlan::none();
-                // The least deltas of a block add up to the same in all of its miniblocks.
+                // The multiples of the least delta are the same in all miniblocks of a block.
                 let (mut stepped, mut steps) = (0, $multiples($set(0)));
             )?
             let sum = |run: &Packed<'_>, least, slots: &mut [MaybeUninit<$type>]| {
@@ -65,7 +65,7 @@ macro_rules! extend {
                             let mut last = before;
                             for register in 0..sums.len() {
                                 last = $add(before, $add(sums[register], steps[register]));
-                                // SAFETY: there are 32 more slots, as many as the registers have lanes.
+                                // SAFETY: there are at least 32 more slots, as many as the registers have lanes.
                                 unsafe { _mm512_storeu_si512(to.add(done).cast(), last) };
                                 done += LANES;
                             }
@@ -85,7 +85,7 @@ macro_rules! extend {
                     while n - done >= LANES {
                         let values = $add(before, sums);
                         before = $add(before, total);
-                        // SAFETY: there are `LANES` more slots.
+                        // SAFETY: there are at least `LANES` more slots.
                         unsafe { _mm512_storeu_si512(to.add(done).cast(), values) };
                         done += LANES;
                     }
@@ -94,7 +94,7 @@ macro_rules! extend {
                         let sums = sums(done / LANES);
                         let values = $add(before, sums);
                         before = $add(before, $permute(top, sums));
-                        // SAFETY: there are `LANES` more slots.
+                        // SAFETY: there are at least `LANES` more slots.
                         unsafe { _mm512_storeu_si512(to.add(done).cast(), values) };
                         done += LANES;
                     }
@@ -107,7 +107,7 @@ macro_rules! extend {
                     unsafe { $store_some(to.add(done), (1 << rest) - 1, values) };
                 }
             };
-            // SAFETY: the closure writes all of its slots: whole registers of them, and then the rest.
+            // SAFETY: the closure writes all of its slots: whole registers first, and then the rest.
             unsafe { decoder.walk(data, n, out, sum) }?;
             decoder.last = $first(before);
             Ok(())
@@ -133,7 +133,8 @@ fn first_64(values: __m512i) -> i64 {
     _mm_cvtsi128_si64(_mm512_castsi512_si128(values))
 }
 
-/// `step` once for the first of 32 places, twice for the second one and so on.
+/// Returns the multiples of `step` for 32 positions: `step` for the first position, twice that for the second, and
+/// so on.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn multiples_64(step: __m512i) -> [__m512i; 4] {
@@ -148,7 +149,7 @@ fn multiples_64(step: __m512i) -> [__m512i; 4] {
     ]
 }
 
-/// Values at even and at odd places, in their order, which have no sign.
+/// Interleaves the values at even and at odd positions. The values are unsigned.
 #[inline]
 #[target_feature(enable = "avx512f")]
 fn in_order_64(even: __m512i, odd: __m512i) -> [__m512i; 4] {

@@ -1,4 +1,4 @@
-//! One value at a time, in portable code.
+//! Decodes one value at a time, in portable code.
 
 use std::mem::MaybeUninit;
 
@@ -8,7 +8,7 @@ use crate::lanes::Packed;
 
 macro_rules! extend {
     ($type:ident, $sum:ident) => {
-        /// See [`DeltaDecoder::extend`].
+        /// Implements [`DeltaDecoder::extend`].
         pub(super) fn $type(
             decoder: &mut DeltaDecoder<$type>,
             data: &[u8],
@@ -16,7 +16,7 @@ macro_rules! extend {
             out: &mut Vec<$type>,
         ) -> Result<(), Malformed> {
             let mut last = decoder.last;
-            // SAFETY: the function writes all of its slots.
+            // SAFETY: `$sum` writes all of its slots.
             unsafe {
                 decoder.walk(data, n, out, |run, least, slots| {
                     last = $sum(run, least, last, slots);
@@ -26,7 +26,7 @@ macro_rules! extend {
             Ok(())
         }
 
-        /// Writes the sums of a run as [`DeltaDecoder::walk`] says, and returns the last value.
+        /// Writes the sums of a run as described at [`DeltaDecoder::walk`], and returns the last value.
         #[allow(trivial_numeric_casts, reason = "the macro serves several integers")]
         pub(super) fn $sum(
             run: &Packed<'_>,

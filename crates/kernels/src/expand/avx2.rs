@@ -293,7 +293,7 @@ unsafe fn vectors_4(
         let rank = _mm256_add_epi32(counts(here), _mm256_set1_epi32(front - 1));
         let values = _mm256_permutevar8x32_epi32(values, rank);
         let values = _mm256_and_si256(values, set_lanes(here));
-        // SAFETY: there is memory for the slots of the range. No value that is still needed is overwritten: no
+        // SAFETY: there is memory for the slots of the range. No value still needed is overwritten: no
         // more values are left than slots before these.
         unsafe { store_4(slots.add(range.start + at), range.len() - at, values) };
     }
@@ -329,7 +329,7 @@ unsafe fn vectors_8(
         let lanes = _mm256_setr_epi64x(1, 2, 4, 8);
         let set = _mm256_and_si256(_mm256_set1_epi64x(here as i64), lanes);
         let values = _mm256_and_si256(values, _mm256_cmpeq_epi64(set, lanes));
-        // SAFETY: there is memory for the slots of the range. No value that is still needed is overwritten: no
+        // SAFETY: there is memory for the slots of the range. No value still needed is overwritten: no
         // more values are left than slots before these.
         unsafe { store_8(slots.add(range.start + at), range.len() - at, values) };
     }
@@ -360,7 +360,7 @@ pub(super) unsafe fn offsets_4(slots: *mut i32, range: Range<usize>, mut dense: 
         dense -= ones;
         let rank = _mm256_add_epi32(counts(here), _mm256_set1_epi32(front));
         let values = _mm256_permutevar8x32_epi32(values, rank);
-        // SAFETY: there is memory for the slots of the range and one more. No offset that is still needed is
+        // SAFETY: there is memory for the slots of the range and one more. No offset still needed is
         // overwritten: no more offsets are left than slots before these.
         unsafe { store_4(slots.add(range.start + at + 1), range.len() - at, values) };
     }

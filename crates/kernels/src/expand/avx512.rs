@@ -212,13 +212,13 @@ macro_rules! vectors {
             if tail > 0 {
                 let (values, to) = vector(tail);
                 let there = low_bits(tail * ELEMENTS) as $mask;
-                // SAFETY: the mask selects the elements of the existing slots. No value that is still needed is
+                // SAFETY: the mask selects the elements of the existing slots. No value still needed is
                 // overwritten: no more values are left than slots before these.
                 unsafe { $store_some(to, there, values) };
             }
             for _ in 0..range.len() / $lanes {
                 let (values, to) = vector($lanes);
-                // SAFETY: the slots fill a whole vector, and no value that is still needed is overwritten.
+                // SAFETY: the slots fill a whole vector, and no value still needed is overwritten.
                 unsafe { $store(to.cast(), values) };
             }
         }

@@ -15,7 +15,7 @@ pub(super) fn deposit(_: Bmi2, bits: u64, mask: u64) -> u64 {
     unsafe { _pdep_u64(bits, mask) }
 }
 
-/// See [`super::spread_bits`].
+/// Implements [`super::spread_bits`].
 pub(super) fn spread_bits(
     cpu: Bmi2,
     bits: (&[u8], usize),

@@ -160,7 +160,7 @@ trait Expand: Copy {
     );
 }
 
-/// See [`expand`].
+/// Implements [`expand`].
 fn expand_with<T: Copy + Default + 'static>(
     cpu: impl Expand,
     out: &mut Vec<T>,
@@ -176,7 +176,7 @@ fn expand_with<T: Copy + Default + 'static>(
     });
 }
 
-/// See [`expand_offsets`].
+/// Implements [`expand_offsets`].
 fn expand_offsets_with<O: Copy + Default + 'static>(
     cpu: impl Expand,
     offsets: &mut Vec<O>,

@@ -1,4 +1,4 @@
-//! Arrays of some slots of others, whose values are valid because those of the others are.
+//! Arrays of selected slots of other arrays. Their values are valid because those of the source arrays are.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use herringbone_arrow::buffer::{
 use super::filter;
 use crate::bitmap;
 
-/// The byte arrays whose bit is set; none where `bits` are not one a slot.
+/// Returns the byte arrays whose bit is set, or `None` if there is not exactly one bit per slot.
 #[must_use]
 pub fn filter_bytes<T: ByteArrayType>(
     array: &GenericByteArray<T>,
@@ -35,22 +35,22 @@ pub fn filter_bytes<T: ByteArrayType>(
     offsets.push(T::Offset::default());
     for (first, last) in runs() {
         let run = ends((first, last))?;
-        // Values were dropped before it, and none added.
+        // Values before this run were dropped, and none were added.
         let moved = run.start - selected.len();
         selected.extend_from_slice(values.get(run)?);
         let behind = from.get(first + 1..=last)?.iter();
         offsets.extend(behind.map(|offset| T::Offset::usize_as(offset.as_usize() - moved)));
     }
     let nulls = filter_nulls(array.nulls(), bits);
-    // SAFETY: they start with 0; within a run they are offsets of the array, which ascend, less the same number, and a
-    // run starts where the last one ended. They are at most those of the array, so they fit.
+    // SAFETY: the offsets start with 0. Within a run, they are offsets of the array, which ascend, minus a
+    // constant. A run starts where the previous one ended. They are at most those of the array, so they fit.
     let offsets = unsafe { OffsetBuffer::new_unchecked(ScalarBuffer::from(offsets)) };
-    // SAFETY: the offsets are one more than the slots, and the last one is the length of `selected`; each value is one of
-    // the array, which is valid; there is a bit of `nulls` for each set bit, as there is an offset.
+    // SAFETY: there is one more offset than slots, and the last one is the length of `selected`. Each value is one
+    // of the array, which is valid. `nulls` has one bit per set bit of `bits`, and so does the list of values.
     Some(unsafe { GenericByteArray::new_unchecked(offsets, selected.into(), nulls) })
 }
 
-/// The views whose bit is set, into the same buffers; none where `bits` are not one a slot.
+/// Returns the views whose bit is set, with the same buffers, or `None` if there is not exactly one bit per slot.
 #[must_use]
 pub fn filter_views<T: ByteViewType>(
     array: &GenericByteViewArray<T>,
@@ -62,12 +62,12 @@ pub fn filter_views<T: ByteViewType>(
     let views = selected(array.views(), bits);
     let nulls = filter_nulls(array.nulls(), bits);
     let buffers: Arc<[Buffer]> = array.data_buffers().iter().cloned().collect();
-    // SAFETY: each view is one of the array, whose buffers these are; there is a bit of `nulls` for each set bit, as there
-    // is a view.
+    // SAFETY: each view is one of the array, and the buffers are those of the array. `nulls` has one bit per set
+    // bit of `bits`, and so do the views.
     Some(unsafe { GenericByteViewArray::new_unchecked(views, buffers, nulls) })
 }
 
-/// The keys whose bit is set, with the same values; none where `bits` are not one a slot.
+/// Returns the keys whose bit is set, with the same values, or `None` if there is not exactly one bit per slot.
 #[must_use]
 pub fn filter_dictionary<K: ArrowDictionaryKeyType>(
     array: &DictionaryArray<K>,
@@ -79,18 +79,18 @@ pub fn filter_dictionary<K: ArrowDictionaryKeyType>(
     let keys = selected(array.keys().values(), bits);
     let keys = PrimitiveArray::<K>::new(keys, filter_nulls(array.keys().nulls(), bits));
     let keys = keys.with_data_type(array.keys().data_type().clone());
-    // SAFETY: each key is one of the array, whose values these are.
+    // SAFETY: each key is one of the array, and the values are those of the array.
     Some(unsafe { DictionaryArray::new_unchecked(keys, array.values().clone()) })
 }
 
-/// The values whose bit is set.
+/// Returns the values whose bit is set.
 pub fn selected<T: ArrowNativeType>(values: &[T], bits: &BooleanBuffer) -> ScalarBuffer<T> {
     let mut selected = Vec::with_capacity(bits.count_set_bits());
     filter(values, bits.values(), bits.offset(), &mut selected);
     ScalarBuffer::from(selected)
 }
 
-/// The validity of the slots whose bit is set; none where all of them are valid.
+/// Returns the validity of the slots whose bit is set, or `None` if all of them are valid.
 #[must_use]
 pub fn filter_nulls(nulls: Option<&NullBuffer>, bits: &BooleanBuffer) -> Option<NullBuffer> {
     let (nulls, wanted) = (nulls?.inner().bit_chunks(), bits.bit_chunks());
@@ -113,7 +113,7 @@ mod tests {
         Some("é"),
     ];
 
-    /// All masks of the slots, the arrays cut off at the front.
+    /// Returns all masks of the slots, for the whole arrays and without the first slot.
     fn masks() -> impl Iterator<Item = (usize, BooleanBuffer, Vec<Option<&'static str>>)> {
         (0..2).flat_map(|skip| {
             (0..1u32 << (6 - skip)).map(move |mask| {

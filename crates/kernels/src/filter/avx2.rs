@@ -1,4 +1,4 @@
-//! Dropping slots with AVX2: a permutation for each eight bits, or four, from a table.
+//! Compaction with AVX2: one permutation, from a table, per eight or four bits.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -20,19 +20,20 @@ impl Compact for Avx2 {
         let (from, to) = (slots.as_ptr(), out.as_mut_ptr());
         let is_vectors = slots.len() == WORD && bits.count_ones() >= SPARSE;
         match size_of::<T>() {
-            // SAFETY: the token proves that the instructions are there. There are `WORD` slots of plain
-            // data, as long as the lanes, and as many may be written.
+            // SAFETY: the token proves that the instructions are available. There are `WORD` slots of plain data,
+            // each with the size of a lane, and `WORD` slots may be written.
             4 if is_vectors && is_plain::<T>() => unsafe { word_4(from.cast(), bits, to.cast()) },
-            // SAFETY: as above.
+            // SAFETY: as for 4-byte slots.
             8 if is_vectors && is_plain::<T>() => unsafe { word_8(from.cast(), bits, to.cast()) },
             _ => Scalar.compact_word(slots, bits, out),
         }
     }
 }
 
-/// For every mask of eight lanes of 32 bits, those that are set, and then any.
+/// For each mask of eight lanes of 32 bits, the indices of the set lanes, followed by arbitrary ones.
 static LANES_4: [[u8; 8]; 256] = lanes(1);
-/// The same for masks of four lanes of 64 bits, each of which is two of 32 bits.
+/// For each mask of four lanes of 64 bits, the indices of the 32-bit halves of the set lanes, followed by arbitrary
+/// ones.
 static LANES_8: [[u8; 8]; 16] = lanes(2);
 
 const fn lanes<const MASKS: usize>(halves: usize) -> [[u8; 8]; MASKS] {
@@ -52,7 +53,7 @@ const fn lanes<const MASKS: usize>(halves: usize) -> [[u8; 8]; MASKS] {
     lanes
 }
 
-/// Writes those of `WORD` slots whose bits are set to `out`.
+/// Writes the slots whose bits are set, of `WORD` slots, to `out`.
 ///
 /// # Safety
 /// `WORD` lanes must be readable at `slots`, and writable at `out`.
@@ -62,30 +63,31 @@ unsafe fn word_4(slots: *const u32, bits: u64, out: *mut u32) {
     for at in (0..WORD).step_by(8) {
         let set = bits >> at & low_bits(8);
         let lanes = LANES_4[set as usize];
-        // SAFETY: whole vectors of `WORD` lanes are read. Of the `at` slots before, `to <= at` were
-        // written, so that what is written ends before `WORD`.
+        // SAFETY: whole vectors within the `WORD` lanes are read. Of the `at` slots before, `to <= at` were
+        // written, so this write ends within `WORD`.
         unsafe { permute(slots.add(at).cast(), lanes, out.add(to).cast()) };
         to += set.count_ones() as usize;
     }
 }
 
-/// The same with lanes of 64 bits.
+/// Writes the slots whose bits are set, of `WORD` slots with 64 bits each, to `out`.
 ///
 /// # Safety
-/// As for [`word_4`].
+/// See [`word_4`].
 #[target_feature(enable = "avx2,popcnt")]
 unsafe fn word_8(slots: *const u64, bits: u64, out: *mut u64) {
     let mut to = 0;
     for at in (0..WORD).step_by(4) {
         let set = bits >> at & low_bits(4);
         let lanes = LANES_8[set as usize];
-        // SAFETY: as in `word_4`.
+        // SAFETY: whole vectors within the `WORD` lanes are read. Of the `at` slots before, `to <= at` were
+        // written, so this write ends within `WORD`.
         unsafe { permute(slots.add(at).cast(), lanes, out.add(to).cast()) };
         to += set.count_ones() as usize;
     }
 }
 
-/// Writes lanes of 32 bits of a vector in another order.
+/// Permutes the 32-bit lanes of a vector and writes the result.
 ///
 /// # Safety
 /// 32 bytes must be readable at `from`, and writable at `to`.
@@ -93,7 +95,7 @@ unsafe fn word_8(slots: *const u64, bits: u64, out: *mut u64) {
 #[target_feature(enable = "avx2")]
 unsafe fn permute(from: *const __m256i, lanes: [u8; 8], to: *mut __m256i) {
     let lanes = _mm_cvtsi64_si128(i64::from_le_bytes(lanes));
-    // SAFETY: what the caller keeps.
+    // SAFETY: the contract of this function.
     unsafe {
         let values = _mm256_loadu_si256(from);
         let values = _mm256_permutevar8x32_epi32(values, _mm256_cvtepu8_epi32(lanes));

@@ -1,7 +1,7 @@
-//! Dropping slots with AVX-512, which has an instruction for it: a vector of slots at a time.
+//! Compaction with AVX-512, which has an instruction for it: one vector of slots at a time.
 //!
-//! The instruction compresses into a register, all of which is stored: storing the values alone is
-//! slow on some processors.
+//! The instruction compresses into a register, and the whole register is stored: storing only the values is slow on
+//! some processors.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -22,10 +22,10 @@ impl Compact for Avx512 {
         assert!(slots.len() <= WORD && out.len() >= WORD);
         let (from, to) = (slots.as_ptr(), out.as_mut_ptr());
         match size_of::<T>() {
-            // SAFETY: the token proves that the instructions are there. There are at most `WORD`
-            // slots of plain data, as long as the lanes, and `WORD` may be written.
+            // SAFETY: the token proves that the instructions are available. There are at most `WORD` slots of
+            // plain data, each with the size of a lane, and `WORD` slots may be written.
             4 if is_plain::<T>() => unsafe { word_4(from.cast(), slots.len(), bits, to.cast()) },
-            // SAFETY: as above.
+            // SAFETY: as for 4-byte slots.
             8 if is_plain::<T>() => unsafe { word_8(from.cast(), slots.len(), bits, to.cast()) },
             _ => Scalar.compact_word(slots, bits, out),
         }
@@ -34,19 +34,18 @@ impl Compact for Avx512 {
 
 macro_rules! word {
     ($word:ident, $lane:ty, $lanes:literal, $mask:ty, load $load:ident, compress $compress:ident) => {
-        /// Writes those of `n` slots whose bits are set to `out`.
+        /// Writes the slots whose bits are set, of `n` slots, to `out`.
         ///
         /// # Safety
-        /// `n` is at most `WORD`, `n` lanes must be readable at `slots`, and `WORD` lanes writable at
-        /// `out`.
+        /// `n` is at most `WORD`, `n` lanes must be readable at `slots`, and `WORD` lanes writable at `out`.
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,popcnt")]
         unsafe fn $word(slots: *const $lane, n: usize, bits: u64, out: *mut $lane) {
             let (mut at, mut to) = (0, 0);
             while at < n {
                 let there = low_bits((n - at).min($lanes)) as $mask;
                 let set = (bits >> at) as $mask & there;
-                // SAFETY: only lanes before `n` are loaded. Of the `at` slots before, `to <= at` were
-                // written, and `at + $lanes` is at most `WORD`, as both are whole vectors.
+                // SAFETY: only lanes before `n` are loaded. Of the `at` slots before, `to <= at` were written. `at
+                // + $lanes` is at most `WORD`, because both are multiples of a vector.
                 unsafe {
                     let values = $load(there, slots.add(at).cast());
                     let dense = $compress(set, values);

@@ -4,7 +4,7 @@
 //! validity  1 0 0 1 1 0        slots  a x x b c x   →   dense  a b c
 //! ```
 //!
-//! Words of 64 slots that are all valid or all null are copied or skipped as a whole.
+//! All-valid and all-null words of 64 slots are copied or skipped as a whole.
 
 use std::mem::MaybeUninit;
 
@@ -121,7 +121,7 @@ pub fn filter_plain<T: Plain>(bytes: &[u8], wanted: &BooleanBuffer, out: &mut Ve
 /// The room that [`filter_plain`] takes after the appended values.
 pub const FILTER_ROOM: usize = WORD;
 
-/// See [`filter_plain`].
+/// Implements [`filter_plain`].
 fn filter_plain_with<T: Plain>(
     cpu: impl Compact,
     bytes: &[u8],
@@ -154,7 +154,7 @@ pub fn retain<T: Copy + 'static>(values: &mut Vec<T>, start: usize, bits: &Boole
     retain_with(Scalar, values, start, bits);
 }
 
-/// See [`retain`].
+/// Implements [`retain`].
 fn retain_with<T: Copy + 'static>(
     cpu: impl Compact,
     values: &mut Vec<T>,
@@ -191,7 +191,7 @@ fn retain_with<T: Copy + 'static>(
     values.truncate(to);
 }
 
-/// See [`filter`].
+/// Implements [`filter`].
 fn compact_with<T: Copy + 'static>(
     cpu: impl Compact,
     values: &[T],

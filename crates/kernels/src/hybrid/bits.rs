@@ -1,4 +1,4 @@
-//! Runs of values of one bit: they are copied into a bitmap, or counted.
+//! Runs of one-bit values: copies them into a bitmap, or counts them.
 
 use super::HybridDecoder;
 use super::run::{self, Run};
@@ -7,10 +7,10 @@ use crate::Malformed;
 use crate::bit_unpack;
 use crate::bitmap::{Bitmap, Writer, load_bits};
 
-/// A run of another number than 0 and 1.
+/// The error for a run with a value other than 0 and 1.
 const WIDE: Malformed = Malformed("the value of a run is wider than the bit width");
 
-/// See [`HybridDecoder::extend_bitmap`].
+/// Implements [`HybridDecoder::extend_bitmap`].
 #[inline(always)]
 pub(super) fn extend_bitmap(
     decoder: &mut HybridDecoder,
@@ -20,7 +20,7 @@ pub(super) fn extend_bitmap(
 ) -> Result<usize, Malformed> {
     let before = out.count_set();
     let mut left = n;
-    // As long as all bits are set the bitmap is a mere length.
+    // While all bits are set, the bitmap is only a length.
     while left > 0 && out.words().is_none() {
         let run = decoder.take(data, left)?;
         match run {
@@ -50,7 +50,7 @@ fn write(
 ) -> Result<(), Malformed> {
     let mut left = n;
     while left > 0 {
-        // A run that the last call ended in, or a run that is not wholly asked for or not there.
+        // A run in which the last call ended, or a run that is not requested or not present as a whole.
         let run = decoder.take(data, left)?;
         match run {
             Run::Repeated { value, left } => out.push_run(value != 0, left),
@@ -90,7 +90,7 @@ fn write(
     Ok(())
 }
 
-/// See [`HybridDecoder::skip_count_ones`].
+/// Implements [`HybridDecoder::skip_count_ones`].
 #[inline(always)]
 pub(super) fn skip_count_ones(
     decoder: &mut HybridDecoder,
@@ -135,7 +135,7 @@ pub(super) fn skip_count_ones(
     Ok(ones)
 }
 
-/// Set bits among the `n` from bit `first` on.
+/// Counts the set bits among the `n` bits from bit `first` on.
 #[inline(always)]
 fn count_ones(data: &[u8], first: usize, n: usize) -> usize {
     let (mut ones, mut done) = (0, 0);
@@ -146,14 +146,14 @@ fn count_ones(data: &[u8], first: usize, n: usize) -> usize {
     ones + load_bits(data, first + done, n - done).count_ones() as usize
 }
 
-/// A run of bits that is wholly there and wholly asked for.
+/// A run of bits, present and requested as a whole.
 enum Whole {
     Repeated { bit: bool, count: usize },
     Packed { start: usize, bytes: usize },
 }
 
-/// The run at `position` with the position behind it, unless it has more than `n` values or is cut
-/// short.
+/// Returns the run at `position` with the position after it. Returns `None` if the run has more than `n` values or
+/// is truncated.
 #[inline(always)]
 fn whole(data: &[u8], position: usize, n: usize) -> Result<Option<(Whole, usize)>, Malformed> {
     let (header, start) = run::header(data, position)?;

@@ -1,4 +1,4 @@
-//! Runs become dictionary entries, in portable Rust.
+//! Decodes runs to dictionary entries, in portable Rust.
 
 use std::mem::MaybeUninit;
 
@@ -9,26 +9,26 @@ use crate::bit_unpack::Unpack;
 use crate::bitmap::load_bits;
 use crate::cpu::Scalar;
 
-/// An index that is no index of the dictionary.
+/// The error for an index outside the dictionary.
 pub(super) const BEYOND: Malformed = Malformed("a dictionary index is beyond the dictionary");
 
-/// Indices that are unpacked and compared before they are looked up.
+/// The number of indices unpacked and compared before any of them is looked up.
 const BLOCK: usize = 128;
 
-/// Entries of a dictionary, by indices of `width` bits.
+/// The entries of a dictionary, looked up by indices of `width` bits.
 pub(super) struct Entries<'a, T> {
     pub(super) width: u8,
     pub(super) dictionary: &'a [T],
 }
 
 impl<T: Copy> Entries<'_, T> {
-    /// The entry at `index`.
+    /// Returns the entry at `index`.
     #[inline(always)]
     pub(super) fn entry(&self, index: usize) -> Result<T, Malformed> {
         self.dictionary.get(index).copied().ok_or(BEYOND)
     }
 
-    /// See [`Values::part`].
+    /// Implements [`Values::part`].
     #[inline(never)]
     pub(super) fn one_by_one(
         &self,
@@ -45,7 +45,7 @@ impl<T: Copy> Entries<'_, T> {
     }
 }
 
-// SAFETY: both write all slots, one after the other.
+// SAFETY: both methods write all slots, one after another.
 unsafe impl<T: Copy> Values<T> for Entries<'_, T> {
     #[inline(always)]
     fn cpu(&self) -> impl Loops {
@@ -72,7 +72,7 @@ unsafe impl<T: Copy> Values<T> for Entries<'_, T> {
                 .fold(0, |greatest, index| greatest.max(*index));
             self.entry(greatest as usize)?;
             for (to, index) in out.iter_mut().zip(indices) {
-                // SAFETY: no index of the block is above the greatest, which has an entry.
+                // SAFETY: no index of the block is above the greatest one, which has an entry.
                 let entry = unsafe { self.dictionary.get_unchecked(*index as usize) };
                 *to = MaybeUninit::new(*entry);
             }

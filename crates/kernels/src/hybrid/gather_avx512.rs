@@ -1,6 +1,6 @@
-//! Runs become dictionary entries with AVX-512, where the dictionary is so small that it lies in
-//! registers: 32 entries of 4 bytes, or 16 of 8 bytes. Looking eight indices up is one permutation
-//! then, and an index beyond the dictionary cannot read outside of it.
+//! Decodes runs to dictionary entries with AVX-512, if the dictionary is small enough to fit into registers: 32
+//! entries of 4 bytes, or 16 of 8 bytes. A lookup of eight indices is then one permutation, and an index out of
+//! range cannot read outside the dictionary.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -15,20 +15,20 @@ use crate::bitmap::low_bits;
 use crate::cpu::Avx512;
 use crate::expand::is_plain;
 
-/// Entries in registers, by indices of at most 7 bits.
+/// Entries in registers, looked up by indices of at most 7 bits.
 pub(super) struct InRegisters<'a, T> {
     cpu: Avx512,
     entries: Entries<'a, T>,
-    /// The entries, with zeros behind the last one.
+    /// The entries, with zeros after the last one.
     table: [__m512i; 2],
-    /// What spreads the indices of a group over a word.
+    /// The PDEP mask that spreads the indices of a group over a word.
     mask: u64,
-    /// The last index.
+    /// The bound for indices: the last index of the dictionary.
     limit: Limit,
 }
 
 impl<'a, T: Copy + 'static> InRegisters<'a, T> {
-    /// For entries that fit, and none otherwise.
+    /// Loads the entries into registers, or returns `None` if they do not fit.
     #[inline(always)]
     pub(super) fn new(cpu: Avx512, entries: Entries<'a, T>) -> Option<Self> {
         let bytes = size_of_val(entries.dictionary);
@@ -37,8 +37,7 @@ impl<'a, T: Copy + 'static> InRegisters<'a, T> {
             return None;
         }
         let mut padded = [0_u64; 16];
-        // SAFETY: the entries have at most the bytes of the array, and every bit of a plain type
-        // is data.
+        // SAFETY: the entries have at most as many bytes as the array, and every bit of a plain type is data.
         unsafe {
             std::ptr::copy_nonoverlapping(
                 entries.dictionary.as_ptr().cast::<u8>(),
@@ -59,7 +58,7 @@ impl<'a, T: Copy + 'static> InRegisters<'a, T> {
         })
     }
 
-    /// [`Values::groups`] of words that `load` gets from a byte position.
+    /// Implements [`Values::groups`] for words that `load` reads from a byte position.
     #[inline(always)]
     fn look_up_words(
         &self,
@@ -69,13 +68,13 @@ impl<'a, T: Copy + 'static> InRegisters<'a, T> {
         let mut at = 0;
         let mut broken = 0;
         for out in out {
-            // SAFETY: the token proves that the instruction is there.
+            // SAFETY: the token proves that the instruction is available.
             let indices = unsafe { _pdep_u64(load(at), self.mask) };
             at += usize::from(self.entries.width);
             broken |= self.limit.broken_narrow(indices);
             let out = out.as_mut_ptr();
-            // SAFETY: the token proves that the instructions are there. `new` made sure that entries
-            // have 4 or 8 bytes, so that the slots of a group have the size of what is stored.
+            // SAFETY: the token proves that the instructions are available. `new` checked that entries have 4 or 8
+            // bytes, so the slots of a group have the size of the stored vector.
             unsafe {
                 match size_of::<T>() {
                     4 => _mm256_storeu_si256(out.cast(), permute_4(indices, &self.table)),
@@ -87,7 +86,7 @@ impl<'a, T: Copy + 'static> InRegisters<'a, T> {
     }
 }
 
-// SAFETY: both write all slots, one after the other.
+// SAFETY: both methods write all slots, one after another.
 unsafe impl<T: Copy + 'static> Values<T> for InRegisters<'_, T> {
     #[inline(always)]
     fn cpu(&self) -> impl Loops {
@@ -107,7 +106,7 @@ unsafe impl<T: Copy + 'static> Values<T> for InRegisters<'_, T> {
             self.entries.width.into(),
             size_of::<u64>(),
         ) {
-            // SAFETY: all loads of the groups stay inside of `bytes`.
+            // SAFETY: the loads of all groups stay inside `bytes`.
             let load = |at| unsafe { bytes.as_ptr().add(at).cast::<u64>().read_unaligned() };
             self.look_up_words(out, load)
         } else {
@@ -126,7 +125,7 @@ unsafe impl<T: Copy + 'static> Values<T> for InRegisters<'_, T> {
     }
 }
 
-/// Eight entries of four bytes, by the bytes of a word.
+/// Returns eight entries of four bytes each, for the indices in the bytes of a word.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2")]
 fn permute_4(indices: u64, table: &[__m512i; 2]) -> __m256i {
@@ -135,7 +134,7 @@ fn permute_4(indices: u64, table: &[__m512i; 2]) -> __m256i {
     _mm512_castsi512_si256(_mm512_permutex2var_epi32(table[0], lanes, table[1]))
 }
 
-/// Eight entries of eight bytes, by the bytes of a word.
+/// Returns eight entries of eight bytes each, for the indices in the bytes of a word.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2")]
 fn permute_8(indices: u64, table: &[__m512i; 2]) -> __m512i {

@@ -1,12 +1,10 @@
-//! Runs become dictionary entries on x86-64: eight indices are unpacked into registers, compared
-//! and looked up.
+//! Decodes runs to dictionary entries on x86-64: eight indices are unpacked into registers, compared and looked up.
 //!
-//! Indices of up to eight bits become a word by one PDEP; wider ones are unpacked with AVX2, which
-//! is enough for AVX-512 processors too, since loading the entries takes longer than unpacking.
+//! One PDEP spreads indices of up to eight bits over a word. Wider ones are unpacked with AVX2. That is enough for
+//! AVX-512 processors too, since loading the entries takes longer than unpacking.
 //!
-//! Gather instructions are not used. They take 2.3 cycles an entry of 32 bits and 4 cycles an entry
-//! of 64 bits where single loads take 1.2, and microcode against data sampling attacks makes them
-//! slower still.
+//! Gather instructions are not used. They take 2.3 cycles per 32-bit entry and 4 cycles per 64-bit entry, compared
+//! to 1.2 cycles for single loads. Microcode against data sampling attacks makes them slower still.
 
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
@@ -21,7 +19,7 @@ use crate::bit_unpack::avx2::{Plan, load_word, loads_inside};
 use crate::bitmap::low_bits;
 use crate::cpu::{Avx2, Bmi2, Scalar};
 
-/// Appends the entries of the next `n` indices, in the way that suits their width.
+/// Appends the entries of the next `n` indices, with the method that suits their width.
 pub(super) fn extend<T: Copy>(
     cpu: Avx2,
     entries: Entries<'_, T>,
@@ -52,18 +50,18 @@ pub(super) fn extend<T: Copy>(
     }
 }
 
-/// Entries by indices of at most 8 bits; `WIDE` is for exactly 8.
+/// Entries looked up by indices of at most 8 bits; `WIDE` is for exactly 8.
 struct ByWords<'a, T, const WIDE: bool> {
     cpu: Avx2,
     entries: Entries<'a, T>,
-    /// What spreads the indices of a group over a word.
+    /// The PDEP mask that spreads the indices of a group over a word.
     mask: u64,
-    /// The last index.
+    /// The bound for indices: the last index of the dictionary.
     limit: Limit,
 }
 
 impl<'a, T: Copy, const WIDE: bool> ByWords<'a, T, WIDE> {
-    /// For a dictionary that is not empty; the width is at most 7, or exactly 8 if `WIDE`.
+    /// Creates the lookup for a non-empty dictionary. The width is at most 7, or exactly 8 if `WIDE`.
     #[inline(always)]
     fn new(cpu: Avx2, _: Bmi2, entries: Entries<'a, T>) -> Self {
         let last = entries.dictionary.len() - 1;
@@ -82,7 +80,7 @@ impl<'a, T: Copy, const WIDE: bool> ByWords<'a, T, WIDE> {
         }
     }
 
-    /// [`Values::groups`] of words that `load` gets from a byte position.
+    /// Implements [`Values::groups`] for words that `load` reads from a byte position.
     #[inline(always)]
     fn look_up_words(
         &self,
@@ -91,7 +89,7 @@ impl<'a, T: Copy, const WIDE: bool> ByWords<'a, T, WIDE> {
     ) -> Result<(), Malformed> {
         let mut at = 0;
         for out in out {
-            // SAFETY: the token that `new` takes proves that the instruction is there.
+            // SAFETY: the token that `new` takes proves that the instruction is available.
             let indices = unsafe { _pdep_u64(load(at), self.mask) };
             at += usize::from(self.entries.width);
             let broken = if WIDE {
@@ -109,7 +107,7 @@ impl<'a, T: Copy, const WIDE: bool> ByWords<'a, T, WIDE> {
     }
 }
 
-// SAFETY: both write all slots, one after the other.
+// SAFETY: both methods write all slots, one after another.
 unsafe impl<T: Copy, const WIDE: bool> Values<T> for ByWords<'_, T, WIDE> {
     #[inline(always)]
     fn cpu(&self) -> impl Loops {
@@ -129,7 +127,7 @@ unsafe impl<T: Copy, const WIDE: bool> Values<T> for ByWords<'_, T, WIDE> {
             self.entries.width.into(),
             size_of::<u64>(),
         ) {
-            // SAFETY: all loads of the groups stay inside of `bytes`.
+            // SAFETY: the loads of all groups stay inside `bytes`.
             let load = |at| unsafe { bytes.as_ptr().add(at).cast::<u64>().read_unaligned() };
             self.look_up_words(out, load)
         } else {
@@ -148,23 +146,23 @@ unsafe impl<T: Copy, const WIDE: bool> Values<T> for ByWords<'_, T, WIDE> {
     }
 }
 
-/// Entries by indices of at most 32 bits.
+/// Entries looked up by indices of at most 32 bits.
 struct ByVectors<'a, T> {
     cpu: Avx2,
     entries: Entries<'a, T>,
-    /// Where the indices of a group are.
+    /// The positions of the indices in a group.
     plan: Plan,
     /// The last index, in every lane.
     last: __m256i,
 }
 
 impl<'a, T: Copy> ByVectors<'a, T> {
-    /// For a dictionary that is not empty.
+    /// Creates the lookup for a non-empty dictionary.
     #[inline(always)]
     fn new(cpu: Avx2, entries: Entries<'a, T>) -> Self {
         let last = entries.dictionary.len() - 1;
         let last = u32::try_from(last).unwrap_or(u32::MAX).cast_signed();
-        // SAFETY: the token proves that the instructions are there.
+        // SAFETY: the token proves that the instructions are available.
         let (plan, last) = unsafe { (Plan::new(entries.width, 0), _mm256_set1_epi32(last)) };
         Self {
             cpu,
@@ -174,7 +172,7 @@ impl<'a, T: Copy> ByVectors<'a, T> {
         }
     }
 
-    /// [`Values::groups`] of vectors that `load` gets from a byte position.
+    /// Implements [`Values::groups`] for vectors that `load` reads from a byte position.
     #[inline(always)]
     fn look_up_vectors(
         &self,
@@ -185,7 +183,7 @@ impl<'a, T: Copy> ByVectors<'a, T> {
         for out in out {
             let indices = load(at);
             at += usize::from(self.entries.width);
-            // SAFETY: the token proves that the instructions are there.
+            // SAFETY: the token proves that the instructions are available.
             if !unsafe { all_at_most(indices, self.last) } {
                 return Err(BEYOND);
             }
@@ -198,7 +196,7 @@ impl<'a, T: Copy> ByVectors<'a, T> {
     }
 }
 
-// SAFETY: both write all slots, one after the other.
+// SAFETY: both methods write all slots, one after another.
 unsafe impl<T: Copy> Values<T> for ByVectors<'_, T> {
     #[inline(always)]
     fn cpu(&self) -> impl Loops {
@@ -218,15 +216,15 @@ unsafe impl<T: Copy> Values<T> for ByVectors<'_, T> {
             self.entries.width.into(),
             size_of::<__m256i>(),
         ) {
-            // SAFETY: all loads of the groups stay inside of `bytes`, and the token proves that the
-            // instructions are there.
+            // SAFETY: the loads of all groups stay inside `bytes`, and the token proves that the instructions are
+            // available.
             let load = |at| unsafe {
                 self.plan
                     .values_of(_mm256_loadu_si256(bytes.as_ptr().add(at).cast()))
             };
             self.look_up_vectors(out, load)
         } else {
-            // SAFETY: the token proves that the instructions are there.
+            // SAFETY: the token proves that the instructions are available.
             self.look_up_vectors(out, |at| unsafe { self.plan.values(bytes, at) })
         }
     }
@@ -242,7 +240,8 @@ unsafe impl<T: Copy> Values<T> for ByVectors<'_, T> {
     }
 }
 
-/// Whether no lane of `values` is greater than the same lane of `last`, as unsigned numbers.
+/// Returns true if no lane of `values` is greater than the corresponding lane of `last`, compared as unsigned
+/// numbers.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn all_at_most(values: __m256i, last: __m256i) -> bool {
@@ -250,7 +249,7 @@ fn all_at_most(values: __m256i, last: __m256i) -> bool {
     _mm256_movemask_epi8(within) == -1
 }
 
-/// Writes the entries of eight indices, which fill `WORDS` words.
+/// Writes the entries of eight indices, which occupy `WORDS` words.
 ///
 /// # Safety
 /// Every index is below `dictionary.len()`.
@@ -264,14 +263,14 @@ unsafe fn look_up<T: Copy, const WORDS: usize>(
     for (to, word) in out.chunks_exact_mut(lanes).zip(words) {
         for (lane, to) in to.iter_mut().enumerate() {
             let index = (word >> (lane * bits) & low_bits(bits)) as usize;
-            // SAFETY: the caller promises that the index is inside of the dictionary.
+            // SAFETY: the caller promises that the index is inside the dictionary.
             let entry = unsafe { dictionary.as_ptr().add(index) };
             *to = MaybeUninit::new(if size_of::<T>() <= size_of::<u64>() {
-                // SAFETY: as above. The load is volatile to keep the compiler from making gather
-                // instructions of these loads.
+                // SAFETY: the index is inside the dictionary. The load is volatile so that the compiler does not
+                // turn these loads into gather instructions.
                 unsafe { entry.read_volatile() }
             } else {
-                // SAFETY: as above.
+                // SAFETY: the index is inside the dictionary.
                 unsafe { *entry }
             });
         }

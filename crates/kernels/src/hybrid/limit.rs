@@ -1,11 +1,11 @@
-//! Comparing the eight bytes of a word with a bound at once.
+//! Comparison of the eight bytes of a word with a bound, all at once.
 
-/// A bound that the bytes of a word are compared with all at once.
+/// A bound with which all bytes of a word are compared at once.
 #[derive(Clone, Copy)]
 pub(super) struct Limit {
-    /// In every byte, what takes a byte above the bound to 128 or more, without its highest bit.
+    /// In every byte, the addend that raises the lower seven bits of a byte above the bound to 128 or more.
     add: u64,
-    /// All bits, if the bound is 127 or more, so that a byte above it has its highest bit set.
+    /// All ones if the bound is 128 or more. A byte above the bound then has its highest bit set.
     high: u64,
 }
 
@@ -13,7 +13,7 @@ pub(super) struct Limit {
 const HIGHEST: u64 = u64::from_le_bytes([0x80; 8]);
 
 impl Limit {
-    /// The bound that bytes up to `max` keep.
+    /// Creates the bound: bytes up to `max` are within it.
     #[inline(always)]
     pub(super) fn new(max: u8) -> Self {
         Self {
@@ -22,25 +22,24 @@ impl Limit {
         }
     }
 
-    /// Not zero where a byte of `word` is above the bound.
+    /// Returns a nonzero number if a byte of `word` is above the bound.
     ///
-    /// The lower seven bits of a byte exceed those of the bound where adding carries into the
-    /// highest bit. With a bound below 128 a set highest bit is too much as well; with a greater
-    /// one, both are needed.
+    /// If the lower seven bits of a byte exceed those of the bound, the addition carries into the highest bit. If
+    /// the bound is below 128, a set highest bit also exceeds it. With a greater bound, both are required.
     #[inline(always)]
     pub(super) fn broken(self, word: u64) -> u64 {
         let carried = (word & !HIGHEST) + self.add;
         ((carried | word) & !self.high | carried & word & self.high) & HIGHEST
     }
 
-    /// [`broken`](Self::broken) for bytes below 128 and a bound below 128.
+    /// Computes [`broken`](Self::broken) for bytes below 128 and a bound below 128.
     #[cfg(target_arch = "x86_64")]
     #[inline(always)]
     pub(super) fn broken_narrow(self, word: u64) -> u64 {
         word.wrapping_add(self.add) & HIGHEST
     }
 
-    /// Whether no byte is above the bound.
+    /// Returns true if no byte is above the bound.
     #[inline(always)]
     pub(super) fn holds(self, bytes: &[u8]) -> bool {
         let (words, tail) = bytes.as_chunks::<8>();

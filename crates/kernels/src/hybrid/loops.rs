@@ -1,4 +1,4 @@
-//! The loops over runs as functions of an instruction set, which everything is inlined into.
+//! The loops over runs, as functions of an instruction set. All other code is inlined into them.
 
 use std::mem::MaybeUninit;
 
@@ -12,9 +12,9 @@ use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
 
-/// A token of the instructions that a loop is made of.
+/// Loops over runs, implemented by tokens of instruction sets.
 pub(super) trait Loops: Copy {
-    /// See [`decode::extend`].
+    /// Runs [`decode::extend`].
     fn extend<T: Copy, V: Values<T>>(
         self,
         values: &V,
@@ -24,7 +24,7 @@ pub(super) trait Loops: Copy {
         out: &mut Vec<T>,
     ) -> Result<(), Malformed>;
 
-    /// See [`decode::cut_run`]. Not inlined: it would take registers from the loop over runs.
+    /// Runs [`decode::cut_run`]. Not inlined: it would take registers from the loop over runs.
     fn cut_run<T: Copy, V: Values<T>>(
         self,
         values: &V,
@@ -34,7 +34,7 @@ pub(super) trait Loops: Copy {
         slots: &mut [MaybeUninit<T>],
     ) -> Result<(), Malformed>;
 
-    /// See [`bits::extend_bitmap`].
+    /// Runs [`bits::extend_bitmap`].
     fn extend_bitmap(
         self,
         decoder: &mut HybridDecoder,
@@ -43,7 +43,7 @@ pub(super) trait Loops: Copy {
         out: &mut Bitmap,
     ) -> Result<usize, Malformed>;
 
-    /// See [`bits::skip_count_ones`].
+    /// Runs [`bits::skip_count_ones`].
     fn skip_count_ones(
         self,
         decoder: &mut HybridDecoder,
@@ -74,7 +74,7 @@ macro_rules! loops {
                 ) -> Result<(), Malformed> {
                     decode::extend(values, decoder, data, n, out)
                 }
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 unsafe { enabled(values, decoder, data, n, out) }
             }
 
@@ -98,7 +98,7 @@ macro_rules! loops {
                 ) -> Result<(), Malformed> {
                     decode::cut_run(values, data, width, run, slots)
                 }
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 unsafe { enabled(values, data, width, run, slots) }
             }
 
@@ -119,7 +119,7 @@ macro_rules! loops {
                 ) -> Result<usize, Malformed> {
                     bits::extend_bitmap(decoder, data, n, out)
                 }
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 unsafe { enabled(decoder, data, n, out) }
             }
 
@@ -138,7 +138,7 @@ macro_rules! loops {
                 ) -> Result<usize, Malformed> {
                     bits::skip_count_ones(decoder, data, n)
                 }
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 unsafe { enabled(decoder, data, n) }
             }
         }

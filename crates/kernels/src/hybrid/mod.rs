@@ -209,8 +209,8 @@ impl HybridDecoder {
         is_padding && rest.iter().all(|byte| *byte == 0)
     }
 
-    /// Compares the number of values taken with the counts in the run headers, which are the only content of runs
-    /// of width 0. Runs with fewer values prove nothing: readers need no header for these values.
+    /// Returns true if the headers of runs of width 0, their only content, count no more values than were taken.
+    /// Runs with fewer values are accepted: readers need no header for these values.
     fn has_no_more_of_width_0(&self, data: &[u8]) -> bool {
         let taken = match self.run.left() {
             0 => 0,

@@ -1,4 +1,4 @@
-//! Runs become the numbers that they hold: levels with a bound, or dictionary indices.
+//! Decodes runs to their numbers: levels with a bound, or dictionary indices.
 
 use std::mem::MaybeUninit;
 
@@ -8,7 +8,7 @@ use super::loops::Loops;
 use crate::Malformed;
 use crate::bit_unpack::Unpack;
 
-/// A level that the column does not have.
+/// The error for a level that the column does not have.
 const TOO_GREAT: Malformed = Malformed("a level is greater than the column's greatest");
 
 /// Levels of at most 8 bits.
@@ -16,7 +16,7 @@ pub(super) struct Levels<C> {
     cpu: C,
     width: u8,
     max: u8,
-    /// What packed levels are compared with, unless all that fit are good.
+    /// The bound for packed levels, or `None` if all levels of this width are valid.
     limit: Option<Limit>,
 }
 
@@ -32,7 +32,7 @@ impl<C: Unpack> Levels<C> {
         }
     }
 
-    /// Fails where one of the levels is too great.
+    /// Returns an error if one of the levels is too great.
     #[inline(always)]
     fn check(&self, levels: &[u8]) -> Result<(), Malformed> {
         match self.limit {
@@ -42,7 +42,7 @@ impl<C: Unpack> Levels<C> {
     }
 }
 
-/// The greatest number of `width` (at most 8) bits.
+/// Returns the greatest number of `width` (at most 8) bits.
 #[inline(always)]
 fn low_byte(width: u8) -> u8 {
     ((1_u32 << width) - 1) as u8
@@ -72,7 +72,7 @@ unsafe impl<C: Unpack + Loops> Values<u8> for Levels<C> {
         };
         let mut broken = 0;
         for group in out {
-            // SAFETY: `unpack` writes all slots, which are as many bytes as the word.
+            // SAFETY: `unpack` writes all slots, which have as many bytes as the word.
             let levels = unsafe { group.as_ptr().cast::<u64>().read_unaligned() };
             broken |= limit.broken(levels);
         }

@@ -50,7 +50,7 @@ impl Run {
 
 /// Reads the run at `position` of `data`, and moves `position` past it.
 ///
-/// Some writers omit the padding of the last packed run, so a packed run consists of the values that are present.
+/// Some writers omit the padding of the last packed run, so a packed run consists of the values present.
 pub(super) fn next(data: &[u8], position: &mut usize, width: u8) -> Result<Run, Malformed> {
     if width == 0 {
         return Ok(Run::Repeated {

@@ -1,16 +1,18 @@
-//! Short runs of one bit: eight bytes are such a run with its header, of either kind.
+//! Short runs of one bit: eight bytes contain such a run with its header, of either kind.
 //!
-//! Where values and nulls mix a run has some ten values. No branch foresees its length, so that none
-//! is taken on it. Among such runs come longer ones of equal bits, whose header is two bytes.
+//! If values and nulls mix, a run has about ten values. Its length is unpredictable, so the code does not branch on
+//! it. Between such runs are longer runs of equal bits, with a header of two bytes.
 
 use crate::bitmap::Writer;
 
-/// Values that a short run has at most: its header is one byte, and the rest of eight its values.
+/// The maximum number of values in a short run: the header is one byte, and the values are in the remaining seven
+/// of eight bytes.
 const LONGEST: usize = 63;
 
-/// Appends runs from `position` on, as long as they are such and there are `left` values for them.
+/// Appends runs from `position` on, while they are short or long runs as described above and fit into `left`
+/// values.
 ///
-/// Returns the position behind them and how many values are left. What it stops at may be anything.
+/// Returns the position after them and the number of values left. It may stop at a run of any kind.
 #[inline(always)]
 pub(super) fn push_short_runs(
     data: &[u8],
@@ -46,10 +48,11 @@ pub(super) fn push_short_runs(
     (position, left)
 }
 
-/// The bit and the length of a run whose header is two bytes, if there is one at the front of `word`.
+/// Returns the bit and the length of a run with a two-byte header, if there is one at the start of `word`.
 #[inline(always)]
 fn long_run(word: u64) -> Option<(bool, usize)> {
-    // A bit on top of the first byte and none of the second; no bit that makes the run a packed one.
+    // The first byte has its highest bit set, and the second does not. The lowest bit, which would mark a packed
+    // run, is not set.
     let is_run = word & 0x8081 == 0x80;
     let value = word >> 16 & 0xff;
     let n = (word >> 1 & 0x3f) | (word >> 2 & 0x1fc0);

@@ -1,6 +1,6 @@
 //! INT96 with AVX-512: eight values, which are 96 bytes, at a time.
 //!
-//! Two overlapping vectors hold them. One permutation collects the nanoseconds, another one the days.
+//! Two overlapping vectors contain them. One permutation collects the nanoseconds, another one the days.
 
 use std::arch::x86_64::*;
 
@@ -8,17 +8,18 @@ use crate::prefetch;
 
 use super::{JULIAN_EPOCH, NANOS_PER_DAY, last_day, nanos_per_unit, units_per_day};
 
-/// Values at a time.
+/// The number of values converted at a time.
 pub(super) const BLOCK: usize = 8;
 
-/// 32-bit parts of the values 0 to 7, of which the second vector begins with part 8.
+/// The 32-bit parts of the nanoseconds of values 0 to 7. The second vector begins with part 8.
 const NANOS: [i32; 16] = [0, 1, 3, 4, 6, 7, 9, 10, 12, 13, 15, 24, 26, 27, 29, 30];
+/// The 32-bit parts of the days of values 0 to 7. The second vector begins with part 8.
 const DAYS: [i32; 16] = [2, 5, 8, 11, 14, 25, 28, 31, 0, 0, 0, 0, 0, 0, 0, 0];
 
-/// Converts whole blocks, and returns whether all values are usual.
+/// Converts whole blocks, and returns true if all values are usual.
 ///
 /// # Safety
-/// The values are as many as the slots, a multiple of [`BLOCK`], and there is memory for the slots.
+/// There are as many values as slots, a multiple of [`BLOCK`], and there is memory for the slots.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
 pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: *mut i64) -> bool {
     // SAFETY: both arrays are as long as a vector.
@@ -34,7 +35,7 @@ pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: 
         let from = block.as_ptr().cast::<u8>();
         prefetch::ahead(from);
         prefetch::ahead(from.wrapping_add(64));
-        // SAFETY: a block has 96 bytes; 64 of them lie behind each of the two places.
+        // SAFETY: a block has 96 bytes, so 64 bytes are readable from each of the two positions.
         let (low, high) = unsafe {
             (
                 _mm512_loadu_si512(from.cast()),
@@ -45,7 +46,7 @@ pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: 
         let days = _mm512_permutex2var_epi32(low, days_at, high);
         let days = _mm512_cvtepi32_epi64(_mm512_castsi512_si256(days));
         let days = _mm512_sub_epi64(days, _mm512_set1_epi64(JULIAN_EPOCH));
-        // Shifted by the range, days outside of it are above it, on whatever side they are.
+        // Shifted by the range, days outside it on either side become greater than the bound.
         let shifted = _mm512_add_epi64(days, _mm512_set1_epi64(last_day));
         usual &= _mm512_cmple_epu64_mask(shifted, _mm512_set1_epi64(last_day.saturating_mul(2)));
         usual &= _mm512_cmplt_epu64_mask(nanos, _mm512_set1_epi64(NANOS_PER_DAY));
@@ -57,7 +58,7 @@ pub(super) unsafe fn convert<const PER_SECOND: i64>(values: &[[u8; 12]], slots: 
     usual == 0xff
 }
 
-/// Nanoseconds of a day as units, rounded down.
+/// Converts nanoseconds of a day to units, rounded down.
 #[inline]
 #[target_feature(enable = "avx512f,avx512dq")]
 fn units<const PER_SECOND: i64>(nanos: __m512i) -> __m512i {
@@ -65,8 +66,8 @@ fn units<const PER_SECOND: i64>(nanos: __m512i) -> __m512i {
     if nanos_per_unit == 1 {
         return nanos;
     }
-    // Below 2^47 the numbers are exact, and their quotient is further from the next whole one than
-    // it can be rounded.
+    // Below 2^47 the numbers are exact. The distance of a quotient from the next whole number exceeds the rounding
+    // error.
     let quotient = _mm512_div_pd(
         _mm512_cvtepu64_pd(nanos),
         _mm512_set1_pd(nanos_per_unit as f64),

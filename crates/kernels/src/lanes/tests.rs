@@ -1,8 +1,8 @@
-//! Each plan against values cut out of the bytes bit by bit.
+//! Compares each plan with values extracted from the bytes bit by bit.
 
 use super::Packed;
 
-/// A deterministic stream of bytes without short patterns.
+/// Returns a deterministic stream of bytes without short patterns.
 pub(crate) fn noise(n: usize) -> Vec<u8> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     (0..n)
@@ -47,7 +47,7 @@ mod x86_64 {
 
     const N: usize = 45;
 
-    /// Compares all registers of runs that start at each bit and end where the bytes do.
+    /// Compares all registers of runs that start at each bit and end with the data.
     fn check<const LANES: usize>(
         widest: usize,
         unpack: impl Fn(&Packed<'_>, usize) -> [u64; LANES],
@@ -69,7 +69,7 @@ mod x86_64 {
     fn avx512_32(run: &Packed<'_>, index: usize) -> [u64; 16] {
         let values = avx512::Plan32::new(run).unpack(run, index);
         let mut out = [0u32; 16];
-        // SAFETY: `out` has the 64 bytes that are written.
+        // SAFETY: `out` has room for the 64 bytes written.
         unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), values) };
         out.map(u64::from)
     }
@@ -78,7 +78,7 @@ mod x86_64 {
     fn avx512_pairs(run: &Packed<'_>, index: usize) -> [u64; 32] {
         let (even, odd) = avx512::PairsPlan::new(run).unpack(run, index);
         let mut out = [[0u32; 16]; 2];
-        // SAFETY: each half of `out` has the 64 bytes that are written.
+        // SAFETY: each half of `out` has room for the 64 bytes written.
         unsafe {
             _mm512_storeu_si512(out[0].as_mut_ptr().cast(), even);
             _mm512_storeu_si512(out[1].as_mut_ptr().cast(), odd);
@@ -90,7 +90,7 @@ mod x86_64 {
     fn avx512_64(run: &Packed<'_>, index: usize) -> [u64; 8] {
         let values = avx512::Plan64::new(run).unpack(run, index);
         let mut out = [0u64; 8];
-        // SAFETY: `out` has the 64 bytes that are written.
+        // SAFETY: `out` has room for the 64 bytes written.
         unsafe { _mm512_storeu_si512(out.as_mut_ptr().cast(), values) };
         out
     }
@@ -99,7 +99,7 @@ mod x86_64 {
     fn avx2_32(run: &Packed<'_>, index: usize) -> [u64; 8] {
         let values = avx2::Plan32::new(run).unpack(run, index);
         let mut out = [0u32; 8];
-        // SAFETY: `out` has the 32 bytes that are written.
+        // SAFETY: `out` has room for the 32 bytes written.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), values) };
         out.map(u64::from)
     }
@@ -108,7 +108,7 @@ mod x86_64 {
     fn avx2_64(run: &Packed<'_>, index: usize) -> [u64; 4] {
         let values = avx2::Plan64::new(run).unpack(run, index);
         let mut out = [0u64; 4];
-        // SAFETY: `out` has the 32 bytes that are written.
+        // SAFETY: `out` has room for the 32 bytes written.
         unsafe { _mm256_storeu_si256(out.as_mut_ptr().cast(), values) };
         out
     }

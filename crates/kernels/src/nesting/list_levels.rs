@@ -26,7 +26,7 @@ impl ListLevels {
         self.len() == 0
     }
 
-    /// Takes all bits: first those that are set if a list continues, then those that are set if an element exists.
+    /// Takes all bits: first those set if a list continues, then those set if an element exists.
     pub fn finish(&mut self) -> (BooleanBuffer, BooleanBuffer) {
         let len = self.len();
         let mut all = std::mem::take(self);

@@ -1,4 +1,4 @@
-//! The loops over levels as functions of an instruction set, which everything is inlined into.
+//! The loops over levels, as functions of an instruction set. All other code is inlined into them.
 
 use herringbone_arrow::array::OffsetSizeTrait;
 
@@ -13,12 +13,12 @@ use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
 
-/// A token of the instructions that a loop is made of.
+/// Loops over levels, implemented by tokens of instruction sets.
 pub(super) trait Loops: Copy {
-    /// See [`super::row_starts`].
+    /// Runs [`super::row_starts`].
     fn row_starts(self, rep: &[u8], max_rows: usize) -> (usize, usize);
 
-    /// See [`super::list_offsets`]; levels and offsets are checked already.
+    /// Runs [`super::list_offsets`]; the levels and offsets have already been checked.
     fn list_offsets<O: OffsetSizeTrait>(
         self,
         plan: &ListPlan,
@@ -28,13 +28,13 @@ pub(super) trait Loops: Copy {
         validity: &mut Bitmap,
     ) -> Result<(), Malformed>;
 
-    /// See [`super::slot_validity`].
+    /// Runs [`super::slot_validity`].
     fn slot_validity(self, plan: SlotPlan, rep: &[u8], def: &[u8], validity: &mut Bitmap) -> usize;
 
-    /// See [`super::list_levels`].
+    /// Runs [`super::list_levels`].
     fn list_levels(self, plan: (u8, u8), rep: &[u8], def: &[u8], levels: &mut ListLevels);
 
-    /// See [`super::count_ge`].
+    /// Runs [`super::count_ge`].
     fn count_ge(self, levels: &[u8], level: u8) -> usize;
 }
 
@@ -77,7 +77,7 @@ macro_rules! loops {
                 fn enabled(cpu: $cpu, rep: &[u8], max_rows: usize) -> (usize, usize) {
                     masks::row_starts(cpu, rep, max_rows)
                 }
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 unsafe { enabled(self, rep, max_rows) }
             }
 
@@ -101,7 +101,7 @@ macro_rules! loops {
                 ) -> Result<(), Malformed> {
                     masks::list_offsets(cpu, plan, levels, offsets, count, validity)
                 }
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 unsafe { enabled(self, plan, levels, offsets, count, validity) }
             }
 
@@ -123,7 +123,7 @@ macro_rules! loops {
                 ) -> usize {
                     masks::slot_validity(cpu, plan, rep, def, validity)
                 }
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 unsafe { enabled(self, plan, rep, def, validity) }
             }
 
@@ -139,7 +139,7 @@ macro_rules! loops {
                 ) {
                     masks::list_levels(cpu, plan, rep, def, levels);
                 }
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 unsafe { enabled(self, plan, rep, def, levels) }
             }
 
@@ -149,7 +149,7 @@ macro_rules! loops {
                 fn enabled(cpu: $cpu, levels: &[u8], level: u8) -> usize {
                     masks::count_ge(cpu, levels, level)
                 }
-                // SAFETY: the token proves that the instructions are there.
+                // SAFETY: the token proves that the instructions are available.
                 unsafe { enabled(self, levels, level) }
             }
         }

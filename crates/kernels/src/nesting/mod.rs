@@ -78,9 +78,9 @@ pub struct ListPlan {
 
 /// Returns the number of levels that belong to the first `max_rows` rows that start in `rep`.
 ///
-/// **Shapes**: `(rows, levels)`: the number of rows that start, at most `max_rows`, and the number of levels before
-/// the start of the next row, or of all levels if no further row starts. Levels before the first start of a row
-/// continue an earlier row and are included.
+/// **Shapes**: `(rows, levels)`. `rows` is the number of rows that start, at most `max_rows`. `levels` is the number
+/// of levels before the start of the next row, or of all levels if no further row starts. Levels before the first
+/// start of a row continue an earlier row and are included.
 pub fn row_starts(rep: &[u8], max_rows: usize) -> (usize, usize) {
     dispatch!(cpu => cpu.row_starts(rep, max_rows))
 }
@@ -143,7 +143,7 @@ pub fn list_levels(
     dispatch!(cpu => cpu.list_levels((rep_level, element_def), rep, def, levels));
 }
 
-/// Returns the number of levels that are at least `level`.
+/// Returns the number of levels at or above `level`.
 pub fn count_ge(levels: &[u8], level: u8) -> usize {
     dispatch!(cpu => cpu.count_ge(levels, level))
 }

@@ -8,7 +8,7 @@ use super::{PositionBounds, PositionBytes};
 pub(super) fn bounds<const WITH_SPREAD: bool>(
     sequences: &[impl AsRef<[PositionBytes]>],
 ) -> PositionBounds {
-    // Two, so that half of the comparisons don't wait for the other half.
+    // Two accumulators, so that one half of the comparisons does not wait for the other half.
     let (mut even, mut odd) = (Lanes::none(), Lanes::none());
     let mut spread = Spread::none();
     for sequence in sequences {
@@ -52,15 +52,15 @@ pub(super) fn bounds<const WITH_SPREAD: bool>(
     }
 }
 
-/// The numbers of two positions.
+/// Returns the numbers of two positions.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn both(positions: &[PositionBytes; 2]) -> __m256d {
-    // SAFETY: there are 32 bytes.
+    // SAFETY: two positions have 32 bytes.
     unsafe { _mm256_loadu_pd(positions.as_ptr().cast()) }
 }
 
-/// The numbers of a position, twice.
+/// Returns the numbers of a position, twice.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn twice(position: &PositionBytes) -> __m256d {
@@ -68,14 +68,15 @@ fn twice(position: &PositionBytes) -> __m256d {
     _mm256_setr_pd(x, y, x, y)
 }
 
-/// Bounds of x and y of every other position.
+/// The bounds of x and y for every other position.
 #[derive(Clone, Copy)]
 struct Lanes {
     min: __m256d,
     max: __m256d,
 }
 
-// The least and the greatest of two numbers are the second one where either is NaN: what was found comes second.
+// The minimum and maximum instructions return their second operand if either is NaN. So the current bounds are the
+// second operand.
 impl Lanes {
     #[inline]
     #[target_feature(enable = "avx2")]
@@ -117,11 +118,11 @@ impl Lanes {
     }
 }
 
-/// How far the x of positions is from that of the first one of their sequence.
+/// The largest distance between the x of a position and the x of the first position in its sequence.
 struct Spread {
     first: __m256d,
     farthest: __m256d,
-    /// All bits of a lane where the x of a first position is NaN.
+    /// All bits of a lane are set if the x of a first position is NaN.
     unknown: __m256d,
 }
 
@@ -145,7 +146,7 @@ impl Spread {
         self.unknown = _mm256_or_pd(self.unknown, is_nan);
     }
 
-    /// Takes two positions and two others.
+    /// Adds two positions, and two others.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn add(&mut self, a: __m256d, b: __m256d) {

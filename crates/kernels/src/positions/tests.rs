@@ -17,7 +17,8 @@ fn bounds_and_how_far_positions_are_from_the_first_one() {
     assert_eq!(position_bounds::<true>(&[[]]), PositionBounds::NONE);
 }
 
-/// Sequences of all lengths that loops treat differently, each position in turn with an extreme or no number.
+/// Checks sequences of all lengths that the loops treat differently. Each position in turn has an extreme number or
+/// NaN.
 #[test]
 fn like_one_position_after_the_other() {
     let numbers = [

@@ -7,17 +7,17 @@
 //!
 //! The minimum match length decides the size of the block and the speed. Four bytes find the most copies. But in
 //! strings that repeat in long parts, many short matches then hide a longer one. In numbers that share four bytes
-//! with any other number, they find distant matches. So a sample of the bytes is compressed in two ways, and the
-//! way with the smaller result is used for the rest.
+//! with many others, the matches found are distant ones. So a sample of the bytes is compressed in two ways, and
+//! the way with the smaller result is used for the rest.
 
 /// The number of plain bytes searched together: a position has 16 bits.
 const WINDOW: usize = 1 << 16;
 
-/// The number of windows from which two ways are compared.
+/// The fewest windows for which two ways of compressing are compared.
 const COMPARED_FROM: usize = 4;
 
 /// The divisor for the size of the compared sample. It is applied to the bytes beyond the first `COMPARED_FROM / 2`
-/// windows. The first window is not part of the sample, because its table starts empty and its result says little.
+/// windows: the first matches that a table finds are not representative.
 const PART_COMPARED: usize = 32;
 
 /// The average copy length, in bytes, from which the alternative way looks for long matches.
@@ -206,7 +206,7 @@ impl<const LEAST: u32> Window<'_, LEAST> {
     /// Writes the elements of all bytes to `out`. Returns the end of the written bytes.
     ///
     /// # Safety
-    /// [`room_for`] the length of the plain bytes may be written.
+    /// `room_for(self.plain.len())` bytes may be written.
     #[inline(always)]
     unsafe fn elements(&mut self, mut out: *mut u8) -> (*mut u8, Copies) {
         let mut copies = Copies::default();
@@ -346,7 +346,7 @@ impl<const LEAST: u32> Window<'_, LEAST> {
     /// Writes the bytes between two positions as a literal. Returns the end of the written literal.
     ///
     /// # Safety
-    /// `start < end`, [`MARGIN`] bytes may be loaded from `end`, and [`room_for`] the bytes may be written.
+    /// `start < end`. [`MARGIN`] bytes may be loaded from `end`, and `room_for(end - start)` bytes may be written.
     #[inline(always)]
     unsafe fn literal(&self, start: usize, end: usize, out: *mut u8) -> *mut u8 {
         let length = end - start;
@@ -401,7 +401,7 @@ fn tag(length: usize) -> u8 {
 /// Writes a literal of any length, including none. Returns its end.
 ///
 /// # Safety
-/// [`room_for`] the bytes may be written.
+/// `room_for(bytes.len())` bytes may be written.
 #[inline(never)]
 unsafe fn long_literal(bytes: &[u8], mut out: *mut u8) -> *mut u8 {
     let Some(less_1) = bytes.len().checked_sub(1) else {

@@ -54,6 +54,7 @@ pub struct ViewBuilder {
     utf8: bool,
     /// The length of the last finished array, as an estimate for the next one.
     last_values: usize,
+    /// The number of bytes in the last closed block, as an estimate for the next one.
     last_block: usize,
 }
 

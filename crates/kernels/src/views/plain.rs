@@ -71,7 +71,7 @@ impl ViewBuilder {
     ) -> Result<Made, Malformed> {
         self.reserve_values(n);
         let mut made = self.view_plain_wide(page, index, start, n);
-        // Near the end of the page, 16 bytes from a length on would go past the end.
+        // Near the end of the page, the 16 bytes from a length on would exceed it.
         for _ in made.values..n {
             let value = value_at(page, made.end).ok_or(ENDS_EARLY)?;
             // `append_plain` rejects pages beyond 2 GiB.

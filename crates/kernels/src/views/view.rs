@@ -3,7 +3,7 @@
 /// The longest value that fits into a view, in bytes.
 pub(super) const INLINE: usize = 12;
 
-/// The bits of a view that are copied from its sources.
+/// The bits of a view to copy from its sources.
 #[repr(align(32))]
 struct Mask {
     /// The length and value, or the length and the first four bytes.

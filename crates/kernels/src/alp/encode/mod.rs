@@ -15,9 +15,11 @@ pub use number::AlpEncode;
 
 /// The binary logarithm of the number of values per vector, as the format recommends.
 const LOG_VECTOR_SIZE: u8 = 10;
+/// The number of values per vector.
 const VECTOR: usize = 1 << LOG_VECTOR_SIZE;
 /// The number of vectors on which all pairs are tried.
 const SAMPLED_VECTORS: usize = 8;
+/// The number of values per sampled vector on which all pairs are tried.
 const SAMPLED_VALUES: usize = 64;
 /// The maximum number of retained pairs.
 const MAX_PRESETS: usize = 5;
@@ -65,7 +67,7 @@ impl<T: AlpEncode> Default for AlpEncoder<T> {
 }
 
 impl<T: AlpEncode> AlpEncoder<T> {
-    /// Creates an encoder that has not seen any values.
+    /// Creates an encoder without retained pairs.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -90,7 +92,7 @@ impl<T: AlpEncode> AlpEncoder<T> {
         }
     }
 
-    /// Retains the pairs that are the best for samples of `values`, the most frequent ones first.
+    /// Retains the best pairs for samples of `values`, the most frequent ones first.
     fn find_presets(&mut self, values: &[T]) {
         let vectors = values.len().div_ceil(VECTOR);
         let step = vectors.div_ceil(SAMPLED_VECTORS).max(1);
@@ -115,7 +117,7 @@ impl<T: AlpEncode> AlpEncoder<T> {
         self.presets.extend(kept.map(|(pair, _)| pair));
     }
 
-    /// Returns the retained pair that is the best for `vector`.
+    /// Returns the best retained pair for `vector`.
     fn choose(&mut self, vector: &[T]) -> Pair {
         let only = self.presets.first().copied().unwrap_or(Pair {
             exponent: 0,

@@ -1,21 +1,21 @@
-//! The arithmetic, for each of the two types.
+//! The arithmetic for both floating-point types.
 
 use super::{AlpFloat, Fit, Pair};
 use crate::bit_pack;
 use crate::multiversion::multiversion;
 
-/// A number that ALP writes: `f32` or `f64`.
+/// A number type that ALP can be encoded from: `f32` or `f64`.
 pub trait AlpEncode: AlpFloat {
-    /// Writes an integer for each value to the beginning of `integers`, which are not fewer.
+    /// Writes an integer for each value to the beginning of `integers`, which has at least as many elements.
     #[doc(hidden)]
     fn fit(values: &[Self], pair: Pair, integers: &mut [Self::Integer]) -> Fit<Self::Integer>;
 
-    /// Replaces the integers of exceptions by the first one that is none, and by zero where there
-    /// are only exceptions; returns where they are.
+    /// Replaces the integers of exceptions with the first integer that is not an exception, or with zero if all
+    /// values are exceptions. Returns the positions of the exceptions.
     #[doc(hidden)]
     fn replace_exceptions(values: &[Self], pair: Pair, integers: &mut [Self::Integer]) -> Vec<u16>;
 
-    /// Appends the base, the width and the integers above the base.
+    /// Appends the base, the width and the differences of the integers from the base.
     #[doc(hidden)]
     fn pack(integers: &[Self::Integer], fit: Fit<Self::Integer>, out: &mut Vec<u8>);
 }
@@ -62,7 +62,7 @@ macro_rules! number {
 
         #[inline(always)]
         fn $inner(values: &[$float], pair: Pair, integers: &mut [$integer]) -> Fit<$integer> {
-            // Up and down by the other power than in reading.
+            // Encoding multiplies by the inverse powers of those used in decoding.
             let [up, down] = powers::<$float>(pair.exponent, pair.factor);
             let back = powers::<$float>(pair.factor, pair.exponent);
             let (mut least, mut greatest) = ($integer::MAX, $integer::MIN);
@@ -89,7 +89,7 @@ macro_rules! number {
 number!(f32, fit_f32, i32, pack_u32);
 number!(f64, fit_f64, i64, pack_u64);
 
-/// [`AlpFloat::powers`] of a pair that is in range.
+/// Returns [`AlpFloat::powers`] for a pair in range.
 #[inline(always)]
 fn powers<T: AlpFloat>(up: u8, down: u8) -> [T; 2] {
     T::powers(up, down).unwrap_or_default()

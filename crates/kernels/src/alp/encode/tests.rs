@@ -45,7 +45,7 @@ fn no_values_and_only_exceptions() {
     let odd = [f32::NAN, -f32::NAN, f32::INFINITY, f32::NEG_INFINITY, -0.0];
     let (bytes, _) = round_trip(&mut encoder, &odd);
     assert_eq!(bytes, 7 + 4 + 9 + 5 * 6);
-    // Pairs are still looked for.
+    // The encoder still searches for pairs.
     assert!(encoder.presets.is_empty());
     let (bytes, _) = round_trip(&mut encoder, &[0.5, 1.5, 2.5]);
     assert!(bytes <= 7 + 4 + 9 + 2);
@@ -68,7 +68,7 @@ fn decimals_take_few_bits() {
     assert!(mixed_bytes + prices.len() * 3 * 6 / 5 / 8 <= bytes);
     let prices: Vec<f32> = prices.iter().map(|price| *price as f32).collect();
     let (bytes, _) = round_trip(&mut AlpEncoder::new(), &prices);
-    // Two multiplications in so few digits do not give all of them back.
+    // Two multiplications with this precision do not restore all values.
     assert!(bytes <= prices.len() * 3);
 }
 

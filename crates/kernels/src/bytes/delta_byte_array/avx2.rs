@@ -88,7 +88,7 @@ unsafe fn follow(
     }
 }
 
-/// See [`super::expand`].
+/// Implements [`super::expand`].
 pub(super) fn expand(_: Avx2, values: &DeltaByteArray<'_>, start: usize, out: &mut Vec<u8>) {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn enabled(values: &DeltaByteArray<'_>, start: usize, out: &mut Vec<u8>) {

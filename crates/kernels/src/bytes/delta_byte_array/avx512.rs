@@ -97,7 +97,7 @@ unsafe fn follow(
     }
 }
 
-/// See [`super::expand`].
+/// Implements [`super::expand`].
 pub(super) fn expand(_: Avx512, values: &DeltaByteArray<'_>, start: usize, out: &mut Vec<u8>) {
     #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

@@ -144,10 +144,10 @@ fn a_run_saves_two_bytes_at_least() {
         runs.len()
     };
     let between = [&others, [3; 8].as_slice(), &others].concat();
-    // Eight values of five bits are packed: a run and one more header would take three bytes in all.
+    // Packed, eight values of five bits take five bytes. A run and one more header take three bytes in all.
     assert_eq!(encoded(&between, 5), (1 + 5) + 2 + (1 + 5));
     assert_eq!(encoded(&between, 4), 1 + 3 * 4);
-    // In front, no header is saved or lost.
+    // Before other values, a run neither saves nor costs a header.
     let in_front = [[3; 8].as_slice(), &others].concat();
     assert_eq!(encoded(&in_front, 4), 2 + (1 + 4));
     assert_eq!(encoded(&in_front, 3), 1 + 2 * 3);
@@ -165,7 +165,8 @@ fn long_packed_runs_are_split() {
     assert!(runs.len() <= n.div_ceil(8) + 5);
 }
 
-/// Bytes that runs take which end packing wherever eight values are equal, and what such a run has to save.
+/// Returns the size of runs from a simple encoder. It ends packing wherever eight values are equal, and adds the
+/// bytes that such a run has to save.
 fn plain_bytes(values: &[u32], width: usize) -> usize {
     let (mut bytes, mut at, mut packed) = (0, 0, 0);
     while at < values.len() {
@@ -186,7 +187,7 @@ fn plain_bytes(values: &[u32], width: usize) -> usize {
     bytes
 }
 
-/// Values of runs of all lengths.
+/// Generates values in runs of all lengths.
 fn values() -> impl Strategy<Value = Vec<u32>> {
     let length = prop_oneof![1..4_usize, 5..40_usize, 1..400_usize];
     let run = (any::<u32>(), length, any::<bool>()).prop_map(|(value, n, mixed)| {
@@ -209,7 +210,7 @@ proptest! {
         prop_assert_eq!(decoder.extend_u32(&runs, values.len(), &mut out), Ok(()));
         prop_assert_eq!(&out, &values);
         prop_assert!(width == 0 || runs.len() <= plain_bytes(&values, width.into()) + 4);
-        // Less than a group is left, and no run.
+        // Less than a group is left, and no further run.
         prop_assert!(width == 0 || decoder.skip(&runs, 8).is_err());
     }
 
