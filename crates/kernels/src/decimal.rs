@@ -108,7 +108,7 @@ fn narrow_all(values: &[i128], out: &mut Vec<i64>) -> bool {
 }
 
 /// Appends integers as big-endian two's complement of `width` bytes. Returns false if one of them needs more bytes
-/// or if the width is not 1 to 16; the appended bytes are meaningless in that case.
+/// or if the width is not 1 to 16. The appended bytes are meaningless in that case.
 pub fn append_big_endian(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool {
     multiversion!(append_all(values: &[i128], width: usize, out: &mut Vec<u8>) -> bool)
 }

@@ -1,6 +1,6 @@
 //! Unpacking with AVX2 and BMI2: eight values at a time.
 //!
-//! Lanes of 32 bits work like in the AVX-512 kernel: two permutations fetch the input elements that contain a
+//! Lanes of 32 bits work as in the AVX-512 kernel: two permutations fetch the input elements that contain a
 //! value, and two shifts join them. AVX2 cannot shift 16-bit lanes by different counts, so these are narrowed from
 //! 32 bits. 64-bit lanes with values of up to 32 bits are widened from 32 bits. PDEP spreads bytes eight at a time.
 //! Portable code handles bytes if PDEP is slow, and values of more than 32 bits.

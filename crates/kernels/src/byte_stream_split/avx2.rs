@@ -1,7 +1,7 @@
 //! Joins values of 2, 4 and 8 bytes, 32 at a time.
 //!
-//! Interleaving stays within the halves of a register: the low half contains values 0 to 15, the high half 16 to
-//! 31. A last step puts the halves in order.
+//! Interleaving stays within the halves of a register: the low half contains values 0 to 15, the high half values
+//! 16 to 31. A last step puts the halves in order.
 
 use std::arch::x86_64::*;
 

@@ -49,8 +49,8 @@ unsafe fn join_eight(streams: &Streams<'_>, k: usize, first: usize, width: usize
         *row = unsafe { _mm_loadu_si128(bytes.cast()) };
     }
     for (i, pair) in transpose(rows).into_iter().enumerate() {
-        // SAFETY: the bytes `k..k + 8` of value `first + 2 * i` and of the value after it both lie within the `n *
-        // width` bytes from `out` on; stores need no alignment.
+        // SAFETY: the bytes `k..k + 8` of value `first + 2 * i` and of the value after it both lie within the
+        // `n * width` bytes from `out` on. Stores need no alignment.
         unsafe {
             let low = out.add((first + 2 * i) * width + k);
             _mm_storel_epi64(low.cast(), pair);

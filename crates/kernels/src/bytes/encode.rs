@@ -13,8 +13,8 @@ macro_rules! plain_byte_arrays {
             let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else {
                 return Ok(());
             };
-            // If no offset and no difference of two offsets has its sign bit set, none is negative. Both loops are
-            // branch-free.
+            // The offsets ascend if none of them and none of their differences has its sign bit set: differences
+            // of non-negative offsets cannot overflow. Both loops are branch-free.
             let lengths = || {
                 let behind = offsets.iter().skip(1);
                 offsets.iter().zip(behind).map(|(a, b)| b.wrapping_sub(*a))

@@ -106,7 +106,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.data_len() + size_of_val(self.offsets.as_slice())
     }
 
-    /// Returns true if the data are a slice of a page, which retains the whole page.
+    /// Returns true if the data is a slice of a page, which retains the whole page.
     #[must_use]
     pub fn keeps_page(&self) -> bool {
         self.borrowed.is_some()
@@ -213,7 +213,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         if self.data.capacity() == 0 {
             let so_far = part.as_ref().map_or(0, |part| part.len());
             let expected = match self.last_bytes {
-                // Only the bytes so far are known, and that more follow.
+                // Nothing is known except that more values follow.
                 0 => 2 * so_far,
                 last => (last + last / 16).max(so_far),
             };

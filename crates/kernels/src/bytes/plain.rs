@@ -94,8 +94,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         while walk.done < n {
             let before = walk.done;
             walk = copy_plain_alike(self, page, walk, wanted);
-            // If the lengths began to vary soon, long runs of equal lengths are unlikely in the values that
-            // follow.
+            // If the lengths varied early, the next values are unlikely to be alike for long.
             block = match walk.done - before >= LONG {
                 true => ALIKE,
                 false => BLOCK.min(8 * block),

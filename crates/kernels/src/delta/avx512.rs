@@ -5,7 +5,7 @@
 //! only one addition.
 //!
 //! Thirty-two 64-bit values with narrow deltas are unpacked to two registers of 32-bit lanes, one for even
-//! positions and one for odd positions. The sums of both are the values at odd positions. Without the last addend,
+//! positions and one for odd positions. The prefix sums of both are the values at odd positions. Without the last addend,
 //! they are the values at even positions. So one register is summed instead of four. Least deltas are not part of
 //! these sums: they add up to a multiple for each position. For 32-bit values, two registers would have to be
 //! summed, which is just as fast.

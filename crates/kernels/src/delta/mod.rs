@@ -221,9 +221,9 @@ impl<T: Delta> DeltaDecoder<T> {
     /// instructions.
     ///
     /// `sum` maintains the last value, which it reads from the decoder at first and stores there at the end. It
-    /// takes a run of `n` values `v` within one miniblock, the least delta and `n` slots. It writes `last + (v0 +
-    /// least)`, that plus `(v1 + least)` and so on to all of the slots. Values of the run may be wider than `T`:
-    /// DuckDB subtracts 32-bit values in 64 bits, and the upper bits wrap away.
+    /// takes a run of `n` values `v` within one miniblock, the least delta and `n` slots. It writes
+    /// `last + (v0 + least)`, that plus `(v1 + least)` and so on to all of the slots. Values of the run may be wider
+    /// than `T`: DuckDB subtracts 32-bit values in 64 bits, and the upper bits wrap away.
     ///
     /// # Safety
     /// `sum` writes all of its slots.

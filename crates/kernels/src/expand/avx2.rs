@@ -96,8 +96,8 @@ impl ExpandWord for Avx2 {
         let from = to.cast_const();
         match size_of::<T>() {
             // SAFETY: the token proves that the instructions are available. Each slot has the size of a lane. The
-            // slots begin with the values: at most `first` more than `bits` has ones, and no one lies past the end
-            // of the slots.
+            // slots begin with the values: at most `first` more than `bits` has ones, and all of these ones lie
+            // within the slots.
             4 if is_plain::<T>() => unsafe {
                 vectors_4(from.cast(), to.cast(), range, dense, bits);
             },

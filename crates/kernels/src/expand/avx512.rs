@@ -98,8 +98,8 @@ impl ExpandWord for Avx512 {
         let from = to.cast_const();
         match size_of::<T>() {
             // SAFETY: the token proves that the instructions are available. Each slot has the size of a lane. The
-            // slots begin with the values: at most `first` more than `bits` has ones, and no one lies past the end
-            // of the slots.
+            // slots begin with the values: at most `first` more than `bits` has ones, and all of these ones lie
+            // within the slots.
             2 if is_plain::<T>() => unsafe {
                 vectors_2(from.cast(), to.cast(), range, dense, bits);
             },
@@ -254,7 +254,7 @@ macro_rules! spread {
         ///
         /// # Safety
         /// There is memory for the slots. There are as many values as `bits` has ones, and they need no alignment.
-        /// No one lies past the end of the slots.
+        /// All ones lie within the slots.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq")]
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]

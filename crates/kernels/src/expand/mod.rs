@@ -100,7 +100,7 @@ pub fn spread<T: Plain>(
 ///
 /// **Shapes**: `offsets[base..]` holds one end offset for each set bit of the slots `start..start + n` of
 /// `validity`. Afterwards, `offsets[base..base + n]` holds one for each slot. The offset before the first slot is
-/// `offsets[base - 1]`, or `O::default()` if `base` is zero. Surplus and missing offsets are treated like in
+/// `offsets[base - 1]`, or `O::default()` if `base` is zero. Surplus and missing offsets are treated as in
 /// [`expand`].
 pub fn expand_offsets<O: Copy + Default + 'static>(
     offsets: &mut Vec<O>,

@@ -24,7 +24,7 @@ pub(super) trait ExpandWord: Copy {
     /// need no alignment. Returns false and does nothing if no instructions exist for the type.
     ///
     /// # Safety
-    /// There are `dense` values, at least as many as `bits` has ones. No one lies past the end of the slots.
+    /// There are `dense` values, at least as many as `bits` has ones. All ones lie within the slots.
     unsafe fn spread_word<T: Copy + Default + 'static>(
         self,
         values: *const u8,

@@ -44,8 +44,8 @@ macro_rules! word {
             while at < n {
                 let there = low_bits((n - at).min($lanes)) as $mask;
                 let set = (bits >> at) as $mask & there;
-                // SAFETY: only lanes before `n` are loaded. Of the `at` slots before, `to <= at` were written. `at
-                // + $lanes` is at most `WORD`, because both are multiples of a vector.
+                // SAFETY: only lanes before `n` are loaded. Of the `at` slots before, `to <= at` were written.
+                // `at + $lanes` is at most `WORD`, because both are multiples of a vector.
                 unsafe {
                     let values = $load(there, slots.add(at).cast());
                     let dense = $compress(set, values);

@@ -28,14 +28,14 @@ mod tests;
 /// The number of slots per word of validity.
 const WORD: usize = 64;
 
-/// A slot at any address, like in pages.
+/// A slot at any address, as in pages.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 struct Slot<T>(T);
 
 /// Returns values as slots.
 fn slots<T>(values: &[T]) -> &[Slot<T>] {
-    // SAFETY: a `Slot<T>` is a `T` without alignment.
+    // SAFETY: a `Slot<T>` is a `T` that needs no alignment.
     unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), values.len()) }
 }
 

@@ -152,8 +152,8 @@ impl Plan64 {
 impl Half {
     /// Creates the half of a plan for registers that start at bit `shift`.
     ///
-    /// If a value starts in 32-bit word `w`, its window is the words `w` and `w + 1`, and the next window is `w +
-    /// 2` and `w + 3`. The permutation takes indices modulo 8: words that wrap around contain no bits of a value.
+    /// If a value starts in 32-bit word `w`, its window is the words `w` and `w + 1`, and the next window is
+    /// `w + 2` and `w + 3`. The permutation takes indices modulo 8: words that wrap around contain no bits of a value.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn new(shift: usize, width: usize) -> Self {

@@ -57,7 +57,7 @@ impl PairsPlan {
 
     /// Creates a plan for widths 0 to 32. The first sixteen values lie in the words at the start of the run. The
     /// others lie in the words from the start of the seventeenth value. Both halves end within the 512 bits of a
-    /// register, like in [`Plan32::new`].
+    /// register, as in [`Plan32::new`].
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(crate) fn new(run: &Packed<'_>) -> Self {

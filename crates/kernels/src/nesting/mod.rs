@@ -109,8 +109,8 @@ pub fn list_offsets<O: OffsetSizeTrait>(
 
 /// Appends a bit for each slot of a leaf, a struct or a list, set if the slot is not null.
 ///
-/// **Shapes**: positions with `rep <= max_rep` and `def >= slot_def` are slots, and their bit is `def >=
-/// valid_def`. Without repetition, `rep` may be empty, which stands for zeros. Returns the number of slots.
+/// **Shapes**: positions with `rep <= max_rep` and `def >= slot_def` are slots, and their bit is
+/// `def >= valid_def`. Without repetition, `rep` may be empty, which stands for zeros. Returns the number of slots.
 pub fn slot_validity(
     rep: &[u8],
     def: &[u8],

@@ -2,8 +2,8 @@
 
 use super::*;
 
-/// `optional group a (LIST) { repeated group list { optional group element (LIST) { repeated group list { optional
-/// int32 element }}}}`: definition levels 0 to 5.
+/// `optional group a (LIST) { repeated group list { optional group element (LIST) {
+/// repeated group list { optional int32 element }}}}`: definition levels 0 to 5.
 type Inner = Option<Vec<Option<i32>>>;
 type Outer = Option<Vec<Inner>>;
 
@@ -22,7 +22,7 @@ const INNER: ListPlan = ListPlan {
     nullable: true,
 };
 
-/// Returns the levels of `rows`, shredded like in the Dremel paper.
+/// Returns the levels of `rows`, shredded as in the Dremel paper.
 fn shred(rows: &[Outer]) -> (Vec<u8>, Vec<u8>) {
     let (mut rep, mut def) = (Vec::new(), Vec::new());
     let mut put = |r: u8, d: u8| {

@@ -1,4 +1,4 @@
-//! Bounds of positions in the plane: pairs of doubles, like in well-known binary.
+//! Bounds of positions in the plane: pairs of doubles, as in well-known binary.
 //!
 //! **Shapes**: any number of sequences of any number of positions in, one set of bounds out.
 

@@ -4,7 +4,7 @@
 //! its first four bytes follow, then the number of a buffer and the position of the value in that buffer:
 //!
 //! ```text
-//! | length: u32 | value, followed by zeros: 12 bytes           |   length <= 12
+//! | length: u32 | value, followed by zeros: 12 bytes             |   length <= 12
 //! | length: u32 | first 4 bytes | buffer: u32 | position: u32    |   length >  12
 //! ```
 //!

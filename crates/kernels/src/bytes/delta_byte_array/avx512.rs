@@ -1,7 +1,7 @@
 //! DELTA_BYTE_ARRAY with AVX-512: the first 128 bytes of a value stay in two registers.
 //!
 //! A suffix is loaded in whole registers, starting `prefix` bytes before it, so that its bytes end up right after
-//! the prefix, like with AVX2. Masked loads take longer, and each value would wait for the previous one.
+//! the prefix, as with AVX2. Masked loads take longer, and each value would wait for the previous one.
 
 use std::arch::x86_64::*;
 

@@ -5,8 +5,8 @@
 //! prefixes 0 2 0 3   suffixes 4 2 6 5   axis le babble yhood   →   axis axle babble babyhood
 //! ```
 //!
-//! All lengths are checked before the first byte moves (each check is a sum or a maximum over slices), so the loop
-//! over the values cannot fail.
+//! All lengths are checked before the first byte moves, so the loop over the values cannot fail. Each check is a sum
+//! or a maximum over slices.
 //!
 //! Bytes just written in pieces cannot be read as a whole until they have left the processor's store queue. A value
 //! copied from the previous one would wait for that, and the next value would wait for it. So the current value
@@ -185,7 +185,7 @@ trait Current: Copy {
     ) -> bool;
 }
 
-/// Leaves the value in the output and never continues it.
+/// A value that exists only in the output; every next value is copied from there.
 #[derive(Clone, Copy)]
 struct InMemory;
 
