@@ -224,7 +224,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             }
         }
         self.found = found;
-        // The entries were checked when the dictionary was built; `seal` skips those checks.
+        // If the dictionary is UTF-8, its entries were checked when it was built, and `seal` skips the check.
         self.seal(&mark, dictionary.utf8, outcome)
     }
 
