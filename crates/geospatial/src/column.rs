@@ -1,4 +1,4 @@
-//! What the coordinates of a column mean, by all that a file says of it.
+//! The meaning of the coordinates of a column, from all sources in a file.
 
 use herringbone_format::{LogicalType, Result};
 
@@ -12,15 +12,14 @@ use crate::geoparquet::GeoColumn;
 pub struct ColumnMeaning {
     /// The reference system.
     pub crs: Crs,
-    /// How edges run.
+    /// The interpolation of edges.
     pub edges: Edges,
 }
 
 impl ColumnMeaning {
-    /// What holds where several say it: the logical type, then the column of the GeoParquet metadata,
-    /// then the extension type of the Arrow schema in the file. `None` where none of them knows
-    /// geometries. The CRS of the logical type may still be one that is to be
-    /// [resolved](Crs::resolve).
+    /// Combines all sources. The logical type takes precedence, then the column of the GeoParquet metadata, then the
+    /// extension type of the Arrow schema in the file. `None` if no source describes geometries. The CRS of the
+    /// logical type may still have to be [resolved](Crs::resolve).
     ///
     /// # Errors
     ///

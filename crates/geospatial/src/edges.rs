@@ -1,29 +1,29 @@
-//! How edges run from one position to the next.
+//! The interpolation of edges between positions.
 
 use std::fmt;
 
 use herringbone_format::{EdgeInterpolationAlgorithm, Error, LogicalType, Result};
 
-/// How edges run: straight in the plane of a GEOMETRY, or along one of the paths of a GEOGRAPHY.
+/// The interpolation of edges: straight in the plane of a GEOMETRY, or along one of the paths of a GEOGRAPHY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Edges {
-    /// Straight in the plane of the coordinates.
+    /// Straight lines in the plane of the coordinates.
     #[default]
     Planar,
     /// Great circles of a sphere.
     Spherical,
-    /// Vincenty's formulae on the ellipsoid of the reference system.
+    /// Geodesics by Vincenty's formulae, on the ellipsoid of the reference system.
     Vincenty,
-    /// Thomas' approximation on the ellipsoid.
+    /// Thomas' approximation, on the ellipsoid.
     Thomas,
-    /// Andoyer's approximation on the ellipsoid.
+    /// Andoyer's approximation, on the ellipsoid.
     Andoyer,
-    /// Karney's geodesics on the ellipsoid.
+    /// Karney's geodesics, on the ellipsoid.
     Karney,
 }
 
 impl Edges {
-    /// All of them.
+    /// All interpolations.
     pub const ALL: [Self; 6] = [
         Self::Planar,
         Self::Spherical,
@@ -33,7 +33,7 @@ impl Edges {
         Self::Karney,
     ];
 
-    /// The name in the metadata of GeoArrow and GeoParquet: `planar`, `spherical`, ….
+    /// Returns the name in the metadata of GeoArrow and GeoParquet: `planar`, `spherical`, ….
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -46,11 +46,11 @@ impl Edges {
         }
     }
 
-    /// Of the name in the metadata of GeoArrow and GeoParquet.
+    /// Converts a name from the metadata of GeoArrow and GeoParquet.
     ///
     /// # Errors
     ///
-    /// No edges have the name.
+    /// No interpolation has the name.
     pub fn from_name(name: &str) -> Result<Self> {
         let known = Self::ALL.into_iter().find(|edges| edges.name() == name);
         known.ok_or_else(|| {
@@ -60,11 +60,11 @@ impl Edges {
         })
     }
 
-    /// Of a logical type; `None` of one that is neither GEOMETRY nor GEOGRAPHY.
+    /// Returns the edges of a logical type. `None` unless it is GEOMETRY or GEOGRAPHY.
     ///
     /// # Errors
     ///
-    /// An algorithm that is not known.
+    /// The algorithm is not known.
     pub fn of(logical_type: &LogicalType) -> Result<Option<Self>> {
         Ok(Some(match logical_type {
             LogicalType::Geometry { .. } => Self::Planar,
@@ -83,7 +83,8 @@ impl Edges {
         }))
     }
 
-    /// The logical type with these edges. Spherical edges are what a GEOGRAPHY has that says nothing.
+    /// Returns the logical type with these edges. Spherical edges are not recorded, because they are the default of
+    /// GEOGRAPHY.
     #[must_use]
     pub fn logical_type(self, crs: Option<String>) -> LogicalType {
         let algorithm = match self {
@@ -97,7 +98,7 @@ impl Edges {
         LogicalType::Geography { crs, algorithm }
     }
 
-    /// Whether they are those of a GEOGRAPHY: positions are longitudes and latitudes in degrees.
+    /// Returns true for the edges of a GEOGRAPHY, whose positions are longitudes and latitudes in degrees.
     #[must_use]
     pub fn is_geography(self) -> bool {
         self != Self::Planar
@@ -105,7 +106,7 @@ impl Edges {
 }
 
 impl fmt::Display for Edges {
-    /// [`name`](Self::name).
+    /// Writes the [`name`](Self::name).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }

@@ -1,4 +1,4 @@
-//! GEOMETRY and GEOGRAPHY of Parquet: what their values, statistics and metadata mean.
+//! GEOMETRY and GEOGRAPHY of Parquet: their values, statistics and metadata.
 //!
 //! ```text
 //! value of a column ──► wkb::Events ──► wkt, geojson, ISO WKB
@@ -25,15 +25,16 @@
 //! ```
 //!
 //! - [`wkb`] reads well-known binary without allocation and without recursion, and writes it.
-//! - [`wkt`] and [`geojson`] are the same as text; with the feature `geo-traits`, geometries of other crates
-//!   become values (`wkb::write_geometry`), and values geometries of other crates (`wkb::views`).
-//! - [`bounds`] has bounding boxes: of geometries, merged, compared; [`StatisticsBuilder`] makes the
-//!   statistics of a column chunk from its values.
-//! - [`crs`] and [`geoarrow`] say what coordinates mean, to Parquet and to Arrow.
-//! - `Geospatial`, with one of the features `arrow-60` (default) and `arrow-59`, is what readers and writers of
-//!   files are given; `GeometryColumn` says what a file has of geometries, and whether a box can match them.
-//! - [`geoparquet`] is the metadata that GeoParquet adds to a file; [`ColumnMeaning`] is what holds
-//!   where it, the logical type and the Arrow schema disagree.
+//! - [`wkt`] and [`geojson`] do so for text. With the feature `geo-traits`, geometries of other crates can be
+//!   converted to values (`wkb::write_geometry`), and values to geometries of other crates (`wkb::views`).
+//! - [`bounds`] computes, merges and compares bounding boxes. [`StatisticsBuilder`] computes the statistics of a
+//!   column chunk from its values.
+//! - [`crs`] and [`geoarrow`] describe the meaning of coordinates in Parquet and in Arrow.
+//! - `Geospatial` is the extension for readers and writers of files, available with one of the features `arrow-60`
+//!   (default) and `arrow-59`. `GeometryColumn` describes a geometry column of a file, and checks if a box can
+//!   match it.
+//! - [`geoparquet`] is the metadata that GeoParquet adds to a file. [`ColumnMeaning`] decides if it disagrees with
+//!   the logical type and the Arrow schema.
 
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

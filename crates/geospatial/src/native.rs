@@ -1,4 +1,4 @@
-//! The native encodings of GeoParquet 1.1, which are those of GeoArrow with separate coordinates.
+//! The native encodings of GeoParquet 1.1, which equal those of GeoArrow with separate coordinates.
 //!
 //! ```text
 //! point            Struct {x, y, …}           multipoint       List<point>
@@ -11,7 +11,7 @@ use herringbone_arrow::schema::{DataType, Field};
 use crate::geoarrow::native_name;
 use crate::wkb::GeometryKind;
 
-/// How many lists are around the points of a kind; `None` of one that has no such encoding.
+/// Returns the number of lists around the points of a kind. `None` for a kind without such an encoding.
 pub(crate) fn lists_around(kind: GeometryKind) -> Option<usize> {
     Some(match kind {
         GeometryKind::Point => 0,
@@ -22,14 +22,14 @@ pub(crate) fn lists_around(kind: GeometryKind) -> Option<usize> {
     })
 }
 
-/// The kind of a field with the extension type of such an encoding.
+/// Returns the kind of a field whose extension type is a native encoding.
 pub(crate) fn kind_of(field: &Field) -> Option<GeometryKind> {
     let name = field.extension_type_name()?;
     let mut kinds = GeometryKind::KNOWN.into_iter();
     kinds.find(|kind| native_name(*kind) == Some(name) && is_array_of(field.data_type(), *kind))
 }
 
-/// Whether arrays of a type are geometries of a kind.
+/// Returns true if a type is the native encoding of a kind.
 pub(crate) fn is_array_of(data_type: &DataType, kind: GeometryKind) -> bool {
     let Some(lists) = lists_around(kind) else {
         return false;

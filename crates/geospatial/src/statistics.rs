@@ -1,4 +1,4 @@
-//! Geospatial statistics of a column chunk, or of anything with geometries.
+//! Geospatial statistics of a column chunk, or of any set of geometries.
 
 use herringbone_format::GeospatialStatistics;
 
@@ -6,10 +6,10 @@ use crate::Edges;
 use crate::bounds::{Bounder, Extent};
 use crate::wkb::{Dimensions, GeometryKind, GeometryType, WkbError};
 
-/// The geometry types that occur.
+/// The set of geometry types that occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GeometryTypes {
-    /// Bit 7·d + k for the known kind k of dimensions d.
+    /// Bit 7·d + k - 1 stands for the known kind with code k and the dimensions d.
     bits: u32,
     has_others: bool,
 }
@@ -17,7 +17,7 @@ pub struct GeometryTypes {
 const KINDS: u32 = GeometryKind::KNOWN.len() as u32;
 
 impl GeometryTypes {
-    /// Takes a type.
+    /// Adds a type.
     pub fn add(&mut self, geometry_type: GeometryType) {
         let kind = geometry_type.kind;
         if kind.is_opaque() {
@@ -27,13 +27,13 @@ impl GeometryTypes {
         }
     }
 
-    /// Takes those of another.
+    /// Adds the types of another set.
     pub fn merge(&mut self, other: Self) {
         self.bits |= other.bits;
         self.has_others |= other.has_others;
     }
 
-    /// Takes the type of a value, or that it is no geometry.
+    /// Adds the type of a value, or an unknown type if the value is malformed.
     pub(crate) fn add_result(&mut self, result: Result<GeometryType, WkbError>) {
         match result {
             Ok(geometry_type) => self.add(geometry_type),
@@ -41,12 +41,12 @@ impl GeometryTypes {
         }
     }
 
-    /// Takes what may be of any type.
+    /// Adds a geometry that may have any type.
     pub fn add_unknown(&mut self) {
         self.has_others = true;
     }
 
-    /// The types by their codes, ascending; `None` where others may occur.
+    /// Returns the types in ascending order of their codes. `None` if others may occur.
     #[must_use]
     pub fn types(self) -> Option<impl Iterator<Item = GeometryType>> {
         let all = Dimensions::ALL.into_iter().flat_map(|dimensions| {
@@ -58,7 +58,7 @@ impl GeometryTypes {
         (!self.has_others).then_some(types)
     }
 
-    /// The ISO codes, ascending; `None` where there are no types, or others may occur.
+    /// Returns the ISO codes in ascending order. `None` if there are no types, or if others may occur.
     #[must_use]
     pub fn codes(self) -> Option<Vec<i32>> {
         let codes: Vec<i32> = self.types()?.map(|it| it.code().cast_signed()).collect();
@@ -66,7 +66,7 @@ impl GeometryTypes {
     }
 }
 
-/// Makes statistics of values, or of other statistics.
+/// Computes statistics from values, or from other statistics.
 #[derive(Debug, Clone)]
 pub struct StatisticsBuilder {
     bounder: Bounder,
@@ -74,7 +74,7 @@ pub struct StatisticsBuilder {
 }
 
 impl StatisticsBuilder {
-    /// Of nothing yet.
+    /// Creates a builder that has seen nothing yet.
     #[must_use]
     pub fn new(edges: Edges) -> Self {
         Self {
@@ -83,11 +83,11 @@ impl StatisticsBuilder {
         }
     }
 
-    /// Takes a value that is not null.
+    /// Adds a value that is not null.
     ///
     /// # Errors
     ///
-    /// It is not well-known binary. There are no statistics then.
+    /// The value is not well-known binary. There are no statistics in that case.
     #[inline]
     pub fn add(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let result = self.bounder.add(value);
@@ -95,20 +95,19 @@ impl StatisticsBuilder {
         result
     }
 
-    /// Takes values that are not null. Where one is not well-known binary, there are no statistics.
+    /// Adds values that are not null. If one is not well-known binary, there are no statistics.
     pub fn add_all(&mut self, values: &[&[u8]]) {
         self.types.merge(self.bounder.add_all(values));
     }
 
-    /// Takes what another one took; both have the same edges.
+    /// Adds everything that another builder has seen. Both must have the same edges.
     pub fn merge(&mut self, other: &Self) {
         self.bounder.merge(&other.bounder);
         self.types.merge(other.types);
     }
 
-    /// Takes the statistics of a column chunk or a file that has values, `None` where it has no
-    /// statistics. Without a box, or with an invalid one, there will be no box: the values may be
-    /// empty, or anywhere.
+    /// Adds the statistics of a column chunk or file that has values. `None` means that it has no statistics. If its
+    /// box is missing or invalid, the result has no box, because the values may be empty, or anywhere.
     pub fn add_statistics(&mut self, statistics: Option<&GeospatialStatistics>) {
         match statistics.and_then(|it| it.bbox.as_ref()) {
             Some(bbox) => self.bounder.add_box(bbox),
@@ -127,19 +126,19 @@ impl StatisticsBuilder {
         }
     }
 
-    /// Where all of it is.
+    /// Returns the extent of everything added so far.
     #[must_use]
     pub fn extent(&self) -> Extent {
         self.bounder.extent()
     }
 
-    /// The types that occur.
+    /// Returns the types that occur.
     #[must_use]
     pub fn types(&self) -> GeometryTypes {
         self.types
     }
 
-    /// The statistics; `None` where they would say nothing.
+    /// Returns the statistics. `None` if they would be empty.
     #[must_use]
     pub fn finish(&self) -> Option<GeospatialStatistics> {
         let statistics = GeospatialStatistics::new()

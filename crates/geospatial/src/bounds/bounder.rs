@@ -1,4 +1,4 @@
-//! Takes geometries and boxes, gives a box.
+//! Accumulates geometries and boxes into one bounding box.
 
 use herringbone_format::BoundingBox;
 
@@ -14,7 +14,7 @@ use crate::wkb::{
     for_each_sequence,
 };
 
-/// Bounds geometries, or what was bounded before.
+/// Bounds geometries, and the boxes of geometries bounded earlier.
 #[derive(Debug, Clone)]
 pub struct Bounder {
     pub(super) xy: Xy,
@@ -31,7 +31,7 @@ pub(super) enum Xy {
 }
 
 impl Bounder {
-    /// Of nothing yet.
+    /// Creates a bounder that has seen nothing yet.
     #[must_use]
     pub fn new(edges: Edges) -> Self {
         Self {
@@ -49,11 +49,11 @@ impl Bounder {
         }
     }
 
-    /// Takes a value, and returns its type.
+    /// Adds a value, and returns its type.
     ///
     /// # Errors
     ///
-    /// It is not well-known binary. There is no box then.
+    /// The value is not well-known binary. There is no box in that case.
     #[inline]
     pub fn add(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let see = |kind, is_shell, coordinates| self.add_sequence(coordinates, kind, is_shell);
@@ -67,7 +67,7 @@ impl Bounder {
         result
     }
 
-    /// Takes what is more than some sequences of coordinates, or no well-known binary.
+    /// Adds a value that [`for_each_sequence`] could not read: nested, opaque, or malformed.
     #[cold]
     fn add_events(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let mut value_type = None;
@@ -88,7 +88,7 @@ impl Bounder {
                 Event::End(_) => {}
             }
         }
-        // Events that are no error start with that of the value.
+        // If no event is an error, the first one starts the value.
         Ok(value_type.unwrap_or(GeometryType::new(
             GeometryKind::GeometryCollection,
             Dimensions::Xy,
@@ -108,7 +108,7 @@ impl Bounder {
         }
     }
 
-    /// Takes a line string or a ring.
+    /// Adds a line string or a ring.
     fn add_path(&mut self, coordinates: &Coordinates<'_>, kind: GeometryKind, is_shell: bool) {
         let [xs, ys, zs, ms] = bounds_of(coordinates);
         self.z.merge(zs);
@@ -147,7 +147,7 @@ impl Bounder {
         }
     }
 
-    /// Takes a box of something else. Invalid ones make the extent unknown.
+    /// Adds the box of other geometries. An invalid box makes the extent unknown.
     pub fn add_box(&mut self, bbox: &BoundingBox) {
         if check(bbox, self.edges).is_err() {
             self.unknown = Some(NoBox::Part);
@@ -172,12 +172,12 @@ impl Bounder {
         self.m.merge(interval(bbox.mmin, bbox.mmax));
     }
 
-    /// Takes what may lie anywhere, such as a column chunk without statistics.
+    /// Adds geometries that may be anywhere, such as a column chunk without statistics.
     pub fn add_unknown(&mut self) {
         self.unknown = Some(NoBox::Part);
     }
 
-    /// Takes what another one took; both have the same edges.
+    /// Adds everything that another bounder has seen. Both must have the same edges.
     pub fn merge(&mut self, other: &Self) {
         match (&mut self.xy, &other.xy) {
             (Xy::Plane { x, y }, Xy::Plane { x: xs, y: ys }) => {
@@ -192,7 +192,7 @@ impl Bounder {
         self.unknown = self.unknown.or(other.unknown);
     }
 
-    /// Where all of it is.
+    /// Returns the extent of everything added so far.
     #[must_use]
     pub fn extent(&self) -> Extent {
         if let Some(reason) = self.unknown {

@@ -1,31 +1,30 @@
-//! How far an edge goes poleward between its ends.
+//! How far an edge bulges toward a pole between its ends.
 //!
-//! On a sphere, the latitude of a great circle is highest at its apex, and at `d` degrees of
-//! longitude from there `tan(latitude) = tan(apex) · cos(d)`. Where the apex lies on an edge, one of
-//! the ends is at most half the edge away, so that
+//! On a sphere, the latitude of a great circle is highest at its apex, and at `d` degrees of longitude from there
+//! `tan(latitude) = tan(apex) · cos(d)`. If the apex lies on an edge, one of the ends is at most half the edge away,
+//! so that
 //!
 //! ```text
 //! tan(apex) ≤ tan(higher end) / cos(longitudes between the ends / 2)
 //! ```
 //!
-//! A geodesic of an ellipsoid is such a circle in reduced latitudes, `tan β = (1 - f) tan φ`, a factor
-//! that both sides have. The difference of longitudes is greater there: ω = λ + f sin α₀ I₃(σ), where
-//! I₃(σ) ≤ σ, and the arc σ is no longer than ω and the difference of β together; so that
-//! ω ≤ (λ + f |Δβ|) / (1 - f), where |Δβ| ≤ |Δφ| / (1 - f).
+//! A geodesic of an ellipsoid is such a circle in reduced latitudes, `tan β = (1 - f) tan φ`; the factor is on both
+//! sides of the bound and cancels out. The difference of longitudes is greater there: ω = λ + f sin α₀ I₃(σ), where
+//! I₃(σ) ≤ σ. The arc σ is no longer than ω plus the difference of β. Therefore ω ≤ (λ + f |Δβ|) / (1 - f), where
+//! |Δβ| ≤ |Δφ| / (1 - f).
 
 use super::interval::Interval;
 use super::path::HALF_WAY;
 
-/// The flattening that no ellipsoid of the Earth exceeds (they are at 1/311 to 1/293), nor those of
-/// the Moon and Mars.
+/// A flattening that no ellipsoid of the Earth (1/311 to 1/293), the Moon or Mars exceeds.
 const FLATTENING: f64 = 0.01;
-/// Radians by which what is calculated may be wrong, many times over.
+/// The error allowed for a calculated angle, in radians: many times the actual rounding error.
 const ROUNDED: f64 = 1e-14;
 
-/// Degrees within which a latitude may be on either side of the equator.
+/// The distance from the equator, in degrees, within which a latitude may count as either side of it.
 const EQUATOR: f64 = 1e-6;
 
-/// What edges run on.
+/// The surface that edges run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Surface {
     Sphere,
@@ -39,7 +38,7 @@ pub(super) struct Place {
     pub(super) latitude: f64,
 }
 
-/// Adds the latitudes of an edge whose ends are `east` degrees apart, the ends included.
+/// Adds the latitudes of an edge whose ends are `east` degrees apart, including the ends.
 pub(super) fn add_edge(
     surface: Surface,
     start: Place,
@@ -52,7 +51,7 @@ pub(super) fn add_edge(
         max: start.latitude.max(end.latitude),
     };
     latitudes.merge(ends);
-    // Along a meridian it does not go beyond its ends.
+    // Along a meridian the edge does not extend beyond its ends.
     if east == 0.0 || is_within(surface, ends, east.abs(), *latitudes) {
         return;
     }
@@ -61,8 +60,8 @@ pub(super) fn add_edge(
         Surface::Sphere => Headings::new(start, end),
         Surface::Ellipsoid => Headings::UNKNOWN,
     };
-    // An edge between ends of one hemisphere bulges there; along the equator an ellipsoid's shortest
-    // path may take either side.
+    // An edge between ends in one hemisphere bulges toward the pole of that hemisphere. Along the equator, the
+    // shortest path on an ellipsoid may take either side.
     if ends.max > -EQUATOR && headings.may_reach_north {
         latitudes.add(poleward(ends.max, between, headings.apex).min(90.0));
     }
@@ -71,8 +70,8 @@ pub(super) fn add_edge(
     }
 }
 
-/// Whether edges between ends of these latitudes, at most `between` degrees of longitude apart, are known to lie
-/// within others.
+/// Returns true if edges between ends of these latitudes, at most `between` degrees of longitude apart, are known to
+/// lie within `latitudes`.
 #[inline]
 pub(super) fn is_within(
     surface: Surface,
@@ -84,7 +83,8 @@ pub(super) fn is_within(
     ends.max + most <= latitudes.max && ends.min - most >= latitudes.min
 }
 
-/// The degrees of longitude between the ends of an edge, or more, on the sphere where it is a great circle.
+/// Returns an upper bound for the degrees of longitude between the ends of an edge, on the sphere on which the edge
+/// is a great circle.
 #[inline]
 fn on_sphere(surface: Surface, ends: Interval, between: f64) -> f64 {
     match surface {
@@ -96,9 +96,10 @@ fn on_sphere(surface: Surface, ends: Interval, between: f64) -> f64 {
     }
 }
 
-/// Degrees that no edge goes beyond its higher end: asin(tan²(`between` / 4)), without the functions.
+/// Returns a bound in degrees for how far an edge extends beyond its higher end. Replaces asin(tan²(`between` / 4))
+/// by arithmetic.
 fn most_bulge(between: f64) -> f64 {
-    /// Up to 90 degrees, x²/14 is greater, in radians.
+    /// For `between` up to 90 degrees, x²/14 in radians is the greater value.
     const FACTOR: f64 = std::f64::consts::PI / 180.0 / 14.0;
     if between > 90.0 {
         return 90.0;
@@ -106,7 +107,7 @@ fn most_bulge(between: f64) -> f64 {
     between * between * FACTOR
 }
 
-/// The latitude that an edge may reach between its ends, the higher of which is at `latitude`.
+/// Returns the highest latitude that an edge may reach if its higher end is at `latitude`.
 fn poleward(latitude: f64, between: f64, apex: f64) -> f64 {
     if between >= HALF_WAY {
         return apex.to_degrees().max(latitude);
@@ -116,11 +117,11 @@ fn poleward(latitude: f64, between: f64, apex: f64) -> f64 {
     bound.min(apex).to_degrees().max(latitude)
 }
 
-/// Where an edge leads at its ends.
+/// The directions in which an edge may extend beyond its ends.
 struct Headings {
     may_reach_north: bool,
     may_reach_south: bool,
-    /// The highest latitude of its great circle, in radians.
+    /// The highest latitude of the edge's great circle, in radians.
     apex: f64,
 }
 
@@ -131,10 +132,11 @@ impl Headings {
         apex: std::f64::consts::FRAC_PI_2,
     };
 
-    /// On a sphere: the apex is on the edge where that leads north at its start and south at its end.
+    /// Finds the headings of an edge on a sphere. The apex is on the edge if the edge heads north at its start and
+    /// south at its end.
     fn new(start: Place, end: Place) -> Self {
         let (a, b) = (vector(start), vector(end));
-        // The same as twice a × b, but precise where both are close.
+        // Equal to twice a × b, but precise if the two are close.
         let normal = cross(
             [a[0] - b[0], a[1] - b[1], a[2] - b[2]],
             [a[0] + b[0], a[1] + b[1], a[2] + b[2]],
@@ -142,7 +144,7 @@ impl Headings {
         let length = (normal[0].powi(2) + normal[1].powi(2) + normal[2].powi(2)).sqrt();
         let northward = |at: [f64; 3]| normal[0] * at[1] - normal[1] * at[0];
         let (first, last) = (northward(a), northward(b));
-        // The plane of the circle is as uncertain as its ends are close, or close to opposite.
+        // The closer the ends are to each other, or to opposite points, the less certain is the plane of the circle.
         let uncertain = 4.0 * ROUNDED / length.max(ROUNDED);
         let apex = normal[0].hypot(normal[1]).atan2(normal[2].abs());
         Self {

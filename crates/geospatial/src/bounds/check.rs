@@ -1,4 +1,4 @@
-//! Whether a box of a file bounds anything.
+//! Checks if a box found in a file is valid.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use herringbone_format::BoundingBox;
 
 use crate::Edges;
 
-/// Why a box says nothing. It has to be left aside: what it leaves out may be there.
+/// The reason why a box is invalid. An invalid box must be ignored: geometries may lie outside it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum InvalidBox {
@@ -15,7 +15,7 @@ pub enum InvalidBox {
         /// `x`, `y`, `z` or `m`.
         axis: char,
     },
-    /// The lower bound is above the upper one, which only x may have.
+    /// The lower bound is above the upper one, which is allowed for x only.
     Inverted {
         /// `y`, `z` or `m`.
         axis: char,
@@ -24,12 +24,12 @@ pub enum InvalidBox {
         /// The upper bound.
         max: f64,
     },
-    /// There is only one of two bounds.
+    /// Only one of the two bounds is set.
     OneSided {
         /// `z` or `m`.
         axis: char,
     },
-    /// The box of a GEOGRAPHY leaves the Earth.
+    /// The box of a GEOGRAPHY extends beyond the Earth's longitudes or latitudes.
     OutOfRange,
 }
 
@@ -51,16 +51,16 @@ impl fmt::Display for InvalidBox {
     }
 }
 
-/// Whether a box bounds what is in it.
+/// Checks that a box is valid.
 ///
 /// # Errors
 ///
-/// The first reason why not.
+/// The first fault found.
 pub fn check(bbox: &BoundingBox, edges: Edges) -> Result<(), InvalidBox> {
     faults(bbox, edges).next().map_or(Ok(()), Err)
 }
 
-/// All that is wrong with a box, whatever is in it.
+/// Returns all faults of a box.
 pub fn faults(bbox: &BoundingBox, edges: Edges) -> impl Iterator<Item = InvalidBox> {
     let axes = [
         ('x', Some(bbox.xmin), Some(bbox.xmax)),

@@ -1,4 +1,4 @@
-//! Where on Earth the geometries of a GEOGRAPHY are.
+//! The area that geometries of a GEOGRAPHY cover on Earth.
 
 use super::bulge::{self, Place, Surface};
 use super::extent::NoBox;
@@ -9,7 +9,7 @@ use super::ring::{Poles, enclosed};
 use crate::Edges;
 use crate::wkb::{Coordinates, GeometryKind, Position};
 
-/// Longitudes and latitudes that occur, those of edges and of enclosed poles among them.
+/// The longitudes and latitudes covered so far, including those of edges and of enclosed poles.
 #[derive(Debug, Clone)]
 pub(super) struct Earth {
     pub(super) longitudes: Longitudes,
@@ -29,9 +29,9 @@ impl Earth {
         self.latitudes.merge(other.latitudes);
     }
 
-    /// Whether all edges of sequences lie within the latitudes that occur already, and between the longitudes of their
-    /// bounds: none of them goes around the Earth or to a pole. `latitudes` and `longitudes` bound the positions, and none of
-    /// the sequences is wider than `width`.
+    /// Returns true if all edges of some sequences lie within the latitudes covered so far and between the
+    /// longitudes of their own bounds. No such edge goes around the Earth or over a pole. `latitudes` and
+    /// `longitudes` bound the positions, and no sequence is wider than `width`.
     #[inline]
     pub(super) fn holds(
         &self,
@@ -40,7 +40,7 @@ impl Earth {
         width: f64,
         edges: Edges,
     ) -> bool {
-        /// Degrees of longitude that are far from half the way around.
+        /// A width in degrees of longitude, far below half of the way around.
         const NARROW: f64 = 45.0;
         let Some(surface) = surface(edges) else {
             return false;
@@ -53,11 +53,11 @@ impl Earth {
             && bulge::is_within(surface, latitudes, width, self.latitudes)
     }
 
-    /// Takes a path, or a ring of a polygon, which a shell is where it is the outer one.
+    /// Adds a path, or a ring of a polygon. `is_shell` is true for the outer ring.
     ///
     /// # Errors
     ///
-    /// It is not known where all of it is.
+    /// The extent of the path is not known.
     pub(super) fn add(
         &mut self,
         coordinates: &Coordinates<'_>,
@@ -69,7 +69,7 @@ impl Earth {
             return coordinates.iter().try_for_each(|it| self.add_position(&it));
         }
         let surface = surface(edges).ok_or(NoBox::Edges)?;
-        // Rings that are not closed have the edge nevertheless.
+        // A ring that is not closed still has its closing edge.
         let is_ring = kind == GeometryKind::Polygon;
         let closing = coordinates.iter().take(usize::from(is_ring));
         let positions = coordinates.iter().chain(closing);
@@ -80,11 +80,11 @@ impl Earth {
         Ok(())
     }
 
-    /// Each ordinate by itself, as the other may be NaN.
+    /// Adds each ordinate by itself, because the other one may be NaN.
     ///
     /// # Errors
     ///
-    /// It is not on Earth.
+    /// The position is not on Earth.
     #[inline]
     pub(super) fn add_position(&mut self, position: &Position) -> Result<(), NoBox> {
         let Place {
@@ -101,11 +101,11 @@ impl Earth {
         Ok(())
     }
 
-    /// Takes points by their longitudes and the bounds of their ordinates.
+    /// Adds points, given by their longitudes and the bounds of their ordinates.
     ///
     /// # Errors
     ///
-    /// One of them is not on Earth.
+    /// At least one of the points is not on Earth.
     pub(super) fn add_points(
         &mut self,
         longitudes: impl Iterator<Item = f64>,
@@ -121,8 +121,8 @@ impl Earth {
         Ok(())
     }
 
-    /// Takes positions and the edges between them. Where a position is not whole, no edge leads there,
-    /// and there is no path to return.
+    /// Adds positions and the edges between them. A position with a NaN ordinate has no edges, and no path is
+    /// returned in that case.
     fn add_path(
         &mut self,
         surface: Surface,
@@ -155,7 +155,7 @@ impl Earth {
             path.add_to(&mut self.longitudes);
         }
         if has_pole {
-            // It has all longitudes, whichever it was given.
+            // A pole has all longitudes, no matter which one it was given.
             self.longitudes.add_all();
         }
         Ok(path.filter(|_| is_whole))
@@ -175,13 +175,13 @@ impl Earth {
     }
 }
 
-/// What edges run on; `None` where nobody has proven how far they go.
+/// Returns the surface that edges run on. `None` if no bound has been proven for them.
 fn surface(edges: Edges) -> Option<Surface> {
     match edges {
         Edges::Spherical | Edges::Planar => Some(Surface::Sphere),
-        // Both give the shortest path, or none.
+        // Both return the shortest path, or none.
         Edges::Vincenty | Edges::Karney => Some(Surface::Ellipsoid),
-        // Approximations of it, which differ from one implementation to the next.
+        // These approximate the shortest path, and implementations differ from each other.
         Edges::Thomas | Edges::Andoyer => None,
     }
 }

@@ -1,24 +1,24 @@
-//! What is known of where geometries are.
+//! The known extent of geometries.
 
 use std::fmt;
 
 use herringbone_format::BoundingBox;
 
-/// Why there is no box although there are geometries.
+/// The reason why there is no box although there are geometries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoBox {
     /// A value is not well-known binary.
     Malformed,
-    /// A geometry is of a kind that is not looked into.
+    /// A geometry is of a kind that is not decoded.
     Opaque,
     /// A position of a GEOGRAPHY is not on Earth.
     OutOfRange,
-    /// Nobody has proven how far the edges of the algorithm go.
+    /// No bound has been proven for the edges of the algorithm.
     Edges,
-    /// A part came without a box, or with an invalid one.
+    /// A part has no box, or an invalid one.
     Part,
-    /// The boxes of parts leave no gap.
+    /// The boxes of the parts leave no gap.
     Everywhere,
 }
 
@@ -37,19 +37,19 @@ impl fmt::Display for NoBox {
     }
 }
 
-/// What is known of where geometries are.
+/// The known extent of geometries.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Extent {
-    /// There is no position with an x, or none with a y.
+    /// No position has an x, or no position has a y.
     Empty,
-    /// All of it lies within.
+    /// A box that contains all geometries.
     Box(BoundingBox),
-    /// There is no box.
+    /// No box, for the given reason.
     Unknown(NoBox),
 }
 
 impl Extent {
-    /// The box, if there is one.
+    /// Returns the box, if there is one.
     #[must_use]
     pub fn bbox(self) -> Option<BoundingBox> {
         match self {

@@ -1,6 +1,6 @@
-//! The smallest and the largest of some numbers.
+//! The minimum and maximum of a set of numbers.
 
-/// Bounds of numbers; NaN is none of them.
+/// The bounds of a set of numbers. NaN is ignored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Interval {
     pub(super) min: f64,
@@ -8,7 +8,7 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Of no number.
+    /// The bounds of an empty set.
     pub(super) const EMPTY: Self = Self {
         min: f64::INFINITY,
         max: f64::NEG_INFINITY,
@@ -21,10 +21,10 @@ impl Interval {
         self.max = if number > self.max { number } else { self.max };
     }
 
-    /// Adds the numbers of another.
+    /// Adds the numbers of another interval.
     #[inline]
     pub(super) fn merge(&mut self, other: Self) {
-        // Those of no number change nothing.
+        // An empty interval changes nothing.
         self.min = if other.min < self.min {
             other.min
         } else {
@@ -41,7 +41,7 @@ impl Interval {
         self.min > self.max
     }
 
-    /// Both bounds, if there are any.
+    /// Returns both bounds, unless the interval is empty.
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
         (!self.is_empty()).then_some((self.min, self.max))
     }

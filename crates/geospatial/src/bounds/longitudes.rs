@@ -1,26 +1,26 @@
-//! Arcs of longitude, and the narrowest one that holds them all.
+//! Arcs of longitude, and the narrowest arc that contains them all.
 
 use super::interval::Interval;
 
-/// An arc from west to east that does not go across the antimeridian: -180 ≤ west ≤ east ≤ 180.
+/// An arc from west to east that does not cross the antimeridian: -180 ≤ west ≤ east ≤ 180.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Arc {
     west: f64,
     east: f64,
 }
 
-/// As many arcs as are kept apart. Where there are more, those that lie closest together become one,
-/// so that the result may be wider than it has to be, but never too narrow.
+/// The maximum number of separate arcs. Beyond it, the two arcs closest to each other are joined, so the hull may be
+/// wider than necessary but never too narrow.
 const KEPT_APART: usize = 16;
 
-/// Degrees of a gap that is closed, a hundredth of the way around: a box that leaves less free may go all around instead. So
-/// the values of a column that lie all over the Earth soon have few arcs.
+/// The widest gap to close, in degrees: a hundredth of the way around. A box that leaves less than this free may as
+/// well go all around. Columns with values all over the Earth therefore soon have few arcs.
 const CLOSE: f64 = 3.6;
 
-/// Longitudes that occur: arcs with gaps between them, from west to east.
+/// The longitudes that occur: arcs from west to east, with gaps between them.
 #[derive(Debug, Clone)]
 pub(super) struct Longitudes {
-    /// Those from `count` on are of no meaning.
+    /// Entries from `count` on are meaningless.
     arcs: [Arc; KEPT_APART + 1],
     count: usize,
 }
@@ -36,7 +36,7 @@ impl Longitudes {
         }
     }
 
-    /// All of them.
+    /// Adds all longitudes.
     pub(super) fn add_all(&mut self) {
         self.insert(Arc {
             west: -180.0,
@@ -44,7 +44,7 @@ impl Longitudes {
         });
     }
 
-    /// From `west` eastwards to `east`, both from -180 to 180; across the antimeridian where `west` is
+    /// Adds the arc from `west` eastwards to `east`, both from -180 to 180. It crosses the antimeridian if `west` is
     /// the greater.
     pub(super) fn add(&mut self, west: f64, east: f64) {
         if west <= east {
@@ -55,7 +55,7 @@ impl Longitudes {
         }
     }
 
-    /// Each of some longitudes, which lie within `bounds`; NaN is none of them.
+    /// Adds longitudes that lie within `bounds`. NaN is ignored.
     pub(super) fn add_each(&mut self, longitudes: impl Iterator<Item = f64>, bounds: Interval) {
         if bounds.is_empty() || self.hold(bounds.min, bounds.max) {
             return;
@@ -69,7 +69,7 @@ impl Longitudes {
         }
     }
 
-    /// Whether they have all from `west` eastwards to `east`, the greater one.
+    /// Returns true if everything from `west` eastwards to `east` is covered. `west` must not exceed `east`.
     #[inline]
     pub(super) fn hold(&self, west: f64, east: f64) -> bool {
         let mut arcs = self.arcs().iter();
@@ -82,8 +82,8 @@ impl Longitudes {
         }
     }
 
-    /// The narrowest arc that holds all, west and east: what the largest gap leaves. It goes across the
-    /// antimeridian only where it is narrower for it.
+    /// Returns the west and east of the narrowest arc that contains all longitudes: everything but the largest gap.
+    /// It crosses the antimeridian only if that makes it narrower.
     pub(super) fn hull(&self) -> Option<(f64, f64)> {
         let arcs = self.arcs();
         let (first, last) = (arcs.first()?, arcs.last()?);
@@ -106,7 +106,7 @@ impl Longitudes {
     }
 
     fn insert(&mut self, new: Arc) {
-        // Most positions are near those before.
+        // Most positions are near earlier ones.
         if self.hold(new.west, new.east) {
             return;
         }
@@ -124,9 +124,9 @@ impl Longitudes {
         }
     }
 
-    /// Puts one arc in the place of those from `start` to `end`, of which there may be none.
+    /// Replaces the arcs from `start` to `end`, a range that may be empty, with one arc.
     fn replace(&mut self, start: usize, end: usize, arc: Arc) {
-        // There is room for one more than is kept.
+        // There is room for one more arc than `KEPT_APART`.
         self.arcs.copy_within(end..self.count, start + 1);
         if let Some(slot) = self.arcs.get_mut(start) {
             *slot = arc;

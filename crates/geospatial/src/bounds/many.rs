@@ -1,4 +1,4 @@
-//! Values of a column, many at a time.
+//! Bounds the values of a column, many at a time.
 
 use herringbone_kernels::positions::{PositionBytes, position_bounds};
 
@@ -10,9 +10,9 @@ use crate::GeometryTypes;
 use crate::wkb::{Coordinates, GeometryKind, GeometryType, for_each_sequence, only_sequence};
 
 impl Bounder {
-    /// Takes values, and returns their types. Where one is not well-known binary, there is no box.
+    /// Adds values, and returns their types. If a value is not well-known binary, there is no box.
     pub(crate) fn add_all(&mut self, values: &[&[u8]]) -> GeometryTypes {
-        /// Values of which all are looked at one by one if one of them is no point.
+        /// The number of values per chunk. If one of them is not a point, the whole chunk is read value by value.
         const AT_A_TIME: usize = 128;
         let mut types = GeometryTypes::default();
         let mut sequences = Sequences::new();
@@ -52,7 +52,7 @@ impl Bounder {
         }
     }
 
-    /// Takes a sequence, together with others if it is in the form that writers prefer.
+    /// Defers a sequence to be bounded with others, if it is in the form that writers prefer.
     #[inline(always)]
     fn put_off<'a>(
         &mut self,
@@ -75,7 +75,7 @@ impl Bounder {
         }
     }
 
-    /// Takes what was put off.
+    /// Adds the deferred sequences.
     fn add_sequences(&mut self, sequences: &mut Sequences<'_>) {
         match &mut self.xy {
             Xy::Plane { x, y } => {
@@ -87,7 +87,8 @@ impl Bounder {
             Xy::Earth(earth) => {
                 let bounds = position_bounds::<true>(sequences.as_slice());
                 let [xs, ys] = intervals(&bounds);
-                // The most western and the most eastern position are at most so far from the first one.
+                // No sequence is wider: its westernmost and easternmost positions are each at most `x_spread` from
+                // its first one.
                 let width = 2.0 * bounds.x_spread;
                 if !earth.holds(xs, ys, width, self.edges) {
                     for it in sequences.as_slice() {
@@ -107,7 +108,7 @@ impl Bounder {
         sequences.count = 0;
     }
 
-    /// Takes values that are points, if all of them are, in the form that writers prefer; returns their type.
+    /// Adds values if all of them are points in the form that writers prefer. Returns their type.
     fn add_points(&mut self, values: &[&[u8]]) -> Option<GeometryType> {
         let (geometry_type, [xs, ys, zs, ms]) = bounds_of_points(values)?;
         self.z.merge(zs);
@@ -128,12 +129,12 @@ impl Bounder {
     }
 }
 
-/// Sequences that are bounded at once.
+/// The number of sequences bounded at once.
 const SEQUENCES: usize = 32;
 
-/// Sequences that are put off: those of values of x and y alone, in the order of bytes that writers prefer.
+/// Deferred sequences, from values with x and y only, in the byte order that writers prefer.
 struct Sequences<'a> {
-    /// Those from `count` on are of no meaning.
+    /// Entries from `count` on are meaningless.
     sequences: [Sequence<'a>; SEQUENCES],
     count: usize,
 }
@@ -141,9 +142,9 @@ struct Sequences<'a> {
 #[derive(Clone, Copy)]
 struct Sequence<'a> {
     positions: &'a [PositionBytes],
-    /// The kind of geometry that it is of.
+    /// The kind of the geometry that contains the sequence.
     kind: GeometryKind,
-    /// Whether it is the outer ring of a polygon.
+    /// True if the sequence is the outer ring of a polygon.
     is_shell: bool,
 }
 
@@ -166,7 +167,7 @@ impl<'a> Sequences<'a> {
         }
     }
 
-    /// Whether there was room for it.
+    /// Adds a sequence. Returns false if there is no room for it.
     #[inline(always)]
     fn push(&mut self, sequence: Sequence<'a>) -> bool {
         let slot = self.sequences.get_mut(self.count);

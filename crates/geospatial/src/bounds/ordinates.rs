@@ -1,11 +1,11 @@
-//! The smallest and the largest ordinates of a sequence of positions.
+//! The minimum and maximum ordinates of a sequence of positions.
 
 use herringbone_kernels::positions::{PositionBounds, position_bounds};
 
 use super::interval::Interval;
 use crate::wkb::{ByteOrder, Coordinates, Dimensions};
 
-/// The bounds of x, y, z and m: empty where there is no such ordinate.
+/// Returns the bounds of x, y, z and m. They are empty for an ordinate that the positions do not have.
 #[inline]
 pub(super) fn bounds_of(coordinates: &Coordinates<'_>) -> [Interval; 4] {
     const NONE: Interval = Interval::EMPTY;
@@ -30,14 +30,15 @@ pub(super) fn bounds_of(coordinates: &Coordinates<'_>) -> [Interval; 4] {
     }
 }
 
-/// Those of x and y.
+/// Returns the bounds of x and y.
 pub(super) fn intervals(bounds: &PositionBounds) -> [Interval; 2] {
     let ([min_x, min_y], [max_x, max_y]) = (bounds.min, bounds.max);
     let interval = |min, max| Interval { min, max };
     [interval(min_x, max_x), interval(min_y, max_y)]
 }
 
-/// The same of positions of `N` ordinates. One loop for each order of bytes, so that neither asks.
+/// Returns the bounds of positions with `N` ordinates. Each byte order has its own loop, without a branch per
+/// ordinate.
 #[inline]
 fn of<const N: usize>(coordinates: &Coordinates<'_>) -> [Interval; N] {
     let (ordinates, _) = coordinates.bytes().as_chunks::<8>();
@@ -60,8 +61,8 @@ fn fold<const N: usize>(
 
 const AT_A_TIME: usize = 4;
 
-/// The bounds of positions of `N` ordinates, taken several at a time, each compared with bounds of its own: no comparison
-/// waits for the one before it, and the compiler makes vectors of them.
+/// The bounds of positions with `N` ordinates. `AT_A_TIME` positions are processed together, each compared with its
+/// own bounds. No comparison waits for the previous one, and the compiler vectorizes the loop.
 #[derive(Clone, Copy)]
 struct Bounds<const N: usize> {
     smallest: [[f64; N]; AT_A_TIME],
@@ -77,7 +78,7 @@ impl<const N: usize> Bounds<N> {
     #[inline(always)]
     fn add(&mut self, positions: &[[[u8; 8]; N]], number: impl Fn([u8; 8]) -> f64) {
         let (blocks, rest) = positions.as_chunks::<AT_A_TIME>();
-        // A copy stays in registers.
+        // A local copy stays in registers.
         let mut bounds = *self;
         for block in blocks {
             bounds.compare(block, &number);
@@ -86,7 +87,7 @@ impl<const N: usize> Bounds<N> {
         *self = bounds;
     }
 
-    /// Of at most so many positions as are compared at a time.
+    /// Compares at most `AT_A_TIME` positions with the bounds.
     #[inline(always)]
     fn compare(&mut self, positions: &[[[u8; 8]; N]], number: &impl Fn([u8; 8]) -> f64) {
         let bounds = self.smallest.iter_mut().zip(&mut self.largest);

@@ -1,15 +1,15 @@
-//! Which longitudes a path takes.
+//! The longitudes that a path covers.
 
 use super::longitudes::Longitudes;
 
-/// Edges of nearly half the way around may lead along either side.
+/// The width in degrees from which an edge counts as half of the way around and may take either side.
 pub(super) const HALF_WAY: f64 = 180.0 - 1e-9;
 
-/// A longitude, and how often the path went around eastwards before.
+/// The number of times that the path went around eastwards so far, and a longitude.
 type Place = (i64, f64);
 
-/// A path whose edges take the shorter way around. Longitudes along each are between those of its
-/// ends, on spheres and on ellipsoids of revolution: the path keeps going east, or keeps going west.
+/// A path whose edges take the shorter way around. Longitudes along an edge lie between those of its ends, on
+/// spheres and on ellipsoids of revolution: the edge keeps heading east, or keeps heading west.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path {
     start: Place,
@@ -31,7 +31,7 @@ impl Path {
         }
     }
 
-    /// Goes to a longitude, and returns how many degrees east that is: -180 to 180.
+    /// Moves to a longitude, and returns how many degrees east it is: -180 to 180.
     pub(super) fn go(&mut self, longitude: f64) -> f64 {
         let (mut turns, before) = self.at;
         let mut east = longitude - before;
@@ -44,7 +44,7 @@ impl Path {
         }
         self.is_everywhere |= east.abs() >= HALF_WAY;
         self.at = (turns, longitude);
-        // Pairs compare exactly, where sums would be rounded.
+        // Pairs compare exactly, but sums would be rounded.
         if self.at < self.west {
             self.west = self.at;
         }
@@ -54,12 +54,12 @@ impl Path {
         east
     }
 
-    /// How often a path that ends where it started goes around, eastwards.
+    /// Returns how often a closed path goes around eastwards.
     pub(super) fn turns(&self) -> i64 {
         self.at.0 - self.start.0
     }
 
-    /// Degrees from the most western place to the most eastern one.
+    /// Returns the degrees from the westernmost place to the easternmost one.
     pub(super) fn width(&self) -> f64 {
         if self.is_everywhere {
             return 360.0;

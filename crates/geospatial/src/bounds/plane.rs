@@ -2,12 +2,12 @@
 
 use super::interval::Interval;
 
-/// What x occur in a plane: an interval, and what lies outside of a gap where boxes of others go
-/// across an antimeridian, wherever that is.
+/// The x values that occur in a plane. They are an interval, and everything outside a gap if added boxes cross an
+/// antimeridian, whose position is not known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct PlaneX {
     pub(super) interval: Interval,
-    /// Nothing is known to lie between these; it may be empty.
+    /// The gap between the added boxes that cross an antimeridian. It may be empty.
     gap: Option<Interval>,
 }
 
@@ -17,7 +17,7 @@ impl PlaneX {
         gap: None,
     };
 
-    /// What is at least `min`, or at most `max`, which is the smaller one.
+    /// Adds all x that are at least `min` or at most `max`, which is the smaller of the two.
     pub(super) fn add_wrapped(&mut self, min: f64, max: f64) {
         self.leave(Interval { min: max, max: min });
     }
@@ -43,8 +43,8 @@ impl PlaneX {
         self.interval.is_empty() && self.gap.is_none()
     }
 
-    /// The bounds, the first of which is the greater where they go across an antimeridian. `None`
-    /// where nothing bounds all of it.
+    /// Returns the bounds. The first is the greater one if they cross an antimeridian. `None` if nothing bounds all
+    /// of the values.
     pub(super) fn bounds(&self) -> Option<(f64, f64)> {
         let Some(gap) = self.gap else {
             return self.interval.bounds();

@@ -1,13 +1,13 @@
-//! Many points at once, which columns of points have.
+//! Bounds many points at once, for columns of points.
 
 use super::interval::Interval;
 use crate::wkb::{Dimensions, GeometryKind, GeometryType};
 
-/// Byte order and code.
+/// The size in bytes of the byte order and the code.
 const HEADER: usize = 5;
 
-/// The type of values that are all points of the same dimensions, of the ISO form and with the least significant byte
-/// first, and the bounds of x, y, z and m; `None` where a value is something else.
+/// Returns the common type of `values`, and the bounds of their x, y, z and m. All values must be points of the same
+/// dimensions, in the ISO form, with the least significant byte first. `None` if a value is anything else.
 pub(super) fn bounds_of_points(values: &[&[u8]]) -> Option<(GeometryType, [Interval; 4])> {
     const NONE: Interval = Interval::EMPTY;
     let (header, _) = values.first()?.split_first_chunk::<HEADER>()?;
@@ -34,8 +34,8 @@ pub(super) fn bounds_of_points(values: &[&[u8]]) -> Option<(GeometryType, [Inter
     Some((geometry_type, bounds))
 }
 
-/// The same of points of `BYTES` bytes and `N` ordinates. Two at a time, so that half as many comparisons wait for the
-/// one before them.
+/// Returns the bounds of points of `BYTES` bytes and `N` ordinates. Even and odd points have separate bounds, so
+/// that half as many comparisons wait for the previous one.
 fn bounds<const BYTES: usize, const N: usize>(
     values: &[&[u8]],
     header: &[u8; HEADER],
@@ -70,7 +70,7 @@ fn add<const BYTES: usize, const N: usize>(
     (start == header).then_some(())
 }
 
-/// The x of a point that has been bounded.
+/// Returns the x of a point that `bounds_of_points` accepted.
 #[inline]
 pub(super) fn x_of(value: &[u8]) -> f64 {
     let x = value.get(HEADER..).and_then(<[u8]>::first_chunk);

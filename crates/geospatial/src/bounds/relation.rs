@@ -1,15 +1,15 @@
-//! What boxes have in common.
+//! Relations between boxes, and between a box and a position.
 
 use herringbone_format::BoundingBox;
 
 use crate::Edges;
 use crate::wkb::Position;
 
-/// Whether what lies in one box may touch what lies in the other: they have a place in common, their
-/// borders included. `xmin > xmax` goes across the antimeridian. Of a dimension that one of them does
-/// not bound, nothing is known, and so it may.
+/// Returns true if contents of one box may touch contents of the other, borders included. A box with `xmin > xmax`
+/// crosses the antimeridian. If one of the boxes does not bound a dimension, nothing is known about it, and it may
+/// match.
 ///
-/// Both boxes are [valid](super::check).
+/// Both boxes must be [valid](super::check).
 #[must_use]
 pub fn intersects(a: &BoundingBox, b: &BoundingBox, edges: Edges) -> bool {
     let bounded = |min: Option<f64>, max: Option<f64>| min.zip(max);
@@ -26,21 +26,21 @@ pub fn intersects(a: &BoundingBox, b: &BoundingBox, edges: Edges) -> bool {
 
 fn intersects_x(a: &BoundingBox, b: &BoundingBox, edges: Edges) -> bool {
     let touch = match (wraps(a), wraps(b)) {
-        // Both have the antimeridian.
+        // Both contain the antimeridian.
         (true, true) => return true,
         (false, false) => a.xmin <= b.xmax && b.xmin <= a.xmax,
         (true, false) => b.xmax >= a.xmin || b.xmin <= a.xmax,
         (false, true) => a.xmax >= b.xmin || a.xmin <= b.xmax,
     };
-    // On Earth, -180 is where 180 is.
+    // On Earth, -180 and 180 are the same meridian.
     let has_antimeridian = |it: &BoundingBox| wraps(it) || it.xmin <= -180.0 || it.xmax >= 180.0;
     touch || edges.is_geography() && has_antimeridian(a) && has_antimeridian(b)
 }
 
-/// Whether all that lies in the second box lies in the first. Of a dimension that the first does not
-/// bound, everything does; of one that only the second does not bound, nothing is known, and so not.
+/// Returns true if everything in the second box lies in the first. A dimension that the first box does not bound
+/// always matches. A dimension that only the second does not bound never matches, because nothing is known about it.
 ///
-/// Both boxes are [valid](super::check).
+/// Both boxes must be [valid](super::check).
 #[must_use]
 pub fn contains(outer: &BoundingBox, inner: &BoundingBox, edges: Edges) -> bool {
     let optional = |outer: (Option<f64>, Option<f64>), inner: (Option<f64>, Option<f64>)| match (
@@ -68,9 +68,9 @@ fn contains_x(outer: &BoundingBox, inner: &BoundingBox, edges: Edges) -> bool {
         }
 }
 
-/// Which of x, y, z and m of a position are outside of a box, the first two by more than `slack`, which
-/// is for boxes of a GEOGRAPHY, whose bounds are calculated. NaN is nowhere, and so never outside;
-/// bounds that are not there, or NaN, exclude nothing.
+/// Returns for x, y, z and m if the ordinate of a position lies outside a box. For x and y it must be outside by
+/// more than `slack`, which is meant for GEOGRAPHY, whose bounds are calculated. NaN is never outside. Bounds that
+/// are missing or NaN exclude nothing.
 #[must_use]
 pub fn outside(bbox: &BoundingBox, at: &Position, slack: f64) -> [bool; 4] {
     let beyond = |min: f64, max: f64, ordinate: f64| ordinate < min || ordinate > max;

@@ -1,35 +1,35 @@
-//! Which poles a polygon encloses.
+//! The poles that a polygon encloses.
 
 use super::bulge::{Place, Surface};
 use super::path::Path;
 
-/// Half of a sphere, in steradians.
+/// The area of half of a sphere, in steradians.
 const HALF: f64 = std::f64::consts::TAU;
 
-/// The poles that are inside of a ring.
+/// The poles inside a ring.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Poles {
     Neither,
     North,
     South,
-    /// Both, and with them all longitudes: it encloses about half of the surface, or its smaller side is
+    /// Both poles, and therefore all longitudes. The ring encloses about half of the surface, or its smaller side is
     /// the one around the poles.
     Both,
 }
 
-/// The poles on the side of a ring that is the smaller one, which is what readers take for the inside;
-/// both poles where it is not clear which side that is, or where the ring goes around twice.
+/// Returns the poles on the smaller side of a ring, which readers take for the inside. Returns both poles if it is
+/// not clear which side that is, or if the ring goes around twice.
 ///
-/// `path` went along the whole ring, and `places` are its positions, the first one again at the end.
+/// `path` is the path along the whole ring. `places` are its positions, with the first one repeated at the end.
 pub(super) fn enclosed(
     surface: Surface,
     path: &Path,
     places: impl Iterator<Item = Place>,
 ) -> Poles {
-    /// A ring that is narrower and does not go around a pole has less than half of the surface.
+    /// The width in degrees below which a ring without a pole encloses less than half of the surface.
     const NARROW: f64 = 170.0;
-    /// Steradians by which an area may be wrong. Areas of an ellipsoid differ from those that are
-    /// calculated as if it was a sphere by less than its flattening says.
+    /// The possible error of an area on a sphere, in steradians. `FLATTENED` is for ellipsoids: their areas differ
+    /// from those of a sphere by less than their flattening implies.
     const ROUNDED: f64 = 1e-6;
     const FLATTENED: f64 = 0.3;
     let turns = path.turns();
@@ -57,8 +57,8 @@ pub(super) fn enclosed(
     }
 }
 
-/// The area between the edges of a ring and the equator, in steradians; edges that lead west, and
-/// those south of the equator, count against it.
+/// Returns the area between the edges of a ring and the equator, in steradians. Edges heading west and edges south
+/// of the equator count as negative.
 fn area_below(mut places: impl Iterator<Item = Place>) -> f64 {
     let Some(first) = places.next() else {
         return 0.0;

@@ -1,4 +1,4 @@
-//! The columns of geometries of a file, and where their geometries are.
+//! The geometry columns of a file, and the extents of their geometries.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -13,36 +13,35 @@ use crate::crs::Crs;
 use crate::geoparquet::{Encoding, GeoColumn, GeoMetadata, KEY};
 use crate::{ColumnMeaning, Edges, StatisticsBuilder};
 
-/// A column of geometries, by all that a file says of it.
+/// A geometry column, described by everything that the file contains about it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GeometryColumn {
-    /// Its path in the Parquet schema.
+    /// The path in the Parquet schema.
     pub path: Vec<String>,
-    /// The ordinals of its columns: one of well-known binary, two to four of a native encoding.
+    /// The ordinals of its leaves: one for well-known binary, two to four for a native encoding.
     pub leaves: Range<usize>,
-    /// How geometries lie in it.
+    /// The encoding of the geometries.
     pub encoding: Encoding,
-    /// Its reference system, with the definition in it where that is in the file, and its edges.
+    /// The reference system and the edges. The definition of the reference system is resolved if it is in the file.
     pub meaning: ColumnMeaning,
-    /// What the GeoParquet metadata say of it.
+    /// The column's entry in the GeoParquet metadata.
     pub geoparquet: Option<GeoColumn>,
-    /// Whether it is the one that is meant where none is named: that of the GeoParquet metadata, else
-    /// the only one there is.
+    /// True if this is the default column: the primary one of the GeoParquet metadata, or else the only one.
     pub is_primary: bool,
-    /// Of a native encoding: the ordinals of its columns of x, y, z and m.
+    /// The ordinals of the leaves of x, y, z and m, for a native encoding.
     pub(super) ordinates: [Option<usize>; 4],
-    /// Whether a row may have several geometries.
+    /// True if a row may have several geometries.
     pub(super) is_repeated: bool,
 }
 
 impl GeometryColumn {
-    /// The columns of geometries of a file, in the order of its schema. GeoParquet metadata that cannot
-    /// be understood are passed over.
+    /// Returns the geometry columns of a file, in the order of its schema. GeoParquet metadata that cannot be parsed
+    /// is ignored.
     ///
     /// # Errors
     ///
-    /// Unsupported where nobody knows how edges run.
+    /// Unsupported if the interpolation of edges is not known.
     pub fn of_file(schema: &ParquetSchema, metadata: &FileMetadata) -> Result<Vec<Self>> {
         let mut values = HashMap::new();
         for pair in metadata.key_value_metadata() {
@@ -94,9 +93,9 @@ impl GeometryColumn {
         Ok(columns)
     }
 
-    /// Where the geometries of row groups are, and of which types, as far as their statistics say:
-    /// geospatial ones, else the bounds of the ordinates of a native encoding. Those of row groups are
-    /// merged, across the antimeridian as well.
+    /// Returns the extent and types of the geometries in some row groups, as far as statistics contain them. They
+    /// are the geospatial statistics, or the bounds of the ordinates of a native encoding. The extents of row groups
+    /// are merged, across the antimeridian too.
     ///
     /// # Errors
     ///
@@ -116,12 +115,12 @@ impl GeometryColumn {
         Ok(all)
     }
 
-    /// Whether geometries of a row group may touch a box in the reference system of the column;
-    /// `xmin > xmax` goes across the antimeridian. Only where statistics exclude it they may not.
+    /// Returns true if geometries of a row group may touch a box in the reference system of the column. A box with
+    /// `xmin > xmax` crosses the antimeridian. Returns false only if statistics exclude it.
     ///
     /// # Errors
     ///
-    /// As [`statistics`](Self::statistics).
+    /// See [`statistics`](Self::statistics).
     pub fn may_intersect(
         &self,
         metadata: &FileMetadata,
@@ -153,7 +152,7 @@ impl GeometryColumn {
         Ok(())
     }
 
-    /// The bounds of x, y, z and m are those of all geometries, as edges are straight.
+    /// Adds the bounds of x, y, z and m. They are the bounds of all geometries, because edges are straight.
     fn add_native(
         &self,
         metadata: &FileMetadata,
@@ -182,14 +181,14 @@ impl GeometryColumn {
         Ok(())
     }
 
-    /// The reference system.
+    /// Returns the reference system.
     #[must_use]
     pub fn crs(&self) -> &Crs {
         &self.meaning.crs
     }
 }
 
-/// The columns of x, y, z and m among some leaves.
+/// Finds the leaves of x, y, z and m in a range of leaves.
 fn ordinates(schema: &ParquetSchema, leaves: Range<usize>) -> [Option<usize>; 4] {
     ["x", "y", "z", "m"].map(|axis| {
         let mut leaves = leaves.clone();

@@ -1,4 +1,5 @@
-//! What a box asks of the columns whose bounds pages have: those of a covering, or the ordinates of native geometries.
+//! Conversion of a box into a predicate over columns whose bounds pages have: those of a covering, or the ordinates
+//! of native geometries.
 
 use herringbone_filter::{Column, Predicate, col_at};
 use herringbone_format::{BoundingBox, Type};
@@ -10,8 +11,8 @@ use crate::bounds::check;
 use crate::geoparquet::{Covering, Encoding};
 
 impl GeometryColumn {
-    /// A predicate over leaves of the file that is true for every row whose own box touches `bbox`; none where nothing
-    /// is certain.
+    /// Returns a predicate over leaves of the file that is true for every row whose own box touches `bbox`. `None`
+    /// if nothing is certain.
     pub(super) fn covered(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
         match self.encoding {
             Encoding::Wkb => self.by_covering(bbox, schema),
@@ -21,7 +22,7 @@ impl GeometryColumn {
 
     fn by_covering(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
         let covering = self.geoparquet.as_ref()?.covering.as_ref()?;
-        // Nobody says whether others bound edges, and not just positions.
+        // It is not specified if coverings of other writers bound edges, or positions only.
         if self.meaning.edges.is_geography() && !covering.never_wraps {
             return None;
         }
@@ -41,7 +42,7 @@ impl GeometryColumn {
             false => begins.and(ends),
             true => begins.or(ends),
         };
-        // On Earth, -180 is where 180 is.
+        // On Earth, -180 and 180 are the same meridian.
         let has_antimeridian = wraps || bbox.xmin <= -180.0 || bbox.xmax >= 180.0;
         if self.meaning.edges.is_geography() && has_antimeridian {
             let at_antimeridian = xmin.is_at_most(-180.0).or(xmax.is_at_least(180.0));
@@ -50,9 +51,9 @@ impl GeometryColumn {
         Some(rows.and(touches))
     }
 
-    /// Whether `xmin` of a covering is never above `xmax`, as it is where others let a box go across the antimeridian.
-    /// That is excluded where there is none, and where the file lies on one side of it: a box that went around the
-    /// Earth would be wider than one that does not.
+    /// Returns true if `xmin` of a covering is never above `xmax`. Other writers may let a box cross the
+    /// antimeridian. That is impossible if there is no antimeridian, or if the file lies on one side of it: a box
+    /// around the Earth would be wider than one that does not cross.
     fn has_ordered_x(&self, covering: &Covering) -> bool {
         let of_file = self.geoparquet.as_ref().and_then(|it| it.bbox.as_ref());
         let is_on_one_side = of_file.is_some_and(|it| {
@@ -62,10 +63,11 @@ impl GeometryColumn {
         covering.never_wraps || self.crs().is_geographic() == Some(false) || is_on_one_side
     }
 
-    /// A box touches another one where it has something on the right side of each of its four borders. Below lists
-    /// these may be four positions, none of which needs to be within.
+    /// Returns a predicate for the ordinates. A box touches another one only if it has an ordinate on the inner side
+    /// of each of the four borders. Below lists these may belong to four positions, none of which needs to be
+    /// inside.
     fn by_ordinates(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
-        // Poles and the antimeridian have many longitudes, and edges leave the latitudes of their ends.
+        // Poles and the antimeridian have several longitudes, and edges extend beyond the latitudes of their ends.
         if self.meaning.edges.is_geography() {
             return None;
         }
@@ -84,17 +86,17 @@ impl GeometryColumn {
     }
 }
 
-/// A column of bounds, or of ordinates.
+/// A leaf of bounds, or of ordinates.
 struct Bound {
     path: Vec<String>,
-    /// Whether it is FLOAT: its numbers may then be rounded, in any direction but not past another FLOAT.
+    /// True if the type is FLOAT. Its numbers may then be rounded in any direction, but not past another FLOAT.
     is_float: bool,
-    /// Whether a row has any number of them, of which one is meant.
+    /// True if a row has any number of values, one of which has to match.
     is_below_list: bool,
 }
 
 impl Bound {
-    /// None where there is no such column, or it has other values.
+    /// Finds a leaf. `None` if it does not exist, or is neither FLOAT nor DOUBLE.
     fn of(path: Vec<String>, schema: &ParquetSchema) -> Option<Self> {
         let mut leaves = 0..schema.leaves().len();
         let leaf = leaves.find(|leaf| schema.path(*leaf).iter().eq(path.iter()))?;
@@ -127,7 +129,7 @@ impl Bound {
         self.column().le(most)
     }
 
-    /// NaN, which is above all numbers, is nowhere.
+    /// Excludes NaN, which is above all numbers in the order of predicates.
     fn is_at_least(&self, least: f64) -> Predicate {
         let least = match self.is_float {
             true => f64::from(down(least)),

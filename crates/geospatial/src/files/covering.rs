@@ -1,4 +1,4 @@
-//! A column of boxes beside a column of geometries (GeoParquet 1.1, "bbox covering encoding").
+//! A column of boxes next to a geometry column (GeoParquet 1.1, "bbox covering encoding").
 
 use std::sync::Arc;
 
@@ -10,11 +10,11 @@ use herringbone_format::{Error, Result};
 use crate::Edges;
 use crate::bounds::Extent;
 
-/// The names, in the order of the metadata.
+/// The names of the fields, in the order of the metadata.
 const FIELDS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
 
-/// The name of a covering that no other column has: `bbox`, or `NAME_bbox` where that is taken or the
-/// column is not the primary one.
+/// Returns an unused name for a covering: `bbox`, or `NAME_bbox` if that is taken or the column is not the primary
+/// one.
 pub(super) fn covering_name(of: &str, is_primary: bool, is_taken: impl Fn(&str) -> bool) -> String {
     let first = is_primary.then(|| "bbox".to_owned());
     let numbered = (2_u64..).map(|number| format!("{of}_bbox_{number}"));
@@ -25,7 +25,7 @@ pub(super) fn covering_name(of: &str, is_primary: bool, is_taken: impl Fn(&str) 
     names.find(|name| !is_taken(name)).unwrap_or_default()
 }
 
-/// The field of a covering.
+/// Returns the field of a covering.
 pub(super) fn covering_field(name: &str) -> FieldRef {
     Arc::new(Field::new(name, DataType::Struct(fields()), true))
 }
@@ -35,7 +35,7 @@ fn fields() -> Fields {
     FIELDS.iter().map(ordinate).collect()
 }
 
-/// Makes the boxes of the rows of a batch.
+/// Builds the boxes of the rows of a batch.
 pub(super) struct Boxes {
     edges: Edges,
     ordinates: [Vec<f32>; 4],
@@ -51,7 +51,7 @@ impl Boxes {
         }
     }
 
-    /// A row with geometries there; none where it is null.
+    /// Appends the extent of a row. `None` for null.
     pub(super) fn push(&mut self, extent: Option<&Extent>) {
         let of_row = extent.and_then(|extent| self.of(extent));
         self.validity.append(of_row.is_some());
@@ -60,7 +60,7 @@ impl Boxes {
         }
     }
 
-    /// The box; what is not known may be anywhere.
+    /// Converts an extent to a box. An unknown extent may be anywhere.
     fn of(&self, extent: &Extent) -> Option<[f32; 4]> {
         const WHOLE: (f32, f32) = (-180.0, 180.0);
         let anywhere = match self.edges.is_geography() {
@@ -85,7 +85,7 @@ impl Boxes {
     }
 
     /// # Errors
-    /// None that what was pushed leads to.
+    /// No sequence of pushes causes an error.
     pub(super) fn finish(mut self) -> Result<ArrayRef> {
         let len = self.ordinates.first().map_or(0, Vec::len);
         let ordinates = self.ordinates.into_iter();
@@ -97,7 +97,7 @@ impl Boxes {
     }
 }
 
-/// The greatest FLOAT that is not above.
+/// Returns the greatest FLOAT that is not above `bound`.
 pub(super) fn down(bound: f64) -> f32 {
     let nearest = bound as f32;
     match f64::from(nearest) > bound {
@@ -106,7 +106,7 @@ pub(super) fn down(bound: f64) -> f32 {
     }
 }
 
-/// The least FLOAT that is not below.
+/// Returns the least FLOAT that is not below `bound`.
 pub(super) fn up(bound: f64) -> f32 {
     -down(-bound)
 }

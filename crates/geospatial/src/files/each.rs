@@ -1,14 +1,14 @@
-//! Bytes of arrays of any layout.
+//! Iteration over the bytes of arrays of any layout.
 
 use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::{Array, ArrayAccessor, ArrayRef};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 
-/// Shows each slot, `None` where it is null.
+/// Calls `see` with each slot, or with `None` if it is null.
 ///
 /// # Errors
-/// What `see` says; Unsupported where the array has another layout.
+/// Errors of `see`. Unsupported if the array has another layout.
 pub(super) fn for_each(
     array: &ArrayRef,
     see: &mut dyn FnMut(Option<&[u8]>) -> Result<()>,
@@ -44,7 +44,7 @@ fn of_dictionary(array: &ArrayRef, see: &mut dyn FnMut(Option<&[u8]>) -> Result<
         Ok(())
     })?;
     let keys = match values.is_empty() {
-        // Keys of an empty dictionary are all null.
+        // The keys of an empty dictionary are all null.
         true => vec![0; array.len()],
         false => dictionary.normalized_keys(),
     };

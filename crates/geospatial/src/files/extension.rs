@@ -1,4 +1,4 @@
-//! The extension type.
+//! [`Geospatial`] as an extension type.
 
 use std::sync::Arc;
 
@@ -49,7 +49,8 @@ impl ExtensionType for Geospatial {
     }
 }
 
-/// The version of metadata, 1.1 if they have what 1.0 does not know: some writers name the wrong one.
+/// Returns the version of the metadata. It is 1.1 if the metadata contains something that 1.0 does not have, because
+/// some writers record the wrong version.
 fn true_version(metadata: &GeoMetadata) -> Version {
     let has_covering = metadata.columns.iter().any(|(_, it)| it.covering.is_some());
     match has_covering {

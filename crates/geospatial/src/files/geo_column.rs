@@ -1,4 +1,4 @@
-//! GeoParquet: one column of geometries at the root of a file.
+//! GeoParquet: one geometry column at the root of a file.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use super::geo_file::Shared;
 use super::iso::iso;
 use crate::{Edges, StatisticsBuilder};
 
-/// Writes the column, and the one that covers it.
+/// Writes the column, and its covering.
 pub(super) struct GeoColumnWriter {
     field: FieldRef,
     name: String,
-    /// None of a native encoding.
+    /// Statistics of the values. `None` for a native encoding.
     values: Option<StatisticsBuilder>,
     edges: Edges,
     covering: Option<FieldRef>,
-    /// Whether values become ISO.
+    /// True if values are converted to ISO.
     pub(super) writes_iso: bool,
-    /// Whether values that are no geometries are an error; otherwise there is no box.
+    /// True if malformed values are an error. Otherwise they only prevent a box.
     pub(super) is_strict: bool,
-    /// What the annotation refers to.
+    /// The definition that the annotation refers to.
     pub(super) definition: Option<KeyValue>,
-    /// The column that covered it where the rows come from.
+    /// The column that covered it in the source of the rows.
     pub(super) former_covering: Option<String>,
-    /// Whether the metadata must not tell of values.
+    /// True if the metadata must not reveal anything about the values.
     is_hidden: bool,
     rows: u64,
     shared: Shared,
 }
 
 impl GeoColumnWriter {
-    /// Of well-known binary.
+    /// Creates a writer for well-known binary.
     pub(super) fn new(
         field: FieldRef,
         edges: Edges,
@@ -59,7 +59,7 @@ impl GeoColumnWriter {
         }
     }
 
-    /// Of a native encoding, whose ordinates have statistics of their own.
+    /// Creates a writer for a native encoding, whose ordinates have their own statistics.
     pub(super) fn native(field: &Field, shared: &Shared) -> Self {
         Self {
             field: Arc::new(field.clone()),

@@ -1,4 +1,4 @@
-//! GeoParquet: what the fields of one file have in common while it is written.
+//! GeoParquet: state shared by the fields of a file while it is written.
 //!
 //! ```text
 //! schema ──► columns of geometries at the root ──► GeoFile
@@ -31,36 +31,36 @@ use crate::{Edges, StatisticsBuilder, native};
 pub(super) struct GeoFile {
     inner: Geospatial,
     version: Version,
-    /// Whether somebody asked for it: otherwise it is made anew as far as it can be.
+    /// True if GeoParquet was requested. Otherwise former metadata is recreated as far as possible.
     is_asked: bool,
-    /// Columns that are covered, and the columns beside them that do so.
+    /// Names of covered columns, each with the name of its new covering.
     coverings: Vec<(String, String)>,
     shared: Shared,
 }
 
-/// The metadata as far as they are known, and how many columns are still written.
+/// The metadata known so far, and the number of unfinished columns.
 #[derive(Debug, Clone)]
 pub(super) struct Shared(Arc<Mutex<State>>);
 
 #[derive(Debug)]
 struct State {
     metadata: GeoMetadata,
-    /// Columns that are not finished.
+    /// The number of unfinished columns.
     waiting: usize,
 }
 
-/// What comes of one field of the schema.
+/// The plan for one field of the schema.
 struct Planned {
     name: String,
     column: GeoColumn,
 }
 
 impl GeoFile {
-    /// `None` where the file has no columns of geometries at its root. `former` are the metadata that
-    /// the rows had where they come from; what they say of a column beside its values stays.
+    /// Plans a file. Returns `None` if it has no geometry columns at its root. `former` is the metadata from the
+    /// source of the rows: its properties of a column are retained unless they depend on the values.
     ///
     /// # Errors
-    /// Argument where the version cannot say what the columns are, or there is no primary one.
+    /// Argument if the version cannot represent the columns, or if the primary column does not exist.
     pub(super) fn new(
         inner: Geospatial,
         schema: &Schema,
@@ -106,7 +106,7 @@ impl GeoFile {
             columns,
             others: former.map(|it| it.others.clone()).unwrap_or_default(),
         };
-        // What the version has no word for is said before rows are written.
+        // Properties that the version cannot represent are reported before rows are written.
         metadata.to_json()?;
         let state = State { metadata, waiting };
         Ok(Some(Self {
@@ -119,7 +119,7 @@ impl GeoFile {
     }
 }
 
-/// What is known of a field before its values are; `None` where it has no geometries.
+/// Returns the properties of a field known before its values. `None` if it has no geometries.
 fn column(field: &Field, version: Version) -> Result<Option<GeoColumn>> {
     if is_geometry(field) && !is_binary(field.data_type()) {
         let message = format!(
@@ -147,8 +147,8 @@ fn column(field: &Field, version: Version) -> Result<Option<GeoColumn>> {
 }
 
 impl GeoColumn {
-    /// Keeps what does not follow from the values and the Arrow type. Where nobody asked for metadata
-    /// (`is_asked`), what these have no word for stays as they had it.
+    /// Retains properties that follow neither from the values nor from the Arrow type. Unless GeoParquet was
+    /// requested (`is_asked`), properties that the format cannot represent stay as in the former metadata.
     fn keep(
         &mut self,
         name: &str,
@@ -159,7 +159,7 @@ impl GeoColumn {
         else {
             return;
         };
-        // GeoParquet has no word for a code; the definition beside it is what there is.
+        // GeoParquet cannot represent a CRS code. The former definition is the best available.
         let is_code = !matches!(
             self.crs.form(),
             CrsForm::Default | CrsForm::Undefined | CrsForm::Projjson(_)
@@ -179,7 +179,7 @@ impl GeoColumn {
     }
 }
 
-/// Gives a column of well-known binary a covering, where it has none: the names of both.
+/// Plans a covering for a column of well-known binary that does not have one. Returns the names of both.
 fn plan_covering(
     planned: &mut [Planned],
     at: usize,
@@ -206,7 +206,7 @@ fn plan_covering(
 }
 
 impl Shared {
-    /// A column is finished; the last one gives the metadata.
+    /// Finishes a column. The last one returns the metadata.
     pub(super) fn finish(
         &self,
         name: &str,
@@ -234,7 +234,7 @@ impl Shared {
 }
 
 impl GeoColumn {
-    /// Names no types where one has M, which versions before 2.0 do not know.
+    /// Removes all types if one of them has M, which versions before 2.0 do not have.
     fn leave_out_m(&mut self) {
         if self.geometry_types.iter().any(|it| it.dimensions.has_m()) {
             self.geometry_types.clear();
@@ -256,7 +256,7 @@ impl ExtensionType for GeoFile {
     fn storage_writer(&self, written: &WrittenField<'_>) -> Result<Option<Box<dyn StorageWriter>>> {
         let field = written.field;
         let [name] = written.path else {
-            // GeoParquet knows columns at the root alone.
+            // GeoParquet supports only columns at the root.
             return self.inner.storage_writer(written);
         };
         let column = {
@@ -271,13 +271,13 @@ impl ExtensionType for GeoFile {
         }
         let mut definition = None;
         let stored = match (self.version, meaning(field)?) {
-            // It was there beside metadata of this version.
+            // The annotation existed next to metadata of this version in the source.
             (_, Some(meaning)) if !self.is_asked && has_annotation(field)? => {
                 let kept = Geometries::new(field, &meaning, false)?;
                 definition = kept.definition;
                 kept.field
             }
-            // The annotation would hide the column from readers that do not know it.
+            // The annotation would hide the column from readers that do not support it.
             (Version::V1_0 | Version::V1_1, _) => as_bytes(field),
             (_, Some(meaning)) if !self.is_asked => {
                 let kept = Geometries::new(field, &meaning, false)?;

@@ -1,4 +1,4 @@
-//! Values as Parquet wants them: ISO, little-endian.
+//! Conversion of values to the form that Parquet requires: ISO, little-endian.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use herringbone_format::{Error, Result};
 use super::each::for_each;
 use crate::wkb::write_iso;
 
-/// The array with values in this form.
+/// Returns the array with its values in this form.
 ///
 /// # Errors
-/// Argument where a value is no well-known binary; Unsupported where values are in dictionaries or runs.
+/// Argument if a value is not well-known binary. Unsupported if the array is a dictionary or run-end encoded.
 pub(super) fn iso(array: &ArrayRef) -> Result<ArrayRef> {
     let len = array.len();
     Ok(match array.data_type() {

@@ -1,15 +1,15 @@
-//! The GeoParquet metadata of the file that is read.
+//! A cache for the GeoParquet metadata of the file being read.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::geoparquet::GeoMetadata;
 
-/// Parses the metadata once a file, not once a column.
+/// Parses the metadata once per file, rather than once per column.
 #[derive(Debug, Default)]
 pub(super) struct KnownMetadata(Mutex<Option<(String, Option<Arc<GeoMetadata>>)>>);
 
 impl KnownMetadata {
-    /// Parses the text of a file; `None` where it cannot be understood, which is no reason to read nothing.
+    /// Parses the text from a file. `None` if it cannot be parsed; the file can still be read.
     pub(super) fn of(&self, text: &str) -> Option<Arc<GeoMetadata>> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of_text, metadata)) = &*known

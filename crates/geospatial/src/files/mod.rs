@@ -1,4 +1,4 @@
-//! Geometries in files: [`Geospatial`] is what readers and writers are given.
+//! Geometries in files. [`Geospatial`] is the extension for readers and writers.
 //!
 //! ```text
 //! READ   logical type, else `geo` metadata, else Arrow hint ──► field with geoarrow.wkb, its CRS and edges
@@ -32,14 +32,12 @@ pub use options::GeoParquetOptions;
 
 /// GEOMETRY and GEOGRAPHY as Arrow extension types, and their statistics.
 ///
-/// Reading, it is an extension type of `ReadOptions::extension`: columns become `geoarrow.wkb`
-/// with their CRS and edges, as the logical type says them, else the GeoParquet metadata. Columns
-/// in one of the native encodings of GeoParquet 1.1 become `geoarrow.point` to
-/// `geoarrow.multipolygon`.
+/// For reading, pass it to `ReadOptions::extension`. Columns become `geoarrow.wkb` with their CRS and edges, taken
+/// from the logical type, or else from the GeoParquet metadata. Columns in a native encoding of GeoParquet 1.1
+/// become `geoarrow.point` to `geoarrow.multipolygon`.
 ///
-/// Writing, [`write_options`](Self::write_options) adds it to other options: columns with
-/// `geoarrow.wkb` become GEOMETRY or GEOGRAPHY, and column chunks get a bounding box and the types
-/// that occur.
+/// For writing, [`write_options`](Self::write_options) adds it to other options. Columns with `geoarrow.wkb` become
+/// GEOMETRY or GEOGRAPHY. Column chunks get a bounding box and the geometry types that occur.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -54,37 +52,36 @@ pub use options::GeoParquetOptions;
 pub struct Geospatial {
     geoparquet: Option<GeoParquetOptions>,
     writes_iso: bool,
-    /// What the `geo` metadata of the file that is read say.
+    /// The parsed `geo` metadata of the file being read.
     known: Arc<KnownMetadata>,
 }
 
 impl Geospatial {
-    /// Reads all that files say of geometries; writes values as they are.
+    /// Reads all geospatial metadata of files, and writes values unchanged.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Writes GeoParquet metadata, whatever the rows had where they come from. Without this, GeoParquet
-    /// stays what it was: where the metadata of the Arrow schema have the key `geo`, as those of
-    /// files do that were read, it is written anew in its version, with the boxes and types of the
-    /// values that are written.
+    /// Writes GeoParquet metadata in any case. Without this option, GeoParquet files stay GeoParquet. If the
+    /// metadata of the Arrow schema has the key `geo`, as in schemas read from such files, it is recreated in its
+    /// version, with the boxes and types of the values being written.
     #[must_use]
     pub fn geoparquet(mut self, options: GeoParquetOptions) -> Self {
         self.geoparquet = Some(options);
         self
     }
 
-    /// Turns values that are extended well-known binary (EWKB) or big-endian into what Parquet wants:
-    /// ISO, little-endian. Their SRIDs are left out, as the reference system is that of the column.
-    /// Values that are no well-known binary are an error then. Otherwise they are written as they are.
+    /// Converts values in extended well-known binary (EWKB) or big-endian to the form that Parquet requires: ISO,
+    /// little-endian. SRIDs are omitted, because the column defines the reference system. With this option, values
+    /// that are not well-known binary are an error. Without it, values are written unchanged.
     #[must_use]
     pub fn write_iso(mut self, iso: bool) -> Self {
         self.writes_iso = iso;
         self
     }
 
-    /// The options with this: for columns of geometries, and for the statistics of their chunks.
+    /// Adds this extension to `options`, for geometry columns and for the statistics of their chunks.
     #[must_use]
     pub fn write_options(self, options: WriteOptions) -> WriteOptions {
         options.column_statistics(self.clone()).extension(self)

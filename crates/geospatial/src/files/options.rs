@@ -1,28 +1,28 @@
-//! What GeoParquet metadata are written.
+//! Options for GeoParquet metadata.
 
 use crate::geoparquet::Version;
 
-/// How GeoParquet is written.
+/// Options for writing GeoParquet.
 ///
 /// | version | geometries | readers |
 /// |---|---|---|
-/// | 1.0, 1.1 | BYTE_ARRAY without annotation, as those that know no GEOMETRY want it | all of GeoParquet |
-/// | 2.0 | GEOMETRY and GEOGRAPHY | those that know these types |
+/// | 1.0, 1.1 | BYTE_ARRAY without annotation, for readers that do not support GEOMETRY | all readers of GeoParquet |
+/// | 2.0 | GEOMETRY and GEOGRAPHY | readers that support these types |
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GeoParquetOptions {
-    /// Which rules hold.
+    /// The version of the specification to follow.
     pub version: Version,
-    /// Whether each column of well-known binary gets a column of boxes beside it, `bbox`, by whose
-    /// bounds readers skip row groups and pages: a struct of FLOATs, rounded outward. A row that
-    /// crosses the antimeridian has all longitudes there, one without positions has null.
+    /// True if each column of well-known binary gets a column of boxes next to it, `bbox`. Readers use its bounds to
+    /// skip row groups and pages. It is a struct of FLOATs, rounded outward. A row that crosses the antimeridian has
+    /// all longitudes in it; a row without positions has null.
     pub covering: bool,
-    /// The column that is meant where none is named; the first one where this does not say.
+    /// The column to use by default. If `None`, it is the first one.
     pub primary_column: Option<String>,
 }
 
 impl GeoParquetOptions {
-    /// Metadata of a version, without coverings.
+    /// Creates options for a version, without coverings.
     #[must_use]
     pub fn new(version: Version) -> Self {
         Self {
@@ -32,15 +32,15 @@ impl GeoParquetOptions {
         }
     }
 
-    /// Writes a column of boxes beside each column of well-known binary, or not. Version 1.0 knows
-    /// none.
+    /// Sets [`covering`](Self::covering): a column of boxes next to each column of well-known binary. Version 1.0
+    /// does not support it.
     #[must_use]
     pub fn covering(mut self, covering: bool) -> Self {
         self.covering = covering;
         self
     }
 
-    /// The column that is meant where none is named.
+    /// Sets the column to use by default.
     #[must_use]
     pub fn primary_column(mut self, name: impl Into<String>) -> Self {
         self.primary_column = Some(name.into());

@@ -1,4 +1,4 @@
-//! Rows by where their geometries are, as predicates of reads.
+//! Predicates that select rows by the location of their geometries.
 //!
 //! ```text
 //! geospatial statistics, or bounds of x and y ──► row groups    covered.rs ──► pages, rows    row_boxes.rs ──► rows
@@ -18,14 +18,14 @@ use crate::bounds::{Extent, check, contains, intersects};
 use crate::geoparquet::Encoding;
 use crate::wkb::{GeometryKind, GeometryType};
 
-/// How boxes of rows lie to the one that is asked for.
+/// The relation of the boxes of rows to the requested box.
 #[derive(Debug, Clone, Copy)]
 enum Relation {
     Intersects,
     Within,
 }
 
-/// Rows whose own boxes lie so.
+/// A predicate that matches rows whose own boxes have the relation.
 #[derive(Clone)]
 struct BoxPredicate {
     column: GeometryColumn,
@@ -33,7 +33,7 @@ struct BoxPredicate {
     relation: Relation,
 }
 
-/// As people read it, where a plan is explained: `bbox(geometry) intersects (0, 0, 15, 25)`, x before y.
+/// Formats the predicate for people, in explained plans: `bbox(geometry) intersects (0, 0, 15, 25)`, x before y.
 impl fmt::Debug for BoxPredicate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let relation = match self.relation {
@@ -56,13 +56,15 @@ impl fmt::Debug for BoxPredicate {
 }
 
 impl GeometryColumn {
-    /// The rows whose bounding box touches another one, borders included, in the reference system of the column.
-    /// `xmin > xmax` goes across the antimeridian. Nulls and geometries without positions are not among them; rows
-    /// whose box is not known are. Whether the geometry itself touches the box is for others to find out.
+    /// Returns a predicate for rows whose bounding box touches `bbox`, borders included, in the reference system of
+    /// the column. A box with `xmin > xmax` crosses the antimeridian. Nulls and geometries without positions are not
+    /// selected; rows whose box is not known are. The predicate does not check if the geometry itself touches the
+    /// box.
     ///
-    /// Row groups are passed over by their geospatial statistics, pages by the column of boxes that covers this one,
-    /// if there is one, or by the `x` and `y` of native encodings. Coverings that other writers made tell of `x` only
-    /// where no row can cross the antimeridian, and of geographies nothing, as nobody says how they bound edges.
+    /// Row groups are pruned by their geospatial statistics. Pages are skipped by the covering of the column, if
+    /// there is one, or by the `x` and `y` of native encodings. The `x` of coverings by other writers is used only
+    /// if no row can cross the antimeridian. Their coverings of geographies are ignored, because it is not specified
+    /// how they bound edges.
     ///
     /// ```no_run
     /// # use herringbone_read::ReadOptions;
@@ -81,16 +83,17 @@ impl GeometryColumn {
     /// ```
     ///
     /// # Errors
-    /// Argument where the box is none, leaves the Earth of a geography, or crosses an antimeridian in a system that
-    /// has none; Unsupported where a row may have several geometries.
+    /// Argument if the box is invalid, leaves the Earth of a geography, or crosses an antimeridian in a system that
+    /// has none. Unsupported if a row may have several geometries.
     pub fn intersects(&self, bbox: &BoundingBox) -> Result<Predicate> {
         self.predicate(bbox, Relation::Intersects)
     }
 
-    /// The rows whose bounding box lies wholly within another one, otherwise as [`intersects`](Self::intersects).
+    /// Returns a predicate for rows whose bounding box lies entirely within `bbox`. Otherwise like
+    /// [`intersects`](Self::intersects).
     ///
     /// # Errors
-    /// As [`intersects`](Self::intersects).
+    /// See [`intersects`](Self::intersects).
     pub fn within(&self, bbox: &BoundingBox) -> Result<Predicate> {
         self.predicate(bbox, Relation::Within)
     }
@@ -132,7 +135,7 @@ impl GeometryColumn {
 }
 
 impl BoxPredicate {
-    /// Whether a row that is not null is wanted.
+    /// Returns true if a row that is not null is selected.
     fn accepts(&self, extent: &Extent) -> bool {
         let edges = self.column.meaning.edges;
         match (extent, self.relation) {
@@ -167,12 +170,12 @@ impl RowPredicate for BoxPredicate {
         Ok(Box::new(move |batch| Ok(predicate.test(batch)?)))
     }
 
-    /// What lies within a box touches it.
+    /// Holds for both relations: a box within another one touches it.
     fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
         Ok(self.column.covered(&self.bbox, schema))
     }
 
-    /// A row of a covering has four numbers, as many bytes as a point and fewer than all else.
+    /// A row of a covering has four numbers: as many bytes as a point, and fewer than any other geometry.
     fn tests_implied(&self) -> bool {
         let geoparquet = self.column.geoparquet.as_ref();
         let types = geoparquet.map_or(&[][..], |it| &it.geometry_types);

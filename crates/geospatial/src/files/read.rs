@@ -1,4 +1,4 @@
-//! What becomes of a field that is read.
+//! The field that a stored column becomes on reading.
 
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field};
@@ -9,9 +9,8 @@ use herringbone_schema::LOGICAL_TYPE_KEY;
 use crate::geoarrow::{EXTENSION_NAME, ExtensionMetadata, FORMER_EXTENSION_NAME, native_name};
 use crate::geoparquet::{Encoding, GeoMetadata, Version};
 
-/// The field of an extension type that a stored one becomes, if it has geometries. Of what says so,
-/// the logical type comes first, then the GeoParquet metadata; the Arrow schema of the file, which
-/// is in the storage already, comes last.
+/// Returns the extension type field for a stored column, if it has geometries. The logical type takes precedence,
+/// then the GeoParquet metadata. The Arrow schema of the file, already part of the storage field, comes last.
 pub(super) fn field(
     stored: &StoredField<'_>,
     geoparquet: impl FnOnce() -> Option<std::sync::Arc<GeoMetadata>>,
@@ -24,7 +23,7 @@ pub(super) fn field(
         let field = is_binary(stored.storage.data_type())
             .then(|| extended(stored.storage, EXTENSION_NAME, &meaning))
             .flatten();
-        // GeoParquet 1 knows bytes without annotation; where there is one as well, it has to be said.
+        // GeoParquet 1 uses bytes without annotation. If a file has both, the annotation has to be recorded.
         let has_both = || {
             let metadata = geoparquet();
             stored.node().parent == 0 && metadata.is_some_and(|it| it.version < Version::V2_0)
@@ -60,8 +59,7 @@ pub(super) fn field(
     })
 }
 
-/// The annotation of a column of geometries; others are not BYTE_ARRAY, and their annotation means
-/// nothing.
+/// Returns the annotation of a geometry column. On types other than BYTE_ARRAY, the annotation means nothing.
 fn geospatial<'a>(stored: &StoredField<'a>) -> Option<&'a LogicalType> {
     let is_geospatial = |it: &&LogicalType| {
         matches!(
@@ -80,7 +78,7 @@ fn is_byte_array(stored: &StoredField<'_>) -> bool {
     leaf.is_some_and(|leaf| leaf.physical_type == Type::ByteArray)
 }
 
-/// Whether arrays of a type are bytes, perhaps in a dictionary.
+/// Returns true if arrays of a type are bytes, including dictionaries of bytes.
 pub(super) fn is_binary(data_type: &DataType) -> bool {
     match data_type {
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => true,
@@ -89,9 +87,8 @@ pub(super) fn is_binary(data_type: &DataType) -> bool {
     }
 }
 
-/// The storage as a field of an extension type of this name and meaning. Where the hint in the file
-/// says the same, it stays as it came; where it is an extension type that has nothing to do with it,
-/// that stays: `None`.
+/// Returns the storage as a field of an extension type with this name and meaning. If the hint in the file agrees,
+/// it is left unchanged. If the hint is an unrelated extension type, it stays: the result is `None`.
 fn extended(storage: &Field, name: &str, meaning: &ExtensionMetadata) -> Option<Field> {
     let hinted = storage.extension_type_name();
     let is_own = |it: &str| it == name || name == EXTENSION_NAME && it == FORMER_EXTENSION_NAME;
@@ -112,8 +109,8 @@ fn says_the_same(storage: &Field, meaning: &ExtensionMetadata) -> bool {
     ExtensionMetadata::parse(text).is_ok_and(|hinted| hinted.is_same(meaning))
 }
 
-/// Keeps the text of an annotation that would be another one if it were made of the extension type,
-/// such as one that names the default CRS; drops it otherwise, as then the extension type says it all.
+/// Records the text of an annotation if converting the extension type would not reproduce it, such as one that names
+/// the default CRS. Otherwise removes it, because the extension type is sufficient.
 fn with_logical_type(field: Field, logical_type: &LogicalType, always: bool) -> Field {
     let text = field.extension_type_metadata().unwrap_or_default();
     let again = ExtensionMetadata::parse(text).map(|it| it.logical_type());

@@ -1,4 +1,4 @@
-//! Where the geometry of each row is.
+//! The extent of the geometry of each row.
 
 use std::ops::Range;
 
@@ -15,10 +15,10 @@ use crate::geoparquet::Encoding;
 use crate::native::lists_around;
 use crate::wkb::GeometryKind;
 
-/// Shows the extent of each row, `None` where it is null.
+/// Calls `see` with the extent of each row, or with `None` if it is null.
 ///
 /// # Errors
-/// Unsupported where the array has another layout than the column has in files.
+/// Unsupported if the layout of the array differs from that of the column.
 pub(super) fn for_each_extent(
     array: &ArrayRef,
     column: &GeometryColumn,
@@ -29,7 +29,7 @@ pub(super) fn for_each_extent(
         Encoding::Wkb => for_each(array, &mut |value| {
             see(value.map(|value| {
                 let mut bounder = Bounder::new(edges);
-                // What is no geometry may be anywhere, and the extent says so.
+                // A malformed value may be anywhere, and so its extent is unknown.
                 bounder
                     .add(value)
                     .map_or(Extent::Unknown(NoBox::Malformed), |_| bounder.extent())
@@ -42,7 +42,7 @@ pub(super) fn for_each_extent(
                 see(array.is_valid(row).then(|| {
                     let extent = positions.extent(row);
                     match edges.is_geography() && extent != Extent::Empty {
-                        // Of positions, not of the edges between them.
+                        // The box is that of positions, not of the edges between them.
                         true => Extent::Unknown(NoBox::Edges),
                         false => extent,
                     }
@@ -55,7 +55,7 @@ pub(super) fn for_each_extent(
 
 /// The positions of native geometries.
 struct Positions<'a> {
-    /// The lists around them, from the outside in.
+    /// The lists around the points, outermost first.
     lists: Vec<&'a ArrayRef>,
     points: &'a ArrayRef,
     ordinates: [Option<&'a Float64Array>; 4],
@@ -89,7 +89,7 @@ impl<'a> Positions<'a> {
         })
     }
 
-    /// The points of a row. Those that a writer left below nulls make its box larger at most.
+    /// Returns the range of points of a row. Points that a writer left below nulls can only make its box larger.
     fn range(&self, row: usize) -> Range<usize> {
         let mut range = row..row + 1;
         for list in &self.lists {

@@ -1,4 +1,4 @@
-//! Geospatial statistics of column chunks that are written.
+//! Geospatial statistics of column chunks being written.
 
 use herringbone_format::{Result, Type};
 use herringbone_write::{

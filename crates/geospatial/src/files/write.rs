@@ -1,4 +1,4 @@
-//! How a field with geometries is written.
+//! The way a field with geometries is written.
 
 use std::sync::Arc;
 
@@ -15,10 +15,10 @@ use crate::Edges;
 use crate::crs::{Crs, CrsForm};
 use crate::geoarrow::{EXTENSION_NAME, ExtensionCrs, ExtensionMetadata, FORMER_EXTENSION_NAME};
 
-/// What the metadata of a field with well-known binary say; `None` of other fields.
+/// Parses the metadata of a field with well-known binary. `None` for other fields.
 ///
 /// # Errors
-/// They cannot be understood.
+/// The metadata cannot be parsed.
 pub(super) fn meaning(field: &Field) -> Result<Option<ExtensionMetadata>> {
     if !is_geometry(field) || !is_binary(field.data_type()) {
         return Ok(None);
@@ -27,7 +27,7 @@ pub(super) fn meaning(field: &Field) -> Result<Option<ExtensionMetadata>> {
     ExtensionMetadata::parse(text).map(Some)
 }
 
-/// Whether a field has the extension type of well-known binary, whatever its arrays are.
+/// Returns true if a field has the extension type of well-known binary, regardless of its array type.
 pub(super) fn is_geometry(field: &Field) -> bool {
     matches!(
         field.extension_type_name(),
@@ -35,10 +35,10 @@ pub(super) fn is_geometry(field: &Field) -> bool {
     )
 }
 
-/// Whether the metadata of a field ask for an annotation as GEOMETRY or GEOGRAPHY.
+/// Returns true if the metadata of a field requests an annotation as GEOMETRY or GEOGRAPHY.
 ///
 /// # Errors
-/// They cannot be understood.
+/// The metadata cannot be parsed.
 pub(super) fn has_annotation(field: &Field) -> Result<bool> {
     Ok(matches!(
         asked_logical_type(field)?,
@@ -49,7 +49,7 @@ pub(super) fn has_annotation(field: &Field) -> Result<bool> {
 /// Writes the geometries of one field.
 pub(super) struct Geometries {
     pub(super) field: FieldRef,
-    /// That of its CRS, which the annotation refers to.
+    /// The definition of the CRS, which the annotation refers to.
     pub(super) definition: Option<KeyValue>,
     writes_iso: bool,
 }
@@ -67,7 +67,7 @@ impl Geometries {
         if let Some(asked) = asked.filter(|_| is_geospatial) {
             match kept(&asked, meaning)? {
                 Some(pair) => definition = pair,
-                // The extension type is newer: it is what users of Arrow change.
+                // The extension type is newer: users of Arrow change the extension type, not the annotation.
                 None => {
                     let mut pairs = field.metadata().clone();
                     pairs.remove(LOGICAL_TYPE_KEY);
@@ -84,12 +84,12 @@ impl Geometries {
     }
 }
 
-/// The field without an annotation of its own: its extension type says it all.
+/// Returns the field without its own annotation: the extension type is sufficient.
 pub(super) fn by_extension_type(field: &Field) -> FieldRef {
     without(field, &[LOGICAL_TYPE_KEY])
 }
 
-/// The field without annotation and extension type: plain bytes.
+/// Returns the field without annotation and extension type: plain bytes.
 pub(super) fn as_bytes(field: &Field) -> FieldRef {
     without(
         field,
@@ -109,8 +109,9 @@ fn without(field: &Field, keys: &[&str]) -> FieldRef {
     Arc::new(field.clone().with_metadata(pairs))
 }
 
-/// Whether an annotation says what the extension type says, by another form of the CRS perhaps: then
-/// it stays as it came, with the definition of the CRS where that is in the metadata of the file.
+/// Checks if an annotation agrees with the extension type, possibly in another form of the CRS. If so, the
+/// annotation is retained, and the definition of the CRS is returned if the annotation refers to a key of the file's
+/// metadata.
 fn kept(asked: &LogicalType, meaning: &ExtensionMetadata) -> Result<Option<Option<KeyValue>>> {
     if Edges::of(asked)? != Some(meaning.edges) {
         return Ok(None);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Which ordinates positions have beside x and y.
+/// The ordinates that positions have in addition to x and y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Dimensions {
     /// x and y.
@@ -17,10 +17,10 @@ pub enum Dimensions {
 }
 
 impl Dimensions {
-    /// All of them, in the order of their codes.
+    /// All dimensions, in the order of their codes.
     pub const ALL: [Self; 4] = [Self::Xy, Self::Xyz, Self::Xym, Self::Xyzm];
 
-    /// With these ordinates beside x and y.
+    /// Creates dimensions with these ordinates in addition to x and y.
     #[must_use]
     pub fn new(has_z: bool, has_m: bool) -> Self {
         match (has_z, has_m) {
@@ -31,37 +31,37 @@ impl Dimensions {
         }
     }
 
-    /// Whether positions have a z.
+    /// Returns true if positions have a z.
     #[must_use]
     pub fn has_z(self) -> bool {
         matches!(self, Self::Xyz | Self::Xyzm)
     }
 
-    /// Whether positions have an m.
+    /// Returns true if positions have an m.
     #[must_use]
     pub fn has_m(self) -> bool {
         matches!(self, Self::Xym | Self::Xyzm)
     }
 
-    /// Ordinates of a position: 2, 3 or 4.
+    /// Returns the number of ordinates of a position: 2, 3 or 4.
     #[must_use]
     pub fn ordinates(self) -> usize {
         2 + usize::from(self.has_z()) + usize::from(self.has_m())
     }
 
-    /// Bytes of a position.
+    /// Returns the size of a position in bytes.
     #[must_use]
     pub fn position_bytes(self) -> usize {
         self.ordinates() * size_of::<f64>()
     }
 
-    /// What ISO adds to the code of the kind: 0, 1000, 2000 or 3000.
+    /// Returns the number that ISO adds to the code of the kind: 0, 1000, 2000 or 3000.
     #[must_use]
     pub fn code(self) -> u32 {
         self as u32 * 1000
     }
 
-    /// Those of both.
+    /// Returns the dimensions with all ordinates of both.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         Self::new(self.has_z() || other.has_z(), self.has_m() || other.has_m())
@@ -69,7 +69,7 @@ impl Dimensions {
 }
 
 impl fmt::Display for Dimensions {
-    /// `XY`, `XYZ`, `XYM` or `XYZM`.
+    /// Writes `XY`, `XYZ`, `XYM` or `XYZM`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Xy => "XY",
@@ -80,14 +80,14 @@ impl fmt::Display for Dimensions {
     }
 }
 
-/// What a geometry is, whatever its dimensions.
+/// The kind of a geometry, regardless of its dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum GeometryKind {
-    /// A position, or none.
+    /// A single position, or none.
     Point,
     /// A path through positions.
     LineString,
-    /// An outer ring and the rings of its holes.
+    /// An outer ring, and the rings of its holes.
     Polygon,
     /// Points.
     MultiPoint,
@@ -97,13 +97,13 @@ pub enum GeometryKind {
     MultiPolygon,
     /// Geometries of any kind.
     GeometryCollection,
-    /// A kind that is recognised and kept, but not looked into: curves, surfaces and whatever ISO adds
-    /// later. It holds the ISO code without dimensions, 8 to 999.
+    /// A kind that is recognised and retained, but not decoded: curves, surfaces, and future additions to ISO. The
+    /// number is the ISO code without dimensions, 8 to 999.
     Opaque(u16),
 }
 
 impl GeometryKind {
-    /// The kinds that are looked into, in the order of their codes.
+    /// The kinds that are decoded, in the order of their codes.
     pub const KNOWN: [Self; 7] = [
         Self::Point,
         Self::LineString,
@@ -114,7 +114,7 @@ impl GeometryKind {
         Self::GeometryCollection,
     ];
 
-    /// Of the ISO code without dimensions; `None` for 0 and above 999.
+    /// Converts an ISO code without dimensions. `None` for 0, and above 999.
     #[must_use]
     #[inline]
     pub fn from_code(code: u32) -> Option<Self> {
@@ -126,7 +126,7 @@ impl GeometryKind {
         }
     }
 
-    /// The ISO code without dimensions.
+    /// Returns the ISO code without dimensions.
     #[must_use]
     pub fn code(self) -> u32 {
         match self {
@@ -141,13 +141,13 @@ impl GeometryKind {
         }
     }
 
-    /// Whether coordinates are seen in geometries of the kind.
+    /// Returns true if the coordinates of this kind are not decoded.
     #[must_use]
     pub fn is_opaque(self) -> bool {
         matches!(self, Self::Opaque(_))
     }
 
-    /// Whether it is made up of geometries.
+    /// Returns true if the kind consists of other geometries.
     #[must_use]
     pub fn is_collection(self) -> bool {
         matches!(
@@ -159,7 +159,7 @@ impl GeometryKind {
         )
     }
 
-    /// Whether a geometry of the kind may have a part of the other kind.
+    /// Returns true if a geometry of this kind may contain a part of the other kind.
     #[must_use]
     pub fn may_contain(self, part: Self) -> bool {
         match self {
@@ -171,7 +171,7 @@ impl GeometryKind {
         }
     }
 
-    /// The name in GeoJSON and GeoParquet, `MultiPoint`; `None` for those that they do not have.
+    /// Returns the name in GeoJSON and GeoParquet, such as `MultiPoint`. `None` for kinds that they do not have.
     #[must_use]
     pub fn name(self) -> Option<&'static str> {
         Some(match self {
@@ -186,7 +186,7 @@ impl GeometryKind {
         })
     }
 
-    /// Of the name in GeoJSON and GeoParquet.
+    /// Converts a name from GeoJSON and GeoParquet.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::KNOWN
@@ -196,7 +196,7 @@ impl GeometryKind {
 }
 
 impl fmt::Display for GeometryKind {
-    /// The name in well-known text, `MULTIPOINT`; the code of those that have none.
+    /// Writes the name in well-known text, such as `MULTIPOINT`, or the code of a kind without a name.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Point => "POINT",
@@ -223,28 +223,28 @@ impl fmt::Display for GeometryKind {
     }
 }
 
-/// Kind and dimensions, which make up the code of a geometry.
+/// A kind with dimensions: the meaning of a geometry's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GeometryType {
-    /// What it is.
+    /// The kind of geometry.
     pub kind: GeometryKind,
-    /// Its ordinates.
+    /// The ordinates of its positions.
     pub dimensions: Dimensions,
 }
 
 impl GeometryType {
-    /// A kind with dimensions.
+    /// Creates a type from a kind and dimensions.
     #[must_use]
     pub fn new(kind: GeometryKind, dimensions: Dimensions) -> Self {
         Self { kind, dimensions }
     }
 
-    /// Of the ISO code, such as 3002 for a LINESTRING ZM; `None` where ISO has no such code.
+    /// Converts an ISO code, such as 3002 for LINESTRING ZM. `None` if ISO has no such code.
     #[must_use]
     #[inline]
     pub fn from_code(code: u32) -> Option<Self> {
         if code < 1000 {
-            // Most, without a division.
+            // The most frequent codes need no division.
             return Some(Self::new(GeometryKind::from_code(code)?, Dimensions::Xy));
         }
         let dimensions = Dimensions::ALL.get(usize::try_from(code / 1000).ok()?)?;
@@ -254,7 +254,7 @@ impl GeometryType {
         ))
     }
 
-    /// The ISO code.
+    /// Returns the ISO code.
     #[must_use]
     pub fn code(self) -> u32 {
         self.kind.code() + self.dimensions.code()
@@ -262,7 +262,7 @@ impl GeometryType {
 }
 
 impl fmt::Display for GeometryType {
-    /// `LINESTRING ZM`, as in well-known text.
+    /// Writes the type as in well-known text, such as `LINESTRING ZM`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.kind)?;
         f.write_str(match self.dimensions {

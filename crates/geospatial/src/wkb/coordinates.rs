@@ -1,22 +1,22 @@
-//! Positions, read from the bytes of the value when they are asked for.
+//! Positions, decoded from the bytes of the value on access.
 
 use super::{ByteOrder, Dimensions};
 
-/// A position; NaN where it does not have the ordinate.
+/// A position. Ordinates that it does not have are NaN.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Position {
-    /// Longitude, easting.
+    /// The longitude or easting.
     pub x: f64,
-    /// Latitude, northing.
+    /// The latitude or northing.
     pub y: f64,
-    /// Usually the height.
+    /// Usually a height.
     pub z: f64,
     /// A measure.
     pub m: f64,
 }
 
 impl Position {
-    /// That of an empty point.
+    /// The position of an empty point.
     pub(crate) const NOWHERE: Self = Self {
         x: f64::NAN,
         y: f64::NAN,
@@ -24,21 +24,21 @@ impl Position {
         m: f64::NAN,
     };
 
-    /// The ordinates that positions of these dimensions have: the first 2 to 4.
+    /// Returns the ordinates for these dimensions, and their number. Only the first 2 to 4 entries are valid.
     #[must_use]
     pub fn ordinates(&self, dimensions: Dimensions) -> ([f64; 4], usize) {
         let third = if dimensions.has_z() { self.z } else { self.m };
         ([self.x, self.y, third, self.m], dimensions.ordinates())
     }
 
-    /// Whether x, y, z and m are all NaN, which is how a point without position is written.
+    /// Returns true if x, y, z and m are all NaN, which is the encoding of an empty point.
     #[must_use]
     pub fn is_nowhere(&self) -> bool {
         self.x.is_nan() && self.y.is_nan() && self.z.is_nan() && self.m.is_nan()
     }
 }
 
-/// The positions of a point, of a line string or of a ring, in the bytes of the value.
+/// The positions of a point, line string or ring, borrowed from the bytes of the value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Coordinates<'a> {
     bytes: &'a [u8],
@@ -47,7 +47,7 @@ pub struct Coordinates<'a> {
 }
 
 impl<'a> Coordinates<'a> {
-    /// `bytes` are whole positions.
+    /// Wraps `bytes`, which must consist of whole positions.
     pub(super) const fn new(
         bytes: &'a [u8],
         byte_order: ByteOrder,
@@ -60,37 +60,37 @@ impl<'a> Coordinates<'a> {
         }
     }
 
-    /// How many positions there are.
+    /// Returns the number of positions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.bytes.len() / self.dimensions.position_bytes()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no positions.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Which ordinates they have.
+    /// Returns the dimensions of the positions.
     #[must_use]
     pub fn dimensions(&self) -> Dimensions {
         self.dimensions
     }
 
-    /// The ordinates one after the other, as they lie in the value: 8 bytes each.
+    /// Returns the ordinates as stored in the value: contiguous, 8 bytes each.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// The order of the bytes of each ordinate.
+    /// Returns the byte order of the ordinates.
     #[must_use]
     pub fn byte_order(&self) -> ByteOrder {
         self.byte_order
     }
 
-    /// The position at `index`, from 0.
+    /// Returns the position at `index`, from 0.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<Position> {
         let size = self.dimensions.position_bytes();
@@ -99,7 +99,7 @@ impl<'a> Coordinates<'a> {
         Some(self.position(bytes))
     }
 
-    /// All positions.
+    /// Iterates over all positions.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Position> + Clone + use<'a> {
         let coordinates = *self;
         self.bytes
@@ -107,8 +107,7 @@ impl<'a> Coordinates<'a> {
             .map(move |bytes| coordinates.position(bytes))
     }
 
-    /// All ordinates, those of a position together: `N` is [`Dimensions::ordinates`], or nothing is
-    /// seen.
+    /// Calls `see` with the ordinates of each position. Does nothing unless `N` equals [`Dimensions::ordinates`].
     #[inline]
     pub fn for_each<const N: usize>(&self, mut see: impl FnMut([f64; N])) {
         if N != self.dimensions.ordinates() {
@@ -116,7 +115,7 @@ impl<'a> Coordinates<'a> {
         }
         let (ordinates, _) = self.bytes.as_chunks::<8>();
         let (positions, _) = ordinates.as_chunks::<N>();
-        // One loop for each order, so that neither asks.
+        // Each byte order has its own loop, without a branch per position.
         match self.byte_order {
             ByteOrder::LittleEndian => positions
                 .iter()
@@ -127,14 +126,14 @@ impl<'a> Coordinates<'a> {
         }
     }
 
-    /// The bytes of x and y, the least significant first; `None` where there are other ordinates, or the order is another one.
+    /// Returns the bytes of each x and y. `None` unless the positions are little-endian and have no other ordinates.
     #[inline]
     pub(crate) fn little_endian(&self) -> Option<&'a [[[u8; 8]; 2]]> {
         let is_so = (self.byte_order, self.dimensions) == (ByteOrder::LittleEndian, Dimensions::Xy);
         is_so.then_some(self.bytes.as_chunks().0.as_chunks().0)
     }
 
-    /// Positions of x and y.
+    /// Wraps little-endian positions of x and y.
     pub(crate) fn of_little_endian(positions: &'a [[[u8; 8]; 2]]) -> Self {
         let bytes = positions.as_flattened().as_flattened();
         Self::new(bytes, ByteOrder::LittleEndian, Dimensions::Xy)

@@ -1,4 +1,4 @@
-//! Why bytes are no well-known binary.
+//! The reasons why bytes are not well-known binary.
 
 use std::fmt;
 
@@ -6,65 +6,64 @@ use herringbone_format::{Error, ErrorKind};
 
 use super::{GeometryKind, GeometryType};
 
-/// What is wrong, and at which byte of the value. It does not allocate: a column may have as many as
-/// it has values.
+/// An error, and the byte of the value at which it was found. It does not allocate, because every value of a column
+/// may have one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WkbError {
-    /// What is wrong.
+    /// The kind of error.
     pub kind: WkbErrorKind,
-    /// The byte of the value where it is seen, from 0.
+    /// The offset in the value at which the error was found, from 0.
     pub at: usize,
 }
 
-/// What is wrong with a value.
+/// The kind of error in a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WkbErrorKind {
-    /// The value ends within a geometry; so many bytes are missing at least.
+    /// The value ends within a geometry.
     Truncated {
-        /// How many.
+        /// The minimum number of missing bytes.
         missing: u64,
     },
-    /// Bytes after the geometry; so many.
+    /// The number of bytes after the end of the geometry.
     Trailing(usize),
     /// A byte order that is neither 0 nor 1.
     ByteOrder(u8),
-    /// A code that no geometry has.
+    /// A code that no geometry type has.
     Code(u32),
-    /// A part of a kind that the whole cannot have.
+    /// A part of a kind that the whole must not contain.
     Part {
-        /// What the whole is.
+        /// The kind of the whole.
         whole: GeometryKind,
-        /// What the part is.
+        /// The kind of the part.
         part: GeometryKind,
     },
-    /// It is kept, but not looked into, which what was asked for takes.
+    /// A geometry that is retained but not decoded, and the requested operation needs it decoded.
     Opaque(GeometryKind),
-    /// A part has ordinates that the whole does not have, and what was asked for has no place for
-    /// them.
+    /// A part has ordinates that the whole does not have, and the output has no place for them.
     PartDimensions {
         /// The type of the whole.
         whole: GeometryType,
-        /// That of the part.
+        /// The type of the part.
         part: GeometryType,
     },
-    /// Geometries inside of each other, more of them than [`ReadOptions::max_depth`] allows.
+    /// Geometries are nested deeper than [`ReadOptions::max_depth`] allows.
     ///
     /// [`ReadOptions::max_depth`]: super::ReadOptions::max_depth
     TooDeep(usize),
-    /// More bytes than [`ReadOptions::max_bytes`] allows.
+    /// The value has more bytes than [`ReadOptions::max_bytes`] allows.
     ///
     /// [`ReadOptions::max_bytes`]: super::ReadOptions::max_bytes
     TooLong {
-        /// Bytes of the value.
+        /// The size of the value in bytes.
         bytes: usize,
-        /// Bytes that are allowed.
+        /// The limit in bytes.
         allowed: usize,
     },
 }
 
 impl WkbErrorKind {
-    /// Whose fault it is.
+    /// Returns the class of the error: a limit, unsupported, or corrupt data.
     #[must_use]
     pub fn error_kind(self) -> ErrorKind {
         match self {

@@ -3,16 +3,17 @@
 use super::header::{Code, fewest_bytes};
 use super::{ByteOrder, Coordinates, GeometryKind, GeometryType, Header, WkbError, WkbErrorKind};
 
-/// The most geometries inside of each other that [`ReadOptions::max_depth`] may allow.
+/// The upper limit for [`ReadOptions::max_depth`]: the number of nested geometries.
 pub const MAX_DEPTH: usize = 32;
 
-/// What a value may be.
+/// Limits for reading a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadOptions {
-    /// Geometries inside of each other, the outermost included; above [`MAX_DEPTH`] it is that.
+    /// The maximum number of nested geometries, including the outermost. Values above [`MAX_DEPTH`] mean
+    /// [`MAX_DEPTH`].
     pub max_depth: usize,
-    /// Bytes of a value. No BYTE_ARRAY has more than the default.
+    /// The maximum size of a value in bytes. No BYTE_ARRAY exceeds the default.
     pub max_bytes: usize,
 }
 
@@ -25,33 +26,33 @@ impl Default for ReadOptions {
     }
 }
 
-/// What comes next in a value.
+/// The next item of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Event<'a> {
-    /// A geometry starts: the value, or a part of one that has started and has not ended.
+    /// The start of a geometry: of the value, or of a part of a geometry that has not ended yet.
     Start(Header),
-    /// Of the geometry that started last: the position of a point, which is
-    /// [nowhere](super::Position::is_nowhere) where the point is empty; the positions of a line
-    /// string that has any; the positions of each ring of a polygon.
+    /// Coordinates of the geometry that started last. For a point they are its position, which is
+    /// [nowhere](super::Position::is_nowhere) if the point is empty. For a line string they are its positions, if it
+    /// has any. For a polygon they are the positions of one ring.
     Coordinates(Coordinates<'a>),
-    /// The rest of the value. A geometry that started is not looked into, and where it ends nobody
-    /// knows; no event follows, not even the ends of the others.
+    /// The rest of the value. The geometry that started last is not decoded, and its end is not known. No event
+    /// follows, not even the ends of outer geometries.
     Opaque(&'a [u8]),
-    /// The geometry of this type ends. Where it is the value, no byte follows.
+    /// The end of a geometry of this type. If it is the value itself, no byte follows.
     End(GeometryType),
 }
 
-/// The events of a value, in one pass over its bytes: no allocation, no recursion, and as much work
-/// as there are bytes.
+/// The events of a value, decoded in one pass over its bytes. Does not allocate or recurse, and takes time
+/// proportional to the number of bytes.
 ///
-/// An error is the last item. A value that is not well-known binary may give events before.
+/// An error is the last item. Events may be returned before the value turns out not to be well-known binary.
 #[derive(Debug, Clone)]
 pub struct Events<'a> {
     value: &'a [u8],
     at: usize,
     max_depth: usize,
-    /// The geometries that have started and have not ended; those above `depth` are of no meaning.
+    /// The geometries that have started and have not ended. Entries from `depth` on are meaningless.
     open: [Open; MAX_DEPTH],
     depth: usize,
     state: State,
@@ -62,17 +63,17 @@ pub struct Events<'a> {
 struct Open {
     geometry_type: GeometryType,
     byte_order: ByteOrder,
-    /// Parts that have not been read.
+    /// The number of parts that have not been read yet.
     parts: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    /// Nothing was read.
+    /// Nothing has been read yet.
     Outside,
     /// Within `open[depth - 1]`.
     Inside,
-    /// Within what is opaque.
+    /// Within an opaque geometry.
     Opaque,
     Done,
     TooLong {
@@ -81,13 +82,13 @@ enum State {
 }
 
 impl<'a> Events<'a> {
-    /// Of the value of a column.
+    /// Reads the value of a column.
     #[must_use]
     pub fn new(value: &'a [u8]) -> Self {
         Self::with_options(value, ReadOptions::default())
     }
 
-    /// The same, with other limits.
+    /// Reads a value with other limits than the defaults.
     #[must_use]
     pub fn with_options(value: &'a [u8], options: ReadOptions) -> Self {
         const NOTHING: Open = Open {
@@ -114,13 +115,13 @@ impl<'a> Events<'a> {
         }
     }
 
-    /// Bytes of the value that were read.
+    /// Returns the number of bytes read so far.
     #[must_use]
     pub fn position(&self) -> usize {
         self.at
     }
 
-    /// All that is left.
+    /// Returns the rest of the value.
     fn opaque(&mut self) -> Event<'a> {
         let rest = self.value.get(self.at..).unwrap_or_default();
         self.at = self.value.len();
@@ -133,11 +134,11 @@ impl<'a> Events<'a> {
         self.error(WkbErrorKind::TooLong { bytes, allowed })
     }
 
-    /// The next part of the innermost geometry, or its end.
+    /// Returns the next part of the innermost geometry, or its end.
     fn inside(&mut self) -> Result<Event<'a>, WkbError> {
         let top = self.depth.saturating_sub(1);
         let Some(open) = self.open.get_mut(top) else {
-            // It was there when it started.
+            // Unreachable: the entry was there when the geometry started.
             return Err(self.error(WkbErrorKind::TooDeep(self.max_depth)));
         };
         if open.parts == 0 {
@@ -237,7 +238,7 @@ impl<'a> Events<'a> {
         Ok(Event::Coordinates(coordinates))
     }
 
-    /// Says what is missing where fewer than `bytes` bytes are left.
+    /// Returns an error with the number of missing bytes if fewer than `bytes` bytes are left.
     fn ensure(&self, bytes: u64) -> Result<usize, WkbError> {
         let left = self.value.len() - self.at;
         match usize::try_from(bytes) {

@@ -1,13 +1,13 @@
-//! What comes before the coordinates of a geometry: byte order, code, SRID.
+//! The header of a geometry before its coordinates: byte order, code, SRID.
 
 use super::{Dimensions, GeometryKind, GeometryType, WkbErrorKind};
 
-/// Which byte of a number comes first.
+/// The order of the bytes of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ByteOrder {
-    /// The most significant one, `00`.
+    /// The most significant byte first: `00`.
     BigEndian,
-    /// The least significant one, `01`.
+    /// The least significant byte first: `01`.
     LittleEndian,
 }
 
@@ -35,19 +35,19 @@ impl ByteOrder {
     }
 }
 
-/// What a geometry says of itself, be it a value or a part of one.
+/// The header of a geometry, either of the value or of a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Kind and dimensions.
+    /// The kind and dimensions.
     pub geometry_type: GeometryType,
-    /// What it is made up of: positions of a line string, rings of a polygon, geometries of others.
-    /// 1 for a point, 0 for what is opaque.
+    /// The number of parts: positions of a line string, rings of a polygon, geometries of others. 1 for a point, 0
+    /// for an opaque geometry.
     pub parts: u32,
-    /// Order of the bytes of its numbers. Its parts have their own.
+    /// The byte order of its numbers. Each part has its own byte order.
     pub byte_order: ByteOrder,
-    /// Whether its code has flags of the extended form, which Parquet does not allow.
+    /// True if its code has flags of the extended form, which Parquet does not allow.
     pub is_extended: bool,
-    /// The spatial reference identifier, of the extended form alone.
+    /// The spatial reference identifier, present only in the extended form.
     pub srid: Option<u32>,
 }
 
@@ -56,7 +56,7 @@ const HAS_M: u32 = 0x4000_0000;
 const HAS_SRID: u32 = 0x2000_0000;
 const FLAGS: u32 = HAS_Z | HAS_M | HAS_SRID;
 
-/// A code, taken apart.
+/// A decoded geometry code.
 pub(super) struct Code {
     pub(super) geometry_type: GeometryType,
     pub(super) is_extended: bool,
@@ -64,7 +64,7 @@ pub(super) struct Code {
 }
 
 impl Code {
-    /// Of the ISO form, the extended one, or a mixture of both.
+    /// Decodes a code of the ISO form, of the extended form, or of a mixture of both.
     pub(super) fn new(code: u32) -> Result<Self, WkbErrorKind> {
         let Some(plain) = GeometryType::from_code(code & !FLAGS) else {
             return Err(WkbErrorKind::Code(code));
@@ -81,11 +81,11 @@ impl Code {
     }
 }
 
-/// The fewest bytes that `parts` parts of a geometry take.
+/// Returns the minimum number of bytes that `parts` parts of a geometry occupy.
 pub(super) fn fewest_bytes(geometry_type: GeometryType, parts: u32) -> u64 {
-    /// Byte order and code; what is opaque may have no more.
+    /// The size of the byte order and the code. An opaque geometry may have no more.
     const GEOMETRY: u64 = 5;
-    /// The number of positions.
+    /// The size of the number of positions.
     const RING: u64 = 4;
     let position = geometry_type.dimensions.position_bytes() as u64;
     u64::from(parts)

@@ -7,9 +7,9 @@
 //! 00 or 01             ─      a point has no count, just its coordinates
 //! ```
 //!
-//! The code is the kind plus 1000 with Z, 2000 with M, 3000 with both. The extended form (EWKB of
-//! PostGIS, and what GEOS writes by default) has flags in the highest bits instead, and may have an
-//! SRID after the code. It is read as well; Parquet allows the ISO form alone.
+//! The code is the kind plus 1000 with Z, 2000 with M, 3000 with both. The extended form is EWKB, used by PostGIS
+//! and written by GEOS by default. It has flags in the highest bits instead, and may have an SRID after the code. It
+//! can be read too, although Parquet allows only the ISO form.
 
 mod code;
 mod coordinates;

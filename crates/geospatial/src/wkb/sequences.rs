@@ -1,10 +1,10 @@
-//! The coordinates of most values, without events.
+//! Fast access to the coordinates of most values, without events.
 
 use super::header::ByteOrder;
 use super::{Coordinates, Dimensions, GeometryKind, GeometryType, ReadOptions};
 
-/// The type and the coordinates of a value that is a line string, or a polygon of one ring, of x and y alone, of the ISO form
-/// and with the least significant byte first.
+/// Returns the type and coordinates of a value that is a line string, or a polygon with one ring. It must have x and
+/// y only, the ISO form, and the least significant byte first.
 #[inline(always)]
 pub(crate) fn only_sequence(value: &[u8]) -> Option<(GeometryType, Coordinates<'_>)> {
     let (kind, coordinates, rest) = first_sequence(value)?;
@@ -13,13 +13,13 @@ pub(crate) fn only_sequence(value: &[u8]) -> Option<(GeometryType, Coordinates<'
     (rest.is_empty() && is_short).then_some((geometry_type, coordinates))
 }
 
-/// The same of what starts with such a geometry, and what comes behind it.
+/// Reads such a geometry at the start of `bytes`. Returns its kind, its coordinates, and the bytes after it.
 #[inline(always)]
 fn first_sequence(bytes: &[u8]) -> Option<(GeometryKind, Coordinates<'_>, &[u8])> {
     // Byte order and code.
     const LINE: u64 = u64::from_le_bytes([1, 2, 0, 0, 0, 0, 0, 0]);
     const POLYGON: u64 = u64::from_le_bytes([1, 3, 0, 0, 0, 0, 0, 0]);
-    // What is compared is so in few instructions: there is hardly anything else to be done for short sequences.
+    // One comparison of few instructions: short sequences have hardly any other cost.
     let header = u64::from_le_bytes(*bytes.first_chunk()?) & ((1 << 40) - 1);
     let (_, behind) = bytes.split_at_checked(5)?;
     let (kind, positions, rest) = match header {
@@ -41,16 +41,17 @@ fn first_sequence(bytes: &[u8]) -> Option<(GeometryKind, Coordinates<'_>, &[u8])
         }
         _ => return None,
     };
-    // Where lengths have 32 bits, too many are more than there are.
+    // If `usize` has 32 bits, a size that does not fit exceeds the number of bytes.
     let size = usize::try_from(u64::from(positions) * 16).ok()?;
     let (bytes, rest) = rest.split_at_checked(size)?;
     let coordinates = Coordinates::new(bytes, ByteOrder::LittleEndian, Dimensions::Xy);
     Some((kind, coordinates, rest))
 }
 
-/// Shows the coordinates that [`Events`](super::Events) give of a value, sooner, with the kind of geometry that they are
-/// of, and whether they are the outer ring of a polygon. Returns the type of the value; `None` where it is no ISO form, a collection of any geometries, opaque or no
-/// well-known binary. Some coordinates may have been seen then.
+/// Calls `see` with the coordinates that [`Events`](super::Events) would return for a value, but faster. The other
+/// arguments are the kind of the geometry that contains them, and true for the outer ring of a polygon. Returns the
+/// type of the value. Returns `None` if the value is a geometry collection, opaque, malformed, or not in the ISO
+/// form. `see` may have been called by then.
 #[inline(always)]
 pub(crate) fn for_each_sequence<'a>(
     value: &'a [u8],
@@ -71,7 +72,7 @@ pub(crate) fn for_each_sequence<'a>(
             return rest.0.is_empty().then_some(geometry_type);
         }
     };
-    // Each takes bytes: a count that lies ends early.
+    // Each part takes bytes, so a false count ends the loop early.
     for _ in 0..rest.count(whole)? {
         match first_sequence(rest.0) {
             Some((kind, coordinates, behind)) if kind == parts => {
@@ -90,7 +91,7 @@ pub(crate) fn for_each_sequence<'a>(
     rest.0.is_empty().then_some(geometry_type)
 }
 
-/// What is left of a value.
+/// The unread rest of a value.
 struct Rest<'a>(&'a [u8]);
 
 #[derive(Clone, Copy)]
@@ -127,7 +128,7 @@ impl<'a> Rest<'a> {
         Some(Coordinates::new(bytes, part.byte_order, dimensions))
     }
 
-    /// A point, a line string or a polygon.
+    /// Reads a point, a line string or a polygon.
     #[inline(always)]
     fn single(
         &mut self,

@@ -1,5 +1,5 @@
-//! What is no well-known binary, and what is kept without being looked into. Values that are read are
-//! in `tests/it`.
+//! Tests of malformed values, and of geometries that are retained without being decoded. Valid values are tested in
+//! `tests/it`.
 
 use super::*;
 
@@ -110,7 +110,7 @@ fn limits_are_options() {
     );
 }
 
-/// A CIRCULARSTRING within a collection, and a type that ISO has not got yet.
+/// A CIRCULARSTRING within a collection, and a type that ISO does not define yet.
 #[test]
 fn what_is_opaque_is_kept() {
     let collection = format!(
@@ -150,7 +150,7 @@ fn what_is_opaque_is_kept() {
     );
 }
 
-/// GEOS writes parts with the dimensions that each of them has.
+/// GEOS writes each part with its own dimensions.
 #[test]
 fn parts_have_dimensions_of_their_own() {
     let mixed = bytes(&format!(

@@ -1,6 +1,6 @@
-//! Geometries of other crates, by the traits that these have in common (the crate `geo-traits`).
+//! Conversion from geometries of other crates, through the traits of the crate `geo-traits`.
 //!
-//! [`views`](super::views) are the other direction.
+//! See [`views`](super::views) for the other direction.
 
 use geo_traits::{
     CoordTrait, Dimensions as TraitDimensions, GeometryCollectionTrait, GeometryTrait,
@@ -11,14 +11,13 @@ use herringbone_format::{Error, Result};
 
 use super::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer};
 
-/// Appends a geometry as well-known binary. A line becomes a LINESTRING, rectangles and triangles become
-/// POLYGONs; an empty point has NaN ordinates, and parts have the dimensions of the whole.
+/// Appends a geometry as well-known binary. A line becomes a LINESTRING; rectangles and triangles become POLYGONs.
+/// An empty point has NaN ordinates. Parts have the dimensions of the whole.
 ///
 /// # Errors
 ///
-/// Argument where there are more than [`MAX_DEPTH`] geometries inside of each other, or parts of a
-/// geometry than 32 bits count; Unsupported where nobody knows what its ordinates are. `out` has then
-/// part of it.
+/// Argument if geometries are nested deeper than [`MAX_DEPTH`], or if a geometry has more parts than fit in 32 bits.
+/// Unsupported if the meaning of its ordinates is not known. In all cases `out` may end in a partial geometry.
 pub fn write_geometry(geometry: &impl GeometryTrait<T = f64>, out: &mut Vec<u8>) -> Result<()> {
     whole(geometry, &mut Writer::new(out), MAX_DEPTH)
 }
@@ -122,7 +121,7 @@ fn polygon(
     Ok(())
 }
 
-/// A polygon of one ring.
+/// Writes a polygon with one ring.
 fn shell(ring: &[Position], geometry_type: GeometryType, writer: &mut Writer<'_>) {
     writer.start(geometry_type, 1);
     writer.start_ring(ring.len() as u32);
@@ -135,7 +134,7 @@ fn positions(all: &[Position], geometry_type: GeometryType, writer: &mut Writer<
     }
 }
 
-/// The ordinates by the dimensions of the position itself; NaN where it lacks one of the whole.
+/// Reads the ordinates by the dimensions of the position itself. An ordinate that only the whole has is NaN.
 fn position(coord: &impl CoordTrait<T = f64>, dimensions: Dimensions) -> Position {
     let own = self::dimensions(coord.dim()).unwrap_or(dimensions);
     let nth = |has: bool, at: usize| match has {

@@ -1,27 +1,27 @@
-//! Well-known binary as Parquet wants it: ISO, the least significant byte first.
+//! Well-known binary in the form that Parquet requires: ISO, the least significant byte first.
 
 use super::{
     ByteOrder, Coordinates, Event, Events, GeometryKind, GeometryType, Header, Position, WkbError,
     WkbErrorKind,
 };
 
-/// Appends geometries to bytes.
+/// Appends geometries to a byte buffer.
 ///
-/// What is written is well-known binary where after each [`start`](Self::start) as many parts follow
-/// as it says: positions of a line string and the one of a point, [rings](Self::start_ring) of a
-/// polygon, geometries of the others.
+/// The result is well-known binary if each [`start`](Self::start) is followed by the announced number of parts.
+/// These are the position of a point, the positions of a line string, [rings](Self::start_ring) of a polygon, and
+/// geometries of the other kinds.
 #[derive(Debug)]
 pub struct Writer<'a> {
     out: &'a mut Vec<u8>,
 }
 
 impl<'a> Writer<'a> {
-    /// Appends to `out`.
+    /// Creates a writer that appends to `out`.
     pub fn new(out: &'a mut Vec<u8>) -> Self {
         Self { out }
     }
 
-    /// A geometry starts; `parts` means nothing for a point.
+    /// Starts a geometry. `parts` is ignored for a point.
     pub fn start(&mut self, geometry_type: GeometryType, parts: u32) {
         self.out.push(1);
         self.number(geometry_type.code());
@@ -30,13 +30,12 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// A ring of a polygon starts.
+    /// Starts a ring of a polygon.
     pub fn start_ring(&mut self, positions: u32) {
         self.number(positions);
     }
 
-    /// A position of the line string or ring that has started, or that of the point; the ordinates
-    /// that `geometry_type` has.
+    /// Appends a position of the point, line string or ring that has started, with the ordinates of `geometry_type`.
     pub fn position(&mut self, position: Position, geometry_type: GeometryType) {
         let (ordinates, count) = position.ordinates(geometry_type.dimensions);
         for ordinate in ordinates.iter().take(count) {
@@ -44,7 +43,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Positions as they lie in another value.
+    /// Appends positions of another value.
     pub fn coordinates(&mut self, coordinates: &Coordinates<'_>) {
         match coordinates.byte_order() {
             ByteOrder::LittleEndian => self.out.extend_from_slice(coordinates.bytes()),
@@ -59,7 +58,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// What is opaque keeps its order, as nobody knows which of its bytes are numbers.
+    /// Starts an opaque geometry. It keeps its byte order, because it is not known which of its bytes are numbers.
     fn start_opaque(&mut self, header: &Header) {
         let code = header.geometry_type.code();
         match header.byte_order {
@@ -79,15 +78,15 @@ impl<'a> Writer<'a> {
     }
 }
 
-/// Appends a value in the ISO form, its numbers with the least significant byte first. An SRID is
-/// left out: in Parquet the column says what the reference system is.
+/// Appends a value in the ISO form, with the least significant byte first. An SRID is omitted, because in Parquet
+/// the column defines the reference system.
 ///
-/// What is [opaque](Event::Opaque) stays as it is.
+/// An [opaque](Event::Opaque) geometry is copied unchanged.
 ///
 /// # Errors
 ///
-/// The value is not well-known binary, or a geometry that is opaque has the extended form. `out` has
-/// then part of it.
+/// The value is not well-known binary, or contains an opaque geometry in the extended form. In both cases `out` may
+/// end in a partial value.
 pub fn write_iso(value: &[u8], out: &mut Vec<u8>) -> Result<(), WkbError> {
     out.reserve(value.len());
     let mut writer = Writer::new(out);
@@ -113,7 +112,7 @@ pub fn write_iso(value: &[u8], out: &mut Vec<u8>) -> Result<(), WkbError> {
             }
             Event::Coordinates(coordinates) => {
                 if is_polygon {
-                    // It was a u32.
+                    // The count was a u32 in the value.
                     writer.start_ring(coordinates.len() as u32);
                 }
                 writer.coordinates(&coordinates);

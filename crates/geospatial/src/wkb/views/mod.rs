@@ -1,8 +1,8 @@
-//! Values as geometries that other crates work with, by the traits of the crate `geo-traits`.
+//! Values as geometries for other crates, through the traits of the crate `geo-traits`.
 //!
-//! A view is made once from a value, which is checked whole by then. Coordinates stay in the bytes of the value and
-//! are read from there; a geometry of parts knows where each starts, so that the hundredth ring costs what the first
-//! does. It is an entry for each part, none for each coordinate of a line.
+//! Creating a view checks the whole value. Coordinates stay in the bytes of the value and are read from there. A
+//! geometry of parts records the start of each part, so the hundredth ring is as fast to access as the first. That
+//! takes one entry per part, and none for the coordinates of a line.
 //!
 //! ```
 //! use geo_traits::{GeometryTrait, GeometryType, LineStringTrait, CoordTrait};
@@ -17,8 +17,8 @@
 //! # Ok::<(), herringbone_format::Error>(())
 //! ```
 
-// Traits of another crate have methods whose signature says `unsafe`. There is nothing unsafe in ours: each checks its
-// index, whatever it is.
+// The traits of `geo-traits` have methods whose signatures contain `unsafe`. Our implementations are safe: each
+// checks its index.
 #[expect(unsafe_code, reason = "the signatures that a foreign trait demands")]
 mod traits;
 
@@ -27,7 +27,7 @@ use super::{
     WkbErrorKind,
 };
 
-/// Any geometry.
+/// A geometry of any kind.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Geometry<'a> {
@@ -54,7 +54,7 @@ pub struct Coord {
     dimensions: Dimensions,
 }
 
-/// A position, or none where the point is empty.
+/// A position, or none if the point is empty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Point<'a>(Coordinates<'a>);
 
@@ -62,27 +62,27 @@ pub struct Point<'a>(Coordinates<'a>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineString<'a>(Coordinates<'a>);
 
-/// Rings: the exterior, if there is any, before the interiors.
+/// The rings of a polygon: the exterior, if there is one, before the interiors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Polygon<'a>(Parts<LineString<'a>>);
 
-/// Points.
+/// The points of a MULTIPOINT.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MultiPoint<'a>(Parts<Point<'a>>);
 
-/// Line strings.
+/// The line strings of a MULTILINESTRING.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MultiLineString<'a>(Parts<LineString<'a>>);
 
-/// Polygons.
+/// The polygons of a MULTIPOLYGON.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MultiPolygon<'a>(Parts<Polygon<'a>>);
 
-/// Geometries of any kind.
+/// The geometries of a GEOMETRYCOLLECTION, of any kind.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeometryCollection<'a>(Parts<Geometry<'a>>);
 
-/// What a geometry is made up of, and the dimensions that it says.
+/// The parts of a geometry, and the dimensions in its header.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Parts<P> {
     dimensions: Dimensions,
@@ -90,32 +90,33 @@ struct Parts<P> {
 }
 
 impl<'a> Geometry<'a> {
-    /// Of the value of a column.
+    /// Creates a view of the value of a column.
     ///
     /// # Errors
     ///
-    /// Where the value is no well-known binary, or has geometries that are not looked into, such as curves.
+    /// The value is not well-known binary, or contains geometries that are not decoded, such as curves.
     pub fn new(value: &'a [u8]) -> Result<Self, WkbError> {
         Self::with_options(value, ReadOptions::default())
     }
 
-    /// The same, with other limits.
+    /// Creates a view with other limits than the defaults.
     ///
     /// # Errors
     ///
-    /// As those of [`Self::new`], and where a limit is exceeded.
+    /// See [`Self::new`]. Also fails if a limit is exceeded.
     pub fn with_options(value: &'a [u8], options: ReadOptions) -> Result<Self, WkbError> {
         let mut events = Events::with_options(value, options);
         let geometry = match next(&mut events)? {
             Event::Start(header) => geometry(&mut events, header)?,
             _ => return Err(ended(&events)),
         };
-        // A value ends where its geometry does; what follows is an error, and known as soon as it ended.
+        // A value must end with its geometry. Trailing bytes are an error, reported together with the end of the
+        // geometry.
         Ok(geometry)
     }
 }
 
-/// The geometry that has started, to its end. It calls itself as deep as events go.
+/// Reads the geometry that has started, up to its end. The recursion is at most as deep as [`Events`] allows.
 fn geometry<'a>(events: &mut Events<'a>, header: Header) -> Result<Geometry<'a>, WkbError> {
     Ok(match header.geometry_type.kind {
         GeometryKind::Point => Geometry::Point(point(events, header)?),
@@ -148,7 +149,7 @@ fn line_string<'a>(events: &mut Events<'a>, header: Header) -> Result<LineString
     Ok(LineString(positions(events, header)?))
 }
 
-/// The positions of a point or a line string, to its end.
+/// Reads the positions of a point or line string, up to its end.
 fn positions<'a>(events: &mut Events<'a>, header: Header) -> Result<Coordinates<'a>, WkbError> {
     let mut positions = Coordinates::new(&[], header.byte_order, header.geometry_type.dimensions);
     loop {
@@ -171,7 +172,7 @@ fn polygon<'a>(events: &mut Events<'a>, header: Header) -> Result<Polygon<'a>, W
     }
 }
 
-/// The geometries that another one is made up of, to its end.
+/// Reads the parts of a geometry, up to its end.
 fn parts<'a, P>(
     events: &mut Events<'a>,
     header: Header,
@@ -188,7 +189,8 @@ fn parts<'a, P>(
 }
 
 impl<P> Parts<P> {
-    /// None of them yet. The number that the header says is not believed: memory is for those that were seen.
+    /// Creates an empty list. The count in the header is not trusted: memory is allocated only for parts that were
+    /// read.
     fn of(header: Header) -> Self {
         Self {
             dimensions: header.geometry_type.dimensions,
@@ -204,7 +206,8 @@ fn next<'a>(events: &mut Events<'a>) -> Result<Event<'a>, WkbError> {
     }
 }
 
-/// What cannot be: events have an end for each start, and nothing else between than the kind has.
+/// Returns an error for an impossible state. Each start has an end, and only events that fit the kind lie between
+/// the two.
 fn ended(events: &Events<'_>) -> WkbError {
     WkbError {
         kind: WkbErrorKind::Truncated { missing: 1 },

@@ -1,7 +1,8 @@
-//! The traits of `geo-traits`, for each view and for references to it, which is what geometries of parts hand out.
+//! Implementations of the `geo-traits` traits, for each view and for references to views, which geometries of parts
+//! return.
 //!
-//! An index that is beyond the last part is checked by the traits; where it gets here all the same, the answer is an
-//! empty part, or NaN.
+//! The traits check indexes past the last part. If such an index gets here anyway, the result is an empty part, or
+//! NaN.
 
 use geo_traits::{
     CoordTrait, Dimensions as TraitDimensions, GeometryCollectionTrait, GeometryTrait,
@@ -38,7 +39,7 @@ impl CoordTrait for Coord {
     }
 }
 
-/// Any geometry as the one that it is.
+/// A geometry as its actual kind.
 type AnyKind<'b, 'v> = Kind<
     'b,
     Point<'v>,
@@ -53,7 +54,7 @@ type AnyKind<'b, 'v> = Kind<
     UnimplementedLine<f64>,
 >;
 
-/// What all geometries have in common: the types of all of them, dimensions, and which one it is.
+/// Implements the part that all geometries share: associated types, dimensions, and the actual kind.
 macro_rules! geometry {
     ($($view:ty, $dim:expr, $as_type:expr;)*) => {$(
         impl<'v> GeometryTrait for $view {
@@ -154,7 +155,7 @@ impl LineStringTrait for LineString<'_> {
     }
 }
 
-/// Polygons and references to them.
+/// Implements polygons, and references to them.
 macro_rules! polygon {
     ($($view:ty),*) => {$(
         impl<'v> PolygonTrait for $view {
