@@ -25,7 +25,7 @@
 //! ```
 //!
 //! - [`wkb`] reads well-known binary without allocation and without recursion, and writes it.
-//! - [`wkt`] and [`geojson`] do so for text. With the feature `geo-traits`, geometries of other crates can be
+//! - [`wkt`] and [`geojson`] read and write text. With the feature `geo-traits`, geometries of other crates can be
 //!   converted to values (`wkb::write_geometry`), and values to geometries of other crates (`wkb::views`).
 //! - [`bounds`] computes, merges and compares bounding boxes. [`StatisticsBuilder`] computes the statistics of a
 //!   column chunk from its values.

@@ -1,8 +1,8 @@
-//! Coordinate reference systems, as the logical types GEOMETRY and GEOGRAPHY name them.
+//! Coordinate reference systems, as named by the logical types GEOMETRY and GEOGRAPHY.
 //!
-//! Geospatial.md, "Coordinate Reference System" and "CRS Customization". Coordinates are x before y
-//! (longitude before latitude) in all of them, whatever their definition says of axes, so that
-//! EPSG:4326 is the same as OGC:CRS84 here.
+//! Geospatial.md, "Coordinate Reference System" and "CRS Customization". Coordinates are x before y (longitude
+//! before latitude) in all systems, regardless of the axes in their definitions. EPSG:4326 therefore equals
+//! OGC:CRS84 here.
 
 #[cfg(test)]
 mod tests;
@@ -13,19 +13,19 @@ use std::fmt;
 use herringbone_format::{Error, LogicalType, Result};
 use serde_json::{Map, Value};
 
-/// The system of columns that name none: longitude and latitude.
+/// The default system of columns without a CRS: longitude and latitude.
 pub const DEFAULT: &str = "OGC:CRS84";
-/// What stands for a system that nobody knows.
+/// The text that stands for an unknown system.
 pub const UNDEFINED: &str = "srid:0";
 
 const SRID: &str = "srid:";
 const PROJJSON: &str = "projjson:";
 
-/// A system by the text of the logical type, which is kept as it came.
+/// A system, by the unchanged text of the logical type.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Crs(Option<String>);
 
-/// How a text names a system.
+/// The way in which a text names a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CrsForm<'a> {
@@ -33,9 +33,9 @@ pub enum CrsForm<'a> {
     Default,
     /// `srid:0`.
     Undefined,
-    /// `EPSG:5070`.
+    /// An authority and a code, such as `EPSG:5070`.
     AuthorityCode {
-        /// Whose code it is.
+        /// The authority that defines the code.
         authority: &'a str,
         /// The code.
         code: &'a str,
@@ -44,20 +44,20 @@ pub enum CrsForm<'a> {
     Srid(&'a str),
     /// `projjson:KEY`: the definition is in the key-value metadata of the file.
     ProjjsonKey(&'a str),
-    /// The definition itself, a JSON object.
+    /// The definition itself, as a JSON object.
     Projjson(&'a str),
     /// Anything else, such as WKT.
     Other(&'a str),
 }
 
 impl Crs {
-    /// Of the text of a logical type.
+    /// Creates a system from the text of a logical type.
     #[must_use]
     pub fn new(text: Option<String>) -> Self {
         Self(text.filter(|it| !it.is_empty()))
     }
 
-    /// Of a logical type; the one that nobody knows of one without geometries.
+    /// Returns the system of a logical type. It is undefined if the type has no geometries.
     #[must_use]
     pub fn of(logical_type: &LogicalType) -> Self {
         match logical_type {
@@ -68,25 +68,25 @@ impl Crs {
         }
     }
 
-    /// The one that nobody knows.
+    /// Returns the undefined system.
     #[must_use]
     pub fn undefined() -> Self {
         Self(Some(UNDEFINED.to_owned()))
     }
 
-    /// The text, as it came; `None` is [`DEFAULT`].
+    /// Returns the unchanged text. `None` means [`DEFAULT`].
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         self.0.as_deref()
     }
 
-    /// The text for the logical type.
+    /// Converts the system to the text for a logical type.
     #[must_use]
     pub fn into_text(self) -> Option<String> {
         self.0
     }
 
-    /// How the text names the system.
+    /// Returns the form of the text.
     #[must_use]
     pub fn form(&self) -> CrsForm<'_> {
         let Some(text) = self.text() else {
@@ -116,12 +116,12 @@ impl Crs {
         }
     }
 
-    /// The same with the definition in it, where the key-value metadata of the file has that:
-    /// `key_value` looks it up there.
+    /// Replaces a key by the definition, which `key_value` looks up in the key-value metadata of the file. Any other
+    /// form is returned unchanged.
     ///
     /// # Errors
     ///
-    /// The key is not there, or has no JSON object.
+    /// The key does not exist, or its value is not a JSON object.
     pub fn resolve<'a>(&self, key_value: impl FnOnce(&str) -> Option<&'a str>) -> Result<Self> {
         let CrsForm::ProjjsonKey(key) = self.form() else {
             return Ok(self.clone());
@@ -139,14 +139,13 @@ impl Crs {
         Ok(Self(Some(text.to_owned())))
     }
 
-    /// Whether it is longitude and latitude of WGS 84: by default, by name, or by the `id` of a
-    /// definition.
+    /// Returns true for longitude and latitude of WGS 84: by default, by name, or by the `id` of a definition.
     #[must_use]
     pub fn is_default(&self) -> bool {
         self.identity().is_some_and(|it| it.is_default())
     }
 
-    /// Whether both are the same system, as far as texts and the `id`s of definitions tell.
+    /// Returns true if both are known to be the same system, by their texts or by the `id`s of definitions.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         if self == other {
@@ -165,8 +164,8 @@ impl Crs {
         }
     }
 
-    /// Whether coordinates are longitudes and latitudes; `None` where that takes a database: of codes without a
-    /// definition, those that most projected systems have are known.
+    /// Returns true if coordinates are longitudes and latitudes. `None` if only a database could decide. Of codes
+    /// without a definition, the ones of most projected systems are known.
     #[must_use]
     pub fn is_geographic(&self) -> Option<bool> {
         if self.is_default() {
@@ -183,7 +182,7 @@ impl Crs {
         }
     }
 
-    /// A definition in few words: its `id`, else its `name`.
+    /// Returns a short name of a definition: its `id`, or else its `name`.
     fn label(&self) -> String {
         if let Some(Identity { authority, code }) = self.identity() {
             return format!("{authority}:{code}");
@@ -212,7 +211,7 @@ impl Crs {
 }
 
 impl fmt::Display for Crs {
-    /// In few words: `OGC:CRS84` where there is no text, of a definition its `id`, else its `name`;
+    /// Writes a short form: `OGC:CRS84` if there is no text, the `id` of a definition or else its `name`, and
     /// otherwise the text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.form() {
@@ -223,7 +222,7 @@ impl fmt::Display for Crs {
     }
 }
 
-/// Whose code, and the code.
+/// An authority, and its code.
 #[derive(Debug)]
 struct Identity<'a> {
     authority: Cow<'a, str>,
@@ -246,13 +245,13 @@ impl Identity<'_> {
     }
 }
 
-/// What follows a prefix, which may be in capitals.
+/// Returns the text after a prefix, ignoring the case of the prefix.
 fn after_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let (start, rest) = text.split_at_checked(prefix.len())?;
     start.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// The object of a definition.
+/// Parses the JSON object of a definition.
 pub(crate) fn definition(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(members)) => Ok(members),
@@ -274,8 +273,8 @@ fn id_of(definition: &Map<String, Value>) -> Option<Identity<'static>> {
     })
 }
 
-/// Whether a code of EPSG is one of the blocks in which all systems are projected: national grids and zones, UTM; of
-/// others, Web Mercator and the Albers projection of the United States.
+/// Returns true if an EPSG code lies in a block in which all systems are projected: national grids and zones, and
+/// UTM. Also true for Web Mercator and the Albers projection of the United States.
 fn is_projected(code: u32) -> bool {
     matches!(code, 2000..=3816 | 3857 | 5070 | 20135..=32766)
 }
@@ -288,6 +287,6 @@ fn is_geographic(definition: &Map<String, Value>) -> Option<bool> {
         "CompoundCRS" => definition.get("components")?.get(0)?,
         _ => return None,
     };
-    // JSON is parsed to a limited depth.
+    // The depth of parsed JSON is limited.
     is_geographic(inner.as_object()?)
 }

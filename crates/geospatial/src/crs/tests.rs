@@ -1,4 +1,4 @@
-//! Texts of logical types, and what they name.
+//! Tests of the texts of logical types.
 
 use super::*;
 
@@ -96,7 +96,7 @@ fn geographic_or_projected() {
         (WGS84, Some(true)),
         (ALBERS, Some(false)),
         (&bound, Some(false)),
-        // Kinds of codes by PROJ 9.
+        // The kinds of the codes according to PROJ 9.
         ("EPSG:5070", Some(false)),
         ("srid:3857", Some(false)),
         ("EPSG:2154", Some(false)),

@@ -24,11 +24,11 @@ use crate::wkb::GeometryKind;
 
 /// The name of the extension type.
 pub const EXTENSION_NAME: &str = "geoarrow.wkb";
-/// The name that it had before, and that some writers still use.
+/// The former name of the extension type, which some writers still use.
 pub const FORMER_EXTENSION_NAME: &str = "ogc.wkb";
 
-/// The name of the extension type of the native encoding of a kind: `geoarrow.multipolygon`; `None` where
-/// it has none.
+/// Returns the name of the extension type for the native encoding of a kind, such as `geoarrow.multipolygon`. `None`
+/// if it does not have one.
 #[must_use]
 pub fn native_name(kind: GeometryKind) -> Option<&'static str> {
     Some(match kind {
@@ -42,28 +42,28 @@ pub fn native_name(kind: GeometryKind) -> Option<&'static str> {
     })
 }
 
-/// What the metadata of the extension says.
+/// The metadata of the extension type.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ExtensionMetadata {
-    /// The reference system; `None` where nobody knows it.
+    /// The reference system. `None` if it is not known.
     pub crs: Option<ExtensionCrs>,
-    /// How edges run.
+    /// The interpolation of edges.
     pub edges: Edges,
 }
 
-/// A reference system of the extension, by its `crs_type`.
+/// A reference system in the metadata of the extension type, by its `crs_type`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ExtensionCrs {
-    /// A JSON object.
+    /// A PROJJSON definition, a JSON object.
     Projjson(String),
-    /// WKT2:2019.
+    /// A definition in WKT2:2019.
     Wkt2(String),
-    /// `EPSG:5070`.
+    /// An authority and a code, such as `EPSG:5070`.
     AuthorityCode(String),
-    /// A number that means something to the writer.
+    /// A number whose meaning the writer defines.
     Srid(String),
-    /// A text whose form is not said.
+    /// Text of an unspecified form.
     Text(String),
 }
 
@@ -80,11 +80,11 @@ impl ExtensionCrs {
 }
 
 impl ExtensionMetadata {
-    /// Parses the metadata, a JSON object; where it is empty, nothing is said.
+    /// Parses the metadata, a JSON object. Empty text means no metadata.
     ///
     /// # Errors
     ///
-    /// It is no JSON object, `crs` is neither text nor object, or no edges have that name.
+    /// The text is not a JSON object, `crs` is neither text nor an object, or `edges` is not a known name.
     pub fn parse(text: &str) -> Result<Self> {
         if text.trim().is_empty() {
             return Ok(Self::default());
@@ -119,7 +119,7 @@ impl ExtensionMetadata {
     fn crs_of_text(text: &str, crs_type: Option<&Value>) -> ExtensionCrs {
         let text = text.to_owned();
         match crs_type.and_then(Value::as_str) {
-            // Some write the object as a text.
+            // Some writers store the object as text.
             Some("projjson") if definition(&text).is_ok() => ExtensionCrs::Projjson(text),
             Some("wkt2:2019") => ExtensionCrs::Wkt2(text),
             Some("authority_code") => ExtensionCrs::AuthorityCode(text),
@@ -128,8 +128,8 @@ impl ExtensionMetadata {
         }
     }
 
-    /// Of a logical type; `None` of one that is neither GEOMETRY nor GEOGRAPHY. `key_value` looks up
-    /// the key-value metadata of the file; a definition that is not there stays a reference to it.
+    /// Converts a logical type. `None` unless it is GEOMETRY or GEOGRAPHY. `key_value` looks up the key-value
+    /// metadata of the file. A definition that is missing there remains a reference.
     ///
     /// # Errors
     ///
@@ -157,9 +157,9 @@ impl ExtensionMetadata {
         Ok(Some(Self { crs, edges }))
     }
 
-    /// The logical type: a GEOMETRY where edges are planar, otherwise a GEOGRAPHY. Longitude and
-    /// latitude of WGS 84, by any name, is the default and not written, which every reader
-    /// understands; a system that nobody knows is `srid:0`; WKT goes as it is.
+    /// Returns the logical type: a GEOMETRY if the edges are planar, otherwise a GEOGRAPHY. Longitude and latitude
+    /// of WGS 84, by any name, is the default, and is omitted for the sake of all readers. An unknown system becomes
+    /// `srid:0`. WKT is stored unchanged.
     #[must_use]
     pub fn logical_type(&self) -> LogicalType {
         let text = match &self.crs {
@@ -181,14 +181,14 @@ impl ExtensionMetadata {
         self.edges.logical_type(crs.and_then(Crs::into_text))
     }
 
-    /// Whether both say the same, by whatever form of the reference system.
+    /// Returns true if both have the same meaning, in any form of the reference system.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         let crs = |it: &Self| Crs::of(&it.logical_type());
         self.edges == other.edges && crs(self).is_same(&crs(other))
     }
 
-    /// The metadata as JSON; `{}` where nothing is said.
+    /// Returns the metadata as JSON, `{}` if it is empty.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut members = Map::new();

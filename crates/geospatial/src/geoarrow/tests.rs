@@ -1,4 +1,4 @@
-//! Metadata of the extension, there and back.
+//! Tests of the extension metadata in both directions.
 
 use herringbone_format::EdgeInterpolationAlgorithm;
 
@@ -50,7 +50,7 @@ fn every_form_goes_there_and_back() {
     );
 }
 
-/// As pyarrow, geopandas and GDAL write it.
+/// Metadata as written by pyarrow, geopandas and GDAL.
 #[test]
 fn metadata_of_others() {
     let wgs84 = r#"{"crs": {"type": "GeographicCRS", "id": {"authority": "EPSG", "code": 4326}}}"#;

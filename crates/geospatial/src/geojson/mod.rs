@@ -1,6 +1,6 @@
 //! Geometry objects of GeoJSON (RFC 7946, section 3.1): longitude, latitude and height, as in OGC:CRS84.
 //!
-//! [`write()`] makes one of a value, [`read`] makes a value of one. Features are not known here.
+//! [`write()`] converts a value to GeoJSON, and [`read`] converts GeoJSON to a value. Features are not supported.
 
 mod read;
 mod write;

@@ -1,17 +1,17 @@
-//! GeoJSON as a value.
+//! Conversion of GeoJSON to a value.
 
 use herringbone_format::{Error, Result};
 use serde_json::{Map, Value};
 
 use crate::wkb::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer};
 
-/// Appends the well-known binary of a geometry object. It has Z where any position has three numbers;
-/// NaN is the z of those that have two. Members that a geometry does not have are passed over.
+/// Appends the well-known binary of a geometry object. It has Z if any position has three numbers. The z of
+/// positions with two numbers is then NaN. Other members than those of a geometry are ignored.
 ///
 /// # Errors
 ///
-/// The text is no geometry object, a position has more than three numbers, or there are more than
-/// [`MAX_DEPTH`] collections inside of each other. `out` has then part of it.
+/// The text is not a geometry object, a position has more than three numbers, or collections are nested deeper than
+/// [`MAX_DEPTH`]. In all cases `out` may end in a partial geometry.
 pub fn read(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let value: Value = serde_json::from_str(text)
         .map_err(|error| Error::argument(format!("the geometry is no JSON: {error}")))?;
@@ -47,7 +47,7 @@ fn kind(members: &Map<String, Value>) -> Result<GeometryKind> {
         .ok_or_else(|| Error::argument(format!("the `type` of a geometry is {name:?}")))
 }
 
-/// Writes a geometry with such coordinates, and those that it is made up of.
+/// Writes a geometry with these coordinates, including its parts.
 fn coordinates_of(
     coordinates: &[Value],
     geometry_type: GeometryType,
@@ -94,7 +94,7 @@ fn positions(values: &[Value], geometry_type: GeometryType, writer: &mut Writer<
     })
 }
 
-/// Nowhere, of no numbers.
+/// Parses a position. An empty array is an empty point.
 fn position(numbers: &[Value]) -> Result<Position> {
     let number = |value: &Value| {
         value
@@ -116,10 +116,10 @@ fn position(numbers: &[Value]) -> Result<Position> {
     Ok(Position { x, y, z, m })
 }
 
-/// Whether any position within has three numbers.
+/// Returns Z if any position within has three numbers.
 fn dimensions(members: &Map<String, Value>) -> Dimensions {
     fn has_z(value: &Value) -> bool {
-        // JSON is parsed to a limited depth.
+        // The depth of parsed JSON is limited.
         match value {
             Value::Array(all) if all.first().is_some_and(Value::is_number) => all.len() > 2,
             Value::Array(all) => all.iter().any(has_z),

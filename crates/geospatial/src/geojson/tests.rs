@@ -1,4 +1,5 @@
-//! What GeoJSON has no place for, and what is no GeoJSON. What others make of it is in `tests/it`.
+//! Tests of values that GeoJSON cannot represent, and of malformed GeoJSON. Comparisons with other implementations
+//! are in `tests/it`.
 
 use super::*;
 use crate::wkt;

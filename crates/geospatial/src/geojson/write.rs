@@ -1,4 +1,4 @@
-//! A value as GeoJSON.
+//! Conversion of a value to GeoJSON.
 
 use std::fmt::Write;
 
@@ -8,13 +8,13 @@ use crate::wkb::{
     Coordinates, Event, Events, GeometryKind, Header, MAX_DEPTH, Position, WkbError, WkbErrorKind,
 };
 
-/// Appends a value as a geometry object. An empty point has no coordinates, `[]`; a position whose z
-/// is NaN has none.
+/// Appends a value as a geometry object. An empty point has the coordinates `[]`. A position whose z is NaN has two
+/// numbers.
 ///
 /// # Errors
 ///
-/// The value is not well-known binary, or GeoJSON has no place for it: it has M, x or y that are not
-/// finite, or a geometry that is opaque. `out` has then part of it.
+/// The value is not well-known binary, or GeoJSON cannot represent it: it has M, an opaque geometry, or ordinates
+/// that are not finite. In all cases `out` may end in a partial geometry.
 pub fn write(value: &[u8], out: &mut String) -> Result<()> {
     let mut json = Json {
         out,
@@ -36,12 +36,12 @@ pub fn write(value: &[u8], out: &mut String) -> Result<()> {
     }
 }
 
-/// A geometry whose brackets are open.
+/// A geometry with unclosed brackets.
 #[derive(Debug, Clone, Copy, Default)]
 struct Open {
     kind: Option<GeometryKind>,
     has_part: bool,
-    /// Whether it is an object of its own, and not coordinates of one.
+    /// True if it is an object, rather than coordinates of an outer object.
     is_object: bool,
 }
 
@@ -116,7 +116,8 @@ impl Json<'_> {
         }
     }
 
-    /// Writes a comma between parts of the innermost geometry, and returns its kind.
+    /// Writes a comma before a part of the innermost geometry, unless it is the first one. Returns the kind of the
+    /// innermost geometry.
     fn comma(&mut self) -> Option<GeometryKind> {
         let open = self.open.get_mut(self.depth.checked_sub(1)?)?;
         if open.has_part {

@@ -1,8 +1,8 @@
-//! Boxes as arrays: the lower bounds of all dimensions, then the upper ones (RFC 7946, section 5).
+//! Boxes as arrays: the lower bounds of all dimensions, then the upper bounds (RFC 7946, section 5).
 
 use herringbone_format::BoundingBox;
 
-/// Of 4, 6 or 8 numbers; `None` of any other count.
+/// Converts 4, 6 or 8 numbers to a box. `None` for any other count.
 pub(super) fn from_numbers(numbers: &[f64]) -> Option<BoundingBox> {
     Some(match *numbers {
         [xmin, ymin, xmax, ymax] => BoundingBox::new(xmin, xmax, ymin, ymax),
@@ -20,8 +20,8 @@ pub(super) fn from_numbers(numbers: &[f64]) -> Option<BoundingBox> {
     })
 }
 
-/// The numbers. There is no way to write m without z, nor before version 2.0, where `has_m` is false:
-/// it is left out then.
+/// Converts a box to numbers. M cannot be written without z, nor before version 2.0, for which `has_m` is false. It
+/// is omitted in these cases.
 pub(super) fn to_numbers(bbox: &BoundingBox, has_m: bool) -> Vec<f64> {
     let (mut lower, mut upper) = (vec![bbox.xmin, bbox.ymin], vec![bbox.xmax, bbox.ymax]);
     if let Some((zmin, zmax)) = bbox.zmin.zip(bbox.zmax) {

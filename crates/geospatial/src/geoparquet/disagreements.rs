@@ -1,4 +1,4 @@
-//! What the metadata says against what the file is.
+//! Comparison of the metadata with the file.
 
 use herringbone_format::LogicalType;
 
@@ -10,12 +10,11 @@ use crate::crs::{Crs, CrsForm};
 /// A column at the root of the file's schema.
 #[derive(Debug, Clone, Copy)]
 pub struct FileColumn<'a> {
-    /// Its name.
+    /// The name of the column.
     pub name: &'a str,
-    /// Whether it is a BYTE_ARRAY that is not repeated.
+    /// True if it is a BYTE_ARRAY and not repeated.
     pub is_byte_array: bool,
-    /// Its logical type. A CRS that is in the key-value metadata of the file is
-    /// [resolved](Crs::resolve) before.
+    /// The logical type. A CRS in the key-value metadata of the file must already be [resolved](Crs::resolve).
     pub logical_type: Option<&'a LogicalType>,
 }
 
@@ -29,8 +28,8 @@ impl FileColumn<'_> {
 }
 
 impl GeoMetadata {
-    /// Each rule of the specification that the metadata breaks, by itself or against the columns at the
-    /// root of the file, in sentences for people.
+    /// Returns all violations of the specification as sentences for people. They concern the metadata itself, and
+    /// its agreement with the columns at the root of the file.
     #[must_use]
     pub fn disagreements(&self, columns: &[FileColumn<'_>]) -> Vec<String> {
         let mut found = Vec::new();
@@ -69,7 +68,7 @@ impl GeoMetadata {
 }
 
 impl GeoColumn {
-    /// What it says by itself.
+    /// Checks the rules that concern the metadata of the column alone.
     pub(super) fn rules(&self, version: Version, say: &mut impl FnMut(String)) {
         if let Encoding::Native(_) = self.encoding
             && version != Version::V1_1
@@ -105,7 +104,7 @@ impl GeoColumn {
         }
     }
 
-    /// What it says of the column of the file.
+    /// Compares the metadata with the column of the file.
     fn against(&self, column: &FileColumn<'_>, version: Version, say: &mut impl FnMut(String)) {
         if self.encoding == Encoding::Wkb && !column.is_byte_array {
             say("is WKB in the GeoParquet metadata, but no BYTE_ARRAY that is not repeated".into());
@@ -138,7 +137,7 @@ impl GeoColumn {
     }
 }
 
-/// A CRS in few words.
+/// Returns a short form of a CRS.
 fn shown(crs: &Crs) -> String {
     match crs.form() {
         CrsForm::Default | CrsForm::Projjson(_) => crs.to_string(),

@@ -1,8 +1,8 @@
 //! GeoParquet: the JSON under the key `geo` of the file's key-value metadata, versions 1.0, 1.1
 //! and 2.0.
 //!
-//! [`GeoMetadata::parse`] reads it, [`GeoMetadata::disagreements`] compares it with the columns of the
-//! file, [`GeoMetadata::to_json`] writes it. Members that the specification does not have are kept.
+//! [`GeoMetadata::parse`] reads it, [`GeoMetadata::disagreements`] compares it with the columns of the file, and
+//! [`GeoMetadata::to_json`] writes it. Members outside the specification are retained.
 
 mod bbox;
 mod disagreements;

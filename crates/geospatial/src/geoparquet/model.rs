@@ -1,4 +1,4 @@
-//! What the metadata says.
+//! The model of the metadata.
 
 use std::fmt;
 
@@ -12,18 +12,18 @@ use crate::wkb::{GeometryKind, GeometryType};
 /// The metadata of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeoMetadata {
-    /// Which rules hold.
+    /// The version of the specification.
     pub version: Version,
-    /// The column that is meant where none is named.
+    /// The column to use by default.
     pub primary_column: String,
-    /// The columns with geometries, by their names, in the order of the metadata.
+    /// The geometry columns by name, in the order of the metadata.
     pub columns: Vec<(String, GeoColumn)>,
-    /// What else is there.
+    /// All other members.
     pub others: Others,
 }
 
 impl GeoMetadata {
-    /// A column by its name.
+    /// Returns the column with the given name.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&GeoColumn> {
         let (_, column) = self.columns.iter().find(|(it, _)| it == name)?;
@@ -31,20 +31,20 @@ impl GeoMetadata {
     }
 }
 
-/// A version of the specification. Patches and previews count as what they belong to.
+/// A version of the specification. Patch releases and previews count as the version that they belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Version {
     /// 1.0: WKB in byte arrays.
     V1_0,
-    /// 1.1: coverings, and native encodings beside WKB.
+    /// 1.1: coverings, and native encodings in addition to WKB.
     V1_1,
     /// 2.0: GEOMETRY and GEOGRAPHY of Parquet.
     V2_0,
 }
 
 impl fmt::Display for Version {
-    /// `1.1.0`, as it is written.
+    /// Writes the version as in metadata, such as `1.1.0`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::V1_0 => "1.0.0",
@@ -54,30 +54,30 @@ impl fmt::Display for Version {
     }
 }
 
-/// Members that the specification does not have, as they came.
+/// Members outside the specification, unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Others(pub(super) Map<String, Value>);
 
-/// What is known of a column.
+/// The metadata of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeoColumn {
-    /// How geometries lie in the column.
+    /// The encoding of the geometries.
     pub encoding: Encoding,
-    /// The types that occur; empty where they are not known.
+    /// The geometry types that occur. Empty if they are not known.
     pub geometry_types: Vec<GeometryType>,
-    /// The reference system: the default one, the [undefined](Crs::undefined) one or PROJJSON.
+    /// The reference system: the default, [undefined](Crs::undefined), or PROJJSON.
     pub crs: Crs,
-    /// How edges run.
+    /// The interpolation of edges.
     pub edges: Edges,
-    /// Whether outer rings go counterclockwise and others clockwise; otherwise nobody says so.
+    /// True if outer rings are counterclockwise and inner rings clockwise. False if the orientation is not known.
     pub is_counterclockwise: bool,
-    /// Bounds of all geometries. `xmin > xmax` is a box across the antimeridian.
+    /// The bounds of all geometries. A box with `xmin > xmax` crosses the antimeridian.
     pub bbox: Option<BoundingBox>,
-    /// The year that coordinates of a moving system are of.
+    /// The epoch of coordinates in a dynamic reference system, as a year.
     pub epoch: Option<f64>,
-    /// Where the boxes of the rows are.
+    /// The column with the boxes of the rows.
     pub covering: Option<Covering>,
-    /// What else is there.
+    /// All other members.
     pub others: Others,
 }
 
@@ -97,7 +97,7 @@ impl Default for GeoColumn {
     }
 }
 
-/// How geometries lie in a column.
+/// An encoding of geometries in a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// Well-known binary.
@@ -119,7 +119,7 @@ impl Encoding {
 }
 
 impl fmt::Display for Encoding {
-    /// `WKB`, `multipolygon`.
+    /// Writes the name as in metadata, such as `WKB` or `multipolygon`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Wkb => f.write_str("WKB"),
@@ -133,18 +133,18 @@ impl fmt::Display for Encoding {
 pub struct Covering {
     /// The column at the root.
     pub column: String,
-    /// Whether it has `zmin` and `zmax` beside `xmin`, `ymin`, `xmax` and `ymax`.
+    /// True if it has `zmin` and `zmax` in addition to `xmin`, `ymin`, `xmax` and `ymax`.
     pub has_z: bool,
-    /// Whether a row that crosses the antimeridian has all longitudes there, so that `xmin` is never above
-    /// `xmax`. The specification leaves that open; our files say it by a member of their own beside the covering.
+    /// True if a row that crosses the antimeridian has all longitudes in it, so that `xmin` is never above `xmax`.
+    /// The specification leaves this open. Our files record it in a separate member next to the covering.
     pub never_wraps: bool,
 }
 
 impl Covering {
-    /// The member that says so.
+    /// The name of the member that records `never_wraps`.
     pub(super) const NEVER_WRAPS: &'static str = "herringbone:covering_never_wraps";
 
-    /// The fields, in the order that writers use.
+    /// Returns the names of the fields, in the order that writers use.
     #[must_use]
     pub fn fields(&self) -> &'static [&'static str] {
         match self.has_z {

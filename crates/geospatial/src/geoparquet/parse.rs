@@ -1,4 +1,4 @@
-//! JSON to metadata. Errors name the member: `columns.geometry.crs`.
+//! Conversion of JSON to metadata. Errors name the member, such as `columns.geometry.crs`.
 
 use herringbone_format::{BoundingBox, Error, Result};
 use serde_json::{Map, Value};
@@ -16,8 +16,7 @@ impl GeoMetadata {
     ///
     /// # Errors
     ///
-    /// It is no JSON, a member is missing or of another type than the specification says, or the version
-    /// is not known.
+    /// The text is not JSON, a member is missing or has the wrong type, or the version is not known.
     pub fn parse(text: &str) -> Result<Self> {
         let value = serde_json::from_str(text).map_err(|error| {
             Error::corrupt(format!("the GeoParquet metadata is no JSON: {error}"))
@@ -54,7 +53,7 @@ fn version(text: &str) -> Result<Version> {
     let mut parts = text.splitn(3, '.');
     match (parts.next(), parts.next()) {
         (Some("1"), Some("0")) => Ok(Version::V1_0),
-        // There are previews of a 1.2, which became 2.0.
+        // Previews of a 1.2 exist, which became 2.0.
         (Some("1"), Some(_)) => Ok(Version::V1_1),
         (Some("2"), Some(_)) => Ok(Version::V2_0),
         _ => Err(Error::unsupported(format!(
@@ -109,7 +108,7 @@ fn geometry_types(members: &mut Members, place: &Place<'_>) -> Result<Vec<Geomet
     types.iter().map(geometry_type).collect()
 }
 
-/// `Point ZM`.
+/// Parses a geometry type, such as `Point ZM`.
 fn geometry_type(name: &str) -> Option<GeometryType> {
     let (kind, dimensions) = match name.split_once(' ') {
         None => (name, Dimensions::Xy),
@@ -172,7 +171,7 @@ fn bounds(members: &mut Members, place: &Place<'_>) -> Result<Option<BoundingBox
                 numbers.len()
             ))),
         },
-        // Writers of other languages put null where there is nothing to bound.
+        // Some other writers use null if there is nothing to bound.
         Some(None)
             if value
                 .as_array()
@@ -191,7 +190,7 @@ fn covering(members: &mut Members, place: &Place<'_>) -> Result<Option<Covering>
         Some(Value::Object(members)) => members,
         other => return Err(place.is(other.as_ref(), "an object")),
     };
-    // Others may be added to the specification.
+    // The specification may add other coverings.
     let place = place.member("bbox");
     let mut paths = match members.shift_remove("bbox") {
         None => return Ok(None),
@@ -226,7 +225,7 @@ fn covering(members: &mut Members, place: &Place<'_>) -> Result<Option<Covering>
     Ok(Some(covering))
 }
 
-/// A member that may be missing. Some writers put null there, which means something for `crs` alone.
+/// Removes an optional member. Some writers use null for a missing member; null has a meaning for `crs` only.
 fn optional(members: &mut Members, name: &str) -> Option<Value> {
     members.shift_remove(name).filter(|it| !it.is_null())
 }
@@ -249,13 +248,13 @@ impl Place<'_> {
         Place::Member(self, name)
     }
 
-    /// It is something else than it has to be.
+    /// Returns an error for a member of the wrong type.
     fn is(&self, given: Option<&Value>, wanted: &str) -> Error {
         let given = given.map_or("missing", kind_of);
         Error::corrupt(format!("{self} is {given}, and not {wanted}"))
     }
 
-    /// The same of an element.
+    /// Returns an error for an element of the wrong type.
     fn has(&self, given: &Value, wanted: &str) -> Error {
         let given = kind_of(given);
         Error::corrupt(format!("{self} has {given} in it, and not {wanted}"))
@@ -263,10 +262,10 @@ impl Place<'_> {
 }
 
 impl std::fmt::Display for Place<'_> {
-    /// `columns.geometry.crs of the GeoParquet metadata`.
+    /// Writes the path, such as `columns.geometry.crs of the GeoParquet metadata`.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         fn path(place: &Place<'_>, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            // Places are a few members deep, as the code that makes them.
+            // The recursion is bounded: the code creates places only a few members deep.
             if let Place::Member(whole, name) = place {
                 path(whole, f)?;
                 if matches!(whole, Place::Member(..)) {

@@ -1,4 +1,4 @@
-//! Rules of the specification. What others write is in `tests/it`.
+//! Tests of the rules of the specification. Metadata of other writers is tested in `tests/it`.
 
 use herringbone_format::{BoundingBox, LogicalType};
 
@@ -256,7 +256,7 @@ fn what_a_version_has_no_place_for_is_refused() {
         "column \"g\" in GeoParquet metadata of version 1.1.0: its bbox is not finite, and JSON has no number \
          for that"
     );
-    // The default has many names, and needs none.
+    // The default CRS has many names, and does not need to be written.
     let wgs84 = GeoColumn {
         crs: crs("EPSG:4326"),
         ..GeoColumn::default()

@@ -1,4 +1,4 @@
-//! Metadata to JSON.
+//! Conversion of metadata to JSON.
 
 use herringbone_format::{BoundingBox, Error, Result};
 use serde_json::{Map, Value, json};
@@ -9,12 +9,12 @@ use crate::crs::{CrsForm, definition};
 use crate::wkb::{Dimensions, GeometryType};
 
 impl GeoMetadata {
-    /// The text for the key [`KEY`](super::KEY).
+    /// Returns the text for the key [`KEY`](super::KEY).
     ///
     /// # Errors
     ///
-    /// The version has no place for something: a CRS that is not PROJJSON, or types with M, ellipsoidal
-    /// edges and native encodings where those are not known. A box that is not finite.
+    /// The version cannot represent the metadata: a CRS that is not PROJJSON, or types with M, ellipsoidal edges or
+    /// native encodings that the version does not have. Also fails if a box is not finite.
     pub fn to_json(&self) -> Result<String> {
         let mut columns = Map::new();
         for (name, column) in &self.columns {
@@ -70,7 +70,7 @@ impl GeoColumn {
         Ok(members)
     }
 
-    /// Refuses what the version does not know.
+    /// Rejects properties that the version does not support.
     fn check(&self, version: Version) -> Result<()> {
         let mut first = None;
         self.rules(version, &mut |what| {
@@ -79,11 +79,11 @@ impl GeoColumn {
         first.map_or(Ok(()), |what| Err(Error::argument(format!("it {what}"))))
     }
 
-    /// `None` of the default one.
+    /// Returns the member for the CRS. `None` if it is the default.
     fn crs_member(&self) -> Result<Option<Value>> {
         match self.crs.form() {
             CrsForm::Undefined => return Ok(Some(Value::Null)),
-            // The definition stays, even if it is that of the default.
+            // A PROJJSON definition is written even if it describes the default.
             CrsForm::Projjson(text) => {
                 let definition = definition(text)
                     .map_err(|why| Error::argument(format!("its CRS is no PROJJSON: {why}")))?;
@@ -109,7 +109,7 @@ impl Covering {
     }
 }
 
-/// `Point ZM`.
+/// Returns the name of a geometry type, such as `Point ZM`.
 fn name_of(geometry_type: GeometryType) -> Result<Value> {
     let Some(name) = geometry_type.kind.name() else {
         let message = format!("it has the type {geometry_type}, which GeoParquet does not know");

@@ -1,6 +1,6 @@
-//! Well-known text (OGC 06-103r4 §7), as GEOS and DuckDB write it: `POINT Z (1 2 3)`.
+//! Well-known text (OGC 06-103r4 §7), in the style of GEOS and DuckDB: `POINT Z (1 2 3)`.
 //!
-//! [`write()`] makes it of a value, [`read`] makes a value of it.
+//! [`write()`] converts a value to text, and [`read`] converts text to a value.
 
 mod read;
 mod write;

@@ -1,16 +1,16 @@
-//! Text as a value.
+//! Conversion of text to a value.
 
 use herringbone_format::{Error, Result};
 
 use crate::wkb::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Writer};
 
-/// Appends the well-known binary of a text. Words may be in any case, and dimensions may stand right
-/// behind the name (`POINTZ`); points of a MULTIPOINT may lack their parentheses.
+/// Appends the well-known binary of a text. Words may be in any case, and dimensions may follow the name directly
+/// (`POINTZ`). Points of a MULTIPOINT may lack their parentheses.
 ///
 /// # Errors
 ///
-/// Argument where the text is no well-known text, or has more than [`MAX_DEPTH`] collections inside of
-/// each other. `out` has then part of it.
+/// Argument if the text is not well-known text, or if collections are nested deeper than [`MAX_DEPTH`]. In both
+/// cases `out` may end in a partial geometry.
 pub fn read(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let mut parser = Parser { text, at: 0, out };
     parser.geometry(MAX_DEPTH)?;
@@ -46,7 +46,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What a geometry that is no point is made up of.
+    /// Parses the parts of a geometry other than a point.
     fn parts(&mut self, geometry_type: GeometryType, depth: usize) -> Result<()> {
         Writer::new(self.out).start(geometry_type, 0);
         let part = |kind| GeometryType::new(kind, geometry_type.dimensions);
@@ -69,7 +69,7 @@ impl<'a> Parser<'a> {
         self.list(|it| it.position(geometry_type))
     }
 
-    /// A point of a MULTIPOINT.
+    /// Parses a point of a MULTIPOINT.
     fn point(&mut self, geometry_type: GeometryType) -> Result<()> {
         if self.eats_empty() {
             return self.nowhere(geometry_type);
@@ -89,7 +89,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `EMPTY` or `(…, …)`, whose count are the last four bytes that were written.
+    /// Parses `EMPTY` or `(…, …)`, and stores the count in the last four bytes written before it.
     fn list(&mut self, mut part: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         if self.eats_empty() {
             return Ok(());
@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
         let mut count = 0_u32;
         loop {
             part(self)?;
-            // A text has fewer bytes than that.
+            // A text is too short for more parts than that.
             count = count.saturating_add(1);
             if !self.eats(',') {
                 break;
@@ -143,7 +143,7 @@ impl<'a> Parser<'a> {
             }
             return Ok(GeometryType::new(kind, tag.unwrap_or(Dimensions::Xy)));
         }
-        // A name does not end with Z or M.
+        // No name ends with Z or M.
         let name = word.trim_end_matches(['Z', 'M']);
         let of_name = of(name).zip(tag(word.get(name.len()..).unwrap_or_default()));
         let (kind, dimensions) = of_name.ok_or_else(|| {
@@ -172,7 +172,7 @@ impl<'a> Parser<'a> {
         is_empty
     }
 
-    /// The letters that come next.
+    /// Consumes and returns the next letters.
     fn word(&mut self) -> &'a str {
         self.peek();
         let rest = self.rest();
@@ -197,7 +197,7 @@ impl<'a> Parser<'a> {
         is
     }
 
-    /// The next character that is no space; those before it are passed over.
+    /// Skips white space, and returns the next character without consuming it.
     fn peek(&mut self) -> Option<char> {
         let rest = self.rest();
         let trimmed = rest.trim_start();

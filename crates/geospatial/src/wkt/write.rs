@@ -1,4 +1,4 @@
-//! A value as text.
+//! Conversion of a value to text.
 
 use std::fmt::Write;
 
@@ -7,14 +7,13 @@ use crate::wkb::{
     Position, WkbError, WkbErrorKind,
 };
 
-/// Appends a value as text. Numbers are the shortest that give the same bits when parsed; ordinates
-/// that are not there are `NaN`.
+/// Appends a value as text. Numbers are the shortest that parse to the same bits. Missing ordinates are `NaN`.
 ///
 /// # Errors
 ///
-/// The value is not well-known binary, has a geometry that is [opaque](Event::Opaque), or a part of a
-/// multi-geometry has ordinates that the whole has not, for which the text has no place. `out` has
-/// then part of it.
+/// The value is not well-known binary, or has an [opaque](Event::Opaque) geometry. Also fails if a part of a
+/// multi-geometry has ordinates that the whole does not have, because the text cannot represent them. In all cases
+/// `out` may end in a partial text.
 pub fn write(value: &[u8], out: &mut String) -> Result<(), WkbError> {
     let mut text = Text {
         out,
@@ -43,13 +42,13 @@ pub fn write(value: &[u8], out: &mut String) -> Result<(), WkbError> {
     }
 }
 
-/// A geometry whose parenthesis is open.
+/// A geometry with an unclosed parenthesis.
 #[derive(Debug, Clone, Copy, Default)]
 struct Open {
     geometry_type: Option<GeometryType>,
-    /// Whether it has a part already.
+    /// True if it already has a part.
     has_part: bool,
-    /// Whether there is a parenthesis to close.
+    /// True if it has a parenthesis to close.
     has_parenthesis: bool,
 }
 
@@ -72,7 +71,7 @@ impl Text<'_> {
                 // Writing to a string does not fail.
                 write!(self.out, "{geometry_type} ").ok();
             }
-            // Parts of multi-geometries have no tag: their dimensions are those of the whole.
+            // Parts of multi-geometries have no tag. They take the dimensions of the whole.
             Some(whole) => {
                 let part = geometry_type;
                 if whole.dimensions.union(part.dimensions) != whole.dimensions {
@@ -129,7 +128,8 @@ impl Text<'_> {
         }
     }
 
-    /// Writes a comma between parts of the innermost geometry, and returns its type.
+    /// Writes a comma before a part of the innermost geometry, unless it is the first one. Returns the type of the
+    /// innermost geometry.
     fn comma(&mut self) -> Option<GeometryType> {
         let open = self.open.get_mut(self.depth.checked_sub(1)?)?;
         if open.has_part {
@@ -159,9 +159,9 @@ impl Text<'_> {
     }
 }
 
-/// `0.1`, `-0`, `1e300`, `NaN`, `inf`.
+/// Writes a number, such as `0.1`, `-0`, `1e300`, `NaN` or `inf`.
 pub(crate) fn write_number(number: f64, out: &mut String) {
-    /// Outside of these, zeros would only be counted.
+    /// The numbers written without an exponent. Others would consist mostly of zeros.
     const PLAIN: std::ops::Range<f64> = 1e-4..1e17;
     // Writing to a string does not fail.
     if number == 0.0 || !number.is_finite() || PLAIN.contains(&number.abs()) {

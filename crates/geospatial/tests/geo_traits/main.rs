@@ -1,4 +1,4 @@
-//! Values and geometries of other crates, both ways.
+//! Conversion of values to geometries of other crates, and back.
 
 #[cfg(test)]
 #[path = "../it/fixtures.rs"]

@@ -1,4 +1,4 @@
-//! Geometries of the crate `geo-types` as values.
+//! Conversion of geometries of the crate `geo-types` to values.
 
 use geo_types::{
     Coord, Geometry, GeometryCollection, Line, LineString, MultiLineString, MultiPoint,

@@ -1,4 +1,4 @@
-//! Values as geometries of other crates.
+//! Conversion of values to geometries of other crates.
 
 use geo_traits::to_geo::ToGeoGeometry;
 use geo_traits::{
@@ -22,7 +22,8 @@ fn value_of(text: &str) -> Vec<u8> {
     value
 }
 
-/// GEOS wrote each in three forms, of which the first is ISO; what is written by way of the traits is that one.
+/// GEOS wrote each geometry in three forms, the first of which is ISO. Writing through the traits returns the ISO
+/// form.
 #[test]
 fn every_form_is_the_same_geometry() {
     for line in lines(WKB) {
@@ -58,7 +59,7 @@ fn geo_types_are_made_of_views() {
     }
 }
 
-/// What shapely says of the same text: area, length and bounds.
+/// Area, length and bounds of the same text according to shapely.
 #[test]
 fn measured_by_index() {
     let polygons = "MULTIPOLYGON (((0 0, 10 0, 10 7.5, 0 7.5, 0 0), (1 1, 2 1, 2 3, 1 1), (5 5, 6 5, 6 6, 5 5)), \
@@ -109,7 +110,7 @@ fn polygon_area(polygon: &impl PolygonTrait<T = f64>) -> f64 {
     let outer = polygon
         .exterior()
         .map_or(0.0, |it| ring(line_positions(&it)));
-    // From the last to the first: each is found by its index.
+    // From the last to the first, because each is found by its index.
     let holes = (0..polygon.num_interiors()).rev();
     let holes = holes.map(|it| ring(line_positions(&polygon.interior(it).unwrap())));
     assert!(polygon.interior(polygon.num_interiors()).is_none());
@@ -177,7 +178,7 @@ fn ordinates_by_number() {
     assert!(at.nth_or_panic(9).is_nan());
 }
 
-/// A view is made of what the reader finds sound and looks into, and of nothing else.
+/// A view exists if and only if the reader accepts and decodes the whole value.
 fn use_hostile(value: &[u8]) {
     let is_sound = Events::new(value).all(|it| it.is_ok());
     let is_opaque = Events::new(value).any(|it| matches!(it, Ok(Event::Opaque(_))));
@@ -209,7 +210,7 @@ fn hostile_bytes() {
             assert!(Geometry::new(&value).is_err());
         }
     }
-    // A curve, and one inside of a collection.
+    // A curve, and one inside a collection.
     let curve = "0108000000 00000000".to_owned();
     for value in [curve.clone(), format!("0107000000 01000000 {curve}")] {
         let error = Geometry::new(&bytes(&value)).unwrap_err().to_string();

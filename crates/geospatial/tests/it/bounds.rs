@@ -1,4 +1,4 @@
-//! Boxes and types against GEOS, and against the statistics of the official files.
+//! Boxes and types, compared with GEOS and with the statistics of the official files.
 
 use herringbone_format::BoundingBox;
 use herringbone_geospatial::bounds::{Bounder, contains, intersects};
@@ -9,7 +9,7 @@ use crate::fixtures::{bytes, lines};
 const WKB: &str = include_str!("../fixtures/wkb.tsv");
 const OFFICIAL: &str = include_str!("../fixtures/official.tsv");
 
-/// Degrees by which S2 widens its boxes, and more.
+/// A bound in degrees for the widening of boxes by S2.
 const ROUNDED: f64 = 1e-9;
 
 fn numbers(text: &str) -> Option<(f64, f64)> {
@@ -84,7 +84,7 @@ fn statistics_of_official_files() {
         } else {
             let (given, wanted) = (statistics.bbox.unwrap(), wanted.unwrap());
             compared += 1;
-            // Ten polygons around 170°E 30°S, none of which has the North Pole; S2 finds none either.
+            // Ten polygons around 170°E 30°S, none of which contains the North Pole. S2 does not find one either.
             if wanted.ymin == -44.533829194232894 && wanted.ymax == 90.0 {
                 assert_eq!(given.ymax.round(), -7.0);
                 loose += 1;
@@ -114,7 +114,7 @@ fn wider(bbox: &BoundingBox) -> BoundingBox {
     wider
 }
 
-/// Boxes of row groups, merged, hold each of them, as pages do that are merged before they are boxes.
+/// Merged boxes of row groups contain each of them, just like pages that are merged before they become boxes.
 #[test]
 fn official_boxes_merge() {
     for name in ["geography-points", "geography-lines", "geography-polygons"] {

@@ -1,4 +1,4 @@
-//! Edges on ellipsoids against the geodesics of PROJ.
+//! Edges on ellipsoids, compared with the geodesics of PROJ.
 
 use herringbone_geospatial::Edges;
 use herringbone_geospatial::bounds::{Bounder, Extent, NoBox};
@@ -45,7 +45,7 @@ fn geodesics_are_within() {
                     "{bbox:?} has not {place:?} of {line:?}"
                 );
             }
-            // The bound is not far off: at most a few degrees beyond what is reached.
+            // The bound is close: at most a few degrees beyond the latitude reached.
             let reached = places.iter().map(|it| it.1).fold(f64::MIN, f64::max);
             narrow += usize::from(bbox.ymax - reached < 3.0);
         }

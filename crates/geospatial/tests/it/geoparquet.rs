@@ -1,4 +1,4 @@
-//! GeoParquet metadata as geopandas, sedonadb and DuckDB write it.
+//! GeoParquet metadata as written by geopandas, sedonadb and DuckDB.
 
 use herringbone_format::LogicalType;
 use herringbone_geospatial::Edges;
@@ -9,7 +9,7 @@ use crate::fixtures::lines;
 
 const GEO: &str = include_str!("../fixtures/geo.tsv");
 
-/// `NAME=KIND|CRS`.
+/// Parses `NAME=KIND|CRS`.
 fn logical_type(column: &str) -> (&str, bool, Option<LogicalType>) {
     let (name, kind) = column.split_once('=').unwrap();
     let Some((kind, crs)) = kind.split_once('|') else {
@@ -45,7 +45,7 @@ fn metadata_of_others_is_read_and_written_again() {
                 logical_type: logical_type.as_ref(),
             })
             .collect();
-        // Where nobody knows the system, geopandas writes the default one into the type.
+        // If the system is not known, geopandas writes the default into the logical type.
         let wanted: &[&str] = match *writer {
             "geopandas 2.0.0 None" => &["column \"geometry\" has the CRS OGC:CRS84 by its \
                 logical type, \"srid:0\" in the GeoParquet metadata"],

@@ -1,4 +1,4 @@
-//! The crate against what other implementations make of the same geometries.
+//! Comparison of the crate with other implementations, for the same geometries.
 
 #[cfg(test)]
 mod bounds;

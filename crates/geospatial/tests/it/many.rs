@@ -1,9 +1,9 @@
-//! Columns of values, which are taken many at a time, against the same values one by one.
+//! Columns of values added many at a time, compared with the same values added one by one.
 
 use herringbone_format::{BoundingBox, GeospatialStatistics};
 use herringbone_geospatial::{Edges, StatisticsBuilder, wkt};
 
-/// Numbers from 0 to 1 that look random.
+/// A generator of pseudorandom numbers from 0 to 1.
 struct Random(u64);
 
 impl Random {
@@ -20,7 +20,7 @@ impl Random {
     }
 }
 
-/// Where longitudes are: at one place, in a country, on both sides of the antimeridian, everywhere.
+/// Ranges of longitudes, as west and width: one place, a country, both sides of the antimeridian, everywhere.
 const PLACES: [(f64, f64); 4] = [(8.0, 0.4), (-100.0, 30.0), (175.0, 10.0), (-180.0, 360.0)];
 
 const KINDS: [&str; 7] = [
@@ -33,7 +33,7 @@ const KINDS: [&str; 7] = [
     "mixed",
 ];
 
-/// What one value in a hundred or so has, if it is to.
+/// Faults that about one value in a hundred has, if a test asks for them.
 const FAULTS: [&str; 8] = [
     "none",
     "NaN",
@@ -76,7 +76,7 @@ fn spoil(value: &mut Vec<u8>, fault: &str) {
     };
     match fault {
         "NaN" if is_point => {
-            // With bits that are those of a cell.
+            // A NaN whose bits are those of a cell.
             let nan = f64::from_bits(f64::NAN.to_bits() | 0x7ff);
             ordinate(value, 5, nan);
         }
@@ -106,7 +106,7 @@ fn check(many: GeospatialStatistics, one_by_one: GeospatialStatistics, edges: Ed
         return;
     };
     if edges.is_geography() {
-        // Gaps of a degree between points that come together are not looked for.
+        // Gaps of up to a degree between points added together may be missed.
         assert!(
             width(found) <= width(wanted) + 1.0,
             "{what}: {found:?} {wanted:?}"
@@ -160,7 +160,7 @@ fn many_at_a_time_are_what_they_are_one_by_one() {
     }
 }
 
-/// By hand: what lies in the box, and nothing else, on both sides of the antimeridian.
+/// Boxes worked out by hand: the narrowest that contain the points, on both sides of the antimeridian.
 #[test]
 fn points_have_the_narrowest_box() {
     let points = |xs: &[f64]| -> Vec<Vec<u8>> {
@@ -174,7 +174,7 @@ fn points_have_the_narrowest_box() {
     for (xs, wanted) in [
         (vec![1.0, 1.25, 1.5], Some((1.0, 1.5))),
         (vec![-179.0, 179.5, 178.0], Some((178.0, -179.0))),
-        // One place.
+        // The same place twice.
         (vec![-180.0, 180.0], Some((180.0, -180.0))),
         (vec![10.0, -120.0, 130.0, f64::NAN], Some((10.0, -120.0))),
         (vec![f64::NAN], None),
@@ -190,7 +190,7 @@ fn points_have_the_narrowest_box() {
     }
 }
 
-/// What comes at once may lie on both sides of the gap that the box leaves.
+/// Points added together may lie on both sides of the gap that the box leaves.
 #[test]
 fn gaps_of_more_than_a_hundredth_of_the_earth_are_found() {
     let point = |x: i32| {
@@ -208,7 +208,8 @@ fn gaps_of_more_than_a_hundredth_of_the_earth_are_found() {
     assert_eq!((bbox.xmin, bbox.xmax), (40.0, 36.0));
 }
 
-/// Lines that come when most of the Earth is known to be taken: east of what is, and such whose edges bulge beyond it.
+/// Lines added when most of the Earth is already covered: some lie east of the covered part, and others bulge beyond
+/// it.
 #[test]
 fn lines_beyond_what_is_known_are_found() {
     let add = |statistics: &mut StatisticsBuilder, line: &str| {

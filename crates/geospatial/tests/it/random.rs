@@ -7,7 +7,7 @@ use herringbone_geospatial::wkb::{
 use herringbone_geospatial::{Edges, StatisticsBuilder, wkt};
 use proptest::prelude::*;
 
-/// A geometry to write; its dimensions are those of the whole.
+/// A geometry to write, with the dimensions of the whole.
 #[derive(Debug, Clone)]
 struct Geometry {
     byte_order: ByteOrder,
@@ -145,7 +145,7 @@ fn geometry() -> impl Strategy<Value = Geometry> {
     })
 }
 
-/// Minimum and maximum of what is not NaN.
+/// Returns the minimum and maximum, ignoring NaN.
 fn bounds(numbers: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     let numbers: Vec<_> = numbers.filter(|it| !it.is_nan()).collect();
     let min = numbers.iter().copied().reduce(f64::min)?;

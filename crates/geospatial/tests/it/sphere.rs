@@ -1,4 +1,4 @@
-//! Boxes of random geometries on a sphere, against positions along their edges.
+//! Boxes of random geometries on a sphere, compared with positions along their edges.
 
 use herringbone_format::BoundingBox;
 use herringbone_geospatial::Edges;
@@ -8,10 +8,10 @@ use proptest::prelude::*;
 
 use crate::edges::line_string;
 
-/// Degrees by which positions along edges may be wrong here.
+/// The possible error of positions along edges, in degrees.
 const ROUNDED: f64 = 1e-9;
 
-/// Whether a box has a longitude and latitude. Close to a pole every longitude is there.
+/// Returns true if a box contains a longitude and latitude. Close to a pole, every longitude matches.
 pub(crate) fn holds(bbox: &BoundingBox, (x, y): (f64, f64)) -> bool {
     let rounded = ROUNDED / y.to_radians().cos().max(1e-12);
     let (from_west, to_east) = (x >= bbox.xmin - rounded, x <= bbox.xmax + rounded);
@@ -19,7 +19,7 @@ pub(crate) fn holds(bbox: &BoundingBox, (x, y): (f64, f64)) -> bool {
         true => from_west || to_east,
         false => from_west && to_east,
     };
-    // The antimeridian has two numbers.
+    // The antimeridian has two longitudes.
     let is_x = is_x
         || x.abs() > 180.0 - rounded
             && (bbox.xmin > bbox.xmax || bbox.xmin == -180.0 || bbox.xmax == 180.0);
@@ -36,7 +36,7 @@ fn place(v: [f64; 3]) -> (f64, f64) {
     (v[1].atan2(v[0]).to_degrees(), v[2].atan2(out).to_degrees())
 }
 
-/// Positions along the shorter great circle, by halving; `None` where the ends are nearly opposite.
+/// Returns positions along the shorter great circle, by halving. `None` if the ends are nearly opposite.
 fn along(a: (f64, f64), b: (f64, f64)) -> Option<Vec<(f64, f64)>> {
     let (a, b) = (vector(a), vector(b));
     let dot: f64 = a.iter().zip(b).map(|(a, b)| a * b).sum();
@@ -91,7 +91,7 @@ fn polygon(rings: &[Vec<(f64, f64)>]) -> Vec<u8> {
     value
 }
 
-/// Anywhere, and more often than not where it is difficult.
+/// Generates places anywhere, with a preference for difficult ones.
 fn any_place() -> impl Strategy<Value = (f64, f64)> {
     let longitude = prop_oneof![
         -180.0..=180.0,
@@ -116,7 +116,7 @@ fn any_place() -> impl Strategy<Value = (f64, f64)> {
     (longitude, latitude)
 }
 
-/// Places that are close together, somewhere.
+/// Generates places close to each other, anywhere.
 fn close_places() -> impl Strategy<Value = Vec<(f64, f64)>> {
     let steps = prop::collection::vec((-1.0..1.0, -1.0..1.0), 2..8);
     (any_place(), 0.0..12.0, steps).prop_map(|((x, y), exponent, steps)| {
@@ -155,7 +155,7 @@ proptest! {
         prop_assert!(bbox.ymin >= -90.0 && bbox.ymax <= 90.0);
     }
 
-    /// Rings that are not closed, too.
+    /// Includes rings that are not closed.
     #[test]
     fn rings_are_within(ring in places()) {
         let bbox = bbox(&[polygon(std::slice::from_ref(&ring))]).unwrap();
@@ -167,7 +167,7 @@ proptest! {
         }
     }
 
-    /// Caps around any place: what is inside of the smaller side is in the box.
+    /// Caps around any place. The box must contain the inside of the smaller side.
     #[test]
     fn caps_are_within(
         center in any_place(),
@@ -181,7 +181,7 @@ proptest! {
         let mut ring: Vec<_> = (0..corners).map(|i| at(radius, turn * i as f64 / corners as f64)).collect();
         ring.push(ring[0]);
         let bbox = bbox(&[polygon(&[ring])]).unwrap();
-        // What the chords leave of the radius.
+        // The part of the radius that lies inside the chords.
         let inner = (radius.to_radians().tan() * (std::f64::consts::PI / corners as f64).cos()).atan();
         for (share, azimuth) in inside {
             let place = at(inner.to_degrees() * share * 0.999, azimuth);
@@ -216,7 +216,7 @@ proptest! {
     }
 }
 
-/// The place `distance` degrees from another, in the direction `azimuth`.
+/// Returns the place `distance` degrees from another, in the direction `azimuth`.
 fn destination((x, y): (f64, f64), distance: f64, azimuth: f64) -> (f64, f64) {
     let (x, y) = (x.to_radians(), y.to_radians());
     let (d, a) = (distance.to_radians(), azimuth.to_radians());
@@ -227,7 +227,7 @@ fn destination((x, y): (f64, f64), distance: f64, azimuth: f64) -> (f64, f64) {
     ((east + 540.0).rem_euclid(360.0) - 180.0, north.to_degrees())
 }
 
-/// Poles and sides as S2 has them: a ring around a pole has it, whichever way it goes.
+/// Poles and sides as defined by S2: a ring around a pole encloses it in either direction.
 #[test]
 fn poles_are_enclosed() {
     for edges in [Edges::Spherical, Edges::Karney] {
@@ -259,7 +259,7 @@ fn poles_are_enclosed_by(edges: Edges) {
         (most.xmin, most.xmax, most.ymin, most.ymax),
         (-180.0, 180.0, -90.0, 90.0)
     );
-    // A hole has no inside of its own.
+    // A hole does not have an inside of its own.
     let hole = bbox(&[polygon(&[vec![], around(80.0)])]).unwrap();
     assert!(hole.ymax < 90.0, "{hole:?}");
 }

@@ -1,4 +1,4 @@
-//! Well-known binary, text and GeoJSON, as GEOS writes them.
+//! Well-known binary, text and GeoJSON as written by GEOS.
 
 use herringbone_geospatial::wkb::{Event, Events, write_iso};
 use herringbone_geospatial::{geojson, wkt};
@@ -71,7 +71,7 @@ fn extended_headers_say_so() {
     }
 }
 
-/// Each geometry in a collection of its own, in both orders.
+/// Each geometry, in a collection of its own, in both byte orders.
 #[test]
 fn orders_are_mixed() {
     for line in lines(WKB) {
@@ -102,7 +102,7 @@ fn geojson_is_that_of_geos() {
         geojson::read(&json, &mut value).unwrap();
         let is_empty = line[0].contains("EMPTY");
         if is_empty {
-            // GEOS leaves empty points out, and gives empty polygons a ring.
+            // GEOS omits empty points, and writes a ring for empty polygons.
             assert_eq!(text(&value).replace(" Z", ""), line[0].replace(" Z", ""));
             continue;
         }
