@@ -1,4 +1,4 @@
-//! How fast modules of the size of pages are encrypted and decrypted, by the AES that was compiled:
+//! A benchmark of encrypting and decrypting modules of the size of pages, with the compiled implementation of AES:
 //!
 //!     cargo bench -p herringbone-encryption
 //!     cargo bench -p herringbone-encryption --features ring
@@ -53,7 +53,7 @@ fn measure(key: &ModuleKey, size: usize) -> Result<(f64, f64)> {
         module.clear();
         key.encrypt(&ID, &[&plaintext], &mut module)
     })?;
-    // With the copy that a reader makes of bytes which are not its own.
+    // Includes the copy that a reader makes of bytes it does not own.
     let decrypt = throughput(size, || {
         black_box(key.decrypt(&ID, &module)?);
         Ok(())

@@ -1,10 +1,10 @@
-//! What the comparison with pyarrow's key tools runs, with the KMS and the master keys of its tests:
+//! The program for the comparison with pyarrow's key tools, with the KMS and the master keys of its tests:
 //!
 //!     key_tools read FILE                          decrypts every module
-//!     key_tools duckdb FILE                        the same for a file of DuckDB with the key `kf`
-//!     key_tools rotate FILE same|double|single     rotates the master keys of its key material, which is beside it
+//!     key_tools duckdb FILE                        decrypts every module of a file of DuckDB, with the key `kf`
+//!     key_tools rotate FILE same|double|single     rotates the master keys of its external key material
 //!     key_tools rewrite FROM TO internal|external double|single 128|192|256
-//!                                                  encrypts every module anew, with new keys
+//!                                                  encrypts every module again, with new keys
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -101,7 +101,7 @@ fn rotate(file: &str, wrapping: &str) -> Outcome {
     Ok(())
 }
 
-/// A file that is decrypted and encrypted again. Modules keep their lengths and so their places.
+/// A file to decrypt and encrypt again. Modules keep their lengths and therefore their places.
 struct Rewrite {
     bytes: Vec<u8>,
     metadata: FileMetadata,
@@ -138,7 +138,7 @@ fn rewrite(from: &str, to: &str, storage: &str, wrapping: &str, bits: &str) -> O
 }
 
 impl Rewrite {
-    /// The path of each leaf, and how its chunks are encrypted.
+    /// Returns the path of each leaf, and the encryption of its chunks.
     fn paths(&self) -> Outcome<Vec<(ColumnPath, Option<ColumnCryptoMetadata>)>> {
         let row_group = self.metadata.row_group(0)?;
         let mut paths = Vec::new();
@@ -158,7 +158,7 @@ impl Rewrite {
         Ok(paths)
     }
 
-    /// The same columns are encrypted, every other one of them with `kc2`.
+    /// Encrypts the same columns, every other one of them with `kc2`.
     fn configuration(&self) -> Outcome<EncryptionConfiguration> {
         let paths = self.paths()?;
         let mut configuration = EncryptionConfiguration::new("kf");

@@ -1,4 +1,4 @@
-//! Keys, which are wiped when they are dropped and never printed.
+//! Keys. They are wiped when dropped and never printed.
 
 use std::{
     fmt,
@@ -17,13 +17,13 @@ use crate::{
     random,
 };
 
-/// How often a key may encrypt (NIST SP 800-38D, section 8.3).
+/// The maximum number of encryptions with one key (NIST SP 800-38D, section 8.3).
 pub const MAX_INVOCATIONS: u64 = 1 << 32;
 
-/// The lengths that AES keys have.
+/// The length of an AES key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum KeyLength {
-    /// 16 bytes, which is what other writers take unless they are told otherwise.
+    /// 16 bytes, the default of other writers.
     #[default]
     Bits128,
     /// 24 bytes.
@@ -33,7 +33,7 @@ pub enum KeyLength {
 }
 
 impl KeyLength {
-    /// Its number of bytes.
+    /// Returns the number of bytes.
     #[must_use]
     pub const fn bytes(self) -> usize {
         match self {
@@ -43,7 +43,7 @@ impl KeyLength {
         }
     }
 
-    /// The length of that many bits.
+    /// Returns the length with the given number of bits.
     ///
     /// **Errors**: argument if it is not 128, 192 or 256.
     pub fn from_bits(bits: u32) -> Result<Self> {
@@ -71,14 +71,14 @@ impl KeyLength {
 
 /// An AES key of 128, 192 or 256 bits.
 ///
-/// Clones share the bytes, the key schedule, which is expanded once, and the counter of invocations. The last of them
-/// to be dropped wipes all of it. Where the same key serves a footer and some columns, hand over clones rather than
-/// make it twice, so that its invocations are counted together.
+/// Clones share the bytes, the key schedule, which is expanded once, and the counter of invocations. Dropping the
+/// last clone wipes everything. If one key serves a footer and some columns, pass clones instead of creating it
+/// twice, so that its invocations are counted together.
 #[derive(Clone)]
 pub struct Key(Arc<Inner>);
 
 struct Inner {
-    // On the heap, so that moving a key leaves no copy behind.
+    // Heap allocated, so that moving a key does not leave a copy in the old place.
     bytes: Zeroizing<Box<[u8]>>,
     length: KeyLength,
     cipher: Box<dyn AesCipher>,
@@ -86,9 +86,9 @@ struct Inner {
 }
 
 impl Key {
-    /// A key of 16, 24 or 32 bytes. The caller wipes `bytes`.
+    /// Creates a key of 16, 24 or 32 bytes. The caller has to wipe `bytes`.
     ///
-    /// **Errors**: argument if there are more or fewer of them, or all are zero.
+    /// **Errors**: argument if the length is different, or if all bytes are zero.
     pub fn new(bytes: &[u8]) -> Result<Self> {
         let length = KeyLength::from_bytes(bytes.len())?;
         let zeros = [0; 32];
@@ -107,35 +107,35 @@ impl Key {
         })))
     }
 
-    /// A new key from the generator of the operating system.
+    /// Creates a new key with the random number generator of the operating system.
     ///
-    /// **Errors**: I/O if that fails.
+    /// **Errors**: I/O if the generator fails.
     pub fn generate(length: KeyLength) -> Result<Self> {
         let mut bytes = Zeroizing::new(vec![0; length.bytes()]);
         random::fill(&mut bytes)?;
         Self::new(&bytes)
     }
 
-    /// Its length.
+    /// Returns the length of the key.
     #[must_use]
     pub fn length(&self) -> KeyLength {
         self.0.length
     }
 
-    /// The key itself, for wrapping it. Whoever copies it has to wipe the copy.
+    /// Returns the bytes of the key, for wrapping it. Copies must be wiped by the caller.
     #[must_use]
     pub fn expose_bytes(&self) -> &[u8] {
         &self.0.bytes
     }
 
-    /// AES with this key, for decryption.
+    /// Returns AES with this key, for decryption.
     pub(crate) fn cipher(&self) -> &dyn AesCipher {
         self.0.cipher.as_ref()
     }
 
-    /// AES with this key for one encryption, which is counted.
+    /// Returns AES with this key for one encryption, and counts it.
     ///
-    /// **Errors**: key if it encrypted [`MAX_INVOCATIONS`] times already.
+    /// **Errors**: key if it has already encrypted [`MAX_INVOCATIONS`] times.
     pub(crate) fn cipher_for_encryption(&self) -> Result<&dyn AesCipher> {
         let count = |count| (count < MAX_INVOCATIONS).then_some(count + 1);
         let invocations = &self.0.invocations;
@@ -150,7 +150,7 @@ impl Key {
 }
 
 impl PartialEq for Key {
-    /// Takes the same time wherever the keys differ.
+    /// Compares in constant time.
     fn eq(&self, other: &Self) -> bool {
         self.0.bytes.ct_eq(&other.0.bytes).into()
     }

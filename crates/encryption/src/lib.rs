@@ -1,9 +1,9 @@
-//! Parquet Modular Encryption (specification: *Parquet Modular Encryption*): how the modules of a file are encrypted, which
-//! keys they take, what a reader accepts, and the key tools that parquet-java and pyarrow have in common.
+//! Parquet Modular Encryption (specification: *Parquet Modular Encryption*): the encryption of a file's modules, the
+//! keys for it, the checks of a reader, and the key tools shared by parquet-java and pyarrow.
 //!
-//! A file is encrypted module by module: its footer, and of each encrypted column the metadata, page headers, pages, indexes
-//! and bloom filters. A [`ModuleKey`] encrypts and decrypts the modules of one key in one file, a [`ModuleId`] says which
-//! module it is, so that none can stand in for another.
+//! A file is encrypted module by module. The modules are its footer and, for each encrypted column, the metadata,
+//! page headers, pages, indexes and bloom filters. A [`ModuleKey`] encrypts and decrypts modules with one key in one
+//! file. A [`ModuleId`] identifies a module, so that no module can replace another.
 //!
 //! ```
 //! use herringbone_encryption::{
@@ -29,7 +29,7 @@
 //! # }
 //! ```
 //!
-//! Nothing here does I/O but [`key_tools::FileKeyMaterialStore`].
+//! Only [`key_tools::FileKeyMaterialStore`] performs I/O.
 //!
 //! Messages and `Debug` output never contain a key, an authentication tag, an access token or key metadata.
 
@@ -55,5 +55,5 @@ pub use key::{Key, KeyLength, MAX_INVOCATIONS};
 pub use module::{Algorithm, ModuleId, ModuleKey, ModuleKind};
 pub use properties::{FileDecryptionProperties, FileEncryptionProperties};
 
-/// The result of everything that this crate does.
+/// The result type of this crate.
 pub use herringbone_format::{Error, ErrorKind, Result};

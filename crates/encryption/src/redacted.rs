@@ -1,8 +1,8 @@
-//! `Debug` output for bytes that nobody should find in a log.
+//! `Debug` output for bytes that must not appear in logs.
 
 use std::fmt;
 
-/// Shows how many bytes there are, and none of them.
+/// Prints the number of bytes, but not the bytes.
 pub(crate) struct Redacted(pub usize);
 
 impl fmt::Debug for Redacted {
@@ -11,7 +11,7 @@ impl fmt::Debug for Redacted {
     }
 }
 
-/// The same for bytes that may be absent.
+/// Redacts bytes that may be absent.
 pub(crate) fn redacted(bytes: Option<&[u8]>) -> Option<Redacted> {
     bytes.map(|bytes| Redacted(bytes.len()))
 }

@@ -1,4 +1,4 @@
-//! AES of AWS-LC, C and assembly.
+//! AES of AWS-LC, in C and assembly.
 
 use aws_lc_rs::{
     aead::{self, AES_128_GCM, AES_192_GCM, AES_256_GCM, Aad, LessSafeKey, UnboundKey},

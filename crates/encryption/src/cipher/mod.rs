@@ -1,10 +1,10 @@
-//! AES in the two modes that Parquet has, behind a trait, so that who implements it can be chosen.
+//! AES in the two modes of Parquet, hidden by a trait so that the implementation can be chosen.
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc;
 #[cfg(all(feature = "ring", not(feature = "aws-lc-rs")))]
 mod ring;
-// With `aws-lc-rs` it is there to be compared with.
+// With `aws-lc-rs`, only tests use it, as a reference.
 #[cfg(any(test, not(feature = "aws-lc-rs")))]
 mod rust_crypto;
 
@@ -18,27 +18,27 @@ pub(crate) use aws_lc::new;
 #[cfg(not(any(feature = "ring", feature = "aws-lc-rs")))]
 pub(crate) use rust_crypto::new;
 
-/// Bytes of a nonce.
+/// The size of a nonce in bytes.
 pub(crate) const NONCE_BYTES: usize = 12;
-/// Bytes of an authentication tag.
+/// The size of an authentication tag in bytes.
 pub(crate) const TAG_BYTES: usize = 16;
 
-/// What is fresh for each encryption.
+/// A nonce, which must be unique for each encryption.
 pub(crate) type Nonce = [u8; NONCE_BYTES];
-/// What authenticates a ciphertext and its additional data.
+/// A tag, which authenticates a ciphertext and its additional data.
 pub(crate) type Tag = [u8; TAG_BYTES];
 
-/// The ciphertext is not authentic, or the cipher does not take bytes of that length.
+/// The ciphertext is not authentic, or the cipher does not support the length of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Failed;
 
-/// AES with one key, whose schedule is expanded.
+/// AES with one key, whose schedule has been expanded.
 pub(crate) trait AesCipher: Send + Sync {
     /// Encrypts `buffer` in place by GCM (NIST SP 800-38D).
     fn gcm_encrypt(&self, nonce: &Nonce, aad: &[u8], buffer: &mut [u8]) -> Result<Tag, Failed>;
 
-    /// Decrypts a ciphertext with its tag by GCM to `plaintext`, which is as long as the ciphertext. What is there after a
-    /// failure must not be used.
+    /// Decrypts a ciphertext with its tag by GCM to `plaintext`, which must have the length of the ciphertext. On
+    /// error the contents of `plaintext` must not be used.
     fn gcm_decrypt(
         &self,
         nonce: &Nonce,
@@ -47,10 +47,10 @@ pub(crate) trait AesCipher: Send + Sync {
         plaintext: &mut [u8],
     ) -> Result<(), Failed>;
 
-    /// Encrypts or decrypts `buffer` in place by CTR (NIST SP 800-38A), counting from `counter` on.
+    /// Encrypts or decrypts `buffer` in place by CTR (NIST SP 800-38A), with counters from `counter` on.
     fn ctr(&self, counter: &[u8; 16], buffer: &mut [u8]) -> Result<(), Failed>;
 
-    /// Decrypts `ciphertext` to `plaintext`, which is as long, by CTR.
+    /// Decrypts `ciphertext` by CTR to `plaintext`, which must have the same length.
     fn ctr_decrypt(
         &self,
         counter: &[u8; 16],
@@ -59,7 +59,7 @@ pub(crate) trait AesCipher: Send + Sync {
     ) -> Result<(), Failed>;
 }
 
-/// The first counter of CTR: the nonce and a one (Parquet Modular Encryption, section 4.2.2).
+/// Returns the first counter of CTR: the nonce, followed by a one (Parquet Modular Encryption, section 4.2.2).
 pub(crate) fn first_counter(nonce: &Nonce) -> [u8; 16] {
     let mut counter = [0; 16];
     counter[..NONCE_BYTES].copy_from_slice(nonce);

@@ -1,4 +1,5 @@
-//! AES-GCM of ring, C and assembly. What ring does not have, CTR and keys of 192 bits, is that of the RustCrypto project.
+//! AES-GCM of ring, in C and assembly. ring does not have CTR or keys of 192 bits. The RustCrypto implementation is
+//! used for these.
 
 use std::hint::black_box;
 
@@ -30,7 +31,7 @@ struct Ring {
 }
 
 impl Ring {
-    /// Puts the schedule of a key of zeros in place of this one's: ring wipes nothing.
+    /// Replaces the key schedule by that of a key of zeros, because ring does not wipe keys.
     fn wipe(&mut self) {
         let algorithm = self.gcm.algorithm();
         let no_key = vec![0; algorithm.key_len()];

@@ -1,4 +1,4 @@
-//! AES of the RustCrypto project, pure Rust, with the instructions of the processor where it has them.
+//! AES of the RustCrypto project: pure Rust, with the AES instructions of the processor if it has them.
 
 use aes::{
     Aes128, Aes192, Aes256,
@@ -30,7 +30,7 @@ struct RustCrypto<A> {
     aes: A,
 }
 
-/// What is asked of AES of any key length.
+/// The bounds that AES of any key length fulfils.
 trait Aes: BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt + KeyInit + Clone {}
 
 impl<A: BlockSizeUser<BlockSize = U16> + BlockCipherEncrypt + KeyInit + Clone> Aes for A {}

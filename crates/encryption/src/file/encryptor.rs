@@ -1,4 +1,4 @@
-//! Writing one file.
+//! Encryption of one file.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::{
     random,
 };
 
-/// Bytes of the random identifier of a file, as many as other writers take.
+/// The size in bytes of the random file identifier, the same as in other writers.
 const FILE_UNIQUE_BYTES: usize = 8;
 
-/// Encrypts one file, whose identifier is drawn when this is made. Threads may share it.
+/// Encrypts one file. Its identifier is drawn when the encryptor is created. Threads may share it.
 #[derive(Debug)]
 pub struct FileEncryptor {
     properties: FileEncryptionProperties,
@@ -26,32 +26,34 @@ pub struct FileEncryptor {
     columns: Vec<Option<ColumnEncryptor>>,
 }
 
-/// How a column is encrypted.
+/// The encryption of a column.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ColumnEncryptor {
-    /// Encrypts all of its modules.
+    /// The key of all of its modules.
     pub key: ModuleKey,
-    /// What each of its column chunks says about it.
+    /// The crypto metadata of each of its column chunks.
     pub crypto_metadata: ColumnCryptoMetadata,
-    /// Whether the metadata of its chunks is a module of its own, in field 9 of `ColumnChunk`.
+    /// True if the metadata of its chunks is a separate module, in field 9 of `ColumnChunk`.
     pub encrypts_metadata: bool,
-    /// Whether field 3 of `ColumnChunk` holds metadata as well, without what tells about values if `encrypts_metadata`.
+    /// True if field 3 of `ColumnChunk` contains metadata too. If `encrypts_metadata` is set, that metadata reveals
+    /// nothing about values.
     pub has_plain_metadata: bool,
 }
 
 impl FileEncryptor {
-    /// For a new file whose leaves have these paths, in the order of its schema.
+    /// Creates an encryptor for a new file whose leaves have these paths, in the order of its schema.
     ///
-    /// **Errors**: argument if the properties name a column that the file does not have, or it has more than
-    /// [`MAX_ORDINALS`] columns; I/O if there are no random bytes.
+    /// **Errors**: argument if the properties name a column that the file does not have, or if it has more than
+    /// [`MAX_ORDINALS`] columns; I/O if random bytes are not available.
     pub fn new(properties: &FileEncryptionProperties, leaves: &[ColumnPath]) -> Result<Self> {
         Self::beside(properties, leaves, &[])
     }
 
-    /// The same where some leaves are of fields beside others: they take the keys of those, unless they are named themselves.
+    /// Creates an encryptor for a file in which some leaves belong to sibling fields of others. Such leaves use the
+    /// keys of those others, unless the properties name them.
     ///
-    /// **Errors**: as those of [`new`](Self::new).
+    /// **Errors**: see [`new`](Self::new).
     pub(super) fn beside(
         properties: &FileEncryptionProperties,
         leaves: &[ColumnPath],
@@ -99,26 +101,26 @@ impl FileEncryptor {
         })
     }
 
-    /// Whether the footer is signed in place of encrypted.
+    /// Returns true if the footer is signed instead of encrypted.
     #[must_use]
     pub fn has_plaintext_footer(&self) -> bool {
         self.properties.has_plaintext_footer()
     }
 
-    /// Encrypts the footer, or signs it.
+    /// Returns the key that encrypts or signs the footer.
     #[must_use]
     pub fn footer_key(&self) -> &ModuleKey {
         &self.footer_key
     }
 
-    /// How the column of a leaf is encrypted; `None` if it is not.
+    /// Returns the encryption of a leaf. `None` if it is not encrypted.
     #[must_use]
     pub fn column(&self, leaf: usize) -> Option<&ColumnEncryptor> {
         self.columns.get(leaf)?.as_ref()
     }
 
-    /// What stands in front of an encrypted footer. Of a plaintext footer, the algorithm is its field 8 and the key metadata
-    /// its field 9.
+    /// Returns the metadata to be stored before an encrypted footer. In a plaintext footer, the algorithm is field 8
+    /// and the key metadata is field 9.
     #[must_use]
     pub fn file_crypto_metadata(&self) -> FileCryptoMetadata {
         let (prefix, store) = self.properties.aad_prefix();
@@ -133,8 +135,8 @@ impl FileEncryptor {
         }
     }
 
-    /// An entry for the key-value metadata of the footer, by which our readers find out that what stands in the clear was
-    /// changed.
+    /// Returns an entry for the key-value metadata of the footer. It lets our reader detect changes to the plaintext
+    /// metadata.
     #[must_use]
     pub fn key_value(&self) -> KeyValue {
         recorded_algorithm::key_value(self.properties.algorithm())

@@ -1,4 +1,5 @@
-//! What reading and writing ask for: properties open files, and files give the ciphers of columns.
+//! Implementation of the traits for reading and writing: properties open files, and files return the ciphers of
+//! columns.
 
 use std::fmt;
 use std::path::Path;
@@ -21,7 +22,7 @@ use crate::properties::{
 };
 use crate::{Error, Key, KeyLength, ModuleKey, Result, random};
 
-/// The key of a column.
+/// The cipher of a column's modules.
 #[derive(Debug)]
 struct ColumnModules {
     key: ModuleKey,
@@ -89,7 +90,8 @@ impl Decryption for FileDecryptionProperties {
     }
 }
 
-/// Properties that differ from file to file: each file is opened with those that the factory has for its path.
+/// Properties that differ between files: each file is opened with the properties that the factory returns for its
+/// path.
 #[derive(Clone, Copy)]
 pub struct PerFile<F>(pub F);
 
@@ -99,7 +101,7 @@ impl<F> fmt::Debug for PerFile<F> {
     }
 }
 
-/// A path as factories take it.
+/// Returns a path as UTF-8 text, for a factory.
 fn text(path: Option<&Path>) -> Result<&str> {
     let path = path.and_then(Path::to_str);
     path.ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Encryption of one file: properties meet what stands in the file.
+//! Encryption of one file: properties applied to its metadata.
 
 mod decryptor;
 mod encryptor;

@@ -1,10 +1,11 @@
-//! Column metadata that everybody may see (section 5.5).
+//! The public part of column metadata (section 5.5).
 
 use herringbone_format::ColumnMetaData;
 
-/// What readers without keys see of an encrypted column in a plaintext footer: where its pages are and how they are
-/// compressed. All that tells about values goes: bounds, counts, sizes, geometries, encodings of pages, what the writer
-/// added, and the bloom filter, which nobody could read.
+/// Returns the metadata of an encrypted column that readers without keys see in a plaintext footer: the location and
+/// compression of its pages. Anything that reveals values is removed: bounds, counts, sizes, geometries, encodings
+/// of pages and additions of the writer. The location of the bloom filter is removed too, because it could not be
+/// read.
 #[must_use]
 pub fn redacted_metadata(metadata: &ColumnMetaData) -> ColumnMetaData {
     ColumnMetaData::new(

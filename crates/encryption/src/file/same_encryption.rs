@@ -1,4 +1,4 @@
-//! Another file, encrypted as one that is read.
+//! Encryption of another file in the same way as an existing one.
 
 use herringbone_format::modular_encryption::KeyStep;
 
@@ -11,12 +11,12 @@ use crate::{
     },
 };
 
-/// Properties that encrypt another file as the one that says `file` of itself: by the same algorithm, with the same
-/// footer, AAD prefix, keys and key metadata. `columns` are those of the new file, each with what the chunks of such a
-/// column say; `None` for one that is not encrypted. Key metadata may refer to
-/// [key material beside the file](crate::key_tools::FileKeyMaterialStore), which the new file then needs as well.
+/// Returns properties that encrypt another file like the one described by `file`: with the same algorithm, kind of
+/// footer, AAD prefix, keys and key metadata. `columns` are the columns of the new file, each with the crypto
+/// metadata of a chunk, or `None` if it is not encrypted. Key metadata may refer to [external key
+/// material](crate::key_tools::FileKeyMaterialStore), which the new file then needs too.
 ///
-/// **Errors**: key where a key is missing, or has to be waited for; as [`FileDecryptor::new`].
+/// **Errors**: key if a key is missing or not available yet; see [`FileDecryptor::new`] for others.
 pub fn encryption_like(
     properties: &FileDecryptionProperties,
     file: &FileCryptoMetadata,
@@ -37,7 +37,7 @@ pub fn encryption_like(
         .other_columns(OtherColumns::Plaintext);
     for (path, column) in columns {
         builder = match &column {
-            // Its columns do not say that they are encrypted.
+            // Its columns do not record that they are encrypted.
             None if decryptor.is_duckdb_dialect() => builder.column_with_footer_key(path),
             None => builder,
             Some(ColumnCryptoMetadata::FooterKey) => builder.column_with_footer_key(path),

@@ -37,7 +37,7 @@ fn open(
     )
 }
 
-/// A file's metadata, its footer, and a page of its column `a`.
+/// Returns a file's encryptor, its footer, and a page of its column `a`.
 fn written(properties: &FileEncryptionProperties) -> (FileEncryptor, Vec<u8>, Vec<u8>) {
     let encryptor = FileEncryptor::new(properties, &[path("a"), path("b")]).unwrap();
     let (mut footer, mut page) = (vec![], vec![]);
@@ -103,7 +103,7 @@ fn aad_prefixes() {
         (reads(), "yes refused yes"),
         (reads().aad_prefix(""), "yes refused yes"),
         (reads().aad_prefix("p"), "yes yes refused"),
-        // Nothing but the tag tells that it is the wrong one.
+        // Only the tag reveals that the prefix is wrong.
         (reads().aad_prefix("q"), "refused no refused"),
         (
             reads().aad_prefix_verifier(verifier(b"p")),
@@ -137,7 +137,7 @@ fn aad_prefixes() {
     }
 }
 
-/// Somebody rewrites the metadata in the clear, so that pages seem to be encrypted by CTR.
+/// An attacker rewrites the plaintext metadata, so that pages seem to be encrypted by CTR.
 #[test]
 fn a_downgrade_is_found() {
     let properties = FileEncryptionProperties::builder(key(1)).build().unwrap();
@@ -282,7 +282,7 @@ fn missing_keys_name_the_column() {
     assert!(file.column_key(&path("b"), &column("kc")).is_ok());
 }
 
-/// Whoever takes the identifier out of a file does not make it one of DuckDB's.
+/// Removing the identifier from a file does not turn it into a file of DuckDB.
 #[test]
 fn files_without_identifier_are_read_if_asked() {
     let (encryptor, footer, _) =

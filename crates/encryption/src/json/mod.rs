@@ -1,7 +1,6 @@
-//! JSON of key material and of keys files, with the lines that messages name.
+//! JSON of key material and of keys files, with line numbers for messages.
 //!
-//! Texts are wiped when they are dropped. An object that has a key twice is an error.
-//! No message repeats the input.
+//! Texts are wiped when dropped. An object with a duplicate key is an error. No message repeats the input.
 
 mod parser;
 mod write;
@@ -14,7 +13,7 @@ use zeroize::Zeroizing;
 pub(crate) use parser::parse;
 pub(crate) use write::ObjectWriter;
 
-/// A value, and the line where it starts, from 1 on.
+/// A value, and the line on which it starts, from 1.
 pub(crate) struct Json {
     pub(crate) line: usize,
     pub(crate) value: Value,
@@ -23,7 +22,7 @@ pub(crate) struct Json {
 pub(crate) enum Value {
     Null,
     Boolean(bool),
-    /// Numbers are of no use to anybody here.
+    /// A number. Its value is not used.
     Number,
     Text(Zeroizing<String>),
     Array(Vec<Json>),
@@ -37,7 +36,7 @@ pub(crate) struct Member {
 }
 
 impl Json {
-    /// What it is, for messages.
+    /// Returns the kind of value, for messages.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
             Value::Null => "null",

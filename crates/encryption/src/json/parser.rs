@@ -1,4 +1,4 @@
-//! Collects a JSON text into values that are wiped when they are dropped.
+//! Parses a JSON text into values that are wiped when dropped.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::{Json, Member, Value};
 
-/// Arrays and objects in one another.
+/// The maximum nesting of arrays and objects.
 const MAX_DEPTH: usize = 16;
 
 /// The reason why a text is not JSON, and its line. The message repeats nothing of the text.
@@ -19,7 +19,7 @@ pub(crate) struct NotJson {
 
 /// Returns the value that `text` consists of. The work is linear in the length of the text.
 pub(crate) fn parse(text: &str) -> Result<Json, NotJson> {
-    // A byte order mark is what some editors begin with.
+    // Some editors write a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut parser = Parser {
         text,
@@ -38,7 +38,7 @@ pub(crate) fn parse(text: &str) -> Result<Json, NotJson> {
 struct Parser<'t> {
     text: &'t str,
     reader: JsonReader<'t>,
-    /// The bytes whose line ends were counted.
+    /// The number of bytes whose line ends have been counted.
     counted: usize,
     line: usize,
 }
@@ -86,7 +86,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns the line of the value that was read last.
+    /// Returns the line of the most recently read value.
     fn line(&mut self) -> usize {
         let position = self.reader.position();
         let passed = self.text.as_bytes().get(self.counted..position);
@@ -97,7 +97,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// Copies a string. There is room for all of it, so no part stays in memory that was given back.
+/// Copies a string. The buffer is allocated at its full size, so no partial copy stays in freed memory.
 fn wiped(text: JsonText<'_>) -> Zeroizing<String> {
     let mut copy = Zeroizing::new(String::with_capacity(text.raw().len()));
     text.push_to(&mut copy);

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::*;
 
-/// What `serde_json` makes of it.
+/// Compares a value with that of `serde_json`.
 fn same(json: &Json, expected: &serde_json::Value) -> bool {
     use serde_json::Value as Expected;
     match (&json.value, expected) {
@@ -55,7 +55,7 @@ fn keys_are_there_once_and_depth_has_a_limit() {
     assert!(parse(&"[".repeat(1 << 20)).is_err());
 }
 
-/// A comparison of each key with all others takes 10¹⁰ steps here, which is minutes.
+/// Comparing each key with all others would take 10¹⁰ steps here, or minutes.
 #[test]
 fn many_keys_are_linear_work() {
     let members: Vec<String> = (0..100_000).map(|it| format!("\"{it}\":[]")).collect();

@@ -1,8 +1,8 @@
-//! Objects out.
+//! Serialization of objects.
 
 use herringbone_text::json::push_quoted;
 
-/// An object of texts and booleans under construction.
+/// An object under construction, with text and boolean members.
 pub(crate) struct ObjectWriter(String);
 
 impl ObjectWriter {
@@ -10,14 +10,14 @@ impl ObjectWriter {
         Self("{".into())
     }
 
-    /// Adds a member that is text.
+    /// Adds a text member.
     pub(crate) fn text(mut self, name: &str, value: &str) -> Self {
         self.name(name);
         push_quoted(&mut self.0, value);
         self
     }
 
-    /// Adds a member that is text, if there is any.
+    /// Adds a text member, if there is a value.
     pub(crate) fn optional_text(self, name: &str, value: Option<&str>) -> Self {
         match value {
             Some(value) => self.text(name, value),
@@ -25,7 +25,7 @@ impl ObjectWriter {
         }
     }
 
-    /// Adds a member that is a boolean.
+    /// Adds a boolean member.
     pub(crate) fn boolean(mut self, name: &str, value: bool) -> Self {
         self.name(name);
         self.0.push_str(if value { "true" } else { "false" });

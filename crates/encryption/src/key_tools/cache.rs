@@ -1,4 +1,4 @@
-//! What is kept for a while, so that not every file costs a call of the KMS.
+//! A cache that saves a call of the KMS for each file.
 
 use std::{
     collections::HashMap,
@@ -8,19 +8,19 @@ use std::{
 
 use super::{AccessToken, KmsConnection};
 
-/// Entries that are kept at most: all are looked at whenever the cache is used.
+/// The maximum number of entries. Each use of the cache scans all of them.
 const MAX_ENTRIES: usize = 1000;
 
-/// What somebody with this token gets from this instance of a KMS under this name.
+/// The identity of a cached value: the KMS connection with its token, and a name.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct CacheKey {
-    /// With everything set.
+    /// The connection, with all fields set.
     pub(crate) connection: KmsConnection,
     pub(crate) name: String,
 }
 
-/// Values that are dropped, and so wiped, when their time is up. That is looked at whenever the cache is used, by a clock
-/// that cannot be set.
+/// Values that are dropped, and therefore wiped, when they expire. Each use of the cache checks for expired values,
+/// with a monotonic clock.
 pub(crate) struct Cache<V> {
     lifetime: Duration,
     entries: Mutex<HashMap<CacheKey, Entry<V>>>,
@@ -32,7 +32,7 @@ struct Entry<V> {
 }
 
 impl<V: Clone> Cache<V> {
-    /// Keeps what is put into it for `lifetime`; nothing if that is zero.
+    /// Creates a cache that retains values for `lifetime`. If it is zero, nothing is cached.
     pub(crate) fn new(lifetime: Duration) -> Self {
         Self {
             lifetime,
@@ -40,22 +40,22 @@ impl<V: Clone> Cache<V> {
         }
     }
 
-    /// The value of `key`, if its time is not up.
+    /// Returns the value of `key`, unless it has expired.
     pub(crate) fn get(&self, key: &CacheKey) -> Option<V> {
         self.get_at(key, Instant::now())
     }
 
-    /// Keeps `value`.
+    /// Caches `value`.
     pub(crate) fn insert(&self, key: CacheKey, value: V) {
         self.insert_at(key, value, Instant::now());
     }
 
-    /// Drops everything.
+    /// Drops all values.
     pub(crate) fn clear(&self) {
         self.lock().clear();
     }
 
-    /// Drops what somebody with that token got.
+    /// Drops the values obtained with that token.
     pub(crate) fn clear_token(&self, token: &AccessToken) {
         self.lock()
             .retain(|key, _| key.connection.access_token != *token);
@@ -113,7 +113,7 @@ mod tests {
         let key = key("t", "i", "u", "n");
         let value = std::sync::Arc::new(());
         cache.insert_at(key.clone(), value.clone(), start);
-        // To be asked for does not make it live longer.
+        // Access does not extend the lifetime.
         assert!(cache.get_at(&key, start + 9 * second).is_some());
         assert_eq!(std::sync::Arc::strong_count(&value), 2);
         assert!(cache.get_at(&key, start + 10 * second).is_none());

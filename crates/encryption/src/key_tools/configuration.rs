@@ -1,41 +1,42 @@
-//! What of a file is encrypted with keys that which master keys wrap.
+//! The configuration of encryption: parts of a file, data keys, and the master keys that wrap them.
 
 use crate::{
     Algorithm, Error, KeyLength, Result,
     properties::{ColumnPath, OtherColumns},
 };
 
-/// How the files of a data set are encrypted. The fields have the defaults of the other libraries, but for
+/// The encryption of the files of a data set. The defaults are those of the other libraries, except for
 /// [`other_columns`](Self::other_columns).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct EncryptionConfiguration {
-    /// The master key that wraps the key of the footer.
+    /// The master key that wraps the footer key.
     pub footer_key: String,
-    /// For master keys, the columns whose keys they wrap. Each path gets a key of its own, also for columns below a group;
-    /// paths are parts. None: all columns are encrypted with the key of the footer ("uniform encryption").
+    /// Master keys with the columns whose keys they wrap. Each path has its own key; it may be a group, whose key
+    /// serves the columns below it. Paths are lists of parts. If empty, all columns are encrypted with the footer
+    /// key ("uniform encryption").
     pub column_keys: Vec<(String, Vec<ColumnPath>)>,
-    /// What becomes of columns that are not in `column_keys`. They are encrypted with the key of the footer unless this says
-    /// otherwise; other libraries leave them in plaintext.
+    /// The protection of columns that are not in `column_keys`. The default is encryption with the footer key; other
+    /// libraries leave them in plaintext.
     pub other_columns: OtherColumns,
-    /// The algorithm: AES_GCM_V1 unless this says otherwise.
+    /// The algorithm. The default is AES_GCM_V1.
     pub algorithm: Algorithm,
-    /// Whether the footer is signed in place of encrypted; false unless this says otherwise.
+    /// True if the footer is signed instead of encrypted. The default is false.
     pub plaintext_footer: bool,
-    /// Whether keys are wrapped by key encryption keys, which takes fewer calls of the KMS; true unless this says otherwise.
+    /// True if keys are wrapped by key encryption keys, which needs fewer calls of the KMS. The default is true.
     pub double_wrapping: bool,
-    /// The length of data keys: 128 bits unless this says otherwise.
+    /// The length of data keys. The default is 128 bits.
     pub data_key_length: KeyLength,
-    /// The length of key encryption keys: 128 bits unless this says otherwise.
+    /// The length of key encryption keys. The default is 128 bits.
     pub kek_length: KeyLength,
-    /// What identifies the files, if anything does.
+    /// The AAD prefix, which identifies the files.
     pub aad_prefix: Option<Vec<u8>>,
-    /// Whether the prefix is stored in the files; true unless this says otherwise.
+    /// True if the prefix is stored in the files. The default is true.
     pub store_aad_prefix: bool,
 }
 
 impl EncryptionConfiguration {
-    /// All columns and the footer with one key, which this master key wraps.
+    /// Creates a configuration that encrypts the footer and all columns with one key, wrapped by this master key.
     #[must_use]
     pub fn new(footer_key: impl Into<String>) -> Self {
         Self {
@@ -52,7 +53,7 @@ impl EncryptionConfiguration {
         }
     }
 
-    /// With keys for columns.
+    /// Sets the keys for columns.
     #[must_use]
     pub fn with_column_keys(mut self, column_keys: Vec<(String, Vec<ColumnPath>)>) -> Self {
         self.column_keys = column_keys;
@@ -60,10 +61,10 @@ impl EncryptionConfiguration {
     }
 }
 
-/// Reads the text that parquet-java takes as `parquet.encryption.column.keys`: `masterKey:column,column;masterKey:column`.
-/// The parts of a column's path are joined by dots in it, so that names with `.`, `,`, `;` or `:` cannot be expressed.
+/// Parses the format of parquet-java's `parquet.encryption.column.keys`: `masterKey:column,column;masterKey:column`.
+/// The parts of a column's path are separated by dots. Names with `.`, `,`, `;` or `:` cannot be expressed.
 ///
-/// **Errors**: argument if a master key has no columns, a name is empty, or a column is there twice.
+/// **Errors**: argument if a master key has no columns, a name is empty, or a column occurs twice.
 pub fn parse_column_keys(text: &str) -> Result<Vec<(String, Vec<ColumnPath>)>> {
     let mut keys = Vec::new();
     let mut seen = std::collections::HashSet::new();

@@ -1,4 +1,4 @@
-//! Key material of a file, beside the file.
+//! The key material of a file, stored next to the file.
 //!
 //! ```text
 //! {"footerKey":"{\"keyMaterialType\":\"PKMT1\",…}","columnKey0":"{…}"}      each material is JSON within a text
@@ -12,38 +12,38 @@ use crate::{
     json::{ObjectWriter, Value, parse},
 };
 
-/// The name of the footer's key.
+/// The name of the footer key.
 pub(crate) const FOOTER_KEY: &str = "footerKey";
 
-/// Keeps the key material of one Parquet file.
+/// Stores the key material of one Parquet file.
 pub trait KeyMaterialStore: Send + Sync {
-    /// What was written last.
+    /// Returns the most recently written material.
     ///
     /// **Errors**: I/O.
     fn read(&self) -> Result<String>;
 
-    /// Writes material for a new file.
+    /// Writes the material of a new file.
     ///
-    /// **Errors**: I/O; argument if there is material already, which a Parquet file may need.
+    /// **Errors**: I/O; argument if material exists, because a Parquet file may depend on it.
     fn create(&self, material: &str) -> Result<()>;
 
-    /// Replaces the material, such that whatever happens, either the old or the new one is there, and whole.
+    /// Replaces the material atomically: after any failure, either the old or the new material exists in full.
     ///
-    /// **Errors**: I/O; then the old one is there.
+    /// **Errors**: I/O; the old material is then unchanged.
     fn replace(&self, material: &str) -> Result<()>;
 }
 
-/// The name of a column's key.
+/// Returns the name of a column key.
 pub(crate) fn column_key(number: usize) -> String {
     format!("columnKey{number}")
 }
 
-/// The material of all keys of a file, by their names.
+/// The material of all keys of a file, by name.
 #[derive(Default)]
 pub(crate) struct ExternalMaterial(pub(crate) BTreeMap<String, KeyMaterial>);
 
 impl ExternalMaterial {
-    /// **Errors**: key if it is not JSON of this kind.
+    /// **Errors**: key if it is not JSON of this format.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let Value::Object(members) = parse(text).map_err(|error| malformed(error.message))?.value
         else {

@@ -1,4 +1,4 @@
-//! Files of key material: all I/O of this crate.
+//! Files of key material: the only I/O of this crate.
 
 use std::{
     ffi::{OsStr, OsString},
@@ -10,11 +10,11 @@ use std::{
 use super::KeyMaterialStore;
 use crate::{Error, Result, random};
 
-/// The largest file of key material that is read: there is less than a kilobyte for each key.
+/// The maximum size of a file of key material to read. A key takes less than a kilobyte.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// Keeps the key material of the Parquet file `NAME` in `_KEY_MATERIAL_FOR_NAME.json`, in the same folder. Whoever moves or
-/// renames the Parquet file has to do so with that file.
+/// Stores the key material of the Parquet file `NAME` in `_KEY_MATERIAL_FOR_NAME.json`, in the same folder. The two
+/// files must be moved and renamed together.
 #[derive(Debug, Clone)]
 pub struct FileKeyMaterialStore {
     folder: PathBuf,
@@ -23,9 +23,9 @@ pub struct FileKeyMaterialStore {
 }
 
 impl FileKeyMaterialStore {
-    /// For the Parquet file at `parquet_file`, which need not be there yet.
+    /// Creates a store for the Parquet file at `parquet_file`, which does not have to exist yet.
     ///
-    /// **Errors**: argument if the path names no file.
+    /// **Errors**: argument if the path has no file name.
     pub fn new(parquet_file: impl AsRef<Path>) -> Result<Self> {
         let path = parquet_file.as_ref();
         let Some(name) = path.file_name() else {
@@ -40,15 +40,15 @@ impl FileKeyMaterialStore {
         })
     }
 
-    /// Whether material for a new file may replace that of a file which is overwritten. From then on the old file cannot be
-    /// read, whether or not the new one is ever finished.
+    /// Sets if the material of a new file may replace that of an overwritten file. The old file cannot be read from
+    /// then on, even if the new one is never finished.
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
-    /// Where the key material is.
+    /// Returns the path of the key material.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.file("_KEY_MATERIAL_FOR_", ".json")
@@ -61,10 +61,10 @@ impl FileKeyMaterialStore {
         self.folder.join(name)
     }
 
-    /// Writes a file of another name, has it reach the disk, and gives it its name.
+    /// Writes a temporary file, syncs it to disk, and renames it.
     fn write(&self, material: &str) -> Result<()> {
         let unique = u64::from_le_bytes(random::array()?);
-        // Readers of folders pass over names that begin like this. It is not longer than the final name.
+        // Readers of folders skip names with this prefix. The name is not longer than the final one.
         let temporary = self.folder.join(format!("_TMP_KEY_MATERIAL.{unique:016x}"));
         let written = File::create_new(&temporary).and_then(|mut file| {
             file.write_all(material.as_bytes())?;
@@ -72,7 +72,7 @@ impl FileKeyMaterialStore {
             fs::rename(&temporary, self.path())
         });
         if let Err(error) = written {
-            // The first error counts; a file that cannot be removed either changes nothing.
+            // Report the first error. Failing to remove the file changes nothing.
             drop(fs::remove_file(&temporary));
             return Err(self.error("written", &error));
         }
@@ -80,7 +80,7 @@ impl FileKeyMaterialStore {
             .map_err(|error| self.error("written", &error))
     }
 
-    /// Has the new name reach the disk.
+    /// Syncs the new name to disk.
     #[cfg(unix)]
     fn sync_folder(&self) -> io::Result<()> {
         let here = Path::new(".");
@@ -88,21 +88,21 @@ impl FileKeyMaterialStore {
         File::open(if is_here { here } else { &self.folder })?.sync_all()
     }
 
-    /// Folders cannot be opened.
+    /// Does nothing, because folders cannot be opened.
     #[cfg(not(unix))]
     fn sync_folder(&self) -> io::Result<()> {
         Ok(())
     }
 
-    /// Reads the material of a regular file. Whoever can write to the folder could otherwise have a device
-    /// read without end, or a pipe wait for ever.
+    /// Reads the material of a regular file. Otherwise an attacker with write access to the folder could make it
+    /// read an endless device, or wait for a pipe forever.
     fn read_io(&self) -> io::Result<String> {
         let path = self.path();
         let is_file = |metadata: fs::Metadata| match metadata.is_file() {
             true => Ok(()),
             false => Err(io::Error::other("it is not a regular file")),
         };
-        // A pipe would wait for a writer as it is opened.
+        // Opening a pipe would block until it has a writer.
         fs::metadata(&path).and_then(is_file)?;
         let file = File::open(&path)?;
         file.metadata().and_then(is_file)?;
@@ -138,7 +138,7 @@ impl KeyMaterialStore for FileKeyMaterialStore {
         if self.overwrite {
             return self.write(material);
         }
-        // One of several writers makes the empty file that reserves the name.
+        // Only one of several concurrent writers creates the empty file that reserves the name.
         match File::create_new(self.path()) {
             Ok(_) => self
                 .write(material)

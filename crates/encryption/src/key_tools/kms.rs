@@ -1,4 +1,4 @@
-//! Key management services, as far as they are known here.
+//! The interface to key management services.
 
 use std::{
     fmt,
@@ -10,29 +10,29 @@ use zeroize::Zeroizing;
 
 use crate::{Key, Result};
 
-/// What identifies a KMS, or is its address, where nobody said anything.
+/// The identifier or address of a KMS if none is configured.
 pub const DEFAULT_KMS: &str = "DEFAULT";
 
-/// Wraps and unwraps keys with master keys that never leave it. Calls may block.
+/// Wraps and unwraps keys with master keys, which never leave the KMS. Calls may block.
 pub trait KmsClient: Send + Sync {
-    /// Wraps `key` with the master key of that identifier, in whichever form [`Self::unwrap_key`] takes. If the master key
-    /// has versions, with the newest.
+    /// Wraps `key` with the given master key, in any form that [`Self::unwrap_key`] accepts. If the master key has
+    /// versions, uses the newest one.
     ///
-    /// **Errors**: key if there is no such master key or access to it is denied; I/O if the KMS does not answer. Messages
-    /// must contain neither keys nor tokens.
+    /// **Errors**: key if the master key does not exist or access is denied; I/O if the KMS does not respond.
+    /// Messages must not contain keys or tokens.
     fn wrap_key(&self, key: &Key, master_key_id: &str) -> Result<String>;
 
-    /// Unwraps what [`Self::wrap_key`] returned. If the master key has versions, with the one that wrapped it.
+    /// Unwraps a key that [`Self::wrap_key`] returned. If the master key has versions, uses the one that wrapped it.
     ///
-    /// **Errors**: as [`Self::wrap_key`]; key as well if `wrapped` is no key that was wrapped.
+    /// **Errors**: see [`Self::wrap_key`]; also key if `wrapped` is not a wrapped key.
     fn unwrap_key(&self, wrapped: &str, master_key_id: &str) -> Result<Key>;
 }
 
 /// Connects to a KMS.
 pub trait KmsClientFactory: Send + Sync {
-    /// A client for `connection`, in which everything is set.
+    /// Returns a client for `connection`, which has all fields set.
     ///
-    /// **Errors**: whatever keeps it from connecting.
+    /// **Errors**: any error of connecting.
     fn client(&self, connection: &KmsConnection) -> Result<Arc<dyn KmsClient>>;
 }
 
@@ -45,18 +45,18 @@ where
     }
 }
 
-/// What a KMS lets somebody in by. It is wiped when it is dropped and never printed.
+/// A token that grants access to a KMS. It is wiped when dropped and never printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken(Zeroizing<String>);
 
 impl AccessToken {
-    /// The token. The caller wipes its own copies.
+    /// Copies a token. The caller has to wipe its own copies.
     #[must_use]
     pub fn new(token: &str) -> Self {
         Self(Zeroizing::new(token.into()))
     }
 
-    /// The token itself, for the KMS.
+    /// Returns the token itself, for the KMS.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -81,21 +81,21 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// Where the KMS is, and what it lets us in by.
+/// The address of a KMS, and the token for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct KmsConnection {
-    /// Which instance of the KMS it is. Where it is not set, files are written with [`DEFAULT_KMS`], and read with what they
-    /// say.
+    /// The instance of the KMS. If it is not set, [`DEFAULT_KMS`] is written to files, and the identifier in a file
+    /// is used to read it.
     pub instance_id: Option<String>,
-    /// The address of the instance. Where it is not set, files are written with [`DEFAULT_KMS`]. What files say is used only
-    /// where it is allowed, as whoever wrote them gets the token otherwise.
+    /// The address of the instance. If it is not set, [`DEFAULT_KMS`] is written to files. The address in a file is
+    /// used only if allowed, because the writer of the file would otherwise get the token.
     pub instance_url: Option<String>,
-    /// What it lets us in by; [`DEFAULT_KMS`] unless it is set.
+    /// The access token. The default is [`DEFAULT_KMS`].
     pub access_token: AccessToken,
 }
 
 impl KmsConnection {
-    /// The same, with everything set.
+    /// Returns the connection with all fields set.
     pub(crate) fn or_default(&self) -> Self {
         let or_default =
             |setting: &Option<String>| Some(setting.as_deref().unwrap_or(DEFAULT_KMS).to_owned());

@@ -1,4 +1,4 @@
-//! Keys that are wrapped here, with master keys that a KMS hands out: `LocalWrapKmsClient` of parquet-java and C++.
+//! Local wrapping of keys, with master keys that a KMS hands out: `LocalWrapKmsClient` of parquet-java and C++.
 //!
 //! ```text
 //! {"masterKeyVersion":"NO_VERSION","encryptedKey":"base64(nonce | ciphertext | tag)"}
@@ -12,14 +12,14 @@ use crate::{
     json::{ObjectWriter, Value, parse},
 };
 
-/// The only version that there is: master keys cannot be rotated.
+/// The only supported version: master keys cannot be rotated.
 const NO_VERSION: &str = "NO_VERSION";
 
-/// Hands out master keys.
+/// A source of master keys.
 pub trait MasterKeys: Send + Sync {
-    /// The master key of that identifier.
+    /// Returns the master key with the given identifier.
     ///
-    /// **Errors**: key if there is none or access to it is denied; I/O if whoever has it does not answer.
+    /// **Errors**: key if there is none or access is denied; I/O if the source does not respond.
     fn master_key(&self, master_key_id: &str) -> Result<Key>;
 }
 
@@ -29,12 +29,12 @@ impl<F: Fn(&str) -> Result<Key> + Send + Sync> MasterKeys for F {
     }
 }
 
-/// Wraps keys here, for key management services that hand out master keys and do not wrap themselves. New versions of a
-/// master key make what was wrapped before unreadable.
+/// Wraps keys locally, for key management services that hand out master keys but do not wrap keys themselves. If a
+/// master key changes, keys wrapped earlier become unreadable.
 pub struct LocalWrapKms<M>(M);
 
 impl<M: MasterKeys> LocalWrapKms<M> {
-    /// Wraps with the keys that `master_keys` hands out. It is asked each time.
+    /// Creates a client that wraps with the keys of `master_keys`, requested anew for each call.
     #[must_use]
     pub fn new(master_keys: M) -> Self {
         Self(master_keys)
@@ -61,7 +61,7 @@ impl<M: MasterKeys> KmsClient for LocalWrapKms<M> {
     }
 }
 
-/// The wrapped key inside of its JSON.
+/// Extracts the wrapped key from its JSON.
 fn encrypted_key(wrapped: &str) -> Result<String> {
     let refuse = |message| Error::new(ErrorKind::Key, message);
     let malformed = || refuse("a key that was wrapped locally is not the JSON that it should be");

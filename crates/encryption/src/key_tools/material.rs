@@ -6,7 +6,7 @@
 //! key material             {"keyMaterialType":"PKMT1","isFooterKey":…,"masterKeyID":…,"wrappedDEK":…,"doubleWrapping":…, …}
 //! ```
 //!
-//! All of it is written by somebody who can write the file, so nothing here believes it.
+//! An attacker with write access to the file controls all of it, so nothing in it is trusted.
 
 use std::fmt;
 
@@ -17,43 +17,44 @@ use crate::{
 
 /// The only version of the format.
 const TYPE: &str = "PKMT1";
-/// Bytes of the key metadata of a file that are parsed at most, because they are not authenticated.
+/// The maximum size in bytes of a file's key metadata that is parsed, because it is not authenticated.
 ///
-/// A key that a service wrapped takes some hundred bytes up to some thousand.
+/// A key wrapped by a KMS takes some hundred to some thousand bytes.
 pub(crate) const MAX_KEY_METADATA_BYTES: usize = 64 << 10;
 
-/// What a file says of a key.
+/// The key metadata in a file.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum KeyMetadata {
-    /// Its material.
+    /// The key material itself.
     Internal(KeyMaterial),
-    /// The name of its material in a file of its own.
+    /// The name of the key material, which is in a separate file.
     External { reference: String },
 }
 
-/// What unwraps a key.
+/// The material that is needed to unwrap a key.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct KeyMaterial {
     pub(crate) is_footer_key: bool,
-    /// Of the footer's key alone.
+    /// The KMS instance, for the footer key only.
     pub(crate) kms_instance_id: Option<String>,
-    /// Of the footer's key alone.
+    /// The address of the KMS instance, for the footer key only.
     pub(crate) kms_instance_url: Option<String>,
     pub(crate) master_key_id: String,
     pub(crate) wrapped_dek: String,
-    /// With double wrapping.
+    /// The key encryption key, with double wrapping.
     pub(crate) kek: Option<WrappedKek>,
 }
 
-/// The key that wraps a data key, itself wrapped by a master key.
+/// A key that wraps a data key, itself wrapped by a master key.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct WrappedKek {
-    /// Its 16 random bytes as base64.
+    /// The identifier: 16 random bytes as base64.
     pub(crate) id: String,
     pub(crate) wrapped: String,
 }
 
-/// Whether this is key metadata that refers to key material beside the file. Without that, nobody finds the key.
+/// Returns true if this is key metadata that refers to external key material. Without the material, the key cannot
+/// be recovered.
 #[must_use]
 pub fn is_external(key_metadata: &[u8]) -> bool {
     matches!(
@@ -63,9 +64,9 @@ pub fn is_external(key_metadata: &[u8]) -> bool {
 }
 
 impl KeyMetadata {
-    /// Reads what a file has as key metadata.
+    /// Parses the key metadata of a file.
     ///
-    /// **Errors**: key if it is not JSON of this kind, or more than [`MAX_KEY_METADATA_BYTES`].
+    /// **Errors**: key if it is not JSON of this format, or exceeds [`MAX_KEY_METADATA_BYTES`].
     pub(crate) fn parse(metadata: &[u8]) -> Result<Self> {
         if metadata.len() > MAX_KEY_METADATA_BYTES {
             return Err(malformed(format!(
@@ -84,7 +85,7 @@ impl KeyMetadata {
         }
     }
 
-    /// The key metadata that stands in a file.
+    /// Returns the key metadata to be stored in a file.
     pub(crate) fn to_json(&self) -> String {
         let object = ObjectWriter::new().text("keyMaterialType", TYPE);
         match self {
@@ -98,14 +99,14 @@ impl KeyMetadata {
 }
 
 impl KeyMaterial {
-    /// Reads material of its own.
+    /// Parses separately stored material.
     ///
-    /// **Errors**: key if it is not JSON of this kind.
+    /// **Errors**: key if it is not JSON of this format.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         Self::read(&Members::parse(text)?)
     }
 
-    /// Material of its own.
+    /// Returns the JSON for separate storage.
     pub(crate) fn to_json(&self) -> String {
         let object = ObjectWriter::new().text("keyMaterialType", TYPE);
         self.write(object).finish()
@@ -160,7 +161,7 @@ impl fmt::Debug for KeyMaterial {
     }
 }
 
-/// The members of a JSON object whose type is PKMT1. Members that nobody asks for are passed over, and null is absent.
+/// The members of a JSON object of type PKMT1. Unknown members are ignored, and null counts as absent.
 struct Members(Vec<Member>);
 
 impl Members {
@@ -204,7 +205,7 @@ impl Members {
     }
 }
 
-/// What is wrong with key material, without repeating any of it.
+/// Returns an error about key material, which repeats none of it.
 #[cold]
 pub(crate) fn malformed(what: impl AsRef<str>) -> Error {
     let what = what.as_ref();

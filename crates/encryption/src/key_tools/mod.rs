@@ -1,14 +1,15 @@
-//! The key tools that parquet-java and pyarrow have in common: data keys are wrapped by master keys, which stay in a key
-//! management service (KMS), and what unwraps them again is stored as JSON, in the file or beside it ("PKMT1").
+//! The key tools shared by parquet-java and pyarrow. Data keys are wrapped by master keys, which stay in a key
+//! management service (KMS). The material for unwrapping them is stored as JSON, in the file or next to it
+//! ("PKMT1").
 //!
 //! ```text
 //! single wrapping   data key (DEK) wrapped by the KMS with a master key
 //! double wrapping   DEK wrapped here with a key encryption key (KEK), which the KMS wrapped with a master key
 //! ```
 //!
-//! [`KeyTools`] writes and reads with a [`KmsClient`], which may block. Who cannot block takes the steps of a [`KeyWrapping`]
-//! before they write; when they read, a key retriever of their own answers [`KeyAnswer::Wait`], and they take the steps of a
-//! [`KeyUnwrapping`].
+//! [`KeyTools`] writes and reads with a [`KmsClient`], which may block. To avoid blocking when writing, take the
+//! steps of a [`KeyWrapping`] first. To avoid it when reading, answer [`KeyAnswer::Wait`] in your own key retriever,
+//! and take the steps of a [`KeyUnwrapping`].
 //!
 //! [`KeyAnswer::Wait`]: crate::properties::KeyAnswer::Wait
 

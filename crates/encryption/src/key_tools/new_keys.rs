@@ -1,4 +1,4 @@
-//! The keys of a new file, in steps, for those who wait for a KMS in their own way.
+//! The keys of a new file, in steps, for callers that wait for a KMS in their own way.
 
 use std::{collections::HashMap, fmt};
 
@@ -16,10 +16,10 @@ use crate::{
     random,
 };
 
-/// Bytes that identify a key encryption key.
+/// The size in bytes of the identifier of a key encryption key.
 const KEK_ID_BYTES: usize = 16;
 
-/// A key encryption key and what is stored of it.
+/// A key encryption key, with the parts of it that are stored.
 #[derive(Clone)]
 pub(super) struct Kek {
     key: Key,
@@ -33,7 +33,7 @@ impl Kek {
         Ok(Self { key, id, wrapped })
     }
 
-    /// A new one, wrapped by `master_key_id`.
+    /// Generates a new one, wrapped by `master_key_id`.
     pub(super) fn generate(
         client: &dyn KmsClient,
         master_key_id: &str,
@@ -44,7 +44,7 @@ impl Kek {
         Self::new(key, wrapped)
     }
 
-    /// Wraps a data key; returns it, and what unwraps it again.
+    /// Wraps a data key. Returns the wrapped key, and the material for unwrapping it.
     pub(super) fn wrap(&self, key: &Key) -> Result<(String, WrappedKek)> {
         let wrapped_dek = wrapping::wrap(&self.key, key, &self.id)?;
         let kek = WrappedKek {
@@ -55,37 +55,37 @@ impl Kek {
     }
 }
 
-/// New keys for a new file, on their way to being wrapped. It never waits: it says what a KMS has to wrap, and goes on when
-/// that was supplied.
+/// The wrapping of new keys for a new file. It never waits: it requests a wrapping from the KMS, and continues once
+/// the result is supplied.
 pub struct KeyWrapping {
-    /// With everything set.
+    /// The connection, with all fields set.
     connection: KmsConnection,
     configuration: EncryptionConfiguration,
-    /// Whether the key material is to be stored beside the file.
+    /// True if the key material is to be stored next to the file.
     is_external: bool,
-    /// The master key of the footer, and those of columns, in their order.
+    /// The master key of the footer, followed by those of columns with their paths.
     wanted: Vec<(String, Option<ColumnPath>)>,
-    /// The first of them, done.
+    /// The finished keys: the first entries of `wanted`.
     done: Vec<(Key, KeyMaterial)>,
-    /// What the KMS has to wrap: the next data key or, with double wrapping, a key encryption key.
+    /// The key for the KMS to wrap: the next data key or, with double wrapping, a key encryption key.
     pending: Option<Key>,
-    /// Key encryption keys by their master keys: those that were there before, and new ones.
+    /// Key encryption keys by master key: existing ones in `known_keks`, and new ones in `new_keks`.
     known_keks: HashMap<String, Kek>,
     new_keks: HashMap<String, Kek>,
 }
 
-/// What comes next.
+/// The next step of a wrapping.
 pub enum WrapStep<'a> {
-    /// Have a KMS wrap a key, and supply what it returns.
+    /// Let a KMS wrap a key, and supply the result.
     Wrap(WrapRequest<'a>),
-    /// All keys are wrapped: [`KeyWrapping::finish`].
+    /// All keys are wrapped. Call [`KeyWrapping::finish`].
     Done,
 }
 
-/// What a KMS has to wrap.
+/// A request to a KMS to wrap a key.
 #[non_exhaustive]
 pub struct WrapRequest<'a> {
-    /// The key.
+    /// The key to wrap.
     pub key: &'a Key,
     /// The master key that wraps it.
     pub master_key_id: &'a str,
@@ -98,10 +98,10 @@ impl fmt::Debug for WrapRequest<'_> {
 }
 
 impl KeyWrapping {
-    /// For a file that is encrypted like this. `connection` says which KMS it is, which the file repeats; `is_external` is
-    /// whether the key material is stored beside the file.
+    /// Starts wrapping the keys for a file with this configuration. `connection` identifies the KMS and is recorded
+    /// in the file. `is_external` is true if the key material is stored next to the file.
     ///
-    /// **Errors**: I/O if there are no random bytes.
+    /// **Errors**: I/O if random bytes are not available.
     pub fn new(
         connection: &KmsConnection,
         configuration: &EncryptionConfiguration,
@@ -110,7 +110,7 @@ impl KeyWrapping {
         Self::with_keks(connection, configuration, is_external, |_| None)
     }
 
-    /// The same with key encryption keys that are there already.
+    /// Starts wrapping with existing key encryption keys.
     pub(super) fn with_keks(
         connection: &KmsConnection,
         configuration: &EncryptionConfiguration,
@@ -143,7 +143,7 @@ impl KeyWrapping {
         Ok(wrapping)
     }
 
-    /// What comes next.
+    /// Returns the next step.
     #[must_use]
     pub fn step(&self) -> WrapStep<'_> {
         match (&self.pending, self.wanted.get(self.done.len())) {
@@ -154,9 +154,9 @@ impl KeyWrapping {
         }
     }
 
-    /// Supplies what the KMS returned for the key that was to be wrapped.
+    /// Supplies the result of the requested wrapping.
     ///
-    /// **Errors**: argument if nobody asked for it; I/O if there are no random bytes.
+    /// **Errors**: argument if no wrapping was requested; I/O if random bytes are not available.
     pub fn supply_wrapped(&mut self, wrapped: String) -> Result<()> {
         let wanted = self.wanted.get(self.done.len());
         let (Some(key), Some((master_key_id, _))) = (self.pending.take(), wanted) else {
@@ -172,10 +172,10 @@ impl KeyWrapping {
         self.advance()
     }
 
-    /// The properties of the file; and, where it is stored beside the file, its key material, as JSON. That has to be
-    /// stored first: without it, nobody can read the file.
+    /// Returns the properties of the file. If the key material is stored next to the file, returns it too, as JSON.
+    /// Store the material first: without it, the file cannot be read.
     ///
-    /// **Errors**: argument if a key is not wrapped yet, or a column is there twice.
+    /// **Errors**: argument if a key is not wrapped yet, or if a column occurs twice.
     pub fn finish(self) -> Result<(FileEncryptionProperties, Option<String>)> {
         let mut external = ExternalMaterial::default();
         let mut keys = Vec::new();
@@ -211,12 +211,12 @@ impl KeyWrapping {
         Ok((builder.build()?, material))
     }
 
-    /// Key encryption keys that were made for this file, by their master keys.
+    /// Returns the key encryption keys generated for this file, by master key.
     pub(super) fn new_keks(&self) -> &HashMap<String, Kek> {
         &self.new_keks
     }
 
-    /// Makes keys until one is for the KMS to wrap.
+    /// Generates keys until the KMS has to wrap one.
     fn advance(&mut self) -> Result<()> {
         let configuration = &self.configuration;
         let (double, length) = (configuration.double_wrapping, configuration.data_key_length);
@@ -239,7 +239,7 @@ impl KeyWrapping {
         Ok(())
     }
 
-    /// The next key is done.
+    /// Finishes the next key.
     fn push(&mut self, key: Key, wrapped_dek: String, kek: Option<WrappedKek>) {
         let is_footer_key = self.done.is_empty();
         let of_footer = |setting: &Option<String>| setting.clone().filter(|_| is_footer_key);

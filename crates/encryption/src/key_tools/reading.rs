@@ -1,4 +1,4 @@
-//! Data keys of files that are read.
+//! Data keys for reading files.
 
 use std::{
     fmt,
@@ -14,14 +14,14 @@ use crate::{
     properties::{KeyAnswer, KeyRequest, KeyRetriever},
 };
 
-/// Whether the address of the KMS may come from a file. Whoever writes a file can write an address of theirs into it, and
-/// gets the token.
+/// The policy for KMS addresses from files. The writer of a file could store their own address in it, and receive
+/// the token.
 #[derive(Clone, Default)]
 pub enum KmsUrlPolicy {
-    /// It never does: a file that names one cannot be read before one is configured.
+    /// Addresses in files are not used. A file that contains one can be read only if an address is configured.
     #[default]
     Configured,
-    /// It does if this says yes to it, and none is configured.
+    /// An address in a file is used if the function returns true for it, and if none is configured.
     FromFile(Arc<dyn Fn(&str) -> bool + Send + Sync>),
 }
 
@@ -35,8 +35,8 @@ impl fmt::Debug for KmsUrlPolicy {
 }
 
 impl KeyTools {
-    /// Finds keys by what files say of them, with a KMS. `store` is where the key material of the file is; without it, only
-    /// files that hold their material can be read, but any number of them.
+    /// Returns a retriever that uses a KMS to unwrap the keys described in files. `store` contains the external key
+    /// material of one file. Without it, only files with internal key material can be read, but any number of them.
     #[must_use]
     pub fn key_retriever(
         self: &Arc<Self>,
@@ -53,7 +53,7 @@ impl KeyTools {
         })
     }
 
-    /// The connection for a file that names this instance and this address, with everything set.
+    /// Returns the connection, with all fields set, for a file that names this instance and this address.
     pub(super) fn connection_for(
         connection: &KmsConnection,
         url_policy: &KmsUrlPolicy,
@@ -102,7 +102,7 @@ impl KeyTools {
         }
     }
 
-    /// Has the KMS unwrap a key, unless it did so lately.
+    /// Lets the KMS unwrap a key, unless the result is cached.
     fn unwrap(
         &self,
         connection: &KmsConnection,
@@ -132,7 +132,7 @@ struct Retriever {
     connection: KmsConnection,
     url_policy: KmsUrlPolicy,
     store: Option<Arc<dyn KeyMaterialStore>>,
-    /// What was in the store.
+    /// The parsed contents of the store.
     external: Mutex<Option<Arc<ExternalMaterial>>>,
 }
 

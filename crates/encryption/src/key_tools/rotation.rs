@@ -1,4 +1,4 @@
-//! New wrappings of the same data keys, after a master key got a new version or double wrapping is switched on or off.
+//! New wrappings of existing data keys, for a new version of a master key or a change of double wrapping.
 
 use std::{
     collections::{HashMap, hash_map::Entry},
@@ -15,14 +15,14 @@ use super::{
 use crate::{Key, KeyLength, Result};
 
 impl KeyTools {
-    /// Wraps the data keys of a file anew, with the newest versions of the same master keys. Its key material has to be in
-    /// `store`, and is replaced there when all of it is wrapped; the Parquet file is not touched. Whatever happens, the store
-    /// has either the old or the new material.
+    /// Wraps the data keys of a file again, with the newest versions of the same master keys. Its key material must
+    /// be in `store`, and is replaced once all keys are wrapped. The Parquet file itself does not change. Even after
+    /// a failure, the store contains either the old or the new material.
     ///
-    /// `double_wrapping` says how keys are wrapped from now on; `None` leaves it as it is. Key encryption keys are new ones, of
-    /// `kek_length`.
+    /// `double_wrapping` selects the new kind of wrapping; `None` keeps the current one. Key encryption keys are
+    /// generated anew, with `kek_length`.
     ///
-    /// **Errors**: those of the KMS and of the store; key if the material is malformed.
+    /// **Errors**: errors of the KMS and of the store; key if the material is malformed.
     pub fn rotate_master_keys(
         &self,
         connection: &KmsConnection,
@@ -31,7 +31,7 @@ impl KeyTools {
         double_wrapping: Option<bool>,
         kek_length: KeyLength,
     ) -> Result<()> {
-        // Those were wrapped by the versions before.
+        // Cached key encryption keys were wrapped by earlier versions.
         self.clear_write_keks_of(&connection.access_token);
         let external = Arc::new(ExternalMaterial::parse(&store.read()?)?);
         let kms = KmsOfFile::of(external.get(FOOTER_KEY)?);
@@ -57,11 +57,11 @@ impl KeyTools {
 
 struct Rotation<'a> {
     tools: &'a KeyTools,
-    /// With everything set.
+    /// The connection, with all fields set.
     connection: KmsConnection,
     double_wrapping: Option<bool>,
     kek_length: KeyLength,
-    /// One for each master key.
+    /// The new key encryption keys, one for each master key.
     keks: HashMap<String, Kek>,
 }
 

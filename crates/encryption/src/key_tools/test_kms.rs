@@ -5,16 +5,16 @@ use std::{collections::HashMap, fmt};
 use super::{KmsClient, wrapping};
 use crate::{Error, ErrorKind, Key, Result};
 
-/// Holds its master keys in memory, and wraps like the KMS of parquet-java's and pyarrow's tests (`InMemoryKMS`,
-/// `TestOnlyInServerWrapKms`): AES-GCM with the identifier of the master key as additional data. It is no KMS: who runs it
-/// has the master keys.
+/// A KMS with master keys in memory. It wraps like the KMS of parquet-java's and pyarrow's tests (`InMemoryKMS`,
+/// `TestOnlyInServerWrapKms`): AES-GCM with the identifier of the master key as additional data. It is not a real
+/// KMS, because its user has the master keys.
 #[derive(Clone, Default)]
 pub struct InMemoryKms {
     master_keys: HashMap<String, Vec<Key>>,
 }
 
 impl InMemoryKms {
-    /// A KMS with these master keys.
+    /// Creates a KMS with these master keys.
     #[must_use]
     pub fn new(master_keys: impl IntoIterator<Item = (impl Into<String>, Key)>) -> Self {
         let mut kms = Self::default();
@@ -24,7 +24,8 @@ impl InMemoryKms {
         kms
     }
 
-    /// A new version of a master key, or a new one. From now on it wraps; those before it still unwrap.
+    /// Adds a new master key, or a new version of an existing one. The newest version wraps; older versions still
+    /// unwrap.
     pub fn add_version(&mut self, master_key_id: impl Into<String>, key: Key) {
         self.master_keys
             .entry(master_key_id.into())
@@ -63,7 +64,8 @@ impl fmt::Debug for InMemoryKms {
     }
 }
 
-/// Its identifier is part of key metadata, which is not repeated.
+/// Returns an error without the identifier of the master key, because it is part of key metadata, which messages do
+/// not repeat.
 #[cold]
 fn no_master_key() -> Error {
     Error::new(ErrorKind::Key, "the KMS has no such master key")

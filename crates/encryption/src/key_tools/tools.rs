@@ -10,28 +10,28 @@ use super::{
 };
 use crate::{FileEncryptionProperties, Key, Result};
 
-/// How long clients and keys are kept unless somebody says otherwise; other libraries do so as well.
+/// The default lifetime of clients and keys in the caches, the same as in other libraries.
 const CACHE_LIFETIME: Duration = Duration::from_secs(600);
 
-/// Makes and finds data keys by master keys of a KMS. Threads may share it; keys are kept for a while, apart for each token,
-/// instance and address of the KMS, and wiped then.
+/// Creates and unwraps data keys with master keys of a KMS. Threads may share it. Keys are cached for a while,
+/// separately for each token, instance and address of the KMS, and then wiped.
 pub struct KeyTools {
     factory: Arc<dyn KmsClientFactory>,
     clients: Cache<Arc<dyn KmsClient>>,
     /// Key encryption keys for new files, by master key.
     write_keks: Cache<Kek>,
-    /// Key encryption keys that were unwrapped, by their identifiers.
+    /// Unwrapped key encryption keys, by identifier.
     pub(super) read_keks: Cache<Key>,
 }
 
 impl KeyTools {
-    /// With clients of `factory`. What is kept is kept for ten minutes.
+    /// Creates key tools with clients of `factory` and a cache lifetime of ten minutes.
     #[must_use]
     pub fn new(factory: Arc<dyn KmsClientFactory>) -> Self {
         Self::with_cache_lifetime(factory, CACHE_LIFETIME)
     }
 
-    /// What is kept is kept for `lifetime`; nothing if that is zero.
+    /// Creates key tools with the given cache lifetime. If it is zero, nothing is cached.
     #[must_use]
     pub fn with_cache_lifetime(factory: Arc<dyn KmsClientFactory>, lifetime: Duration) -> Self {
         Self {
@@ -42,29 +42,30 @@ impl KeyTools {
         }
     }
 
-    /// Drops all clients and keys that are kept.
+    /// Drops all cached clients and keys.
     pub fn clear_caches(&self) {
         self.clients.clear();
         self.write_keks.clear();
         self.read_keks.clear();
     }
 
-    /// Drops the clients and keys of somebody whose access ended.
+    /// Drops the cached clients and keys of a token, for example when its access ends.
     pub fn clear_caches_of(&self, token: &AccessToken) {
         self.clients.clear_token(token);
         self.read_keks.clear_token(token);
         self.clear_write_keks_of(token);
     }
 
-    /// New files get new key encryption keys.
+    /// Drops the cached key encryption keys for writing, so that new files get new ones.
     pub(super) fn clear_write_keks_of(&self, token: &AccessToken) {
         self.write_keks.clear_token(token);
     }
 
-    /// New keys for a new file. What unwraps them stands in the file, or in `store`, which has it before this returns.
+    /// Creates new keys for a new file. The material for unwrapping them is stored in the file or, before this
+    /// returns, in `store`.
     ///
-    /// **Errors**: those of the KMS; I/O of the store, or if there are no random bytes; argument if a column is there twice,
-    /// or the store has material already.
+    /// **Errors**: errors of the KMS; I/O of the store, or if random bytes are not available; argument if a column
+    /// occurs twice, or if the store already has material.
     pub fn encryption_properties(
         &self,
         connection: &KmsConnection,
@@ -97,7 +98,7 @@ impl KeyTools {
         Ok(properties)
     }
 
-    /// A client for a connection in which everything is set.
+    /// Returns a client for a connection with all fields set.
     pub(super) fn client(&self, connection: &KmsConnection) -> Result<Arc<dyn KmsClient>> {
         let key = CacheKey {
             connection: connection.clone(),

@@ -1,4 +1,4 @@
-//! From the key metadata of a file to a key, in steps, for those who wait for a KMS in their own way.
+//! Unwrapping of a file's keys, in steps, for callers that wait for a KMS in their own way.
 
 use std::fmt;
 
@@ -11,15 +11,15 @@ use super::{
 };
 use crate::{Error, Key, Result};
 
-/// One key on its way from metadata to key. It never waits: it says what it needs, and goes on when that was supplied.
+/// The unwrapping of one key. It never waits: it requests the next input, and continues once it is supplied.
 pub struct KeyUnwrapping(State);
 
 enum State {
-    /// The material is beside the Parquet file.
+    /// The material is stored next to the Parquet file.
     Material {
         reference: String,
     },
-    /// A KMS has to unwrap something.
+    /// A KMS has to unwrap a key.
     Unwrap {
         material: KeyMaterial,
         kms: KmsOfFile,
@@ -27,7 +27,7 @@ enum State {
     Done(Key),
 }
 
-/// Which KMS a file names.
+/// The KMS named by a file.
 #[derive(Clone, Default)]
 pub(crate) struct KmsOfFile {
     pub(crate) instance_id: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) struct KmsOfFile {
 }
 
 impl KmsOfFile {
-    /// What the material of the footer's key says; that of columns says nothing.
+    /// Reads the KMS from the material of the footer key. The material of column keys does not contain it.
     pub(crate) fn of(material: &KeyMaterial) -> Self {
         Self {
             instance_id: material.kms_instance_id.clone(),
@@ -44,17 +44,18 @@ impl KmsOfFile {
     }
 }
 
-/// What comes next.
+/// The next step of an unwrapping.
 pub enum UnwrapStep<'a> {
-    /// Read the key material that is stored beside the Parquet file, and supply it.
+    /// Read the key material stored next to the Parquet file, and supply it.
     Material,
-    /// Have a KMS unwrap a key, and supply that.
+    /// Let a KMS unwrap a key, and supply the result.
     Unwrap(UnwrapRequest<'a>),
-    /// That is the key.
+    /// The unwrapped data key.
     Done(Key),
 }
 
-/// What a KMS has to unwrap. All of it comes from a file, and anybody who can write that can change it.
+/// A request to a KMS to unwrap a key. All of it originates from a file, and can be changed by anyone with write
+/// access to it.
 #[non_exhaustive]
 pub struct UnwrapRequest<'a> {
     /// The wrapped key, as the KMS returned it.
@@ -63,9 +64,9 @@ pub struct UnwrapRequest<'a> {
     pub master_key_id: &'a str,
     /// The instance of the KMS, if the file names one.
     pub kms_instance_id: Option<&'a str>,
-    /// The address of the instance, if the file names one. Who sends a token there without knowing it gives the token away.
+    /// The address of the instance, if the file names one. Do not send a token to an address that you do not trust.
     pub kms_instance_url: Option<&'a str>,
-    /// With double wrapping, what identifies the key that is wrapped: the same key wraps many data keys and can be kept.
+    /// The identifier of the key to unwrap, with double wrapping. It wraps many data keys, and can be cached.
     pub kek_id: Option<&'a str>,
 }
 
@@ -76,10 +77,10 @@ impl fmt::Debug for UnwrapRequest<'_> {
 }
 
 impl KeyUnwrapping {
-    /// For a key whose metadata in the file is `key_metadata`. The file says of its footer's key what is in
-    /// `footer_key_metadata`: that names the KMS.
+    /// Starts with the key metadata in the file. `footer_key_metadata` is the metadata of the file's footer key,
+    /// which names the KMS.
     ///
-    /// **Errors**: key if the metadata is no JSON of this kind; unsupported if it is of another type than PKMT1.
+    /// **Errors**: key if the metadata is not JSON of this format; unsupported if its type is not PKMT1.
     pub fn new(key_metadata: &[u8], footer_key_metadata: Option<&[u8]>) -> Result<Self> {
         Ok(Self(match KeyMetadata::parse(key_metadata)? {
             KeyMetadata::External { reference } => State::Material { reference },
@@ -100,7 +101,7 @@ impl KeyUnwrapping {
         }))
     }
 
-    /// What comes next.
+    /// Returns the next step.
     #[must_use]
     pub fn step(&self) -> UnwrapStep<'_> {
         let (material, kms) = match &self.0 {
@@ -118,9 +119,10 @@ impl KeyUnwrapping {
         })
     }
 
-    /// Supplies the key material of the Parquet file: the whole text of its JSON file.
+    /// Supplies the key material of the Parquet file: the complete text of its JSON file.
     ///
-    /// **Errors**: key if that is no JSON of this kind, or does not have the key; argument if nobody asked for it.
+    /// **Errors**: key if it is not JSON of this format, or does not contain the key; argument if it was not
+    /// requested.
     pub fn supply_material(&mut self, json: &str) -> Result<()> {
         self.supply_parsed(&ExternalMaterial::parse(json)?)
     }
@@ -136,9 +138,9 @@ impl KeyUnwrapping {
         Ok(())
     }
 
-    /// Supplies what the KMS unwrapped.
+    /// Supplies the key that the KMS unwrapped.
     ///
-    /// **Errors**: key if it does not unwrap the data key; argument if nobody asked for it.
+    /// **Errors**: key if it does not unwrap the data key; argument if it was not requested.
     pub fn supply_key(&mut self, unwrapped: Key) -> Result<()> {
         let State::Unwrap { material, .. } = &self.0 else {
             return Err(Error::argument("no unwrapped key was asked for"));

@@ -1,4 +1,4 @@
-//! Keys that wrap keys, here and not in a KMS.
+//! Local wrapping of keys by keys, without a KMS.
 //!
 //! ```text
 //! base64(nonce (12) | ciphertext | tag (16))      by AES-GCM, without a length
@@ -17,7 +17,7 @@ use crate::{
 pub(crate) fn wrap(wrapping_key: &Key, key: &Key, aad: &[u8]) -> Result<String> {
     let nonce: Nonce = random::array()?;
     let plaintext = key.expose_bytes();
-    // Room for all of it, so that the key is not left behind when it grows.
+    // The buffer has its full capacity, so that no copy of the key stays behind in a reallocation.
     let mut wrapped = Vec::with_capacity(nonce.len() + plaintext.len() + size_of::<Tag>());
     wrapped.extend_from_slice(&nonce);
     wrapped.extend_from_slice(plaintext);
@@ -30,7 +30,7 @@ pub(crate) fn wrap(wrapping_key: &Key, key: &Key, aad: &[u8]) -> Result<String> 
     Ok(STANDARD.encode(wrapped))
 }
 
-/// Unwraps what [`wrap`] returned. `by` says what wraps it, for messages.
+/// Unwraps the result of [`wrap`]. `by` names the wrapping key in messages.
 pub(crate) fn unwrap(wrapping_key: &Key, wrapped: &str, aad: &[u8], by: &str) -> Result<Key> {
     let refuse = |why| {
         let message = format!("a key that was wrapped by {by} {why}");

@@ -1,4 +1,4 @@
-//! The file that holds the keys of a command.
+//! The file with the keys of a command.
 //!
 //! ```json
 //! {
@@ -17,9 +17,9 @@
 //! }
 //! ```
 //!
-//! All members may be absent, and others are errors. Keys are base64. Metadata and prefixes are text, or any bytes as
-//! `base64:` and base64. The last four members are for encryption; `key_metadata` may also be text, which is that of the
-//! footer's key.
+//! All members are optional, and unknown ones are errors. Keys are base64. Metadata and prefixes are text, or any
+//! bytes as `base64:` followed by base64. The last four members are for encryption. `key_metadata` may also be text:
+//! the metadata of the footer key.
 
 mod parse;
 
@@ -41,54 +41,54 @@ use crate::{
     properties::{ColumnPath, EncryptionKey, KeyAnswer, KeyRequest, KeyRetriever},
 };
 
-/// Which KMS the `master_keys` are those of.
+/// The KMS that the `master_keys` belong to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeysFileKms {
-    /// [`InMemoryKms`].
+    /// The KMS [`InMemoryKms`].
     Test,
-    /// [`LocalWrapKms`].
+    /// The KMS [`LocalWrapKms`].
     Local,
 }
 
-/// What a keys file says. A member that is absent is `None`, or empty.
+/// The contents of a keys file. Absent members are `None` or empty.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct KeysFile {
-    /// The key of the footer.
+    /// The footer key.
     pub footer_key: Option<Key>,
-    /// Keys of columns, in the order of the file.
+    /// The column keys, in the order of the file.
     pub column_keys: Vec<(ColumnPath, Key)>,
-    /// Keys by the metadata that files have of them.
+    /// Keys by their metadata in Parquet files.
     pub by_metadata: HashMap<Vec<u8>, Key>,
     /// Master keys by their identifiers.
     pub master_keys: HashMap<String, Key>,
-    /// Whose master keys they are; set if there are any.
+    /// The KMS of the master keys. It is set if there are any.
     pub kms: Option<KeysFileKms>,
     /// The AAD prefix.
     pub aad_prefix: Option<Vec<u8>>,
-    /// What files may be encrypted by.
+    /// The algorithms accepted for decryption.
     pub algorithms: Option<Vec<Algorithm>>,
-    /// Whether files in the dialect of DuckDB are read.
+    /// True if files in the dialect of DuckDB are read.
     pub duckdb: Option<bool>,
-    /// What to encrypt by.
+    /// The algorithm for encryption.
     pub algorithm: Option<Algorithm>,
-    /// Whether to sign the footer in place of encrypting it.
+    /// True if the footer is signed instead of encrypted.
     pub plaintext_footer: Option<bool>,
-    /// Whether to store the AAD prefix in the file.
+    /// True if the AAD prefix is stored in the file.
     pub store_aad_prefix: Option<bool>,
-    /// Metadata of the footer's key.
+    /// The metadata of the footer key.
     pub footer_key_metadata: Option<Vec<u8>>,
-    /// Metadata of the keys of columns.
+    /// The metadata of column keys.
     pub column_key_metadata: HashMap<ColumnPath, Vec<u8>>,
-    /// Whether files that are not encrypted are read as well. No member says so: it is for the caller to decide.
+    /// True if unencrypted files are read too. No member sets this: it is a decision of the caller.
     pub allow_plaintext: bool,
 }
 
 impl KeysFile {
-    /// Reads the text of a keys file. `columns` knows how paths are written: it returns the columns that a text names. The
-    /// caller wipes `text`.
+    /// Parses a keys file. `columns` parses a column name, and returns the paths that it selects. The caller has to
+    /// wipe `text`.
     ///
-    /// **Errors**: argument, with the line and the member, and never with a key.
+    /// **Errors**: argument, with the line and the member, but never a key.
     pub fn parse(
         text: &str,
         columns: &dyn Fn(&str) -> Result<Vec<ColumnPath>, String>,
@@ -96,9 +96,10 @@ impl KeysFile {
         parse::parse(text, columns)
     }
 
-    /// How files are read. `store` has the key material of the file where that is beside it.
+    /// Returns the properties for reading files. `store` contains the external key material of the file, if it has
+    /// any.
     ///
-    /// **Errors**: argument if there is no key at all.
+    /// **Errors**: argument if there are no keys.
     pub fn decryption_properties(
         &self,
         store: Option<Arc<dyn KeyMaterialStore>>,
@@ -137,9 +138,10 @@ impl KeysFile {
         builder.build()
     }
 
-    /// How a file is written: all columns that have no key of their own with that of the footer.
+    /// Returns the properties for writing a file. Columns without a key of their own are encrypted with the footer
+    /// key.
     ///
-    /// **Errors**: argument if there is no `footer_key`, or there is metadata for a column without a key.
+    /// **Errors**: argument if there is no `footer_key`, or if there is metadata for a column without a key.
     pub fn encryption_properties(&self) -> Result<FileEncryptionProperties> {
         let Some(footer_key) = &self.footer_key else {
             return Err(Error::argument(
@@ -187,7 +189,7 @@ impl KeysFile {
         let tools = Arc::new(KeyTools::new(Arc::new(move |_: &KmsConnection| {
             Ok(client.clone())
         })));
-        // Nobody is connected to, so the address in a file harms nobody.
+        // Nothing connects to the KMS, so an address in the file is harmless.
         let url_policy = KmsUrlPolicy::FromFile(Arc::new(|_| true));
         Some(tools.key_retriever(KmsConnection::default(), url_policy, store))
     }
@@ -205,7 +207,7 @@ impl fmt::Debug for KeysFile {
     }
 }
 
-/// Looks among the keys by metadata first.
+/// Searches the keys by metadata first, and then the KMS.
 struct Retriever {
     by_metadata: HashMap<Vec<u8>, Key>,
     kms: Option<Arc<dyn KeyRetriever>>,

@@ -1,4 +1,4 @@
-//! JSON in, typed members out.
+//! Conversion of JSON to typed members.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,12 +12,12 @@ use crate::{
     properties::ColumnPath,
 };
 
-/// What starts bytes that are no text.
+/// The prefix of bytes that are not text.
 const BASE64: &str = "base64:";
-/// A name that a message may repeat is not longer: any key is, or has other characters.
+/// The maximum length of a name that messages may repeat. A key is at least this long, or has other characters.
 const LONGEST_NAME: usize = 24;
 
-/// How paths of columns are written.
+/// A parser for column names.
 type Columns<'a> = &'a dyn Fn(&str) -> Result<Vec<ColumnPath>, String>;
 
 pub(super) fn parse(text: &str, columns: Columns<'_>) -> Result<KeysFile> {
@@ -122,7 +122,7 @@ fn column_metadata(value: Json, columns: Columns<'_>) -> Result<HashMap<ColumnPa
 }
 
 fn paths(name: &str, line: usize, of: &str, columns: Columns<'_>) -> Result<Vec<ColumnPath>> {
-    // What it says may repeat the name, which may be a key in the wrong place.
+    // The message may repeat the name, which may be a misplaced key.
     columns(name).map_err(|_| at(line, format!("{of} has a name that is no path of a column")))
 }
 
@@ -204,7 +204,7 @@ fn mismatch(value: &Json, name: &str, expected: &str) -> Error {
     )
 }
 
-/// A member that nobody knows. Its name is repeated if it cannot be a key.
+/// Returns an error for an unknown member. Repeats its name only if it cannot be a key.
 #[cold]
 fn unknown(name: &str, line: usize, of: &str) -> Error {
     let harmless = name.len() <= LONGEST_NAME
@@ -224,7 +224,7 @@ fn unknown(name: &str, line: usize, of: &str) -> Error {
     at(line, format!("unknown member {name}{of}").trim_end())
 }
 
-/// An error of the keys file.
+/// Returns an error of the keys file.
 #[cold]
 fn at(line: usize, message: impl AsRef<str>) -> Error {
     let message = message.as_ref();

@@ -1,4 +1,4 @@
-//! Additional authenticated data: what ties a module to its file and to its place there.
+//! Additional authenticated data, which ties a module to its file and to its place in the file.
 //!
 //! ```text
 //! prefix | file identifier | kind (1 byte) [| row group | column [| page]]    2 bytes each, little-endian
@@ -9,22 +9,23 @@ use std::fmt;
 use super::{ModuleId, ModuleKind};
 use crate::{Result, redacted::Redacted};
 
-/// The part that all modules of a file have in common: its prefix, which the caller chose, and its identifier, which is
-/// random (section 4.4.2).
+/// The part shared by all modules of a file: its prefix, chosen by the caller, and its random identifier (section
+/// 4.4.2).
 #[derive(Clone, PartialEq, Eq)]
 pub struct FileAad(Option<Vec<u8>>);
 
 impl FileAad {
-    /// None at all, for any module: whoever can write a file can move modules about in it. DuckDB writes such files.
+    /// No additional authenticated data for any module. An attacker with write access can move modules within such a
+    /// file. DuckDB writes such files.
     pub const NONE: Self = Self(None);
 
-    /// The prefix, empty if there is none, and the identifier.
+    /// Joins the prefix, which may be empty, and the identifier.
     #[must_use]
     pub fn new(prefix: &[u8], file_unique: &[u8]) -> Self {
         Self(Some([prefix, file_unique].concat()))
     }
 
-    /// The whole of it for one module.
+    /// Returns the complete AAD of one module.
     ///
     /// **Errors**: argument if an ordinal needs more than 16 bits.
     pub(crate) fn of(&self, id: &ModuleId) -> Result<Vec<u8>> {

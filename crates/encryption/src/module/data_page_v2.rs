@@ -5,8 +5,8 @@
 //! values only   repetition levels | definition levels | module(values)      parquet-java; levels are not encrypted
 //! ```
 //!
-//! Nothing in the file names the layout, so it is told from where a module of the right length starts. Without levels,
-//! both are the same.
+//! The file does not record the layout. It is inferred from the position at which a module of the right length
+//! starts. Without levels, both layouts are equal.
 
 use super::{
     ModuleId, ModuleKey,
@@ -14,20 +14,20 @@ use super::{
 };
 use crate::{ErrorKind, Result};
 
-/// What of a data page version 2 is encrypted.
+/// The encrypted part of a data page version 2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// All of it.
+    /// The whole page.
     WholePage,
-    /// Its values. Nothing tells whether its levels were changed.
+    /// The values only. Changes to the levels are not detected.
     ValuesOnly,
-    /// Nothing: it has levels alone, in the layout that encrypts only values.
+    /// Nothing: a page of levels only, in the layout that encrypts only values.
     LevelsOnly,
 }
 
-/// Tells what of the `body` is encrypted; `levels` is the length of both sections of levels.
+/// Finds the layout of the `body`. `levels` is the length of both sections of levels.
 ///
-/// **Errors**: corrupt if it is neither.
+/// **Errors**: corrupt if no layout matches.
 fn layout(id: &ModuleId, framing: Framing, body: &[u8], levels: usize) -> Result<Layout> {
     let starts_module = |at: usize| {
         let rest = body.get(at..)?;
@@ -48,12 +48,12 @@ fn layout(id: &ModuleId, framing: Framing, body: &[u8], levels: usize) -> Result
 }
 
 impl ModuleKey {
-    /// Puts the plaintext of the `body` of a data page version 2 into `plaintext`, in place of what is there, whatever its
-    /// layout: its levels and its values, one behind the other. `levels` is the length of both sections of levels, as its
-    /// header has it.
+    /// Decrypts the `body` of a data page version 2 of either layout. Replaces the contents of `plaintext` by the
+    /// levels followed by the values. `levels` is the length of both sections of levels according to the page
+    /// header.
     ///
-    /// **Errors**: corrupt if there is no module of the right length in it; key as [`Self::decrypt_into`]. Then `plaintext`
-    /// is empty.
+    /// **Errors**: corrupt if the body does not contain a module of the right length; key as in
+    /// [`Self::decrypt_into`]. On error `plaintext` is empty.
     pub fn decrypt_data_page_v2_into(
         &self,
         id: &ModuleId,
@@ -66,7 +66,7 @@ impl ModuleKey {
         match found {
             Layout::WholePage => {
                 let whole = self.decrypt_into(id, body, plaintext);
-                // Levels may start with what looks like a length: then only the tag tells.
+                // Levels may start with bytes that look like a length. Only the tag can decide then.
                 let other = layout(id, framing, body.get(levels..).unwrap_or_default(), 0);
                 match whole {
                     Err(error) if error.kind() == ErrorKind::Key && other.is_ok() => {
@@ -84,7 +84,7 @@ impl ModuleKey {
         }
     }
 
-    /// The levels of `body` as they are, and its values decrypted.
+    /// Copies the levels of `body`, and decrypts its values.
     fn decrypt_values(
         &self,
         id: &ModuleId,

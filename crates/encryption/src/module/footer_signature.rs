@@ -1,10 +1,10 @@
-//! The signature of a footer that is not encrypted (section 5.5).
+//! The signature of a plaintext footer (section 5.5).
 //!
 //! ```text
 //! FileMetaData | nonce (12) | tag (16) | length of both (4) | PAR1
 //! ```
 //!
-//! The tag is that of an encryption of the footer whose ciphertext is thrown away.
+//! The tag results from encrypting the footer; the ciphertext is discarded.
 
 use subtle::ConstantTimeEq;
 
@@ -15,14 +15,14 @@ use crate::{
     random,
 };
 
-/// Bytes of a signature: nonce and tag.
+/// The size of a signature in bytes: nonce and tag.
 pub const FOOTER_SIGNATURE_BYTES: usize = NONCE_BYTES + TAG_BYTES;
 
 impl ModuleKey {
-    /// Signs the bytes of a footer exactly as they will lie in the file.
+    /// Signs the bytes of a footer exactly as stored in the file.
     ///
-    /// **Errors**: key if it encrypted too often; I/O if there are no random bytes; argument if the footer is too long for
-    /// AES-GCM.
+    /// **Errors**: key if it has encrypted too often; I/O if random bytes are not available; argument if the footer
+    /// is too long for AES-GCM.
     pub fn sign_footer(&self, footer: &[u8]) -> Result<[u8; FOOTER_SIGNATURE_BYTES]> {
         self.key.cipher_for_encryption()?;
         let nonce: Nonce = random::array()?;
@@ -33,10 +33,10 @@ impl ModuleKey {
         Ok(signature)
     }
 
-    /// Verifies what follows a footer, which has to be the signature of its bytes exactly as they lie in the file.
+    /// Verifies the signature that follows a footer. `footer` must be exactly the bytes in the file.
     ///
-    /// **Errors**: corrupt if it does not have [`FOOTER_SIGNATURE_BYTES`]; key if it is the signature of another footer, or
-    /// by another key.
+    /// **Errors**: corrupt if the signature does not have [`FOOTER_SIGNATURE_BYTES`]; key if it belongs to another
+    /// footer, or was made with another key.
     pub fn verify_footer(&self, footer: &[u8], signature: &[u8]) -> Result<()> {
         let Some((nonce, tag)) = signature.split_first_chunk() else {
             return Err(wrong_length(signature));

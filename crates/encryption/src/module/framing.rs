@@ -1,4 +1,4 @@
-//! Where nonce, ciphertext and tag of a module lie.
+//! The position of the nonce, ciphertext and tag in a module.
 
 use std::ops::Range;
 
@@ -8,14 +8,14 @@ use crate::{
     cipher::{NONCE_BYTES, Nonce, TAG_BYTES, Tag},
 };
 
-/// Bytes of the length in front of a module.
+/// The size in bytes of the length before a module.
 pub(crate) const LENGTH_BYTES: usize = 4;
-/// Bytes in front of the ciphertext.
+/// The number of bytes before the ciphertext.
 pub(crate) const HEAD_BYTES: usize = LENGTH_BYTES + NONCE_BYTES;
-/// The length that a module can declare: other readers take it for a number with a sign.
+/// The maximum length that a module can declare: other readers read it as a signed number.
 pub(crate) const MAX_LENGTH: usize = i32::MAX as usize;
 
-/// The two ways to frame a module.
+/// The two framings of a module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     Gcm,
@@ -30,12 +30,12 @@ impl Framing {
         }
     }
 
-    /// What a module takes besides its ciphertext.
+    /// Returns the number of bytes in a module besides its ciphertext.
     pub(crate) fn overhead(self) -> usize {
         HEAD_BYTES + self.tag_bytes()
     }
 
-    /// The length that a module of so many bytes of plaintext declares.
+    /// Returns the length that a module with `plaintext` bytes of plaintext declares.
     ///
     /// **Errors**: argument beyond [`MAX_LENGTH`].
     pub(crate) fn declared_length(self, id: &ModuleId, plaintext: usize) -> Result<u32> {
@@ -48,9 +48,10 @@ impl Framing {
         })
     }
 
-    /// Bytes of the module at the start of `bytes`, its length included; `None` if they do not hold the length yet.
+    /// Returns the size in bytes of the module at the start of `bytes`, including its length field. `None` if
+    /// `bytes` is shorter than the length field.
     ///
-    /// **Errors**: corrupt if there is no room for nonce and tag, or if it has more than `limit` bytes.
+    /// **Errors**: corrupt if there is no room for nonce and tag, or if the module has more than `limit` bytes.
     pub(crate) fn module_bytes(
         self,
         id: &ModuleId,
@@ -76,9 +77,10 @@ impl Framing {
         }
     }
 
-    /// Nonce, ciphertext and tag of a `module` that fills its bytes; the tag of CTR is empty.
+    /// Returns the nonce, the range of the ciphertext, and the tag of a `module` that fills its bytes. The tag of
+    /// CTR is zero.
     ///
-    /// **Errors**: corrupt if the module's length is another one.
+    /// **Errors**: corrupt if the module declares another length.
     pub(crate) fn split(self, id: &ModuleId, module: &[u8]) -> Result<(Nonce, Range<usize>, Tag)> {
         let bytes = self.module_bytes(id, module, module.len().max(LENGTH_BYTES))?;
         if bytes != Some(module.len()) {
@@ -100,7 +102,7 @@ impl Framing {
     }
 }
 
-/// The bytes of a module are not as they have to be.
+/// Returns a corruption error for a malformed module.
 #[cold]
 pub(crate) fn corrupt(id: &ModuleId, what: impl AsRef<str>) -> Error {
     let what = what.as_ref();

@@ -16,18 +16,18 @@ use crate::{
     random,
 };
 
-/// How the modules of a file are encrypted (section 4.2).
+/// The encryption algorithm of a file (section 4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Algorithm {
-    /// All modules by GCM, which authenticates them.
+    /// GCM for all modules, which authenticates them.
     #[default]
     AesGcmV1,
-    /// Bodies of pages by CTR, all other modules by GCM. Nothing tells whether the body of a page was changed.
+    /// CTR for the bodies of pages, and GCM for all other modules. Changes to the body of a page are not detected.
     AesGcmCtrV1,
 }
 
 impl Algorithm {
-    /// Its name in the specification.
+    /// Returns the name in the specification.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Algorithm {
         }
     }
 
-    /// The algorithm of that name.
+    /// Returns the algorithm with the given name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         [Self::AesGcmV1, Self::AesGcmCtrV1]
@@ -58,7 +58,7 @@ impl fmt::Display for Algorithm {
     }
 }
 
-/// A key as it is used in one file. Threads may share it: nothing in it changes but the counter of invocations.
+/// A key used in one file. Threads may share it: only the counter of invocations changes.
 #[derive(Debug, Clone)]
 pub struct ModuleKey {
     pub(crate) key: Key,
@@ -67,7 +67,7 @@ pub struct ModuleKey {
 }
 
 impl ModuleKey {
-    /// `key` for the modules of the file whose prefix and identifier are in `file_aad`.
+    /// Creates a key for the modules of the file whose prefix and identifier are in `file_aad`.
     #[must_use]
     pub fn new(key: Key, algorithm: Algorithm, file_aad: Arc<FileAad>) -> Self {
         Self {
@@ -77,31 +77,33 @@ impl ModuleKey {
         }
     }
 
-    /// The algorithm of the file.
+    /// Returns the algorithm of the file.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Bytes that a module of this kind takes in the file besides its ciphertext, which is as long as its plaintext.
+    /// Returns the number of bytes that a module of this kind takes in addition to its ciphertext. The ciphertext is
+    /// as long as the plaintext.
     #[must_use]
     pub fn overhead(&self, kind: ModuleKind) -> usize {
         self.algorithm.framing(kind).overhead()
     }
 
-    /// Bytes of the module at the start of `bytes`, its length included; `None` if there are fewer than four.
+    /// Returns the size in bytes of the module at the start of `bytes`, including its length field. `None` if there
+    /// are fewer than four bytes.
     ///
-    /// **Errors**: corrupt if there is no room for nonce and tag in it, or it has more bytes than `limit`, which is what
-    /// the file or the caller's limits leave it.
+    /// **Errors**: corrupt if there is no room for nonce and tag in it, or if it has more bytes than `limit`, the
+    /// number of bytes that the file or the caller's limits allow.
     pub fn module_bytes(&self, id: &ModuleId, bytes: &[u8], limit: usize) -> Result<Option<usize>> {
         let framing = self.algorithm.framing(id.kind);
         framing.module_bytes(id, bytes, limit.max(LENGTH_BYTES))
     }
 
-    /// Appends the module to `out`. Its plaintext is `parts`, one after the other.
+    /// Appends the module to `out`. Its plaintext is the concatenation of `parts`.
     ///
-    /// **Errors**: argument if an ordinal needs more than 16 bits, or the module would be longer than 2^31 - 1 bytes; key
-    /// if it encrypted too often; I/O if there are no random bytes. Then `out` is as it was.
+    /// **Errors**: argument if an ordinal needs more than 16 bits, or if the module would be longer than 2^31 - 1
+    /// bytes; key if it has encrypted too often; I/O if random bytes are not available. On error `out` is unchanged.
     pub fn encrypt(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
         let plaintext: usize = parts.iter().map(|part| part.len()).sum();
         let sealing = self.sealing(id, plaintext, random::array()?)?;
@@ -109,12 +111,13 @@ impl ModuleKey {
         sealing.append(id, parts, out)
     }
 
-    /// Encrypts a data page; [`ModuleCipher::encrypt_page`](herringbone_format::modular_encryption::ModuleCipher::encrypt_page)
-    /// has it all.
+    /// Encrypts a data page. See
+    /// [`ModuleCipher::encrypt_page`](herringbone_format::modular_encryption::ModuleCipher::encrypt_page) for the
+    /// details.
     ///
-    /// **Errors**: as [`Self::encrypt`], and those of the header. What cannot be encrypted is wiped.
+    /// **Errors**: see [`Self::encrypt`]; errors of the header. Plaintext that cannot be encrypted is wiped.
     pub fn encrypt_page(&self, page: PageToEncrypt<'_>, head: &mut Vec<u8>) -> Result<usize> {
-        // The operating system is asked once for both: that takes longer than many a header.
+        // Both nonces take one system call, which is slower than encrypting many a header.
         let nonces: [Nonce; 2] = random::pair()?;
         let body = page.body.get_mut(page.start..).unwrap_or_default();
         let sealing = self.sealing(&page.body_id, body.len(), nonces[0])?;
@@ -133,7 +136,7 @@ impl ModuleKey {
         Ok(header_bytes)
     }
 
-    /// What encrypts one module, with a nonce that nothing else has.
+    /// Prepares the encryption of one module, with a fresh nonce.
     fn sealing(&self, id: &ModuleId, plaintext: usize, nonce: Nonce) -> Result<Sealing<'_>> {
         let aad = self.file_aad.of(id)?;
         let framing = self.algorithm.framing(id.kind);
@@ -146,20 +149,20 @@ impl ModuleKey {
         })
     }
 
-    /// Decrypts a `module`, its length included.
+    /// Decrypts a `module`, which includes its length field.
     ///
-    /// **Errors**: as [`Self::decrypt_into`].
+    /// **Errors**: see [`Self::decrypt_into`].
     pub fn decrypt(&self, id: &ModuleId, module: &[u8]) -> Result<Vec<u8>> {
         let mut plaintext = Vec::new();
         self.decrypt_into(id, module, &mut plaintext)?;
         Ok(plaintext)
     }
 
-    /// Puts the plaintext of a `module`, whose length is included, into `plaintext`, in place of what is there.
+    /// Decrypts a `module`, which includes its length field. Replaces the contents of `plaintext`.
     ///
-    /// **Errors**: corrupt if the module's length is not that of `module`; key if it is not authentic, which is when the key
-    /// or the prefix is a wrong one, or the bytes were changed or come from elsewhere. Then `plaintext` is empty, and what was
-    /// decrypted is wiped. Bodies of pages under AES_GCM_CTR_V1 are never found to be changed.
+    /// **Errors**: corrupt if the declared length is not that of `module`; key if it is not authentic. In that case
+    /// the key or the prefix is wrong, or the bytes were changed or moved. On error `plaintext` is empty, and any
+    /// decrypted bytes are wiped. Changes to bodies of pages under AES_GCM_CTR_V1 are never detected.
     pub fn decrypt_into(
         &self,
         id: &ModuleId,
@@ -169,7 +172,7 @@ impl ModuleKey {
         self.decrypt_behind(0, id, module, plaintext)
     }
 
-    /// The same behind the first `start` bytes of `plaintext`, which stay there unless it fails.
+    /// Decrypts a `module` to the end of the first `start` bytes of `plaintext`. On error `plaintext` is empty.
     pub(super) fn decrypt_behind(
         &self,
         start: usize,
@@ -191,7 +194,7 @@ impl ModuleKey {
         let framing = self.algorithm.framing(id.kind);
         let (nonce, ciphertext, tag) = framing.split(id, module)?;
         let ciphertext = module.get(ciphertext).unwrap_or_default();
-        // Bytes that are there are written over, and need not be set before.
+        // Existing bytes are overwritten, and need not be zeroed first.
         plaintext.resize(start + ciphertext.len(), 0);
         let buffer = plaintext.get_mut(start..).unwrap_or_default();
         let (cipher, counter) = (self.key.cipher(), first_counter(&nonce));
@@ -209,7 +212,7 @@ impl ModuleKey {
     }
 }
 
-/// One encryption, of which there is no second.
+/// A single encryption, with a nonce that is used only once.
 struct Sealing<'a> {
     length: u32,
     cipher: &'a dyn AesCipher,
@@ -219,7 +222,7 @@ struct Sealing<'a> {
 }
 
 impl Sealing<'_> {
-    /// What stands in front of the ciphertext.
+    /// Returns the bytes before the ciphertext.
     fn front(&self) -> [u8; LENGTH_BYTES + NONCE_BYTES] {
         let mut front = [0; LENGTH_BYTES + NONCE_BYTES];
         let (length, nonce) = front.split_at_mut(LENGTH_BYTES);
@@ -228,7 +231,7 @@ impl Sealing<'_> {
         front
     }
 
-    /// Appends the module to `out`, which an error leaves as it was.
+    /// Appends the module to `out`. On error `out` is unchanged.
     fn append(&self, id: &ModuleId, parts: &[&[u8]], out: &mut Vec<u8>) -> Result<()> {
         let start = out.len();
         out.extend_from_slice(&self.front());
@@ -241,7 +244,7 @@ impl Sealing<'_> {
         Ok(())
     }
 
-    /// Encrypts in place; the tag, if there is one. Wipes what cannot be encrypted.
+    /// Encrypts in place, and returns the tag, if there is one. Wipes a buffer that cannot be encrypted.
     fn seal(&self, id: &ModuleId, buffer: &mut [u8]) -> Result<Option<Tag>> {
         let sealed = match self.framing {
             Framing::Gcm => self
@@ -260,7 +263,7 @@ impl Sealing<'_> {
     }
 }
 
-/// A module that nobody with this key wrote to this place.
+/// Returns the error for a module that was not written to this place with this key.
 #[cold]
 pub(crate) fn not_authentic(id: &ModuleId) -> Error {
     id.place(Error::new(

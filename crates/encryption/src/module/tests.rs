@@ -105,7 +105,7 @@ fn modules_of_all_kinds_come_back() {
     }
 }
 
-/// Encrypts a page whose header is `header`, and checks what that was made of.
+/// Encrypts a page whose header is `header`, and checks the bytes passed to the header callback.
 fn encrypt_page(
     key: &ModuleKey,
     (body_id, header_id): (ModuleId, ModuleId),
@@ -173,7 +173,8 @@ fn parts_are_one_module_and_nonces_differ() {
     assert_ne!(out[10..22], again[4..16]);
 }
 
-/// A module under another key, prefix, file identifier or place, or changed in any byte of nonce, ciphertext or tag.
+/// A module under another key, prefix, file identifier or place, or with a change to any byte of nonce, ciphertext
+/// or tag.
 #[test]
 fn what_is_not_authentic_is_refused_and_wiped() {
     for kind in KINDS {
@@ -292,7 +293,7 @@ fn signatures_are_of_the_exact_bytes() {
     let footer = b"the bytes of a footer";
     let signature = gcm().sign_footer(footer).unwrap();
     gcm().verify_footer(footer, &signature).unwrap();
-    // It is the tag of the footer's encryption (section 5.5).
+    // The tag of the footer's encryption (section 5.5).
     let (nonce, tag) = signature.split_first_chunk().unwrap();
     let mut copy = footer.to_vec();
     let key = Key::new(b"0123456789012345").unwrap();

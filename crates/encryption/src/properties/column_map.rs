@@ -1,15 +1,15 @@
-//! Something for some columns of a file, by path.
+//! A map from column paths to values.
 
 use std::collections::HashMap;
 
 use super::{ColumnPath, dotted};
 use crate::{Error, Result};
 
-/// Leaves that a message lists.
+/// The maximum number of leaves listed in a message.
 const LISTED_LEAVES: usize = 100;
 
-/// A `T` for columns. Paths are compared part by part, as names may have dots in them. The path of a parent covers all
-/// leaves below it that have no longer path here.
+/// A value for each of some columns. Paths are compared part by part, because names may contain dots. The path of a
+/// parent covers all leaves below it, unless a longer path here covers them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ColumnMap<T>(HashMap<ColumnPath, T>);
 
@@ -20,7 +20,7 @@ impl<T> Default for ColumnMap<T> {
 }
 
 impl<T> ColumnMap<T> {
-    /// **Errors**: argument if the path is empty or there already.
+    /// **Errors**: argument if the path is empty or already exists.
     pub(crate) fn insert(&mut self, path: ColumnPath, value: T) -> Result<()> {
         if path.is_empty() {
             return Err(Error::argument("an empty path names no column"));
@@ -42,7 +42,7 @@ impl<T> ColumnMap<T> {
         self.0.values_mut()
     }
 
-    /// What there is for a leaf: for its own path, else for its nearest parent's.
+    /// Returns the value for a leaf: that of its own path, or else that of its nearest parent.
     pub(crate) fn get(&self, leaf: &[String]) -> Option<&T> {
         if self.0.is_empty() {
             return None;
@@ -52,9 +52,9 @@ impl<T> ColumnMap<T> {
             .find_map(|parts| self.0.get(leaf.get(..parts)?))
     }
 
-    /// Checks that every path covers a leaf.
+    /// Checks that every path covers at least one leaf.
     ///
-    /// **Errors**: argument, with the leaves that there are.
+    /// **Errors**: argument, with the list of existing leaves.
     pub(crate) fn check<'a>(
         &self,
         leaves: impl Iterator<Item = &'a [String]> + Clone,

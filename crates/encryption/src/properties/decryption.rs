@@ -1,4 +1,4 @@
-//! What a reader knows and accepts.
+//! The keys and policies of a reader.
 
 use std::{fmt, sync::Arc};
 
@@ -10,14 +10,14 @@ use crate::{
     redacted::redacted,
 };
 
-/// Looks at the AAD prefix of a file before anything of it is decrypted, and refuses it by an error.
+/// Checks the AAD prefix of a file before anything is decrypted. An error rejects the file.
 pub type AadPrefixVerifier = Arc<dyn Fn(&[u8]) -> Result<()> + Send + Sync>;
 
-/// Keys and policies of a reader. Clones share them.
+/// The keys and policies of a reader. Clones share them.
 #[derive(Clone)]
 pub struct FileDecryptionProperties(Arc<Inner>);
 
-/// Makes [`FileDecryptionProperties`]. By default files have to be encrypted by AES_GCM_V1.
+/// Builds [`FileDecryptionProperties`]. By default, files must be encrypted by AES_GCM_V1.
 #[derive(Default)]
 #[must_use]
 pub struct FileDecryptionPropertiesBuilder {
@@ -52,13 +52,14 @@ impl Default for Inner {
 }
 
 impl FileDecryptionPropertiesBuilder {
-    /// The key of the footer, and of all columns that have none of their own.
+    /// Sets the footer key, used for all columns without a key of their own.
     pub fn footer_key(mut self, key: Key) -> Self {
         self.inner.footer_key = Some(key);
         self
     }
 
-    /// The key of a column, or of all columns below a group that have none of their own. `path` is the parts of its path.
+    /// Sets the key of a column, or of all columns below a group without a key of their own. `path` is the list of
+    /// its parts.
     pub fn column_key(
         mut self,
         path: impl IntoIterator<Item = impl Into<String>>,
@@ -70,51 +71,52 @@ impl FileDecryptionPropertiesBuilder {
         self
     }
 
-    /// Finds keys by what the file says of them, where none is given here.
+    /// Sets a retriever for keys that are not given here. It finds keys by the metadata in the file.
     pub fn key_retriever(mut self, retriever: Arc<dyn KeyRetriever>) -> Self {
         self.inner.retriever = Some(retriever);
         self
     }
 
-    /// The AAD prefix of the file. It has to be the one that is stored there, or the file has to say that it wants one. An
-    /// empty one is none.
+    /// Sets the AAD prefix of the file. It must equal the stored prefix, or the file must require a prefix from the
+    /// reader. An empty prefix means none.
     pub fn aad_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
         self.inner.aad_prefix = Some(prefix.into()).filter(|prefix| !prefix.is_empty());
         self
     }
 
-    /// Is shown the prefix of each file. Files without a prefix are refused then.
+    /// Sets a verifier for the prefix of each file. Files without a prefix are then rejected.
     pub fn aad_prefix_verifier(mut self, verifier: AadPrefixVerifier) -> Self {
         self.inner.aad_prefix_verifier = Some(verifier);
         self
     }
 
-    /// What files may be encrypted by; AES_GCM_V1 alone unless this is called. Where AES_GCM_CTR_V1 is allowed, bodies of
-    /// pages may have been changed by anybody who can write the file, whichever algorithm its writer chose: what says which
-    /// one it is stands in the clear.
+    /// Sets the accepted algorithms; the default is AES_GCM_V1 only. If AES_GCM_CTR_V1 is allowed, anyone with write
+    /// access to a file can change bodies of pages undetected. This is true whichever algorithm the writer chose,
+    /// because the algorithm is recorded in plaintext.
     pub fn allowed_algorithms(mut self, algorithms: impl IntoIterator<Item = Algorithm>) -> Self {
         self.inner.allowed_algorithms = algorithms.into_iter().collect();
         self
     }
 
-    /// Whether files that are not encrypted are read as well, and columns that are not although a key is given for them.
-    /// Who can replace a file can then hand in one of theirs.
+    /// Sets if plaintext files are accepted, and plaintext columns for which a key is given. If so, anyone who can
+    /// replace a file can substitute their own.
     pub fn allow_plaintext(mut self, allow: bool) -> Self {
         self.inner.allow_plaintext = allow;
         self
     }
 
-    /// Whether files of DuckDB are read, which break the specification: all columns have the key of the footer and do not
-    /// say so, and nothing ties modules to their places, so that whoever can write a file can move them.
+    /// Sets if files of DuckDB are accepted, which violate the specification. All of their columns have the footer
+    /// key without recording it. Modules are not tied to their places, so anyone with write access to a file can
+    /// move them.
     pub fn duckdb_dialect(mut self, read: bool) -> Self {
         self.inner.duckdb_dialect = read;
         self
     }
 
-    /// The properties.
+    /// Builds the properties.
     ///
-    /// **Errors**: argument if there is neither a key nor a retriever, no algorithm is allowed, or two keys have the same
-    /// path.
+    /// **Errors**: argument if there is neither a key nor a retriever, no algorithm is allowed, or two keys have the
+    /// same path.
     pub fn build(self) -> Result<FileDecryptionProperties> {
         if let Some(error) = self.error {
             return Err(error);
@@ -133,12 +135,12 @@ impl FileDecryptionPropertiesBuilder {
 }
 
 impl FileDecryptionProperties {
-    /// No key yet.
+    /// Creates a builder without keys.
     pub fn builder() -> FileDecryptionPropertiesBuilder {
         FileDecryptionPropertiesBuilder::default()
     }
 
-    /// What a reader does first with a file that is not encrypted.
+    /// Checks a plaintext file before a reader uses it.
     ///
     /// **Errors**: key unless plaintext is allowed.
     pub fn check_plaintext_file(&self) -> Result<()> {
@@ -152,9 +154,9 @@ impl FileDecryptionProperties {
         .with_remedy(Remedy::AllowPlaintext))
     }
 
-    /// What a reader does first with a column that is not encrypted, in a file that is.
+    /// Checks a plaintext column of an encrypted file before a reader uses it.
     ///
-    /// **Errors**: key if it was given a key, unless plaintext is allowed.
+    /// **Errors**: key if a key was given for it, unless plaintext is allowed.
     pub fn check_plaintext_column(&self, leaf: &[String]) -> Result<()> {
         if self.0.allow_plaintext || self.0.column_keys.get(leaf).is_none() {
             return Ok(());
@@ -167,9 +169,9 @@ impl FileDecryptionProperties {
         .in_column(dotted(leaf)))
     }
 
-    /// Checks that every column key is for a column of the file, whose leaves have these paths.
+    /// Checks that every column key matches a column of the file, whose leaves have these paths.
     ///
-    /// **Errors**: argument, with the leaves that there are.
+    /// **Errors**: argument, with the list of existing leaves.
     pub fn check_columns<'a>(
         &self,
         leaves: impl Iterator<Item = &'a [String]> + Clone,
@@ -193,7 +195,7 @@ impl FileDecryptionProperties {
         self.0.retriever.as_deref()
     }
 
-    /// Refuses algorithms that are not allowed.
+    /// Rejects algorithms that are not allowed.
     pub(crate) fn check_algorithm(&self, algorithm: Algorithm) -> Result<()> {
         if self.0.allowed_algorithms.contains(&algorithm) {
             return Ok(());
@@ -206,7 +208,7 @@ impl FileDecryptionProperties {
         Err(Error::new(ErrorKind::Key, message).with_remedy(Remedy::AllowAlgorithm))
     }
 
-    /// Whether it is a file of DuckDB, and such files are read: they alone have no identifier.
+    /// Returns true if the dialect of DuckDB is accepted, and the file is in it. Only such files have no identifier.
     pub(crate) fn is_duckdb_dialect(&self, file: &EncryptionAlgorithm) -> bool {
         self.0.duckdb_dialect
             && file.algorithm == Algorithm::AesGcmV1
@@ -214,7 +216,7 @@ impl FileDecryptionProperties {
             && file.aad_prefix.is_none()
     }
 
-    /// The prefix that the modules of a file are authenticated with, after the verifier saw it.
+    /// Returns the prefix that authenticates the modules of a file, checked by the verifier.
     pub(crate) fn resolve_aad_prefix<'a>(
         &'a self,
         file: &'a EncryptionAlgorithm,

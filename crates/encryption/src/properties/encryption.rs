@@ -1,4 +1,4 @@
-//! What a writer encrypts, and how.
+//! The keys and choices of a writer.
 
 use std::{fmt, sync::Arc};
 
@@ -7,7 +7,7 @@ use herringbone_format::modular_encryption::FieldBeside;
 use super::{ColumnMap, ColumnPath};
 use crate::{Error, Key, Result, module::Algorithm, redacted::redacted};
 
-/// A key, and what is stored in the file for those who have to find it.
+/// A key, and the metadata in the file by which readers find it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct EncryptionKey {
     pub(crate) key: Key,
@@ -15,7 +15,7 @@ pub struct EncryptionKey {
 }
 
 impl EncryptionKey {
-    /// With metadata; empty metadata is none.
+    /// Adds metadata to a key. Empty metadata means none.
     #[must_use]
     pub fn with_metadata(key: Key, metadata: impl Into<Vec<u8>>) -> Self {
         let metadata = Some(metadata.into()).filter(|metadata| !metadata.is_empty());
@@ -24,7 +24,7 @@ impl EncryptionKey {
 }
 
 impl From<Key> for EncryptionKey {
-    /// Without metadata: readers have to know the key.
+    /// Converts a key without metadata: readers have to know the key.
     fn from(key: Key) -> Self {
         Self {
             key,
@@ -42,17 +42,17 @@ impl fmt::Debug for EncryptionKey {
     }
 }
 
-/// What becomes of columns that nothing is said about.
+/// The protection of columns without a configuration of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OtherColumns {
-    /// They are encrypted with the key of the footer.
+    /// Encryption with the footer key.
     #[default]
     FooterKey,
-    /// They are not encrypted, which is what other libraries do as soon as one column has a key.
+    /// No encryption. This is the behaviour of other libraries as soon as one column has a key.
     Plaintext,
 }
 
-/// What becomes of a column.
+/// The protection of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum ColumnProtection {
     FooterKey,
@@ -60,12 +60,12 @@ pub(crate) enum ColumnProtection {
     Plaintext,
 }
 
-/// Keys and choices of a writer. Clones share them. Each file that is written with them gets an identifier of its own.
+/// The keys and choices of a writer. Clones share them. Each file gets its own identifier.
 #[derive(Clone, PartialEq)]
 pub struct FileEncryptionProperties(Arc<Inner>);
 
-/// Makes [`FileEncryptionProperties`]. By default all columns are encrypted with the key of the footer by AES_GCM_V1, and
-/// the footer is encrypted as well.
+/// Builds [`FileEncryptionProperties`]. By default, all columns are encrypted with the footer key by AES_GCM_V1, and
+/// so is the footer.
 #[must_use]
 pub struct FileEncryptionPropertiesBuilder {
     inner: Inner,
@@ -84,7 +84,8 @@ struct Inner {
 }
 
 impl FileEncryptionPropertiesBuilder {
-    /// The key of a column, or of all columns below a group that have none of their own. `path` is the parts of its path.
+    /// Sets the key of a column, or of all columns below a group without a key of their own. `path` is the list of
+    /// its parts.
     pub fn column_key(
         self,
         path: impl IntoIterator<Item = impl Into<String>>,
@@ -93,12 +94,12 @@ impl FileEncryptionPropertiesBuilder {
         self.column(path, ColumnProtection::ColumnKey(key.into()))
     }
 
-    /// Encrypts a column, or what is below a group, with the key of the footer.
+    /// Encrypts a column, or all columns below a group, with the footer key.
     pub fn column_with_footer_key(self, path: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.column(path, ColumnProtection::FooterKey)
     }
 
-    /// Leaves a column, or what is below a group, unencrypted.
+    /// Leaves a column, or all columns below a group, unencrypted.
     pub fn plaintext_column(self, path: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.column(path, ColumnProtection::Plaintext)
     }
@@ -114,40 +115,40 @@ impl FileEncryptionPropertiesBuilder {
         self
     }
 
-    /// What becomes of the columns that nothing was said about.
+    /// Sets the protection of columns without a configuration of their own.
     pub fn other_columns(mut self, other_columns: OtherColumns) -> Self {
         self.inner.other_columns = other_columns;
         self
     }
 
-    /// The algorithm.
+    /// Sets the algorithm.
     pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
         self.inner.algorithm = algorithm;
         self
     }
 
-    /// Whether the footer is signed in place of encrypted, so that readers without keys see the schema and the columns that
-    /// are not encrypted.
+    /// Sets if the footer is signed instead of encrypted. Readers without keys then see the schema and the
+    /// unencrypted columns.
     pub fn plaintext_footer(mut self, plaintext: bool) -> Self {
         self.inner.plaintext_footer = plaintext;
         self
     }
 
-    /// What identifies the file, any bytes. An empty prefix is none.
+    /// Sets the AAD prefix: any bytes that identify the file. An empty prefix means none.
     pub fn aad_prefix(mut self, prefix: impl Into<Vec<u8>>) -> Self {
         self.inner.aad_prefix = Some(prefix.into()).filter(|prefix| !prefix.is_empty());
         self
     }
 
-    /// Whether the prefix is stored in the file, in the clear. Otherwise readers have to supply it.
+    /// Sets if the prefix is stored in the file, in plaintext. Otherwise readers have to supply it.
     pub fn store_aad_prefix(mut self, store: bool) -> Self {
         self.inner.store_aad_prefix = store;
         self
     }
 
-    /// The properties.
+    /// Builds the properties.
     ///
-    /// **Errors**: argument if two protections have the same path, or a prefix that is not there is not to be stored.
+    /// **Errors**: argument if a path has two protections, or if there is no prefix but it is not to be stored.
     pub fn build(self) -> Result<FileEncryptionProperties> {
         if let Some(error) = self.error {
             return Err(error);
@@ -163,7 +164,7 @@ impl FileEncryptionPropertiesBuilder {
     }
 }
 
-/// Keys of the same bytes become clones of one, so that their invocations are counted together.
+/// Replaces keys with equal bytes by clones of one key, so that their invocations are counted together.
 fn share_equal_keys(footer_key: &EncryptionKey, columns: &mut ColumnMap<ColumnProtection>) {
     let keys = columns
         .values_mut()
@@ -185,7 +186,7 @@ fn share_equal_keys(footer_key: &EncryptionKey, columns: &mut ColumnMap<ColumnPr
 }
 
 impl FileEncryptionProperties {
-    /// With the key of the footer.
+    /// Creates a builder with the footer key.
     pub fn builder(footer_key: impl Into<EncryptionKey>) -> FileEncryptionPropertiesBuilder {
         FileEncryptionPropertiesBuilder {
             inner: Inner {
@@ -201,13 +202,13 @@ impl FileEncryptionProperties {
         }
     }
 
-    /// Whether the footer is signed in place of encrypted.
+    /// Returns true if the footer is signed instead of encrypted.
     #[must_use]
     pub fn has_plaintext_footer(&self) -> bool {
         self.0.plaintext_footer
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     #[must_use]
     pub fn algorithm(&self) -> Algorithm {
         self.0.algorithm
@@ -217,12 +218,12 @@ impl FileEncryptionProperties {
         &self.0.footer_key
     }
 
-    /// The prefix, and whether it is stored.
+    /// Returns the prefix, and true if it is stored.
     pub(crate) fn aad_prefix(&self) -> (Option<&[u8]>, bool) {
         (self.0.aad_prefix.as_deref(), self.0.store_aad_prefix)
     }
 
-    /// What becomes of each leaf.
+    /// Returns the protection of each leaf. `beside` lists fields that take the protection of a sibling.
     ///
     /// **Errors**: argument if a path covers no leaf.
     pub(crate) fn resolve(

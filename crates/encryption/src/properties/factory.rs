@@ -1,21 +1,21 @@
-//! Properties that differ from file to file.
+//! Properties that differ between files.
 
 use super::{FileDecryptionProperties, FileEncryptionProperties};
 use crate::Result;
 
-/// Knows how each file of a data set is read.
+/// A source of the properties for reading each file of a data set.
 pub trait DecryptionPropertiesFactory: Send + Sync {
-    /// Properties for the file at `path`; `None` if it is not encrypted.
+    /// Returns the properties for the file at `path`. `None` if it is not encrypted.
     ///
-    /// **Errors**: whatever keeps it from finding them.
+    /// **Errors**: any error of finding them.
     fn decryption_properties(&self, path: &str) -> Result<Option<FileDecryptionProperties>>;
 }
 
-/// Knows how each file of a data set is written.
+/// A source of the properties for writing each file of a data set.
 pub trait EncryptionPropertiesFactory: Send + Sync {
-    /// Properties for the file at `path`; `None` if it is not to be encrypted.
+    /// Returns the properties for the file at `path`. `None` if it is not to be encrypted.
     ///
-    /// **Errors**: whatever keeps it from making them.
+    /// **Errors**: any error of creating them.
     fn encryption_properties(&self, path: &str) -> Result<Option<FileEncryptionProperties>>;
 }
 
@@ -38,14 +38,14 @@ where
 }
 
 impl DecryptionPropertiesFactory for FileDecryptionProperties {
-    /// The same for all files.
+    /// Returns these properties for every file.
     fn decryption_properties(&self, _path: &str) -> Result<Option<FileDecryptionProperties>> {
         Ok(Some(self.clone()))
     }
 }
 
 impl EncryptionPropertiesFactory for FileEncryptionProperties {
-    /// The same keys for all files.
+    /// Returns these properties, and therefore the same keys, for every file.
     fn encryption_properties(&self, _path: &str) -> Result<Option<FileEncryptionProperties>> {
         Ok(Some(self.clone()))
     }

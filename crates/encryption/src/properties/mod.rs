@@ -1,4 +1,4 @@
-//! What the caller decides: keys, and what is accepted or written. One of each can serve many files.
+//! The decisions of the caller: keys and policies, for reading or writing. One value can serve many files.
 
 mod column_map;
 mod decryption;
@@ -24,7 +24,7 @@ pub use retriever::{KeyAnswer, KeyRetriever};
 /// The parts of a column's path, below the root of the schema.
 pub type ColumnPath = Vec<String>;
 
-/// A path as it is shown in messages.
+/// Returns a path in the form used in messages.
 pub(crate) fn dotted(path: &[String]) -> String {
     path.join(".")
 }

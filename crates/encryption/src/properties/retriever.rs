@@ -1,23 +1,23 @@
-//! Keys that are looked up when a file asks for them.
+//! Retrieval of keys on request of a file.
 
 use herringbone_format::modular_encryption::KeyRequest;
 
 use crate::{Key, Result};
 
-/// What a [`KeyRetriever`] has for a request.
+/// The answer of a [`KeyRetriever`] to a request.
 #[derive(Debug, Clone)]
 pub enum KeyAnswer {
     /// The key.
     Key(Key),
-    /// Nothing yet: whoever drives the read fetches the key and supplies it. Readers that cannot wait fail.
+    /// Not available yet: the driver of the read fetches the key and supplies it. Readers that cannot wait fail.
     Wait,
 }
 
-/// Finds keys by their metadata. Each is asked for once in a file.
+/// Finds keys by their metadata. Each key is requested once per file.
 pub trait KeyRetriever: Send + Sync {
-    /// The key for `request`.
+    /// Returns the key for `request`.
     ///
-    /// **Errors**: key, if there is none, or access to it is denied. Messages must not contain key metadata.
+    /// **Errors**: key if there is none, or if access is denied. Messages must not contain key metadata.
     fn retrieve(&self, request: &KeyRequest) -> Result<KeyAnswer>;
 }
 

@@ -98,7 +98,7 @@ fn other_columns_are_encrypted_unless_asked() {
     assert_eq!(resolved(OtherColumns::Plaintext), "cfpp");
 }
 
-/// Equal keys count their invocations together, whoever made them.
+/// Equal keys count their invocations together, even if they were created separately.
 #[test]
 fn equal_keys_are_shared() {
     let properties = FileEncryptionProperties::builder(key(5))

@@ -1,4 +1,4 @@
-//! Encrypted files of others, and random bytes.
+//! Encrypted files of other writers, and random bytes.
 
 #[cfg(test)]
 mod official_files;

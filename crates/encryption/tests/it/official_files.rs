@@ -11,7 +11,7 @@ use herringbone_encryption::{
     properties::{FileDecryptionPropertiesBuilder, KeyAnswer, KeyRequest},
 };
 
-/// The bytes of an official file; `None` where they are not at hand.
+/// Returns the bytes of an official file. `None` if the files are not available.
 fn file(name: &str) -> Option<Vec<u8>> {
     let folder = PathBuf::from(std::env::var_os("PARQUET_TEST_DATA")?);
     let path = folder.join(format!("{name}.parquet.encrypted"));
@@ -20,7 +20,7 @@ fn file(name: &str) -> Option<Vec<u8>> {
 
 const KEYS_128: [&str; 3] = ["0123456789012345", "1234567890123450", "1234567890123451"];
 
-/// The keys of `aes256/`: the footer's, then those of columns 1 to 8.
+/// Returns the keys of `aes256/`: the footer key, then those of columns 1 to 8.
 fn keys_256() -> Vec<String> {
     let column = |last| format!("1234567890123456789012345678901{last}");
     let footer = "01234567890123456789012345678901".to_owned();
@@ -31,7 +31,7 @@ fn key(text: &str) -> Key {
     Key::new(text.as_bytes()).unwrap()
 }
 
-/// Keys by metadata, which is `kf`, `kc1`, `kc2` and so on.
+/// Retrieves keys by metadata, which is `kf`, `kc1`, `kc2` and so on.
 fn retriever(keys: Vec<String>) -> FileDecryptionPropertiesBuilder {
     let retrieve = move |request: &KeyRequest| {
         let number = match request.key_metadata.as_slice() {
@@ -68,7 +68,7 @@ fn modules(name: &str) -> Option<Vec<Module>> {
     Some(walk(&file(name)?, &properties).unwrap_or_else(|error| panic!("{name}: {error}")))
 }
 
-/// How many modules of each kind there are.
+/// Counts the modules of each kind.
 fn counts(modules: &[Module]) -> BTreeMap<u8, usize> {
     let mut counts = BTreeMap::new();
     for module in modules {
@@ -104,7 +104,7 @@ fn every_module_is_decrypted() {
             name if name.starts_with("aes256") => 8,
             _ => 2,
         };
-        // Metadata is a module of its own unless the key is that of an encrypted footer.
+        // Metadata is a separate module unless its key is that of an encrypted footer.
         let metadata = if name.contains("uniform") { 0 } else { columns };
         assert_eq!(
             counts.get(&1).copied().unwrap_or_default(),
@@ -124,7 +124,7 @@ fn every_module_is_decrypted() {
     }
 }
 
-/// Written by parquet-java with key tools: double wrapping, and key material beside the file.
+/// A file written by parquet-java with key tools: double wrapping, and external key material.
 #[test]
 fn external_key_material_is_unwrapped() {
     let name = "external_key_material_java";
@@ -156,7 +156,7 @@ fn external_key_material_is_unwrapped() {
     );
 }
 
-/// CTR authenticates nothing, so its pages are compared with those of the same rows under GCM.
+/// CTR does not authenticate pages, so they are compared with pages of the same rows under GCM.
 #[test]
 fn pages_of_ctr_are_those_of_gcm() {
     for (gcm, ctr) in [
@@ -240,7 +240,7 @@ fn wrong_keys_and_prefixes_are_errors() {
     }
 }
 
-/// Any byte that is changed in what stands in the clear, the footer, or its signature.
+/// Changes each byte of the plaintext metadata, the footer, and its signature.
 #[test]
 fn flipped_bytes_are_errors() {
     for name in [
@@ -260,7 +260,7 @@ fn flipped_bytes_are_errors() {
     }
 }
 
-/// A byte of each part of every module: its length, nonce, ciphertext and tag.
+/// Changes a byte of each part of every module: its length, nonce, ciphertext and tag.
 #[test]
 fn errors_name_the_module_that_was_changed() {
     for name in [
@@ -281,14 +281,14 @@ fn errors_name_the_module_that_was_changed() {
                 let error = walk(&changed, &properties).err();
                 let error = error.unwrap_or_else(|| panic!("{name}, {}: {at}", module.id));
                 assert!(error.message().contains(&module.id.to_string()), "{error}");
-                // A header may well declare another length that there are bytes for.
+                // A changed length may still match the available bytes.
                 assert!(at < 4 || error.kind() == ErrorKind::Key, "{error}");
             }
         }
     }
 }
 
-/// Pages, indexes and the like that change places are found, although each is a sound module of the same key.
+/// Exchanged pages, indexes and other modules are detected, although each is a valid module of the same key.
 #[test]
 fn modules_cannot_change_places() {
     let name = "uniform_encryption";
@@ -320,14 +320,14 @@ fn footer_start(bytes: &[u8]) -> usize {
     end - length as usize
 }
 
-/// In place of pages by GCM, a file claims to have pages by CTR.
+/// A file claims to have pages by CTR instead of GCM.
 #[test]
 fn the_algorithm_cannot_be_flipped() {
     let Some(mut bytes) = file("encrypt_columns_and_footer") else {
         return;
     };
     let start = footer_start(&bytes);
-    // FileCryptoMetaData: field 1, a struct, whose field 1 is a struct; that becomes field 2.
+    // FileCryptoMetaData: field 1 is a struct, whose own field 1 is a struct. The latter becomes field 2.
     assert_eq!(bytes[start..start + 2], [0x1c, 0x1c]);
     bytes[start + 1] = 0x2c;
     let error = walk(&bytes, &by_metadata("").build().unwrap())

@@ -1,4 +1,4 @@
-//! Bytes changed at random: whatever comes in, errors come out, and no panic.
+//! Random changes to bytes: any input must cause errors rather than panics.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use herringbone_encryption::{
 
 const ROUNDS: usize = 5000;
 
-/// Xorshift: the same numbers each time.
+/// A xorshift generator, which returns the same numbers in each run.
 struct Random(u64);
 
 impl Random {
@@ -27,7 +27,7 @@ impl Random {
         (self.0 % end.max(1) as u64) as usize
     }
 
-    /// Some bytes changed, removed, or put in twice.
+    /// Changes, removes or duplicates some bytes.
     fn damage(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut bytes = bytes.to_vec();
         for _ in 0..=self.below(3) {

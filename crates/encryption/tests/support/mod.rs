@@ -1,3 +1,3 @@
-//! What several tests need.
+//! Helpers shared by several tests.
 
 pub(crate) mod walker;

@@ -1,5 +1,5 @@
-//! A small reader of encrypted files that knows nothing of `herringbone-core`: it decrypts every module of a file, and checks
-//! what the file says about each.
+//! A small reader of encrypted files that does not depend on `herringbone-core`. It decrypts every module of a file,
+//! and checks the metadata of each.
 
 use bytes::Bytes;
 use herringbone_encryption::{
@@ -15,13 +15,13 @@ use herringbone_format::{
 /// A module.
 pub(crate) struct Module {
     pub(crate) id: ModuleId,
-    /// Where it starts in the file, and how long it is there; `None` for what is part of the footer.
+    /// The start of the module in the file and its length. `None` for modules within the footer.
     pub(crate) place: Option<(usize, usize)>,
-    /// Its plaintext; that of pages is decompressed.
+    /// The plaintext, decompressed for pages.
     pub(crate) plaintext: Vec<u8>,
 }
 
-/// All modules of the file in `bytes`, footer first. Bodies of pages are decompressed.
+/// Returns all modules of the file in `bytes`, footer first. Bodies of pages are decompressed.
 pub(crate) fn walk(bytes: &[u8], properties: &FileDecryptionProperties) -> Result<Vec<Module>> {
     let (footer, decryptor, is_plaintext) = footer(bytes, properties)?;
     let limits = Limits::default();
@@ -58,7 +58,7 @@ pub(crate) fn walk(bytes: &[u8], properties: &FileDecryptionProperties) -> Resul
     Ok(modules)
 }
 
-/// Decrypts or verifies the footer; also says whether it was in plaintext.
+/// Decrypts or verifies the footer. Also returns true if it was in plaintext.
 pub(crate) fn footer(
     bytes: &[u8],
     properties: &FileDecryptionProperties,
@@ -87,7 +87,7 @@ pub(crate) fn footer(
     Ok((footer.to_vec(), decryptor, true))
 }
 
-/// The path of a column, and its key; `None` if it is not encrypted.
+/// Returns the path of a column, and its key. `None` if it is not encrypted.
 fn key(chunk: &ColumnChunk, file: &FileDecryptor) -> Result<Option<(Vec<String>, ModuleKey)>> {
     let crypto = match &chunk.crypto_metadata {
         Some(crypto) => ColumnCryptoMetadata::decode(&crypto.0)?,
@@ -129,7 +129,7 @@ struct Metadata {
 }
 
 impl<'a> Chunk<'a> {
-    /// The metadata of the chunk: in a module of its own, unless its key is that of an encrypted footer.
+    /// Returns the metadata of the chunk. It is in a separate module, unless its key is that of an encrypted footer.
     fn metadata(&mut self, chunk: &ColumnChunk, plaintext: bool) -> Result<Metadata> {
         let metadata = match (&chunk.encrypted_column_metadata, &chunk.meta_data) {
             (Some(encrypted), _) => self.module(ModuleKind::ColumnMetadata, 0, encrypted)?,
@@ -144,7 +144,7 @@ impl<'a> Chunk<'a> {
         read_metadata(&metadata)
     }
 
-    /// Decrypts a module, and notes it.
+    /// Decrypts a module, and records it.
     fn module(&mut self, kind: ModuleKind, page: usize, module: &[u8]) -> Result<Vec<u8>> {
         let id = ModuleId::of_page(kind, self.row_group, self.column, page);
         let plaintext = self.key.decrypt(&id, module)?;
@@ -156,7 +156,7 @@ impl<'a> Chunk<'a> {
         Ok(plaintext)
     }
 
-    /// The same for a module at the start of `bytes`; also returns what follows it.
+    /// Decrypts and records the module at the start of `bytes`. Also returns the bytes after it.
     fn first<'b>(
         &mut self,
         kind: ModuleKind,
@@ -175,7 +175,7 @@ impl<'a> Chunk<'a> {
         &self.bytes[offset..offset + length as usize]
     }
 
-    /// Where `module` is in the file, if it is part of it.
+    /// Returns the position of `module` in the file, if it is a part of the file.
     fn place(&self, module: &[u8]) -> Option<(usize, usize)> {
         let file = self.bytes.as_ptr_range();
         let start = module.as_ptr();
@@ -325,7 +325,7 @@ fn read_metadata(bytes: &[u8]) -> Result<Metadata> {
     Ok(metadata)
 }
 
-/// parquet-java encrypts its buffer for thrift structs as a whole, which is filled up with zeros.
+/// Checks padding. parquet-java encrypts its whole buffer for thrift structs, which is padded with zeros.
 fn assert_only_zeros(rest: &[u8]) {
     assert!(rest.iter().all(|byte| *byte == 0));
 }

@@ -51,14 +51,14 @@ fn malformed_metadata_is_an_error_that_repeats_nothing() {
         assert_eq!(error.kind(), ErrorKind::Key, "{error}");
         assert!(!error.to_string().contains("secret"), "{error}");
     }
-    // Other writers put null where there is nothing, and members that nobody knows.
+    // Some other writers store null for missing values, and unknown members.
     let tolerated = good.replace(
         "\"kmsInstanceURL\":\"DEFAULT\"",
         "\"kmsInstanceURL\":null,\"x\":[1]",
     );
     assert_ne!(tolerated, good);
     assert!(ask(&tolerated, None).is_ok());
-    // Nothing authenticates key metadata, so its size has a limit before it is parsed.
+    // Key metadata is not authenticated, so its size is limited before it is parsed.
     let padded = |bytes: usize| good.clone() + &" ".repeat(bytes - good.len());
     assert!(ask(&padded(65_536), None).is_ok());
     let error = ask(&padded(65_537), None).map(drop).unwrap_err();
@@ -69,7 +69,7 @@ fn malformed_metadata_is_an_error_that_repeats_nothing() {
     );
 }
 
-/// Whoever can write to the folder can put anything there under the name of the key material.
+/// An attacker with write access to the folder can put anything in the place of the key material.
 #[cfg(unix)]
 #[test]
 fn only_regular_files_of_some_megabytes_are_read() {
@@ -96,7 +96,7 @@ fn only_regular_files_of_some_megabytes_are_read() {
     assert_eq!(store.read().unwrap(), "{}");
 }
 
-/// One of several writers of new key material succeeds.
+/// Only one of several concurrent writers of new key material succeeds.
 #[test]
 fn new_material_has_one_writer() {
     for _ in 0..20 {

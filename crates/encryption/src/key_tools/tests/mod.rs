@@ -1,4 +1,4 @@
-//! Key tools with the KMS and the master keys of others' tests.
+//! Tests of the key tools, with the KMS and the master keys of other libraries' tests.
 
 mod material;
 mod reading;
@@ -21,7 +21,7 @@ use crate::{
     properties::{KeyAnswer, KeyRequest, KeyRetriever, OtherColumns},
 };
 
-/// The master keys of the tests of parquet-java and pyarrow.
+/// Returns the master keys of the tests of parquet-java and pyarrow.
 fn master_keys() -> InMemoryKms {
     let key = |text: &[u8]| Key::new(text).unwrap();
     InMemoryKms::new([
@@ -31,7 +31,7 @@ fn master_keys() -> InMemoryKms {
     ])
 }
 
-/// A KMS that counts what it is asked for.
+/// A KMS that counts its calls.
 #[derive(Clone)]
 struct Counting {
     kms: Arc<dyn KmsClient>,
@@ -86,7 +86,7 @@ fn configuration() -> EncryptionConfiguration {
     EncryptionConfiguration::new("kf").with_column_keys(columns)
 }
 
-/// What a file has of its encryption: its metadata, its footer, and a page of each column.
+/// The encrypted parts of a file: its metadata, its footer, and a page of each column.
 struct Written {
     metadata: FileCryptoMetadata,
     footer: Vec<u8>,
