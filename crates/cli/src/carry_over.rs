@@ -1,4 +1,5 @@
-//! All that goes with rows from Parquet input into Parquet output, in the words of the command.
+//! The parts of Parquet inputs that are carried over to Parquet outputs along with rows, in the words of the
+//! command.
 
 use herringbone::encryption::FileEncryptionProperties;
 use herringbone::{ParquetFile, WriteOptions};
@@ -13,7 +14,7 @@ use crate::input::Input;
 use crate::interrupt::uninterrupted;
 use crate::target::Target;
 
-/// Starts to collect the parts of the input that the command line keeps.
+/// Starts to collect the parts of the input that the command line retains.
 pub(crate) fn start(write: &Write, protection: Protection) -> CarryOver {
     CarryOver::new()
         .bloom_filters(write.keeps_bloom_filters().then(|| write.bloom_filter()))
@@ -26,7 +27,7 @@ pub(crate) fn encrypted(properties: FileEncryptionProperties) -> Protection {
     Protection::Encrypt(Box::new(properties))
 }
 
-/// Adds the kept parts of an input.
+/// Adds the retained parts of an input.
 ///
 /// # Errors
 /// Data if the metadata of the file cannot be read, or a key is missing.
@@ -41,12 +42,12 @@ pub(crate) fn add(
     added.map_err(|error| input.failure(&error).in_data())
 }
 
-/// Has the options keep it. Returns the schema to write with, and the key material that the output needs once it is
-/// there.
+/// Applies the collected parts to the options. Returns the schema for writing, and the key material that must be
+/// copied once the output exists.
 ///
 /// # Errors
-/// Data if the files are not encrypted alike; Usage if the output cannot have the key material that it needs;
-/// whatever the writer refuses.
+/// Data if the files have different encryption; Usage if the output cannot have the key material that it needs;
+/// errors of the writer.
 pub(crate) fn apply(
     context: &Context,
     carry_over: CarryOver,
@@ -67,7 +68,7 @@ pub(crate) fn apply(
     Ok((carried.schema, material))
 }
 
-/// Returns the copy of key material that is to be made, unless it is there already.
+/// Returns the key material to be copied. `None` if it already exists.
 fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMaterial>> {
     let wrong = |what: &str| Failure::Usage(format!("{}: {what}", input.name));
     let Some(from) = input.path() else {
@@ -95,12 +96,12 @@ fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMateri
     }
 }
 
-/// Gives the output its key material.
+/// Copies the key material of the output.
 ///
 /// # Errors
 /// System.
 pub(crate) fn finish(material: Option<KeyMaterial>) -> Result<()> {
-    // It has a temporary file of its own.
+    // The copy uses a temporary file of its own.
     let copied = uninterrupted(|_| material.map_or(Ok(()), |material| material.copy()));
     copied.map_err(|error| Failure::System(error.message().into()))
 }

@@ -1,4 +1,4 @@
-//! Why the columns of a file are stored as they are, as text.
+//! The reasons for the storage choices of columns, as text.
 
 use std::fmt::Write as _;
 
@@ -18,13 +18,13 @@ struct Way {
     row_groups: usize,
 }
 
-/// Prints for each column what was chosen, and what it was chosen from.
+/// Prints the choice for each column, and its alternatives.
 ///
 /// # Errors
-/// Io where nobody takes the text.
+/// System if the text cannot be written.
 pub(crate) fn print(choices: &[ColumnChoice], out: &mut Output<'_>) -> Result<()> {
     let mut paths: Vec<&[String]> = Vec::new();
-    // The row groups have the same columns.
+    // All row groups have the same columns.
     for choice in choices.iter().filter(|choice| choice.row_group == 0) {
         paths.push(&choice.path);
     }
@@ -50,7 +50,7 @@ pub(crate) fn print(choices: &[ColumnChoice], out: &mut Output<'_>) -> Result<()
     out.flush()
 }
 
-/// What was chosen, and in how many row groups.
+/// Returns each choice, with the number of row groups that have it.
 fn chosen(chunks: &[&ColumnChoice]) -> Vec<(String, usize)> {
     let mut all: Vec<(String, usize)> = Vec::new();
     for chunk in chunks {
@@ -63,7 +63,7 @@ fn chosen(chunks: &[&ColumnChoice]) -> Vec<(String, usize)> {
     all
 }
 
-/// All ways that were tried, the smallest first.
+/// Returns all ways that were tried, the smallest first.
 fn ways(chunks: &[&ColumnChoice]) -> Vec<Way> {
     let mut ways: Vec<Way> = Vec::new();
     for estimate in chunks.iter().flat_map(|chunk| &chunk.estimates) {

@@ -1,4 +1,4 @@
-//! The column chunks that a command is about.
+//! The column chunks selected for a command.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub(crate) struct Place<'a> {
 }
 
 impl Place<'_> {
-    /// The field that values of its column are shown and read as, which bounds of its statistics have too.
+    /// Returns the field with which values of the column are shown and parsed, and its statistics bounds too.
     ///
     /// # Errors
     /// A column that the schema does not have.
@@ -31,7 +31,7 @@ impl Place<'_> {
         let field = decoder.field().clone();
         let node = schema.leaves().get(self.leaf).map(|leaf| leaf.node);
         let node = node.and_then(|node| schema.nodes().get(node));
-        // Bounds are bytes whatever extension type the column is of.
+        // Bounds are bytes, regardless of the extension type of the column.
         let is_uuid = node.is_some_and(|it| it.element.logical_type == Some(LogicalType::Uuid));
         Ok(match is_uuid {
             true => {
@@ -42,13 +42,13 @@ impl Place<'_> {
         })
     }
 
-    /// The path of its column.
+    /// Returns the path of the column.
     pub(crate) fn path(&self) -> Vec<&str> {
         self.file.parquet_schema().path(self.leaf)
     }
 }
 
-/// The row groups and the columns that were asked for.
+/// Returns the requested row groups and columns.
 ///
 /// # Errors
 /// A column or row group that the file does not have.
@@ -71,7 +71,7 @@ pub(crate) fn of_file(
     Ok((row_groups, leaves))
 }
 
-/// The ordinals of the chosen columns.
+/// Returns the ordinals of the selected columns.
 fn leaves(file: &ParquetFile, projection: Projection) -> herringbone::Result<Vec<usize>> {
     let schema = file.parquet_schema();
     if projection == Projection::All {

@@ -1,4 +1,4 @@
-//! What holds for every command.
+//! The context of a command.
 
 use std::cell::Cell;
 use std::io::{self, Write as _};
@@ -9,15 +9,15 @@ use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
 use crate::render::printable::printable;
 
-/// The options that stand before any command.
+/// The global options, which precede the command.
 pub(crate) struct Context {
-    /// Nothing but errors on standard error.
+    /// True if only errors are written to standard error.
     pub(crate) quiet: bool,
-    /// What files may ask for.
+    /// The limits for reading files.
     pub(crate) limits: Limits,
-    /// The option of the command with which checksums are ignored.
+    /// The option of the command that ignores checksums.
     pub(crate) ignores_checksums: Option<&'static str>,
-    /// Those that are given.
+    /// The keys, if any are given.
     pub(crate) keys: Option<Keys>,
     has_lost: Cell<bool>,
     has_damage: Cell<bool>,
@@ -40,14 +40,13 @@ impl Context {
         }
     }
 
-    /// Says what of a file is lost, which the exit code tells as well.
+    /// Reports a lost part of a file. The exit code reflects it.
     pub(crate) fn lost(&self, file: &str, what: &str) {
         self.has_lost.set(true);
         complain(&format!("{file}: lost: {what}"));
     }
 
-    /// Reports damage in a part of a file, which the exit code tells as well; the command goes on with the
-    /// other parts.
+    /// Reports damage in a part of a file. The exit code reflects it. The command continues with the other parts.
     ///
     /// # Errors
     /// Any other failure.
@@ -62,7 +61,7 @@ impl Context {
         }
     }
 
-    /// Ends a command that went on after damage.
+    /// Ends a command that continued after damage.
     ///
     /// # Errors
     /// The exit code, if something was damaged or lost.
@@ -74,7 +73,7 @@ impl Context {
         }
     }
 
-    /// Says something on standard error that is not an error.
+    /// Writes a note to standard error.
     pub(crate) fn note(&self, text: &str) {
         if !self.quiet {
             complain(&format!("note: {text}"));
@@ -82,7 +81,7 @@ impl Context {
     }
 }
 
-/// Writes a line to standard error; if nobody listens there either, that is that.
+/// Writes a line to standard error. Failures are ignored.
 pub(crate) fn complain(text: &str) {
     writeln!(io::stderr(), "herringbone: {}", printable(text)).ok();
 }

@@ -1,4 +1,4 @@
-//! What ends the command early, and the exit code that says whose fault it was.
+//! Reasons for ending the command early, with exit codes that distinguish their causes.
 
 use std::fmt;
 use std::io;
@@ -11,19 +11,19 @@ use crate::advice::Advised;
 /// The reason for an early end.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command line asks for something that does not exist.
+    /// The command line requests something that does not exist.
     Usage(String),
-    /// The bytes are wrong, beyond a limit or not supported.
+    /// The bytes are malformed, exceed a limit, or are not supported.
     Data(String),
-    /// The system refused to read or write.
+    /// The system failed to read or write.
     System(String),
-    /// Whoever read our output has gone: there is nobody left to tell.
+    /// The reader of our output has closed it, so no message can be shown.
     ClosedPipe,
-    /// The output says it all, and this is the exit code that goes with it.
+    /// The output is complete without a message. Only the exit code remains.
     Told(u8),
 }
 
-/// Returns a text of the user's as errors repeat it: cut if it is long.
+/// Returns user input for use in errors, truncated if it is long.
 pub(crate) fn cut(text: &str) -> String {
     const MOST_CHARACTERS: usize = 100;
     match text.char_indices().nth(MOST_CHARACTERS) {
@@ -32,24 +32,24 @@ pub(crate) fn cut(text: &str) -> String {
     }
 }
 
-/// The result of everything in this command.
+/// The result type of this command.
 pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
 
 impl Failure {
-    /// Everything was fine.
+    /// The exit code for success.
     pub(crate) const SUCCESS: u8 = 0;
-    /// `verify` found something, or `repair` could not have everything back.
+    /// The exit code if `verify` found something, or if `repair` could not recover everything.
     pub(crate) const FINDINGS: u8 = 1;
-    /// The command line is wrong.
+    /// The exit code for a wrong command line.
     pub(crate) const USAGE: u8 = 2;
-    /// The bytes are wrong.
+    /// The exit code for wrong bytes.
     pub(crate) const DATA: u8 = 3;
-    /// The system refused.
+    /// The exit code for a system error.
     pub(crate) const SYSTEM: u8 = 4;
-    /// A signal ended the command, by custom 128 and its number.
+    /// The exit code after a signal: by convention, 128 plus its number.
     pub(crate) const INTERRUPTED: u8 = 130;
 
-    /// The exit code.
+    /// Returns the exit code.
     pub(crate) fn code(&self) -> u8 {
         match self {
             Self::Usage(_) => Self::USAGE,
@@ -60,7 +60,7 @@ impl Failure {
         }
     }
 
-    /// The library refused `file`.
+    /// Converts an error of the library about `file`.
     pub(crate) fn parquet(file: &str, error: &herringbone::Error) -> Self {
         Self::advised(
             file,
@@ -71,7 +71,7 @@ impl Failure {
         )
     }
 
-    /// The library refused `file`, and an option of the command may help.
+    /// Converts an error of the library about `file`, with advice about an option that may help.
     pub(crate) fn advised(file: &str, advised: &Advised<'_>) -> Self {
         let message = format!("{file}: {advised}");
         match advised.error.kind() {
@@ -81,10 +81,10 @@ impl Failure {
         }
     }
 
-    /// The library could not write the file `name`.
+    /// Converts an error of writing the file `name`.
     pub(crate) fn written(name: &str, error: &herringbone::Error) -> Self {
         let source = std::error::Error::source(error);
-        // What has a remedy happened to another file, which the message names.
+        // An error with a remedy concerns another file, which the message names.
         let source = source.filter(|_| error.remedy().is_none());
         match source.and_then(|source| source.downcast_ref()) {
             Some(error) => Self::output(name, error),
@@ -92,8 +92,8 @@ impl Failure {
         }
     }
 
-    /// The same failure, found in the bytes rather than on the command line: a choice that only some
-    /// bytes do not go with, such as the unit of timestamps, is no wrong command line.
+    /// Turns a usage error into a data error. A choice that only some data contradicts, such as the unit of
+    /// timestamps, is not a wrong command line.
     pub(crate) fn in_data(self) -> Self {
         match self {
             Self::Usage(message) => Self::Data(message),
@@ -101,7 +101,7 @@ impl Failure {
         }
     }
 
-    /// The same failure, which happened to `file`.
+    /// Adds the name of `file` to the message.
     pub(crate) fn in_file(self, file: &str) -> Self {
         match self {
             Self::Usage(message) => Self::Usage(format!("{file}: {message}")),
@@ -110,7 +110,7 @@ impl Failure {
         }
     }
 
-    /// Writing to standard output, or to a file in its place, went wrong.
+    /// Converts an error of writing to standard output, or to a file in its place.
     pub(crate) fn output(name: &str, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {
             Self::ClosedPipe
@@ -119,7 +119,7 @@ impl Failure {
         }
     }
 
-    /// The same, with what helps.
+    /// Adds advice to the message.
     pub(crate) fn hinting(self, hint: &str) -> Self {
         match self {
             Self::Usage(message) => Self::Usage(message + hint),
@@ -128,7 +128,7 @@ impl Failure {
         }
     }
 
-    /// Writing Arrow there went wrong.
+    /// Converts an error of writing Arrow data to the output.
     pub(crate) fn arrow_output(name: &str, error: &ArrowError) -> Self {
         match error {
             ArrowError::IoError(_, error) => Self::output(name, error),

@@ -19,17 +19,17 @@ use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
 use crate::load::foreign::{Foreign, foreign, text_format};
 
-/// Bytes that show the format of a file.
+/// The number of bytes needed to detect the format of a file.
 const BEGINNING: u64 = 256;
 
-/// What stands for standard input.
+/// The path that stands for standard input.
 const STDIN: &str = "-";
 
 /// A file that can be opened any number of times.
 pub(crate) struct Input {
-    /// How it is called in output and errors.
+    /// The name of the file in output and errors.
     pub(crate) name: String,
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     pub(crate) size: u64,
     data: Data,
     limits: Limits,
@@ -43,8 +43,8 @@ enum Data {
 }
 
 impl Input {
-    /// Looks whether the file is there. What has no positions to read at, such as standard input
-    /// and named pipes, is read to its end.
+    /// Checks that the file exists. Inputs without random access, such as standard input and named pipes, are read
+    /// to their end.
     fn new(path: &Path, context: &Context) -> Result<Self> {
         let name = path.display().to_string();
         let refused = |name: &str, error: &io::Error| Failure::System(format!("{name}: {error}"));
@@ -89,7 +89,7 @@ impl Input {
             .map_err(|error| self.unopened(&error))
     }
 
-    /// The failure of a file that cannot be opened, which may be a file of another format.
+    /// Returns the failure for a file that cannot be opened. It may be a file of another format.
     pub(crate) fn unopened(&self, error: &herringbone::Error) -> Failure {
         match self.foreign() {
             Some(foreign) => Failure::Data(foreign.instead_of("Parquet", &self.name)),
@@ -97,8 +97,7 @@ impl Input {
         }
     }
 
-    /// Returns the format that the file is of by its first bytes, unless it has a mark of Parquet at
-    /// either end.
+    /// Returns the format of the file according to its first bytes, unless it has a Parquet mark at either end.
     pub(crate) fn foreign(&self) -> Option<Foreign> {
         let source = self.source().ok()?;
         let size = source.len();
@@ -114,16 +113,16 @@ impl Input {
         }
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the file.
     pub(crate) fn source(&self) -> herringbone::Result<Arc<dyn Source>> {
         Ok(match &self.data {
-            // Whoever reports an error says which file it is.
+            // The caller adds the name of the file to errors.
             Data::Path(path) => Arc::new(FileSource::new(fs::File::open(path)?)?),
             Data::Memory(bytes) => Arc::new(bytes.clone()),
         })
     }
 
-    /// Its path, unless it was read into memory.
+    /// Returns the path of the file, unless it was read into memory.
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.data {
             Data::Path(path) => Some(path),
@@ -131,18 +130,18 @@ impl Input {
         }
     }
 
-    /// How it is decrypted, if there are keys.
+    /// Returns the properties for decryption, if there are keys.
     pub(crate) fn decryption(&self) -> Option<&FileDecryptionProperties> {
         self.decryption.as_ref()
     }
 
-    /// The same as the library takes it.
+    /// Returns the properties for decryption as a trait object.
     fn seam(&self) -> Option<Arc<dyn Decryption>> {
         let decryption = self.decryption.clone();
         decryption.map(|properties| Arc::new(properties) as Arc<dyn Decryption>)
     }
 
-    /// Looks for what is left of it.
+    /// Searches for the intact parts of the file.
     pub(crate) fn repair(&self, options: &RepairOptions) -> herringbone::Result<Repair> {
         let mut options = options.clone();
         options.decryption = self.seam();
@@ -150,12 +149,12 @@ impl Input {
         Repair::open(self.source()?, &options)
     }
 
-    /// The limits for reading it.
+    /// Returns the limits for reading the file.
     pub(crate) fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// An error of the library in the words of the command.
+    /// Returns an error of the library in the words of the command.
     pub(crate) fn advised<'a>(&self, error: &'a herringbone::Error) -> Advised<'a> {
         Advised {
             error,
@@ -163,12 +162,12 @@ impl Input {
         }
     }
 
-    /// The option that helps against what happened at a place of this file.
+    /// Returns advice about an option that helps against an error at a place of this file.
     pub(crate) fn advice(&self, remedy: Remedy, location: &Location) -> Option<String> {
         advice(remedy, location, self.ignores_checksums)
     }
 
-    /// What the library says about this file.
+    /// Returns the failure for an error of the library about this file.
     pub(crate) fn failure(&self, error: &herringbone::Error) -> Failure {
         Failure::advised(&self.name, &self.advised(error))
     }
@@ -180,10 +179,10 @@ fn spool(mut from: impl io::Read) -> io::Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// Looks whether all files are there.
+/// Checks that all files exist.
 ///
 /// # Errors
-/// System where one is not; usage where standard input is asked for twice.
+/// System if one does not; Usage if standard input is requested twice.
 pub(crate) fn all(paths: &[PathBuf], context: &Context) -> Result<Vec<Input>> {
     let reads_stdin = paths.iter().filter(|path| path.as_os_str() == STDIN);
     let keys_too = context.keys.as_ref().is_some_and(Keys::is_stdin);

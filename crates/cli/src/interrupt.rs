@@ -1,29 +1,28 @@
-//! What happens when somebody loses patience: the file under construction goes away.
+//! Handling of interrupts: the file under construction is removed.
 //!
-//! A signal ends the command wherever it is, even while it waits for standard input or for the reader of
-//! a pipe. All that has to be put in order is the temporary file; its name is known here as long as
-//! there is one.
+//! A signal ends the command at any place, even while it waits for standard input or for the reader of a pipe. Only
+//! the temporary file has to be cleaned up. Its name is recorded here while it exists.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// The temporary file, if there is one.
+/// The path of the temporary file, if there is one.
 static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
 
-/// Does what makes, renames or removes the temporary file; no signal comes between that and the note
-/// that is taken of it.
+/// Runs a step that creates, renames or removes the temporary file. No signal is handled between that and the update
+/// of the recorded path.
 pub(crate) fn uninterrupted<T>(step: impl FnOnce(&mut Option<PathBuf>) -> T) -> T {
     step(&mut TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Bytes of the stack on which signals are waited for, however large those of other threads are.
+/// The stack size of the signal thread in bytes, independent of that of other threads.
 #[cfg(unix)]
 const STACK_BYTES: usize = 256 << 10;
 
-/// From now on SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the command.
+/// Makes SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the command.
 ///
-/// A signal that was ignored when the command started stays so: SIGHUP under `nohup`, SIGINT in the
-/// background of a script.
+/// A signal that was ignored when the command started stays ignored: SIGHUP under `nohup`, SIGINT in the background
+/// of a script.
 #[cfg(unix)]
 pub(crate) fn watch() -> std::io::Result<()> {
     use crate::context::complain;
@@ -53,12 +52,12 @@ pub(crate) fn watch() -> std::io::Result<()> {
     let builder = std::thread::Builder::new().stack_size(STACK_BYTES);
     match builder.spawn(wait) {
         Ok(_) => told.recv().unwrap_or(Ok(())),
-        // Where there are no more threads, signals end the command as they end others.
+        // If no thread can be created, signals have their default effect.
         Err(_) => Ok(()),
     }
 }
 
-/// Returns the signals that end the command, without those that were ignored when it started.
+/// Returns the signals that end the command, except those that were ignored when it started.
 #[cfg(unix)]
 fn watched() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -68,13 +67,13 @@ fn watched() -> Vec<i32> {
             .into_iter()
             .filter(|signal| ignored >> (signal - 1) & 1 == 0)
             .collect(),
-        // A command that ignored `nohup` would lose more than a temporary file.
+        // Handling SIGHUP under `nohup` would lose more than a temporary file.
         None => vec![SIGINT, SIGTERM],
     }
 }
 
-/// Returns the signals that this process ignores, as bits from signal 1 on; `None` if the system has no
-/// file with them.
+/// Returns the signals ignored by this process, as bits from signal 1 on. `None` if the system does not have a file
+/// with them.
 #[cfg(unix)]
 fn ignored() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
@@ -83,7 +82,7 @@ fn ignored() -> Option<u64> {
     u64::from_str_radix(mask.trim(), 16).ok()
 }
 
-/// Elsewhere the name of the file must do: it says that it is a temporary one.
+/// Does nothing on other systems. The name of a leftover file marks it as temporary.
 #[cfg(not(unix))]
 pub(crate) fn watch() -> std::io::Result<()> {
     Ok(())

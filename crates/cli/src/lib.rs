@@ -1,15 +1,14 @@
-//! The `herringbone` command: looks into Parquet files and turns them into other things.
+//! The `herringbone` command, which inspects Parquet files and converts them to other formats.
 //!
 //! ```text
 //! args ─► commands ─► input ─► the library ─► render / describe ─► output
 //! ```
 //!
-//! The command is `bin/herringbone.rs`, which calls [`main`]; [`import`] is there for tests and fuzzing.
+//! The command is `bin/herringbone.rs`, which calls [`main`]. [`import`] is for tests and fuzzing.
 //!
-//! `render` prints values, `describe` prints metadata, `load` reads files of other formats,
-//! `save` writes files. Every write to standard
-//! output goes through `output::Output`, every file is a `target::Target` until it is complete,
-//! every early end is a `failure::Failure` with its exit code.
+//! `render` prints values, `describe` prints metadata, `load` reads files of other formats, and `save` writes files.
+//! Every write to standard output goes through `output::Output`. Every file is a `target::Target` until it is
+//! complete. Every early end is a `failure::Failure` with its exit code.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -49,7 +48,7 @@ use encryption::Keys;
 use failure::{Failure, cut};
 use output::Output;
 
-/// Does what the command line says.
+/// Runs the command line.
 pub fn main() -> ExitCode {
     let result = match Arguments::try_parse() {
         Ok(arguments) => run(&arguments),
@@ -73,7 +72,7 @@ fn run(arguments: &Arguments) -> failure::Result<()> {
     }
     let mut keys = Keys::load(arguments.keys.as_deref())?;
     if let (Command::Encrypt(_), Some(keys)) = (&arguments.command, &mut keys) {
-        // What is to be encrypted need not be so already.
+        // A file to be encrypted need not be encrypted already.
         keys.allow_plaintext();
     }
     let context = Context::new(
@@ -84,12 +83,12 @@ fn run(arguments: &Arguments) -> failure::Result<()> {
     );
     let mut output = Output::stdout();
     let result = commands::run(&context, arguments, &mut output);
-    // Rows that came before an error are good rows.
+    // Rows written before an error are valid rows.
     let flushed = output.flush();
     result.and(flushed).and_then(|()| context.end())
 }
 
-/// Prints what clap has to say: help on standard output, mistakes on standard error.
+/// Prints a message of clap: help on standard output, mistakes on standard error.
 fn explain(mut error: clap::Error) -> ExitCode {
     for kind in [
         ContextKind::InvalidArg,

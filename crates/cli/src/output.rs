@@ -1,17 +1,17 @@
-//! Standard output, or a file in its place: buffered, with every error looked at.
+//! Standard output, or a file in its place: buffered, with every error checked.
 
 use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use crate::failure::{Failure, Result};
 
-/// Bytes that are collected before they are written.
+/// The size of the buffer in bytes.
 const BUFFER: usize = 64 << 10;
 
-/// How standard output is called in errors.
+/// The name of standard output in errors.
 pub(crate) const STDOUT: &str = "standard output";
 
-/// Where the data goes.
+/// The destination of the data.
 pub(crate) struct Output<'a> {
     writer: BufWriter<Box<dyn Write + 'a>>,
     name: String,
@@ -19,7 +19,7 @@ pub(crate) struct Output<'a> {
 }
 
 impl Output<'static> {
-    /// Standard output.
+    /// Returns standard output.
     pub(crate) fn stdout() -> Self {
         let stdout = io::stdout().lock();
         let width = stdout
@@ -34,7 +34,7 @@ impl Output<'static> {
 }
 
 impl<'a> Output<'a> {
-    /// Any writer, which is no terminal.
+    /// Wraps any writer other than a terminal.
     pub(crate) fn new(name: &str, writer: impl Write + 'a) -> Self {
         Self {
             writer: BufWriter::with_capacity(BUFFER, Box::new(writer)),
@@ -43,22 +43,22 @@ impl<'a> Output<'a> {
         }
     }
 
-    /// Whether somebody looks at it.
+    /// Returns true if the output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.width.is_some()
     }
 
-    /// How it is called in errors.
+    /// Returns the name of the output in errors.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
 
-    /// Columns of the terminal; `None` when it is not one.
+    /// Returns the width of the terminal in columns. `None` if the output is not a terminal.
     pub(crate) fn width(&self) -> Option<u16> {
         self.width
     }
 
-    /// Returns `text` as it is, or what `escape` makes of it for a terminal.
+    /// Returns `text` unchanged, or the result of `escape` for a terminal.
     pub(crate) fn shown<'t>(&self, text: &'t str, escape: fn(&str) -> String) -> Cow<'t, str> {
         match self.is_terminal() {
             true => escape(text).into(),
@@ -79,26 +79,26 @@ impl<'a> Output<'a> {
         self.write(b"\n")
     }
 
-    /// Hands everything to the system; to be called at the end, where an error still counts.
+    /// Flushes all bytes to the system. Call it at the end, while an error can still be reported.
     pub(crate) fn flush(&mut self) -> Result<()> {
         self.writer
             .flush()
             .map_err(|error| Failure::output(&self.name, &error))
     }
 
-    /// The writer itself, for what needs one; its errors go through [`Failure::output`].
+    /// Returns the writer itself. Pass its errors through [`Failure::output`].
     pub(crate) fn writer(&mut self) -> &mut (dyn Write + 'a) {
         &mut self.writer
     }
 }
 
-/// What `write` writes, as text.
+/// Returns the output of `write` as text.
 #[cfg(test)]
 pub(crate) fn written<T>(write: impl FnOnce(&mut Output<'_>) -> Result<T>) -> String {
     written_to(None, write)
 }
 
-/// What `write` writes to a terminal of 80 columns, as text.
+/// Returns the output of `write` to a terminal of 80 columns, as text.
 #[cfg(test)]
 pub(crate) fn written_on_terminal<T>(write: impl FnOnce(&mut Output<'_>) -> Result<T>) -> String {
     written_to(Some(80), write)

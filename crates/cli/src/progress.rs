@@ -1,29 +1,29 @@
-//! How far the work is, for work that takes a while.
+//! Progress bars for work that takes a while.
 
 use std::io::{self, IsTerminal as _};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Work below this time needs no bar.
+/// The time before a bar appears.
 const PATIENCE: Duration = Duration::from_millis(700);
 
 /// A bar on standard error, or nothing.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// When the work began; `None` when there is no bar to come.
+    /// The start of the work. `None` if the bar is already shown, or is not wanted.
     waiting: Option<Instant>,
 }
 
 impl Progress {
-    /// A bar up to `total` things called `unit`.
+    /// Creates a bar up to `total`, in units called `unit`.
     ///
     /// It appears only on a terminal, and only if the data goes somewhere else.
     pub(crate) fn new(wanted: bool, total: u64, unit: &str) -> Self {
         Self::of_file(wanted && !io::stdout().is_terminal(), total, unit)
     }
 
-    /// The same for data that goes to a file, wherever standard output goes.
+    /// Creates a bar for data that is written to a file, regardless of standard output.
     pub(crate) fn of_file(wanted: bool, total: u64, unit: &str) -> Self {
         let wanted = wanted && io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
@@ -37,7 +37,7 @@ impl Progress {
         }
     }
 
-    /// `done` more things are done.
+    /// Adds `done` units of finished work.
     pub(crate) fn add(&mut self, done: u64) {
         if self
             .waiting
@@ -51,7 +51,7 @@ impl Progress {
 }
 
 impl Drop for Progress {
-    /// Takes the bar away, so that an error is not printed behind it.
+    /// Removes the bar, so that an error is not printed after it on the same line.
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }

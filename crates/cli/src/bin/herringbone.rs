@@ -1,4 +1,4 @@
-//! The command itself: all of it is in the library.
+//! The binary of the command. Everything else is in the library.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! Bounds of statistics: PLAIN bytes, and what they mean.
+//! Bounds of statistics: PLAIN bytes, and their values.
 
 use herringbone::SchemaOptions;
 use herringbone::format::Type;
@@ -15,10 +15,10 @@ use crate::render::value;
 pub(crate) struct Bounds(Option<BoundsDecoder>);
 
 impl Bounds {
-    /// Those of the column at `leaf`; bytes without values where the schema has no such column.
+    /// Returns the bounds of the column at `leaf`. If the schema has no such column, only bytes are shown.
     pub(crate) fn of(schema: &ParquetSchema, leaf: usize) -> Self {
         let column = schema.leaves().get(leaf);
-        // INT96 has no order by which bounds would mean anything.
+        // INT96 has no order that would give bounds a meaning.
         let column = column.filter(|column| column.physical_type != Type::Int96);
         let decoder = column
             .and_then(|_| BoundsDecoder::new(schema, leaf, &SchemaOptions::default()).ok())
@@ -26,8 +26,8 @@ impl Bounds {
         Self(decoder)
     }
 
-    /// `{"bytes": …, "value": …}`; without a value where the bytes do not fit the type, or the type has
-    /// no text that people read.
+    /// Returns `{"bytes": …, "value": …}`. The value is omitted if the bytes do not fit the type, or if the type has
+    /// no readable text.
     pub(crate) fn describe(&self, bytes: &[u8]) -> Value {
         Object::new()
             .bytes("bytes", Some(bytes))
@@ -47,7 +47,7 @@ impl Bounds {
     }
 }
 
-/// Whether people read values of the column as text or numbers.
+/// Returns true if values of the column have a text or number that people can read.
 fn has_text(decoder: &BoundsDecoder) -> bool {
     let field = decoder.field();
     match field.data_type() {

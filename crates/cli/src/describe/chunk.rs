@@ -7,7 +7,7 @@ use super::bound::Bounds;
 use super::statistics::{geospatial_statistics, size_statistics, statistics};
 use super::{Object, list};
 
-/// A row group but for its column chunks.
+/// Describes a row group without its column chunks.
 pub(crate) fn row_group(header: &RowGroupHeader) -> Object {
     let sorting = |column: &SortingColumn| {
         Object::new()
@@ -27,7 +27,7 @@ pub(crate) fn row_group(header: &RowGroupHeader) -> Object {
         )
 }
 
-/// A column chunk whose bounds are `bounds`.
+/// Describes a column chunk with its `bounds`.
 pub(crate) fn column_chunk(bounds: &Bounds, chunk: &ColumnChunk) -> Object {
     Object::new()
         .some("file_path", chunk.file_path.as_deref())
@@ -94,7 +94,7 @@ fn meta_data(bounds: &Bounds, data: &ColumnMetaData) -> Value {
         .into()
 }
 
-/// Keys and values in their order; a key may occur twice.
+/// Describes keys and values in their order. A key may occur twice.
 pub(crate) fn key_values(pairs: &[KeyValue]) -> Value {
     list(pairs, |pair| {
         Object::new()

@@ -1,4 +1,4 @@
-//! Columns of geometries in a line each.
+//! Geometry columns, on one line each.
 
 use herringbone::ParquetFile;
 use herringbone::format::BoundingBox;
@@ -6,11 +6,11 @@ use herringbone::geospatial::bounds::Extent;
 use herringbone::geospatial::geoparquet::Encoding;
 use herringbone::geospatial::{Edges, GeometryColumn};
 
-/// Each column of geometries: its name, reference system, edges, encoding, box and types, as far as the
-/// file says.
+/// Describes each geometry column: its name, reference system, edges, encoding, box and types, if the file contains
+/// them.
 ///
 /// # Errors
-/// The metadata of a column chunk cannot be decoded, or nobody knows how edges run.
+/// The metadata of a column chunk cannot be decoded, or the interpolation of edges is not known.
 pub(crate) fn lines(file: &ParquetFile) -> herringbone::Result<Vec<String>> {
     let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata())?;
     columns.iter().map(|column| line(column, file)).collect()

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::bound::Bounds;
 use super::{Object, list};
 
-/// Bounds and counts of pages. Pages of nothing but nulls have the bound `null`.
+/// Describes the bounds and counts of pages. The bound of a page with only nulls is `null`.
 pub(crate) fn column_index(bounds: &Bounds, index: &ColumnIndex) -> Value {
     let described = |values: &ByteArrays| {
         list(values.iter().zip(&index.null_pages), |(bytes, &is_null)| {
@@ -35,7 +35,7 @@ pub(crate) fn column_index(bounds: &Bounds, index: &ColumnIndex) -> Value {
         .into()
 }
 
-/// Where pages lie.
+/// Describes the locations of pages.
 pub(crate) fn offset_index(index: &OffsetIndex) -> Value {
     let locations = list(&index.page_locations, |page| {
         Object::new()
@@ -52,7 +52,7 @@ pub(crate) fn offset_index(index: &OffsetIndex) -> Value {
         .into()
 }
 
-/// What a bloom filter is made of.
+/// Describes the header of a bloom filter.
 pub(crate) fn bloom_filter_header(header: &BloomFilterHeader) -> Value {
     // The names of the union's variants in `parquet.thrift`: BLOCK, XXHASH, UNCOMPRESSED.
     let name = |debug: String| debug.to_uppercase();

@@ -1,9 +1,8 @@
 //! The structures of `parquet.thrift` as JSON, with its names.
 //!
-//! What a file leaves out is left out. Enums are the names of the specification, bytes base64. This
-//! is what `meta`, `pages` and `schema --format json` print: a stable format, listed in the README
-//! of this command. A name may be added, but none taken away or changed in meaning, unless
-//! [`FORMAT_VERSION`] rises.
+//! Fields that a file does not have are omitted. Enums are the names of the specification, and bytes are base64.
+//! `meta`, `pages` and `schema --format json` print this stable format, which is documented in the README of this
+//! command. Names may be added. Removing a name or changing its meaning requires a new [`FORMAT_VERSION`].
 
 pub(crate) mod bound;
 pub(crate) mod chunk;
@@ -23,7 +22,7 @@ pub(crate) const FORMAT_VERSION: u32 = 1;
 pub(crate) struct Object(Map<String, Value>);
 
 impl Object {
-    /// Without fields.
+    /// Creates an empty object.
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -59,14 +58,14 @@ impl From<Object> for Value {
     }
 }
 
-/// Bytes in base64.
+/// Returns bytes in base64.
 pub(crate) fn base64(bytes: &[u8]) -> String {
     let mut text = String::new();
     crate::render::text::push_base64(&mut text, bytes);
     text
 }
 
-/// A list, each of whose elements `describe` turns into JSON.
+/// Returns a list whose elements are converted by `describe`.
 pub(crate) fn list<T, V: Into<Value>>(
     items: impl IntoIterator<Item = T>,
     describe: impl FnMut(T) -> V,

@@ -6,11 +6,11 @@ use herringbone::{Limits, PageInfo};
 use super::bound::Bounds;
 use super::{Object, statistics::statistics};
 
-/// Adds a page whose bounds are `bounds` to `object`, flat: the fields of the particular header come
-/// after those of all pages.
+/// Adds a page with its `bounds` to `object`, without nesting: the fields of its particular header follow those of
+/// all pages.
 ///
 /// # Errors
-/// Corrupt where the statistics in the header cannot be decoded.
+/// Corrupt if the statistics in the header cannot be decoded.
 pub(crate) fn page(
     object: Object,
     bounds: &Bounds,

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Object;
 
-/// A schema element by its names in `parquet.thrift`.
+/// Describes a schema element, with its names in `parquet.thrift`.
 pub(crate) fn element(element: &SchemaElement) -> Object {
     Object::new()
         .with("name", element.name.as_str())
@@ -30,7 +30,7 @@ pub(crate) fn element(element: &SchemaElement) -> Object {
         )
 }
 
-/// A logical type: its name as `type`, and its parameters.
+/// Describes a logical type: its name as `type`, and its parameters.
 fn logical_type(logical: &LogicalType) -> Value {
     let named = |name: &str| Object::new().with("type", name);
     match logical {
@@ -70,7 +70,7 @@ fn logical_type(logical: &LogicalType) -> Value {
     .into()
 }
 
-/// The schema as a tree: each group has its `fields`, each leaf its levels.
+/// Describes the schema as a tree. Each group has its `fields`, and each leaf its levels.
 pub(crate) fn tree(schema: &ParquetSchema) -> Value {
     let nodes = schema.nodes();
     let mut open: Vec<(usize, Object, Vec<Value>)> = Vec::new();
@@ -80,7 +80,7 @@ pub(crate) fn tree(schema: &ParquetSchema) -> Value {
             .with("max_definition_level", node.def_level)
             .with("max_repetition_level", node.rep_level);
         open.push((node.end, object, Vec::new()));
-        // Depth first: a node ends when all nodes below it have come.
+        // Depth first: a node ends after its last descendant.
         while let Some((_, object, fields)) = open.pop_if(|(end, ..)| *end == ordinal + 1) {
             let is_leaf = nodes.get(ordinal).is_some_and(|node| !node.is_group());
             let value: Value = if is_leaf && fields.is_empty() {

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Object;
 use super::bound::Bounds;
 
-/// Bounds and counts; `bounds` says how bounds read.
+/// Describes bounds and counts. `bounds` converts bounds to values.
 pub(crate) fn statistics(bounds: &Bounds, statistics: &Statistics) -> Value {
     let bound = |bytes: &Option<Vec<u8>>| bytes.as_ref().map(|bytes| bounds.describe(bytes));
     Object::new()
@@ -22,7 +22,7 @@ pub(crate) fn statistics(bounds: &Bounds, statistics: &Statistics) -> Value {
         .into()
 }
 
-/// Sizes and histograms of levels.
+/// Describes sizes and histograms of levels.
 pub(crate) fn size_statistics(statistics: &SizeStatistics) -> Value {
     Object::new()
         .some(
@@ -40,7 +40,7 @@ pub(crate) fn size_statistics(statistics: &SizeStatistics) -> Value {
         .into()
 }
 
-/// Bounds and kinds of geometries.
+/// Describes the box and the types of geometries.
 pub(crate) fn geospatial_statistics(statistics: &GeospatialStatistics) -> Value {
     Object::new()
         .some("bbox", statistics.bbox.as_ref().map(bounding_box))
@@ -61,7 +61,7 @@ fn bounding_box(bbox: &BoundingBox) -> Value {
         .into()
 }
 
-/// A number, or the name of what JSON has no number for.
+/// Returns a number, or its name if JSON cannot represent it.
 fn coordinate(number: f64) -> Value {
     use crate::render::number::Float as _;
     number

@@ -1,4 +1,4 @@
-//! `--keys FILE`, or the file that HERRINGBONE_KEYS names.
+//! `--keys FILE`, or the file named by HERRINGBONE_KEYS.
 
 use std::env;
 use std::fs::File;
@@ -14,13 +14,13 @@ use zeroize::Zeroizing;
 use crate::args::Columns;
 use crate::failure::{Failure, Result};
 
-/// The variable that names the file where the option does not.
+/// The variable that names the file if the option is absent.
 const VARIABLE: &str = "HERRINGBONE_KEYS";
-/// What stands for standard input.
+/// The path that stands for standard input.
 const STDIN: &str = "-";
-/// The largest keys file: room for a hundred thousand keys.
+/// The maximum size of a keys file in bytes: room for a hundred thousand keys.
 const MAX_BYTES: usize = 16 << 20;
-/// Bytes that are read at a time.
+/// The number of bytes read at once.
 const READ_BYTES: usize = 16 << 10;
 
 /// The keys of a run.
@@ -32,10 +32,10 @@ pub(crate) struct Keys {
 }
 
 impl Keys {
-    /// Reads the file that the option names, or else the variable, if there is one.
+    /// Reads the file named by the option, or else by the variable, if it is set.
     ///
     /// # Errors
-    /// System where it cannot be read; usage where it is no keys file.
+    /// System if it cannot be read; Usage if it is not a keys file.
     pub(crate) fn load(option: Option<&Path>) -> Result<Option<Self>> {
         let variable = || env::var_os(VARIABLE).filter(|path| !path.is_empty());
         let path = option.map(PathBuf::from);
@@ -65,25 +65,25 @@ impl Keys {
         }))
     }
 
-    /// Whether they were read from standard input, where nothing is left then.
+    /// Returns true if the keys were read from standard input, which is then exhausted.
     pub(crate) fn is_stdin(&self) -> bool {
         self.is_stdin
     }
 
-    /// Whether they were asked for on this command line.
+    /// Returns true if the keys were requested on this command line.
     pub(crate) fn is_option(&self) -> bool {
         self.is_option
     }
 
-    /// Has them read files that are not encrypted as well.
+    /// Allows unencrypted files to be read too.
     pub(crate) fn allow_plaintext(&mut self) {
         self.file.allow_plaintext = true;
     }
 
-    /// How the file at `path` is read, if it has one.
+    /// Returns the properties for reading a file. `path` is its path, if it has one.
     ///
     /// # Errors
-    /// Usage where there are no keys to read with.
+    /// Usage if there are no keys for reading.
     pub(crate) fn decryption(&self, path: Option<&Path>) -> Result<FileDecryptionProperties> {
         let store = path.and_then(|path| FileKeyMaterialStore::new(path).ok());
         let store = store.map(|store| Arc::new(store) as Arc<dyn KeyMaterialStore>);
@@ -91,10 +91,10 @@ impl Keys {
         properties.map_err(|error| self.failure(&error))
     }
 
-    /// How a file is encrypted.
+    /// Returns the properties for encrypting a file.
     ///
     /// # Errors
-    /// Usage where there are no keys to encrypt with.
+    /// Usage if there are no keys for encryption.
     pub(crate) fn encryption(&self) -> Result<FileEncryptionProperties> {
         let properties = self.file.encryption_properties();
         properties.map_err(|error| self.failure(&error))
@@ -105,11 +105,11 @@ impl Keys {
     }
 }
 
-/// All bytes, in memory that is wiped.
+/// Reads all bytes into memory that is wiped.
 fn read(mut from: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::new());
     loop {
-        // A vector that grew by itself would leave its old bytes behind.
+        // A vector that grows by itself would leave its old bytes behind.
         let mut longer = Zeroizing::new(vec![0; bytes.len() + READ_BYTES.max(bytes.len())]);
         let (old, mut free) = longer.split_at_mut(bytes.len());
         old.copy_from_slice(&bytes);

@@ -1,4 +1,4 @@
-//! Encrypted files: the keys, and what files say of their encryption.
+//! Encrypted files: the keys, and the metadata about their encryption.
 
 mod keys;
 mod summary;

@@ -1,4 +1,4 @@
-//! What is encrypted in a file, for people and programs to read.
+//! A summary of a file's encryption, for people and programs.
 
 use herringbone::encryption::Algorithm;
 use herringbone::encryption::crypto_metadata::ColumnCryptoMetadata;
@@ -9,21 +9,21 @@ use serde_json::Value;
 
 use crate::describe::{Object, list};
 
-/// Which key a column is encrypted with.
+/// The key of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnKey {
-    /// None.
+    /// No key.
     Plaintext,
-    /// That of the footer.
+    /// The footer key.
     Footer,
-    /// One of its own.
+    /// A key of its own.
     Own,
-    /// Not the same in all row groups.
+    /// Different keys in different row groups.
     Several,
 }
 
 impl ColumnKey {
-    /// For people.
+    /// Returns the text for people.
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Plaintext => "plaintext",
@@ -33,7 +33,7 @@ impl ColumnKey {
         }
     }
 
-    /// For programs.
+    /// Returns the name for programs.
     fn name(self) -> &'static str {
         match self {
             Self::Plaintext => "plaintext",
@@ -44,18 +44,18 @@ impl ColumnKey {
     }
 }
 
-/// What is encrypted in a file.
+/// A summary of a file's encryption.
 pub(crate) struct Summary {
     algorithm: Algorithm,
     plaintext_footer: bool,
     aad_prefix: &'static str,
     is_duckdb_dialect: bool,
-    /// The key of each leaf; none where the footer could not be read.
+    /// The key of each leaf. Empty if the footer could not be read.
     pub(crate) columns: Vec<ColumnKey>,
 }
 
 impl Summary {
-    /// That of a file; `None` if it is not encrypted.
+    /// Summarizes a file. `None` if it is not encrypted.
     pub(crate) fn of(file: &ParquetFile) -> Result<Option<Self>> {
         let Some(clear) = InTheClear::of(file)? else {
             return Ok(None);
@@ -87,7 +87,7 @@ impl Summary {
         Ok(Some(summary))
     }
 
-    /// That of a file whose footer cannot be decrypted; `None` if its footer is not encrypted.
+    /// Summarizes a file whose footer cannot be decrypted. `None` if its footer is not encrypted.
     pub(crate) fn of_encrypted_footer(
         source: &dyn Source,
         limits: &Limits,
@@ -115,7 +115,7 @@ impl Summary {
         }
     }
 
-    /// Lines of a name and what there is to say.
+    /// Returns lines of a name and a text.
     pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
         let mut lines = vec![("encryption", self.algorithm.to_string())];
         lines.extend(self.caution().map(|caution| ("", caution.to_owned())));
@@ -138,7 +138,7 @@ impl Summary {
         lines
     }
 
-    /// What people have to know of the algorithm.
+    /// Returns a warning about the algorithm, if there is one.
     pub(crate) fn caution(&self) -> Option<&'static str> {
         match self.algorithm {
             Algorithm::AesGcmV1 => None,
@@ -148,7 +148,7 @@ impl Summary {
         }
     }
 
-    /// All of it in a line, with the columns of these names.
+    /// Returns the summary as one line. `names` are the names of the columns.
     pub(crate) fn sentence(&self, names: &[String]) -> String {
         let footer = match self.plaintext_footer {
             true => "the footer is readable and signed",
@@ -176,7 +176,7 @@ impl Summary {
         text
     }
 
-    /// As JSON, with the columns of these names.
+    /// Returns the summary as JSON. `names` are the names of the columns.
     pub(crate) fn json(&self, names: &[String]) -> Value {
         let column = |(name, key): (&String, &ColumnKey)| {
             Object::new()

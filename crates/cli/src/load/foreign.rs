@@ -1,4 +1,4 @@
-//! Files of other formats, known by their first bytes, and what to do with them.
+//! Detection of files in other formats by their first bytes, with advice for the user.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -11,14 +11,14 @@ use crate::failure::Failure;
 pub(crate) struct Foreign {
     /// The name of the format.
     name: &'static str,
-    /// Advice for the user; `FILE` stands for the name of the file.
+    /// Advice for the user. `FILE` stands for the name of the file.
     advice: &'static str,
 }
 
-/// Bytes that a mark has at most.
+/// The maximum length of a mark in bytes.
 const LONGEST_MARK: u64 = 16;
 
-/// The beginnings of files of each format.
+/// The marks at the beginning of files, the names of their formats, and advice.
 const FORMATS: &[(&[u8], &str, &str)] = &[
     (
         b"\x1f\x8b",
@@ -99,20 +99,20 @@ const FORMATS: &[(&[u8], &str, &str)] = &[
     ),
 ];
 
-/// The error of text that is not UTF-8, and what helps.
+/// The error for text that is not UTF-8, with advice.
 pub(super) const NOT_UTF8: &str = "text that is not UTF-8; `iconv -f WINDOWS-1252 -t UTF-8` makes UTF-8 \
                                    of the usual text of Windows";
 
-/// Returns the format that a file is of by its first bytes, if it is one of those that have a mark.
+/// Returns the format of a file with a known mark at its beginning.
 pub(crate) fn foreign(beginning: &[u8]) -> Option<Foreign> {
     let mut formats = FORMATS.iter();
     let found = formats.find(|(mark, ..)| beginning.starts_with(mark));
     found.map(|&(_, name, advice)| Foreign { name, advice })
 }
 
-/// Returns the failure of a file whose name does not tell its format, if its first bytes do.
+/// Returns the failure for a file whose name does not reveal its format, if its first bytes do.
 pub(crate) fn failure(path: &Path) -> Option<Failure> {
-    // Whatever is read of anything else is gone.
+    // Reading from anything but a regular file would consume its bytes.
     let is_file = fs::metadata(path).is_ok_and(|it| it.is_file());
     let mut beginning = Vec::new();
     let file = is_file.then(|| File::open(path).ok()).flatten()?;
@@ -161,7 +161,7 @@ pub(crate) fn text_format(beginning: &[u8]) -> Option<Foreign> {
 }
 
 impl Foreign {
-    /// Returns the error that a file is of this format, and another one is expected.
+    /// Returns the error for a file that has this format instead of the expected one.
     pub(crate) fn instead_of(&self, expected: &str, file: &str) -> String {
         let Self { name, advice } = self;
         let advice = advice.replace("FILE", file);
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn formats_are_known_by_their_marks() {
         for (beginning, name) in [
-            // RFC 1952; APPNOTE.TXT 4.3.7; RFC 8878; and the marks that `file` knows.
+            // RFC 1952; APPNOTE.TXT 4.3.7; RFC 8878; and the marks known to `file`.
             (&b"\x1f\x8b\x08\0"[..], "gzip"),
             (b"PK\x03\x04\x14", "a ZIP archive, as .xlsx files are"),
             (b"\x28\xb5\x2f\xfd\x04", "Zstandard"),

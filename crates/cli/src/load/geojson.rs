@@ -1,12 +1,12 @@
-//! GeoJSON: Features, one after the other, in arrays or in FeatureCollections (RFC 7946, RFC 8142).
+//! GeoJSON: a sequence of Features, also in arrays or in FeatureCollections (RFC 7946, RFC 8142).
 //!
 //! ```text
 //! {"type": "Feature", "id": 7, "geometry": {…}, "properties": {"a": 1}, "links": []}
 //! {"id": 7, "links": [], "a": 1, "geometry": "AQEAAAA…"}     a row, the geometry in well-known binary
 //! ```
 //!
-//! Properties become columns of their names, as do the other members of a Feature. A property with the
-//! name of one of these gets a number: `id_1` for the property `id`, `geometry_1` for `geometry`.
+//! Each property becomes a column of its name, and so does each other member of a Feature. A property with the name
+//! of such a member gets a number: `id_1` for the property `id`, `geometry_1` for `geometry`.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -27,13 +27,13 @@ use crate::failure::{Failure, Result};
 use crate::render::geometry::is_geometry;
 use crate::render::text::push_base64;
 
-/// The column that geometries become.
+/// The name of the geometry column.
 const GEOMETRY: &str = "geometry";
 
-/// Reads Features: a column for each property and for each other member, and `geometry`.
+/// Reads Features. Each property and each other member becomes a column, in addition to `geometry`.
 ///
 /// # Errors
-/// Data if no schema can be inferred, System.
+/// Data if a schema cannot be inferred; System.
 pub(crate) fn geojson<'a>(stream: Stream, mut options: TextOptions<'a>) -> Result<Rows<'a>> {
     match &options.schema {
         None => options.types.push(geometry(DataType::Binary)),
@@ -76,7 +76,7 @@ pub(crate) fn geojson<'a>(stream: Stream, mut options: TextOptions<'a>) -> Resul
     })
 }
 
-/// The field of geometries in longitude and latitude, which is what GeoJSON has.
+/// Returns the field for geometries in longitude and latitude, the coordinates of GeoJSON.
 fn geometry(data_type: DataType) -> Field {
     let metadata = ExtensionMetadata {
         crs: Some(ExtensionCrs::AuthorityCode(crs::DEFAULT.to_owned())),
@@ -90,7 +90,7 @@ fn geometry(data_type: DataType) -> Field {
     Field::new(GEOMETRY, data_type, true).with_metadata(pairs)
 }
 
-/// The schema with the reference system of GeoJSON.
+/// Returns the schema with the reference system of GeoJSON.
 fn with_geometry(schema: &Schema) -> Result<Schema> {
     let fields = schema.fields().iter().map(|field| {
         if field.name() != GEOMETRY {
@@ -118,12 +118,13 @@ fn with_geometry(schema: &Schema) -> Result<Schema> {
 /// The columns of properties whose names are taken.
 #[derive(Default)]
 struct Columns {
-    /// The properties with their columns, sorted.
+    /// The renamed properties with their columns, sorted.
     renamed: Vec<(String, String)>,
 }
 
 impl Columns {
-    /// Gives columns to the properties of a sample. What is not a Feature is for the reader to refuse.
+    /// Assigns columns to the properties of a sample. Anything but a Feature is ignored here; the reader reports it
+    /// later.
     fn of<'t>(sample: impl Iterator<Item = &'t [u8]>) -> Self {
         let mut properties: HashSet<String> = HashSet::new();
         let mut others: HashSet<String> = HashSet::from([GEOMETRY.to_owned()]);
@@ -140,7 +141,7 @@ impl Columns {
                 properties.insert(name);
                 Ok(())
             });
-            // An error ends the reading of the rows later.
+            // The reader of the rows reports the error later.
             seen.unwrap_or_default();
         }
         let mut clashes: Vec<&String> = properties.intersection(&others).collect();
@@ -163,11 +164,11 @@ impl Columns {
     }
 }
 
-/// Turns Features into rows of JSON.
+/// Converts Features to JSON rows.
 struct Features<S> {
     features: S,
     columns: Columns,
-    /// The Feature that is read.
+    /// The buffer for the current Feature.
     feature: Vec<u8>,
 }
 
@@ -191,13 +192,13 @@ impl<S: RowTexts> RowTexts for Features<S> {
     }
 }
 
-/// The parts of a Feature, as they are written.
+/// The parts of a Feature, as JSON text.
 #[derive(Default)]
 struct Parts<'t> {
     type_: Option<String>,
     geometry: Option<&'t str>,
     properties: Option<&'t str>,
-    /// The identifier, and the members that the specification does not have.
+    /// The identifier, and the members outside the specification.
     others: Vec<(String, &'t str)>,
 }
 
@@ -219,7 +220,7 @@ impl Columns {
             before = ',';
             push_quoted(row, name);
             row.push(':');
-            // Line ends between tokens would count as lines of the file.
+            // Line ends between tokens would be counted as lines of the file.
             row.extend(value.chars().map(|it| if it == '\n' { ' ' } else { it }));
         };
         for (name, value) in &parts.others {
@@ -253,7 +254,7 @@ fn parts(text: &str) -> Result<Parts<'_>, String> {
             "type" => parts.type_ = Some(value.trim_matches('"').to_owned()),
             "geometry" => parts.geometry = Some(value),
             "properties" => parts.properties = Some(value),
-            // It follows from the geometry.
+            // The box follows from the geometry.
             "bbox" => {}
             "crs" => check_crs(value)?,
             _ => parts.others.push((name, value)),
@@ -263,7 +264,7 @@ fn parts(text: &str) -> Result<Parts<'_>, String> {
     Ok(parts)
 }
 
-/// Checks the members of a FeatureCollection, and returns the names of those that no row has.
+/// Checks the members of a FeatureCollection, and returns the names of those that rows do not contain.
 fn collection(text: &str) -> Result<Vec<String>, String> {
     let (mut type_, mut others) = (None, Vec::new());
     for_each_member(text, "a FeatureCollection", &mut |name, value| {
@@ -291,7 +292,7 @@ fn check_crs(value: &str) -> Result<(), String> {
     }
 }
 
-/// Sees the members of an object, with their values as they are written. No name is there twice.
+/// Calls `see` with the members of an object and their JSON text. A duplicate name is an error.
 fn for_each_member<'t>(
     text: &'t str,
     what: &str,

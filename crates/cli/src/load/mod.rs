@@ -1,4 +1,4 @@
-//! Rows out of files of any format.
+//! Rows from files of any format.
 //!
 //! ```text
 //! CSV        ─► sample ─► kinds of columns ─► records ─► values ─┐
@@ -39,57 +39,57 @@ pub(crate) use value::{hex, value_of, variant_type};
 
 use crate::failure::{Failure, Result};
 
-/// Rows to come.
+/// A source of rows.
 pub(crate) struct Rows<'a> {
     pub(crate) schema: SchemaRef,
     pub(crate) batches: Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>,
     pub(crate) work: Work,
 }
 
-/// How much there is to do, as far as it is known.
+/// The amount of work, if it is known.
 pub(crate) enum Work {
-    /// So many rows.
+    /// The number of rows.
     Rows(u64),
-    /// So many batches.
+    /// The number of batches.
     Batches(u64),
-    /// So many bytes, of which so many were read.
+    /// The total number of bytes, and a counter of the bytes read so far.
     Bytes(u64, Rc<Cell<u64>>),
-    /// Nobody knows.
+    /// An unknown amount.
     Unknown,
 }
 
-/// Rows of a batch of text, at most.
+/// The maximum number of rows in a batch from text.
 const BATCH_ROWS: usize = 8192;
 
-/// Bytes of text of a batch, but for those of the last row.
+/// The maximum number of text bytes in a batch, apart from those of the last row.
 const BATCH_BYTES: usize = 16 << 20;
 
-/// What helps where types do not fit.
+/// Advice for values that do not fit the inferred type.
 const INFERRED: &str = "; the types were inferred: --infer-rows N looks at more rows, \
     --type COLUMN=TYPE and --schema FILE give them";
 
-/// How text is read.
+/// The options for reading text.
 pub(crate) struct TextOptions<'a> {
-    /// The schema, where it is given.
+    /// The schema, if one is given.
     pub(crate) schema: Option<SchemaRef>,
-    /// Rows to infer the schema from.
+    /// The number of rows to infer the schema from.
     pub(crate) infer_rows: usize,
-    /// Columns whose types are given.
+    /// The columns with given types.
     pub(crate) types: Vec<Field>,
-    /// Hears what is worth knowing.
+    /// The callback for notes to the user.
     pub(crate) note: &'a dyn Fn(&str),
-    /// Whether CSV has a line of names.
+    /// True if CSV has a line of names.
     pub(crate) header: bool,
-    /// The character between the fields of CSV; `None` looks for it.
+    /// The delimiter of CSV. `None` means that it is detected.
     pub(crate) delimiter: Option<u8>,
-    /// What a null is in CSV, without quotes.
+    /// The text of a null in CSV, without quotes.
     pub(crate) null: String,
     /// Limits on the memory and work that a text may cause.
     pub(crate) limits: &'a Limits,
 }
 
 impl TextOptions<'_> {
-    /// Whether every column that has a type is in the file.
+    /// Checks that every column with a given type exists in the file.
     ///
     /// # Errors
     /// Usage.
@@ -104,9 +104,9 @@ impl TextOptions<'_> {
     }
 }
 
-/// A file that is read from its beginning to its end.
+/// A file read from its beginning to its end.
 pub(crate) struct Stream {
-    /// How it is called in errors.
+    /// The name of the file in errors.
     pub(crate) name: String,
     bytes: Box<dyn Read>,
     total: Option<u64>,
@@ -141,7 +141,7 @@ impl Stream {
         })
     }
 
-    /// Bytes that are there already.
+    /// Creates a stream of bytes in memory.
     pub(crate) fn of_bytes(name: &str, bytes: Vec<u8>) -> Self {
         Self {
             name: name.to_owned(),
@@ -151,7 +151,7 @@ impl Stream {
         }
     }
 
-    /// How much there is to read.
+    /// Returns the amount of work.
     fn work(&self) -> Work {
         match self.total {
             Some(total) => Work::Bytes(total, self.read.clone()),
@@ -160,7 +160,7 @@ impl Stream {
     }
 }
 
-/// What an error of reading a text is: of the machine, or of the text where it was looked into already.
+/// Returns the failure of reading a text. Errors about invalid data are data errors; all others are system errors.
 fn unreadable(name: &str, error: &io::Error) -> Failure {
     let text = format!("{name}: {error}");
     match error.kind() {
@@ -185,7 +185,7 @@ pub(crate) mod tests {
 
     static LIMITS: LazyLock<Limits> = LazyLock::new(Limits::default);
 
-    /// The options of a text that nothing is given for.
+    /// Returns the default options.
     pub(crate) fn text_options() -> TextOptions<'static> {
         TextOptions {
             schema: None,

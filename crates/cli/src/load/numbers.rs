@@ -4,30 +4,30 @@ use herringbone_arrow::schema::DataType;
 
 use super::value::number::Number;
 
-/// Most digits of a decimal of 128 bits, and of 256.
+/// The maximum number of digits, with the precision, for decimals of 128 and 256 bits.
 const DIGITS: [(usize, u8); 2] = [(38, 38), (76, 76)];
 
-/// More digits are looked at by nobody: no type holds them but for zeros.
+/// The maximum number of digits inspected. No type can hold more, apart from zeros.
 const MOST: usize = 800;
 
-/// What is common to some numbers.
+/// The common properties of a set of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
-    /// Whether none has a point, an exponent, or is a zero below zero.
+    /// True if none has a point or an exponent, or is a negative zero.
     pub(super) integers: bool,
-    /// Whether Int64 holds all of them, if they are integers.
+    /// True if Int64 can hold all of them, provided that they are integers.
     pub(super) signed: bool,
-    /// Whether UInt64 does.
+    /// True if UInt64 can hold all of them, provided that they are integers.
     pub(super) unsigned: bool,
-    /// Whether one is a zero below zero, which only floats are.
+    /// True if one is a negative zero, which only floats can represent.
     minus_zero: bool,
     /// True if Float64 has all their digits.
     pub(super) float: bool,
-    /// True if NaN or an infinity is among them, which only floats have.
+    /// True if there is a NaN or an infinity, which only floats can represent.
     special: bool,
-    /// Digits before the point, at most.
+    /// The maximum number of digits before the point.
     whole: usize,
-    /// Digits behind the point, at most.
+    /// The maximum number of digits after the point.
     places: usize,
 }
 
@@ -54,7 +54,7 @@ impl Numbers {
             Some(size) if size < 1 << 53 => true,
             _ => {
                 let (digits, power) = number.significant();
-                // From the digits alone, so that the text needs no second look.
+                // Built from the digits alone, so that the text need not be parsed again.
                 let text = format!("0.{digits}0e{}", power + 1);
                 let value = text.parse().unwrap_or(f64::INFINITY);
                 number.is_held_by(value)
@@ -90,7 +90,7 @@ impl Numbers {
         }
     }
 
-    /// Returns the same with NaN or an infinity among them.
+    /// Returns the properties with a NaN or an infinity added.
     pub(super) fn with_special(self) -> Self {
         Self {
             integers: false,
@@ -99,7 +99,7 @@ impl Numbers {
         }
     }
 
-    /// Int64, UInt64 or Float64, if one of them holds all of them.
+    /// Returns Int64, UInt64 or Float64 if one of them holds all numbers.
     pub(super) fn machine_type(self) -> Option<DataType> {
         match self {
             Self {
@@ -121,7 +121,7 @@ impl Numbers {
         }
     }
 
-    /// A decimal that holds all of them.
+    /// Returns a decimal type that holds all numbers.
     pub(super) fn decimal_type(self) -> Option<DataType> {
         if self.minus_zero || self.special {
             return None;

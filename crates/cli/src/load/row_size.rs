@@ -1,18 +1,18 @@
-//! The bytes that each row takes by its types alone.
+//! The minimum size of rows according to their types.
 //!
-//! A null of a type of fixed size takes as many bytes as any value, and no text at all. So a text of
-//! few bytes may ask for rows of any size, once the type is given.
+//! A null of a type of fixed size takes as many bytes as any value, but none in the text. A short text can therefore
+//! cause rows of any size if the type is given.
 
 use herringbone::Limits;
 use herringbone_arrow::schema::{DataType, Schema};
 
 use super::{BATCH_BYTES, BATCH_ROWS};
 
-/// Bytes of a slot of any other type, about.
+/// The approximate size of a slot of any other type, in bytes.
 const SLOT: u64 = 8;
 
-/// Returns how many rows a batch has at most, so that it has no more than [`BATCH_BYTES`] by its types
-/// alone, or one row.
+/// Returns the maximum number of rows in a batch, such that their minimum size is at most [`BATCH_BYTES`]. Returns
+/// at least one.
 ///
 /// # Errors
 /// A column whose null is larger than the limit `batch_column_bytes`.
@@ -37,7 +37,7 @@ pub(super) fn batch_rows(schema: &Schema, limits: &Limits) -> Result<usize, Stri
         .clamp(1, BATCH_ROWS))
 }
 
-/// Returns the bytes of a null.
+/// Returns the size of a null in bytes.
 pub(super) fn slot_bytes(data_type: &DataType) -> u64 {
     let size = |size: &i32| u64::try_from(*size).unwrap_or(0);
     match data_type {
@@ -73,7 +73,7 @@ mod tests {
             |item, length| DataType::FixedSizeList(Arc::new(Field::new("i", item, true)), length);
         assert_eq!(rows(&[]), Ok(8192));
         assert_eq!(rows(&[DataType::Int64, DataType::Utf8]), Ok(8192));
-        // 16 MiB by rows of a MiB, of 1024 doubles, and of both.
+        // 16 MiB, in rows of a MiB, of 1024 doubles, and of both.
         assert_eq!(rows(&[DataType::FixedSizeBinary(1 << 20)]), Ok(16));
         assert_eq!(rows(&[list(DataType::Float64, 1024)]), Ok(2048));
         let wide = [

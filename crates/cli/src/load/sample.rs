@@ -1,4 +1,4 @@
-//! The beginning of a text, to find out what it is about.
+//! The beginning of a text, for inspection.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -6,25 +6,25 @@ use super::foreign::foreign;
 use super::{Stream, unreadable};
 use crate::failure::{Failure, Result};
 
-/// Bytes of a sample, at most: also of a text that is one long line.
+/// The maximum size of a sample in bytes, even if the text is a single long line.
 const MOST: usize = 64 << 20;
 
-/// Bytes that are read at once.
+/// The size of the read buffer in bytes.
 const BUFFER: usize = 256 << 10;
 
 /// The mark that some programs put before UTF-8.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// A text whose beginning is known.
+/// A text with a sample of its beginning.
 pub(super) struct Sample {
     pub(super) text: Vec<u8>,
-    /// True if no byte follows the sample.
+    /// True if the sample is the whole text.
     pub(super) is_whole: bool,
     rest: BufReader<Stream>,
 }
 
 impl Sample {
-    /// Starts a text, and passes over its byte order mark.
+    /// Starts a text, and skips its byte order mark.
     ///
     /// # Errors
     /// Data if the first bytes belong to another format; System.
@@ -47,7 +47,7 @@ impl Sample {
         })
     }
 
-    /// Reads lines until `enough` returns true. `enough` is given each line, or a part of a long one.
+    /// Reads lines until `enough` returns true. `enough` is called with each line, or with a part of a long one.
     ///
     /// # Errors
     /// Data if `enough` returns an error; System.
@@ -80,7 +80,7 @@ impl Sample {
         &self.rest.get_ref().name
     }
 
-    /// The text from its beginning.
+    /// Returns the text from its beginning.
     pub(super) fn whole(self) -> impl BufRead {
         Whole {
             text: self.text,
@@ -90,7 +90,7 @@ impl Sample {
     }
 }
 
-/// A sample, which is dropped when it was read, and what follows.
+/// A sample, dropped once it has been read, followed by the rest of the text.
 struct Whole {
     text: Vec<u8>,
     at: usize,

@@ -1,4 +1,4 @@
-//! `--schema FILE`: a schema out of another file.
+//! `--schema FILE`: a schema from another file.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -13,14 +13,14 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 
-/// What an Arrow stream begins with: the marker of a message.
+/// The bytes at the beginning of an Arrow stream: the marker of a message.
 const STREAM: &[u8] = &[0xff; 4];
 
-/// Bytes of a schema in text, at most.
+/// The maximum size of a schema in text, in bytes.
 const MOST: u64 = 64 << 20;
 
-/// Returns what `of_parquet` makes of a Parquet file, or `of_arrow` of the schema of an Arrow IPC file or
-/// stream, or of a schema in text. A pipe can only have the text.
+/// Calls `of_parquet` for a Parquet file. Calls `of_arrow` for the schema of an Arrow IPC file or stream, or for a
+/// schema in text. A pipe can only contain the text.
 ///
 /// # Errors
 /// Data if the file is none of these, or a text of more than 64 MiB; System.

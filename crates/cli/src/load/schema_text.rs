@@ -19,17 +19,17 @@ use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, Schem
 
 use crate::failure::cut;
 
-/// Levels of nesting, at most.
+/// The maximum nesting of fields.
 const DEPTH: usize = 64;
 
-/// Levels of types in one another in the text of one type, at most: whoever parses or drops it calls itself for each.
+/// The maximum nesting of types in the text of one type. Parsing and dropping a type recurse for each level.
 const TYPE_DEPTH: usize = 100;
 
-/// Reads a schema: a field a line, those inside of others indented by two more spaces. Empty lines
-/// and those that begin with `#` do not count.
+/// Parses a schema with one field per line. Inner fields are indented by two more spaces. Empty lines, and lines
+/// that begin with `#`, are ignored.
 ///
 /// # Errors
-/// Words about the line that is wrong.
+/// A message about the malformed line.
 pub(super) fn schema(text: &str) -> Result<SchemaRef, String> {
     let mut lines = text
         .lines()
@@ -46,10 +46,10 @@ pub(super) fn schema(text: &str) -> Result<SchemaRef, String> {
     }
 }
 
-/// The field `name` of a type without fields of its own.
+/// Parses a field `name` of a type without inner fields.
 ///
 /// # Errors
-/// Words about the type.
+/// A message about the type.
 pub(crate) fn field_of(name: &str, data_type: &str) -> Result<Field, String> {
     let text = format!("_: {data_type}");
     let line = Line::of(1, &text)?;
@@ -57,10 +57,10 @@ pub(crate) fn field_of(name: &str, data_type: &str) -> Result<Field, String> {
     Ok(field.with_name(name))
 }
 
-/// Reads a type as Arrow prints it, such as `List(Int64)`.
+/// Parses a type as Arrow prints it, such as `List(Int64)`.
 ///
 /// # Errors
-/// Words about the type.
+/// A message about the type.
 pub(crate) fn data_type_of(text: &str) -> Result<DataType, String> {
     if depth(text) > TYPE_DEPTH {
         return Err(format!(
@@ -75,8 +75,8 @@ pub(crate) fn data_type_of(text: &str) -> Result<DataType, String> {
     })
 }
 
-/// How many parentheses are open at most in the text of a type, as the parser of Arrow counts them: not in quotes, in
-/// which a backslash makes the next quote one of the text.
+/// Returns the maximum number of open parentheses in the text of a type, counted like the parser of Arrow.
+/// Parentheses in quotes do not count. A backslash in quotes escapes the next quote.
 fn depth(text: &str) -> usize {
     let (mut open, mut most, mut quote, mut is_escaped) = (0_usize, 0, None, false);
     for character in text.chars() {
@@ -178,7 +178,7 @@ fn field(line: &Line<'_>, children: &Fields) -> Result<Field, String> {
     extended(line, data_type)
 }
 
-/// The field of a line, with its extension type.
+/// Returns the field of a line, with its extension type.
 fn extended(line: &Line<'_>, data_type: DataType) -> Result<Field, String> {
     let field = Field::new(line.name, data_type, line.nullable);
     Ok(match line.extension {
@@ -196,7 +196,7 @@ fn extended(line: &Line<'_>, data_type: DataType) -> Result<Field, String> {
     })
 }
 
-/// What `(geoarrow.wkb, EPSG:5070, spherical)` says of geometries.
+/// Parses the geospatial part of an extension, such as `(geoarrow.wkb, EPSG:5070, spherical)`.
 fn geometries(crs: &str, edges: Option<&str>) -> Result<String, String> {
     let form = Crs::new(Some(crs.to_owned()));
     let crs = match form.form() {
@@ -214,7 +214,7 @@ fn geometries(crs: &str, edges: Option<&str>) -> Result<String, String> {
     Ok(ExtensionMetadata { crs, edges }.to_json())
 }
 
-/// The size in `FixedSizeList(3)`.
+/// Parses the size in `FixedSizeList(3)`.
 fn fixed_size(text: &str) -> Option<i32> {
     let size = text.strip_prefix("FixedSizeList(")?.strip_suffix(')')?;
     size.parse().ok().filter(|size| *size >= 0)
@@ -282,7 +282,8 @@ mod tests {
         for text in [
             lists(101),
             "List(".repeat(100_000),
-            // Parentheses in the name of a field close nothing: `\` keeps the quote open until the one after the next.
+            // Parentheses in the name of a field close nothing: `\` escapes the next quote, even if other characters
+            // come between.
             "Struct(\"))\": ".repeat(100_000),
             "Struct(\"a\\b\"))\": ".repeat(100_000),
             "Map(\"')\": Struct(".repeat(100_000),

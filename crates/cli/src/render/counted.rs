@@ -1,6 +1,6 @@
-//! How many there are of something.
+//! Counts with a noun.
 
-/// `1 row`, `2 rows`: the noun has its plural by an `s`.
+/// Formats a count, such as `1 row` or `2 rows`. The plural of the noun must be formed with an `s`.
 pub(crate) fn counted(count: impl Into<i128>, noun: &str) -> String {
     match count.into() {
         1 => format!("1 {noun}"),

@@ -1,12 +1,12 @@
-//! Rows as CSV, after RFC 4180: a header, commas, quotes where they are needed. Lines end with LF, which
-//! is what programs of Unix take for the end, or with CR LF.
+//! Rows as CSV, according to RFC 4180: a header, commas, and quotes if needed. Lines end with LF, as Unix programs
+//! expect, or with CR LF.
 //!
-//! Nested values are their JSON text. A null is an empty field or another text without quotes. What has
-//! the same text is quoted, as is an empty string, so they stay apart. A null that is alone in its row
-//! leaves a blank line, which is a record of one empty field.
+//! Nested values are their JSON text. A null is an empty field, or another text without quotes. A string equal to
+//! that text, or an empty string, is quoted to distinguish it. A null alone in its row is a blank line, which is a
+//! record of one empty field.
 //!
-//! Readers infer types. Text that one would take for something else, a number or a date, is quoted, and so
-//! are all decimals, which would become floats.
+//! Readers infer types. Text that they would take for another type, such as a number or a date, is quoted. All
+//! decimals are quoted, because they would become floats.
 
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
@@ -18,10 +18,10 @@ use crate::failure::Result;
 use crate::load::reads_as_text;
 use crate::output::Output;
 
-/// The form of CSV.
+/// The style of CSV.
 #[derive(Debug)]
 pub(crate) struct CsvStyle {
-    /// The text of a null, which needs no quotes.
+    /// The text of a null. It must not need quotes.
     pub(crate) null: String,
     /// The end of each line: LF, or CR LF.
     pub(crate) line_end: &'static str,
@@ -60,13 +60,13 @@ impl Rows {
         self.end(&line, output)
     }
 
-    /// Writes a line and its end. On a terminal, the line shows what the terminal would obey.
+    /// Writes a line and its end. On a terminal, control characters of the line are escaped.
     fn end(&self, line: &str, output: &mut Output<'_>) -> Result<()> {
         output.write(output.shown(line, printable).as_bytes())?;
         output.write(self.style.line_end.as_bytes())
     }
 
-    /// Writes each row of `batch`. Gives the types of variants that are lost.
+    /// Writes each row of `batch`. Returns the types of variants that are lost.
     pub(crate) fn write(&self, batch: &RecordBatch, output: &mut Output<'_>) -> Result<LostTypes> {
         let schema = batch.schema_ref();
         let columns: Vec<(Boxed<'_>, Quotes)> = schema
@@ -97,14 +97,14 @@ impl Rows {
     }
 }
 
-/// When values of a column are quoted.
+/// The condition for quoting values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
-    /// Where the text needs them.
+    /// Quotes only if the text needs them.
     Needed,
-    /// Where it would be taken for another type as well.
+    /// Quotes if the text needs them, or would be taken for another type.
     Text,
-    /// Always.
+    /// Quotes for every value.
     Always,
 }
 
@@ -119,7 +119,7 @@ impl Quotes {
         }
     }
 
-    /// Whether a text without special characters is quoted.
+    /// Returns true if a text without special characters must be quoted.
     fn want(self, text: &str) -> bool {
         match self {
             Self::Needed => false,
@@ -129,8 +129,8 @@ impl Quotes {
     }
 }
 
-/// Puts the field that begins at `start` into quotes if it needs them: also if it is empty or looks
-/// like a null.
+/// Quotes the field that begins at `start`, if necessary. Empty fields, and fields that look like a null, are quoted
+/// too.
 fn quote_from(line: &mut String, start: usize, null: &str, quotes: Quotes) {
     let needed = |byte| matches!(byte, b'"' | b',' | b'\r' | b'\n');
     let field = line.get(start..).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Rows as GeoJSON: a Feature a row, one row a line (RFC 7946).
+//! Rows as GeoJSON: one Feature per row, one row per line (RFC 7946).
 
 use herringbone::geospatial::crs::{self, Crs};
 use herringbone::geospatial::geoarrow::ExtensionMetadata;
@@ -17,15 +17,15 @@ use crate::output::Output;
 
 /// Writes rows.
 pub(crate) struct Rows {
-    /// The column that becomes the geometry of Features.
+    /// The column with the geometries of Features.
     geometry: usize,
-    /// Rows that were written.
+    /// The number of rows written so far.
     rows: u64,
 }
 
 impl Rows {
     /// # Errors
-    /// Data where no column is the one of geometries, or its reference system is not that of GeoJSON.
+    /// Data if there is no unambiguous geometry column, or if its reference system is not that of GeoJSON.
     pub(crate) fn new(schema: &Schema) -> Result<Self> {
         let geometry = primary(schema)?;
         let field = schema.field(geometry);
@@ -90,7 +90,7 @@ fn value(array: &dyn Array, row: usize) -> Option<&[u8]> {
     }
 }
 
-/// The column of geometries: the only one, or the one that the file calls so.
+/// Returns the geometry column: the only one, or else the primary column of the GeoParquet metadata (or `geometry`).
 fn primary(schema: &Schema) -> Result<usize> {
     let fields = schema.fields().iter().enumerate();
     let is_bytes = |data_type: &DataType| {

@@ -1,4 +1,4 @@
-//! Rows as JSON lines: one object a row, one row a line.
+//! Rows as JSON lines: one object per row, one row per line.
 
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
@@ -11,8 +11,7 @@ use crate::output::Output;
 
 /// Writes each row of `batch` as a JSON object and a line feed.
 ///
-/// A batch without columns still has rows: `{}`.
-/// Gives the types of variants that are lost.
+/// A batch without columns still has rows, `{}`. Returns the types of variants that are lost.
 pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<LostTypes> {
     let schema = batch.schema_ref();
     let columns = batch.columns().iter().map(AsRef::as_ref);

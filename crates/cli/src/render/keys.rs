@@ -1,4 +1,4 @@
-//! The keys of the JSON objects that rows become.
+//! The keys of the JSON objects that represent rows.
 
 use std::collections::HashMap;
 
@@ -6,11 +6,11 @@ use herringbone_arrow::schema::{DataType, Fields, Schema};
 
 use crate::failure::{Failure, Result};
 
-/// Checks that no object has a key twice: of two values, readers keep one. Returns a note if keys differ
+/// Checks that no object has a duplicate key, of which readers retain only one value. Returns a note if keys differ
 /// only in case.
 ///
 /// # Errors
-/// Data if a key is there twice.
+/// Data if there is a duplicate key.
 pub(crate) fn check(schema: &Schema) -> Result<Option<String>> {
     let mut note = None;
     fields(schema.fields(), "", &mut note)?;
@@ -43,7 +43,7 @@ fn fields(fields: &Fields, parent: &str, note: &mut Option<String>) -> Result<()
     Ok(())
 }
 
-/// Checks the objects inside of the values of a type. A variant has keys of its own.
+/// Checks the objects within values of a type. A variant has its own keys.
 fn within(data_type: &DataType, path: &str, note: &mut Option<String>) -> Result<()> {
     match data_type {
         DataType::Struct(inner) => fields(inner, path, note),

@@ -1,4 +1,4 @@
-//! Values with parts: structs, lists, maps, and the two encodings that point at other values.
+//! Values with parts: structs, lists, maps, and the two encodings that refer to other values.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use herringbone_text::json::push_quoted;
 use super::value::{Boxed, Value, of};
 use crate::failure::{Failure, Result};
 
-/// Appends `[…]` with what `item` appends for each of `rows`.
+/// Appends `[…]`. `item` appends each of `rows`.
 fn push_array(out: &mut String, rows: Range<usize>, item: impl Fn(usize, &mut String)) {
     out.push('[');
     for row in rows.clone() {
@@ -29,19 +29,19 @@ fn push_array(out: &mut String, rows: Range<usize>, item: impl Fn(usize, &mut St
 
 /// The columns of a struct, or of a whole batch: JSON objects.
 ///
-/// A name that occurs twice occurs twice in the object: JSON lines refuse such names before (`keys.rs`).
+/// A duplicate name occurs twice in the object. JSON lines reject such names earlier (`keys.rs`).
 pub(crate) struct Struct<'a> {
-    /// Each with its name as a JSON string and a colon.
+    /// The columns, each with its name as a JSON string and a colon.
     columns: Vec<(String, Boxed<'a>)>,
 }
 
 impl<'a> Struct<'a> {
-    /// The columns of a struct.
+    /// Wraps the columns of a struct.
     pub(crate) fn new(fields: &Fields, array: &'a StructArray) -> Result<Self> {
         Self::of_columns(fields, array.columns().iter().map(AsRef::as_ref))
     }
 
-    /// Columns side by side.
+    /// Wraps the columns of a batch.
     pub(crate) fn of_columns(
         fields: &Fields,
         columns: impl Iterator<Item = &'a dyn Array>,
@@ -85,13 +85,13 @@ impl Value for Struct<'_> {
 
 /// Lists of every kind: JSON arrays.
 pub(crate) struct List<'a, F> {
-    /// The items of a row.
+    /// The function that returns the items of a row.
     range: F,
     items: Boxed<'a>,
 }
 
 impl<'a> List<'a, ()> {
-    /// Lists that follow each other.
+    /// Wraps contiguous lists.
     pub(crate) fn of_list<O: OffsetSizeTrait>(
         item: &Field,
         array: &'a GenericListArray<O>,
@@ -104,7 +104,7 @@ impl<'a> List<'a, ()> {
         })
     }
 
-    /// Lists that lie anywhere.
+    /// Wraps lists at any position.
     pub(crate) fn of_views<O: OffsetSizeTrait>(
         item: &Field,
         array: &'a GenericListViewArray<O>,
@@ -119,7 +119,7 @@ impl<'a> List<'a, ()> {
         })
     }
 
-    /// Lists of one length.
+    /// Wraps lists of fixed length.
     pub(crate) fn of_fixed(
         item: &Field,
         array: &'a FixedSizeListArray,
@@ -154,7 +154,7 @@ impl<F: Fn(usize) -> Range<usize>> Value for List<'_, F> {
     }
 }
 
-/// Maps: JSON arrays of `[key, value]`, since keys need not be strings and may occur twice.
+/// Maps: JSON arrays of `[key, value]`, because keys need not be strings and may occur twice.
 pub(crate) struct Map<'a> {
     offsets: &'a OffsetBuffer<i32>,
     keys: Boxed<'a>,
@@ -162,7 +162,7 @@ pub(crate) struct Map<'a> {
 }
 
 impl<'a> Map<'a> {
-    /// The maps of an array.
+    /// Wraps the maps of an array.
     pub(crate) fn new(array: &'a MapArray) -> Result<Self> {
         let [key, value] = array.entries().fields().as_ref() else {
             return Err(Failure::Data("a map whose entries are not pairs".into()));
@@ -195,14 +195,14 @@ impl Value for Map<'_> {
     }
 }
 
-/// Values that are numbers of other values.
+/// Values encoded as keys of other values.
 pub(crate) struct Dictionary<'a, K: ArrowDictionaryKeyType> {
     keys: &'a PrimitiveArray<K>,
     values: Boxed<'a>,
 }
 
 impl<'a, K: ArrowDictionaryKeyType> Dictionary<'a, K> {
-    /// The values of an array that belongs to `field`.
+    /// Wraps the values of an array that belongs to `field`.
     pub(crate) fn new(field: &Field, array: &'a DictionaryArray<K>) -> Result<Self> {
         let values = of(field, array.values().as_ref())?;
         Ok(Self {
@@ -229,7 +229,7 @@ impl<K: ArrowDictionaryKeyType> Value for Dictionary<'_, K> {
         self.values.cell(self.key(row), out);
     }
 
-    /// Asked only where the key is not null.
+    /// Called only if the key is not null.
     fn is_null(&self, row: usize) -> bool {
         self.values.is_null(self.key(row))
     }
@@ -239,14 +239,14 @@ impl<K: ArrowDictionaryKeyType> Value for Dictionary<'_, K> {
     }
 }
 
-/// Values that are repeated.
+/// Values encoded as runs.
 pub(crate) struct Runs<'a, R: RunEndIndexType> {
     array: &'a RunArray<R>,
     values: Boxed<'a>,
 }
 
 impl<'a, R: RunEndIndexType> Runs<'a, R> {
-    /// The values of an array.
+    /// Wraps the values of an array.
     pub(crate) fn new(values: &Field, array: &'a RunArray<R>) -> Result<Self> {
         Ok(Self {
             array,

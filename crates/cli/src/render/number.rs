@@ -4,11 +4,11 @@ use std::fmt::{Display, Write as _};
 
 use half::f16;
 
-/// A floating point number that prints with the fewest digits that read back as itself.
+/// A floating point number, printed with the fewest digits that parse to the same value.
 pub(crate) trait Float: Copy {
-    /// `NaN`, `Infinity` or `-Infinity`, for what JSON has no number for.
+    /// Returns `NaN`, `Infinity` or `-Infinity` for numbers that JSON cannot represent.
     fn special(self) -> Option<&'static str>;
-    /// Appends the digits of a finite number: `1.0`, `-0.0`, `1e300`.
+    /// Appends the digits of a finite number, such as `1.0`, `-0.0` or `1e300`.
     fn push_finite(self, out: &mut String);
 }
 
@@ -46,7 +46,8 @@ impl Float for f16 {
         special(self.is_nan(), self.is_finite(), self.is_sign_negative())
     }
 
-    /// The standard library knows no shortest form of half floats: one to five digits are tried.
+    /// Finds the shortest form by trying one to five digits, because the standard library does not support it for
+    /// half floats.
     fn push_finite(self, out: &mut String) {
         let wide = self.to_f32();
         let shortest = (0..5)
@@ -57,7 +58,7 @@ impl Float for f16 {
     }
 }
 
-/// `-1.05`: the digits of `unscaled` with `scale` of them behind the point.
+/// Appends a decimal such as `-1.05`: the digits of `unscaled`, with `scale` of them after the point.
 ///
 /// A negative scale appends zeros: 12 with scale -3 is `12000`.
 pub(crate) fn push_decimal(out: &mut String, unscaled: impl Display, scale: i8) {

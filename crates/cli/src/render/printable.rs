@@ -1,15 +1,15 @@
-//! Text out of files that a terminal shows and does not obey.
+//! Text from files, made harmless for a terminal.
 //!
-//! Escaped are the control characters (U+009B among them, which begins commands as ESC does), what
-//! breaks lines, and what turns the direction of text, as it makes a line read as something else
-//! than it is (Unicode, Annex 9). Rows of CSV and JSON keep all bytes, unless they go to a terminal.
+//! Three kinds of characters are escaped. Control characters include U+009B, which starts commands like ESC. Line
+//! breaks are escaped, and so are characters that change the direction of text, which can make a line read as
+//! something else (Unicode, Annex 9). Rows of CSV and JSON are written unchanged, except to a terminal.
 
 use std::io;
 
 use serde::Serialize;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
-/// Whether a terminal, or the reader in front of it, takes `character` for more than itself.
+/// Returns true if `character` has an effect on a terminal, or on how its text reads.
 fn is_active(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -27,7 +27,7 @@ pub(crate) fn push_printable(out: &mut String, character: char) {
     }
 }
 
-/// `text` on one line, with escapes for what a terminal would obey.
+/// Returns `text` on one line, with escapes for active characters.
 pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     text.chars()
@@ -35,14 +35,14 @@ pub(crate) fn printable(text: &str) -> String {
     out
 }
 
-/// Returns the same JSON with escapes in its strings, so that a terminal shows it as it is.
+/// Returns equivalent JSON with escapes in its strings, so that it is harmless for a terminal.
 ///
-/// `json` is one line: outside of strings there is no character that a terminal would obey.
+/// `json` must be a single line: outside of strings, there are then no active characters.
 pub(crate) fn printable_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for character in json.chars() {
         if is_active(character) {
-            // All of them are in the first plane, where four digits are enough.
+            // All of them are in the basic multilingual plane, for which four digits are enough.
             out.push_str(&format!("\\u{:04x}", u32::from(character)));
         } else {
             out.push(character);
@@ -51,7 +51,7 @@ pub(crate) fn printable_json(json: &str) -> String {
     out
 }
 
-/// The lines of `text`, each of them [`printable`].
+/// Returns the lines of `text`, each of them [`printable`].
 pub(crate) fn printable_lines(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -63,7 +63,7 @@ pub(crate) fn printable_lines(text: &str) -> String {
     out
 }
 
-/// Writes `value` as JSON that a terminal shows as it is: the same value, with escapes in its strings.
+/// Writes `value` as JSON that is harmless for a terminal: the same value, with escapes in its strings.
 pub(crate) fn write_json(
     writer: impl io::Write,
     value: &impl Serialize,
@@ -78,18 +78,18 @@ pub(crate) fn write_json(
     }
 }
 
-/// `value` as [`write_json`] writes it, on one line.
+/// Returns `value` as [`write_json`] writes it, on one line.
 pub(crate) fn json_line(value: &serde_json::Value) -> String {
     let mut bytes = Vec::new();
-    // Neither a value nor memory refuses.
+    // Writing a value to memory does not fail.
     write_json(&mut bytes, value, false).ok();
     String::from_utf8(bytes).unwrap_or_default()
 }
 
-/// A formatter whose strings are [`printable`]; all else is the inner one's.
+/// A formatter whose strings are [`printable`]. Everything else is delegated to the inner formatter.
 struct Printable<F>(F);
 
-/// Hands methods on to the inner formatter.
+/// Delegates methods to the inner formatter.
 macro_rules! forward {
     ($($name:ident($($argument:ident: $type:ty)?))*) => {$(
         fn $name<W: io::Write + ?Sized>(
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Bidi_Control and the breaks of lines by the Unicode character database; C0 and C1.
+    /// Bidi_Control and line breaks according to the Unicode character database; C0 and C1.
     const ACTIVE: &str = "\u{7}\u{1b}\u{7f}\u{85}\u{9b}\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\
                           \u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}\r\n";
 

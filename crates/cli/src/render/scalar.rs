@@ -16,7 +16,7 @@ use super::number::{Float, push_decimal};
 use super::text::{push_base64, push_literal};
 use super::value::{Boxed, Value};
 
-/// A column of nothing but nulls.
+/// A column of nulls only.
 pub(crate) struct Null;
 
 impl Value for Null {
@@ -31,7 +31,7 @@ impl Value for Null {
     }
 }
 
-/// `true` and `false`.
+/// Booleans, as `true` and `false`.
 pub(crate) struct Boolean<'a>(pub(crate) &'a BooleanArray);
 
 impl Value for Boolean<'_> {
@@ -57,7 +57,7 @@ impl<T: ArrowPrimitiveType<Native: Display>> Value for Integer<'_, T> {
     }
 }
 
-/// Floating point numbers; what is not a number in JSON is a string there.
+/// Floating point numbers. Those that JSON cannot represent are strings in JSON.
 pub(crate) struct Floating<'a, T: ArrowPrimitiveType>(pub(crate) &'a PrimitiveArray<T>);
 
 impl<T: ArrowPrimitiveType<Native: Float>> Value for Floating<'_, T> {
@@ -123,8 +123,8 @@ impl Value for Uuid<'_> {
     }
 }
 
-/// Decimals with `scale` digits behind the point, as strings: few readers of JSON keep more than
-/// 17 digits of a number.
+/// Decimals with `scale` digits after the point, as strings. Few readers of JSON retain more than 17 digits of a
+/// number.
 struct Decimal<'a, T: DecimalType> {
     array: &'a PrimitiveArray<T>,
     scale: i8,
@@ -140,7 +140,7 @@ impl<T: DecimalType + ArrowPrimitiveType<Native: Display>> Value for Decimal<'_,
     }
 }
 
-/// Decimals of 32 bits.
+/// Wraps decimals of 32 bits.
 pub(crate) fn decimal32(array: &dyn Array, scale: i8) -> Boxed<'_> {
     Box::new(Decimal::<Decimal32Type> {
         array: array.as_primitive(),
@@ -148,7 +148,7 @@ pub(crate) fn decimal32(array: &dyn Array, scale: i8) -> Boxed<'_> {
     })
 }
 
-/// Decimals of 64 bits.
+/// Wraps decimals of 64 bits.
 pub(crate) fn decimal64(array: &dyn Array, scale: i8) -> Boxed<'_> {
     Box::new(Decimal::<Decimal64Type> {
         array: array.as_primitive(),
@@ -156,7 +156,7 @@ pub(crate) fn decimal64(array: &dyn Array, scale: i8) -> Boxed<'_> {
     })
 }
 
-/// Decimals of 128 bits.
+/// Wraps decimals of 128 bits.
 pub(crate) fn decimal128(array: &dyn Array, scale: i8) -> Boxed<'_> {
     Box::new(Decimal::<Decimal128Type> {
         array: array.as_primitive(),
@@ -164,7 +164,7 @@ pub(crate) fn decimal128(array: &dyn Array, scale: i8) -> Boxed<'_> {
     })
 }
 
-/// Decimals of 256 bits.
+/// Wraps decimals of 256 bits.
 pub(crate) fn decimal256(array: &dyn Array, scale: i8) -> Boxed<'_> {
     Box::new(Decimal::<Decimal256Type> {
         array: array.as_primitive(),
@@ -172,7 +172,7 @@ pub(crate) fn decimal256(array: &dyn Array, scale: i8) -> Boxed<'_> {
     })
 }
 
-/// Appends a text that needs no escapes as a JSON string.
+/// Appends a text that needs no escapes, as a JSON string.
 pub(crate) fn quoted(value: &impl Value, row: usize, out: &mut String) {
     out.push('"');
     value.text(row, out);

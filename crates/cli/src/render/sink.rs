@@ -1,4 +1,4 @@
-//! Where the rows of a command go: one of the formats.
+//! The destination of a command's rows, in one of the formats.
 
 use std::io::Write;
 
@@ -13,17 +13,17 @@ use crate::args::RowFormat;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// Takes batches of one schema.
+/// Writes batches of one schema.
 pub(crate) struct Sink<'o, 'w> {
     to: To<'o, 'w>,
     lost: LostTypes,
-    /// Rows that were taken.
+    /// The number of rows written so far.
     rows: u64,
-    /// A note on the names of columns, if there is one.
+    /// A note about the names of columns, if there is one.
     pub(crate) note: Option<String>,
 }
 
-/// What they become.
+/// The writer of the format.
 enum To<'o, 'w> {
     /// Tables.
     Table(table::Rows, &'o mut Output<'w>),
@@ -38,7 +38,7 @@ enum To<'o, 'w> {
 }
 
 impl<'o, 'w> Sink<'o, 'w> {
-    /// Begins: CSV, in the form of `csv`, with its header, Arrow with its schema.
+    /// Starts the output. CSV starts with a header, in the style of `csv`. Arrow starts with its schema.
     pub(crate) fn new(
         format: RowFormat,
         csv: CsvStyle,
@@ -70,7 +70,7 @@ impl<'o, 'w> Sink<'o, 'w> {
         })
     }
 
-    /// Takes a batch of rows of the file with this name.
+    /// Writes a batch of rows of the named file.
     pub(crate) fn write(&mut self, batch: &RecordBatch, file: &str) -> Result<()> {
         let written = self.to.write(batch);
         let place = |failure: Failure| match &failure {
@@ -84,7 +84,8 @@ impl<'o, 'w> Sink<'o, 'w> {
         Ok(())
     }
 
-    /// Ends: the rest of a table, the end marker of a stream. Gives the types of variants that are lost.
+    /// Ends the output: prints the rest of a table, or writes the end marker of a stream. Returns the types of
+    /// variants that are lost.
     pub(crate) fn finish(self) -> Result<LostTypes> {
         match self.to {
             To::Table(mut rows, output) => rows.finish(output)?,
@@ -99,7 +100,7 @@ impl<'o, 'w> Sink<'o, 'w> {
 }
 
 impl To<'_, '_> {
-    /// Takes a batch. Gives the types of variants that are lost.
+    /// Writes a batch. Returns the types of variants that are lost.
     fn write(&mut self, batch: &RecordBatch) -> Result<LostTypes> {
         match self {
             Self::Table(rows, output) => rows.write(batch, output),
@@ -118,8 +119,8 @@ impl To<'_, '_> {
     }
 }
 
-/// Returns the place of the first value of a batch that has no text: its column, and its row in the output.
-/// The row is unknown in a list.
+/// Returns the place of the first value in a batch that cannot be printed: its column, and its row in the output.
+/// The row is not known within a list.
 fn place(batch: &RecordBatch, rows_before: u64) -> Option<String> {
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         let fails =
@@ -128,7 +129,7 @@ fn place(batch: &RecordBatch, rows_before: u64) -> Option<String> {
             continue;
         }
         let name = field.name();
-        // All elements of a list are looked at, whichever of them a slice has.
+        // All elements of a list are checked, no matter which of them a slice contains.
         let mut rows = match fails(0, 0) {
             true => 0..0,
             false => 0..column.len(),
@@ -144,8 +145,8 @@ fn place(batch: &RecordBatch, rows_before: u64) -> Option<String> {
     None
 }
 
-/// An IPC stream. Each row group may bring another dictionary: in a stream, unlike in an IPC file,
-/// a later dictionary may replace an earlier one, and the writer sends one whenever it changes.
+/// Starts an IPC stream. Each row group may have another dictionary. In a stream, unlike in an IPC file, a later
+/// dictionary may replace an earlier one. The writer sends a dictionary whenever it changes.
 fn stream<'o, 'w>(
     schema: &Schema,
     output: &'o mut Output<'w>,

@@ -1,9 +1,9 @@
-//! Rows as a table for people to look at.
+//! Rows as a table for people.
 //!
-//! Tables are printed in blocks of [`BLOCK_ROWS`] rows, each with its header, so that a long file
-//! needs no more memory than a short one. Cells are cut at [`CELL_CHARACTERS`] characters and show
-//! control characters as escapes: what a file holds must not drive the terminal. Where a terminal has
-//! no room for all columns, those at both ends are shown and the others counted.
+//! Tables are printed in blocks of [`BLOCK_ROWS`] rows, each with its header, so that memory does not depend on the
+//! length of the file. Cells are truncated to [`CELL_CHARACTERS`] characters, and control characters are escaped,
+//! because the contents of a file must not control the terminal. If a terminal has no room for all columns, those at
+//! both ends are shown and the others counted.
 
 mod fit;
 
@@ -19,23 +19,23 @@ use crate::failure::Result;
 use crate::output::Output;
 use fit::Ends;
 
-/// Rows of one table.
+/// The number of rows in one table.
 const BLOCK_ROWS: usize = 1000;
-/// Characters of a cell that are shown.
+/// The maximum number of characters shown of a cell.
 const CELL_CHARACTERS: usize = 72;
 
-/// Rows on their way into a table.
+/// Rows collected for a table.
 pub(crate) struct Rows {
     schema: SchemaRef,
     block: Vec<Vec<String>>,
-    /// The columns that are shown, as soon as a table was printed.
+    /// The columns to show. Set once a table has been printed.
     ends: Option<Ends>,
-    /// Rows so far.
+    /// The number of rows so far.
     count: u64,
 }
 
 impl Rows {
-    /// No rows yet.
+    /// Creates an empty collection.
     pub(crate) fn new(schema: SchemaRef) -> Self {
         Self {
             schema,
@@ -45,8 +45,7 @@ impl Rows {
         }
     }
 
-    /// Adds the rows of `batch`, and prints what makes a full table. Gives the types of variants that are
-    /// lost.
+    /// Adds the rows of `batch`, and prints each complete table. Returns the types of variants that are lost.
     pub(crate) fn write(
         &mut self,
         batch: &RecordBatch,
@@ -79,7 +78,7 @@ impl Rows {
         Ok(lost)
     }
 
-    /// Prints the rest.
+    /// Prints the remaining rows.
     pub(crate) fn finish(&mut self, output: &mut Output<'_>) -> Result<()> {
         if self.schema.fields().is_empty() {
             return output.line(&format!("{} without columns", counted(self.count, "row")));
@@ -108,7 +107,7 @@ impl Rows {
     }
 }
 
-/// The columns that are shown: all of them where nothing says how many are too many.
+/// Returns the columns to show. Without a `width`, these are all columns.
 fn ends(names: &[String], rows: &[Vec<String>], width: Option<u16>) -> Ends {
     let width = width.map_or(usize::MAX, usize::from);
     let need = |(at, name): (usize, &String)| {
@@ -119,8 +118,8 @@ fn ends(names: &[String], rows: &[Vec<String>], width: Option<u16>) -> Ends {
     Ends::fitting(&needs, width)
 }
 
-/// A table in the style of this command, for a terminal of `width` columns or for a file. Headers are
-/// broken between words alone; where there is no room for that, lines run over.
+/// Creates a table in the style of this command, for a terminal of `width` columns or for a file. Headers are broken
+/// only between words. If there is no room for that, lines are wrapped by the terminal.
 pub(crate) fn new(names: impl IntoIterator<Item = String>, width: Option<u16>) -> Table {
     let header: Vec<String> = names.into_iter().collect();
     let mut table = Table::new();
@@ -137,7 +136,7 @@ pub(crate) fn new(names: impl IntoIterator<Item = String>, width: Option<u16>) -
         table.set_content_arrangement(ContentArrangement::Dynamic);
         table.set_width(width);
         for (column, word) in table.column_iter_mut().zip(words) {
-            // The spaces at either side count.
+            // The spaces at either side are included.
             let least = u16::try_from(word + 2).unwrap_or(u16::MAX);
             column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
         }
@@ -145,7 +144,7 @@ pub(crate) fn new(names: impl IntoIterator<Item = String>, width: Option<u16>) -
     table
 }
 
-/// Puts numbers, by the places of their columns, to the right.
+/// Aligns number columns, given by their indexes, to the right.
 pub(crate) fn align(table: &mut Table, numbers: impl IntoIterator<Item = usize>) {
     for column in numbers {
         if let Some(column) = table.column_mut(column) {
@@ -154,7 +153,7 @@ pub(crate) fn align(table: &mut Table, numbers: impl IntoIterator<Item = usize>)
     }
 }
 
-/// Whether a column holds numbers.
+/// Returns true if a column contains numbers.
 fn is_number(field: &FieldRef) -> bool {
     match field.data_type() {
         DataType::Dictionary(_, values) => values.is_numeric(),
@@ -172,7 +171,7 @@ fn cell(column: &(dyn super::value::Value + '_), row: usize) -> String {
     shown(&text)
 }
 
-/// At most [`CELL_CHARACTERS`] characters of `text`, none of which a terminal obeys.
+/// Returns at most [`CELL_CHARACTERS`] characters of `text`, with escapes for active characters.
 pub(crate) fn shown(text: &str) -> String {
     let mut out = String::new();
     for (at, character) in text.chars().enumerate() {

@@ -1,10 +1,10 @@
 //! Dates, times, timestamps, durations and intervals as ISO 8601 text.
 //!
-//! - The fraction has the digits of the column's unit, zeros included: 0, 3, 6 or 9, so that the
-//!   texts of a column line up and sort. Durations and intervals have the digits they need.
-//! - Years outside 0000 to 9999 carry a sign: `+10000-01-01`, `-0001-12-31` (ISO 8601, expanded).
-//! - A value that its type does not allow is still shown as what it is: a time of 25 hours is
-//!   `25:00:00`, a negative one `-00:00:01`.
+//! - The fraction has as many digits as the column's unit, including zeros: 0, 3, 6 or 9. The texts of a column
+//!   therefore line up and sort. Durations and intervals have the digits that they need.
+//! - Years outside 0000 to 9999 have a sign: `+10000-01-01`, `-0001-12-31` (ISO 8601, expanded).
+//! - A value that its type does not allow is shown anyway: a time of 25 hours is `25:00:00`, a negative one
+//!   `-00:00:01`.
 
 use std::fmt::Write as _;
 
@@ -16,20 +16,20 @@ pub(crate) use herringbone_text::iso8601::push_date;
 
 const DAY_MILLIS: i64 = 86_400_000;
 
-/// Where the clock on the wall of a timestamp column hangs.
+/// The time zone of a timestamp column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Zone {
-    /// No time zone: the values are local times of nowhere in particular.
+    /// No time zone: the values are local times without a place.
     Local,
-    /// The values are instants, shown as a clock that is this many seconds east of UTC shows them.
+    /// The values are instants. They are shown at this offset, in seconds east of UTC.
     Offset(i32),
 }
 
 impl Zone {
-    /// The zone of an Arrow timestamp type.
+    /// Returns the zone of an Arrow timestamp type.
     ///
-    /// Names such as `Europe/Berlin` count as UTC: the instant is the same, and the rules of a
-    /// place change over the years, which would make the text of a file change too.
+    /// Names such as `Europe/Berlin` are treated as UTC. The instant is the same, but the rules of a place change
+    /// over the years, and with them the text of a file would change.
     pub(crate) fn of(name: Option<&str>) -> Self {
         match name {
             None => Self::Local,
@@ -38,7 +38,7 @@ impl Zone {
     }
 }
 
-/// Returns the units of a second, and the digits that its fraction has.
+/// Returns the number of units per second, and the number of digits of the fraction.
 fn scale(unit: TimeUnit) -> (u64, usize) {
     match unit {
         TimeUnit::Second => (1, 0),
@@ -48,7 +48,7 @@ fn scale(unit: TimeUnit) -> (u64, usize) {
     }
 }
 
-/// `2024-01-02`, from milliseconds since 1970-01-01; with a time where it is not midnight.
+/// Appends `2024-01-02`, from milliseconds since 1970-01-01. Appends a time too, unless it is midnight.
 pub(crate) fn push_date64(out: &mut String, millis: i64) {
     if millis.rem_euclid(DAY_MILLIS) == 0 {
         push_date(out, millis / DAY_MILLIS);
@@ -71,14 +71,15 @@ pub(crate) fn push_timestamp(out: &mut String, value: i64, unit: TimeUnit, zone:
     iso8601::push_timestamp(out, value, scale(unit).1, offset);
 }
 
-/// `PT1.5S`, in seconds alone: a duration of days may not be days long where clocks change.
+/// Appends `PT1.5S`. The unit is always seconds, because a duration of days may not equal calendar days if clocks
+/// change.
 pub(crate) fn push_duration(out: &mut String, value: i64, unit: TimeUnit) {
     let (per_second, digits) = scale(unit);
     out.push_str("PT");
     push_seconds(out, value.into(), per_second.into(), digits);
 }
 
-/// `P1M2DT3.000000004S`; parts that are zero are left out, each part has its own sign.
+/// Appends `P1M2DT3.000000004S`. Parts equal to zero are omitted, and each part has its own sign.
 pub(crate) fn push_interval(out: &mut String, months: i32, days: i32, nanos: i128) {
     if months == 0 && days == 0 && nanos == 0 {
         out.push_str("PT0S");
@@ -97,7 +98,7 @@ pub(crate) fn push_interval(out: &mut String, months: i32, days: i32, nanos: i12
     }
 }
 
-/// `-1.5S`, without trailing zeros.
+/// Appends `-1.5S`, without trailing zeros.
 fn push_seconds(out: &mut String, value: i128, per_second: u128, digits: usize) {
     if value < 0 {
         out.push('-');

@@ -12,7 +12,7 @@ use super::temporal::{
 };
 use super::value::{Boxed, Value};
 
-/// A column whose values `push` turns into text that needs no escapes.
+/// A column whose values `push` formats as text that needs no escapes.
 struct Temporal<'a, T: ArrowPrimitiveType, F> {
     array: &'a PrimitiveArray<T>,
     push: F,
@@ -38,17 +38,17 @@ fn boxed<'a, T: ArrowPrimitiveType>(
     })
 }
 
-/// Days.
+/// Wraps dates in days.
 pub(crate) fn date32(array: &dyn Array) -> Boxed<'_> {
     boxed::<Date32Type>(array, |out, days| push_date(out, days.into()))
 }
 
-/// Milliseconds that should be whole days.
+/// Wraps dates in milliseconds, which should be whole days.
 pub(crate) fn date64(array: &dyn Array) -> Boxed<'_> {
     boxed::<Date64Type>(array, push_date64)
 }
 
-/// Times of day.
+/// Wraps times of day.
 pub(crate) fn time<T: ArrowPrimitiveType<Native: Into<i64>>>(
     array: &dyn Array,
     unit: TimeUnit,
@@ -56,7 +56,7 @@ pub(crate) fn time<T: ArrowPrimitiveType<Native: Into<i64>>>(
     boxed::<T>(array, move |out, value| push_time(out, value.into(), unit))
 }
 
-/// Timestamps, with a time zone or local.
+/// Wraps timestamps, with a time zone or local.
 pub(crate) fn timestamp<'a, T: ArrowPrimitiveType<Native = i64>>(
     array: &'a dyn Array,
     unit: TimeUnit,
@@ -68,7 +68,7 @@ pub(crate) fn timestamp<'a, T: ArrowPrimitiveType<Native = i64>>(
     })
 }
 
-/// Durations.
+/// Wraps durations.
 pub(crate) fn duration<T: ArrowPrimitiveType<Native = i64>>(
     array: &dyn Array,
     unit: TimeUnit,
@@ -76,7 +76,7 @@ pub(crate) fn duration<T: ArrowPrimitiveType<Native = i64>>(
     boxed::<T>(array, move |out, value| push_duration(out, value, unit))
 }
 
-/// Calendar intervals.
+/// Wraps calendar intervals.
 pub(crate) fn interval(array: &dyn Array, unit: IntervalUnit) -> Boxed<'_> {
     match unit {
         IntervalUnit::YearMonth => boxed::<IntervalYearMonthType>(array, |out, months| {

@@ -1,4 +1,4 @@
-//! Bytes as base64, and as literals of conditions.
+//! Bytes as base64, and as literals for conditions.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -8,7 +8,7 @@ pub(crate) fn push_base64(out: &mut String, bytes: &[u8]) {
     STANDARD.encode_string(bytes, out);
 }
 
-/// Appends `bytes` as the literal that conditions accept: `x'00ff'`.
+/// Appends `bytes` as a literal that conditions accept, such as `x'00ff'`.
 pub(crate) fn push_literal(out: &mut String, bytes: &[u8]) {
     out.push_str("x'");
     for byte in bytes {

@@ -1,7 +1,7 @@
-//! One column of a batch, ready to print any of its values.
+//! A column of a batch, prepared for printing any of its values.
 //!
-//! The data type is looked at once a column and batch; after that a value is one virtual call, and
-//! each level of nesting one more.
+//! The data type is matched once per column and batch. Each value is then one virtual call, plus one for each level
+//! of nesting.
 
 use herringbone::variant::json::LostTypes;
 use herringbone::variant::shredding::is_variant;
@@ -23,7 +23,7 @@ use crate::failure::{Failure, Result};
 
 /// The values of a column as text.
 ///
-/// `row` is always below the length of the array that the value was made from.
+/// `row` must be less than the length of the array.
 pub(crate) trait Value {
     /// Appends the value of `row` as JSON.
     fn json(&self, row: usize, out: &mut String);
@@ -38,21 +38,21 @@ pub(crate) trait Value {
         self.text(row, out);
     }
 
-    /// Types of variants that their JSON does not tell.
+    /// Returns the types of variants that their JSON does not preserve.
     fn lost(&self) -> LostTypes {
         LostTypes::default()
     }
 
-    /// Whether the value of `row` is null.
+    /// Returns true if the value of `row` is null.
     fn is_null(&self, _row: usize) -> bool {
         false
     }
 }
 
-/// A column that can be printed.
+/// A printable column.
 pub(crate) type Boxed<'a> = Box<dyn Value + 'a>;
 
-/// Values some of which are null.
+/// A column with nulls.
 struct Nullable<'a> {
     nulls: &'a NullBuffer,
     values: Boxed<'a>,
@@ -88,11 +88,11 @@ impl Value for Nullable<'_> {
     }
 }
 
-/// The values of `array`, which is a column of type `field`.
+/// Returns the values of `array`, a column of type `field`.
 ///
 /// # Errors
 ///
-/// A type that no Parquet file leads to: a union.
+/// A union, a type that does not occur in Parquet files.
 pub(crate) fn of<'a>(field: &Field, array: &'a dyn Array) -> Result<Boxed<'a>> {
     let values = match array.data_type() {
         DataType::Dictionary(..) => dictionary(field, array)?,
@@ -236,7 +236,7 @@ fn run_end_encoded<'a>(array: &'a dyn Array) -> Result<Boxed<'a>> {
     }
 }
 
-/// Whether the extension type of `field` is a UUID.
+/// Returns true if the extension type of `field` is a UUID.
 fn is_uuid(field: &Field) -> bool {
     field.extension_type_name() == Some("arrow.uuid")
 }

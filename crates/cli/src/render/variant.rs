@@ -7,19 +7,19 @@ use herringbone_arrow::array::Array;
 use super::value::Value;
 use crate::failure::{Failure, Result};
 
-/// The JSON texts of variants. They are made at once, as values that are none are an error.
+/// The JSON texts of variants. They are created in advance, because malformed values are an error.
 pub(crate) struct Variants {
     text: String,
-    /// Where each one ends.
+    /// The end of each text.
     ends: Vec<usize>,
     lost: LostTypes,
 }
 
 impl Variants {
-    /// Those of an array, shredded or not.
+    /// Converts the variants of an array, shredded or not.
     ///
     /// # Errors
-    /// Data where values are none, or break the rules of shredding.
+    /// Data if values are malformed, or violate the rules of shredding.
     pub(crate) fn new(array: &dyn Array) -> Result<Self> {
         let wrong = |error: herringbone::Error| Failure::Data(error.to_string());
         let values = VariantArray::try_new(array).map_err(wrong)?;

@@ -1,4 +1,4 @@
-//! The beginning of a file: its delimiter, the names of its columns, and what they hold.
+//! The beginning of a file: its delimiter, and the names and kinds of its columns.
 
 use std::sync::Arc;
 
@@ -12,33 +12,33 @@ use crate::failure::{Failure, Result};
 use crate::load::sample::Sample;
 use crate::load::{Stream, TextOptions};
 
-/// Bytes in which the delimiter is looked for.
+/// The number of bytes searched for the delimiter.
 const PROBE: usize = 64 << 10;
 
-/// Characters of a name that a note shows, at most.
+/// The maximum number of characters of a name shown in a note.
 const SHOWN: usize = 40;
 
-/// The first rows of a file, and what they show.
+/// The first rows of a file, and the properties inferred from them.
 pub(super) struct Beginning {
     pub(super) sample: Sample,
     pub(super) delimiter: u8,
-    /// The line that the sample begins in.
+    /// The line on which the sample begins.
     pub(super) line: usize,
-    /// The line that the names are in.
+    /// The line with the names.
     header_line: usize,
     pub(super) names: Vec<String>,
     kinds: Vec<Kind>,
-    /// True if quotes mean nothing: those of the header are not needed, and all fields have them.
+    /// True if quotes have no meaning: all fields have them, and the header has them needlessly.
     pub(super) all_quoted: bool,
-    /// The first name that looks like a value, if all names may be values of their columns.
+    /// The first name that looks like a value, if every name may be a value of its column.
     looks_like_a_row: Option<String>,
 }
 
 impl Beginning {
-    /// Reads as many rows as types are inferred from.
+    /// Reads as many rows as are needed to infer types.
     ///
     /// # Errors
-    /// Data where these are not CSV; System.
+    /// Data if the rows are not CSV; System.
     pub(super) fn of(stream: Stream, options: &TextOptions<'_>) -> Result<Self> {
         let name = stream.name.clone();
         let mut sample = Sample::start(stream)?;
@@ -67,10 +67,10 @@ impl Beginning {
         parser.beginning(sample, delimiter, line).map_err(refused)
     }
 
-    /// Returns the schema that was found.
+    /// Returns the inferred schema.
     ///
     /// # Errors
-    /// There is no row.
+    /// There are no rows.
     pub(super) fn schema(&self, options: &TextOptions<'_>) -> Result<SchemaRef, String> {
         if self.names.is_empty() {
             return Err("there is no row to infer a schema from; --schema gives it".into());
@@ -84,7 +84,7 @@ impl Beginning {
         Ok(Arc::new(Schema::new(fields.collect::<Fields>())))
     }
 
-    /// Notes what of the file may mean something else than it is read as.
+    /// Emits notes about parts of the file that may be misread.
     pub(super) fn notes(&self, file: &str, options: &TextOptions<'_>) {
         let note = |text: &str| (options.note)(&format!("{file}: {text}"));
         if let Some(value) = &self.looks_like_a_row {
@@ -119,15 +119,15 @@ struct Parser<'o> {
     header: Records,
     rows: Records,
     in_rows: bool,
-    /// Rows to look at.
+    /// The number of rows to inspect.
     wanted: usize,
-    /// Rows that were looked at.
+    /// The number of rows inspected so far.
     done: usize,
-    /// The kinds of the columns if quotes make a field text.
+    /// The kinds of the columns if quotes turn a field into text.
     kinds: Vec<Kind>,
-    /// The kinds of the columns if quotes mean nothing.
+    /// The kinds of the columns if quotes have no meaning.
     kinds_in_quotes: Vec<Kind>,
-    /// True if each field so far is in quotes, or null.
+    /// True if every field so far is quoted or null.
     all_quoted: bool,
 }
 
@@ -135,7 +135,7 @@ impl<'o> Parser<'o> {
     fn new(options: &'o TextOptions<'o>, delimiter: u8, line: usize) -> Self {
         let wanted = match options.schema {
             Some(_) => 0,
-            // Without a header, the first row says how many columns there are.
+            // Without a header, the first row determines the number of columns.
             None => options.infer_rows.max(usize::from(!options.header)),
         };
         let given = options.schema.as_ref().map(|it| it.fields().len());
@@ -158,7 +158,7 @@ impl<'o> Parser<'o> {
         }
     }
 
-    /// Takes more of the text; returns true if that is enough.
+    /// Reads more of the text. Returns true if it has enough rows.
     fn read(&mut self, mut text: &[u8]) -> Result<bool, Wrong> {
         if !self.in_rows {
             if text.is_empty() {
@@ -182,7 +182,7 @@ impl<'o> Parser<'o> {
         Ok(self.done >= self.wanted)
     }
 
-    /// Ends the sample. A record that is not complete ends with it only if the sample is the whole text.
+    /// Ends the sample. An incomplete last record counts only if the sample is the whole text.
     fn end(&mut self, is_whole: bool) -> Result<(), Wrong> {
         let end = |records: &mut Records, is_first| match is_whole {
             true => records.read(b"", 1, usize::MAX).map(|_| ()),
@@ -199,7 +199,7 @@ impl<'o> Parser<'o> {
         Ok(())
     }
 
-    /// Looks at the fields of complete records, and drops these.
+    /// Inspects the fields of complete records, and drops the records.
     fn look(&mut self) -> Result<(), Wrong> {
         let width = self.rows.width.unwrap_or(0);
         let null = &self.options.null;
@@ -276,9 +276,9 @@ impl<'o> Parser<'o> {
     }
 }
 
-/// Returns the first name that looks like a value, if each name may be a value of its column.
+/// Returns the first name that looks like a value, if every name may be a value of its column.
 ///
-/// Any text may be a name, so columns of text say nothing.
+/// Any text may be a name, so text columns decide nothing.
 fn looks_like_a_row(header: &[(&str, bool)], kinds: &[Kind], all_quoted: bool) -> Option<String> {
     let mut found = None;
     for ((name, quoted), kind) in header.iter().zip(kinds) {

@@ -1,13 +1,13 @@
-//! The character between the fields of a file that does not use commas.
+//! Detection of the delimiter of a file that does not use commas.
 
 use super::records::Records;
 use crate::load::TextOptions;
 use crate::load::sample::Sample;
 
-/// Characters that stand between fields instead of commas, the most common one first.
+/// The delimiters other than the comma, most common first.
 const OTHERS: [u8; 3] = *b";\t|";
 
-/// The beginning of a line with which programs tell Excel the delimiter: `sep=;`.
+/// The prefix of a line by which programs announce the delimiter to Excel: `sep=;`.
 const DIRECTIVE: &[u8] = b"sep=";
 
 /// Removes a first line such as `sep=;` from a sample, and returns its delimiter.
@@ -26,8 +26,8 @@ pub(super) fn take_directive(sample: &mut Sample) -> Option<u8> {
     })
 }
 
-/// Returns the delimiter of a sample: the comma, unless the first line has none and another character
-/// splits all lines into equally many fields.
+/// Returns the delimiter of a sample. It is the comma, unless the first line has none and another character splits
+/// all lines into the same number of fields.
 pub(super) fn found(sample: &Sample, options: &TextOptions<'_>) -> u8 {
     if width(sample, options, b',', 1) != Some(1) {
         return b',';
@@ -36,13 +36,13 @@ pub(super) fn found(sample: &Sample, options: &TextOptions<'_>) -> u8 {
     let several = widths
         .into_iter()
         .filter(|(width, _)| *width > Some(1))
-        // The first of equals is the more common one.
+        // On a tie, the more common delimiter wins.
         .rev()
         .max_by_key(|(width, _)| *width);
     several.map_or(b',', |(_, delimiter)| delimiter)
 }
 
-/// Returns how many fields each of the first `most` records has, if they have equally many.
+/// Returns the number of fields of each of the first `most` records, if they have equally many.
 fn width(sample: &Sample, options: &TextOptions<'_>, delimiter: u8, most: usize) -> Option<usize> {
     let mut records = Records::new(delimiter, None, options.limits.schema_nodes);
     let mut text = sample.text.as_slice();
@@ -81,11 +81,11 @@ mod tests {
             ("a,b\n", ','),
             ("a\n1\n", ','),
             ("", ','),
-            // As German Excel writes it: the comma is in numbers.
+            // As German Excel writes it: with commas in numbers.
             ("id;name;price\r\n1;a;1,5\r\n2;b;2,25", ';'),
             ("a\tb\n1\t2\n", '\t'),
             ("a|b|c\n1|2|3", '|'),
-            // Another character that all lines have as well, but in fewer places.
+            // Another character that all lines have too, but fewer times.
             ("a;b|c;d\n1;2|3;4\n", ';'),
             ("a|b;c|d\n1|2;3|4\n", '|'),
             ("a;b|c\n1;2|3\n", ';'),

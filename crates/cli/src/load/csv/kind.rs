@@ -1,4 +1,4 @@
-//! What a field of CSV looks like, and the type that holds all fields of a column.
+//! The kinds of CSV fields, and the type that holds all fields of a column.
 
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_text::iso8601::{Timestamp, parse_date, parse_timestamp};
@@ -7,30 +7,30 @@ use crate::load::numbers::Numbers;
 use crate::load::value::is_special;
 use crate::load::value::number::Number;
 
-/// What is common to some fields.
+/// The kind of a set of fields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// There was no value.
+    /// No value at all.
     Nothing,
     Boolean,
     Numbers(Numbers),
-    /// Names of what is no number: of numbers, if there are any.
+    /// Special names such as NaN. They are numbers if the column has other numbers.
     Special,
     Date,
     Timestamps(Timestamps),
     Text,
 }
 
-/// What is common to some timestamps.
+/// The common properties of a set of timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Timestamps {
-    /// Digits of the fraction, at most.
+    /// The maximum number of digits of the fraction.
     digits: usize,
     /// True if all of them have an offset from UTC, false if none has.
     are_instants: bool,
-    /// True if an offset is not zero.
+    /// True if at least one offset is not zero.
     are_shifted: bool,
-    /// For each unit whether it holds all of them.
+    /// For each unit, true if it can represent all of them.
     fits: [bool; 4],
 }
 
@@ -42,7 +42,7 @@ const UNITS: [(usize, TimeUnit); 4] = [
 ];
 
 impl Kind {
-    /// What a field without quotes looks like.
+    /// Returns the kind of an unquoted field.
     pub(super) fn of(text: &str) -> Self {
         match text.as_bytes() {
             [b't' | b'T' | b'f' | b'F', ..] => {
@@ -74,8 +74,8 @@ impl Kind {
         }
     }
 
-    /// A number, if nothing of its text is lost but zeros at its end: with zeros in front or a plus, it
-    /// is a code.
+    /// Returns the kind of a number if only zeros at the end of its text are lost. Leading zeros or a plus sign make
+    /// it a code, which is text.
     fn number(text: &str) -> Option<Self> {
         let number = Number::of(text)?;
         let zeros = number.whole.len() > 1 && number.whole.starts_with('0');
@@ -85,7 +85,7 @@ impl Kind {
         Some(Self::Numbers(Numbers::of(&number)))
     }
 
-    /// What is both.
+    /// Returns the kind that covers both.
     pub(super) fn with(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nothing, kind) | (kind, Self::Nothing) => kind,
@@ -101,7 +101,7 @@ impl Kind {
         }
     }
 
-    /// The type that holds all of it.
+    /// Returns the type that holds all of the fields.
     pub(super) fn data_type(self) -> DataType {
         let data_type = match self {
             Self::Nothing | Self::Special | Self::Text => None,
@@ -113,7 +113,7 @@ impl Kind {
         data_type.unwrap_or(DataType::Utf8)
     }
 
-    /// Whether a column of this type, which was inferred, would have become so with the field as well.
+    /// Returns true if a column would have been inferred as this type with the field included.
     pub(super) fn goes_with(self, data_type: &DataType) -> bool {
         match (data_type, self) {
             (DataType::Utf8, _) | (DataType::Boolean, Self::Boolean) => true,
@@ -130,7 +130,7 @@ impl Kind {
         }
     }
 
-    /// Returns true if there are timestamps with an offset that is not zero.
+    /// Returns true if there are timestamps with an offset other than zero.
     pub(super) fn is_shifted(self) -> bool {
         matches!(self, Self::Timestamps(it) if it.are_shifted)
     }

@@ -1,7 +1,7 @@
 //! CSV.
 //!
-//! A null and an empty string are told apart by quotes, and so are numbers and their text, so a field is
-//! known with its quotes. A file that quotes everything says nothing by that.
+//! Quotes distinguish an empty string from a null, and text from a number. The reader therefore retains if a field
+//! was quoted. In a file that quotes every field, quotes mean nothing.
 
 mod beginning;
 mod delimiter;
@@ -27,7 +27,7 @@ use crate::failure::{Failure, Result};
 /// Reads CSV.
 ///
 /// # Errors
-/// Data where no schema can be inferred or the given one does not fit, System.
+/// Data if a schema cannot be inferred or the given one does not fit; System.
 pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     let name = stream.name.clone();
     let work = stream.work();
@@ -80,15 +80,15 @@ pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'sta
     })
 }
 
-/// Whether a field without quotes would be read as text, were it alone in its column: by this command,
-/// and as far as numbers go, by anyone.
+/// Returns true if an unquoted field would be read as text if it were alone in its column. Numbers are judged as any
+/// other program would, too.
 pub(crate) fn reads_as_text(text: &str) -> bool {
     let may_be_number = text.starts_with(|it: char| matches!(it, '+' | '-' | '.' | '0'..='9'));
     let is_number = may_be_number && Number::of(text).is_some();
     !is_number && Kind::of(text).data_type() == DataType::Utf8
 }
 
-/// For each field of the schema the column of the file that has its name.
+/// Returns the column of the file for each field of the schema, by name.
 fn matched(names: &[String], schema: &Schema) -> Result<Vec<usize>, String> {
     let mut places = HashMap::new();
     for (at, name) in names.iter().enumerate() {
@@ -110,13 +110,13 @@ fn matched(names: &[String], schema: &Schema) -> Result<Vec<usize>, String> {
     }
 }
 
-/// A column of the file on its way.
+/// A column being built.
 struct Column {
     slot: Slot,
-    /// Which field of a record it is.
+    /// The index of its field in a record.
     from: usize,
     may_be_empty: bool,
-    /// The type, where it was inferred.
+    /// The type, if it was inferred.
     inferred: Option<DataType>,
 }
 
@@ -132,7 +132,8 @@ impl Column {
 
     /// Appends a field.
     ///
-    /// Without quotes, it may be a null. With quotes it is none, but where no value has an empty text.
+    /// An unquoted field may be a null. A quoted field is never a null, unless it is empty and its type has no empty
+    /// text.
     fn append(
         &mut self,
         (text, quoted): (&str, bool),
@@ -167,11 +168,11 @@ struct Batches<R> {
     schema: SchemaRef,
     columns: Vec<Column>,
     records: Records,
-    /// Whether the names of the columns come first.
+    /// True if the names of the columns are still to be read.
     header: bool,
     null: String,
     all_quoted: bool,
-    /// Rows of a batch, at most.
+    /// The maximum number of rows in a batch.
     rows: usize,
     failed: bool,
 }
@@ -182,7 +183,7 @@ impl<R: BufRead> Batches<R> {
             self.header = false;
             self.fill(1)?;
             self.records.clear();
-            // A blank line is not a row of several columns.
+            // In a file with several columns, a blank line is not a row.
             self.records.blanks = self.columns.len() <= 1;
         }
         self.fill(self.rows)?;
@@ -200,7 +201,7 @@ impl<R: BufRead> Batches<R> {
             .map_err(|error| Failure::Data(format!("{}: {error}", self.name)))
     }
 
-    /// Reads so many records, or as many as a batch may hold bytes of.
+    /// Reads up to `rows` records, or as many as reach `BATCH_BYTES`.
     fn fill(&mut self, rows: usize) -> Result<()> {
         loop {
             let text = self
@@ -211,14 +212,14 @@ impl<R: BufRead> Batches<R> {
             let taken = self.records.read(text, rows, BATCH_BYTES);
             let taken = taken.map_err(|(line, text)| self.wrong(line, Wrong::new(text)))?;
             self.input.consume(taken);
-            // The end is to be seen.
+            // Stop once the parser has seen the end of the input, or has enough records.
             if available == 0 || taken < available {
                 return Ok(());
             }
         }
     }
 
-    /// The records as columns; an error has its line.
+    /// Converts the records to columns. An error includes its line.
     fn arrays(&mut self) -> Result<Vec<ArrayRef>, (usize, Wrong)> {
         let no_text = |(line, text): records::Wrong| (line, Wrong::new(text));
         if i32::try_from(self.records.bytes()).is_err() {

@@ -1,14 +1,14 @@
-//! Names of columns, no two of them equal.
+//! Unique names for columns.
 
 use std::collections::{HashMap, HashSet};
 
-/// Changes that a note lists, at most.
+/// The maximum number of changes listed in a note.
 const LISTED: usize = 5;
 
-/// Returns names that are all different, and a text about those that were changed.
+/// Returns unique names, and a note about those that were changed.
 ///
-/// The second of two equal names gets `_1` at its end, as duckdb does, and further ones the next
-/// numbers. Of several empty names, each becomes `column_N` for column number N.
+/// The second of two equal names gets the suffix `_1`, as in duckdb, and further ones the next numbers. If several
+/// names are empty, each becomes `column_N` for column number N.
 pub(super) fn distinct(mut names: Vec<String>) -> (Vec<String>, Option<String>) {
     let mut taken: HashSet<String> = names.iter().cloned().collect();
     let several_empty = names.iter().filter(|name| name.is_empty()).count() > 1;
@@ -49,7 +49,7 @@ pub(super) fn distinct(mut names: Vec<String>) -> (Vec<String>, Option<String>) 
     (names, Some(text))
 }
 
-/// Returns two names that differ in upper and lower case alone, if there are such names.
+/// Returns two names that differ only in case, if there are any.
 pub(super) fn similar(names: &[String]) -> Option<(&str, &str)> {
     let mut seen = HashMap::new();
     names.iter().find_map(|name| {
@@ -73,7 +73,7 @@ mod tests {
             // duckdb 1.4: a, a_1, b.
             ("a,a,b", "a,a_1,b"),
             ("a,a,a,b,b", "a,a_1,a_2,b,b_1"),
-            // A name of the file stays as it is.
+            // A name in the file is left unchanged.
             ("a,a_1,a,a", "a,a_1,a_2,a_3"),
             ("a,a,a_1,a_1", "a,a_2,a_1,a_1_1"),
             // pandas writes its index without a name.

@@ -1,56 +1,56 @@
-//! Records of CSV, after RFC 4180, with what nobody knows once the quotes are gone: whether there
-//! were any.
+//! Records of CSV according to RFC 4180. They retain if a field was quoted, which its text no longer shows.
 
 use crate::load::foreign::NOT_UTF8;
 
-/// Fields that are kept at a time, but for those of the last record.
+/// The maximum number of buffered fields, apart from those of the last record.
 const MOST_FIELDS: usize = 1 << 20;
 
-/// What is wrong, and in which line.
+/// A line number, and an error message.
 pub(super) type Wrong = (usize, String);
 
-/// Splits text, which may come in pieces, into records of so many fields.
+/// Splits text, which may arrive in pieces, into records of `width` fields.
 ///
-/// Quotes count at the beginning of a field, which then ends with them. A line ends with CR LF, LF or CR.
+/// Quotes are special at the beginning of a field, and such a field ends with them. A line ends with CR LF, LF or
+/// CR.
 pub(super) struct Records {
     delimiter: u8,
-    /// Fields of a record; none until the first record has shown it.
+    /// The number of fields of a record. `None` until the first record is read.
     pub(super) width: Option<usize>,
-    /// Fields that a record may have at most, which is the limit `schema_nodes`.
+    /// The maximum number of fields of a record: the limit `schema_nodes`.
     most_fields: usize,
     /// The number of the current line.
     pub(super) line: usize,
-    /// The line that each record begins in.
+    /// The line on which each record begins.
     lines: Vec<usize>,
-    /// Whether a blank line is a record with one empty field; otherwise it is nothing.
+    /// True if a blank line is a record with one empty field. Otherwise it is ignored.
     pub(super) blanks: bool,
     state: State,
-    /// The fields without quotes, one after the other.
+    /// The contiguous bytes of all fields, without quotes.
     data: Vec<u8>,
     fields: Vec<Field>,
-    /// How many of the fields belong to the record that is not complete.
+    /// The number of fields that belong to the incomplete record.
     open: usize,
     quoted: bool,
 }
 
 struct Field {
-    /// Where it ends in the data.
+    /// The end of the field in `data`.
     end: usize,
     quoted: bool,
 }
 
 enum State {
-    /// Where a record begins.
+    /// At the beginning of a record.
     Record,
-    /// Behind a CR; an LF would belong to it.
+    /// After a CR. A following LF belongs to the same line end.
     Return,
-    /// Where a field begins.
+    /// At the beginning of a field.
     Field,
-    /// In a field, outside of quotes.
+    /// Within an unquoted field.
     Plain,
-    /// Inside of quotes.
+    /// Within quotes.
     Quoted,
-    /// Behind a quote inside of quotes: the first of two, or the end.
+    /// After a quote within quotes: either the first of two, or the closing one.
     Quote,
 }
 
@@ -71,7 +71,7 @@ impl Records {
         }
     }
 
-    /// Of a record with names, those that follow in the same text.
+    /// Creates the reader for the records after a header in the same text.
     pub(super) fn behind_header(&self) -> Self {
         let mut records = Self::new(self.delimiter, self.width, self.most_fields);
         records.blanks = self.width == Some(1);
@@ -82,39 +82,39 @@ impl Records {
         records
     }
 
-    /// The number of complete records.
+    /// Returns the number of complete records.
     pub(super) fn len(&self) -> usize {
         self.lines.len() - usize::from(self.is_open())
     }
 
-    /// Whether the text so far ends within a record.
+    /// Returns true if the text so far ends within a record.
     pub(super) fn is_open(&self) -> bool {
         !matches!(self.state, State::Record | State::Return)
     }
 
-    /// Bytes of all fields.
+    /// Returns the number of bytes in all fields.
     pub(super) fn bytes(&self) -> usize {
         self.data.len()
     }
 
-    /// Forgets the records, all of which must be complete.
+    /// Discards all records, which must be complete.
     pub(super) fn clear(&mut self) {
         self.data.clear();
         self.fields.clear();
         self.lines.clear();
     }
 
-    /// As well, and gives back memory beyond so many bytes.
+    /// Discards all records, and releases memory beyond `bytes` bytes.
     pub(super) fn clear_to(&mut self, bytes: usize) {
         self.clear();
         self.data.shrink_to(bytes);
     }
 
-    /// Takes text until there are `most` records, records of `bytes`, or [`MOST_FIELDS`]; without text,
-    /// the end. Returns the bytes taken.
+    /// Reads text until there are `most` records, records of `bytes` bytes, or [`MOST_FIELDS`] fields. Empty `text`
+    /// marks the end. Returns the number of bytes read.
     ///
     /// # Errors
-    /// A record with more or fewer fields, quotes that are open at the end, text behind quotes.
+    /// A record has too many or too few fields, quotes are not closed at the end, or text follows closing quotes.
     pub(super) fn read(&mut self, text: &[u8], most: usize, bytes: usize) -> Result<usize, Wrong> {
         if text.is_empty() {
             return self.end().map(|()| 0);
@@ -196,7 +196,7 @@ impl Records {
         Ok(at)
     }
 
-    /// Copies what lies before the byte that `ends` is true of; returns how much that was.
+    /// Copies bytes up to the first one that matches `ends`. Returns the number of copied bytes.
     fn copy(&mut self, text: &[u8], at: usize, ends: impl Fn(u8) -> bool) -> usize {
         let rest = text.get(at..).unwrap_or_default();
         let count = rest.iter().position(|byte| ends(*byte));
@@ -237,7 +237,7 @@ impl Records {
         Ok(())
     }
 
-    /// Behind the end of a line.
+    /// Moves past the end of a line.
     fn behind(&mut self, end: u8) {
         self.line += 1;
         self.state = match end {
@@ -246,7 +246,7 @@ impl Records {
         };
     }
 
-    /// The last line may have no end.
+    /// Ends the text. The last line may lack its line end.
     fn end(&mut self) -> Result<(), Wrong> {
         match self.state {
             State::Record | State::Return => return Ok(()),
@@ -262,14 +262,14 @@ impl Records {
         self.end_record()
     }
 
-    /// Ends a text that was cut anywhere. Drops a record that is not complete, but for the first one,
-    /// which is filled up with empty fields.
+    /// Ends a text that was truncated at any place. Drops an incomplete record, unless it is the first one. The
+    /// first one is padded with empty fields.
     ///
     /// # Errors
-    /// A record of too many fields.
+    /// A record has too many fields.
     pub(super) fn cut(&mut self, is_first: bool) -> Result<(), Wrong> {
         if is_first && self.len() == 0 && self.is_open() {
-            // The text may have been cut within a character.
+            // The text may end within a character.
             if let Err(error) = str::from_utf8(&self.data)
                 && error.error_len().is_none()
             {
@@ -293,10 +293,10 @@ impl Records {
         Ok(())
     }
 
-    /// The text of all fields.
+    /// Returns the text of all fields.
     ///
     /// # Errors
-    /// What is not UTF-8.
+    /// Text that is not UTF-8.
     pub(super) fn text(&self) -> Result<Fields<'_>, Wrong> {
         match str::from_utf8(&self.data) {
             Ok(text) => Ok(Fields {
@@ -317,7 +317,7 @@ impl Records {
         (line, NOT_UTF8.into())
     }
 
-    /// The line that a record begins in.
+    /// Returns the line on which a record begins.
     pub(super) fn line(&self, record: usize) -> usize {
         self.lines.get(record).copied().unwrap_or(self.line)
     }
@@ -330,10 +330,10 @@ pub(super) struct Fields<'r> {
 }
 
 impl<'r> Fields<'r> {
-    /// A field, and whether it was quoted.
+    /// Returns a field, and true if it was quoted.
     ///
     /// # Errors
-    /// What is not UTF-8.
+    /// Text that is not UTF-8.
     pub(super) fn get(&self, record: usize, column: usize) -> Result<(&'r str, bool), Wrong> {
         let fields = &self.records.fields;
         let at = record * self.records.width.unwrap_or(0) + column;
@@ -342,7 +342,7 @@ impl<'r> Fields<'r> {
         let Some(field) = fields.get(at) else {
             return Ok(("", false));
         };
-        // A character may lie in two fields by mistake.
+        // Malformed text may split a character between two fields.
         let text = self.text.get(start..field.end);
         let text = text.ok_or_else(|| self.records.no_text(at))?;
         Ok((text, field.quoted))
@@ -353,7 +353,7 @@ impl<'r> Fields<'r> {
 mod tests {
     use super::*;
 
-    /// Each record of `text`, which comes in pieces of so many bytes; quoted fields in «».
+    /// Formats each record of `text`, which arrives in pieces of `piece` bytes. Quoted fields are in «».
     fn records(text: &str, width: usize, blanks: bool, piece: usize) -> Result<String, String> {
         let mut records = Records::new(b',', Some(width), 99);
         records.blanks = blanks;
@@ -410,7 +410,7 @@ mod tests {
             ("\n\r\n\r\"\"\nx\n\n", 1, true, "[];[];[];[«»];[x];[];"),
             ("\n\r\n\r\"\"\nx\n\n", 1, false, "[«»];[x];"),
             ("\n\n1,2\r\r\n\n3,4", 2, false, "[1][2];[3][4];"),
-            // Quotes inside of fields.
+            // Quotes inside fields.
             ("a\"b\",\"a\"\"\"\n", 2, false, "[a\"b\"][«a\"»];"),
             (" \"a\"\n", 1, true, "[ \"a\"];"),
         ] {
@@ -476,7 +476,7 @@ mod tests {
             assert_eq!(line, 2, "{text}");
             assert!(error.contains("the limit `schema_nodes`"), "{error}");
         }
-        // However long the line is, no more than the limit is kept.
+        // Even if the line is long, no more fields than the limit are buffered.
         let mut records = Records::new(b',', None, 3);
         assert!(records.read(&[b','; 1 << 20], 1, usize::MAX).is_err());
         assert_eq!(records.fields.len(), 3);

@@ -1,4 +1,4 @@
-//! The lengths of a record batch against the bytes of its message.
+//! Validation of the lengths in a record batch against the bytes of its message.
 
 use arrow_ipc::{CompressionType, FieldNode, MetadataVersion};
 use herringbone::{Error, Limits, Result};
@@ -11,15 +11,15 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use super::messages::size;
 
-/// The most bytes that a compressed byte stands for, and further bytes for a whole buffer: LZ4 puts 255
-/// into one byte of a length, ZSTD 128 KiB into a block of four bytes.
+/// The maximum number of bytes per compressed byte, and the bytes to add per buffer. LZ4 encodes 255 bytes in one
+/// byte of a length. ZSTD encodes 128 KiB in a block of four bytes.
 const LZ4_RATIO: (u64, u64) = (255, 255);
 const ZSTD_RATIO: (u64, u64) = (32 << 10, 128 << 10);
 
-/// Bytes of memory that a value counts as, if no byte of the message stands for it.
+/// The number of bytes charged for a value that no byte of the message represents.
 const SLOT_BYTES: u64 = 16;
 
-/// Checks that a batch needs no more bytes than its message has, and no more memory than is allowed.
+/// Checks that a batch needs no more bytes than its message has, and no more memory than allowed.
 pub(super) fn check_batch(
     batch: &arrow_ipc::RecordBatch<'_>,
     body: &[u8],
@@ -60,7 +60,7 @@ pub(super) fn check_batch(
     }
 }
 
-/// Adds the name of the column to an error of the bytes.
+/// Adds the name of the column to an error about the bytes.
 fn in_column(error: Error, field: &Field) -> Error {
     match error.kind() {
         herringbone::ErrorKind::Corrupt => {
@@ -76,13 +76,13 @@ struct Check<'m, N, B, C> {
     counts: C,
     body: &'m [u8],
     is_compressed: bool,
-    /// Bytes for each compressed byte, and further ones.
+    /// The maximum number of bytes per compressed byte, and the bytes to add per buffer.
     ratio: (u64, u64),
     version: MetadataVersion,
     limits: &'m Limits,
-    /// Bytes that all buffers so far name.
+    /// The total size of all buffers so far, in bytes.
     named: u64,
-    /// Bytes of memory beyond those of the message.
+    /// The memory in bytes beyond that of the message.
     memory: u64,
 }
 
@@ -170,7 +170,7 @@ where
         }
     }
 
-    /// Passes over a buffer, and returns its bytes, which have to be `needed` at least.
+    /// Skips a buffer, and returns its size, which must be at least `needed`.
     fn buffer_of(&mut self, needed: u64, length: u64, data_type: &DataType) -> Result<u64> {
         let found = self.buffer()?;
         match found < needed {
@@ -181,7 +181,7 @@ where
         }
     }
 
-    /// Passes over a buffer; returns its bytes, decompressed.
+    /// Skips a buffer, and returns its decompressed size.
     fn buffer(&mut self) -> Result<u64> {
         let buffer = self.buffers.next();
         let buffer = buffer.ok_or_else(|| Error::corrupt("the message has too few buffers"))?;
@@ -208,7 +208,7 @@ where
         }
     }
 
-    /// Bytes of a compressed buffer, by the length in front of it.
+    /// Returns the decompressed size of a buffer, from the length at its start.
     fn decompressed(&mut self, bytes: &[u8]) -> Result<u64> {
         let (length, compressed) = bytes.split_first_chunk().ok_or_else(|| {
             let found = bytes.len();
@@ -218,7 +218,7 @@ where
         })?;
         let compressed = compressed.len() as u64;
         let length = match i64::from_le_bytes(*length) {
-            // The bytes follow as they are.
+            // The bytes are stored uncompressed.
             -1 => return Ok(compressed),
             length => size(length)? as u64,
         };
@@ -245,8 +245,8 @@ where
     }
 }
 
-/// Checks the size of lists that share their items. Rows of Parquet share nothing, so a small batch may
-/// become a large file.
+/// Checks the size of lists that share their items. Rows of Parquet share nothing, so a small batch may become a
+/// large file.
 pub(super) fn check_repeats(batch: &RecordBatch, limits: &Limits) -> Result<()> {
     let most = limits.memory_bytes / SLOT_BYTES;
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
@@ -259,10 +259,10 @@ pub(super) fn check_repeats(batch: &RecordBatch, limits: &Limits) -> Result<()> 
     Ok(())
 }
 
-/// Returns how many items the largest value has, those of inner lists counted.
+/// Returns the number of items in the largest value, including those of inner lists.
 ///
 /// # Errors
-/// The number of items of all values, if these share items and there are more than `most`.
+/// The number of items in all values, if they share items and there are more than `most`.
 fn largest(array: &dyn Array, most: u64) -> Result<u64, u64> {
     let rows = array.len() as u64;
     let shared = |item: u64| match item > 1 && rows.saturating_mul(item) > most {
@@ -327,10 +327,10 @@ fn longest<O: OffsetSizeTrait>(offsets: &OffsetBuffer<O>) -> u64 {
     lengths.max().unwrap_or(0) as u64
 }
 
-/// Returns how many items the largest list has, of lists that lie anywhere in their items.
+/// Returns the number of items in the largest list, for lists at any position in their items.
 ///
 /// # Errors
-/// The number of items of all lists, if they share items and there are more than `most`.
+/// The number of items in all lists, if they share items and there are more than `most`.
 fn views<O: OffsetSizeTrait>(sizes: &[O], items: &dyn Array, most: u64) -> Result<u64, u64> {
     let item = largest(items, most)?;
     let sizes = sizes.iter().map(|size| size.as_usize() as u64);

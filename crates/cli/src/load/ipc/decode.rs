@@ -1,4 +1,4 @@
-//! Messages into record batches, and the dictionaries that these need.
+//! Conversion of messages to record batches, with the dictionaries that they need.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,16 +15,16 @@ use herringbone_arrow::schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use super::check::{check_batch, check_repeats};
 use super::messages::Message;
 
-/// Makes batches of messages, one after the other.
+/// Decodes a sequence of messages to batches.
 pub(super) struct Decoder {
     pub(super) schema: SchemaRef,
     limits: Limits,
     /// The type of the values of each dictionary, by its id.
     types: HashMap<i64, DataType>,
     dictionaries: HashMap<i64, ArrayRef>,
-    /// Bytes of all messages so far.
+    /// The number of bytes in all messages so far.
     read: u64,
-    /// Bytes of dictionaries that were copied as values were added to them.
+    /// The number of bytes copied when values were added to dictionaries.
     copied: u64,
 }
 
@@ -40,7 +40,7 @@ impl Decoder {
         }
     }
 
-    /// Starts with the first message of a stream, which has the schema.
+    /// Creates a decoder from the first message of a stream, which contains the schema.
     pub(super) fn of_message(message: &Message, limits: Limits) -> Result<Self> {
         let root = message.root(&limits)?;
         let schema = root.header_as_schema();
@@ -54,8 +54,7 @@ impl Decoder {
         Ok(Self::new(schema, limits))
     }
 
-    /// Takes a message of a stream, in which dictionaries may be replaced; returns its batch, if it has
-    /// one.
+    /// Processes a message of a stream, in which dictionaries may be replaced. Returns its batch, if it has one.
     pub(super) fn take(&mut self, message: &Message) -> Result<Option<RecordBatch>> {
         let limits = self.limits.clone();
         let root = message.root(&limits)?;
@@ -82,8 +81,8 @@ impl Decoder {
         }
     }
 
-    /// Takes a dictionary of a file, in which none may be replaced: it would be another one for the
-    /// batches before.
+    /// Processes a dictionary of a file, in which dictionaries must not be replaced: earlier batches would use the
+    /// wrong one.
     pub(super) fn keep_dictionary(&mut self, message: &Message) -> Result<()> {
         self.read += message.body.len() as u64;
         let (id, is_delta, values) = self.dictionary(message)?;
@@ -98,7 +97,7 @@ impl Decoder {
         }
     }
 
-    /// Decodes a dictionary: its id, true if its values are added to an earlier one, and the values.
+    /// Decodes a dictionary. Returns its id, true if its values are to be added to an earlier one, and the values.
     fn dictionary(&self, message: &Message) -> Result<(i64, bool, ArrayRef)> {
         let root = message.root(&self.limits)?;
         let dictionary = root.header_as_dictionary_batch().ok_or_else(no_header)?;
@@ -119,8 +118,8 @@ impl Decoder {
         Ok((id, dictionary.isDelta(), values))
     }
 
-    /// Adds values to a dictionary. That copies it, and all copies together are in proportion to the bytes
-    /// of the messages.
+    /// Adds values to a dictionary, which copies it. The total size of all copies is limited in proportion to the
+    /// bytes of the messages.
     fn extend(&mut self, id: i64, values: &ArrayRef) -> Result<()> {
         let earlier = self.dictionaries.get(&id);
         let earlier = earlier.ok_or_else(|| {
@@ -172,7 +171,7 @@ fn wrong(error: &ArrowError) -> Error {
     Error::corrupt(error.to_string())
 }
 
-/// Returns the schema of a flatbuffer, after a check of its types.
+/// Checks the types in a flatbuffer's schema, and returns the schema.
 pub(super) fn schema_of(schema: arrow_ipc::Schema<'_>, limits: &Limits) -> Result<Schema> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(Error::unsupported(
@@ -192,7 +191,7 @@ pub(super) fn schema_of(schema: arrow_ipc::Schema<'_>, limits: &Limits) -> Resul
     Ok(schema)
 }
 
-/// Checks the numbers that a type has.
+/// Checks the parameters of a type.
 fn check_type(field: &Field) -> Result<()> {
     let is_sound = match field.data_type() {
         DataType::FixedSizeBinary(size) | DataType::FixedSizeList(_, size) => *size >= 0,

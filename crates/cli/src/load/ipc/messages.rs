@@ -18,24 +18,24 @@ use herringbone_arrow::schema::Schema;
 use super::decode::schema_of;
 use super::{MAGIC, Problem};
 
-/// Bytes that are allocated for a body before any of it is read, at most.
+/// The maximum number of bytes allocated for a body before any of it is read.
 const AT_ONCE: usize = 1 << 20;
 
-/// Bytes that a flatbuffer may always refer to, beyond those of the limit `overlap_ratio`.
+/// The number of bytes that a flatbuffer may always refer to, beyond the limit `overlap_ratio`.
 const GRANTED: usize = 64 << 10;
 
-/// The marker in front of a message.
+/// The marker before a message.
 const CONTINUATION: [u8; 4] = [0xff; 4];
 
-/// Number of bytes after the footer: its length and the magic.
+/// The number of bytes after the footer: its length and the magic.
 const TRAILER: usize = 10;
 
-/// Bytes that can be read at any place.
+/// A source of bytes with random access.
 pub(super) trait Bytes: Read + Seek {}
 
 impl<T: Read + Seek> Bytes for T {}
 
-/// A message, and the bytes that belong to it.
+/// A message and its body.
 pub(super) struct Message {
     metadata: Vec<u8>,
     pub(super) body: Buffer,
@@ -72,7 +72,7 @@ impl Message {
         Ok(message)
     }
 
-    /// Returns the metadata, after a check of their offsets.
+    /// Verifies the offsets of the metadata, and returns it.
     pub(super) fn root(&self, limits: &Limits) -> Result<arrow_ipc::Message<'_>> {
         let options = verifier(self.metadata.len(), limits);
         root_as_message_with_opts(&options, &self.metadata).map_err(invalid)
@@ -86,7 +86,7 @@ pub(super) fn next_message(
 ) -> Result<Option<Message>, Problem> {
     let mut prefix = Vec::new();
     bytes.by_ref().take(4).read_to_end(&mut prefix)?;
-    // Without a word at the end, the stream ends with the bytes.
+    // A stream may end without an end marker.
     if prefix.is_empty() {
         return Ok(None);
     }
@@ -109,7 +109,7 @@ pub(super) fn next_message(
     Ok(Some(message))
 }
 
-/// The messages of a file, by its footer.
+/// The messages of a file according to its footer.
 pub(super) struct Blocks {
     pub(super) dictionaries: Vec<Block>,
     pub(super) batches: Vec<Block>,
@@ -154,7 +154,7 @@ impl Blocks {
         Ok((blocks, schema_of(schema, limits)?))
     }
 
-    /// Checks that all blocks lie in front of the footer, and do not name the same bytes over and over.
+    /// Checks that all blocks lie before the footer, and that they do not refer to the same bytes over and over.
     fn check(&self, footer: u64, limits: &Limits) -> Result<()> {
         let mut sum = 0_u64;
         for block in self.dictionaries.iter().chain(&self.batches) {
@@ -180,8 +180,8 @@ impl Blocks {
     }
 }
 
-/// Returns the options for the check of a flatbuffer. A table that several places name counts each time,
-/// so that the schema which is made of it is in proportion to its bytes.
+/// Returns the options for the verification of a flatbuffer. A table counts each time it is referred to, so the size
+/// of the resulting schema is in proportion to the bytes.
 fn verifier(length: usize, limits: &Limits) -> VerifierOptions {
     VerifierOptions {
         max_apparent_size: length
@@ -191,7 +191,7 @@ fn verifier(length: usize, limits: &Limits) -> VerifierOptions {
     }
 }
 
-/// Returns a length or an offset, unless it is negative.
+/// Converts a length or an offset. A negative one is an error.
 pub(super) fn size(declared: i64) -> Result<usize> {
     let size = usize::try_from(declared);
     size.map_err(|_| Error::corrupt(format!("a length or offset of {declared} bytes")))
@@ -202,7 +202,7 @@ fn cut() -> Error {
 }
 
 fn invalid(error: flatbuffers::InvalidFlatbuffer) -> Error {
-    // The rest is a trace over many lines.
+    // The other lines are a trace.
     let error = error.to_string();
     let first = error.lines().next().unwrap_or_default();
     Error::corrupt(format!(
@@ -210,7 +210,7 @@ fn invalid(error: flatbuffers::InvalidFlatbuffer) -> Error {
     ))
 }
 
-/// Appends `length` bytes. Memory grows with the bytes that are there.
+/// Appends `length` bytes. Memory grows with the bytes actually read.
 fn read_exactly(bytes: &mut impl Read, length: usize, out: &mut Vec<u8>) -> Result<(), Problem> {
     let read = bytes.by_ref().take(length as u64).read_to_end(out)?;
     match read == length {
@@ -219,7 +219,7 @@ fn read_exactly(bytes: &mut impl Read, length: usize, out: &mut Vec<u8>) -> Resu
     }
 }
 
-/// Reads a body to where arrays are aligned. The memory grows with the bytes that are there.
+/// Reads a body into an aligned buffer. Memory grows with the bytes actually read.
 fn body(bytes: &mut impl Read, length: usize) -> Result<Buffer, Problem> {
     let mut body = MutableBuffer::new(length.min(AT_ONCE));
     while body.len() < length {

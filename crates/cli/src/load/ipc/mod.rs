@@ -5,8 +5,8 @@
 //! file ─► footer ─────┴─► check ─► arrow-ipc ─► record batches
 //! ```
 //!
-//! `arrow-ipc` takes the lengths of a message at their word. So each of them is compared with the bytes
-//! that are there before a message is decoded.
+//! `arrow-ipc` trusts the lengths in a message. Each of them is therefore checked against the available bytes before
+//! a message is decoded.
 
 mod check;
 mod decode;
@@ -28,13 +28,13 @@ use super::foreign::foreign;
 use super::{Rows, Stream, Work};
 use crate::failure::{Failure, Result};
 
-/// The bytes that an IPC file begins with, unlike a stream.
+/// The bytes at the beginning of an IPC file. A stream does not have them.
 pub(super) const MAGIC: &[u8] = b"ARROW1";
 
-/// Reads a file or a stream, whichever of the two is there.
+/// Reads an IPC file or stream.
 ///
 /// # Errors
-/// Data where it is neither, System.
+/// Data if it is neither; System.
 pub(crate) fn ipc_file_or_stream(path: &Path, limits: &Limits) -> Result<Rows<'static>> {
     let mut stream = Stream::open(path)?;
     let name = stream.name.clone();
@@ -55,7 +55,7 @@ pub(crate) fn ipc_file_or_stream(path: &Path, limits: &Limits) -> Result<Rows<'s
         };
         return file_rows(&name, bytes, limits.clone());
     }
-    // The marker of a message looks like a format of its own.
+    // The marker of a message looks like another format.
     if let Some(foreign) = foreign(&beginning).filter(|_| !beginning.starts_with(&[0xff; 4])) {
         return Err(Failure::Data(foreign.instead_of("Arrow IPC", &name)));
     }
@@ -66,7 +66,7 @@ pub(crate) fn ipc_file_or_stream(path: &Path, limits: &Limits) -> Result<Rows<'s
 /// Reads the schema of an IPC file or stream.
 ///
 /// # Errors
-/// Data where it is neither, System.
+/// Data if it is neither; System.
 pub(crate) fn schema_of(path: &Path, limits: &Limits) -> Result<SchemaRef> {
     ipc_file_or_stream(path, limits).map(|rows| rows.schema)
 }
@@ -154,11 +154,11 @@ fn batches(
     }))
 }
 
-/// Reason why no batch follows.
+/// The reason why no batch follows.
 enum Problem {
-    /// The bytes are wrong, or beyond a limit.
+    /// The bytes are malformed, or exceed a limit.
     Bytes(Error),
-    /// The system refused to read.
+    /// The system failed to read.
     System(io::Error),
 }
 
@@ -183,7 +183,7 @@ impl From<io::Error> for Problem {
     }
 }
 
-/// Reads something. Should `arrow-ipc` panic at bytes that were checked, that is an error as well.
+/// Runs `read`. If `arrow-ipc` panics in spite of the checks, the panic becomes an error.
 fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Problem>) -> Result<T> {
     let hook = panic::take_hook();
     panic::set_hook(Box::new(|_| {}));

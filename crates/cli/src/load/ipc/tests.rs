@@ -13,7 +13,7 @@ use herringbone_arrow::schema::{DataType, Field, Fields, UnionFields};
 
 use super::*;
 
-/// Columns of all layouts, a few rows each.
+/// Returns a batch with columns of all layouts, a few rows each.
 fn batch() -> RecordBatch {
     let texts = || ["a", "a text that is longer than a view", "a", ""];
     let mut dictionary = StringDictionaryBuilder::<Int8Type>::new();
@@ -90,7 +90,7 @@ fn options(compression: Option<CompressionType>) -> IpcWriteOptions {
         .with_dictionary_handling(DictionaryHandling::Delta)
 }
 
-/// Two batches as a stream, or as a file.
+/// Writes two batches as a stream or as a file.
 fn written(is_file: bool, compression: Option<CompressionType>) -> Vec<u8> {
     let (batch, options) = (batch(), options(compression));
     let mut bytes = Vec::new();
@@ -110,7 +110,7 @@ fn written(is_file: bool, compression: Option<CompressionType>) -> Vec<u8> {
     bytes
 }
 
-/// All batches of some bytes.
+/// Reads all batches of a stream or file.
 fn read(bytes: &[u8], limits: Limits) -> Result<Vec<RecordBatch>> {
     let rows = match bytes.starts_with(MAGIC) {
         true => file_rows("x", Box::new(Cursor::new(bytes.to_vec())), limits)?,
@@ -155,7 +155,7 @@ fn a_stream_may_end_with_the_bytes() {
     assert_eq!(read(b"", Limits::default()).unwrap_err().code(), 3);
 }
 
-/// A change of a byte or a word, which none but the bytes decide.
+/// Changes bytes or words. The result depends only on the bytes and the seed.
 fn change(bytes: &[u8], seed: &mut u64) -> Vec<u8> {
     let mut random = |most: usize| {
         // Steele and Vigna's SplitMix64.
@@ -197,7 +197,7 @@ fn change(bytes: &[u8], seed: &mut u64) -> Vec<u8> {
     changed
 }
 
-/// Damaged copies are read, or are errors of the data. `HERRINGBONE_DAMAGE=N` takes N of each file.
+/// Damaged copies can be read, or cause data errors. `HERRINGBONE_DAMAGE=N` tests N copies of each file.
 #[test]
 fn damage_is_an_error() {
     let count = std::env::var("HERRINGBONE_DAMAGE").ok();
@@ -226,7 +226,7 @@ fn damage_is_an_error() {
             }
         }
     }
-    // Both happen: neither is all damage found, nor is all that is found damage.
+    // Both outcomes occur: some damage is not detected, and some is.
     assert!(
         outcomes[&0] > count / 10 && outcomes[&3] > count,
         "{outcomes:?}"
@@ -244,7 +244,7 @@ fn stream_of(batch: &RecordBatch, compression: Option<CompressionType>) -> Vec<u
     bytes
 }
 
-/// The place of the first buffer of a stream of one batch that has bytes.
+/// Returns the position of the first buffer with more than 8 bytes, in a stream of one batch.
 fn first_buffer(bytes: &[u8]) -> usize {
     let (mut rest, limits) = (bytes, Limits::default());
     next_message(&mut rest, &limits).unwrap_or_else(|_| panic!("a schema"));
@@ -254,7 +254,7 @@ fn first_buffer(bytes: &[u8]) -> usize {
     let batch = message.root(&limits).unwrap();
     let buffers = batch.header_as_record_batch().unwrap().buffers().unwrap();
     let buffer = buffers.iter().find(|it| it.length() > 8).unwrap();
-    // The marker and the length come first.
+    // The marker and the length precede the metadata.
     let length = bytes[start + 4..start + 8].try_into().unwrap();
     start + 8 + u32::from_le_bytes(length) as usize + buffer.offset() as usize
 }
@@ -289,7 +289,7 @@ fn compressed_buffers_are_checked() {
             let error = error_of(&changed);
             assert!(error.contains(message), "{length}: {error}");
         }
-        // The codec reports it; it is not a system error.
+        // The error of the codec is not a system error.
         let mut changed = bytes.clone();
         changed[at + 8..at + 16].fill(0xa5);
         assert!(error_of(&changed).starts_with("x: damaged Arrow data: "));
@@ -344,7 +344,7 @@ fn lists_that_share_their_items_are_counted() {
     };
     let batch =
         |rows| RecordBatch::try_from_iter([("v", Arc::new(view(rows)) as ArrayRef)]).unwrap();
-    // Of 65,536 items each, 1,024 lists are the 64 Mi that 1 GiB has room for.
+    // 1,024 lists of 65,536 items each are the 64 Mi items that fit in 1 GiB.
     read(&stream_of(&batch(1024), None), Limits::default()).unwrap();
     let error = error_of(&stream_of(&batch(1025), None));
     assert!(
@@ -353,7 +353,7 @@ fn lists_that_share_their_items_are_counted() {
     );
 }
 
-/// A file of one message, which the footer names `times` times.
+/// Returns a file with one message, to which the footer refers `times` times.
 fn named_often(times: usize) -> Vec<u8> {
     let batch = numbers(100);
     let stream = stream_of(&batch, None);
@@ -395,7 +395,7 @@ fn a_footer_names_no_message_over_and_over() {
     );
 }
 
-/// A message with a schema of fields that are called `name`.
+/// Returns a message with a schema of `count` fields, all called `name`.
 fn schema_message(name: &str, count: usize, endianness: arrow_ipc::Endianness) -> Vec<u8> {
     let mut builder = flatbuffers::FlatBufferBuilder::new();
     let name = builder.create_string(name);

@@ -1,8 +1,8 @@
-//! The schema of JSON lines, from those at the beginning.
+//! Inference of a schema from the first JSON rows.
 //!
-//! Fields come in the order in which they appear first. Integers are Int64, UInt64 or decimals, other
-//! numbers Float64, or decimals where that would lose digits; what is a string here and a number there is
-//! text; what is null everywhere is Null. Arrays of `[key, value]`, the two of different types, are maps.
+//! Fields are in the order of their first appearance. Integers are Int64, UInt64 or decimals. Other numbers are
+//! Float64, or decimals if Float64 would lose digits. Mixed strings and numbers are text; only nulls are Null.
+//! Arrays of `[key, value]` pairs with two different types are maps.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,43 +14,43 @@ use crate::load::numbers::Numbers;
 use crate::load::value::number::Number;
 use crate::load::value::{Result, Wrong, is_special};
 
-/// The kinds of values that were seen.
+/// The kind of the values seen so far.
 #[derive(Debug, Clone)]
 pub(super) enum Kind {
     Null,
     Boolean,
     Numbers(Numbers),
-    /// Strings that name what is no number: of numbers, if there are any.
+    /// Strings such as "NaN". They are numbers if the column has other numbers.
     Special,
     Text,
-    /// Values without parts of several types.
+    /// Scalar values of several types.
     Mixed,
     List(Box<List>),
     Struct(Members),
-    /// Values that no type holds, and why.
+    /// Values that no type holds, with the reason.
     None(String),
 }
 
-/// The arrays that were seen.
+/// The arrays seen so far.
 #[derive(Debug, Clone)]
 pub(super) struct List {
     items: Kind,
-    /// True if there are nulls among them.
+    /// True if there are nulls among the items.
     nulls: bool,
     /// The kinds of keys and values, if all arrays have two items.
     pair: Option<(Kind, Kind)>,
 }
 
-/// The members of the objects that were seen, in the order in which they appeared first.
+/// The members of the objects seen so far, in the order of their first appearance.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Members {
     pub(super) fields: Vec<(String, Kind)>,
-    /// The place of each name.
+    /// The index of each name.
     places: HashMap<String, usize>,
 }
 
 impl Members {
-    /// Returns the place of `name`, which mostly is `expected`.
+    /// Returns the index of `name`, usually `expected`.
     fn find(&self, name: &str, expected: usize) -> Option<usize> {
         match self.fields.get(expected) {
             Some((known, _)) if known == name => Some(expected),
@@ -66,11 +66,11 @@ impl Members {
 
 /// Infers the types of values, row by row.
 pub(super) struct Inference {
-    /// The line of the row that is read.
+    /// The line of the current row.
     pub(super) line: usize,
-    /// The number of fields that are known, of the row that is read as well.
+    /// The number of known fields, including those of the current row.
     fields: usize,
-    /// The number of fields that may be known.
+    /// The maximum number of known fields.
     max_fields: usize,
 }
 
@@ -83,7 +83,7 @@ impl Inference {
         }
     }
 
-    /// Reads a row; the values of columns with `is_chosen` do not matter.
+    /// Reads a row. The values of columns that match `is_chosen` are ignored.
     pub(super) fn row(
         &mut self,
         json: &mut JsonReader<'_>,
@@ -124,7 +124,7 @@ impl Inference {
             count += 1;
         }
         let [key, value] = pair;
-        // A map has no null keys.
+        // A map does not have null keys.
         let is_pair = count == 2 && !matches!(key, Kind::Null);
         let pair = is_pair.then_some((key, value));
         Ok(Kind::List(Box::new(List { items, nulls, pair })))
@@ -158,7 +158,7 @@ impl Inference {
         Ok(Kind::Struct(members))
     }
 
-    /// Returns the kind of values of both kinds; those of `other` are in the row that is read.
+    /// Returns the kind that covers both. The values of `other` are in the current row.
     pub(super) fn both(&mut self, kind: Kind, other: Kind) -> Result<Kind> {
         let line = self.line;
         Ok(match (kind, other) {
@@ -204,7 +204,8 @@ impl Inference {
         })
     }
 
-    /// Returns the kind of both parts of pairs, whose fields are counted as those of items.
+    /// Returns the kind that covers both parts of pairs. Their fields are not counted, because those of the items
+    /// already are.
     fn pair(&mut self, kind: Kind, other: Kind) -> Result<Kind> {
         let fields = self.fields;
         let both = self.both(kind, other);
@@ -226,10 +227,11 @@ impl Kind {
         }
     }
 
-    /// The type that holds all of it, for `path`; columns of several types go to `mixed`.
+    /// Returns the type that holds all values of the kind. `path` is the path of the column. Columns of several
+    /// types are added to `mixed`.
     ///
     /// # Errors
-    /// Words about why there is none.
+    /// The reason why there is no such type.
     pub(super) fn data_type(
         &self,
         path: &str,
@@ -289,7 +291,7 @@ impl List {
     }
 }
 
-/// Fields below `path`, which is empty for columns.
+/// Returns the fields below `path`, which is empty for columns.
 fn fields_of(
     fields: &[(String, Kind)],
     path: &str,
@@ -351,7 +353,7 @@ mod tests {
             (&[r#"{"x":"NaN"}"#, r#"{"x":1.5}"#], "x: Float64"),
             (&[r#"{"x":"NaN"}"#, r#"{"x":"a"}"#], "x: Utf8"),
             (&[r#"{"x":null}"#], "x: Null"),
-            // Floats and decimals have only one of both.
+            // Some numbers only floats can hold, others only decimals.
             (
                 &[r#"{"x":18446744073709551617}"#, r#"{"x":"NaN"}"#],
                 "x: Utf8; x",
@@ -416,7 +418,7 @@ mod tests {
         let half = row(0..most / 2);
         let mut all = inference.value(&mut JsonReader::new(&half)).unwrap();
         assert_eq!(inference.fields, most);
-        // Fields that are known already do not count again.
+        // Known fields are not counted again.
         inference = Inference::new(1_000);
         for _ in 0..3 {
             let few = row(0..most / 8);

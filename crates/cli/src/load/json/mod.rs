@@ -22,7 +22,7 @@ use crate::failure::{Failure, Result};
 /// Reads JSON lines, and arrays of objects.
 ///
 /// # Errors
-/// Data if no schema can be inferred, System.
+/// Data if a schema cannot be inferred; System.
 pub(crate) fn jsonl(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     let (name, work) = (stream.name.clone(), stream.work());
     let rows = FileRows::new(name.clone(), Sample::start(stream)?.whole(), None);
@@ -36,10 +36,10 @@ pub(crate) fn jsonl(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'s
 
 type Batch = Result<RecordBatch>;
 
-/// Makes batches of rows.
+/// Converts rows to batches.
 ///
 /// # Errors
-/// Data if no schema can be inferred, System.
+/// Data if a schema cannot be inferred; System.
 pub(super) fn batches<'a>(
     name: &str,
     rows: impl RowTexts + 'a,
@@ -82,7 +82,7 @@ pub(super) fn batches<'a>(
     Ok((schema, Box::new(batches)))
 }
 
-/// The schema with variants as they are read, whatever form the columns of the schema have.
+/// Returns the schema with variants in the form in which they are read, regardless of their form in the schema.
 fn with_variants(schema: &SchemaRef) -> SchemaRef {
     let variant = |field: &FieldRef| match variant_type() {
         Ok(data_type) if is_variant(field) => {
@@ -133,7 +133,7 @@ fn infer<S: RowTexts>(
     Ok((Arc::new(Schema::new(fields)), rules))
 }
 
-/// Reads the text of a row; an error has the number of lines before it.
+/// Reads the text of a row. An error includes the number of lines before it within the row.
 fn with_text<T>(
     row: &[u8],
     read: impl FnOnce(&mut JsonReader<'_>) -> Result<T, Wrong>,
@@ -154,12 +154,12 @@ fn with_text<T>(
 struct Batches<S> {
     name: String,
     rows: S,
-    /// The row that is read.
+    /// The buffer for the current row.
     row: Vec<u8>,
     schema: SchemaRef,
     columns: Struct,
     inferred: bool,
-    /// Rows of a batch, at most.
+    /// The maximum number of rows in a batch.
     batch_rows: usize,
     failed: bool,
 }

@@ -1,4 +1,4 @@
-//! The rows of a text: objects one after the other, in arrays, or in collections of Features.
+//! The rows of a text: a sequence of objects, also in arrays or in collections of Features.
 //!
 //! ```text
 //! {…}{…} {…}                                          JSON lines, on lines of their own or not
@@ -6,7 +6,7 @@
 //! {"type": "FeatureCollection", "features": [{…}]}    GeoJSON
 //! ```
 //!
-//! The text is read once, from its beginning to its end, and no more than one row of it is kept.
+//! The text is read once, from its beginning to its end. No more than one row is buffered.
 
 use std::collections::VecDeque;
 use std::io::BufRead;
@@ -16,40 +16,40 @@ use crate::load::foreign::NOT_UTF8;
 use crate::load::value::Wrong;
 use crate::load::{BATCH_BYTES, unreadable};
 
-/// Bytes of a row, at most: those that 32-bit offsets count.
+/// The maximum size of a row in bytes: the limit of 32-bit offsets.
 const MAX_ROW_BYTES: usize = i32::MAX as usize;
-/// Bytes of the rows that a schema is inferred from, but for the last row.
+/// The maximum size in bytes of the rows for inference, apart from the last one.
 const MAX_SAMPLE_BYTES: usize = 64 << 20;
 /// The byte that separates the texts of a JSON text sequence (RFC 7464).
 const RECORD_SEPARATOR: u8 = 0x1e;
 /// The key of the rows of a collection.
 const FEATURES: &[u8] = b"features";
 
-/// Source of rows; each row is the text of one object.
+/// A source of rows. Each row is the text of one object.
 pub(in crate::load) trait RowTexts {
-    /// Replaces `row` by the next row; returns the line that it begins in, or `None` at the end.
+    /// Replaces `row` by the next row. Returns the line on which it begins, or `None` at the end.
     ///
     /// # Errors
-    /// Data if the text is malformed, System.
+    /// Data if the text is malformed; System.
     fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>>;
 
-    /// Returns the error that something is wrong in a line.
+    /// Returns the failure for an error on a line.
     fn wrong(&self, line: usize, wrong: Wrong) -> Failure;
 }
 
-/// Sees the members of a collection, without its features, when the collection has ended.
+/// A callback for the members of a collection without its features, called when the collection has ended.
 pub(in crate::load) type SeeCollection<'a> = Box<dyn FnMut(&str) -> Result<(), String> + 'a>;
 
 /// The rows of a file.
 pub(in crate::load) struct FileRows<'a, R> {
     name: String,
     input: R,
-    /// The line that is read, from 1 on.
+    /// The current line, from 1.
     line: usize,
     /// The brackets around the rows.
     around: Vec<Around>,
     next: Next,
-    /// Present if objects may be collections.
+    /// The callback for collections. `None` if objects are never collections.
     see_collection: Option<SeeCollection<'a>>,
 }
 
@@ -60,7 +60,7 @@ enum Around {
     Features(Vec<u8>),
 }
 
-/// The things that may come next.
+/// The tokens allowed next.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
     /// A row, or the end of the array.
@@ -134,7 +134,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         )
     }
 
-    /// Reads to the end of an object; returns false if its rows come first, because it is a collection.
+    /// Reads to the end of an object. Returns false if it is a collection, and stops before its rows.
     fn object(&mut self, row: &mut Vec<u8>, mut scanner: Scanner) -> Result<bool> {
         loop {
             let input = self.fill()?;
@@ -183,7 +183,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
 impl<R: BufRead> RowTexts for FileRows<'_, R> {
     fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>> {
         row.clear();
-        // A row of many megabytes is not a reason to keep as many.
+        // Release the memory of an exceptionally large row.
         row.shrink_to(BATCH_BYTES);
         loop {
             let Some(byte) = self.peek()? else {
@@ -228,7 +228,7 @@ impl<R: BufRead> RowTexts for FileRows<'_, R> {
 /// The place at which a scan stops.
 #[derive(Clone, Copy)]
 enum Stop {
-    /// The object goes on.
+    /// The object continues.
     No,
     /// The object ends before this byte.
     End(usize),
@@ -236,9 +236,9 @@ enum Stop {
     Features(usize),
 }
 
-/// Finds the end of an object in a text that comes in pieces.
+/// Finds the end of an object in a text that arrives in pieces.
 struct Scanner {
-    /// Brackets and braces that are open.
+    /// The number of open brackets and braces.
     depth: usize,
     in_string: bool,
     escaped: bool,
@@ -321,7 +321,7 @@ pub(super) fn line_ends(text: &[u8]) -> usize {
 
 /// Rows of an input after the first ones were inspected.
 pub(in crate::load) struct Sampled<S> {
-    /// Each row with its line.
+    /// Each row, preceded by its line.
     pub(in crate::load) sample: VecDeque<(usize, Vec<u8>)>,
     rest: S,
 }
@@ -330,7 +330,7 @@ impl<S: RowTexts> Sampled<S> {
     /// Reads up to `count` rows in advance.
     ///
     /// # Errors
-    /// Those of reading the rows.
+    /// Errors of reading the rows.
     pub(in crate::load) fn new(mut rest: S, count: usize) -> Result<Self> {
         let mut sample = VecDeque::new();
         let mut bytes = 0;
@@ -370,7 +370,7 @@ mod tests {
 
     use super::*;
 
-    /// Reads all rows through buffers of `size` bytes; collections are noted in `seen`.
+    /// Reads all rows through buffers of `size` bytes. Collections are recorded in `seen`.
     fn rows(text: &str, size: usize, seen: &RefCell<Vec<String>>) -> Result<Vec<String>> {
         let input = BufReader::with_capacity(size, text.as_bytes());
         let see: SeeCollection<'_> = Box::new(|text| {

@@ -21,12 +21,12 @@ pub(super) struct Bytes<B> {
     text: BytesText,
 }
 
-/// What stands for bytes in text.
+/// The text form of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BytesText {
     Base64,
     Uuid,
-    /// Well-known text; else base64, as of geometries that have no such text.
+    /// Well-known text. Base64 for geometries without such a text.
     Wkt,
 }
 
@@ -67,14 +67,14 @@ impl<B> Bytes<B> {
     }
 }
 
-/// What collects bytes.
+/// A builder of bytes.
 pub(super) trait Builder {
     fn null(&mut self);
     fn value(&mut self, bytes: &[u8]) -> Result<(), String>;
     fn array(&mut self) -> ArrayRef;
 }
 
-/// Builders of bytes of any length.
+/// Implements builders of bytes of any length.
 macro_rules! any_length {
     ($($builder:ty)*) => {$(
         impl Builder for $builder {
@@ -132,7 +132,8 @@ impl<B: Builder> Column for Bytes<B> {
     }
 }
 
-/// Returns the array of the bytes that `x'00ff'` stands for; none if the text has another form, or the field no bytes.
+/// Returns the array of the bytes in a literal such as `x'00ff'`. `None` if the text has another form, or if the
+/// field does not hold bytes.
 pub(super) fn of_hex_literal(field: &Field, text: &str) -> Option<Result<ArrayRef, String>> {
     let digits = text.strip_prefix(['x', 'X'])?.strip_prefix('\'')?;
     let bytes = hex(digits.strip_suffix('\'')?)?;

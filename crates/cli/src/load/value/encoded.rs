@@ -1,4 +1,4 @@
-//! Dictionaries and runs: values that are the same text are one value.
+//! Dictionaries and runs: values with equal text are one value.
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use herringbone_arrow::buffer::ArrowNativeType as _;
 use super::structs::arrow;
 use super::{Column, Result, Scalar, Slot, Wrong};
 
-/// Values that become numbers of values.
+/// A column of values encoded as keys.
 pub(super) struct Dictionary<K: ArrowDictionaryKeyType> {
     values: Slot,
     known: HashMap<String, K::Native>,
@@ -61,10 +61,10 @@ impl<K: ArrowDictionaryKeyType> Column for Dictionary<K> {
     }
 }
 
-/// Values that are repeated.
+/// A column of runs of equal values.
 pub(super) struct Runs<R> {
     values: Slot,
-    /// What the last value says; `None` in it is a null.
+    /// The text of the last value. The inner `None` is a null.
     last: Option<Option<String>>,
     ends: Vec<usize>,
     count: usize,
@@ -82,7 +82,7 @@ impl<R> Runs<R> {
         }
     }
 
-    /// Another row of the last run; false where it is another value.
+    /// Counts a row, and extends the last run. Returns false if the value is different and starts a new run.
     fn repeat(&mut self, text: Option<&str>) -> bool {
         self.count += 1;
         let same = self.last.as_ref().is_some_and(|it| it.as_deref() == text);

@@ -13,24 +13,24 @@ use herringbone_text::json::{JsonReader, JsonToken};
 use super::structs::{arrow, nulls, whole};
 use super::{Column, Result, Scalar, Slot, Wrong};
 
-/// What lists are made into: from offsets, of which there is one more than lists, nulls and items.
+/// A constructor of list arrays, from offsets, nulls and items. There is one more offset than there are lists.
 pub(super) type Make = Box<dyn Fn(Vec<usize>, Option<NullBuffer>, ArrayRef) -> Result<ArrayRef>>;
 
 /// A column of lists.
 pub(super) struct Lists {
     items: Slot,
-    /// Where each list ends.
+    /// The end of each list, after a first entry of zero.
     ends: Vec<usize>,
     count: usize,
     valid: Vec<bool>,
-    /// How many items every list has, if that is fixed.
+    /// The number of items in every list, if it is fixed.
     length: Option<usize>,
-    /// Bytes that a null among the items takes.
+    /// The size of a null among the items, in bytes.
     item_bytes: u64,
     make: Make,
 }
 
-/// Bytes of the items of a batch that have a fixed length, at most.
+/// The maximum size in bytes of a batch's items in lists of fixed length.
 const MAX_ITEM_BYTES: u64 = 1 << 30;
 
 impl Lists {
@@ -107,7 +107,7 @@ fn too_many() -> Wrong {
     Wrong::new("more items than the offsets of the type can count")
 }
 
-/// Lists that follow each other.
+/// Returns a constructor for contiguous lists.
 pub(super) fn lists<O: OffsetSizeTrait>(item: FieldRef) -> Make {
     Box::new(move |offsets, nulls, items| {
         let offsets = OffsetBuffer::new(fitting::<O>(offsets)?);
@@ -116,7 +116,7 @@ pub(super) fn lists<O: OffsetSizeTrait>(item: FieldRef) -> Make {
     })
 }
 
-/// Lists with offsets and sizes.
+/// Returns a constructor for lists with offsets and sizes.
 pub(super) fn views<O: OffsetSizeTrait>(item: FieldRef) -> Make {
     Box::new(move |mut offsets, nulls, items| {
         let ends = offsets.iter().skip(1);
@@ -128,7 +128,7 @@ pub(super) fn views<O: OffsetSizeTrait>(item: FieldRef) -> Make {
     })
 }
 
-/// Lists of one length.
+/// Returns a constructor for lists of fixed length.
 pub(super) fn fixed(item: FieldRef, length: i32) -> Make {
     Box::new(move |offsets, nulls, items| {
         let count = offsets.len().saturating_sub(1);

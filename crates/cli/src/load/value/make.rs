@@ -1,4 +1,4 @@
-//! Which column a type has.
+//! The column for each type.
 
 use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::array::builder::{
@@ -28,9 +28,9 @@ use super::variant::Variants;
 use super::{Column, Result, Rules, Scalar, Slot, Struct, Wrong};
 use crate::load::row_size::slot_bytes;
 
-/// Returns the column of a field, which is called `path`.
+/// Returns the column of a field. `path` is its name in errors.
 ///
-/// No column has room for values in advance, because a file may have many columns.
+/// Columns do not reserve memory for values, because a file may have many columns.
 ///
 /// # Errors
 /// A type that text cannot be read as.
@@ -123,7 +123,7 @@ fn temporal(data_type: &DataType) -> Result<Box<dyn Column>> {
     })
 }
 
-/// `PT1.5S` and the like, of which `value` makes a value, if it can be one.
+/// Returns a column for periods such as `PT1.5S`. `value` converts a period to a value, if possible.
 fn periods<T: herringbone_arrow::array::types::ArrowPrimitiveType>(
     data_type: &DataType,
     value: impl Fn(Period) -> Option<T::Native> + 'static,
@@ -243,7 +243,7 @@ fn encoded(
     }
 }
 
-/// Whether there is a value of the type whose text is empty.
+/// Returns true if the type has a value whose text is empty.
 pub(in crate::load) fn may_be_empty(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,

@@ -1,5 +1,5 @@
-//! Text into values of Arrow types, exactly: what a type cannot hold is an error, never something near
-//! it.
+//! Exact conversion of text to values of Arrow types: a value that the type cannot hold is an error, and is never
+//! approximated.
 //!
 //! ```text
 //! field of CSV ──► Scalar ─┐
@@ -32,18 +32,18 @@ pub(crate) use variant::variant_type;
 /// A value without parts.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Scalar<'t> {
-    /// `true` or `false` of JSON.
+    /// `true` or `false` in JSON.
     Boolean(bool),
-    /// A number of JSON, as it is written there.
+    /// A number in JSON, as written.
     Number(&'t str),
-    /// What a string of JSON says.
+    /// The contents of a string in JSON.
     Text(&'t str),
-    /// A field of CSV, which may be any of them.
+    /// A field of CSV, which may be any of these.
     Cell(&'t str),
 }
 
 impl<'t> Scalar<'t> {
-    /// What it says.
+    /// Returns the text of the value.
     pub(super) fn text(self) -> &'t str {
         match self {
             Self::Boolean(true) => "true",
@@ -53,15 +53,15 @@ impl<'t> Scalar<'t> {
     }
 }
 
-/// What is wrong with a value.
+/// An error about a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
-    /// The column, and the fields inside of it.
+    /// The column, and the fields inside it.
     pub(super) path: Option<String>,
     pub(super) message: String,
 }
 
-/// The result of everything that has to do with values.
+/// The result type for values.
 pub(super) type Result<T, E = Wrong> = std::result::Result<T, E>;
 
 impl Wrong {
@@ -72,12 +72,12 @@ impl Wrong {
         }
     }
 
-    /// Returns the error that an object has a key twice: of two values, one would be lost.
+    /// Returns the error for a duplicate key in an object, of which one value would be lost.
     pub(super) fn key_twice(name: &str) -> Self {
         Self::new(format!("the key `{name}` is there twice"))
     }
 
-    /// `value` is none of `what`, and why.
+    /// Returns the error that `value` is not a `what`, and why.
     pub(super) fn misfit(value: Scalar<'_>, what: &impl std::fmt::Display, why: &str) -> Self {
         const SHOWN: usize = 80;
         let text = value.text();
@@ -93,13 +93,13 @@ impl Wrong {
         Self::new(format!("{quote}{shown}{quote} is no {what}{colon}{why}"))
     }
 
-    /// The same, of `path` unless it is known better.
+    /// Adds `path`, unless the error already has a more precise one.
     fn of(mut self, path: &str) -> Self {
         self.path.get_or_insert_with(|| path.to_owned());
         self
     }
 
-    /// All in words.
+    /// Returns the complete message.
     pub(super) fn words(self) -> String {
         match self.path {
             Some(path) => format!("column `{path}`: {}", self.message),
@@ -117,20 +117,20 @@ impl From<JsonError> for Wrong {
     }
 }
 
-/// Which values a type takes.
+/// The values that a type accepts.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
-    /// Whether the types were inferred. Then a column takes only what its type would have been inferred
-    /// from; otherwise whatever says a value of the type that was asked for.
+    /// True if the types were inferred. A column then accepts only values from which its type would have been
+    /// inferred. Otherwise it accepts anything that expresses a value of the requested type.
     pub(super) inferred: bool,
-    /// Of the inferred ones, columns of text that were seen to hold numbers or booleans as well.
+    /// The inferred text columns in which numbers or booleans were seen too.
     pub(super) mixed: Vec<String>,
 }
 
-/// The array of one value of a field, from its text; bytes may stand as in conditions, `x'00ff'`, too.
+/// Returns the array of one value of a field, from its text. Bytes may also be in the form of conditions, `x'00ff'`.
 ///
 /// # Errors
-/// What is wrong with the text, in words.
+/// A message about the text.
 pub(crate) fn value_of(field: &Field, text: &str) -> Result<ArrayRef, String> {
     if let Some(array) = bytes::of_hex_literal(field, text) {
         return array;
@@ -143,7 +143,7 @@ pub(crate) fn value_of(field: &Field, text: &str) -> Result<ArrayRef, String> {
     make().map_err(Wrong::words)
 }
 
-/// The values of a column on their way.
+/// A column being built.
 pub(super) trait Column {
     /// Appends a null.
     fn null(&mut self);
@@ -151,26 +151,26 @@ pub(super) trait Column {
     /// Appends a value without parts.
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()>;
 
-    /// Appends a JSON array, whose bracket was read.
+    /// Appends a JSON array. Its opening bracket has been read.
     fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
         Err(Wrong::new("an array, where a value without parts belongs"))
     }
 
-    /// Appends a JSON object, whose brace was read.
+    /// Appends a JSON object. Its opening brace has been read.
     fn object(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
         Err(Wrong::new("an object, where a value without parts belongs"))
     }
 
-    /// Appends `null` of JSON, if that is a value of the column besides the null of a row.
+    /// Appends a JSON `null`, if the column has such a value in addition to the null of a row.
     fn json_null(&mut self) -> Option<Result<()>> {
         None
     }
 
-    /// The values so far; the next ones begin an array of their own.
+    /// Returns the values so far. Later values begin a new array.
     fn finish(&mut self) -> Result<ArrayRef>;
 }
 
-/// A column, or a field inside of one, with its name.
+/// A column, or a field inside one, with its name.
 pub(super) struct Slot {
     path: String,
     nullable: bool,
@@ -178,7 +178,7 @@ pub(super) struct Slot {
 }
 
 impl Slot {
-    /// Of a field below `parent`, which is empty for a column.
+    /// Creates the slot of a field below `parent`, which is empty for a column.
     ///
     /// # Errors
     /// A type that text cannot be read as.
@@ -193,17 +193,17 @@ impl Slot {
         })
     }
 
-    /// Whether this is its name.
+    /// Returns true if the slot has this name.
     pub(super) fn is_called(&self, path: &str) -> bool {
         self.path == path
     }
 
-    /// The error of this column.
+    /// Adds the name of the slot to an error.
     pub(super) fn wrong(&self, wrong: Wrong) -> Wrong {
         wrong.of(&self.path)
     }
 
-    /// Appends a null, if there may be one.
+    /// Appends a null, if the field is nullable.
     pub(super) fn null(&mut self) -> Result<()> {
         if !self.nullable {
             return Err(Wrong::new("a null, but the column is `not null`").of(&self.path));
@@ -212,7 +212,7 @@ impl Slot {
         Ok(())
     }
 
-    /// Appends something below a null.
+    /// Appends a placeholder below a null.
     pub(super) fn fill(&mut self) {
         self.column.null();
     }
@@ -241,7 +241,7 @@ impl Slot {
         appended.map_err(|wrong| wrong.of(&self.path))
     }
 
-    /// The values so far.
+    /// Returns the values so far.
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
         self.column.finish().map_err(|wrong| wrong.of(&self.path))
     }

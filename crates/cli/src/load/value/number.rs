@@ -1,30 +1,30 @@
-//! Decimal numbers as they are written, of any size.
+//! Decimal numbers in text, of any size.
 
 use herringbone_arrow::buffer::i256;
 
-/// Why a number does not fit.
+/// The error for a number out of range.
 pub(in crate::load) const RANGE: &str = "it is out of range";
-/// As well.
+/// The error for a number with too many digits.
 pub(in crate::load) const DIGITS: &str = "it has more digits than fit";
-/// As well.
+/// The error for a number with a fraction.
 pub(in crate::load) const FRACTION: &str = "it has a fraction";
 
-/// A number, by its parts: `-12.50e3`.
+/// A number by its parts, such as `-12.50e3`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::load) struct Number<'t> {
     pub(in crate::load) negative: bool,
-    /// Digits before the point.
+    /// The digits before the point.
     pub(in crate::load) whole: &'t str,
-    /// Digits behind the point.
+    /// The digits after the point.
     fraction: &'t str,
-    /// Kept within a million, beyond which no type has values.
+    /// The exponent, clamped to a million, beyond which no type has values.
     exponent: i64,
-    /// Whether there is neither a point nor an exponent.
+    /// True if there is neither a point nor an exponent.
     pub(in crate::load) is_integer: bool,
 }
 
 impl<'t> Number<'t> {
-    /// Reads `[+-] digits [. digits] [e [+-] digits]`, where one side of the point may be empty.
+    /// Parses `[+-] digits [. digits] [e [+-] digits]`. One side of the point may be empty.
     pub(in crate::load) fn of(text: &'t str) -> Option<Self> {
         let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
         let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -56,12 +56,12 @@ impl<'t> Number<'t> {
         })
     }
 
-    /// Whether it is a zero with a minus, which integers and decimals do not know.
+    /// Returns true for a negative zero, which integers and decimals cannot represent.
     pub(in crate::load) fn is_minus_zero(&self) -> bool {
         self.negative && self.digits().all(|digit| digit == b'0')
     }
 
-    /// Digits on both sides of the point.
+    /// Returns the number of digits on both sides of the point.
     pub(in crate::load) fn len(&self) -> usize {
         self.whole.len() + self.fraction.len()
     }
@@ -70,10 +70,10 @@ impl<'t> Number<'t> {
         self.whole.bytes().chain(self.fraction.bytes())
     }
 
-    /// The number times ten to the power of `scale`.
+    /// Returns the number times ten to the power of `scale`.
     ///
     /// # Errors
-    /// Why that is no integer, or none of 256 bits.
+    /// The reason why the result is not an integer of 256 bits.
     pub(in crate::load) fn scaled(&self, scale: i64) -> Result<i256, &'static str> {
         let kept = self.whole.len() as i64 + self.exponent + scale;
         let mut sum = Sum::default();
@@ -98,7 +98,7 @@ impl<'t> Number<'t> {
         })
     }
 
-    /// The digits from the first to the last that is not zero, and the power of ten of the first.
+    /// Returns the digits from the first to the last that is not zero, and the power of ten of the first one.
     pub(in crate::load) fn significant(&self) -> (String, i64) {
         let digits: String = self.digits().map(char::from).collect();
         let stripped = digits.trim_start_matches('0');
@@ -107,8 +107,8 @@ impl<'t> Number<'t> {
         (stripped.trim_end_matches('0').to_owned(), power)
     }
 
-    /// Whether `value`, which is the nearest, has all digits of the number: printed with as many, or
-    /// with as few as tell it from its neighbours, it has the same.
+    /// Returns true if `value`, the nearest float, has all digits of the number. Printed with the same number of
+    /// digits, or with just enough to be unique, it must have the same digits.
     pub(in crate::load) fn is_held_by(&self, value: f64) -> bool {
         if self.len() <= 15 && value.is_normal() {
             return true;
@@ -117,7 +117,7 @@ impl<'t> Number<'t> {
         if digits.is_empty() {
             return value == 0.0;
         }
-        // The longest sum of powers of two that Float64 holds has 767 digits.
+        // The longest sum of powers of two in a Float64 has 767 digits.
         let (true, true) = (digits.len() < 800, value.is_finite()) else {
             return false;
         };
@@ -134,11 +134,11 @@ impl<'t> Number<'t> {
     }
 }
 
-/// Digits that become a number.
+/// Accumulates digits into a number.
 #[derive(Default)]
 struct Sum {
     small: u128,
-    /// Instead of the small one, where that is not enough.
+    /// The sum, once it no longer fits in `small`.
     large: Option<i256>,
 }
 
@@ -229,7 +229,7 @@ mod tests {
         for (text, held) in [
             ("0.1", true),
             ("0.10000000000000000000", true),
-            // What 0.1 is, and what it is not.
+            // The exact value of the float 0.1, and another one.
             (
                 "0.1000000000000000055511151231257827021181583404541015625",
                 true,

@@ -1,4 +1,4 @@
-//! `P1Y2M3W4DT5H6M7.8S`: periods of ISO 8601, each part with a sign of its own.
+//! `P1Y2M3W4DT5H6M7.8S`: periods of ISO 8601, with a sign for each part.
 
 /// A period in the units of Arrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -8,7 +8,7 @@ pub(super) struct Period {
     pub(super) nanos: i128,
 }
 
-/// Reads a period; `None` for what is none.
+/// Parses a period. `None` if the text is not a period.
 pub(super) fn period(text: &str) -> Option<Period> {
     let (date, time) = text
         .strip_prefix('P')?
@@ -44,7 +44,7 @@ pub(super) fn period(text: &str) -> Option<Period> {
     Some(period)
 }
 
-/// Numbers, each with its unit.
+/// Splits the text into numbers with their units.
 fn parts(text: &str) -> Option<Vec<(&str, char)>> {
     let mut parts = Vec::new();
     let mut rest = text;
@@ -58,7 +58,7 @@ fn parts(text: &str) -> Option<Vec<(&str, char)>> {
     Some(parts)
 }
 
-/// A number with up to nine digits behind the point, in billionths.
+/// Parses a number with up to nine digits after the point, in billionths.
 fn nanos(number: &str) -> Option<i128> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());

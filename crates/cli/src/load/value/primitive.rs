@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::number::{DIGITS, Number, RANGE};
 use super::{Column, Result, Scalar, Wrong};
 
-/// Values of fixed width, made by `parse`.
+/// A column of values of fixed width, converted by `parse`.
 struct Primitive<T: ArrowPrimitiveType, F> {
     builder: PrimitiveBuilder<T>,
     data_type: DataType,
@@ -39,7 +39,7 @@ where
     }
 }
 
-/// A column of the values that `parse` makes; its errors say why, or are empty.
+/// Returns a column whose values are converted by `parse`. The errors of `parse` are reasons, or empty.
 pub(super) fn primitive<T: ArrowPrimitiveType>(
     data_type: &DataType,
     parse: impl Fn(Scalar<'_>) -> Result<T::Native, &'static str> + 'static,
@@ -51,7 +51,7 @@ pub(super) fn primitive<T: ArrowPrimitiveType>(
     })
 }
 
-/// The number that a scalar writes.
+/// Parses the number in a scalar.
 fn number(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str> {
     match scalar {
         Scalar::Boolean(_) => Err(""),
@@ -62,7 +62,7 @@ fn number(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str
     }
 }
 
-/// The same of an exact type; where that was inferred, a zero below zero is none.
+/// Parses a number for an exact type. If the type was inferred, a negative zero is an error.
 fn exact(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str> {
     let number = number(scalar, inferred)?;
     match inferred && number.is_minus_zero() {
@@ -71,7 +71,7 @@ fn exact(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str>
     }
 }
 
-/// Integers. Where the type was given, any number that is one: 1.0 too.
+/// Returns a column of integers. If the type was given, any number with an integer value is accepted, including 1.0.
 pub(super) fn integers<T>(data_type: &DataType, inferred: bool) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native: TryFrom<i128>>,
@@ -86,7 +86,7 @@ where
     })
 }
 
-/// The integer of so many units of a column of dates or times.
+/// Parses a count of the units of a date or time column.
 pub(super) fn ticks(text: &str) -> Result<i64, &'static str> {
     let number = Number::of(text).ok_or("")?;
     let value = number.scaled(0)?.to_i128().ok_or(RANGE)?;
@@ -95,9 +95,9 @@ pub(super) fn ticks(text: &str) -> Result<i64, &'static str> {
 
 /// A floating point type.
 pub(super) trait Float: Copy {
-    /// The nearest value.
+    /// Returns the nearest value.
     fn nearest(text: &str) -> Option<Self>;
-    /// The same value in more bits.
+    /// Converts the value to Float64, which is exact.
     fn wide(self) -> f64;
 }
 
@@ -131,8 +131,8 @@ impl Float for f16 {
     }
 }
 
-/// Floating point numbers: the nearest value of a fraction. Nothing is rounded to infinity or zero, nor
-/// is an integer to another one; where the type was inferred, all digits are to be there.
+/// Returns a column of floating point numbers. Fractions become the nearest value. Nothing is rounded to infinity or
+/// zero, and no integer becomes another one. If the type was inferred, no digit may be lost.
 pub(super) fn floats<T>(data_type: &DataType, inferred: bool) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native: Float>,
@@ -161,7 +161,8 @@ where
     })
 }
 
-/// Whether all digits are there: those of an integer in any of the widths.
+/// Returns true if the value has all digits of the number. Integers below 1e15 are compared exactly, for floats of any
+/// width.
 fn is_held(number: &Number<'_>, value: f64) -> bool {
     match number.is_integer {
         true if value.abs() < 1e15 => {
@@ -171,8 +172,8 @@ fn is_held(number: &Number<'_>, value: f64) -> bool {
     }
 }
 
-/// Returns true for names of floats that no digits write, as other programs write them, or as this
-/// command alone does.
+/// Returns true for names of floats such as NaN. `by_this_command` accepts only the forms that this command writes;
+/// otherwise the forms of other programs are accepted.
 pub(in crate::load) fn is_special(text: &str, by_this_command: bool) -> bool {
     if by_this_command {
         return matches!(text, "NaN" | "Infinity" | "-Infinity");
@@ -183,7 +184,7 @@ pub(in crate::load) fn is_special(text: &str, by_this_command: bool) -> bool {
         .any(|name| text.eq_ignore_ascii_case(name))
 }
 
-/// Decimals: all digits, or an error.
+/// Returns a column of decimals. Losing a digit is an error.
 pub(super) fn decimals<T: DecimalType>(
     data_type: &DataType,
     precision: u8,
@@ -201,7 +202,7 @@ pub(super) fn decimals<T: DecimalType>(
     })
 }
 
-/// `true` and `false`.
+/// A column of booleans, `true` and `false`.
 pub(super) struct Booleans(BooleanBuilder);
 
 impl Booleans {

@@ -1,4 +1,4 @@
-//! Objects with names that are known.
+//! Objects with known names.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use super::{Column, Result, Rules, Scalar, Slot, Wrong};
 pub(in crate::load) struct Struct {
     fields: Fields,
     path: String,
-    /// The place of each name.
+    /// The index of each name.
     places: HashMap<String, usize>,
     slots: Vec<Slot>,
     valid: Vec<bool>,
-    /// For each field the number of the object that named it last.
+    /// For each field, the number of the last object that contains it.
     named: Vec<usize>,
     objects: usize,
 }
 
 impl Struct {
-    /// Of fields below `path`.
+    /// Creates a struct of fields below `path`.
     pub(in crate::load) fn new(fields: &Fields, path: &str, rules: &Rules) -> Result<Self> {
         let slots = fields.iter().map(|field| Slot::new(field, path, rules));
         Ok(Self {
@@ -33,7 +33,7 @@ impl Struct {
         })
     }
 
-    /// Of fields that have their columns.
+    /// Creates a struct from fields and their columns.
     pub(in crate::load) fn of(fields: &Fields, slots: Vec<Slot>) -> Self {
         let places = fields.iter().enumerate().rev();
         Self {
@@ -47,18 +47,18 @@ impl Struct {
         }
     }
 
-    /// The number of values so far.
+    /// Returns the number of values so far.
     pub(in crate::load) fn len(&self) -> usize {
         self.valid.len()
     }
 
-    /// The values so far, each with its field.
+    /// Returns the values so far, as one array per field.
     pub(in crate::load) fn columns(&mut self) -> Result<Vec<ArrayRef>> {
         self.valid.clear();
         self.slots.iter_mut().map(Slot::finish).collect()
     }
 
-    /// The place of a field; mostly they come in order.
+    /// Returns the index of a field. Usually fields are in order.
     fn find(&self, name: &str, expected: usize) -> Option<usize> {
         match self.fields.get(expected) {
             Some(field) if field.name() == name => Some(expected),
@@ -125,7 +125,7 @@ impl Column for Struct {
     }
 }
 
-/// The nulls among values, if there are any, and how many values there are.
+/// Returns the nulls, if there are any, and the number of values.
 pub(super) fn nulls(valid: &mut Vec<bool>) -> (Option<NullBuffer>, usize) {
     let valid = std::mem::take(valid);
     let length = valid.len();
@@ -133,12 +133,12 @@ pub(super) fn nulls(valid: &mut Vec<bool>) -> (Option<NullBuffer>, usize) {
     (Some(nulls).filter(|nulls| nulls.null_count() > 0), length)
 }
 
-/// What Arrow says against an array.
+/// Converts an error of Arrow about an array.
 pub(super) fn arrow(error: ArrowError) -> Wrong {
     Wrong::new(error.to_string())
 }
 
-/// Appends the JSON text of a field of CSV.
+/// Appends a JSON array or object in a field of CSV.
 pub(super) fn whole(column: &mut dyn Column, text: &str) -> Result<()> {
     let mut json = JsonReader::new(text);
     match json.value()? {

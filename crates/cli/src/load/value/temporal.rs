@@ -1,4 +1,4 @@
-//! Dates, times and timestamps of ISO 8601, with every digit or not at all.
+//! Dates, times and timestamps of ISO 8601. Losing a digit is an error.
 
 use herringbone_arrow::array::types::ArrowPrimitiveType;
 use herringbone_arrow::schema::{DataType, TimeUnit};
@@ -10,7 +10,7 @@ use super::{Column, Scalar};
 
 const DAY: i64 = 86_400;
 
-/// Returns the units of a second.
+/// Returns the number of units per second.
 fn per_second(unit: TimeUnit) -> u32 {
     match unit {
         TimeUnit::Second => 1,
@@ -20,7 +20,7 @@ fn per_second(unit: TimeUnit) -> u32 {
     }
 }
 
-/// Returns the message that says why a time is not a count of the unit of its column.
+/// Returns the reason why a time is not a count of the unit of its column.
 fn reason(wrong: NotCounted) -> &'static str {
     match wrong {
         NotCounted::MoreDigits => DIGITS,
@@ -28,7 +28,7 @@ fn reason(wrong: NotCounted) -> &'static str {
     }
 }
 
-/// What a scalar says, where numbers of JSON count units.
+/// Reads a scalar. JSON numbers are counts of units.
 fn read(
     scalar: Scalar<'_>,
     text: impl Fn(&str) -> Result<i64, &'static str>,
@@ -40,7 +40,7 @@ fn read(
     }
 }
 
-/// A date, or midnight of one.
+/// Parses a date, or a timestamp at midnight.
 fn midnight(text: &str) -> Result<i64, &'static str> {
     if let Some(days) = parse_date(text) {
         return Ok(days);
@@ -53,14 +53,14 @@ fn midnight(text: &str) -> Result<i64, &'static str> {
     }
 }
 
-/// Days.
+/// Returns a column of dates in days.
 pub(super) fn dates<T: ArrowPrimitiveType<Native = i32>>(data_type: &DataType) -> Box<dyn Column> {
     primitive::<T>(data_type, |scalar| {
         i32::try_from(read(scalar, midnight)?).map_err(|_| RANGE)
     })
 }
 
-/// Milliseconds, which should be whole days, and are shown as what they are.
+/// Returns a column of dates in milliseconds. They should be whole days, but are shown as they are.
 pub(super) fn dates_in_milliseconds<T>(data_type: &DataType) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native = i64>,
@@ -73,7 +73,7 @@ where
     })
 }
 
-/// Units since midnight.
+/// Returns a column of times in units since midnight.
 pub(super) fn times<T>(data_type: &DataType, unit: TimeUnit) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native: TryFrom<i64>>,
@@ -91,7 +91,7 @@ where
     })
 }
 
-/// Reads a timestamp without an offset, or a date, whose midnight counts.
+/// Parses a timestamp without an offset, or a date, which means its midnight.
 fn local(text: &str) -> Result<Timestamp, &'static str> {
     let moment = match parse_date(text) {
         Some(_) => parse_timestamp(&format!("{text}T00:00:00")),
@@ -106,7 +106,7 @@ fn local(text: &str) -> Result<Timestamp, &'static str> {
     }
 }
 
-/// Units since 1970: of a clock on the wall, or instants if there is a time zone.
+/// Returns a column of timestamps in units since 1970: local times, or instants if there is a time zone.
 pub(super) fn timestamps<T>(data_type: &DataType, unit: TimeUnit, zone: bool) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native = i64>,

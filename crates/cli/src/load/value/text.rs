@@ -1,4 +1,4 @@
-//! Text, and nothing but nulls.
+//! Columns of text, and of nulls only.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Column, Result, Scalar, Wrong};
 /// A column of text.
 pub(super) struct Texts<B> {
     builder: B,
-    /// Whether numbers and booleans are text here as well: as they are written.
+    /// True if numbers and booleans are accepted too, as text.
     any: bool,
 }
 
@@ -20,7 +20,7 @@ impl<B> Texts<B> {
     }
 }
 
-/// Columns of text, each in its layout.
+/// Implements columns of text, one per layout.
 macro_rules! texts {
     ($($builder:ty)*) => {$(
         impl Column for Texts<$builder> {

@@ -11,20 +11,20 @@ use herringbone_text::json::{JsonReader, JsonToken};
 
 use super::{Column, Result, Scalar, Wrong};
 
-/// The Arrow type that variants are read as.
+/// Returns the Arrow type that variants are read as.
 ///
 /// # Errors
-/// None that could happen.
+/// No error occurs for an unshredded type.
 pub(crate) fn variant_type() -> herringbone::Result<DataType> {
     ShreddingType::Unshredded.storage_type()
 }
 
-/// Variants that are not shredded.
+/// A column of unshredded variants.
 pub(super) struct Variants {
     builder: VariantBuilder,
     options: JsonOptions,
     values: Shredder,
-    /// What was wrong where it could not be said.
+    /// An error that could not be returned when it occurred.
     failed: Option<Wrong>,
 }
 
@@ -33,7 +33,7 @@ fn wrong(error: herringbone::Error) -> Wrong {
 }
 
 impl Variants {
-    /// Of a field that says that it is of variants.
+    /// Creates the column of a field annotated as variant.
     pub(super) fn new(field: &Field) -> Result<Self> {
         let data_type = variant_type().map_err(wrong)?;
         if *field.data_type() != data_type {
@@ -50,7 +50,7 @@ impl Variants {
         })
     }
 
-    /// Appends the rest of an array or object to the value that is built.
+    /// Appends the rest of an array or object to the value under construction.
     fn inner(&mut self, json: &mut JsonReader<'_>, is_array: bool) -> Result<()> {
         if is_array {
             self.builder.begin_array().map_err(wrong)?;

@@ -1,24 +1,24 @@
-//! Which columns of a table a terminal has room for.
+//! The columns of a table that fit in a terminal.
 
 use unicode_width::UnicodeWidthStr as _;
 
-/// What stands around each cell: a space at either side, and a line.
+/// The width around each cell: a space at either side, and a line.
 const AROUND: usize = 3;
-/// What a column needs for its cells to be readable, though not in full.
+/// The width that makes the cells of a column readable, if not in full.
 const CELL: usize = 12;
 
-/// The columns at both ends of a table; those between them are left out.
+/// The columns shown at both ends of a table. Those between them are omitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ends {
-    /// Columns at the left.
+    /// The number of columns at the left.
     pub(super) left: usize,
-    /// Columns at the right.
+    /// The number of columns at the right.
     pub(super) right: usize,
 }
 
 impl Ends {
-    /// As many of the columns, which need such widths, as a terminal of `width` has room for: all of them,
-    /// or those at the ends with one between them that counts the others. At least one is there.
+    /// Returns the columns that fit in a terminal of `width`, given the widths that they need: all of them, or those
+    /// at the ends. In the second case, a column between them counts the others. At least one column is shown.
     pub(super) fn fitting(needs: &[usize], width: usize) -> Self {
         let count = needs.len();
         let left_over = width.saturating_sub(1);
@@ -49,12 +49,12 @@ impl Ends {
         ends
     }
 
-    /// How many of `count` columns are left out.
+    /// Returns the number of omitted columns out of `count`.
     pub(super) fn left_out(self, count: usize) -> usize {
         count - self.left - self.right
     }
 
-    /// The columns at the ends, with `between` where others are left out.
+    /// Returns the columns at the ends, with `between` in the place of omitted ones.
     pub(super) fn of<T>(self, mut row: Vec<T>, between: T) -> Vec<T> {
         let left_out = self.left_out(row.len());
         if left_out > 0 {
@@ -64,19 +64,19 @@ impl Ends {
     }
 }
 
-/// The name of the column that stands for `count` others.
+/// Returns the name of the column that represents `count` omitted ones.
 pub(super) fn left_out(count: usize) -> String {
     format!("… {count} more")
 }
 
-/// What a column with this header needs: its longest word, which is not broken, but half of the
-/// terminal at most; and some of its cells.
+/// Returns the width that a column needs. That is the longest word of its header, which is not broken, but at most
+/// half of the terminal; and a readable part of its cells.
 pub(super) fn need<'a>(header: &str, cells: impl Iterator<Item = &'a str>, width: usize) -> usize {
     let longest = cells.map(|cell| cell.width()).max().unwrap_or(0);
     word(header, width).max(longest.min(CELL))
 }
 
-/// The width of the longest word of a header, if it may have that much.
+/// Returns the width of the longest word of a header, but at most half of the terminal.
 pub(super) fn word(header: &str, width: usize) -> usize {
     let longest = header.split(' ').map(|word| word.width()).max();
     longest.unwrap_or(0).min(width / 2)
@@ -90,7 +90,7 @@ mod tests {
     fn all_columns_or_the_ends() {
         // Three columns of 10 take 3 * 13 + 1.
         assert_eq!(Ends::fitting(&[10; 3], 40), Ends { left: 3, right: 0 });
-        // Of 80, "… 300 more" takes 13 and the last line 1: five of 13 have room.
+        // In 80 columns, "… 300 more" takes 13 and the last line 1. Five columns of 13 fit in the rest.
         assert_eq!(Ends::fitting(&[10; 300], 80), Ends { left: 3, right: 2 });
         assert_eq!(Ends::fitting(&[70, 70], 80), Ends { left: 1, right: 0 });
         assert_eq!(Ends::fitting(&[70, 70], 0), Ends { left: 1, right: 0 });

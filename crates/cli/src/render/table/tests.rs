@@ -58,7 +58,7 @@ fn rows_come_in_blocks() {
     let text = table(&batches);
     assert_eq!(text.matches("│ id ").count(), 2);
     assert_eq!(text.matches(" 23 ").count(), BLOCK_ROWS / 2 + 1);
-    // A last block that is full is not followed by an empty one.
+    // A full last block is not followed by an empty one.
     assert_eq!(table(&batches[1..]).matches("│ id ").count(), 1);
 }
 
@@ -83,7 +83,7 @@ fn what_terminals_obey_is_escaped() {
     assert_eq!(text, "a\\u{9b}2J\\u{202e}b\\u{2028}");
 }
 
-/// The lines of a table on a terminal, each of which has room there.
+/// Returns a table on a terminal, after checking that every line fits.
 fn on_terminal(names: &[String], rows: &[Vec<String>], width: u16) -> String {
     let count = names.len();
     let ends = ends(names, rows, Some(width));
