@@ -4,10 +4,10 @@ use std::fmt;
 
 use herringbone::{Error, Location, Remedy};
 
-/// An error as the library shows it, but that it names the options of the command.
+/// An error formatted like the library does, but with the options of the command.
 pub(crate) struct Advised<'a> {
     pub(crate) error: &'a Error,
-    /// The option of this command with which checksums are ignored.
+    /// The option of this command that ignores checksums.
     pub(crate) ignores_checksums: Option<&'static str>,
 }
 
@@ -18,7 +18,7 @@ impl fmt::Display for Advised<'_> {
 }
 
 impl Advised<'_> {
-    /// Returns the error without its kind, for messages that name files themselves.
+    /// Returns the error without its kind, for messages that already name the files.
     pub(crate) fn without_kind(&self) -> String {
         let error = self.error;
         let mut text = error.message().to_owned();
@@ -35,8 +35,8 @@ impl Advised<'_> {
     }
 }
 
-/// Which option helps; `None` where the command has none for it. `ignores_checksums` is the option with which
-/// checksums are ignored.
+/// Returns the option that helps. `None` if the command does not have one. `ignores_checksums` is the option that
+/// ignores checksums.
 pub(crate) fn advice(
     remedy: Remedy,
     location: &Location,

@@ -1,4 +1,4 @@
-//! Text into record batches and back, as functions of bytes: for tests and fuzzing.
+//! Conversion of text to record batches and back, as functions of bytes, for tests and fuzzing.
 
 use herringbone::Limits;
 use herringbone_arrow::array::RecordBatch;
@@ -11,19 +11,19 @@ use crate::output::Output;
 use crate::render::csv::CsvStyle;
 use crate::render::sink::Sink;
 
-/// What a text is.
+/// The format of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// Commas between fields, a header, nulls that are nothing.
+    /// CSV with commas, a header, and empty nulls.
     Csv,
-    /// An object a row.
+    /// JSON lines: one object per row.
     JsonLines,
 }
 
-/// The schema and the rows of a text. Without `schema`, it is inferred from so many rows.
+/// Reads the schema and the rows of a text. Without `schema`, the schema is inferred from `infer_rows` rows.
 ///
 /// # Errors
-/// What the command says.
+/// The error message of the command.
 pub fn read(
     format: Format,
     text: Vec<u8>,
@@ -51,10 +51,10 @@ pub fn read(
     Ok((rows.schema, batches))
 }
 
-/// Rows as text.
+/// Writes rows as text.
 ///
 /// # Errors
-/// What the command says.
+/// The error message of the command.
 pub fn write(
     format: Format,
     schema: &SchemaRef,
@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// What JSON lines say, as columns `a` of a type, is what is written again.
+    /// Reads JSON lines as a column `a` of a type, writes them again, and compares.
     fn come_back(data_type: DataType, lines: &str) {
         let schema: SchemaRef = Arc::new(Schema::new(vec![Field::new("a", data_type, true)]));
         let text = lines

@@ -1,4 +1,4 @@
-//! Lists that are not rows: a table for people, JSON lines for programs.
+//! Lists other than rows: a table for people, JSON lines for programs.
 
 use serde_json::Value;
 
@@ -8,18 +8,18 @@ use crate::output::Output;
 use crate::render::printable::json_line;
 use crate::render::table;
 
-/// Lines of one table.
+/// The number of lines in one table.
 const BLOCK_LINES: usize = 1000;
 
 /// The columns of a table.
 pub(crate) struct Header {
-    /// Their names.
+    /// The names of the columns.
     pub(crate) names: &'static [&'static str],
-    /// The places of those that hold numbers.
+    /// The indexes of columns with numbers.
     pub(crate) numbers: &'static [usize],
 }
 
-/// A list on its way to the output.
+/// A list being printed.
 pub(crate) struct Listing<'o, 'w> {
     format: ListFormat,
     header: Header,
@@ -29,7 +29,7 @@ pub(crate) struct Listing<'o, 'w> {
 }
 
 impl<'o, 'w> Listing<'o, 'w> {
-    /// An empty list in the format asked for.
+    /// Creates an empty list in the given format.
     pub(crate) fn new(format: ListFormat, header: Header, output: &'o mut Output<'w>) -> Self {
         Self {
             format,
@@ -40,7 +40,7 @@ impl<'o, 'w> Listing<'o, 'w> {
         }
     }
 
-    /// Adds a line: its cells, or its JSON.
+    /// Adds a line, by its cells or its JSON.
     pub(crate) fn line(
         &mut self,
         cells: impl FnOnce() -> Vec<String>,
@@ -58,7 +58,7 @@ impl<'o, 'w> Listing<'o, 'w> {
         }
     }
 
-    /// Prints what is left; of an empty list, the header of its table.
+    /// Prints the remaining lines. An empty table still has its header.
     pub(crate) fn finish(mut self) -> Result<()> {
         if self.format == ListFormat::Table && (!self.begun || !self.block.is_empty()) {
             self.print()?;
@@ -76,7 +76,7 @@ impl<'o, 'w> Listing<'o, 'w> {
     }
 }
 
-/// The format asked for, or that which suits the output.
+/// Returns the requested format, or the default for the output.
 pub(crate) fn format(asked: Option<ListFormat>, output: &Output<'_>) -> ListFormat {
     asked.unwrap_or(match output.is_terminal() {
         true => ListFormat::Table,

@@ -1,4 +1,4 @@
-//! The rows of several files as one run of batches: what the commands for rows share.
+//! The rows of several files as one sequence of batches, for all commands that read rows.
 
 use std::sync::Arc;
 
@@ -23,16 +23,16 @@ use crate::progress::Progress;
 use crate::render::counted::counted;
 use crate::render::sink::Sink;
 
-/// Which rows, of all files together.
+/// A range of rows, counted over all files.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Window {
-    /// Rows to pass over.
+    /// The number of rows to skip.
     pub(crate) offset: u64,
-    /// Rows to print at most.
+    /// The maximum number of rows to print.
     pub(crate) limit: Option<u64>,
 }
 
-/// Prints the rows of `inputs` that lie in `window`.
+/// Prints the rows of `inputs` in `window`.
 pub(crate) fn print(
     context: &Context,
     inputs: &[Input],
@@ -92,7 +92,7 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// Says which values of variants are told from others no longer.
+/// Emits a note about types of variants that JSON does not preserve.
 pub(crate) fn note_lost(context: &Context, lost: LostTypes) {
     if !lost.is_empty() {
         context.note(&format!(
@@ -112,35 +112,35 @@ fn format(asked: Option<RowFormat>, output: &Output<'_>) -> Result<RowFormat> {
     }
 }
 
-/// What of each file is read, and how.
+/// The parts of each file to read, and the options.
 pub(crate) struct Request<'a> {
     pub(crate) options: ReadOptions,
-    /// All of them where `None`.
+    /// The row groups. `None` means all of them.
     pub(crate) row_groups: Option<&'a RowGroups>,
-    /// Which rows, by their values; all of them where `None`.
+    /// The selection of rows by value. `None` means all of them.
     pub(crate) wanted: Option<&'a Wanted>,
-    /// Allowed differences between the files.
+    /// The allowed differences between the files.
     pub(crate) merge: SchemaMerge,
-    /// Variants are read unshredded.
+    /// True if variants are read unshredded.
     pub(crate) unshreds: bool,
-    /// How they are then.
+    /// The options for unshredding.
     pub(crate) unshredding: UnshredOptions,
 }
 
 impl Request<'_> {
-    /// Reads variants unshredded.
+    /// Makes variants be read unshredded.
     pub(crate) fn unshred(&mut self) {
         let extension = VariantExtension::new().unshred(self.unshredding.clone());
         self.options.extensions.push(Arc::new(extension));
         self.unshreds = true;
     }
 
-    /// Whether columns are to be found by name, and it is not known yet which there are.
+    /// Returns true if columns are matched by name, and the set of columns is not known yet.
     fn seeks_columns(&self) -> bool {
         self.merge.by_name && self.options.wanted_schema.is_none()
     }
 
-    /// Whether columns found by name are tested that need not be among those that are read.
+    /// Returns true if tests may need columns, matched by name, that are not read otherwise.
     fn looks_at_other_columns(&self) -> bool {
         let tests = self.wanted.is_some_and(Wanted::is_given);
         let at_top = match &self.options.projection {
@@ -150,7 +150,7 @@ impl Request<'_> {
         self.merge.by_name && tests && at_top
     }
 
-    /// Says which columns, found by name, have names that differ in case alone.
+    /// Emits a note about columns, matched by name, whose names differ only in case.
     pub(crate) fn note_case(&self, context: &Context, schema: &Schema) {
         let names = names_that_differ_in_case(schema);
         if self.merge.by_name && !names.is_empty() {
@@ -161,11 +161,10 @@ impl Request<'_> {
         }
     }
 
-    /// Gives INT96 timestamps the finest unit that holds all of those in the window, unless the user
-    /// chose one.
+    /// Chooses the finest unit that can represent all INT96 timestamps in the window, unless the user chose one.
     ///
     /// # Errors
-    /// Data where there is none; what reading them ends with.
+    /// Data if there is no such unit; errors of reading the timestamps.
     pub(crate) fn choose_int96_unit(&mut self, inputs: &[Input], mut window: Window) -> Result<()> {
         if self.options.schema.int96_overflow != Int96Overflow::CoarserUnit {
             return Ok(());
@@ -184,10 +183,10 @@ impl Request<'_> {
     }
 }
 
-/// The finest unit that holds all timestamps with all their digits.
+/// Returns the finest unit that holds all timestamps with all their digits.
 ///
 /// # Errors
-/// Data where there is none.
+/// Data if there is no such unit.
 pub(crate) fn int96_unit(units: &Int96Units) -> Result<TimeUnit> {
     units.finest().ok_or_else(|| {
         Failure::Data(
@@ -199,8 +198,8 @@ pub(crate) fn int96_unit(units: &Int96Units) -> Result<TimeUnit> {
 }
 
 impl Window {
-    /// How the rows of the next file are read that lie in the window, if there are some; the window then
-    /// starts behind the file.
+    /// Returns the options for reading the rows of the next file in the window, if there are any. Moves the window
+    /// past the file.
     fn options(
         &mut self,
         input: &Input,
@@ -212,7 +211,7 @@ impl Window {
         }
         let mut options = options(input, file, request)?;
         if options.filter.is_some() {
-            // How many rows there are is known when they were read.
+            // The number of matching rows is known only after reading them.
             options.limit = self.limit.map(|limit| limit.saturating_add(self.offset));
             return Ok(Some(options));
         }
@@ -224,7 +223,7 @@ impl Window {
         options = options.offset(self.offset);
         if let Some(limit) = &mut self.limit {
             options = options.limit(*limit);
-            // Rows that are lost count as well: which rows are asked for does not depend on damage.
+            // Lost rows count too: the selection of rows does not depend on damage.
             *limit = limit.saturating_sub(rows - self.offset);
         }
         self.offset = 0;
@@ -233,7 +232,7 @@ impl Window {
 }
 
 impl Window {
-    /// The rows of a batch that lie in the window, which then starts behind the batch.
+    /// Returns the rows of a batch in the window. Moves the window past the batch.
     fn take(&mut self, batch: &RecordBatch) -> RecordBatch {
         let rows = batch.num_rows() as u64;
         let passed = rows.min(self.offset);
@@ -242,18 +241,18 @@ impl Window {
         if let Some(limit) = &mut self.limit {
             *limit -= taken;
         }
-        // Both are at most the rows of the batch.
+        // Both are at most the number of rows in the batch.
         batch.slice(passed as usize, taken as usize)
     }
 }
 
-/// The schema that all files can be read with, and how many rows they have together. Where the files
-/// differ in it, the request has them read so.
+/// Returns the common schema of all files, and their total number of rows. If the files differ, the request is
+/// changed to read them with that schema.
 ///
-/// All of them are looked at before the first row is printed: half an output is worse than none.
+/// All files are checked before the first row is printed: a partial output is worse than none.
 ///
 /// # Errors
-/// Data where the files have no schema in common.
+/// Data if the files have no common schema.
 pub(crate) fn survey(
     inputs: &[Input],
     request: &mut Request<'_>,
@@ -280,7 +279,7 @@ pub(crate) fn survey(
     }
     let shredded_otherwise = |schema: &SchemaRef| variants(schema) != variants(first);
     if !request.unshreds && schemas.iter().any(shredded_otherwise) {
-        // Unshredded they are the same.
+        // The schemas are equal once variants are unshredded.
         request.unshred();
         return survey(inputs, request);
     }
@@ -305,7 +304,7 @@ pub(crate) fn survey(
     Ok(Some((all, rows)))
 }
 
-/// Says how files differ. The message names them.
+/// Returns the failure for differing files. The message already names them.
 fn differ(error: &herringbone::Error) -> Failure {
     let advised = Advised {
         error,
@@ -314,10 +313,10 @@ fn differ(error: &herringbone::Error) -> Failure {
     Failure::Data(advised.without_kind())
 }
 
-/// Looks whether each column that is asked for is in one of the files.
+/// Checks that each requested column exists in at least one file.
 ///
 /// # Errors
-/// Usage where one is in none.
+/// Usage if a column exists in none.
 fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<()> {
     let Projection::Paths(paths) = &request.options.projection else {
         return Ok(());
@@ -346,24 +345,24 @@ fn has_column(file: &ParquetFile, options: &ReadOptions, path: &[String]) -> boo
     file.plan(&options).is_ok()
 }
 
-/// The types of all variants as they are stored.
+/// Returns the storage types of all variants.
 fn variants(schema: &Schema) -> Vec<&DataType> {
     let fields = schema.flattened_fields().into_iter();
     let variants = fields.filter(|field| is_variant(field));
     variants.map(Field::data_type).collect()
 }
 
-/// The schema of the batches.
+/// Returns the schema of the batches.
 fn schema_of(input: &Input, file: &ParquetFile, options: ReadOptions) -> Result<SchemaRef> {
     let reader = file.read(options.limit(0));
     let reader = reader.map_err(|error| input.failure(&error))?;
     Ok(reader.schema())
 }
 
-/// The row groups that are asked for.
+/// Returns the requested row groups.
 ///
 /// # Errors
-/// Usage where there are fewer.
+/// Usage if the file has fewer.
 pub(crate) fn row_groups(
     input: &Input,
     file: &ParquetFile,
@@ -389,7 +388,7 @@ fn options(input: &Input, file: &ParquetFile, request: &Request<'_>) -> Result<R
     }
 }
 
-/// The rows of the chosen row groups.
+/// Returns the number of rows in the selected row groups.
 fn count(input: &Input, file: &ParquetFile, options: &ReadOptions) -> Result<u64> {
     let metadata = file.metadata();
     let all = || (0..metadata.num_row_groups()).collect();
@@ -412,7 +411,7 @@ pub(crate) struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    /// The rows of `inputs`, which the request reads with equal schemas.
+    /// Creates an iterator over the rows of `inputs`. The request must read them with equal schemas.
     pub(crate) fn new(context: &'a Context, inputs: &'a [Input], request: &'a Request<'a>) -> Self {
         Self {
             context,
@@ -452,12 +451,12 @@ struct Rows<'a> {
     context: &'a Context,
     input: &'a Input,
     reader: Reader,
-    /// Losses that were said.
+    /// The number of losses reported so far.
     losses_said: usize,
 }
 
 impl<'a> Rows<'a> {
-    /// Starts to read, and passes on what there is to note.
+    /// Starts reading, and emits the warnings of the reader as notes.
     fn start(
         context: &'a Context,
         input: &'a Input,
@@ -505,7 +504,7 @@ fn said(input: &Input, loss: &Loss) -> String {
 struct Printer<'o, 'w> {
     context: &'o Context,
     request: Request<'o>,
-    /// What of the window is left.
+    /// The rest of the window.
     window: Window,
     sink: Sink<'o, 'w>,
     progress: Progress,
@@ -530,7 +529,7 @@ impl Printer<'_, '_> {
     }
 }
 
-/// How many rows of a file a read gives.
+/// Returns the number of rows that a read returns.
 pub(crate) fn count_read(
     context: &Context,
     input: &Input,

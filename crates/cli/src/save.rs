@@ -1,4 +1,4 @@
-//! Rows into files of any format.
+//! Writing of rows to files of any format.
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::target::Target;
 /// Writes a Parquet file.
 ///
 /// # Errors
-/// What the rows end with, and what the file refuses; there is no file then.
+/// Errors of the rows and of the file. There is no file in that case.
 pub(crate) fn parquet(
     context: &Context,
     destination: &Destination,
@@ -36,10 +36,10 @@ pub(crate) fn parquet(
     all_columns_exist(&rows.schema, &options, &name)?;
     let broken = |error| Failure::written(&name, &error).in_data();
     let is_sorted = !options.sorting_columns.is_empty();
-    // Variants keep their shredding, in the order and form that all readers take.
+    // Variants retain their shredding, in the order and form that all readers accept.
     let mut options = options.extension(VariantExtension::new());
     if options.sort_folder.is_none() && !Target::is_stdout(&destination.path) {
-        // There is room for the file, so there is for its rows.
+        // The folder has room for the file, and therefore for its rows.
         options.sort_folder = Some(folder_of(&destination.path));
     }
     let mut writer = Writer::new(&mut target, rows.schema, options)
@@ -49,7 +49,7 @@ pub(crate) fn parquet(
     for batch in rows.batches {
         let batch = batch?;
         writer.write(&batch).map_err(broken)?;
-        // Geometries begin the file with the first batch.
+        // With geometries, the file is started by the first batch.
         noted = noted || note_warnings(context, &name, writer.warnings());
         meter.batch(batch.num_rows());
     }
@@ -60,7 +60,7 @@ pub(crate) fn parquet(
     target.commit()
 }
 
-/// The folder that a file is in.
+/// Returns the folder of a file.
 fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -68,7 +68,7 @@ fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Says where the schema is another one than that of the input; whether there was something to say.
+/// Emits notes about differences between the schema and that of the input. Returns true if there were any.
 fn note_warnings(context: &Context, name: &str, warnings: &[String]) -> bool {
     for warning in warnings {
         context.note(&format!("{name}: {warning}"));
@@ -76,7 +76,7 @@ fn note_warnings(context: &Context, name: &str, warnings: &[String]) -> bool {
     !warnings.is_empty()
 }
 
-/// Says how many row groups are not sorted as their rows were before.
+/// Emits a note about the number of row groups that are no longer sorted.
 fn note_unsorted(context: &Context, name: &str, metadata: &FileMetadata) {
     let all = metadata.num_row_groups();
     let is_sorted = |row_group: &usize| {
@@ -93,7 +93,7 @@ fn note_unsorted(context: &Context, name: &str, metadata: &FileMetadata) {
     }
 }
 
-/// Whether the options name columns that are there.
+/// Checks that all columns named by options exist.
 fn all_columns_exist(schema: &Schema, options: &WriteOptions, name: &str) -> Result<()> {
     let mapping = from_arrow(schema, &options.schema).map_err(|error| {
         let mut fields = schema.flattened_fields().into_iter();
@@ -121,7 +121,7 @@ fn all_columns_exist(schema: &Schema, options: &WriteOptions, name: &str) -> Res
 /// Writes an Arrow IPC file.
 ///
 /// # Errors
-/// As of [`parquet`].
+/// See [`parquet`].
 pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>) -> Result<()> {
     let mut target = Target::create(destination)?;
     let name = target.name.clone();
@@ -135,7 +135,7 @@ pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>
         meter.batch(batch.num_rows());
     }
     writer.finish().map_err(refused)?;
-    // What is buffered would otherwise be written where nobody looks at errors.
+    // Flush explicitly: dropping the buffer would ignore errors.
     let buffered = writer.into_inner().map_err(refused)?;
     buffered
         .into_inner()
@@ -143,11 +143,10 @@ pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>
     target.commit()
 }
 
-/// Writes the rows of the file `input` as CSV in the form of `csv`, JSON lines, GeoJSON or an Arrow IPC
-/// stream.
+/// Writes the rows of the file `input` as CSV in the style of `csv`, JSON lines, GeoJSON or an Arrow IPC stream.
 ///
 /// # Errors
-/// As of [`parquet`].
+/// See [`parquet`].
 pub(crate) fn stream(
     context: &Context,
     (input, destination): (&Path, &Destination),
@@ -180,7 +179,7 @@ pub(crate) fn stream(
     target.commit()
 }
 
-/// Shows how far the work is.
+/// Shows the progress of the work.
 struct Meter {
     progress: Progress,
     work: Work,
@@ -208,7 +207,7 @@ impl Meter {
         }
     }
 
-    /// A batch of so many rows is done.
+    /// Records a finished batch.
     fn batch(&mut self, rows: usize) {
         let done = match &self.work {
             Work::Rows(_) => self.shown + rows as u64,

@@ -10,27 +10,27 @@ use crate::args::Destination;
 use crate::failure::{Failure, Result};
 use crate::interrupt::{uninterrupted, watch};
 
-/// What stands for standard output.
+/// The path that stands for standard output.
 const STDOUT: &str = "-";
 
-/// Where the data of a command goes. Unless it is [committed](Self::commit), nothing is left of it.
+/// The destination of a command's data. Unless it is [committed](Self::commit), no file remains.
 pub(crate) struct Target {
-    /// How it is called in errors.
+    /// The name of the target in errors.
     pub(crate) name: String,
     file: Option<FileTarget>,
     stdout: Stdout,
 }
 
 impl Target {
-    /// Whether data goes to standard output.
+    /// Returns true if data goes to standard output.
     pub(crate) fn is_stdout(path: &Path) -> bool {
         path.as_os_str() == STDOUT
     }
 
-    /// Whether something may be written there; to be asked before any work is done.
+    /// Checks that the target may be written. Call it before any other work.
     ///
     /// # Errors
-    /// Usage where there is a file already, or standard output is a terminal.
+    /// Usage if the file already exists, or if standard output is a terminal.
     pub(crate) fn check(to: &Destination) -> Result<()> {
         if Self::is_stdout(&to.path) {
             if io::stdout().is_terminal() {
@@ -40,7 +40,7 @@ impl Target {
             }
             return Ok(());
         }
-        // A link that leads nowhere is a file as well; devices and pipes are not.
+        // A dangling link counts as a file; devices and pipes do not.
         let is_file = match fs::metadata(&to.path) {
             Ok(metadata) => metadata.is_file(),
             Err(_) => fs::symlink_metadata(&to.path).is_ok(),
@@ -54,7 +54,7 @@ impl Target {
     /// Starts the file.
     ///
     /// # Errors
-    /// As [`Self::check`], and System.
+    /// See [`Self::check`]; also System.
     pub(crate) fn create(to: &Destination) -> Result<Self> {
         Self::check(to)?;
         let mut target = Self {
@@ -73,7 +73,7 @@ impl Target {
         };
         let is_special = fs::metadata(&to.path).is_ok_and(|metadata| !metadata.is_file());
         let file = match is_special {
-            // A pipe waits for its reader, and has no temporary file: signals may come.
+            // Opening a pipe waits for its reader, and needs no temporary file: signals are allowed.
             true => open(),
             false => uninterrupted(|temporary| {
                 let file = open()?;
@@ -86,10 +86,10 @@ impl Target {
         Ok(target)
     }
 
-    /// Gives the file its name: the data is complete.
+    /// Renames the complete file to its final name.
     ///
     /// # Errors
-    /// System, and usage if another file has taken the name.
+    /// System; Usage if another file has taken the name.
     pub(crate) fn commit(mut self) -> Result<()> {
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::AlreadyExists => exists(&self.name),
@@ -98,7 +98,7 @@ impl Target {
         let Some(file) = self.file.take() else {
             return self.stdout.flush().map_err(failed);
         };
-        // This may take long, so signals may come. The file is still the temporary one for them.
+        // Syncing may take long, so signals are allowed. They still remove the temporary file.
         let synced = file.sync().map_err(failed);
         uninterrupted(|temporary| {
             let done = synced.and_then(|()| file.commit().map_err(failed));
@@ -108,7 +108,7 @@ impl Target {
     }
 }
 
-/// The failure that a file of this name is there.
+/// Returns the failure for a file that already exists.
 fn exists(name: &str) -> Failure {
     Failure::Usage(format!("{name}: the file exists; --force replaces it"))
 }

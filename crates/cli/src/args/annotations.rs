@@ -1,11 +1,11 @@
-//! Columns that are read as they are stored.
+//! Options for reading columns as they are stored.
 
 use clap::Args;
 use herringbone::SchemaOptions;
 
 use super::Columns;
 
-/// Which annotations are ignored.
+/// The annotations to ignore.
 #[derive(Debug, Args)]
 pub(super) struct Annotations {
     /// Columns to read as they are stored, and maps to read as lists of structs, e.g. where an interval

@@ -1,4 +1,4 @@
-//! `--bbox [COLUMN=]xmin,ymin,xmax,ymax`: which rows are wanted, by where their geometries are.
+//! `--bbox [COLUMN=]xmin,ymin,xmax,ymax`: selects rows by the location of their geometries.
 
 use std::str::FromStr;
 
@@ -9,10 +9,10 @@ use herringbone::{Error, ParquetFile};
 
 use super::Columns;
 
-/// What follows `--bbox`.
+/// The value of `--bbox`.
 #[derive(Debug, Clone)]
 pub(crate) struct WantedBox {
-    /// The path of the column; the primary one where `None`.
+    /// The path of the column. `None` means the primary one.
     column: Option<Vec<String>>,
     bbox: BoundingBox,
 }
@@ -52,10 +52,11 @@ impl FromStr for WantedBox {
 }
 
 impl WantedBox {
-    /// The predicate for a file.
+    /// Returns the predicate for a file.
     ///
     /// # Errors
-    /// Argument where it has no such column, or none that is meant where none is named, or the box does not fit it.
+    /// Argument if the file does not have the column, or has no primary one if none is named, or if the box does not
+    /// fit it.
     pub(crate) fn predicate(&self, file: &ParquetFile) -> herringbone::Result<Predicate> {
         let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata())?;
         let names = columns.iter().map(|it| it.path.join("."));

@@ -8,7 +8,7 @@
 
 use std::str::FromStr;
 
-/// Columns, or fields inside of columns, each as the names from the top level down.
+/// Columns, or fields inside them, each as a path of names from the top level down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Columns {
     /// The paths in the order of the command line.
@@ -43,7 +43,7 @@ impl FromStr for Columns {
     }
 }
 
-/// The parts between the commas, but for those in names.
+/// Splits a list at its commas, except those in names.
 pub(super) fn elements(text: &str) -> Vec<&str> {
     let (mut quoted, mut escaped) = (false, false);
     let is_border = move |character: char| {
@@ -55,11 +55,11 @@ pub(super) fn elements(text: &str) -> Vec<&str> {
     text.split(is_border).collect()
 }
 
-/// A name on its way.
+/// A name under construction.
 #[derive(Default)]
 struct Part {
     text: String,
-    /// Whether some of it stood in quotes, so that it may be empty.
+    /// True if a part of it was quoted, so that it may be empty.
     quoted: bool,
 }
 

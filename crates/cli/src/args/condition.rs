@@ -1,4 +1,4 @@
-//! `--where`: which rows are wanted, in the words of SQL.
+//! `--where`: selects rows by a condition in SQL.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -17,17 +17,17 @@ use super::operand::Operand;
 use crate::failure::cut;
 use crate::load::hex;
 
-/// A condition that is longer is refused: what stands in one another is taken apart by functions in one another.
+/// The maximum length of a condition in bytes. Nested parts are processed recursively.
 const MOST_BYTES: usize = 8 << 10;
 
-/// Digits of a number, at most: as many as decimals have.
+/// The maximum number of digits of a number, the same as for decimals.
 const MOST_DIGITS: usize = 76;
 
-/// What follows `--where`.
+/// The value of `--where`.
 #[derive(Debug, Clone)]
 pub(crate) struct Condition {
     strict: Predicate,
-    /// The same where variants that break the rules of shredding are taken.
+    /// The predicate that accepts variants in violation of the shredding rules.
     lenient: Predicate,
 }
 
@@ -145,13 +145,13 @@ fn predicate(expression: &Expr, is_lenient: bool) -> Result<Predicate, String> {
             compare_op,
             right,
         } => each(left, compare_op, right, "all", Column::all),
-        // A column of booleans is a condition by itself.
+        // A boolean column is a condition by itself.
         it if is_operand(it) => Ok(operand(it)?.typed()?.test(|it| it.eq(true))),
         other => Err(not_understood(other)),
     }
 }
 
-/// Returns the test for one of the two booleans, which is false, and not unknown, for a null.
+/// Returns the test for one of the two booleans. For a null, it is false rather than unknown.
 fn is_known(column: Column, value: bool) -> Predicate {
     column.clone().eq(value).and(column.is_not_null())
 }
@@ -184,7 +184,7 @@ fn binary(
     Ok(operand.test(move |column| compare(column, literal.clone())))
 }
 
-/// How a column is compared with a literal; the other way round where it `is_turned`.
+/// Returns the comparison of a column with a literal. If `is_turned` is set, the literal is on the left.
 fn comparison(op: &BinaryOperator, is_turned: bool) -> Option<fn(Column, Literal) -> Predicate> {
     Some(match (op, is_turned) {
         (BinaryOperator::Eq, _) => Column::eq,
@@ -197,7 +197,7 @@ fn comparison(op: &BinaryOperator, is_turned: bool) -> Option<fn(Column, Literal
     })
 }
 
-/// A literal, compared with any or all values of a column below a list.
+/// Compares a literal with any or all values of a column below a list.
 fn each(
     left: &Expr,
     op: &BinaryOperator,
@@ -213,7 +213,8 @@ fn each(
     Ok(compare(each(col_at(column)), literal))
 }
 
-/// Conditions with the same word between them, of which there may be very many: `left` is all of them but the last.
+/// Converts a chain of conditions joined by the same operator, which may be very long. `left` contains all of them
+/// but the last.
 fn chain(
     mut left: &Expr,
     op: &BinaryOperator,
@@ -249,9 +250,10 @@ fn not_understood(expression: &Expr) -> String {
     format!("{} is not understood: {UNDERSTOOD}", shown(expression))
 }
 
-/// Returns a part of a condition as errors repeat it.
+/// Returns a part of a condition for use in errors.
 pub(super) fn shown(part: &(impl Display + Sync)) -> String {
-    /// Enough for a condition of operators alone: each takes the text of what stands before it in a call of its own.
+    /// The stack size in bytes. It is enough for a condition of operators alone, whose formatting recurses for each
+    /// operator.
     const STACK_BYTES: usize = 128 << 20;
     let text = thread::scope(|scope| {
         let thread = thread::Builder::new().stack_size(STACK_BYTES);
@@ -282,12 +284,12 @@ fn operand(expression: &Expr, is_lenient: bool) -> Result<Operand, String> {
     }
 }
 
-/// Returns true if a function of SQL has no parentheses, as `user`: then a column of that name is meant.
+/// Returns true if an SQL function has no parentheses, such as `user`. It is then the name of a column.
 fn is_bare(function: &Function) -> bool {
     function.args == FunctionArguments::None
 }
 
-/// The path of a column.
+/// Returns the path of a column.
 pub(super) fn column(expression: &Expr) -> Result<Vec<String>, String> {
     let parts: &[Ident] = match expression {
         Expr::Identifier(name) => std::slice::from_ref(name),
@@ -327,7 +329,7 @@ pub(super) fn literal(expression: &Expr) -> Result<Literal, String> {
             }),
             _ => Err(no_literal()),
         },
-        // Dates and the like are text, which becomes what the column is.
+        // Dates and similar literals are text, which is converted to the type of the column.
         Expr::TypedString(typed)
             if matches!(
                 typed.data_type,
@@ -352,7 +354,7 @@ fn value(value: &Value) -> Option<Literal> {
     })
 }
 
-/// A number with all of its digits, so that 0.1 is a tenth, and 1e400 is not infinite.
+/// Parses a number with all of its digits, so that 0.1 is exactly a tenth, and 1e400 is not infinite.
 fn number(text: &str) -> Option<Literal> {
     if let Ok(integer) = text.parse() {
         return Some(Literal::Integer(integer));

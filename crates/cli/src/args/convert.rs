@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{Csv, Damage, Decode, Destination, FileFormat, Setting, Variants, Write};
 
-/// Of `convert`.
+/// The options of `convert`.
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
     /// The file to read; `-` is standard input
@@ -57,11 +57,11 @@ pub(crate) struct Convert {
     pub(crate) write: Write,
 }
 
-/// A column of variants, and how they are shredded.
+/// A column of variants, with its shredding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct VariantColumn {
     pub(crate) name: String,
-    /// `none`, `auto` or a type.
+    /// The shredding: `none`, `auto` or a type.
     pub(crate) shredding: String,
 }
 
@@ -69,7 +69,7 @@ impl FromStr for VariantColumn {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // No type holds an equals sign, but the name of a column may.
+        // No type contains an equals sign, but the name of a column may.
         let (name, shredding) = text.rsplit_once('=').unwrap_or((text, "none"));
         match name.is_empty() || shredding.is_empty() {
             true => Err("expected COLUMN, COLUMN=auto or COLUMN=TYPE".into()),

@@ -1,10 +1,10 @@
-//! How CSV is written.
+//! Options for writing CSV.
 
 use clap::Args;
 
 use crate::render::csv::CsvStyle;
 
-/// The choices about CSV.
+/// The options for CSV.
 #[derive(Debug, Args)]
 pub(crate) struct Csv {
     /// What a null is in CSV, without quotes around it [default: nothing]
@@ -21,12 +21,12 @@ impl Csv {
         self.null.is_some()
     }
 
-    /// The text for null, empty by default.
+    /// Returns the text for null, which is empty by default.
     pub(crate) fn null(&self) -> &str {
         self.null.as_deref().unwrap_or_default()
     }
 
-    /// The form of CSV that is written.
+    /// Returns the style of written CSV.
     pub(crate) fn style(&self) -> CsvStyle {
         CsvStyle {
             null: self.null().to_owned(),

@@ -1,9 +1,9 @@
-//! What to do about damage.
+//! Options for handling damage.
 
 use clap::{Args, ValueEnum};
 use herringbone::{OnError, ReadOptions};
 
-/// Of the commands that read rows.
+/// The options of commands that read rows.
 #[derive(Debug, Args)]
 pub(crate) struct Damage {
     /// What to do about damage; what is lost is said on standard error, and the exit code is 1
@@ -12,12 +12,12 @@ pub(crate) struct Damage {
 }
 
 impl Damage {
-    /// Whether anything but the default was chosen.
+    /// Returns true if anything but the default was chosen.
     pub(crate) fn is_given(&self) -> bool {
         self.on_error != Reaction::Fail
     }
 
-    /// The same options with this choice.
+    /// Applies this choice to the options.
     pub(crate) fn choose(&self, options: ReadOptions) -> ReadOptions {
         options.on_error(match self.on_error {
             Reaction::Fail => OnError::Fail,

@@ -1,4 +1,4 @@
-//! `encrypt` and `decrypt`: a file with other keys, or none.
+//! `encrypt` and `decrypt`: a file with other keys, or without encryption.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{Chunks, Damage, Decode, OutputOption, Write};
 
-/// Of `encrypt` and of `decrypt`.
+/// The options of `encrypt` and of `decrypt`.
 #[derive(Debug, Args)]
 pub(crate) struct Encrypt {
     /// A Parquet file; `-` is standard input, which is read into memory

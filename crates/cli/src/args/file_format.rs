@@ -6,7 +6,7 @@ use clap::ValueEnum;
 
 use crate::failure::{Failure, Result};
 
-/// A format of files.
+/// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileFormat {
     /// Apache Parquet: .parquet, .parq, .pq
@@ -24,10 +24,10 @@ pub(crate) enum FileFormat {
 }
 
 impl FileFormat {
-    /// The format that was asked for with `option`, else that of the name.
+    /// Returns the format given by `option`, or else the format for the name.
     ///
     /// # Errors
-    /// Usage where the name does not say.
+    /// Usage if the name does not determine the format.
     pub(crate) fn of(path: &Path, asked: Option<Self>, option: &str) -> Result<Self> {
         if let Some(format) = asked {
             return Ok(format);

@@ -1,6 +1,6 @@
-//! The ends of the help pages: examples, and what cannot be said in a line.
+//! The ends of the help pages: examples, and longer explanations.
 
-/// Of the command as a whole.
+/// The end of the command's own help page.
 pub(super) const COMMAND: &str = "\
 Examples:
   herringbone info trips.parquet
@@ -15,7 +15,7 @@ Exit codes: 0 fine (a closed pipe too); 1 `verify` found an error or a warning, 
 something; 2 wrong command line; 3 the bytes are wrong, beyond a limit or not supported; 4 the system
 refused (no such file, disk full); 130 interrupted.";
 
-/// Of `info`.
+/// The end of the help page of `info`.
 pub(super) const INFO: &str = "\
 Columns of geometries have a line with their reference system, edges, box and types.
 
@@ -23,7 +23,7 @@ Examples:
   herringbone info trips.parquet
   herringbone info part-*.parquet";
 
-/// Of `schema`.
+/// The end of the help page of `schema`.
 pub(super) const SCHEMA: &str = "\
 Several files must have equal schemas, else the error names the first difference.
 
@@ -32,7 +32,7 @@ Examples:
   herringbone schema --format arrow trips.parquet
   herringbone schema --format json trips.parquet | jq '.fields[].name'";
 
-/// Of `count`.
+/// The end of the help page of `count`.
 pub(super) const COUNT: &str = "\
 One file: the number alone. Several: a line for each, number, tab and name, then the total.
 With --where or --bbox, only columns that these look at are read; their words are those of `cat`.
@@ -43,7 +43,7 @@ Examples:
   herringbone count --where \"fare > 50 and tip is null\" trips.parquet
   herringbone count --bbox 12.2,41.7,12.8,42.1 places.parquet";
 
-/// Of `head`.
+/// The end of the help page of `head`.
 pub(super) const HEAD: &str = "\
 Reads no more of the file than it needs. Formats and the syntax of --columns are those of `cat`.
 
@@ -51,7 +51,7 @@ Examples:
   herringbone head trips.parquet
   herringbone head -n 3 --columns id,address.city trips.parquet";
 
-/// Of `cat`.
+/// The end of the help page of `cat`.
 pub(super) const CAT: &str = "\
 Several files are printed one after the other; they must have the same columns, else the error names
 the first difference. What may be null, and Arrow layouts such as dictionaries, may differ.
@@ -115,7 +115,7 @@ Examples:
   herringbone cat --row-groups 0,2-4 --threads 1 trips.parquet
   herringbone cat --on-error null damaged.parquet";
 
-/// Of `rewrite`.
+/// The end of the help page of `rewrite`.
 pub(super) const REWRITE: &str = "\
 Rows, their order, the Parquet schema and the key-value metadata stay, as do bloom filters (of the
 same columns) and sorting columns (of row groups whose rows are still sorted). Key-value metadata that
@@ -157,7 +157,7 @@ Examples:
   herringbone rewrite trips.parquet sorted.parquet --sort-by city,fare:desc
   curl -s https://example.com/trips.parquet | herringbone rewrite - trips.parquet";
 
-/// Of `concat`.
+/// The end of the help page of `concat`.
 pub(super) const CONCAT: &str = "\
 Rows come in the order of the files. The files must have the same columns, else the error names the
 first difference; what may be null in one may be null in OUT, and Arrow layouts, of which Parquet says
@@ -176,7 +176,7 @@ Examples:
   herringbone concat -o all.parquet --sort-by time --compression zstd:9 part-*.parquet
   herringbone concat -o all.parquet --by-name --cast 2023.parquet 2024.parquet";
 
-/// Of `convert`.
+/// The end of the help page of `convert`.
 pub(super) const CONVERT: &str = "\
 The formats follow from the names of the files: .parquet .parq .pq; .csv; .jsonl .ndjson .json (JSON
 lines); .geojsonl .geojsons .geojson (GeoJSON); .arrow .ipc .feather (Arrow IPC
@@ -238,7 +238,7 @@ Examples:
   zcat log.json.gz | herringbone convert --from jsonl - log.parquet
   herringbone convert lakes.geojsonl lakes.parquet --geoparquet 1.1 --covering";
 
-/// Of `meta`.
+/// The end of the help page of `meta`.
 pub(super) const META: &str = "\
 One JSON document a file: on a line of its own, or indented on a terminal. It begins with
 \"format_version\": 1; names are those of parquet.thrift, and what the file leaves out is left out.
@@ -250,7 +250,7 @@ Examples:
   herringbone meta trips.parquet | jq '.row_groups[0].columns[].meta_data.codec'
   herringbone meta --indexes --pretty trips.parquet | less";
 
-/// Of `pages`.
+/// The end of the help page of `pages`.
 pub(super) const PAGES: &str = "\
 Reads the headers of pages, not what is in them. JSON lines have an object a page: file, row_group,
 column, path, page (counted from 0 in its chunk), offset, header_size, type, compressed_size,
@@ -262,7 +262,7 @@ Examples:
   herringbone pages --columns fare --row-groups 0 trips.parquet
   herringbone pages --format jsonl trips.parquet | jq -s 'map(.compressed_size) | add'";
 
-/// Of `index`.
+/// The end of the help page of `index`.
 pub(super) const INDEX: &str = "\
 Reads the footer and the indexes, no pages. JSON lines have an object a page: file, row_group, column,
 path, page (counted from 0 among the data pages of its chunk), first_row (counted from 0 in the row group),
@@ -274,7 +274,7 @@ Examples:
   herringbone index trips.parquet address.city --row-groups 0
   herringbone index trips.parquet fare --format jsonl | jq 'select(.max > 50) | .first_row'";
 
-/// Of `stats`.
+/// The end of the help page of `stats`.
 pub(super) const STATS: &str = "\
 JSON lines have an object a column chunk: file, row_group, column, path, num_rows, null_count, nan_count,
 min, max, is_min_exact and is_max_exact. What is not known, or of no use, is left out: bounds of an order that
@@ -285,7 +285,7 @@ Examples:
   herringbone stats --columns fare part-*.parquet
   herringbone stats --format jsonl trips.parquet | jq -s 'map(.null_count) | add'";
 
-/// Of `bloom check`.
+/// The end of the help page of `bloom check`.
 pub(super) const BLOOM_CHECK: &str = "\
 The answer is `no` where no row of the row group has the value, `maybe` where one may, and `no filter`
 where the column chunk has none. Of a filter, the header and one block of 32 bytes are read. JSON lines
@@ -296,7 +296,7 @@ Examples:
   herringbone bloom check trips.parquet id 4711
   herringbone bloom check trips.parquet address.city Rome --format jsonl | jq -r .answer";
 
-/// Of `verify`.
+/// The end of the help page of `verify`.
 pub(super) const VERIFY: &str = "\
 Decodes every page and compares with it what the file says of itself: offsets and lengths, page
 headers, checksums, counts, bounds, page indexes, bloom filters, encodings, sorting columns, values
@@ -320,7 +320,7 @@ Examples:
   herringbone verify --json part-*.parquet | jq -r 'select(.severity == \"error\") | .file' | uniq
   herringbone verify trips.parquet && mv trips.parquet archive/";
 
-/// Of `repair`.
+/// The end of the help page of `repair`.
 pub(super) const REPAIR: &str = "\
 Copies the row groups that are sound: those that can be read to their end. What is lost is said on
 standard error, a line each. OUT appears when it is complete, and only if there are rows for it.
@@ -350,7 +350,7 @@ Examples:
   herringbone repair no-footer.parquet whole.parquet --schema sibling.parquet
   herringbone repair no-footer.parquet whole.parquet --schema types.txt --input-row-group-rows 100000";
 
-/// Of `encrypt`.
+/// The end of the help page of `encrypt`.
 pub(super) const ENCRYPT: &str = "\
 Writes the rows of IN to OUT as `rewrite` does, and encrypts it by Parquet Modular Encryption.
 Keys never stand on the command line, where others can see them: they come from a keys file,
@@ -408,7 +408,7 @@ Examples:
   herringbone decrypt a.parquet -o - --keys old.json | herringbone encrypt - -o b.parquet --keys new.json
   herringbone convert trips.csv - --to parquet | herringbone encrypt - -o secret.parquet --keys keys.json";
 
-/// Of `decrypt`.
+/// The end of the help page of `decrypt`.
 pub(super) const DECRYPT: &str = "\
 Writes the rows of IN to OUT as `rewrite` does, and encrypts nothing. `herringbone help encrypt`
 says what the keys file is. With --columns, the keys of those columns are enough.

@@ -1,4 +1,4 @@
-//! `--max page_bytes=4294967296`: another limit.
+//! `--max page_bytes=4294967296`: changes a limit.
 
 use std::str::FromStr;
 
@@ -39,7 +39,7 @@ macro_rules! limits {
         const NAMES: &[&str] = &[$(stringify!($name)),*];
 
         impl LimitChange {
-            /// Changes the limit; false if there is none of this name.
+            /// Changes the limit. Returns false if there is no limit of this name.
             pub(crate) fn apply(&self, limits: &mut Limits) -> bool {
                 match self.name.as_str() {
                     $(stringify!($name) => {

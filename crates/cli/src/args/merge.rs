@@ -1,9 +1,9 @@
-//! Options for several files that are read as one: the allowed differences between them.
+//! Options for several files read as one: the allowed differences between them.
 
 use clap::Args;
 use herringbone_rewrite::SchemaMerge;
 
-/// Options of commands that read several files as one.
+/// The options of commands that read several files as one.
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
     /// Find columns by name: files may have them in another order, and what a file does not have is null
@@ -15,7 +15,7 @@ pub(crate) struct Merge {
 }
 
 impl Merge {
-    /// The choice as the library takes it.
+    /// Returns the choice as a type of the library.
     pub(crate) fn choice(&self) -> SchemaMerge {
         let mut merge = SchemaMerge::default();
         merge.by_name = self.by_name;

@@ -208,8 +208,8 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The option with which pages are not compared with their checksums. `--no-crc` of commands that
-    /// write Parquet is about the checksums that they write.
+    /// Returns the option that disables checking pages against their checksums. In commands that write Parquet,
+    /// `--no-crc` concerns the written checksums instead.
     pub(crate) fn ignores_checksums(&self) -> Option<&'static str> {
         match self {
             Self::Head { .. } | Self::Cat { .. } => Some("--no-crc"),
@@ -224,7 +224,7 @@ impl Command {
     }
 }
 
-/// Of `index`.
+/// The options of `index`.
 #[derive(Debug, Args)]
 pub(crate) struct Index {
     /// A Parquet file; `-` is standard input, which is read into memory
@@ -242,7 +242,7 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// The column chunks.
+    /// Returns the selection of column chunks.
     pub(crate) fn chunks(&self) -> Chunks {
         Chunks {
             columns: self.column.clone(),
@@ -251,7 +251,7 @@ impl Index {
     }
 }
 
-/// What bloom filters can be asked.
+/// The subcommands of `bloom`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bloom {
     /// Say of each row group whether a column may have a value
@@ -259,7 +259,7 @@ pub(crate) enum Bloom {
     Check(BloomCheck),
 }
 
-/// Of `bloom check`.
+/// The options of `bloom check`.
 #[derive(Debug, Args)]
 pub(crate) struct BloomCheck {
     /// A Parquet file; `-` is standard input, which is read into memory
@@ -279,7 +279,7 @@ pub(crate) struct BloomCheck {
     pub(crate) format: Option<ListFormat>,
 }
 
-/// Of `rewrite`.
+/// The options of `rewrite`.
 #[derive(Debug, Args)]
 pub(crate) struct Rewrite {
     /// A Parquet file; `-` is standard input, which is read into memory
@@ -301,7 +301,7 @@ pub(crate) struct Rewrite {
     pub(crate) write: Write,
 }
 
-/// Of `concat`.
+/// The options of `concat`.
 #[derive(Debug, Args)]
 pub(crate) struct Concat {
     #[command(flatten)]
@@ -320,7 +320,7 @@ pub(crate) struct Concat {
     pub(crate) write: Write,
 }
 
-/// How Parquet files are read to be written again.
+/// The options for reading Parquet files in order to write them again.
 #[derive(Debug, Args)]
 pub(crate) struct Decode {
     /// Threads that decode and encode; 0 means one a core
@@ -338,7 +338,7 @@ pub(crate) struct Decode {
 }
 
 impl Decode {
-    /// What the library has to know.
+    /// Returns the options for the library.
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = SchemaOptions::default();
         self.int96.choose(&mut schema);
@@ -352,7 +352,7 @@ impl Decode {
     }
 }
 
-/// Where types come from.
+/// The source of types.
 #[derive(Debug, Args)]
 struct Hint {
     /// Take types from the Parquet schema alone, not from the Arrow schema that the file may hold
@@ -366,7 +366,7 @@ impl Hint {
     }
 }
 
-/// What becomes of INT96 timestamps.
+/// The options for INT96 timestamps.
 #[derive(Debug, Args)]
 struct Int96 {
     /// Unit of INT96 timestamps; ns reaches from 1677 to 2262 [default: the finest that holds all of them]
@@ -387,7 +387,7 @@ impl Int96 {
     }
 }
 
-/// Which column chunks.
+/// The selection of column chunks.
 #[derive(Debug, Args)]
 pub(crate) struct Chunks {
     /// Columns and fields inside of them, e.g. `id,address.city`; see below
@@ -399,7 +399,7 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    /// The columns as the library takes them.
+    /// Returns the projection to the selected columns.
     pub(crate) fn projection(&self) -> Projection {
         match &self.columns {
             None => Projection::All,
@@ -408,7 +408,7 @@ impl Chunks {
     }
 }
 
-/// How rows are read and printed.
+/// The options for reading and printing rows.
 #[derive(Debug, Args)]
 pub(crate) struct Read {
     /// Output format [default: table on a terminal, jsonl otherwise]
@@ -446,7 +446,7 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    /// What the library has to know, but for row groups, which rows are wanted, offset and limit.
+    /// Returns the options for the library, except row groups, filter, offset and limit.
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = SchemaOptions::default();
         self.int96.choose(&mut schema);
@@ -479,7 +479,7 @@ pub(crate) enum RowFormat {
     Arrow,
 }
 
-/// Formats of lists that are not rows.
+/// Formats of lists other than rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ListFormat {
     /// A table for people

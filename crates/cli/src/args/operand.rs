@@ -1,4 +1,4 @@
-//! What a condition compares: a column, or the values at a path of a column of variants.
+//! The operands of a condition: a column, or the values at a path of a variant column.
 
 use herringbone::filter::{Column, Predicate, col_at};
 use herringbone::variant::extension::VariantGet;
@@ -12,9 +12,9 @@ use crate::load::data_type_of;
 
 /// One side of a comparison.
 pub(super) enum Operand {
-    /// A column by its path.
+    /// A column, by its path.
     Column(Vec<String>),
-    /// `variant_get(column, '$.path', 'type')`: the column, what is got, and whether it has a type.
+    /// `variant_get(column, '$.path', 'type')`: the column, the extraction, and true if a type was given.
     Path {
         column: Vec<String>,
         get: VariantGet,
@@ -60,7 +60,7 @@ impl Operand {
         })
     }
 
-    /// Itself, if it can be compared.
+    /// Returns the operand if it can be compared. An extraction without a type is an error.
     pub(super) fn typed(self) -> Result<Self, String> {
         match &self {
             Self::Path {
@@ -72,7 +72,7 @@ impl Operand {
         }
     }
 
-    /// A test of it.
+    /// Returns a predicate that applies `test` to the operand.
     pub(super) fn test(
         self,
         test: impl Fn(Column) -> Predicate + Send + Sync + 'static,
@@ -101,7 +101,7 @@ fn text(expression: &Expr) -> Result<String, String> {
     }
 }
 
-/// A type by its name in SQL, or as in `--schema`.
+/// Parses the name of a type, as in SQL or in `--schema`.
 fn type_of(name: &str) -> Result<PrimitiveType, String> {
     use PrimitiveType as T;
     let lower = name.to_ascii_lowercase();
@@ -143,7 +143,7 @@ fn type_of(name: &str) -> Result<PrimitiveType, String> {
     })
 }
 
-/// `(precision, scale)`, or `(precision)` of whole numbers.
+/// Parses `(precision, scale)`, or `(precision)` for whole numbers.
 fn decimal(digits: &str) -> Option<PrimitiveType> {
     let digits = digits.trim().strip_prefix('(')?.strip_suffix(')')?;
     let (precision, scale) = digits.split_once(',').unwrap_or((digits, "0"));

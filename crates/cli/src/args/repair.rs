@@ -1,4 +1,4 @@
-//! `repair`: what can be had of a damaged file.
+//! `repair`: recovers the intact parts of a damaged file.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{Decode, Destination, Write};
 
-/// Of `repair`.
+/// The options of `repair`.
 #[derive(Debug, Args)]
 pub(crate) struct Repair {
     /// A damaged Parquet file; `-` is standard input, which is read into memory

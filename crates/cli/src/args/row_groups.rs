@@ -32,10 +32,10 @@ impl FromStr for RowGroups {
 }
 
 impl RowGroups {
-    /// The ordinals, for a file of `count` row groups.
+    /// Returns the ordinals for a file of `count` row groups.
     ///
     /// # Errors
-    /// Usage where the file has fewer.
+    /// Usage if an ordinal is too large for the file.
     pub(crate) fn of(&self, count: usize) -> Result<Vec<usize>> {
         let mut all = Vec::new();
         for range in &self.0 {
@@ -51,7 +51,7 @@ impl RowGroups {
     }
 }
 
-/// The chosen row groups of a file that has `count`; all of them where none were chosen.
+/// Returns the selected row groups of a file with `count` of them. Without a selection, returns all.
 pub(crate) fn chosen(row_groups: Option<&RowGroups>, count: usize) -> Result<Vec<usize>> {
     row_groups.map_or_else(|| Ok((0..count).collect()), |chosen| chosen.of(count))
 }

@@ -5,12 +5,12 @@ use std::str::FromStr;
 
 use super::Columns;
 
-/// A choice, and for which columns; `None` stands for all of them.
+/// A choice, and the columns that it applies to. `None` means all columns.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Setting<T> {
-    /// The columns with what is in them.
+    /// The columns, including everything inside them.
     pub(crate) columns: Option<Columns>,
-    /// What is chosen.
+    /// The chosen value.
     pub(crate) value: T,
 }
 
@@ -18,7 +18,7 @@ impl<T: FromStr<Err: Display>> FromStr for Setting<T> {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // No value holds an equals sign, but the name of a column may.
+        // No value contains an equals sign, but the name of a column may.
         let (columns, value) = match text.rsplit_once('=') {
             Some((columns, value)) => (Some(columns.parse()?), value),
             None => (None, text),

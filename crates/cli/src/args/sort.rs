@@ -1,4 +1,4 @@
-//! `--sort-by a,b.c:desc`: what rows are sorted by.
+//! `--sort-by a,b.c:desc`: the columns to sort rows by.
 
 use std::str::FromStr;
 

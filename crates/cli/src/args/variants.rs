@@ -1,9 +1,9 @@
-//! How shredded variants are put together.
+//! Options for unshredding variants.
 
 use clap::Args;
 use herringbone::variant::shredding::UnshredOptions;
 
-/// Of the commands that put them together.
+/// The options of commands that unshred variants.
 #[derive(Debug, Args)]
 pub(crate) struct Variants {
     /// Take variants that break the rules of shredding, where that can be: what is shredded counts, and not what is
@@ -13,7 +13,7 @@ pub(crate) struct Variants {
 }
 
 impl Variants {
-    /// What the library has to know.
+    /// Returns the options for the library.
     pub(crate) fn options(&self) -> UnshredOptions {
         let mut options = UnshredOptions::default();
         options.lenient = self.lenient_variants;

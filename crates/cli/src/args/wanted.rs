@@ -1,4 +1,4 @@
-//! Which rows are wanted, by their values.
+//! Options for selecting rows by their values.
 
 use clap::Args;
 use herringbone::ParquetFile;
@@ -8,7 +8,7 @@ use super::Variants;
 use super::bounding_box::WantedBox;
 use super::condition::Condition;
 
-/// The options that choose rows. A row is wanted where it meets all of them.
+/// The options that select rows. A row must match all of them.
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
     /// Only rows that meet a condition of SQL, e.g. `fare > 5 and city in ('Rome', 'Oslo')`; see `herringbone help cat`
@@ -26,15 +26,15 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether not all rows are.
+    /// Returns true if rows are selected by their values.
     pub(crate) fn is_given(&self) -> bool {
         self.condition.is_some() || self.bbox.is_some()
     }
 
-    /// The filter for a file.
+    /// Returns the filter for a file.
     ///
     /// # Errors
-    /// Argument where the file does not have what is asked for.
+    /// Argument if the file does not have a requested column.
     pub(crate) fn filter(&self, file: &ParquetFile) -> herringbone::Result<Option<Predicate>> {
         let is_lenient = self.variants.options().lenient;
         let condition = self.condition.as_ref();

@@ -1,4 +1,4 @@
-//! How Parquet files are written.
+//! Options for writing Parquet files.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ use herringbone::{
 
 use super::{Columns, Setting, Size, SortKeys, at_least_one};
 
-/// Where the data goes.
+/// The destination of the data.
 #[derive(Debug, Args)]
 pub(crate) struct Destination {
     /// The file to write; `-` is standard output
@@ -25,7 +25,7 @@ pub(crate) struct Destination {
     pub(crate) force: bool,
 }
 
-/// Where the data goes, by an option: the names that stand alone are read.
+/// The destination of the data, for commands whose positional arguments are inputs.
 #[derive(Debug, Args)]
 pub(crate) struct OutputOption {
     /// The file to write; `-` is standard output
@@ -37,7 +37,7 @@ pub(crate) struct OutputOption {
 }
 
 impl OutputOption {
-    /// The same as other commands have it.
+    /// Returns the destination as in other commands.
     pub(crate) fn destination(&self) -> Destination {
         Destination {
             path: self.output.clone(),
@@ -46,7 +46,7 @@ impl OutputOption {
     }
 }
 
-/// How a Parquet file is written.
+/// The options for writing a Parquet file.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parquet output")]
 pub(crate) struct Write {
@@ -128,7 +128,7 @@ pub(crate) struct Write {
 }
 
 impl Write {
-    /// Whether something was chosen.
+    /// Returns true if any option was given.
     pub(crate) fn is_given(&self) -> bool {
         !self.compression.is_empty()
             || !self.encoding.is_empty()
@@ -151,13 +151,13 @@ impl Write {
             || self.no_crc
     }
 
-    /// Whether geometries are written without annotation, whatever they had.
+    /// Returns true if geometries are written without annotation, even if they had one.
     pub(crate) fn has_plain_geometries(&self) -> bool {
         self.geoparquet
             .is_some_and(|version| version < Version::V2_0)
     }
 
-    /// What is written of geometries.
+    /// Returns the extension for writing geometries.
     fn geospatial(&self) -> Geospatial {
         let all = Geospatial::new();
         match self.geoparquet {
@@ -168,17 +168,17 @@ impl Write {
         }
     }
 
-    /// Whether columns that had a bloom filter get one.
+    /// Returns true if columns that had a bloom filter get one.
     pub(crate) fn keeps_bloom_filters(&self) -> bool {
         !self.no_bloom_filter
     }
 
-    /// What bloom filters are like.
+    /// Returns the options of bloom filters.
     pub(crate) fn bloom_filter(&self) -> BloomFilterOptions {
         BloomFilterOptions::new(self.bloom_filter_fpp)
     }
 
-    /// What the library has to know.
+    /// Returns the options for the library.
     pub(crate) fn options(&self, threads: usize) -> WriteOptions {
         let mut options = WriteOptions::new()
             .compatibility(self.compatibility.into())
@@ -216,7 +216,7 @@ impl Write {
         self.geospatial().write_options(options)
     }
 
-    /// What is chosen for all columns.
+    /// Returns the choices for all columns.
     fn everywhere(&self) -> Vec<(ColumnSelector, ColumnOptions)> {
         let all = || ColumnSelector::Pattern("*".into());
         let new = ColumnOptions::new;
@@ -236,7 +236,7 @@ impl Write {
         chosen
     }
 
-    /// What is chosen for some columns.
+    /// Returns the choices for some columns.
     fn somewhere(&self) -> Vec<(ColumnSelector, ColumnOptions)> {
         let new = ColumnOptions::new;
         let mut chosen = Vec::new();
@@ -263,12 +263,12 @@ impl Write {
     }
 }
 
-/// An encoding of values; dictionaries have an option of their own.
+/// An encoding of values. Dictionaries have a separate option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ValueEncoding(Encoding);
 
 impl ValueEncoding {
-    /// All of them, by the names that the command has for them.
+    /// Returns all encodings, with their names in the command.
     fn all() -> impl Iterator<Item = (String, Self)> {
         use Encoding::{PlainDictionary, RleDictionary};
         let encodings = Encoding::ALL.iter().copied();
@@ -403,7 +403,7 @@ fn share(text: &str) -> Result<f64, String> {
 mod tests {
     use super::*;
 
-    /// The text behind `--help` says what each is for.
+    /// The help text must describe each encoding.
     #[test]
     fn every_encoding_is_in_the_help() {
         for (name, encoding) in ValueEncoding::all() {

@@ -1,4 +1,4 @@
-//! `bloom check`: which row groups may have a value, by their bloom filters.
+//! `bloom check`: finds the row groups that may contain a value, by their bloom filters.
 
 use herringbone::Step;
 use herringbone::format::Type;
@@ -27,7 +27,7 @@ const HEADER: Header = Header {
     numbers: &[0],
 };
 
-/// Lists what the bloom filters of the chosen column answer.
+/// Lists the answers of the bloom filters of the selected column.
 pub(crate) fn check(
     context: &Context,
     input: &Input,
@@ -91,7 +91,7 @@ fn row_group_answer(
     )
 }
 
-/// What the filter of a column chunk says of a value that has one of these hashes.
+/// Returns the answer of a column chunk's filter for a value that has one of these hashes.
 fn answer(place: &Place<'_>, hashes: &[u64]) -> herringbone::Result<&'static str> {
     let file = place.file;
     let Some(mut filter) = file.bloom_filter(place.row_group, place.leaf)? else {
@@ -111,7 +111,7 @@ fn answer(place: &Place<'_>, hashes: &[u64]) -> herringbone::Result<&'static str
     Ok("no")
 }
 
-/// The hashes that the value may have in a filter of the column.
+/// Returns the hashes that the value may have in a filter of the column.
 fn hashes(place: &Place<'_>, text: &str) -> Result<Vec<u64>> {
     let field = place.value_field();
     let field = field.map_err(|error| Failure::Usage(error.to_string()))?;
@@ -128,13 +128,13 @@ fn hashes(place: &Place<'_>, text: &str) -> Result<Vec<u64>> {
     Ok(hashes.collect())
 }
 
-/// The only value of an array, as PLAIN has it; the forms of zero are two. None where the value has more forms, or the type
-/// has no bloom filters.
+/// Returns the PLAIN form of the only value of an array. Zero has two forms. `None` if the value has other forms, or
+/// if the type does not support bloom filters.
 fn plain(array: &dyn Array, column: &Leaf) -> Option<Vec<Vec<u8>>> {
     let one = |bytes: Vec<u8>| Some(vec![bytes]);
     match (array.data_type(), column.physical_type) {
         (_, Type::Boolean | Type::Int96) => None,
-        // Wide values are read as bytes of variable length.
+        // A value of another width was read as bytes of variable length.
         (DataType::Binary, Type::FixedLenByteArray)
             if array.as_binary::<i32>().value(0).len() != column.type_length =>
         {
@@ -189,7 +189,7 @@ fn plain(array: &dyn Array, column: &Leaf) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// The first form, or both of them.
+/// Returns the first form, or both.
 fn forms(both: bool, forms: [Vec<u8>; 2]) -> Vec<Vec<u8>> {
     let [first, second] = forms;
     match both {
@@ -198,8 +198,8 @@ fn forms(both: bool, forms: [Vec<u8>; 2]) -> Vec<Vec<u8>> {
     }
 }
 
-/// The last bytes of a big-endian number, as many as a value of the column has. Writers agree on their number only
-/// where it is fixed.
+/// Returns the last bytes of a big-endian number, as many as a value of the column has. Writers agree on the length
+/// only for fixed lengths.
 fn big_endian(bytes: &[u8], column: &Leaf) -> Option<Vec<u8>> {
     if column.physical_type != Type::FixedLenByteArray {
         return None;

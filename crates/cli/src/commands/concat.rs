@@ -1,4 +1,4 @@
-//! `concat`: the rows of several files in one.
+//! `concat`: the rows of several files in one file.
 
 use herringbone::variant::shredding::UnshredOptions;
 use herringbone_rewrite::encryption::Protection;

@@ -1,4 +1,4 @@
-//! `convert`: the same rows in another format.
+//! `convert`: rows in another format.
 
 use std::slice;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::rows::{Batches, Request, Window, survey};
 use crate::save;
 use crate::target::Target;
 
-/// Rows to infer a schema from, unless chosen otherwise.
+/// The default number of rows to infer a schema from.
 const INFER_ROWS: usize = 10_000;
 
-/// Writes the rows of the one file to the other.
+/// Writes the rows of the input file to the output file.
 pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     let from = FileFormat::of(&convert.input, convert.from, "--from");
     let from = from.map_err(|failure| load::foreign::failure(&convert.input).unwrap_or(failure))?;
@@ -76,8 +76,8 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     }
 }
 
-/// Returns the schema that the rows of a Parquet file have when they are written as text: with the
-/// extension types of geometries, plain variants, and the unit that holds all INT96 timestamps.
+/// Returns the schema of a Parquet file's rows when written as text: with the extension types of geometries, plain
+/// variants, and a unit that can represent all INT96 timestamps.
 fn schema_of_rows(convert: &Convert, input: &Input) -> Result<SchemaRef> {
     let inputs = slice::from_ref(input);
     let mut request = Request {
@@ -94,7 +94,7 @@ fn schema_of_rows(convert: &Convert, input: &Input) -> Result<SchemaRef> {
     Ok(surveyed.map_or_else(|| Arc::new(Schema::empty()), |(schema, _)| schema))
 }
 
-/// The columns whose types are given.
+/// Returns the columns with given types.
 fn types(convert: &Convert) -> Result<Vec<Field>> {
     let mut types = Vec::new();
     for setting in &convert.types {
@@ -111,14 +111,14 @@ fn types(convert: &Convert) -> Result<Vec<Field>> {
     Ok(types)
 }
 
-/// The columns that are read as variants.
+/// Returns the columns to be read as variants.
 fn variants(convert: &Convert) -> Result<Vec<Field>> {
     let data_type = load::variant_type().map_err(|error| Failure::Data(error.to_string()))?;
     let field = |column: &VariantColumn| variant_field(&column.name, data_type.clone(), true);
     Ok(convert.variants.iter().map(field).collect())
 }
 
-/// What shreds the columns that are read as variants.
+/// Returns the extension that shreds the columns read as variants.
 fn shredding(convert: &Convert) -> Result<VariantExtension> {
     let mut extension = VariantExtension::new();
     for column in &convert.variants {
@@ -143,7 +143,7 @@ fn shredding(convert: &Convert) -> Result<VariantExtension> {
     Ok(extension)
 }
 
-/// Whether the options go with the formats.
+/// Checks that the options fit the formats.
 fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     let is_text = matches!(
         from,
@@ -204,7 +204,7 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
         unshredding: convert.unshredding.options(),
     };
     if to != FileFormat::Parquet {
-        // Files of different shreddings have one schema.
+        // Files with different shreddings have one schema after unshredding.
         request.unshred();
     }
     if to == FileFormat::Parquet {
@@ -217,7 +217,7 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
         return Ok(());
     };
     if to == FileFormat::Arrow && has_dictionaries(&schema) {
-        // Each row group may bring another dictionary, but an IPC file holds one a column.
+        // Each row group may have another dictionary, but an IPC file has only one per column.
         context.note("dictionaries become plain values; an Arrow stream (.arrows) keeps them");
         request.options.schema.dictionary = DictionaryOutput::Never;
         if let Some((plain, _)) = survey(&inputs, &mut request)? {

@@ -11,7 +11,7 @@ use crate::output::Output;
 use crate::render::printable::printable;
 use crate::rows;
 
-/// Prints the number alone; of several files, one line each and a total.
+/// Prints only the number for a single file. For several files, prints one line each and a total.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],

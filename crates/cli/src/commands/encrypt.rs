@@ -1,4 +1,4 @@
-//! `encrypt` and `decrypt`: the same rows, encrypted with the keys of the keys file, or no more.
+//! `encrypt` and `decrypt`: rows encrypted with the keys of the keys file, or no longer encrypted.
 
 use std::slice;
 
@@ -15,7 +15,7 @@ use crate::input;
 use crate::rows::Request;
 use crate::target::Target;
 
-/// Writes the file with the keys that are there for it.
+/// Writes the file with the keys for encryption.
 pub(crate) fn encrypt(context: &Context, request: &Encrypt) -> Result<()> {
     let Some(keys) = &context.keys else {
         return Err(missing("encrypt"));
@@ -24,7 +24,7 @@ pub(crate) fn encrypt(context: &Context, request: &Encrypt) -> Result<()> {
     run(context, request, encrypted(properties))
 }
 
-/// Writes the file in the clear.
+/// Writes the file without encryption.
 pub(crate) fn decrypt(context: &Context, request: &Encrypt) -> Result<()> {
     match &context.keys {
         Some(_) => run(context, request, Protection::Decrypt),

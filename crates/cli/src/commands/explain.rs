@@ -1,4 +1,4 @@
-//! `--explain`: what is known of rows before they are read.
+//! `--explain`: shows the facts known about rows before they are read.
 
 use herringbone::filter::{PruningStep, RowGroupExplanation};
 use herringbone::{ParquetFile, ReadOptions};
@@ -9,10 +9,10 @@ use crate::output::Output;
 use crate::render::counted::counted;
 use crate::render::printable::printable;
 
-/// Prints what each step tells of the rows of a file, and what is left to be tested.
+/// Prints the result of each pruning step for the rows of a file, and the number of rows left to be tested.
 ///
 /// # Errors
-/// Usage where no rows are chosen by their values.
+/// Usage if rows are not selected by their values.
 pub(crate) fn file(
     input: &Input,
     file: &ParquetFile,
@@ -68,7 +68,7 @@ const STEPS: [(PruningStep, &str); 5] = [
     (PruningStep::PageMaps, "offset indexes"),
 ];
 
-/// What a step tells of the row groups that it looked at, if it did.
+/// Returns a line about the row groups that a step examined, if it examined any.
 fn line(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<String> {
     let (mut asked, mut refused, mut accepted, mut bytes) = (0, 0, 0, 0);
     for row_group in row_groups {

@@ -1,4 +1,4 @@
-//! `index`: what the page indexes say.
+//! `index`: lists the contents of page indexes.
 
 use herringbone::format::OffsetIndex;
 
@@ -30,7 +30,7 @@ const HEADER: Header = Header {
     numbers: &[0, 2, 3, 4, 5, 6, 7, 8],
 };
 
-/// Lists the pages that the indexes of the chosen column chunks know.
+/// Lists the pages in the indexes of the selected column chunks.
 pub(crate) fn run(
     context: &Context,
     input: &Input,
@@ -64,7 +64,7 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// Lists the pages of one column chunk, if it has both indexes.
+/// Lists the pages of one column chunk. Returns false unless it has both indexes.
 fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result<bool> {
     let Place {
         file,

@@ -1,4 +1,4 @@
-//! `info`: what a file holds, in short.
+//! `info`: a summary of a file.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -63,7 +63,7 @@ pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What can be said of a file whose footer is encrypted, when it cannot be opened; nothing of others.
+/// Returns a summary of a file that cannot be opened because its footer is encrypted. Empty for other files.
 fn without_keys(input: &Input) -> Result<String> {
     let source = input.source().map_err(|error| input.failure(&error))?;
     let Ok(Some(encryption)) = Summary::of_encrypted_footer(&*source, input.limits()) else {
@@ -82,13 +82,13 @@ fn push_line(out: &mut String, name: &str, value: &str) {
     _ = writeln!(out, "{name:<13}{value}");
 }
 
-/// What all column chunks of a leaf are together.
+/// The sum of all column chunks of a leaf.
 struct Column {
     path: String,
     type_: String,
     codecs: BTreeSet<String>,
     encodings: BTreeSet<String>,
-    /// `None` as soon as one column chunk does not say.
+    /// The number of nulls. `None` if at least one column chunk does not contain it.
     nulls: Option<i64>,
     compressed: i128,
     uncompressed: i128,
@@ -206,7 +206,7 @@ fn paragraph(
     out
 }
 
-/// How many, and how many rows they have.
+/// Describes the number of row groups, and of their rows.
 fn row_groups(metadata: &FileMetadata) -> String {
     let count = metadata.num_row_groups();
     let rows = (0..count)
@@ -221,7 +221,7 @@ fn row_groups(metadata: &FileMetadata) -> String {
     }
 }
 
-/// `1.5 MiB (1572864 bytes)`.
+/// Formats a size, such as `1.5 MiB (1572864 bytes)`.
 fn bytes(count: i128) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     let mut value = count as f64;

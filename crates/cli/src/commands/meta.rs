@@ -1,6 +1,6 @@
-//! `meta`: everything the metadata says, as JSON.
+//! `meta`: the complete metadata, as JSON.
 //!
-//! A document is written while the footer is walked, a column chunk at a time: the JSON of a large
+//! The document is written while the footer is decoded, one column chunk at a time, because the JSON of a large
 //! footer is many times its size.
 
 use std::cell::RefCell;
@@ -20,12 +20,12 @@ use crate::input::Input;
 use crate::output::Output;
 use crate::render::printable::write_json;
 
-/// How much, and how.
+/// The extent and style of the output.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Options {
-    /// With page indexes and bloom filter headers.
+    /// True if page indexes and bloom filter headers are included.
     pub(crate) indexes: bool,
-    /// Indented.
+    /// True if the document is indented.
     pub(crate) pretty: bool,
 }
 
@@ -55,7 +55,7 @@ struct Document<'a> {
     input: &'a Input,
     file: &'a ParquetFile,
     options: Options,
-    /// Why the document could not be finished, if it was not the output's fault.
+    /// The reason why the document is incomplete, unless the output failed.
     failure: RefCell<Option<Failure>>,
 }
 
@@ -64,7 +64,7 @@ impl Document<'_> {
         self.file.metadata()
     }
 
-    /// Takes note of an error of the library on its way through the serializer.
+    /// Records an error of the library before it passes through the serializer.
     fn checked<T, E: serde::ser::Error>(&self, result: herringbone::Result<T>) -> Result<T, E> {
         result.map_err(|error| {
             self.failure.replace(Some(self.input.failure(&error)));

@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands, one file each.
 
 mod bloom;
 mod cat;
@@ -27,7 +27,7 @@ use crate::input;
 use crate::output::Output;
 use crate::rows::Window;
 
-/// Does what the command line says.
+/// Runs the command line.
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
     let open = |files: &crate::args::Files| input::all(&files.files, context);
     let one = |file: &Path| {

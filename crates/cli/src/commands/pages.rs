@@ -1,4 +1,4 @@
-//! `pages`: the headers of pages.
+//! `pages`: lists the headers of pages.
 
 use herringbone::PageInfo;
 use serde_json::Value;
@@ -33,15 +33,15 @@ const HEADER: Header = Header {
     numbers: &[0, 2, 3, 6, 7, 8],
 };
 
-/// What to list, and how.
+/// The pages to list, and the format.
 pub(crate) struct Request<'a> {
-    /// Of which column chunks.
+    /// The column chunks.
     pub(crate) chunks: &'a Chunks,
-    /// The format asked for.
+    /// The requested format.
     pub(crate) format: Option<ListFormat>,
 }
 
-/// Lists the pages of all chosen column chunks.
+/// Lists the pages of all selected column chunks.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
@@ -84,7 +84,7 @@ fn file(
     Ok(())
 }
 
-/// Lists the pages of one column chunk up to the first header that cannot be decoded.
+/// Lists the pages of one column chunk, up to the first header that cannot be decoded.
 fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result<()> {
     let failure = |error: herringbone::Error| {
         let error = error

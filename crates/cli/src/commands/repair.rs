@@ -1,4 +1,4 @@
-//! `repair`: what can be had of a damaged file, in a new one.
+//! `repair`: writes the intact parts of a damaged file to a new one.
 
 use std::iter;
 use std::path::Path;
@@ -61,7 +61,7 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     let mut kept = carry_over::start(&request.write, Protection::Keep);
     carry_over::add(&mut kept, input, repair.file(), repair.sound())?;
     let write = request.write.options(request.decode.threads);
-    // Values that their annotation does not allow are not lost.
+    // Values that violate their annotation are not lost.
     let mut write = write.allow_out_of_range(true);
     let ends = (input, destination);
     let (schema, material) = carry_over::apply(context, kept, &reader.schema(), ends, &mut write)?;
@@ -96,7 +96,7 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     Ok(())
 }
 
-/// How the file is encrypted, if its footer says so.
+/// Returns the encryption of the file, if its footer records it.
 fn encryption(
     input: &Input,
     repair: &herringbone_inspect::repair::Repair,
@@ -104,12 +104,12 @@ fn encryption(
     Summary::of(repair.file()).map_err(|error| input.failure(&error))
 }
 
-/// Whether row groups lie where the footer says, right or wrong.
+/// Returns true if the locations of row groups are those in the footer, right or wrong.
 fn uses_footer(repair: &herringbone_inspect::repair::Repair, options: &RepairOptions) -> bool {
     repair.source() != RepairSource::Pages && !options.ignore_footer
 }
 
-/// Finds what is left, and says what is lost.
+/// Searches for the intact parts, and reports the lost ones.
 fn checked(
     context: &Context,
     input: &Input,
@@ -141,10 +141,10 @@ fn checked(
     Ok(repair)
 }
 
-/// The failure to find anything.
+/// Returns the failure to find anything.
 fn failed(input: &Input, error: &herringbone::Error) -> Failure {
     match error.remedy() {
-        // Pages that can be put together in several ways are no wrong command line.
+        // An ambiguity of pages is not a wrong command line.
         Some(Remedy::GiveRowGroupRows) => input.failure(error).in_data(),
         _ => input.failure(error),
     }
@@ -165,7 +165,7 @@ fn said(input: &Input, lost: &Lost) -> String {
     format!("{rows}{}{advice}{place}", lost.reason)
 }
 
-/// The schema of a Parquet file as it is, or what an Arrow schema would be stored as.
+/// Returns the schema of a Parquet file, or the schema for storing an Arrow schema.
 fn schema(context: &Context, path: &Path) -> Result<RepairSchema> {
     load::schema_file(
         path,

@@ -20,7 +20,7 @@ use crate::rows::{Batches, Request, Window, row_groups, survey};
 use crate::save;
 use crate::target::Target;
 
-/// Writes the file anew.
+/// Rewrites the file.
 pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     let destination = &rewrite.destination;
     Target::check(destination)?;
@@ -51,10 +51,10 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     choices::print(&explanation.take(), &mut out)
 }
 
-/// Writes the rows of `inputs` to one file, and all that goes with them.
+/// Writes the rows of `inputs` to one file, with everything that is carried over.
 ///
 /// # Errors
-/// Data where the schemas differ; what reading and writing end with.
+/// Data if the schemas differ; errors of reading and writing.
 pub(super) fn anew(
     context: &Context,
     inputs: &[Input],

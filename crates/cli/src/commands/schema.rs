@@ -1,4 +1,4 @@
-//! `schema`: the columns, in one of three languages.
+//! `schema`: the columns, in one of three formats.
 
 use herringbone::geospatial::crs::Crs;
 use herringbone::geospatial::geoarrow::ExtensionMetadata;
@@ -43,7 +43,7 @@ pub(crate) fn run(
     if let Some(encryption) = &encryption {
         context.note(&format!("{}: {}", first.name, encryption.sentence(&names)));
     }
-    // A lone file shows its Parquet schema even if no Arrow schema can be made of it.
+    // A single file shows its Parquet schema even if it cannot be converted to an Arrow schema.
     if format == SchemaFormat::Arrow || !others.is_empty() {
         let arrow = arrow_schema(first, &file)?;
         for other in others {
@@ -66,7 +66,7 @@ pub(crate) fn run(
     }
 }
 
-/// Says of a file that cannot be opened how it is encrypted, if its footer is.
+/// Emits a note about the encryption of a file that cannot be opened, if its footer is encrypted.
 fn note_encrypted_footer(context: &Context, input: &Input) {
     let source = input.source().ok();
     let summary = source.map(|source| Summary::of_encrypted_footer(&*source, input.limits()));
@@ -95,7 +95,7 @@ fn json(schema: &ParquetSchema, encryption: Option<Value>) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// A field a line, those inside of others indented.
+/// Formats a schema with one field per line. Inner fields are indented.
 fn arrow_text(schema: &Schema) -> String {
     let mut out = String::new();
     for field in schema.fields() {
@@ -136,8 +136,8 @@ fn push_field(out: &mut String, indent: usize, field: &Field) {
     }
 }
 
-/// The reference system of a column of geometries, `?` where it has no short name, and its edges where
-/// they are not straight.
+/// Returns the reference system of a geometry column, or `?` if it has no short name. Its edges follow unless they
+/// are straight.
 fn geometries(field: &Field) -> Vec<String> {
     let text = field.extension_type_metadata().unwrap_or_default();
     let meaning = ExtensionMetadata::parse(text).ok();
@@ -156,7 +156,7 @@ fn geometries(field: &Field) -> Vec<String> {
     parts
 }
 
-/// The fields inside of a type.
+/// Returns the inner fields of a type.
 fn children(data_type: &DataType) -> Vec<&Field> {
     match data_type {
         DataType::Struct(fields) => fields.iter().map(AsRef::as_ref).collect(),

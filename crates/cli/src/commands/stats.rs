@@ -1,4 +1,4 @@
-//! `stats`: bounds and counts of column chunks, as far as they are of use.
+//! `stats`: bounds and counts of column chunks, if they are usable.
 
 use herringbone::pruning::{ColumnBounds, ColumnBoundsDecoder};
 use herringbone_arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array};
@@ -23,7 +23,7 @@ const HEADER: Header = Header {
     numbers: &[0, 2, 3, 4],
 };
 
-/// Lists the chosen column chunks of all files.
+/// Lists the selected column chunks of all files.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
@@ -85,7 +85,7 @@ fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result
     )
 }
 
-/// What names a column chunk.
+/// Returns an object that identifies a column chunk.
 pub(super) fn object(file: &str, place: &Place<'_>) -> Object {
     Object::new()
         .with("file", file)
@@ -101,14 +101,14 @@ pub(super) struct Texts<'a> {
     max: Vec<Bound>,
 }
 
-/// A bound, if there is one.
+/// A bound as text and as JSON, if there is one.
 type Bound = Option<(String, Value)>;
 
 impl<'a> Texts<'a> {
-    /// Of bounds with the type of `field`.
+    /// Converts bounds with the type of `field`.
     ///
     /// # Errors
-    /// A type that has no text.
+    /// A type without a text form.
     pub(super) fn of(field: &Field, bounds: &'a ColumnBounds) -> Result<Self> {
         Ok(Self {
             min: texts(field, &bounds.min)?,
@@ -117,7 +117,7 @@ impl<'a> Texts<'a> {
         })
     }
 
-    /// Rows, nulls, NaNs, bounds; nothing where nothing is known.
+    /// Returns rows, nulls, NaNs and bounds. Unknown ones are empty.
     pub(super) fn cells(&self, at: usize) -> Vec<String> {
         let number =
             |counts: &UInt64Array| number(counts, at).map_or_else(String::new, |it| it.to_string());
@@ -134,7 +134,7 @@ impl<'a> Texts<'a> {
         ]
     }
 
-    /// The same, by name.
+    /// Adds rows, nulls, NaNs and bounds to an object.
     pub(super) fn json(&self, object: Object, at: usize) -> Object {
         let value = |bounds: &[Bound]| bounds.get(at)?.as_ref().map(|(_, value)| value.clone());
         let flag = |flags: &BooleanArray| flags.is_valid(at).then(|| flags.value(at));
@@ -153,7 +153,7 @@ fn number(counts: &UInt64Array, at: usize) -> Option<u64> {
     counts.is_valid(at).then(|| counts.value(at))
 }
 
-/// Each bound as text and as JSON.
+/// Converts each bound to text and to JSON.
 fn texts(field: &Field, bounds: &ArrayRef) -> Result<Vec<Bound>> {
     let values = value::of(field, bounds)?;
     let text = |at: usize| {

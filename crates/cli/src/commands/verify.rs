@@ -1,4 +1,4 @@
-//! `verify`: what a file says of itself against its data.
+//! `verify`: compares the metadata of a file with its data.
 
 use herringbone_inspect::verify::{Finding, Severity};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use crate::progress::Progress;
 use crate::render::counted::counted;
 use crate::render::printable::{json_line, printable};
 
-/// How files are checked.
+/// The options for checking files.
 #[derive(Clone, Copy)]
 pub(super) struct Options {
     pub(super) json: bool,
@@ -23,7 +23,7 @@ pub(super) struct Options {
 /// Prints the findings of all files.
 ///
 /// # Errors
-/// System; and the exit code, which is that of the worst file.
+/// System; also the exit code of the worst file.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
@@ -33,7 +33,7 @@ pub(crate) fn run(
     let mut code = Failure::SUCCESS;
     for input in inputs {
         let found = match file(context, input, options, output) {
-            // One unreadable file does not keep the others from being checked.
+            // One unreadable file does not prevent the check of the others.
             Err(failure @ Failure::Data(_)) => {
                 output.flush()?;
                 complain(&failure.to_string());
@@ -49,7 +49,7 @@ pub(crate) fn run(
     }
 }
 
-/// Prints the findings of a file; the exit code that they lead to.
+/// Prints the findings of a file. Returns the exit code that they require.
 fn file(context: &Context, input: &Input, options: Options, output: &mut Output<'_>) -> Result<u8> {
     let Options { json, threads } = options;
     let opened = input.open()?;
