@@ -1,5 +1,4 @@
-//! The parts of Parquet inputs that are carried over to Parquet outputs along with rows, in the words of the
-//! command.
+//! Parts of Parquet inputs, other than rows, carried over to Parquet outputs, in the words of the command.
 
 use herringbone::encryption::FileEncryptionProperties;
 use herringbone::{ParquetFile, WriteOptions};

@@ -63,7 +63,7 @@ fn chosen(chunks: &[&ColumnChoice]) -> Vec<(String, usize)> {
     all
 }
 
-/// Returns all ways that were tried, the smallest first.
+/// Returns all ways tried, the smallest first.
 fn ways(chunks: &[&ColumnChoice]) -> Vec<Way> {
     let mut ways: Vec<Way> = Vec::new();
     for estimate in chunks.iter().flat_map(|chunk| &chunk.estimates) {

@@ -21,8 +21,8 @@ const STACK_BYTES: usize = 256 << 10;
 
 /// Makes SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the command.
 ///
-/// A signal that was ignored when the command started stays ignored: SIGHUP under `nohup`, SIGINT in the background
-/// of a script.
+/// A signal ignored at the start of the command stays ignored: SIGHUP under `nohup`, SIGINT in the background of a
+/// script.
 #[cfg(unix)]
 pub(crate) fn watch() -> std::io::Result<()> {
     use crate::context::complain;
@@ -57,7 +57,7 @@ pub(crate) fn watch() -> std::io::Result<()> {
     }
 }
 
-/// Returns the signals that end the command, except those that were ignored when it started.
+/// Returns the signals that end the command, except those ignored at its start.
 #[cfg(unix)]
 fn watched() -> Vec<i32> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

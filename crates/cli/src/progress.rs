@@ -11,7 +11,7 @@ const PATIENCE: Duration = Duration::from_millis(700);
 /// A bar on standard error, or nothing.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// The start of the work. `None` if the bar is already shown, or is not wanted.
+    /// The start of the work. `None` if the bar is already shown, or is disabled.
     waiting: Option<Instant>,
 }
 
@@ -23,7 +23,7 @@ impl Progress {
         Self::of_file(wanted && !io::stdout().is_terminal(), total, unit)
     }
 
-    /// Creates a bar for data that is written to a file, regardless of standard output.
+    /// Creates a bar for data written to a file, regardless of standard output.
     pub(crate) fn of_file(wanted: bool, total: u64, unit: &str) -> Self {
         let wanted = wanted && io::stderr().is_terminal();
         let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());

@@ -140,7 +140,7 @@ impl Request<'_> {
         self.merge.by_name && self.options.wanted_schema.is_none()
     }
 
-    /// Returns true if tests may need columns, matched by name, that are not read otherwise.
+    /// Returns true if columns are matched by name, and tests may need columns outside the projection.
     fn looks_at_other_columns(&self) -> bool {
         let tests = self.wanted.is_some_and(Wanted::is_given);
         let at_top = match &self.options.projection {
@@ -164,7 +164,7 @@ impl Request<'_> {
     /// Chooses the finest unit that can represent all INT96 timestamps in the window, unless the user chose one.
     ///
     /// # Errors
-    /// Data if there is no such unit; errors of reading the timestamps.
+    /// Data if such a unit does not exist; errors of reading the timestamps.
     pub(crate) fn choose_int96_unit(&mut self, inputs: &[Input], mut window: Window) -> Result<()> {
         if self.options.schema.int96_overflow != Int96Overflow::CoarserUnit {
             return Ok(());
@@ -186,7 +186,7 @@ impl Request<'_> {
 /// Returns the finest unit that holds all timestamps with all their digits.
 ///
 /// # Errors
-/// Data if there is no such unit.
+/// Data if such a unit does not exist.
 pub(crate) fn int96_unit(units: &Int96Units) -> Result<TimeUnit> {
     units.finest().ok_or_else(|| {
         Failure::Data(

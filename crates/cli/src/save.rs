@@ -24,7 +24,7 @@ use crate::target::Target;
 /// Writes a Parquet file.
 ///
 /// # Errors
-/// Errors of the rows and of the file. There is no file in that case.
+/// Errors of the rows and of the file. No file remains in that case.
 pub(crate) fn parquet(
     context: &Context,
     destination: &Destination,

@@ -33,8 +33,8 @@
 //! - `Geospatial` is the extension for readers and writers of files, available with one of the features `arrow-60`
 //!   (default) and `arrow-59`. `GeometryColumn` describes a geometry column of a file, and checks if a box can
 //!   match it.
-//! - [`geoparquet`] is the metadata that GeoParquet adds to a file. [`ColumnMeaning`] decides if it disagrees with
-//!   the logical type and the Arrow schema.
+//! - [`geoparquet`] is the metadata that GeoParquet adds to a file. [`ColumnMeaning`] resolves disagreements between
+//!   it, the logical type and the Arrow schema.
 
 #![deny(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

@@ -83,11 +83,11 @@ impl StatisticsBuilder {
         }
     }
 
-    /// Adds a value that is not null.
+    /// Adds a valid value.
     ///
     /// # Errors
     ///
-    /// The value is not well-known binary. There are no statistics in that case.
+    /// The value is not well-known binary. The statistics are then lost.
     #[inline]
     pub fn add(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let result = self.bounder.add(value);
@@ -95,7 +95,7 @@ impl StatisticsBuilder {
         result
     }
 
-    /// Adds values that are not null. If one is not well-known binary, there are no statistics.
+    /// Adds valid values. If one is not well-known binary, there are no statistics.
     pub fn add_all(&mut self, values: &[&[u8]]) {
         self.types.merge(self.bounder.add_all(values));
     }

@@ -198,8 +198,8 @@ fn forms(both: bool, forms: [Vec<u8>; 2]) -> Vec<Vec<u8>> {
     }
 }
 
-/// Returns the last bytes of a big-endian number, as many as a value of the column has. Writers agree on the length
-/// only for fixed lengths.
+/// Returns the last `type_length` bytes of a big-endian number, sign-extended if necessary. `None` if the number
+/// does not fit, or if the column has no fixed length: writers then disagree on the number of bytes.
 fn big_endian(bytes: &[u8], column: &Leaf) -> Option<Vec<u8>> {
     if column.physical_type != Type::FixedLenByteArray {
         return None;

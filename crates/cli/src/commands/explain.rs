@@ -9,7 +9,8 @@ use crate::output::Output;
 use crate::render::counted::counted;
 use crate::render::printable::printable;
 
-/// Prints the result of each pruning step for the rows of a file, and the number of rows left to be tested.
+/// Prints the result of each pruning step for the rows of a file. Also prints the rows left to be tested, and the
+/// bytes to be fetched.
 ///
 /// # Errors
 /// Usage if rows are not selected by their values.

@@ -165,7 +165,7 @@ fn said(input: &Input, lost: &Lost) -> String {
     format!("{rows}{}{advice}{place}", lost.reason)
 }
 
-/// Returns the schema of a Parquet file, or the schema for storing an Arrow schema.
+/// Returns the schema of a Parquet file, or the Parquet schema that an Arrow schema is stored as.
 fn schema(context: &Context, path: &Path) -> Result<RepairSchema> {
     load::schema_file(
         path,

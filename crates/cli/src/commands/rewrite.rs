@@ -51,7 +51,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     choices::print(&explanation.take(), &mut out)
 }
 
-/// Writes the rows of `inputs` to one file, with everything that is carried over.
+/// Writes the rows of `inputs` to one file, with everything carried over.
 ///
 /// # Errors
 /// Data if the schemas differ; errors of reading and writing.

@@ -105,11 +105,11 @@ impl Keys {
     }
 }
 
-/// Reads all bytes into memory that is wiped.
+/// Reads all bytes into memory wiped on drop.
 fn read(mut from: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
     let mut bytes = Zeroizing::new(Vec::new());
     loop {
-        // A vector that grows by itself would leave its old bytes behind.
+        // A vector that grows by itself would not wipe its old memory.
         let mut longer = Zeroizing::new(vec![0; bytes.len() + READ_BYTES.max(bytes.len())]);
         let (old, mut free) = longer.split_at_mut(bytes.len());
         old.copy_from_slice(&bytes);

@@ -66,7 +66,7 @@ impl Rows {
         output.write(self.style.line_end.as_bytes())
     }
 
-    /// Writes each row of `batch`. Returns the types of variants that are lost.
+    /// Writes each row of `batch`. Returns the types of variants lost in the text.
     pub(crate) fn write(&self, batch: &RecordBatch, output: &mut Output<'_>) -> Result<LostTypes> {
         let schema = batch.schema_ref();
         let columns: Vec<(Boxed<'_>, Quotes)> = schema

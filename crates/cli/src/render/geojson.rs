@@ -24,6 +24,8 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
+    /// Creates a writer for rows of a schema.
+    ///
     /// # Errors
     /// Data if there is no unambiguous geometry column, or if its reference system is not that of GeoJSON.
     pub(crate) fn new(schema: &Schema) -> Result<Self> {

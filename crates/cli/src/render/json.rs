@@ -11,7 +11,7 @@ use crate::output::Output;
 
 /// Writes each row of `batch` as a JSON object and a line feed.
 ///
-/// A batch without columns still has rows, `{}`. Returns the types of variants that are lost.
+/// A batch without columns still has rows, `{}`. Returns the types of variants lost in the text.
 pub(crate) fn write(batch: &RecordBatch, output: &mut Output<'_>) -> Result<LostTypes> {
     let schema = batch.schema_ref();
     let columns = batch.columns().iter().map(AsRef::as_ref);

@@ -6,8 +6,8 @@ use herringbone_arrow::schema::{DataType, Fields, Schema};
 
 use crate::failure::{Failure, Result};
 
-/// Checks that no object has a duplicate key, of which readers retain only one value. Returns a note if keys differ
-/// only in case.
+/// Checks that no object has a duplicate key: readers would retain only one of its values. Returns a note if keys
+/// differ only in case.
 ///
 /// # Errors
 /// Data if there is a duplicate key.

@@ -63,7 +63,7 @@ pub(crate) fn printable_lines(text: &str) -> String {
     out
 }
 
-/// Writes `value` as JSON that is harmless for a terminal: the same value, with escapes in its strings.
+/// Writes `value` as JSON, harmless for a terminal: the same value, with escapes in its strings.
 pub(crate) fn write_json(
     writer: impl io::Write,
     value: &impl Serialize,

@@ -85,7 +85,7 @@ impl<'o, 'w> Sink<'o, 'w> {
     }
 
     /// Ends the output: prints the rest of a table, or writes the end marker of a stream. Returns the types of
-    /// variants that are lost.
+    /// variants lost in the text.
     pub(crate) fn finish(self) -> Result<LostTypes> {
         match self.to {
             To::Table(mut rows, output) => rows.finish(output)?,
@@ -100,7 +100,7 @@ impl<'o, 'w> Sink<'o, 'w> {
 }
 
 impl To<'_, '_> {
-    /// Writes a batch. Returns the types of variants that are lost.
+    /// Writes a batch. Returns the types of variants lost in the text.
     fn write(&mut self, batch: &RecordBatch) -> Result<LostTypes> {
         match self {
             Self::Table(rows, output) => rows.write(batch, output),

@@ -45,7 +45,7 @@ impl Rows {
         }
     }
 
-    /// Adds the rows of `batch`, and prints each complete table. Returns the types of variants that are lost.
+    /// Adds the rows of `batch`, and prints each complete table. Returns the types of variants lost in the text.
     pub(crate) fn write(
         &mut self,
         batch: &RecordBatch,

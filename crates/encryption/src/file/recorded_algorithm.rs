@@ -1,4 +1,4 @@
-//! The algorithm, recorded a second time where it is authenticated.
+//! The algorithm, recorded a second time, in an authenticated place.
 //!
 //! The crypto metadata of a file with an encrypted footer is in plaintext. An attacker can change it, so that
 //! readers take pages of AES_GCM_V1 for pages of AES_GCM_CTR_V1, which are not authenticated. Our writer therefore

@@ -1,4 +1,4 @@
-//! Parses a JSON text into values that are wiped when dropped.
+//! Parses a JSON text into values wiped when dropped.
 
 use std::collections::HashSet;
 

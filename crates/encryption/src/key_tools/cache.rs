@@ -19,7 +19,7 @@ pub(crate) struct CacheKey {
     pub(crate) name: String,
 }
 
-/// Values that are dropped, and therefore wiped, when they expire. Each use of the cache checks for expired values,
+/// Cached values, dropped (and therefore wiped) when they expire. Each use of the cache checks for expired values,
 /// with a monotonic clock.
 pub(crate) struct Cache<V> {
     lifetime: Duration,

@@ -16,7 +16,7 @@ pub struct EncryptionConfiguration {
     /// serves the columns below it. Paths are lists of parts. If empty, all columns are encrypted with the footer
     /// key ("uniform encryption").
     pub column_keys: Vec<(String, Vec<ColumnPath>)>,
-    /// The protection of columns that are not in `column_keys`. The default is encryption with the footer key; other
+    /// The protection of columns missing from `column_keys`. The default is encryption with the footer key; other
     /// libraries leave them in plaintext.
     pub other_columns: OtherColumns,
     /// The algorithm. The default is AES_GCM_V1.

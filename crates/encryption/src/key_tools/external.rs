@@ -43,6 +43,8 @@ pub(crate) fn column_key(number: usize) -> String {
 pub(crate) struct ExternalMaterial(pub(crate) BTreeMap<String, KeyMaterial>);
 
 impl ExternalMaterial {
+    /// Parses the external key material of a file.
+    ///
     /// **Errors**: key if it is not JSON of this format.
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let Value::Object(members) = parse(text).map_err(|error| malformed(error.message))?.value

@@ -40,8 +40,8 @@ impl FileKeyMaterialStore {
         })
     }
 
-    /// Sets if the material of a new file may replace that of an overwritten file. The old file cannot be read from
-    /// then on, even if the new one is never finished.
+    /// Sets whether the material of a new file may replace that of an overwritten file. The old file cannot be read
+    /// from then on, even if the new one is never finished.
     #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;

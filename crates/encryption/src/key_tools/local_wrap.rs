@@ -34,7 +34,7 @@ impl<F: Fn(&str) -> Result<Key> + Send + Sync> MasterKeys for F {
 pub struct LocalWrapKms<M>(M);
 
 impl<M: MasterKeys> LocalWrapKms<M> {
-    /// Creates a client that wraps with the keys of `master_keys`, requested anew for each call.
+    /// Creates a client that wraps with the keys of `master_keys`, requested for each call.
     #[must_use]
     pub fn new(master_keys: M) -> Self {
         Self(master_keys)

@@ -17,7 +17,7 @@ use crate::{
 
 /// The only version of the format.
 const TYPE: &str = "PKMT1";
-/// The maximum size in bytes of a file's key metadata that is parsed, because it is not authenticated.
+/// The maximum size in bytes of key metadata to parse. It is limited because key metadata is not authenticated.
 ///
 /// A key wrapped by a KMS takes some hundred to some thousand bytes.
 pub(crate) const MAX_KEY_METADATA_BYTES: usize = 64 << 10;
@@ -31,7 +31,7 @@ pub(crate) enum KeyMetadata {
     External { reference: String },
 }
 
-/// The material that is needed to unwrap a key.
+/// The material for unwrapping a key.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct KeyMaterial {
     pub(crate) is_footer_key: bool,

@@ -19,7 +19,7 @@ use crate::{
 /// The size in bytes of the identifier of a key encryption key.
 const KEK_ID_BYTES: usize = 16;
 
-/// A key encryption key, with the parts of it that are stored.
+/// A key encryption key, with its stored parts.
 #[derive(Clone)]
 pub(super) struct Kek {
     key: Key,
@@ -69,8 +69,9 @@ pub struct KeyWrapping {
     done: Vec<(Key, KeyMaterial)>,
     /// The key for the KMS to wrap: the next data key or, with double wrapping, a key encryption key.
     pending: Option<Key>,
-    /// Key encryption keys by master key: existing ones in `known_keks`, and new ones in `new_keks`.
+    /// Existing key encryption keys, by master key.
     known_keks: HashMap<String, Kek>,
+    /// Key encryption keys generated for this file, by master key.
     new_keks: HashMap<String, Kek>,
 }
 

@@ -19,8 +19,8 @@ impl KeyTools {
     /// be in `store`, and is replaced once all keys are wrapped. The Parquet file itself does not change. Even after
     /// a failure, the store contains either the old or the new material.
     ///
-    /// `double_wrapping` selects the new kind of wrapping; `None` keeps the current one. Key encryption keys are
-    /// generated anew, with `kek_length`.
+    /// `double_wrapping` selects the new kind of wrapping. `None` means no change. Key encryption keys are generated
+    /// anew, with `kek_length`.
     ///
     /// **Errors**: errors of the KMS and of the store; key if the material is malformed.
     pub fn rotate_master_keys(

@@ -17,7 +17,7 @@ use crate::{
 pub(crate) fn wrap(wrapping_key: &Key, key: &Key, aad: &[u8]) -> Result<String> {
     let nonce: Nonce = random::array()?;
     let plaintext = key.expose_bytes();
-    // The buffer has its full capacity, so that no copy of the key stays behind in a reallocation.
+    // The buffer has its full capacity, so that a reallocation leaves no copy of the key.
     let mut wrapped = Vec::with_capacity(nonce.len() + plaintext.len() + size_of::<Tag>());
     wrapped.extend_from_slice(&nonce);
     wrapped.extend_from_slice(plaintext);

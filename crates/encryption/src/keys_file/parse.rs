@@ -12,9 +12,9 @@ use crate::{
     properties::ColumnPath,
 };
 
-/// The prefix of bytes that are not text.
+/// The prefix of values in base64, for bytes other than text.
 const BASE64: &str = "base64:";
-/// The maximum length of a name that messages may repeat. A key is at least this long, or has other characters.
+/// The maximum length of a name that messages may repeat. Every key is longer, or contains other characters.
 const LONGEST_NAME: usize = 24;
 
 /// A parser for column names.

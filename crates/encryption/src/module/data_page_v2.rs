@@ -1,7 +1,7 @@
 //! The two layouts of an encrypted data page version 2.
 //!
 //! ```text
-//! whole page    module(repetition levels | definition levels | values)      what the specification asks for
+//! whole page    module(repetition levels | definition levels | values)      required by the specification
 //! values only   repetition levels | definition levels | module(values)      parquet-java; levels are not encrypted
 //! ```
 //!

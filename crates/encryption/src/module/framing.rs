@@ -51,7 +51,7 @@ impl Framing {
     /// Returns the size in bytes of the module at the start of `bytes`, including its length field. `None` if
     /// `bytes` is shorter than the length field.
     ///
-    /// **Errors**: corrupt if there is no room for nonce and tag, or if the module has more than `limit` bytes.
+    /// **Errors**: corrupt if the module is too short for nonce and tag, or longer than `limit` bytes.
     pub(crate) fn module_bytes(
         self,
         id: &ModuleId,

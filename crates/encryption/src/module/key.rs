@@ -93,8 +93,8 @@ impl ModuleKey {
     /// Returns the size in bytes of the module at the start of `bytes`, including its length field. `None` if there
     /// are fewer than four bytes.
     ///
-    /// **Errors**: corrupt if there is no room for nonce and tag in it, or if it has more bytes than `limit`, the
-    /// number of bytes that the file or the caller's limits allow.
+    /// **Errors**: corrupt if the module is too short for nonce and tag, or longer than `limit` bytes. The file and
+    /// the caller's limits determine `limit`.
     pub fn module_bytes(&self, id: &ModuleId, bytes: &[u8], limit: usize) -> Result<Option<usize>> {
         let framing = self.algorithm.framing(id.kind);
         framing.module_bytes(id, bytes, limit.max(LENGTH_BYTES))
@@ -212,7 +212,7 @@ impl ModuleKey {
     }
 }
 
-/// A single encryption, with a nonce that is used only once.
+/// A single encryption, with its own nonce.
 struct Sealing<'a> {
     length: u32,
     cipher: &'a dyn AesCipher,
@@ -263,7 +263,7 @@ impl Sealing<'_> {
     }
 }
 
-/// Returns the error for a module that was not written to this place with this key.
+/// Returns the error for a module not written to this place with this key.
 #[cold]
 pub(crate) fn not_authentic(id: &ModuleId) -> Error {
     id.place(Error::new(

@@ -20,6 +20,8 @@ impl<T> Default for ColumnMap<T> {
 }
 
 impl<T> ColumnMap<T> {
+    /// Adds a value for a path.
+    ///
     /// **Errors**: argument if the path is empty or already exists.
     pub(crate) fn insert(&mut self, path: ColumnPath, value: T) -> Result<()> {
         if path.is_empty() {

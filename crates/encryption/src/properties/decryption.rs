@@ -71,7 +71,7 @@ impl FileDecryptionPropertiesBuilder {
         self
     }
 
-    /// Sets a retriever for keys that are not given here. It finds keys by the metadata in the file.
+    /// Sets a retriever for all other keys. It finds keys by the metadata in the file.
     pub fn key_retriever(mut self, retriever: Arc<dyn KeyRetriever>) -> Self {
         self.inner.retriever = Some(retriever);
         self
@@ -98,16 +98,16 @@ impl FileDecryptionPropertiesBuilder {
         self
     }
 
-    /// Sets if plaintext files are accepted, and plaintext columns for which a key is given. If so, anyone who can
-    /// replace a file can substitute their own.
+    /// Sets whether plaintext files are accepted, and plaintext columns for which a key is given. If so, an attacker
+    /// with write access can substitute a file of their own.
     pub fn allow_plaintext(mut self, allow: bool) -> Self {
         self.inner.allow_plaintext = allow;
         self
     }
 
-    /// Sets if files of DuckDB are accepted, which violate the specification. All of their columns have the footer
-    /// key without recording it. Modules are not tied to their places, so anyone with write access to a file can
-    /// move them.
+    /// Sets whether files of DuckDB are accepted, which violate the specification. All of their columns have the
+    /// footer key without recording it. Modules are not tied to their places, so anyone with write access to a file
+    /// can move them.
     pub fn duckdb_dialect(mut self, read: bool) -> Self {
         self.inner.duckdb_dialect = read;
         self
@@ -195,7 +195,7 @@ impl FileDecryptionProperties {
         self.0.retriever.as_deref()
     }
 
-    /// Rejects algorithms that are not allowed.
+    /// Returns an error unless the algorithm is allowed.
     pub(crate) fn check_algorithm(&self, algorithm: Algorithm) -> Result<()> {
         if self.0.allowed_algorithms.contains(&algorithm) {
             return Ok(());

@@ -127,7 +127,7 @@ impl FileEncryptionPropertiesBuilder {
         self
     }
 
-    /// Sets if the footer is signed instead of encrypted. Readers without keys then see the schema and the
+    /// Sets whether the footer is signed instead of encrypted. Readers without keys then see the schema and the
     /// unencrypted columns.
     pub fn plaintext_footer(mut self, plaintext: bool) -> Self {
         self.inner.plaintext_footer = plaintext;
@@ -140,7 +140,7 @@ impl FileEncryptionPropertiesBuilder {
         self
     }
 
-    /// Sets if the prefix is stored in the file, in plaintext. Otherwise readers have to supply it.
+    /// Sets whether the prefix is stored in the file, in plaintext. Otherwise readers have to supply it.
     pub fn store_aad_prefix(mut self, store: bool) -> Self {
         self.inner.store_aad_prefix = store;
         self

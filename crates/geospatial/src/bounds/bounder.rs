@@ -53,7 +53,7 @@ impl Bounder {
     ///
     /// # Errors
     ///
-    /// The value is not well-known binary. There is no box in that case.
+    /// The value is not well-known binary. The extent is then unknown.
     #[inline]
     pub fn add(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let see = |kind, is_shell, coordinates| self.add_sequence(coordinates, kind, is_shell);

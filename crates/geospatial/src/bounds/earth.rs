@@ -69,7 +69,7 @@ impl Earth {
             return coordinates.iter().try_for_each(|it| self.add_position(&it));
         }
         let surface = surface(edges).ok_or(NoBox::Edges)?;
-        // A ring that is not closed still has its closing edge.
+        // An unclosed ring still has its closing edge.
         let is_ring = kind == GeometryKind::Polygon;
         let closing = coordinates.iter().take(usize::from(is_ring));
         let positions = coordinates.iter().chain(closing);

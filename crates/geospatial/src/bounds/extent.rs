@@ -4,13 +4,13 @@ use std::fmt;
 
 use herringbone_format::BoundingBox;
 
-/// The reason why there is no box although there are geometries.
+/// The reason why geometries do not have a box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum NoBox {
     /// A value is not well-known binary.
     Malformed,
-    /// A geometry is of a kind that is not decoded.
+    /// A geometry is of an opaque kind.
     Opaque,
     /// A position of a GEOGRAPHY is not on Earth.
     OutOfRange,

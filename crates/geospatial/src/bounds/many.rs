@@ -10,7 +10,7 @@ use crate::GeometryTypes;
 use crate::wkb::{Coordinates, GeometryKind, GeometryType, for_each_sequence, only_sequence};
 
 impl Bounder {
-    /// Adds values, and returns their types. If a value is not well-known binary, there is no box.
+    /// Adds values, and returns their types. If a value is not well-known binary, the extent is unknown.
     pub(crate) fn add_all(&mut self, values: &[&[u8]]) -> GeometryTypes {
         /// The number of values per chunk. If one of them is not a point, the whole chunk is read value by value.
         const AT_A_TIME: usize = 128;
@@ -167,7 +167,7 @@ impl<'a> Sequences<'a> {
         }
     }
 
-    /// Adds a sequence. Returns false if there is no room for it.
+    /// Adds a sequence. Returns false if the buffer is full.
     #[inline(always)]
     fn push(&mut self, sequence: Sequence<'a>) -> bool {
         let slot = self.sequences.get_mut(self.count);

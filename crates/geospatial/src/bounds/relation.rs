@@ -68,9 +68,9 @@ fn contains_x(outer: &BoundingBox, inner: &BoundingBox, edges: Edges) -> bool {
         }
 }
 
-/// Returns for x, y, z and m if the ordinate of a position lies outside a box. For x and y it must be outside by
-/// more than `slack`, which is meant for GEOGRAPHY, whose bounds are calculated. NaN is never outside. Bounds that
-/// are missing or NaN exclude nothing.
+/// Returns true for each of x, y, z and m if the ordinate of a position lies outside a box. For x and y it must be
+/// outside by more than `slack`, which is meant for GEOGRAPHY, whose bounds are calculated. NaN is never outside.
+/// Missing or NaN bounds exclude nothing.
 #[must_use]
 pub fn outside(bbox: &BoundingBox, at: &Position, slack: f64) -> [bool; 4] {
     let beyond = |min: f64, max: f64, ordinate: f64| ordinate < min || ordinate > max;

@@ -28,9 +28,10 @@ pub(super) fn enclosed(
 ) -> Poles {
     /// The width in degrees below which a ring without a pole encloses less than half of the surface.
     const NARROW: f64 = 170.0;
-    /// The possible error of an area on a sphere, in steradians. `FLATTENED` is for ellipsoids: their areas differ
-    /// from those of a sphere by less than their flattening implies.
+    /// The possible error of an area on a sphere, in steradians.
     const ROUNDED: f64 = 1e-6;
+    /// The possible error of an area on an ellipsoid, in steradians, if it is calculated like that of a sphere. The two
+    /// differ by less than the flattening implies.
     const FLATTENED: f64 = 0.3;
     let turns = path.turns();
     if turns == 0 && path.width() < NARROW {

@@ -68,7 +68,7 @@ fn geography_goes_across_the_antimeridian_where_that_is_narrower() {
         .for_each(|x| *x -= if *x > 180.0 { 360.0 } else { 0.0 });
     many.push(0.0);
     assert_eq!(of(sphere, &many), (0.0, -165.0));
-    // The two arcs that are joined are the last ones.
+    // The last two arcs are joined.
     let mut many: Vec<_> = (0..16).map(|i| 10.0 * f64::from(i)).collect();
     many.push(150.5);
     assert_eq!(of(sphere, &many), (0.0, 150.5));

@@ -93,9 +93,9 @@ impl GeometryColumn {
         Ok(columns)
     }
 
-    /// Returns the extent and types of the geometries in some row groups, as far as statistics contain them. They
-    /// are the geospatial statistics, or the bounds of the ordinates of a native encoding. The extents of row groups
-    /// are merged, across the antimeridian too.
+    /// Returns the extent and types of the geometries in some row groups, if statistics contain them. The source is
+    /// the geospatial statistics, or the bounds of the ordinates of a native encoding. The extents of row groups are
+    /// merged, across the antimeridian too.
     ///
     /// # Errors
     ///

@@ -11,8 +11,8 @@ use crate::bounds::check;
 use crate::geoparquet::{Covering, Encoding};
 
 impl GeometryColumn {
-    /// Returns a predicate over leaves of the file that is true for every row whose own box touches `bbox`. `None`
-    /// if nothing is certain.
+    /// Returns a predicate over leaves of the file. It is true for every row whose own box touches `bbox`. `None` if
+    /// nothing is certain.
     pub(super) fn covered(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
         match self.encoding {
             Encoding::Wkb => self.by_covering(bbox, schema),
@@ -52,7 +52,7 @@ impl GeometryColumn {
     }
 
     /// Returns true if `xmin` of a covering is never above `xmax`. Other writers may let a box cross the
-    /// antimeridian. That is impossible if there is no antimeridian, or if the file lies on one side of it: a box
+    /// antimeridian. This is impossible if there is no antimeridian, or if the file lies on one side of it: a box
     /// around the Earth would be wider than one that does not cross.
     fn has_ordered_x(&self, covering: &Covering) -> bool {
         let of_file = self.geoparquet.as_ref().and_then(|it| it.bbox.as_ref());
@@ -64,8 +64,8 @@ impl GeometryColumn {
     }
 
     /// Returns a predicate for the ordinates. A box touches another one only if it has an ordinate on the inner side
-    /// of each of the four borders. Below lists these may belong to four positions, none of which needs to be
-    /// inside.
+    /// of each of the four borders. Below lists, these may be four different positions, and all of them may lie
+    /// outside.
     fn by_ordinates(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
         // Poles and the antimeridian have several longitudes, and edges extend beyond the latitudes of their ends.
         if self.meaning.edges.is_geography() {

@@ -13,7 +13,7 @@ use crate::bounds::Extent;
 /// The names of the fields, in the order of the metadata.
 const FIELDS: [&str; 4] = ["xmin", "ymin", "xmax", "ymax"];
 
-/// Returns an unused name for a covering: `bbox`, or `NAME_bbox` if that is taken or the column is not the primary
+/// Returns an unused name for a covering: `bbox`, or `NAME_bbox` if `bbox` is taken or the column is not the primary
 /// one.
 pub(super) fn covering_name(of: &str, is_primary: bool, is_taken: impl Fn(&str) -> bool) -> String {
     let first = is_primary.then(|| "bbox".to_owned());
@@ -84,6 +84,8 @@ impl Boxes {
         Some([west, down(bbox.ymin), east, up(bbox.ymax)])
     }
 
+    /// Returns the boxes of all rows as an array.
+    ///
     /// # Errors
     /// No sequence of pushes causes an error.
     pub(super) fn finish(mut self) -> Result<ArrayRef> {
@@ -97,7 +99,7 @@ impl Boxes {
     }
 }
 
-/// Returns the greatest FLOAT that is not above `bound`.
+/// Returns the greatest FLOAT at or below `bound`.
 pub(super) fn down(bound: f64) -> f32 {
     let nearest = bound as f32;
     match f64::from(nearest) > bound {
@@ -106,7 +108,7 @@ pub(super) fn down(bound: f64) -> f32 {
     }
 }
 
-/// Returns the least FLOAT that is not below `bound`.
+/// Returns the least FLOAT at or above `bound`.
 pub(super) fn up(bound: f64) -> f32 {
     -down(-bound)
 }

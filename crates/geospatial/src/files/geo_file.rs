@@ -3,7 +3,7 @@
 //! ```text
 //! schema ──► columns of geometries at the root ──► GeoFile
 //! values of each ──► its box and types, and the covering column ─┐
-//! the last of them is finished ──► the `geo` metadata ◄──────────┘
+//! end of the last column ──► the `geo` metadata ◄────────────────┘
 //! ```
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -31,7 +31,7 @@ use crate::{Edges, StatisticsBuilder, native};
 pub(super) struct GeoFile {
     inner: Geospatial,
     version: Version,
-    /// True if GeoParquet was requested. Otherwise former metadata is recreated as far as possible.
+    /// True if GeoParquet was requested. Otherwise former metadata is recreated if possible.
     is_asked: bool,
     /// Names of covered columns, each with the name of its new covering.
     coverings: Vec<(String, String)>,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! READ   logical type, else `geo` metadata, else Arrow hint ──► field with geoarrow.wkb, its CRS and edges
-//! WRITE  field with geoarrow.wkb ──► GEOMETRY or GEOGRAPHY, values as they are
+//! WRITE  field with geoarrow.wkb ──► GEOMETRY or GEOGRAPHY, values unchanged
 //!        values of a column chunk ──► geospatial statistics
 //! ```
 
@@ -44,7 +44,7 @@ pub use options::GeoParquetOptions;
 /// use herringbone_geospatial::{GeoParquetOptions, Geospatial, geoparquet::Version};
 /// use herringbone_write::WriteOptions;
 ///
-/// // GeoParquet 1.1 with a column of boxes, which readers skip pages by.
+/// // GeoParquet 1.1 with a column of boxes, by which readers skip pages.
 /// let geoparquet = GeoParquetOptions::new(Version::V1_1).covering(true);
 /// let options = Geospatial::new().geoparquet(geoparquet).write_options(WriteOptions::new());
 /// ```
@@ -63,9 +63,9 @@ impl Geospatial {
         Self::default()
     }
 
-    /// Writes GeoParquet metadata in any case. Without this option, GeoParquet files stay GeoParquet. If the
-    /// metadata of the Arrow schema has the key `geo`, as in schemas read from such files, it is recreated in its
-    /// version, with the boxes and types of the values being written.
+    /// Writes GeoParquet metadata in any case. Without this option, GeoParquet files stay GeoParquet. Schemas read
+    /// from such files have the key `geo` in their metadata. That metadata is recreated in its version, with the
+    /// boxes and types of the values being written.
     #[must_use]
     pub fn geoparquet(mut self, options: GeoParquetOptions) -> Self {
         self.geoparquet = Some(options);
@@ -73,8 +73,8 @@ impl Geospatial {
     }
 
     /// Converts values in extended well-known binary (EWKB) or big-endian to the form that Parquet requires: ISO,
-    /// little-endian. SRIDs are omitted, because the column defines the reference system. With this option, values
-    /// that are not well-known binary are an error. Without it, values are written unchanged.
+    /// little-endian. SRIDs are omitted, because the column defines the reference system. With this option,
+    /// malformed values are an error. Without it, values are written unchanged.
     #[must_use]
     pub fn write_iso(mut self, iso: bool) -> Self {
         self.writes_iso = iso;

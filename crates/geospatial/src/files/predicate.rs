@@ -72,7 +72,7 @@ impl GeometryColumn {
     /// # use herringbone_schema::ParquetSchema;
     /// # use herringbone_geospatial::GeometryColumn;
     /// # fn options(schema: &ParquetSchema, metadata: &FileMetadata) -> herringbone_format::Result<()> {
-    /// // Of a `ParquetFile`: `parquet_schema()` and `metadata()`.
+    /// // `parquet_schema()` and `metadata()` of a `ParquetFile` return the arguments.
     /// let columns = GeometryColumn::of_file(schema, metadata)?;
     /// if let Some(column) = columns.iter().find(|it| it.is_primary) {
     ///     let rome = column.intersects(&BoundingBox::new(12.2, 12.8, 41.7, 42.1))?;
@@ -135,7 +135,7 @@ impl GeometryColumn {
 }
 
 impl BoxPredicate {
-    /// Returns true if a row that is not null is selected.
+    /// Returns true if a row with this extent is selected. Null rows are never tested.
     fn accepts(&self, extent: &Extent) -> bool {
         let edges = self.column.meaning.edges;
         match (extent, self.relation) {
@@ -175,7 +175,8 @@ impl RowPredicate for BoxPredicate {
         Ok(self.column.covered(&self.bbox, schema))
     }
 
-    /// A row of a covering has four numbers: as many bytes as a point, and fewer than any other geometry.
+    /// Returns true if testing the covering saves bytes. A row of it has four numbers: the size of a point, and less
+    /// than any other geometry.
     fn tests_implied(&self) -> bool {
         let geoparquet = self.column.geoparquet.as_ref();
         let types = geoparquet.map_or(&[][..], |it| &it.geometry_types);

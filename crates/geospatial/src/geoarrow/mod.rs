@@ -129,7 +129,7 @@ impl ExtensionMetadata {
     }
 
     /// Converts a logical type. `None` unless it is GEOMETRY or GEOGRAPHY. `key_value` looks up the key-value
-    /// metadata of the file. A definition that is missing there remains a reference.
+    /// metadata of the file. A missing definition remains a reference.
     ///
     /// # Errors
     ///

@@ -13,8 +13,8 @@ impl GeoMetadata {
     ///
     /// # Errors
     ///
-    /// The version cannot represent the metadata: a CRS that is not PROJJSON, or types with M, ellipsoidal edges or
-    /// native encodings that the version does not have. Also fails if a box is not finite.
+    /// The version cannot represent the metadata: a CRS in another form than PROJJSON, or types with M, ellipsoidal
+    /// edges or native encodings in a version without them. Also fails if a box is not finite.
     pub fn to_json(&self) -> Result<String> {
         let mut columns = Map::new();
         for (name, column) in &self.columns {

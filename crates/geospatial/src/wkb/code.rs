@@ -97,13 +97,13 @@ pub enum GeometryKind {
     MultiPolygon,
     /// Geometries of any kind.
     GeometryCollection,
-    /// A kind that is recognised and retained, but not decoded: curves, surfaces, and future additions to ISO. The
-    /// number is the ISO code without dimensions, 8 to 999.
+    /// A kind recognised and retained, but not decoded: curves, surfaces, and future additions to ISO. The number is
+    /// the ISO code without dimensions, 8 to 999.
     Opaque(u16),
 }
 
 impl GeometryKind {
-    /// The kinds that are decoded, in the order of their codes.
+    /// The decoded kinds, in the order of their codes.
     pub const KNOWN: [Self; 7] = [
         Self::Point,
         Self::LineString,

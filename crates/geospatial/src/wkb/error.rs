@@ -27,7 +27,7 @@ pub enum WkbErrorKind {
     },
     /// The number of bytes after the end of the geometry.
     Trailing(usize),
-    /// A byte order that is neither 0 nor 1.
+    /// A byte order other than 0 and 1.
     ByteOrder(u8),
     /// A code that no geometry type has.
     Code(u32),
@@ -38,7 +38,7 @@ pub enum WkbErrorKind {
         /// The kind of the part.
         part: GeometryKind,
     },
-    /// A geometry that is retained but not decoded, and the requested operation needs it decoded.
+    /// A geometry of an opaque kind, which the requested operation needs decoded.
     Opaque(GeometryKind),
     /// A part has ordinates that the whole does not have, and the output has no place for them.
     PartDimensions {

@@ -3,8 +3,8 @@
 use super::header::ByteOrder;
 use super::{Coordinates, Dimensions, GeometryKind, GeometryType, ReadOptions};
 
-/// Returns the type and coordinates of a value that is a line string, or a polygon with one ring. It must have x and
-/// y only, the ISO form, and the least significant byte first.
+/// Returns the type and coordinates of a line string, or of a polygon with one ring. `None` for other values. It
+/// must have x and y only, the ISO form, and the least significant byte first.
 #[inline(always)]
 pub(crate) fn only_sequence(value: &[u8]) -> Option<(GeometryType, Coordinates<'_>)> {
     let (kind, coordinates, rest) = first_sequence(value)?;

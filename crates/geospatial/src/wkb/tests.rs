@@ -1,5 +1,4 @@
-//! Tests of malformed values, and of geometries that are retained without being decoded. Valid values are tested in
-//! `tests/it`.
+//! Tests of malformed values, and of opaque geometries. Valid values are tested in `tests/it`.
 
 use super::*;
 

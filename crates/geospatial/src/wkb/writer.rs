@@ -58,7 +58,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Starts an opaque geometry. It keeps its byte order, because it is not known which of its bytes are numbers.
+    /// Starts an opaque geometry. Its byte order is not changed, because the positions of its numbers are unknown.
     fn start_opaque(&mut self, header: &Header) {
         let code = header.geometry_type.code();
         match header.byte_order {

@@ -114,7 +114,7 @@ fn wider(bbox: &BoundingBox) -> BoundingBox {
     wider
 }
 
-/// Merged boxes of row groups contain each of them, just like pages that are merged before they become boxes.
+/// Merged boxes of row groups contain each of them, like pages merged before they become boxes.
 #[test]
 fn official_boxes_merge() {
     for name in ["geography-points", "geography-lines", "geography-polygons"] {

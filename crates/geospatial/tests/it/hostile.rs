@@ -1,4 +1,4 @@
-//! Bytes that are not a geometry.
+//! Malformed geometries.
 
 use herringbone_geospatial::crs::Crs;
 use herringbone_geospatial::geoarrow::ExtensionMetadata;

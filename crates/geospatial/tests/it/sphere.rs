@@ -155,7 +155,7 @@ proptest! {
         prop_assert!(bbox.ymin >= -90.0 && bbox.ymax <= 90.0);
     }
 
-    /// Includes rings that are not closed.
+    /// Includes unclosed rings.
     #[test]
     fn rings_are_within(ring in places()) {
         let bbox = bbox(&[polygon(std::slice::from_ref(&ring))]).unwrap();

@@ -1,7 +1,7 @@
 //! CSV.
 //!
-//! Quotes distinguish an empty string from a null, and text from a number. The reader therefore retains if a field
-//! was quoted. In a file that quotes every field, quotes mean nothing.
+//! Quotes distinguish an empty string from a null, and text from a number. The reader therefore records whether a
+//! field was quoted. In a file that quotes every field, quotes mean nothing.
 
 mod beginning;
 mod delimiter;
@@ -201,7 +201,7 @@ impl<R: BufRead> Batches<R> {
             .map_err(|error| Failure::Data(format!("{}: {error}", self.name)))
     }
 
-    /// Reads up to `rows` records, or as many as reach `BATCH_BYTES`.
+    /// Reads up to `rows` records. Stops earlier once they reach `BATCH_BYTES`.
     fn fill(&mut self, rows: usize) -> Result<()> {
         loop {
             let text = self

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 /// The maximum number of changes listed in a note.
 const LISTED: usize = 5;
 
-/// Returns unique names, and a note about those that were changed.
+/// Returns unique names, and a note about the changed ones.
 ///
 /// The second of two equal names gets the suffix `_1`, as in duckdb, and further ones the next numbers. If several
 /// names are empty, each becomes `column_N` for column number N.

@@ -1,4 +1,4 @@
-//! Records of CSV according to RFC 4180. They retain if a field was quoted, which its text no longer shows.
+//! Records of CSV according to RFC 4180. They record whether a field was quoted, which its text no longer shows.
 
 use crate::load::foreign::NOT_UTF8;
 
@@ -262,8 +262,8 @@ impl Records {
         self.end_record()
     }
 
-    /// Ends a text that was truncated at any place. Drops an incomplete record, unless it is the first one. The
-    /// first one is padded with empty fields.
+    /// Ends a text truncated at any place. Drops an incomplete record, unless it is the first one. The first one is
+    /// padded with empty fields.
     ///
     /// # Errors
     /// A record has too many fields.
@@ -296,7 +296,7 @@ impl Records {
     /// Returns the text of all fields.
     ///
     /// # Errors
-    /// Text that is not UTF-8.
+    /// Some text is not UTF-8.
     pub(super) fn text(&self) -> Result<Fields<'_>, Wrong> {
         match str::from_utf8(&self.data) {
             Ok(text) => Ok(Fields {
@@ -333,7 +333,7 @@ impl<'r> Fields<'r> {
     /// Returns a field, and true if it was quoted.
     ///
     /// # Errors
-    /// Text that is not UTF-8.
+    /// Some text is not UTF-8.
     pub(super) fn get(&self, record: usize, column: usize) -> Result<(&'r str, bool), Wrong> {
         let fields = &self.records.fields;
         let at = record * self.records.width.unwrap_or(0) + column;

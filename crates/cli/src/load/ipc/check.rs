@@ -11,9 +11,11 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use super::messages::size;
 
-/// The maximum number of bytes per compressed byte, and the bytes to add per buffer. LZ4 encodes 255 bytes in one
-/// byte of a length. ZSTD encodes 128 KiB in a block of four bytes.
+/// The maximum expansion by LZ4: bytes per compressed byte, and bytes to add per buffer. LZ4 encodes 255 bytes in
+/// one byte of a length.
 const LZ4_RATIO: (u64, u64) = (255, 255);
+/// The maximum expansion by ZSTD: bytes per compressed byte, and bytes to add per buffer. ZSTD encodes 128 KiB in a block
+/// of four bytes.
 const ZSTD_RATIO: (u64, u64) = (32 << 10, 128 << 10);
 
 /// The number of bytes charged for a value that no byte of the message represents.

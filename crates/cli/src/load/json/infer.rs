@@ -1,8 +1,8 @@
 //! Inference of a schema from the first JSON rows.
 //!
 //! Fields are in the order of their first appearance. Integers are Int64, UInt64 or decimals. Other numbers are
-//! Float64, or decimals if Float64 would lose digits. Mixed strings and numbers are text; only nulls are Null.
-//! Arrays of `[key, value]` pairs with two different types are maps.
+//! Float64, or decimals if Float64 would lose digits. A mixture of strings and numbers is text. A column of nulls
+//! only is Null. Arrays of `[key, value]` pairs with two different types are maps.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -231,7 +231,7 @@ impl Kind {
     /// types are added to `mixed`.
     ///
     /// # Errors
-    /// The reason why there is no such type.
+    /// The reason why such a type does not exist.
     pub(super) fn data_type(
         &self,
         path: &str,
@@ -353,7 +353,7 @@ mod tests {
             (&[r#"{"x":"NaN"}"#, r#"{"x":1.5}"#], "x: Float64"),
             (&[r#"{"x":"NaN"}"#, r#"{"x":"a"}"#], "x: Utf8"),
             (&[r#"{"x":null}"#], "x: Null"),
-            // Some numbers only floats can hold, others only decimals.
+            // A column is text if some values need a decimal and others a float.
             (
                 &[r#"{"x":18446744073709551617}"#, r#"{"x":"NaN"}"#],
                 "x: Utf8; x",

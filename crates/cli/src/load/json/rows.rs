@@ -1,7 +1,7 @@
 //! The rows of a text: a sequence of objects, also in arrays or in collections of Features.
 //!
 //! ```text
-//! {…}{…} {…}                                          JSON lines, on lines of their own or not
+//! {…}{…} {…}                                          JSON lines, on separate lines or not
 //! [{…}, {…}]                                          arrays
 //! {"type": "FeatureCollection", "features": [{…}]}    GeoJSON
 //! ```
@@ -243,7 +243,7 @@ struct Scanner {
     in_string: bool,
     escaped: bool,
     finds_features: bool,
-    /// The last string of the object itself, as far as it may be the key of the features.
+    /// The last string of the object itself, if it may be the key of the features.
     key: Vec<u8>,
     /// True after the key of the features and its colon.
     is_features: bool,

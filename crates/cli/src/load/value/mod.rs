@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! field of CSV ──► Scalar ─┐
-//! JSON ──► Json ─► Scalar ─┴─► Slot ─► Column, one an Arrow layout ─► array
+//! JSON ──► Json ─► Scalar ─┴─► Slot ─► Column, one per Arrow layout ─► array
 //!               └► arrays, objects ─► Slot ─► …
 //! ```
 
@@ -72,7 +72,7 @@ impl Wrong {
         }
     }
 
-    /// Returns the error for a duplicate key in an object, of which one value would be lost.
+    /// Returns the error for a duplicate key in an object, one value of which would be lost.
     pub(super) fn key_twice(name: &str) -> Self {
         Self::new(format!("the key `{name}` is there twice"))
     }

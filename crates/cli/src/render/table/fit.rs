@@ -69,8 +69,8 @@ pub(super) fn left_out(count: usize) -> String {
     format!("… {count} more")
 }
 
-/// Returns the width that a column needs. That is the longest word of its header, which is not broken, but at most
-/// half of the terminal; and a readable part of its cells.
+/// Returns the width that a column needs. The longest word of its header must fit, but may take at most half of the
+/// terminal. A readable part of its cells must fit too.
 pub(super) fn need<'a>(header: &str, cells: impl Iterator<Item = &'a str>, width: usize) -> usize {
     let longest = cells.map(|cell| cell.width()).max().unwrap_or(0);
     word(header, width).max(longest.min(CELL))

@@ -94,7 +94,7 @@ impl<'a> Geometry<'a> {
     ///
     /// # Errors
     ///
-    /// The value is not well-known binary, or contains geometries that are not decoded, such as curves.
+    /// The value is not well-known binary, or contains opaque geometries, such as curves.
     pub fn new(value: &'a [u8]) -> Result<Self, WkbError> {
         Self::with_options(value, ReadOptions::default())
     }
@@ -189,7 +189,7 @@ fn parts<'a, P>(
 }
 
 impl<P> Parts<P> {
-    /// Creates an empty list. The count in the header is not trusted: memory is allocated only for parts that were
+    /// Creates an empty list. The count in the header is not trusted: memory is allocated only for parts actually
     /// read.
     fn of(header: Header) -> Self {
         Self {
