@@ -128,7 +128,7 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Makes variants be read unshredded.
+    /// Enables the unshredding of variants.
     pub(crate) fn unshred(&mut self) {
         let extension = VariantExtension::new().unshred(self.unshredding.clone());
         self.options.extensions.push(Arc::new(extension));

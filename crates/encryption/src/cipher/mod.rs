@@ -1,4 +1,4 @@
-//! AES in the two modes of Parquet, hidden by a trait so that the implementation can be chosen.
+//! AES in the two modes of Parquet, as a trait with several implementations to choose from.
 
 #[cfg(feature = "aws-lc-rs")]
 mod aws_lc;

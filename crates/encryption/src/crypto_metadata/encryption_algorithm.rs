@@ -23,7 +23,7 @@ pub struct EncryptionAlgorithm {
 impl EncryptionAlgorithm {
     /// Decodes field 8 of `FileMetaData`.
     ///
-    /// **Errors**: corrupt; unsupported if the algorithm is not one of [`Algorithm`].
+    /// **Errors**: corrupt; unsupported if the algorithm is unknown.
     pub fn decode(bytes: &[u8]) -> Result<Self> {
         Self::read(&mut CompactReader::new(bytes, MAX_DEPTH))
     }

@@ -67,7 +67,8 @@ impl Bounder {
         result
     }
 
-    /// Adds a value that [`for_each_sequence`] could not read: nested, opaque, or malformed.
+    /// Adds a value that [`for_each_sequence`] cannot read: outside the ISO form, a geometry collection, opaque, or
+    /// malformed.
     #[cold]
     fn add_events(&mut self, value: &[u8]) -> Result<GeometryType, WkbError> {
         let mut value_type = None;

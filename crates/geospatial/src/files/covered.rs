@@ -22,7 +22,7 @@ impl GeometryColumn {
 
     fn by_covering(&self, bbox: &BoundingBox, schema: &ParquetSchema) -> Option<Predicate> {
         let covering = self.geoparquet.as_ref()?.covering.as_ref()?;
-        // It is not specified if coverings of other writers bound edges, or positions only.
+        // It is not specified whether coverings of other writers bound edges, or positions only.
         if self.meaning.edges.is_geography() && !covering.never_wraps {
             return None;
         }

@@ -63,9 +63,9 @@ impl Geospatial {
         Self::default()
     }
 
-    /// Writes GeoParquet metadata in any case. Without this option, GeoParquet files stay GeoParquet. Schemas read
-    /// from such files have the key `geo` in their metadata. That metadata is recreated in its version, with the
-    /// boxes and types of the values being written.
+    /// Writes GeoParquet metadata, even if the source of the rows has none. Without this option, GeoParquet files
+    /// stay GeoParquet. Schemas read from such files have the key `geo` in their metadata. That metadata is
+    /// recreated in its version, with the boxes and types of the values being written.
     #[must_use]
     pub fn geoparquet(mut self, options: GeoParquetOptions) -> Self {
         self.geoparquet = Some(options);

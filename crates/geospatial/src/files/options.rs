@@ -32,8 +32,8 @@ impl GeoParquetOptions {
         }
     }
 
-    /// Sets [`covering`](Self::covering): a column of boxes next to each column of well-known binary. Version 1.0
-    /// does not support it.
+    /// Sets whether each column of well-known binary gets a column of boxes next to it. Version 1.0 does not support
+    /// it.
     #[must_use]
     pub fn covering(mut self, covering: bool) -> Self {
         self.covering = covering;

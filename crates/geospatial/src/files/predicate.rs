@@ -58,8 +58,8 @@ impl fmt::Debug for BoxPredicate {
 impl GeometryColumn {
     /// Returns a predicate for rows whose bounding box touches `bbox`, borders included, in the reference system of
     /// the column. A box with `xmin > xmax` crosses the antimeridian. Nulls and geometries without positions are not
-    /// selected; rows whose box is not known are. The predicate does not check if the geometry itself touches the
-    /// box.
+    /// selected; rows whose box is not known are. The predicate does not check whether the geometry itself touches
+    /// the box.
     ///
     /// Row groups are pruned by their geospatial statistics. Pages are skipped by the covering of the column, if
     /// there is one, or by the `x` and `y` of native encodings. The `x` of coverings by other writers is used only

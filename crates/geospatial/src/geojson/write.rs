@@ -13,8 +13,8 @@ use crate::wkb::{
 ///
 /// # Errors
 ///
-/// The value is not well-known binary, or GeoJSON cannot represent it: it has M, an opaque geometry, or infinite or
-/// NaN ordinates. In all cases `out` may end in a partial geometry.
+/// The value is not well-known binary, or GeoJSON cannot represent it: it has M, an opaque geometry, infinite
+/// ordinates, or NaN for x or y. In all cases `out` may end in a partial geometry.
 pub fn write(value: &[u8], out: &mut String) -> Result<()> {
     let mut json = Json {
         out,

@@ -3,8 +3,8 @@
 use super::header::ByteOrder;
 use super::{Coordinates, Dimensions, GeometryKind, GeometryType, ReadOptions};
 
-/// Returns the type and coordinates of a line string, or of a polygon with one ring. `None` for other values. It
-/// must have x and y only, the ISO form, and the least significant byte first.
+/// Returns the type and coordinates of a line string, or of a polygon with one ring. The value must have x and y
+/// only, the ISO form, and the least significant byte first. `None` for other values.
 #[inline(always)]
 pub(crate) fn only_sequence(value: &[u8]) -> Option<(GeometryType, Coordinates<'_>)> {
     let (kind, coordinates, rest) = first_sequence(value)?;
@@ -13,7 +13,8 @@ pub(crate) fn only_sequence(value: &[u8]) -> Option<(GeometryType, Coordinates<'
     (rest.is_empty() && is_short).then_some((geometry_type, coordinates))
 }
 
-/// Reads such a geometry at the start of `bytes`. Returns its kind, its coordinates, and the bytes after it.
+/// Reads a geometry of the form that [`only_sequence`] accepts, at the start of `bytes`. Returns its kind, its
+/// coordinates, and the bytes after it.
 #[inline(always)]
 fn first_sequence(bytes: &[u8]) -> Option<(GeometryKind, Coordinates<'_>, &[u8])> {
     // Byte order and code.

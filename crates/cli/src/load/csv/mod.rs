@@ -80,8 +80,8 @@ pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'sta
     })
 }
 
-/// Returns true if an unquoted field would be read as text if it were alone in its column. Numbers are judged as any
-/// other program would, too.
+/// Returns true if this command would read an unquoted field as text, were it alone in its column. Anything that
+/// another program might take for a number is not text.
 pub(crate) fn reads_as_text(text: &str) -> bool {
     let may_be_number = text.starts_with(|it: char| matches!(it, '+' | '-' | '.' | '0'..='9'));
     let is_number = may_be_number && Number::of(text).is_some();

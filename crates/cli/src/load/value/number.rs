@@ -229,7 +229,7 @@ mod tests {
         for (text, held) in [
             ("0.1", true),
             ("0.10000000000000000000", true),
-            // The exact value of the float 0.1, and another one.
+            // The exact value of the float 0.1, and a number that differs in the last digit.
             (
                 "0.1000000000000000055511151231257827021181583404541015625",
                 true,
