@@ -127,9 +127,16 @@ impl FooterDecoder {
 
     /// Supplies the bytes that precede those supplied before; at first, the last bytes of the file.
     pub fn supply(&mut self, bytes: Bytes) {
-        self.end = match self.end.is_empty() {
-            true => bytes,
-            false => [bytes, std::mem::take(&mut self.end)].concat().into(),
+        let end = std::mem::take(&mut self.end);
+        self.end = match bytes.try_into_mut() {
+            Ok(bytes) if end.is_empty() => bytes.freeze(),
+            // A large footer is not copied if nothing else refers to its bytes.
+            Ok(mut bytes) => {
+                bytes.extend_from_slice(&end);
+                bytes.freeze()
+            }
+            Err(bytes) if end.is_empty() => bytes,
+            Err(bytes) => [bytes, end].concat().into(),
         };
     }
 
