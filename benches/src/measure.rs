@@ -4,9 +4,9 @@ use crate::{Result, workload::Work};
 use std::time::{Duration, Instant};
 
 /// The minimum number of runs for a median, however long they take.
-const LEAST_RUNS: usize = 5;
+const MIN_RUNS: usize = 5;
 /// The maximum number of runs. More would not improve the result.
-const MOST_RUNS: usize = 101;
+const MAX_RUNS: usize = 101;
 
 /// The times of one side in several runs.
 #[derive(Debug, Clone)]
@@ -79,8 +79,8 @@ pub fn in_turns(sides: &[&Work], seconds: f64) -> Result<Vec<Times>> {
     }
     let mut times = vec![Times(Vec::new()); sides.len()];
     let start = Instant::now();
-    for run in 0..MOST_RUNS {
-        if run >= LEAST_RUNS && start.elapsed().as_secs_f64() > seconds {
+    for run in 0..MAX_RUNS {
+        if run >= MIN_RUNS && start.elapsed().as_secs_f64() > seconds {
             break;
         }
         // Every other turn runs in reverse order, so that no side always follows the same other side.

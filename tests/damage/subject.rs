@@ -75,7 +75,7 @@ impl Subject {
 
     /// Returns the options that every read of the file has.
     pub(crate) fn read_options(&self) -> ReadOptions {
-        let mut options = ReadOptions::default().threads(1).limit(ways::MOST_ROWS);
+        let mut options = ReadOptions::default().threads(1).limit(ways::MAX_ROWS);
         options.extensions.clone_from(&self.extensions);
         options
     }

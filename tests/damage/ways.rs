@@ -16,7 +16,7 @@ use herringbone_inspect::repair::{Repair, RepairOptions};
 use crate::subject::{Subject, sorting};
 
 /// Rows that a read gives at most.
-pub(crate) const MOST_ROWS: u64 = 10_000;
+pub(crate) const MAX_ROWS: u64 = 10_000;
 /// Ways to read rows.
 pub(crate) const WAYS: usize = 4;
 /// Other uses of a file.
@@ -204,7 +204,7 @@ fn going_on(subject: &Subject, bytes: Bytes, on_error: OnError) -> Result<(), Er
         Lost::Values(_) => 0,
     });
     let lost: u64 = lost.sum();
-    if stated <= MOST_ROWS && reader.losses().not_kept() == 0 {
+    if stated <= MAX_ROWS && reader.losses().not_kept() == 0 {
         assert_eq!(
             rows + lost,
             stated,

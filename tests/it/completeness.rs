@@ -100,7 +100,10 @@ fn every_encoding_is_read_and_written() {
 #[test]
 fn every_encoding_is_named() {
     for encoding in Encoding::ALL {
-        assert!(has_row(&encoding.to_string()), "docs/support.md: {encoding}");
+        assert!(
+            has_row(&encoding.to_string()),
+            "docs/support.md: {encoding}"
+        );
         // Those of levels, and the older name of one, have no target of their own.
         let is_alone = ![Encoding::BitPacked, Encoding::PlainDictionary].contains(encoding);
         let target = format!("\"encoding_{}", encoding.to_string().to_lowercase());

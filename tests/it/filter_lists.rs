@@ -249,7 +249,7 @@ fn bounds_and_dictionaries_of_lists_pass_over_row_groups() {
         let row_groups = file.explain(&ReadOptions::new().filter(filter)).unwrap();
         let refused = row_groups
             .iter()
-            .map(|it| it.steps.last().map_or(0, |it| it.refused));
+            .map(|it| it.steps.last().map_or(0, |it| it.ruled_out));
         refused.collect::<Vec<_>>()
     };
     assert_eq!(explain(col("lists").any().eq(1)), [700, 0]);

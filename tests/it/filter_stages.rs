@@ -126,7 +126,7 @@ fn read(file: &ParquetFile, options: ReadOptions) -> (Vec<usize>, ReadMetrics) {
 /// Returns the numbers of rows that a step of pruning refused and accepted.
 fn decided(metrics: &ReadMetrics, step: PruningStep) -> (u64, u64) {
     let step = metrics.steps.iter().find(|it| it.step == step).unwrap();
-    (step.rows_refused, step.rows_accepted)
+    (step.rows_ruled_out, step.rows_accepted)
 }
 
 fn options(filter: Predicate) -> ReadOptions {

@@ -355,8 +355,8 @@ fn the_first_losses_are_kept() {
         }
         assert_eq!(nulls as u64, 2 * rows);
         let losses = reader.losses();
-        assert_eq!(losses.kept().len(), Losses::MOST);
-        assert_eq!(losses.not_kept(), (2 * PAGES - Losses::MOST) as u64);
+        assert_eq!(losses.kept().len(), Losses::MAX);
+        assert_eq!(losses.not_kept(), (2 * PAGES - Losses::MAX) as u64);
         all.push(told(losses.kept()));
     }
     assert_eq!(all[0], all[1]);

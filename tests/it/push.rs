@@ -215,7 +215,10 @@ fn row_groups_are_taken_out() {
 #[test]
 fn the_rest_of_a_row_group_is_not_taken_out() {
     let numbers = |by: i64| Arc::new(Int64Array::from_iter_values((0..10_000).map(|it| it * by)));
-    let columns = [("id", numbers(1) as ArrayRef), ("twice", numbers(2) as ArrayRef)];
+    let columns = [
+        ("id", numbers(1) as ArrayRef),
+        ("twice", numbers(2) as ArrayRef),
+    ];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let file = crate::filter::written(&batch, WriteOptions::new());
     let handle = ParquetFile::from_bytes(file.clone()).unwrap();
@@ -226,7 +229,9 @@ fn the_rest_of_a_row_group_is_not_taken_out() {
     let mut decoder = PushDecoder::new(plan(col("id").ge(0)));
     decoder.supply(0, &file);
     assert!(matches!(decoder.poll(), Ok(Poll::Batch(_))));
-    decoder.tighten_filter(plan(col("twice").ge(10_000))).unwrap();
+    decoder
+        .tighten_filter(plan(col("twice").ge(10_000)))
+        .unwrap();
     assert!(decoder.take_row_group().is_none());
     let mut rows = 0;
     while let Poll::Batch(batch) = decoder.poll().unwrap() {

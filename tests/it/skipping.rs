@@ -327,9 +327,9 @@ fn metrics_tell_what_a_read_did() {
         assert_eq!(batch.num_rows(), 3);
         assert!(reader.next_batch().unwrap().is_none());
         let metrics = reader.metrics();
-        assert_eq!((metrics.row_groups, metrics.row_groups_passed_over), (3, 2));
+        assert_eq!((metrics.row_groups, metrics.row_groups_pruned), (3, 2));
         let told = metrics.steps.iter();
-        let told = told.map(|step| (step.step, step.rows_refused, step.rows_accepted));
+        let told = told.map(|step| (step.step, step.rows_ruled_out, step.rows_accepted));
         let told: Vec<_> = told.filter(|step| (step.1, step.2) != (0, 0)).collect();
         let expected = [
             (PruningStep::Statistics, 40_000, 0),
@@ -338,7 +338,7 @@ fn metrics_tell_what_a_read_did() {
         assert_eq!(told, expected);
         assert_eq!((metrics.rows_tested, metrics.rows_found), (1000, 3));
         // Of the key, and of the row.
-        assert_eq!((metrics.pages_read, metrics.pages_passed_over), (2, 14));
+        assert_eq!((metrics.pages_read, metrics.pages_skipped), (2, 14));
         let reads = source.take();
         let steps = metrics.steps.iter().map(|step| step.reads);
         let counts = steps.chain([metrics.columns]);
@@ -353,7 +353,7 @@ fn metrics_tell_what_a_read_did() {
     while reader.next_batch().unwrap().is_some() {}
     let metrics = reader.metrics();
     assert_eq!((metrics.row_groups, metrics.rows_tested), (3, 0));
-    assert_eq!((metrics.pages_read, metrics.pages_passed_over), (4 * 60, 0));
+    assert_eq!((metrics.pages_read, metrics.pages_skipped), (4 * 60, 0));
     assert_eq!(metrics.columns.bytes, total(&source.take()));
 }
 

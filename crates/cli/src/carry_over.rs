@@ -72,12 +72,12 @@ fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMateri
     let wrong = |what: &str| Failure::Usage(format!("{}: {what}", input.name));
     let Some(from) = input.path() else {
         return Err(wrong(
-            "its key material is in a file beside it, so it needs a path",
+            "its key material is in a file next to it, so it needs a path",
         ));
     };
     if Target::is_stdout(&destination.path) {
         return Err(wrong(
-            "its key material is in a file beside it, which standard output cannot have",
+            "its key material is in a file next to it, which standard output cannot have",
         ));
     }
     let material = KeyMaterial::new(from, &destination.path, destination.force);

@@ -122,7 +122,7 @@ pub trait StorageWriter: Send {
     /// Returns the names of columns that were supplied with the rows and reveal values of this field. They are
     /// siblings, in the same struct or at the top level. They are encrypted like the field, unless they are
     /// configured by their own names. The columns of [`fields`](Self::fields) need not be listed.
-    fn told_by(&self) -> Vec<String> {
+    fn derived_columns(&self) -> Vec<String> {
         Vec::new()
     }
 

@@ -64,7 +64,7 @@ pub struct Losses {
 
 impl Losses {
     /// The maximum number of losses stored.
-    pub const MOST: usize = 1000;
+    pub const MAX: usize = 1000;
 
     /// Returns the stored losses, in order.
     #[must_use]
@@ -80,7 +80,7 @@ impl Losses {
 
     /// Adds a loss.
     pub fn push(&mut self, loss: Loss) {
-        if self.kept.len() < Self::MOST {
+        if self.kept.len() < Self::MAX {
             self.kept.push(loss);
         } else {
             self.more += 1;
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!((all.kept().len(), all.not_kept()), (700, 0));
         all.append(losses(700, 1200));
         let kept = all.kept().iter().map(|loss| loss.error.message());
-        let expected = (0..Losses::MOST).map(|i| i.to_string());
+        let expected = (0..Losses::MAX).map(|i| i.to_string());
         assert!(kept.eq(expected));
         assert_eq!(all.not_kept(), 900);
     }

@@ -10,7 +10,7 @@ pub struct ReadMetrics {
     /// The number of row groups pruned or opened.
     pub row_groups: u64,
     /// The number of row groups that pruning ruled out.
-    pub row_groups_passed_over: u64,
+    pub row_groups_pruned: u64,
     /// The results of each pruning step, in order. They are 0 for steps that were not taken.
     pub steps: Vec<StepMetrics>,
     /// The number of rows whose values were tested, once for each stage of the filter.
@@ -20,7 +20,7 @@ pub struct ReadMetrics {
     /// The number of decompressed pages, including dictionaries.
     pub pages_read: u64,
     /// The number of data pages without a selected row whose bodies were not decoded.
-    pub pages_passed_over: u64,
+    pub pages_skipped: u64,
     /// The reads of column data.
     pub columns: ReadCounts,
     /// The requests to the file, and the bytes fetched. Bytes fetched twice count twice.
@@ -72,7 +72,7 @@ pub struct StepMetrics {
     /// The step.
     pub step: PruningStep,
     /// The number of rows that this step ruled out.
-    pub rows_refused: u64,
+    pub rows_ruled_out: u64,
     /// The number of rows that this step accepted without a test.
     pub rows_accepted: u64,
     /// The reads of this step.
@@ -93,14 +93,14 @@ pub struct ReadCounts {
 #[derive(Debug, Default)]
 pub struct Metrics {
     /// The row groups that pruning ruled out.
-    pub row_groups_passed_over: Counter,
+    pub row_groups_pruned: Counter,
     steps: [StepCounters; PruningStep::ALL.len()],
     /// The rows whose values were tested.
     pub rows_tested: Counter,
     /// The rows that these tests selected.
     pub rows_found: Counter,
     pub(crate) pages_read: Counter,
-    pub(crate) pages_passed_over: Counter,
+    pub(crate) pages_skipped: Counter,
     pub(crate) columns: ReadCounters,
     pub(crate) fetched: ReadCounters,
     pub(crate) rounds: Counter,
@@ -110,7 +110,7 @@ pub struct Metrics {
 #[derive(Debug, Default)]
 pub struct StepCounters {
     /// The rows that the step ruled out.
-    pub rows_refused: Counter,
+    pub rows_ruled_out: Counter,
     /// The rows that the step accepted without a test.
     pub rows_accepted: Counter,
     /// The reads of the step.
@@ -183,19 +183,19 @@ impl Metrics {
             let counters = self.step(*step);
             StepMetrics {
                 step: *step,
-                rows_refused: counters.rows_refused.get(),
+                rows_ruled_out: counters.rows_ruled_out.get(),
                 rows_accepted: counters.rows_accepted.get(),
                 reads: counters.reads.get(),
             }
         });
         ReadMetrics {
             row_groups,
-            row_groups_passed_over: self.row_groups_passed_over.get(),
+            row_groups_pruned: self.row_groups_pruned.get(),
             steps: steps.collect(),
             rows_tested: self.rows_tested.get(),
             rows_found: self.rows_found.get(),
             pages_read: self.pages_read.get(),
-            pages_passed_over: self.pages_passed_over.get(),
+            pages_skipped: self.pages_skipped.get(),
             columns: self.columns.get(),
             fetched: self.fetched.get(),
             rounds: self.rounds.get(),

@@ -48,9 +48,9 @@ pub enum Literal {
 impl Literal {
     /// Returns the text of the literal for errors, truncated if it is long.
     pub(super) fn shown(&self) -> String {
-        const MOST_CHARACTERS: usize = 80;
+        const MAX_CHARACTERS: usize = 80;
         let text = self.to_string();
-        match text.char_indices().nth(MOST_CHARACTERS) {
+        match text.char_indices().nth(MAX_CHARACTERS) {
             Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
             None => text,
         }

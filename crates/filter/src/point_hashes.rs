@@ -11,7 +11,7 @@ use super::ranges::Ranges;
 use herringbone_core::bloom_filter::hash;
 
 /// The maximum number of values to look up in bloom filters.
-const MOST_POINTS: usize = 128;
+const MAX_POINTS: usize = 128;
 
 /// Returns the hashes of all values that a test of a leaf accepts. Returns `None` if it may accept other values, if
 /// there are too many, or if a value can be stored as different bytes.
@@ -43,7 +43,7 @@ fn is_bytes(data_type: &DataType) -> bool {
 /// Returns the points of ranges that consist of points only.
 fn points<K: Ord + Clone>(ranges: &Ranges<K>) -> Option<Vec<&K>> {
     let pieces = ranges.pieces();
-    if pieces.len() > MOST_POINTS {
+    if pieces.len() > MAX_POINTS {
         return None;
     }
     let points = pieces.into_iter().map(|piece| match piece {

@@ -255,6 +255,22 @@ impl Error {
         Self::new(ErrorKind::Argument, message)
     }
 
+    /// Makes an error whose message is that of `source`.
+    pub(crate) fn with_source(
+        kind: ErrorKind,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    ) -> Self {
+        let mut error = Self::new(kind, source.to_string());
+        error.0.source = Some(source);
+        error
+    }
+
+    /// Returns the I/O error that caused this one.
+    #[must_use]
+    pub fn io_error(&self) -> Option<&std::io::Error> {
+        self.0.source.as_ref()?.downcast_ref()
+    }
+
     /// Returns the kind.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
@@ -326,30 +342,6 @@ impl Error {
     }
 }
 
-impl From<std::io::Error> for Error {
-    #[cold]
-    fn from(source: std::io::Error) -> Self {
-        let mut error = Self::new(ErrorKind::Io, source.to_string());
-        error.0.source = Some(Box::new(source));
-        error
-    }
-}
-
-/// Converts an error of the caller's code, which becomes the [source](std::error::Error::source). An error of
-/// this type is returned unchanged.
-impl From<Box<dyn std::error::Error + Send + Sync>> for Error {
-    #[cold]
-    fn from(source: Box<dyn std::error::Error + Send + Sync>) -> Self {
-        let source = match source.downcast::<Self>() {
-            Ok(error) => return *error,
-            Err(source) => source,
-        };
-        let mut error = Self::argument(source.to_string());
-        error.0.source = Some(source);
-        error
-    }
-}
-
 impl fmt::Display for Error {
     /// Formats the error:
     /// `corrupt file: page body ends early (column a.b, row group 0, page 3, offset 0x1f40)`.
@@ -379,8 +371,14 @@ impl fmt::Debug for Error {
 }
 
 impl std::error::Error for Error {
+    /// Returns the error of the caller's code or of Arrow that caused this one. The message of an I/O error is part of this
+    /// one, so it is not returned here: see [`Error::io_error`].
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_ref().map(|source| &**source as _)
+        let source = self.0.source.as_ref()?;
+        match source.downcast_ref::<std::io::Error>() {
+            Some(io) => std::error::Error::source(io),
+            None => Some(&**source as _),
+        }
     }
 }
 
@@ -441,7 +439,7 @@ mod tests {
         use std::error::Error as _;
         let io = || std::io::Error::other("x");
         let error = Error::from(io());
-        let is_io = |error: &Error| error.source().is_some_and(|it| it.is::<std::io::Error>());
+        let is_io = |error: &Error| error.io_error().is_some();
         assert_eq!((error.kind(), is_io(&error)), (ErrorKind::Io, true));
         let boxed: Box<dyn std::error::Error + Send + Sync> = Box::new(io());
         let error = Error::from(boxed).in_row_group(2);

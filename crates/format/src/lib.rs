@@ -6,6 +6,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 pub mod error;
+mod error_conversions;
 pub mod footer;
 pub mod limits;
 pub mod modular_encryption;

@@ -30,13 +30,21 @@ impl RowPredicate for HasEvenLength {
 }
 
 fn main() -> Result<()> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/example.parquet");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/example.parquet"
+    );
     // The comparison runs first: `name` is decoded only for the rows that it selects.
     let filter = col("id").lt(12).and(Predicate::rows(HasEvenLength));
     let file = ParquetFile::open(path)?;
     let mut reader = file.read(ReadOptions::new().filter(filter).columns(["id", "name"]))?;
     while let Some(batch) = reader.next_batch()? {
-        let names: Vec<_> = batch.column(1).as_string::<i32>().iter().flatten().collect();
+        let names: Vec<_> = batch
+            .column(1)
+            .as_string::<i32>()
+            .iter()
+            .flatten()
+            .collect();
         println!("{names:?}");
     }
     println!("{} rows were tested", reader.metrics().rows_tested);

@@ -12,7 +12,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("salary", ids)])?;
 
     // All columns use the footer key, except for one.
-    let (footer_key, salary_key) = (Key::generate(KeyLength::Bits256)?, Key::generate(KeyLength::Bits256)?);
+    let (footer_key, salary_key) = (
+        Key::generate(KeyLength::Bits256)?,
+        Key::generate(KeyLength::Bits256)?,
+    );
     let properties = FileEncryptionProperties::builder(footer_key.clone())
         .column_key(["salary"], salary_key)
         .build()?;
@@ -23,8 +26,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     writer.finish()?;
 
     // A read needs the keys of its columns only.
-    let properties = FileDecryptionProperties::builder().footer_key(footer_key).build()?;
-    let options = ReadOptions::new().columns(["id"]).decryption(Arc::new(properties));
+    let properties = FileDecryptionProperties::builder()
+        .footer_key(footer_key)
+        .build()?;
+    let options = ReadOptions::new()
+        .columns(["id"])
+        .decryption(Arc::new(properties));
     for batch in herringbone::open_with(&path, options)? {
         assert_eq!(batch?.num_rows(), 3);
     }

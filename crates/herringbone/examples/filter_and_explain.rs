@@ -6,7 +6,10 @@ use herringbone::filter::col;
 use herringbone::{ParquetFile, ReadOptions, Result};
 
 fn main() -> Result<()> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/example.parquet");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/example.parquet"
+    );
     let file = ParquetFile::open(path)?;
     let filter = col("id").ge(20).and(col("organic").eq(false));
     let options = ReadOptions::new().filter(filter).columns(["id", "name"]);
@@ -16,7 +19,7 @@ fn main() -> Result<()> {
         for step in &row_group.steps {
             println!(
                 "  {:?}: {} rows ruled out, {} accepted, {} bytes",
-                step.step, step.refused, step.accepted, step.bytes
+                step.step, step.ruled_out, step.accepted, step.bytes
             );
         }
         let (fetched, undecided) = (row_group.fetched, row_group.undecided());

@@ -25,7 +25,9 @@ impl Cache {
         let leaves = file.parquet_schema().leaves().len();
         let row_groups = 0..metadata.num_row_groups();
         // The indexes of all columns lie next to each other: this is one request or a few.
-        file.load_page_indexes(row_groups.flat_map(|group| (0..leaves).map(move |it| (group, it))))?;
+        file.load_page_indexes(
+            row_groups.flat_map(|group| (0..leaves).map(move |it| (group, it))),
+        )?;
         self.handles.insert(path.clone(), file.metadata_handle());
         Ok(file)
     }
@@ -38,7 +40,13 @@ impl Cache {
 fn main() -> Result<()> {
     let mut paths: Vec<PathBuf> = std::env::args().skip(1).map(PathBuf::from).collect();
     if paths.is_empty() {
-        paths.push(concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/example.parquet").into());
+        paths.push(
+            concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../testdata/example.parquet"
+            )
+            .into(),
+        );
     }
     let mut cache = Cache::default();
     for scan in 1..=2 {

@@ -12,7 +12,10 @@ use herringbone::{FileTarget, Result, WriteOptions, Writer};
 fn batch() -> Result<RecordBatch> {
     let countries = ["NO", "PE", "NO", "IT", "PE", "NO"];
     let columns: [(&str, ArrayRef); 2] = [
-        ("country", Arc::new(StringArray::from_iter_values(countries))),
+        (
+            "country",
+            Arc::new(StringArray::from_iter_values(countries)),
+        ),
         ("catch", Arc::new(Int64Array::from_iter_values(0..6))),
     ];
     Ok(RecordBatch::try_from_iter(columns)?)

@@ -53,7 +53,10 @@ async fn read(store: &Store, length: u64) -> Result<usize> {
 }
 
 fn main() -> Result<()> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/example.parquet");
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/example.parquet"
+    );
     let store = Store(std::fs::read(path)?.into());
     let rows = block_on(read(&store, store.0.len() as u64))?;
     println!("{rows} rows");

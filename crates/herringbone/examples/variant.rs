@@ -12,7 +12,11 @@ use std::sync::Arc;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut events = Shredder::new(ShreddingType::Unshredded)?;
-    for json in [r#"{"user": {"id": 7}, "tags": ["a"]}"#, r#"{"user": {"id": 8}}"#, "[1.50, null]"] {
+    for json in [
+        r#"{"user": {"id": 7}, "tags": ["a"]}"#,
+        r#"{"user": {"id": 8}}"#,
+        "[1.50, null]",
+    ] {
         events.append(VariantBuf::from_json(json)?.as_variant())?;
     }
     let events = events.finish()?;
@@ -29,7 +33,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // Reads only the columns of the path.
     let id = VariantGet::new("$.user.id".parse()?).as_type(PrimitiveType::Int64);
-    let options = ReadOptions::new().columns::<String>([]).extension_column("id", ["event"], id);
+    let options = ReadOptions::new()
+        .columns::<String>([])
+        .extension_column("id", ["event"], id);
     let file = ParquetFile::from_bytes(file)?;
     let ids = file.read(options)?.next_batch()?.unwrap();
     let ids: Vec<_> = ids.column(0).as_primitive::<Int64Type>().iter().collect();

@@ -20,7 +20,7 @@ use crate::source::Source;
 use crate::threads::{Grain, Threads};
 
 /// The number of values below which starting a second thread does not pay off.
-const FEW_VALUES: u64 = 1 << 17;
+const MIN_VALUES_FOR_THREADS: u64 = 1 << 17;
 
 /// The largest number of values in a row group that one thread reads alone. Its arrays then stay in the caches
 /// until they are emitted.
@@ -199,7 +199,7 @@ fn grain(plan: &ReadPlan) -> Option<(usize, Grain)> {
     let threads = herringbone_pipeline::threads(plan.options().threads);
     let rows: u64 = plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum();
     let values = (plan.num_columns() as u64).saturating_mul(rows);
-    if plan.num_columns() == 0 || values < FEW_VALUES {
+    if plan.num_columns() == 0 || values < MIN_VALUES_FOR_THREADS {
         return None;
     }
     let tune_allocator = |bytes| {
@@ -259,9 +259,7 @@ impl Iterator for Reader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch()
-            .map_err(|error| ArrowError::ExternalError(Box::new(error)))
-            .transpose()
+        self.next_batch().map_err(ArrowError::from).transpose()
     }
 }
 

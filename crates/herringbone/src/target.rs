@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use herringbone_format::{Error, Result};
 
 /// The maximum number of temporary names tried for one file. Other processes may use the first ones.
-const MOST_NAMES: usize = 10_000;
+const MAX_NAMES: usize = 10_000;
 
 /// A file under construction. It is written under a temporary name in its final directory. If it is dropped
 /// before it is committed, it is removed. Devices and pipes are written to directly.
@@ -169,7 +169,7 @@ fn temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
         ));
     }
     let mut taken = io::Error::from(ErrorKind::AlreadyExists);
-    for _ in 0..MOST_NAMES {
+    for _ in 0..MAX_NAMES {
         let ordinal = NEXT.fetch_add(1, Ordering::Relaxed);
         // Process identifiers repeat: in other containers, and after a process was killed.
         let temporary =

@@ -5,7 +5,7 @@ use herringbone_arrow::schema::{DataType, TimeUnit};
 use crate::common_schema::finer;
 
 /// The maximum number of digits of `Decimal128` and of `Decimal256`.
-const MOST_DIGITS: [i16; 2] = [38, 76];
+const MAX_DIGITS: [i16; 2] = [38, 76];
 
 /// Returns the smallest type that holds all values of both types, or `None` if there is none.
 ///
@@ -123,7 +123,7 @@ fn decimals(a: &DataType, b: &DataType) -> Option<DataType> {
     let ((whole, scale), (other_whole, other_scale)) = (digits(a)?, digits(b)?);
     let (whole, scale) = (whole.max(other_whole), scale.max(other_scale));
     let precision = whole + scale;
-    let [most, most_of_all] = MOST_DIGITS;
+    let [most, most_of_all] = MAX_DIGITS;
     let (digits, scale) = (u8::try_from(precision).ok()?, i8::try_from(scale).ok()?);
     match precision {
         1.. if precision <= most => Some(DataType::Decimal128(digits, scale)),

@@ -347,7 +347,7 @@ impl Tree {
         let ordinal = self.nodes.len();
         if self.open.is_empty() && ordinal > 0 {
             return Err(Error::corrupt(format!(
-                "schema element {ordinal} lies behind the end of the schema tree"
+                "schema element {ordinal} lies past the end of the schema tree"
             )));
         }
         if self.open.len() > limits.schema_depth {

@@ -103,7 +103,7 @@ fn out_of_order(previous: &str, name: &str) -> Error {
     Error::corrupt(if previous == name {
         format!("a variant object has two fields `{name}`")
     } else {
-        format!("field `{name}` of a variant object comes behind `{previous}`")
+        format!("field `{name}` of a variant object comes after `{previous}`: names must ascend")
     })
 }
 

@@ -15,7 +15,7 @@ fn per_stored_byte(prefer: Prefer) -> u64 {
         // So high that times decide only between equal sizes.
         Prefer::Size => 1 << 30,
         Prefer::Balanced => 20_000,
-        Prefer::Reading => 2_000,
+        Prefer::ReadSpeed => 2_000,
     }
 }
 
@@ -90,7 +90,7 @@ mod tests {
     fn a_codec_pays_where_it_saves_more_time_than_it_takes() {
         let zstd: Compression = "zstd".parse().unwrap();
         // 700 / 20 000 of the bytes are 3.5 %, 700 / 2 000 are 35 %.
-        for (prefer, least) in [(Prefer::Balanced, 96_500), (Prefer::Reading, 65_000)] {
+        for (prefer, least) in [(Prefer::Balanced, 96_500), (Prefer::ReadSpeed, 65_000)] {
             assert!(pays(prefer, zstd, 100_000, least - 1), "{prefer:?}");
             assert!(!pays(prefer, zstd, 100_000, least), "{prefer:?}");
         }

@@ -19,7 +19,7 @@ const JUDGE_AFTER: usize = 1 << 13;
 
 /// The number of repeats among the most recent values before a dictionary can be judged. With fewer, the share may
 /// still change: values that repeat cyclically are all new at first.
-const LEAST_REPEATED: usize = 32;
+const MIN_REPEATED: usize = 32;
 
 /// The bounds of the number of values after which a dictionary can be in doubt.
 const DOUBT_AFTER: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 10;
@@ -28,8 +28,8 @@ const DOUBT_AFTER: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 10;
 const PART_OF_FEW: usize = 4;
 
 /// The number of recent values per required repeat. With fewer repeats, the dictionary is in doubt. For many values,
-/// [`LEAST_REPEATED`] repeats are sufficient.
-const FEW_REPEATED: usize = 128;
+/// [`MIN_REPEATED`] repeats are sufficient.
+const REPEATED_PER_VALUES: usize = 128;
 
 /// The number of values after which a doubt ends, without further waiting for values that repeat.
 pub(super) const DOUBT_ENDS_AFTER: usize = 3 << 13;
@@ -85,13 +85,13 @@ struct NewValues {
 const DEVIATIONS: f64 = 2.0;
 
 /// The least relative decrease of a share per value. Avoids a division by zero.
-const LEAST_FALL: f64 = 1e-12;
+const MIN_FALL: f64 = 1e-12;
 
 impl Growth {
     /// Returns true if the dictionary saves nothing so far, and will not save anything once all values are included.
     pub(super) fn is_hopeless(&self, sizes: EntrySizes) -> bool {
         self.now.values >= JUDGE_AFTER
-            && self.repeated() >= LEAST_REPEATED
+            && self.repeated() >= MIN_REPEATED
             && !self.saves(sizes)
             && !self.will_save(sizes)
     }
@@ -103,7 +103,7 @@ impl Growth {
         if values < doubt_after(of_all) || self.saves(sizes) {
             return false;
         }
-        let few = (self.last().values / FEW_REPEATED).min(LEAST_REPEATED);
+        let few = (self.last().values / REPEATED_PER_VALUES).min(MIN_REPEATED);
         self.repeated() < few || values >= of_all / 2 && !self.will_save(sizes)
     }
 
@@ -138,7 +138,7 @@ impl Growth {
             ),
         };
         let fall = self.first.share().ln() - last.share().ln() + chance;
-        let fall = (fall / (last_middle - first_middle)).max(LEAST_FALL);
+        let fall = (fall / (last_middle - first_middle)).max(MIN_FALL);
         let behind = self.now.values as f64 - last_middle;
         NewValues {
             share: last.share() * (-fall * behind).exp(),
@@ -304,7 +304,7 @@ mod tests {
         assert!((new.among(1000.0) - 1000.0 * new.share).abs() < 1.0);
         assert!((new.values_with(new.among(5e5)) - 5e5).abs() < 1.0);
         // More values are new than before, so the share does not fall at all.
-        assert_eq!(growth(14_000).new_values().fall, LEAST_FALL);
+        assert_eq!(growth(14_000).new_values().fall, MIN_FALL);
     }
 
     #[test]

@@ -65,7 +65,7 @@ pub enum Prefer {
     #[default]
     Balanced,
     /// The least time to read, from storage that delivers some 500 MB/s.
-    Reading,
+    ReadSpeed,
 }
 
 /// The version of data pages.

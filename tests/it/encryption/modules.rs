@@ -22,7 +22,7 @@ const KEY_METADATA: &str = "metadata in secret";
 /// columns of numbers, with bloom filters; in two of text, with dictionaries.
 const COLUMNS: [&str; 5] = ["filler", "a", "b", "c", "d"];
 const ROWS_OF_A_GROUP: usize = 1200;
-const ROWS_OF_A_PAGE: usize = 300;
+const ROWS_OF_PER_PAGE: usize = 300;
 
 fn key(bytes: &[u8]) -> Key {
     Key::new(bytes).unwrap()
@@ -58,7 +58,7 @@ fn encrypted(plaintext_footer: bool) -> Bytes {
     let filter = ColumnOptions::new().bloom_filter(BloomFilterOptions::new(0.01));
     let dictionary = ColumnOptions::new().dictionary(true);
     let columns = ColumnOptions::new()
-        .page_rows(ROWS_OF_A_PAGE)
+        .page_rows(ROWS_OF_PER_PAGE)
         .dictionary(false)
         .compression(Compression::Uncompressed);
     let options = WriteOptions::new()

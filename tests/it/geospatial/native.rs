@@ -22,13 +22,13 @@ use crate::skipping::Noting;
 
 const ROWS: usize = 1200;
 const ROWS_OF_A_GROUP: usize = 100;
-const ROWS_OF_A_PAGE: usize = 10;
+const ROWS_OF_PER_PAGE: usize = 10;
 
 /// The positions of a row: none of every 17th, which is null; empty ones; those of a row group lie close together, those of
 /// a page closer. Some ordinates are NaN.
 fn places(random: &mut Random) -> Vec<Option<Vec<(f64, f64)>>> {
     let row = |row: usize| {
-        let around = (row / ROWS_OF_A_PAGE) as f64 * 2.0 - 100.0;
+        let around = (row / ROWS_OF_PER_PAGE) as f64 * 2.0 - 100.0;
         let count = (random.next() * 6.0) as usize;
         let mut ordinate = |from: f64, size: f64| match random.next() < 0.03 {
             true => f64::NAN,
@@ -159,7 +159,7 @@ fn lists_of_positions_lose_no_row_and_leave_row_groups() {
         let rows = places(&mut random);
         let array = geometries(kind, &rows);
         let batch = batch(kind, array);
-        let options = paged(ROWS_OF_A_PAGE).row_group_rows(ROWS_OF_A_GROUP);
+        let options = paged(ROWS_OF_PER_PAGE).row_group_rows(ROWS_OF_A_GROUP);
         let geospatial = Geospatial::new().geoparquet(GeoParquetOptions::new(Version::V1_1));
         let (source, file) = Noting::new(&batch, geospatial.write_options(options));
         let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata()).unwrap();

@@ -320,7 +320,7 @@ fn a_codec_that_saves_nothing_is_left_out_unless_it_is_asked_for() {
         .iter()
         .map(|value| i64::from_le_bytes([value[0], value[1], value[2], value[3], 0, 0, 0, 0]));
     let half: ArrayRef = Arc::new(Int64Array::from_iter_values(half));
-    for prefer in [Prefer::Size, Prefer::Balanced, Prefer::Reading] {
+    for prefer in [Prefer::Size, Prefer::Balanced, Prefer::ReadSpeed] {
         let (file, _) = of_one(half.clone(), WriteOptions::new().prefer(prefer));
         assert_eq!(codec(&file), CompressionCodec::Zstd, "{prefer:?}");
     }
@@ -337,7 +337,7 @@ fn a_codec_that_saves_nothing_is_left_out_unless_it_is_asked_for() {
     let ninth: ArrayRef = Arc::new(Int64Array::from_iter_values(ninth));
     for (prefer, expected) in [
         (Prefer::Balanced, CompressionCodec::Zstd),
-        (Prefer::Reading, CompressionCodec::Uncompressed),
+        (Prefer::ReadSpeed, CompressionCodec::Uncompressed),
     ] {
         let (file, _) = of_one(ninth.clone(), WriteOptions::new().prefer(prefer));
         assert_eq!(codec(&file), expected, "{prefer:?}");
@@ -353,7 +353,7 @@ fn what_the_codec_is_left_out_of_is_not_decompressed() {
     for (prefer, expected) in [
         (Prefer::Size, Encoding::ByteStreamSplit),
         (Prefer::Balanced, Encoding::ByteStreamSplit),
-        (Prefer::Reading, Encoding::Plain),
+        (Prefer::ReadSpeed, Encoding::Plain),
     ] {
         let options = options(Compatibility::Modern, "snappy").prefer(prefer);
         let (_, encodings) = of_one(doubles.clone(), options);

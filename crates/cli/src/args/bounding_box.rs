@@ -34,7 +34,7 @@ impl FromStr for WantedBox {
             let number = number.trim();
             let parsed = number
                 .parse()
-                .map_err(|_| format!("{number:?} is no number"))?;
+                .map_err(|_| format!("{number:?} is not a number"))?;
             match f64::is_nan(parsed) {
                 true => Err(format!("{number:?} bounds nothing")),
                 false => Ok(parsed),
@@ -69,7 +69,7 @@ impl WantedBox {
             Error::argument(match (&self.column, columns.is_empty()) {
                 (_, true) => "--bbox: there are no columns of geometries".to_owned(),
                 (Some(path), _) => format!(
-                    "--bbox: `{}` is no column of geometries; there are: {names}",
+                    "--bbox: `{}` is not a geometry column; there are: {names}",
                     path.join(".")
                 ),
                 (None, _) => format!(
@@ -103,7 +103,7 @@ mod tests {
         for (text, message) in [
             ("1,2,3", "four numbers"),
             ("1,2,3,4,5,6", "four numbers"),
-            ("1,2,3,x", "\"x\" is no number"),
+            ("1,2,3,x", "\"x\" is not a number"),
             ("1,2,3,nan", "bounds nothing"),
             ("1,5,3,4", "above ymax"),
             ("a,b=1,2,3,4", "one column"),

@@ -67,7 +67,7 @@ impl Part {
     fn take(&mut self) -> Result<String, String> {
         let part = std::mem::take(self);
         if part.text.is_empty() && !part.quoted {
-            return Err("there is an empty name; write \"\" if the field has none".into());
+            return Err("empty column name; write \"\" for a field whose name is empty".into());
         }
         Ok(part.text)
     }

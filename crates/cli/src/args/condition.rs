@@ -18,10 +18,10 @@ use crate::failure::cut;
 use crate::load::hex;
 
 /// The maximum length of a condition in bytes. Nested parts are processed recursively.
-const MOST_BYTES: usize = 8 << 10;
+const MAX_BYTES: usize = 8 << 10;
 
 /// The maximum number of digits of a number, the same as for decimals.
-const MOST_DIGITS: usize = 76;
+const MAX_DIGITS: usize = 76;
 
 /// The value of `--where`.
 #[derive(Debug, Clone)]
@@ -44,10 +44,10 @@ impl FromStr for Condition {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        if text.len() > MOST_BYTES {
+        if text.len() > MAX_BYTES {
             let bytes = text.len();
             return Err(format!(
-                "the condition has {bytes} bytes, and may have {MOST_BYTES} at most"
+                "the condition has {bytes} bytes, and may have {MAX_BYTES} at most"
             ));
         }
         let mut parser = Parser::new(&GenericDialect)
@@ -59,7 +59,7 @@ impl FromStr for Condition {
                 strict: predicate(&expression, false)?,
                 lenient: predicate(&expression, true)?,
             }),
-            more => Err(format!("{} behind the condition", shown(&more))),
+            more => Err(format!("{} after the end of the condition", shown(&more))),
         }
     }
 }
@@ -366,7 +366,7 @@ fn number(text: &str) -> Option<Literal> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let digits = format!("{whole}{fraction}");
     let digits = digits.trim_start_matches('0');
-    if digits.len() > MOST_DIGITS {
+    if digits.len() > MAX_DIGITS {
         return None;
     }
     Some(Literal::Decimal {
@@ -456,7 +456,7 @@ mod tests {
         for (text, message) in [
             ("", "EOF"),
             ("a >", "EOF"),
-            ("a > 5 b", "behind the condition"),
+            ("a > 5 b", "after the end of the condition"),
             ("a + 1 > 5", "`a + 1` stands where a column is expected"),
             ("a + 1 = 2", "`a + 1` stands where a column is expected"),
             ("2 = a + 1", "`a + 1` stands where a column is expected"),

@@ -358,7 +358,7 @@ impl From<Preference> for Prefer {
         match preference {
             Preference::Size => Self::Size,
             Preference::Balanced => Self::Balanced,
-            Preference::Reading => Self::Reading,
+            Preference::Reading => Self::ReadSpeed,
         }
     }
 }

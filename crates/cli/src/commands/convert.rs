@@ -165,7 +165,7 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     let is_shredded = |column: &VariantColumn| column.shredding != "none";
     if to != FileFormat::Parquet && convert.variants.iter().any(is_shredded) {
         return wrong(
-            "--variant COLUMN=auto and the like shred columns of Parquet, and OUT is none",
+            "--variant COLUMN=auto and other types shred columns of Parquet, but OUT is not a Parquet file",
         );
     }
     if from != FileFormat::Csv && convert.infer_rows == Some(0) {

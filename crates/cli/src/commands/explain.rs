@@ -45,7 +45,7 @@ pub(crate) fn file(
     let rows: u64 = undecided.iter().map(|it| it.undecided()).sum();
     output.line(&format!(
         "  {:<15}  {} in {}",
-        "to be tested",
+        "left to test",
         counted(rows, "row"),
         counted(undecided.len() as u64, "row group")
     ))?;
@@ -53,8 +53,8 @@ pub(crate) fn file(
     let fetched: u64 = row_groups.iter().map(|it| it.fetched.bytes).sum();
     let requests: u64 = row_groups.iter().map(|it| it.fetched.requests).sum();
     output.line(&format!(
-        "  {:<15}  {} of pages, {} in {}",
-        "to be fetched",
+        "  {:<15}  {}; {} in {}",
+        "pages to fetch",
         counted(wanted, "byte"),
         counted(fetched, "byte"),
         counted(requests, "request")
@@ -71,7 +71,7 @@ const STEPS: [(PruningStep, &str); 5] = [
 
 /// Returns a line about the row groups that a step examined, if it examined any.
 fn line(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<String> {
-    let (mut asked, mut refused, mut accepted, mut bytes) = (0, 0, 0, 0);
+    let (mut asked, mut ruled_out, mut accepted, mut bytes) = (0, 0, 0, 0);
     for row_group in row_groups {
         let at = row_group.steps.iter().position(|it| it.step == step);
         let Some((at, taken)) = at.and_then(|at| Some((at, row_group.steps.get(at)?))) else {
@@ -79,15 +79,15 @@ fn line(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<String>
         };
         let before = at.checked_sub(1).and_then(|at| row_group.steps.get(at));
         asked += 1;
-        refused += taken.refused - before.map_or(0, |it| it.refused);
+        ruled_out += taken.ruled_out - before.map_or(0, |it| it.ruled_out);
         accepted += taken.accepted - before.map_or(0, |it| it.accepted);
         bytes += taken.bytes;
     }
     let has_looked = step == PruningStep::Statistics || bytes > 0;
     (asked > 0 && has_looked).then(|| {
         format!(
-            "{} passed over, {accepted} known to be wanted; {} of {}",
-            counted(refused, "row"),
+            "{} ruled out, {accepted} accepted; read {} of {}",
+            counted(ruled_out, "row"),
             counted(bytes, "byte"),
             counted(asked, "row group")
         )

@@ -96,18 +96,18 @@ fn what_is_known_of_rows_is_explained() {
     herringbone(&["count", "--explain", "--where", "id > 20", EXAMPLE]).ok(
         "testdata/example.parquet: 24 rows in 2 row groups\n  \
          where id > 20\n  \
-         statistics       16 rows passed over, 0 known to be wanted; 0 bytes of 2 row groups\n  \
-         column indexes   0 rows passed over, 0 known to be wanted; 174 bytes of 1 row group\n  \
-         to be tested     8 rows in 1 row group\n  \
-         to be fetched    102 bytes of pages, 102 bytes in 1 request\n",
+         statistics       16 rows ruled out, 0 accepted; read 0 bytes of 2 row groups\n  \
+         column indexes   0 rows ruled out, 0 accepted; read 174 bytes of 1 row group\n  \
+         left to test     8 rows in 1 row group\n  \
+         pages to fetch   102 bytes; 102 bytes in 1 request\n",
     );
     for command in ["cat", "head"] {
         let nothing = herringbone(&[command, "--explain", "--where", "id >= 0", EXAMPLE]);
         nothing.ok("testdata/example.parquet: 24 rows in 2 row groups\n  \
              where id >= 0\n  \
-             statistics       0 rows passed over, 24 known to be wanted; 0 bytes of 2 row groups\n  \
-             to be tested     0 rows in 0 row groups\n  \
-             to be fetched    1993 bytes of pages, 1993 bytes in 2 requests\n");
+             statistics       0 rows ruled out, 24 accepted; read 0 bytes of 2 row groups\n  \
+             left to test     0 rows in 0 row groups\n  \
+             pages to fetch   1993 bytes; 1993 bytes in 2 requests\n");
     }
     let without = herringbone(&["cat", "--explain", EXAMPLE]);
     assert_eq!(without.code, 2);

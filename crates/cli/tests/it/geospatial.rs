@@ -217,7 +217,7 @@ fn rows_by_their_boxes() {
     for (bbox, message) in [
         (
             "n=0,0,1,1",
-            "`n` is no column of geometries; there are: geometry",
+            "`n` is not a geometry column; there are: geometry",
         ),
         ("0,0,1", "four numbers"),
         ("0,1,1,0", "above ymax"),

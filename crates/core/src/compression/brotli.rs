@@ -29,7 +29,9 @@ impl Codec for Brotli {
         );
         match result {
             BrotliResult::ResultSuccess if input_left == 0 => Ok(output_at),
-            BrotliResult::ResultSuccess => Err(broken("BROTLI", "bytes behind the stream")),
+            BrotliResult::ResultSuccess => {
+                Err(broken("BROTLI", "bytes after the end of the stream"))
+            }
             BrotliResult::NeedsMoreOutput => Err(too_long("BROTLI")),
             BrotliResult::NeedsMoreInput => Err(broken("BROTLI", "the stream ends early")),
             BrotliResult::ResultFailure => Err(broken("BROTLI", "the stream is malformed")),

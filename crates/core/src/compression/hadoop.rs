@@ -29,12 +29,12 @@ pub(super) fn decompress(
         let block = output
             .get_mut(written..)
             .and_then(|rest| rest.get_mut(..uncompressed))
-            .ok_or_else(|| framing("a block goes on behind the size of the page"))?;
+            .ok_or_else(|| framing("a block extends past the size of the page"))?;
         let mut filled = 0;
         while filled < uncompressed {
             let compressed = take_size(&mut input)?;
             let Some((bytes, rest)) = input.split_at_checked(compressed) else {
-                return Err(framing("a part goes on behind the end of the page"));
+                return Err(framing("a part extends past the end of the page"));
             };
             input = rest;
             let left = block.get_mut(filled..).unwrap_or_default();

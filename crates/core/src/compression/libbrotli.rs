@@ -19,7 +19,7 @@ impl Codec for Libbrotli {
             .map_err(|_| broken("BROTLI", "the stream is malformed"))?;
         match decoded.info {
             DecoderInfo::Finished if decoded.bytes_read == input.len() => Ok(decoded.bytes_written),
-            DecoderInfo::Finished => Err(broken("BROTLI", "bytes behind the stream")),
+            DecoderInfo::Finished => Err(broken("BROTLI", "bytes after the end of the stream")),
             DecoderInfo::NeedsMoreOutput => Err(too_long("BROTLI")),
             DecoderInfo::NeedsMoreInput => Err(broken("BROTLI", "the stream ends early")),
         }

@@ -8,7 +8,7 @@ use super::{Codec, broken};
 
 /// The minimum number of bytes of a section with its own match search. After bytes without matches, the search
 /// would advance in large steps.
-const LEAST_PART: usize = 256;
+const MIN_PART: usize = 256;
 
 /// The decoder of raw Snappy blocks, using the Snappy kernel.
 pub(super) struct Snappy;
@@ -30,7 +30,7 @@ impl Compress for SnappyCompressor {
 
     fn compress_cut(&mut self, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<()> {
         let too_long = "a page is larger than the 4 GiB that SNAPPY can hold";
-        let cuts = far_apart(cuts, input.len(), LEAST_PART);
+        let cuts = far_apart(cuts, input.len(), MIN_PART);
         let done = self.0.compress(input, &cuts, out);
         done.map_err(|TooLong| Error::argument(too_long))
     }

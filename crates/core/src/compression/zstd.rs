@@ -43,7 +43,7 @@ pub(super) fn content_size(input: &[u8]) -> Option<u64> {
 }
 
 /// The minimum number of bytes of a section for which the codec builds new code tables. These take up to 100 bytes.
-const LEAST_PART: usize = 512;
+const MIN_PART: usize = 512;
 
 /// The encoder of pages with one Zstandard frame, which declares its decompressed size.
 pub(super) struct ZstdCompressor(CCtx<'static>);
@@ -72,7 +72,7 @@ impl Compress for ZstdCompressor {
 
     /// Ends a block at each cut. Each block has its own codes for the bytes that are frequent in it.
     fn compress_cut(&mut self, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<()> {
-        let cuts = far_apart(cuts, input.len(), LEAST_PART);
+        let cuts = far_apart(cuts, input.len(), MIN_PART);
         if cuts.is_empty() {
             return self.compress(input, out);
         }

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use bytes::{Buf as _, Bytes};
 
-/// At most one in `MOST_MOVED` bytes of a window is copied in order to free the other bytes.
-const MOST_MOVED: usize = 8;
+/// At most one in `MAX_MOVED` bytes of a window is copied in order to free the other bytes.
+const MAX_MOVED: usize = 8;
 
 /// A window on the file that moves forward over one column chunk.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl ChunkBytes {
     /// Frees the bytes before `offset` if few bytes follow. These are copied.
     pub(crate) fn leave(&mut self, offset: u64) {
         let rest = self.available(offset);
-        if rest.len() <= self.window.len() / MOST_MOVED {
+        if rest.len() <= self.window.len() / MAX_MOVED {
             (self.start, self.window) = (offset, Bytes::copy_from_slice(rest));
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use herringbone_format::KeyValue;
-use herringbone_format::modular_encryption::FieldBeside;
+use herringbone_format::modular_encryption::SiblingField;
 
 use super::recorded_algorithm;
 use crate::{
@@ -57,7 +57,7 @@ impl FileEncryptor {
     pub(super) fn beside(
         properties: &FileEncryptionProperties,
         leaves: &[ColumnPath],
-        beside: &[FieldBeside],
+        beside: &[SiblingField],
     ) -> Result<Self> {
         if leaves.len() > MAX_ORDINALS {
             return Err(Error::argument(format!(

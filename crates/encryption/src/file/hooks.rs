@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use herringbone_format::modular_encryption::{
-    ALGORITHM_KEY, Decryption, Encryption, FieldBeside, FileDecryption, FileEncryption,
-    FileToDecrypt, FooterEncryption, KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind,
-    PageToEncrypt,
+    ALGORITHM_KEY, Decryption, Encryption, FileDecryption, FileEncryption, FileToDecrypt,
+    FooterEncryption, KeyRequest, KeyStep, ModuleCipher, ModuleId, ModuleKind, PageToEncrypt,
+    SiblingField,
 };
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{ColumnChunk, FileMetadataParts, KeyValue, RawStruct};
@@ -195,11 +195,11 @@ impl Encryption for FileEncryptionProperties {
         Ok(Some(Arc::new(FileEncryptor::new(self, leaves)?)))
     }
 
-    fn open_beside(
+    fn open_siblings(
         &self,
         _path: Option<&Path>,
         leaves: &[ColumnPath],
-        beside: &[FieldBeside],
+        beside: &[SiblingField],
     ) -> Result<Option<Arc<dyn FileEncryption>>> {
         Ok(Some(Arc::new(FileEncryptor::beside(self, leaves, beside)?)))
     }
@@ -217,14 +217,14 @@ impl<F: EncryptionPropertiesFactory> Encryption for PerFile<F> {
         }
     }
 
-    fn open_beside(
+    fn open_siblings(
         &self,
         path: Option<&Path>,
         leaves: &[ColumnPath],
-        beside: &[FieldBeside],
+        beside: &[SiblingField],
     ) -> Result<Option<Arc<dyn FileEncryption>>> {
         match self.0.encryption_properties(text(path)?)? {
-            Some(properties) => properties.open_beside(path, leaves, beside),
+            Some(properties) => properties.open_siblings(path, leaves, beside),
             None => Ok(None),
         }
     }

@@ -75,7 +75,7 @@ pub fn parse_column_keys(text: &str) -> Result<Vec<(String, Vec<ColumnPath>)>> {
     {
         let refuse = |why: &str| Err(Error::argument(format!("column keys: {why} in {group:?}")));
         let Some((master_key, columns)) = group.split_once(':') else {
-            return refuse("no colon behind the master key");
+            return refuse("no colon after the master key");
         };
         let master_key = master_key.trim();
         if master_key.is_empty() {

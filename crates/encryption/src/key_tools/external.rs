@@ -49,7 +49,7 @@ impl ExternalMaterial {
     pub(crate) fn parse(text: &str) -> Result<Self> {
         let Value::Object(members) = parse(text).map_err(|error| malformed(error.message))?.value
         else {
-            return Err(malformed("is no JSON object"));
+            return Err(malformed("is not a JSON object"));
         };
         let mut keys = BTreeMap::new();
         for member in members {

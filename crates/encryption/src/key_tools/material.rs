@@ -168,7 +168,7 @@ impl Members {
     fn parse(text: &str) -> Result<Self> {
         let Value::Object(members) = parse(text).map_err(|error| malformed(error.message))?.value
         else {
-            return Err(malformed("is no JSON object"));
+            return Err(malformed("is not a JSON object"));
         };
         let members = Self(members);
         match members.text("keyMaterialType")?.as_str() {

@@ -141,7 +141,7 @@ impl Retriever {
         let Some(store) = &self.store else {
             return Err(Error::new(
                 ErrorKind::Key,
-                "the key material is in a file of its own, beside the Parquet file, and was not given",
+                "the key material is in a file of its own, next to the Parquet file, and was not supplied",
             ));
         };
         let mut external = self.external.lock().unwrap_or_else(PoisonError::into_inner);

@@ -149,7 +149,8 @@ impl KeyUnwrapping {
             None => unwrapped,
             Some(kek) => {
                 let id = STANDARD.decode(&kek.id);
-                let id = id.map_err(|_| malformed("has a keyEncryptionKeyID that is no base64"))?;
+                let id =
+                    id.map_err(|_| malformed("has a keyEncryptionKeyID that is not base64"))?;
                 wrapping::unwrap(
                     &unwrapped,
                     &material.wrapped_dek,

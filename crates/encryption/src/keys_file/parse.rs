@@ -123,7 +123,7 @@ fn column_metadata(value: Json, columns: Columns<'_>) -> Result<HashMap<ColumnPa
 
 fn paths(name: &str, line: usize, of: &str, columns: Columns<'_>) -> Result<Vec<ColumnPath>> {
     // The message may repeat the name, which may be a misplaced key.
-    columns(name).map_err(|_| at(line, format!("{of} has a name that is no path of a column")))
+    columns(name).map_err(|_| at(line, format!("{of} has a name that is not a column path")))
 }
 
 fn object(value: Json, name: &str) -> Result<Vec<Member>> {
@@ -150,7 +150,7 @@ fn boolean(value: &Json, name: &str) -> Result<bool> {
 fn key(value: Json, name: &str) -> Result<Key> {
     let decoded = STANDARD.decode(text(&value, name)?).map(Zeroizing::new);
     let decoded =
-        decoded.map_err(|_| at(value.line, format!("{name} has a key that is no base64")))?;
+        decoded.map_err(|_| at(value.line, format!("{name} has a key that is not base64")))?;
     Key::new(&decoded).map_err(|error| at(value.line, format!("{name}: {}", error.message())))
 }
 
@@ -163,7 +163,7 @@ fn bytes(text: &str, line: usize, name: &str) -> Result<Vec<u8>> {
         return Ok(text.as_bytes().to_vec());
     };
     let decoded = STANDARD.decode(encoded);
-    decoded.map_err(|_| at(line, format!("{name} has no base64 behind \"{BASE64}\"")))
+    decoded.map_err(|_| at(line, format!("{name} has no base64 after \"{BASE64}\"")))
 }
 
 fn kms(value: &Json) -> Result<KeysFileKms> {

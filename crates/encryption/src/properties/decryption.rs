@@ -149,7 +149,7 @@ impl FileDecryptionProperties {
         }
         Err(Error::new(
             ErrorKind::Key,
-            "the file is not encrypted, though keys were given for it: somebody may have replaced it",
+            "the file is not encrypted, though keys were given for it: it may have been replaced",
         )
         .with_remedy(Remedy::AllowPlaintext))
     }

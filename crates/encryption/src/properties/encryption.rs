@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use herringbone_format::modular_encryption::FieldBeside;
+use herringbone_format::modular_encryption::SiblingField;
 
 use super::{ColumnMap, ColumnPath};
 use crate::{Error, Key, Result, module::Algorithm, redacted::redacted};
@@ -229,7 +229,7 @@ impl FileEncryptionProperties {
     pub(crate) fn resolve(
         &self,
         leaves: &[ColumnPath],
-        beside: &[FieldBeside],
+        beside: &[SiblingField],
     ) -> Result<Vec<ColumnProtection>> {
         let inner = &self.0;
         inner.columns.check(leaves.iter().map(Vec::as_slice))?;

@@ -20,7 +20,7 @@ pub use module_id::{MAX_ORDINALS, ModuleId, ModuleKind};
 pub use reading::{
     Decryption, FileDecryption, FileToDecrypt, FooterEncryption, KeyRequest, KeyStep,
 };
-pub use writing::{Encryption, FieldBeside, FileEncryption};
+pub use writing::{Encryption, FileEncryption, SiblingField};
 
 use crate::Result;
 

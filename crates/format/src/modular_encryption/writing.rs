@@ -25,11 +25,11 @@ pub trait Encryption: Send + Sync + fmt::Debug {
     /// `beside` and calls [`open`](Self::open), unless implemented.
     ///
     /// **Errors**: see [`open`](Self::open).
-    fn open_beside(
+    fn open_siblings(
         &self,
         path: Option<&Path>,
         leaves: &[Vec<String>],
-        beside: &[FieldBeside],
+        beside: &[SiblingField],
     ) -> Result<Option<Arc<dyn FileEncryption>>> {
         let _ = beside;
         self.open(path, leaves)
@@ -40,14 +40,14 @@ pub trait Encryption: Send + Sync + fmt::Debug {
 /// everyone from whom the other field is hidden.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct FieldBeside {
+pub struct SiblingField {
     /// The names in the path of the field, without the root.
     pub path: Vec<String>,
     /// The path of the field that it is derived from.
     pub of: Vec<String>,
 }
 
-impl FieldBeside {
+impl SiblingField {
     /// Describes the field `path`, derived from the field `of`.
     #[must_use]
     pub fn new(path: Vec<String>, of: Vec<String>) -> Self {

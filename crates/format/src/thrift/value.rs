@@ -48,7 +48,7 @@ macro_rules! integer_value {
             fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
                 let value = reader.integer(wire)?;
                 Self::try_from(value).map_err(|_| {
-                    reader.corrupt(format!(concat!("{} is no ", stringify!($type)), value))
+                    reader.corrupt(format!(concat!("{} is not a valid ", stringify!($type)), value))
                 })
             }
 
@@ -70,7 +70,7 @@ impl Value for i8 {
 
     fn read(reader: &mut CompactReader<'_>, wire: Wire) -> Result<Self> {
         let value = reader.integer(wire)?;
-        Self::try_from(value).map_err(|_| reader.corrupt(format!("{value} is no i8")))
+        Self::try_from(value).map_err(|_| reader.corrupt(format!("{value} is not an i8")))
     }
 
     fn write(&self, writer: &mut CompactWriter) {

@@ -133,7 +133,7 @@ impl Crs {
         };
         definition(text).map_err(|why| {
             Error::corrupt(format!(
-                "the CRS in the key-value metadata under {key:?} is no PROJJSON: {why}"
+                "the CRS in the key-value metadata under {key:?} is not PROJJSON: {why}"
             ))
         })?;
         Ok(Self(Some(text.to_owned())))
@@ -255,7 +255,7 @@ fn after_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
 pub(crate) fn definition(text: &str) -> Result<Map<String, Value>, String> {
     match serde_json::from_str(text) {
         Ok(Value::Object(members)) => Ok(members),
-        Ok(_) => Err("it is no object".to_owned()),
+        Ok(_) => Err("it is not an object".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }

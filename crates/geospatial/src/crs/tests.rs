@@ -83,7 +83,7 @@ fn definitions_come_from_the_file() {
     let broken = crs("projjson:k").resolve(look_up("[]")).unwrap_err();
     assert_eq!(
         broken.message(),
-        "the CRS in the key-value metadata under \"k\" is no PROJJSON: it is no object"
+        "the CRS in the key-value metadata under \"k\" is not PROJJSON: it is not an object"
     );
 }
 

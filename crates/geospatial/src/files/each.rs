@@ -36,7 +36,9 @@ fn of_bytes<'a>(
 
 fn of_dictionary(array: &ArrayRef, see: &mut dyn FnMut(Option<&[u8]>) -> Result<()>) -> Result<()> {
     let Some(dictionary) = array.as_any_dictionary_opt() else {
-        return Err(Error::argument("an array of dictionaries is none"));
+        return Err(Error::argument(
+            "internal error: expected a dictionary array",
+        ));
     };
     let mut values: Vec<Option<Vec<u8>>> = Vec::new();
     for_each(dictionary.values(), &mut |value| {

@@ -102,7 +102,7 @@ impl StorageWriter for GeoColumnWriter {
             if let Some(value) = value {
                 let refused = |error| match is_strict {
                     true => Err(Error::argument(format!(
-                        "row {row} is no geometry: {error}"
+                        "row {row} is not a geometry: {error}"
                     ))),
                     false => Ok(()),
                 };
@@ -126,7 +126,7 @@ impl StorageWriter for GeoColumnWriter {
         Ok(std::iter::once(array).chain(covering).collect())
     }
 
-    fn told_by(&self) -> Vec<String> {
+    fn derived_columns(&self) -> Vec<String> {
         self.former_covering.iter().cloned().collect()
     }
 

@@ -85,7 +85,7 @@ impl GeoFile {
         let is_there = |name: &&str| planned.iter().any(|it| it.name == *name);
         let primary = match asked {
             Some(asked) if !is_there(&asked) => {
-                let message = format!("the primary column {asked:?} is no column of geometries");
+                let message = format!("the primary column {asked:?} is not a geometry column");
                 return Err(Error::argument(message));
             }
             Some(asked) => asked,

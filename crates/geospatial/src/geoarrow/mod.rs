@@ -90,7 +90,7 @@ impl ExtensionMetadata {
             return Ok(Self::default());
         }
         let members = definition(text).map_err(|why| {
-            let message = format!("the metadata of {EXTENSION_NAME} is no JSON object: {why}");
+            let message = format!("the metadata of {EXTENSION_NAME} is not a JSON object: {why}");
             Error::argument(message)
         })?;
         let crs = match members.get("crs") {
@@ -109,7 +109,7 @@ impl ExtensionMetadata {
             None | Some(Value::Null) => Edges::Planar,
             Some(Value::String(name)) => Edges::from_name(name)?,
             Some(_) => {
-                let message = format!("`edges` in the metadata of {EXTENSION_NAME} is no text");
+                let message = format!("`edges` in the metadata of {EXTENSION_NAME} is not text");
                 return Err(Error::argument(message));
             }
         };

@@ -118,7 +118,7 @@ fn what_is_not_understood_is_an_error() {
         ),
         (
             "[]",
-            "the metadata of geoarrow.wkb is no JSON object: it is no object",
+            "the metadata of geoarrow.wkb is no JSON object: it is not an object",
         ),
     ] {
         let error = ExtensionMetadata::parse(metadata).unwrap_err();

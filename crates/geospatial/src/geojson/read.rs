@@ -14,13 +14,13 @@ use crate::wkb::{Dimensions, GeometryKind, GeometryType, MAX_DEPTH, Position, Wr
 /// [`MAX_DEPTH`]. In all cases `out` may end in a partial geometry.
 pub fn read(text: &str, out: &mut Vec<u8>) -> Result<()> {
     let value: Value = serde_json::from_str(text)
-        .map_err(|error| Error::argument(format!("the geometry is no JSON: {error}")))?;
+        .map_err(|error| Error::argument(format!("the geometry is not JSON: {error}")))?;
     geometry(&value, &mut Writer::new(out), MAX_DEPTH)
 }
 
 fn geometry(value: &Value, writer: &mut Writer<'_>, depth: usize) -> Result<()> {
     let Value::Object(members) = value else {
-        return Err(Error::argument("a geometry is no JSON object"));
+        return Err(Error::argument("a geometry is not a JSON object"));
     };
     let kind = kind(members)?;
     if depth == 0 {

@@ -44,7 +44,7 @@ fn what_is_no_geometry() {
         "]}".repeat(33)
     );
     for (json, wanted) in [
-        ("[1, 2]", "a geometry is no JSON object"),
+        ("[1, 2]", "a geometry is not a JSON object"),
         (r#"{"coordinates": [1, 2]}"#, "a geometry has no `type`"),
         (
             r#"{"type": "Feature"}"#,
@@ -75,7 +75,7 @@ fn what_is_no_geometry() {
         assert_eq!(fault(json), wanted, "{json}");
     }
     let deep = "[".repeat(100_000);
-    assert!(fault(&deep).starts_with("the geometry is no JSON: recursion limit exceeded"));
+    assert!(fault(&deep).starts_with("the geometry is not JSON: recursion limit exceeded"));
 }
 
 #[test]

@@ -19,10 +19,12 @@ impl GeoMetadata {
     /// The text is not JSON, a member is missing or has the wrong type, or the version is not known.
     pub fn parse(text: &str) -> Result<Self> {
         let value = serde_json::from_str(text).map_err(|error| {
-            Error::corrupt(format!("the GeoParquet metadata is no JSON: {error}"))
+            Error::corrupt(format!("the GeoParquet metadata is not JSON: {error}"))
         })?;
         let Value::Object(mut members) = value else {
-            return Err(Error::corrupt("the GeoParquet metadata is no JSON object"));
+            return Err(Error::corrupt(
+                "the GeoParquet metadata is not a JSON object",
+            ));
         };
         let root = Place::Root;
         let version = version(&text_of(&mut members, &root, "version")?)?;
@@ -102,7 +104,9 @@ fn geometry_types(members: &mut Members, place: &Place<'_>) -> Result<Vec<Geomet
     let geometry_type = |value: &Value| {
         let name = value.as_str().ok_or_else(|| place.has(value, "text"))?;
         geometry_type(name).ok_or_else(|| {
-            Error::corrupt(format!("{place} has {name:?}, which is no geometry type"))
+            Error::corrupt(format!(
+                "{place} has {name:?}, which is not a geometry type"
+            ))
         })
     };
     types.iter().map(geometry_type).collect()

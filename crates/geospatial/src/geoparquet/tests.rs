@@ -20,7 +20,7 @@ fn errors_name_the_member() {
     let missing_type =
         r#"{"version": "1.0.0", "primary_column": "g", "columns": {"g": {"encoding": "WKB"}}}"#;
     for (text, wanted) in [
-        ("[]", "the GeoParquet metadata is no JSON object"),
+        ("[]", "the GeoParquet metadata is not a JSON object"),
         (
             r#"{"version": 1}"#,
             "version of the GeoParquet metadata is a number, and not text",
@@ -77,7 +77,7 @@ fn errors_name_the_member() {
     let error = GeoMetadata::parse(&with_column("1.0.0", types)).unwrap_err();
     assert_eq!(
         error.message(),
-        "columns.g.geometry_types of the GeoParquet metadata has \"Point X\", which is no geometry type"
+        "columns.g.geometry_types of the GeoParquet metadata has \"Point X\", which is not a geometry type"
     );
     let encoding = r#""encoding": "WKT", "geometry_types": []"#;
     let error = GeoMetadata::parse(&with_column("1.0.0", encoding)).unwrap_err();

@@ -86,7 +86,7 @@ impl GeoColumn {
             // A PROJJSON definition is written even if it describes the default.
             CrsForm::Projjson(text) => {
                 let definition = definition(text)
-                    .map_err(|why| Error::argument(format!("its CRS is no PROJJSON: {why}")))?;
+                    .map_err(|why| Error::argument(format!("its CRS is not PROJJSON: {why}")))?;
                 return Ok(Some(Value::Object(definition)));
             }
             _ if self.crs.is_default() => return Ok(None),

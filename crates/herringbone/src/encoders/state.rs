@@ -39,7 +39,7 @@ const LARGE_PAGE: usize = 1 << 18;
 
 /// The number of slices that a thread may continue with its own column while other columns are behind. The
 /// memory of its column is near it.
-const SLICES_IN_A_ROW: usize = 8;
+const SLICES_IN_PER_ROW: usize = 8;
 
 /// The usual upper bound on the bytes needed to encode one byte of an array: small integers become codes of
 /// four bytes.
@@ -477,7 +477,7 @@ impl State {
         let (Reverse((first_slice, _)), Reverse(first)) = (task, column);
         let last = last.filter(|ordinal| {
             let column = self.columns.get(*ordinal);
-            column.is_some_and(|column| column.waits_with_rows_to(first_slice + SLICES_IN_A_ROW))
+            column.is_some_and(|column| column.waits_with_rows_to(first_slice + SLICES_IN_PER_ROW))
         });
         let ordinal = last.unwrap_or(first);
         let column = self.columns.get_mut(ordinal)?;
@@ -644,7 +644,7 @@ mod tests {
         };
         state.push(1, append(0, 9));
         // Column 1 waits at the first slice. After eight more slices, it is its turn.
-        assert_eq!(slices_in_a_row(&mut state), 1 + SLICES_IN_A_ROW);
+        assert_eq!(slices_in_a_row(&mut state), 1 + SLICES_IN_PER_ROW);
         assert_eq!(next(&mut state, Some(1)), Some(0));
         // The stale entries of column 0 before that are not jobs.
         assert!(!state.has_jobs());

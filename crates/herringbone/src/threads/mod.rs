@@ -32,10 +32,10 @@ const WHOLE_PER_THREAD: usize = 2;
 const MAX_ROW_GROUPS: u64 = 64;
 
 /// Bytes of columns below which a second thread is not worth its start: pruning may leave only a few.
-const FEW_BYTES: u64 = 1 << 20;
+const MIN_BYTES_FOR_HELP: u64 = 1 << 20;
 
 /// The number of row groups that are pruned before a second thread is worth its start.
-const FEW_ROW_GROUPS: u64 = 16;
+const MIN_ROW_GROUPS_FOR_HELP: u64 = 16;
 
 /// The way in which threads divide row groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -405,8 +405,8 @@ impl Work for ReadWork {
         match self.grain {
             _ if self.may_fetch(state) && state.sequence.rows_left_with(0) > 0 => true,
             Grain::RowGroup => {
-                let is_worth =
-                    state.begun > FEW_ROW_GROUPS || self.budget.column_bytes() >= FEW_BYTES;
+                let is_worth = state.begun > MIN_ROW_GROUPS_FOR_HELP
+                    || self.budget.column_bytes() >= MIN_BYTES_FOR_HELP;
                 is_worth && !state.is_alone
             }
             Grain::Column => {

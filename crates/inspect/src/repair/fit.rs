@@ -16,7 +16,7 @@ const TRIALS_PER_PAGE: usize = 64;
 /// The number of trial decodings allowed for any number of pages.
 const FEWEST_TRIALS: usize = 10_000;
 /// The maximum number of retained decoders. Each of them may contain a dictionary.
-const MOST_DECODERS: usize = 16;
+const MAX_DECODERS: usize = 16;
 
 /// The contents of a page, decoded as a page of a leaf.
 #[derive(Debug, Clone, Copy)]
@@ -132,7 +132,7 @@ impl<'a> Fits<'a> {
         let fit = self.page(&mut decoder.decoder, page)?;
         let is_dictionary = self.pages.get(page).is_some_and(FoundPage::is_dictionary);
         // A decoder retains the dictionary page that it decoded, so it is not reused.
-        if !is_dictionary && self.decoders.len() < MOST_DECODERS {
+        if !is_dictionary && self.decoders.len() < MAX_DECODERS {
             self.decoders.insert(key, decoder);
         } else if !is_dictionary {
             self.decoders.clear();

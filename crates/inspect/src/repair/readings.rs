@@ -12,7 +12,7 @@ const STEPS_PER_PAGE: usize = 1_000;
 /// The number of steps allowed for any number of pages.
 const FEWEST_STEPS: usize = 1_000_000;
 /// The maximum number of steps for any number of pages. Bounded because their results are kept in memory.
-const MOST_STEPS: usize = 20_000_000;
+const MAX_STEPS: usize = 20_000_000;
 
 /// A possible column chunk.
 #[derive(Debug, Clone, Copy)]
@@ -105,7 +105,7 @@ impl<'a> Readings<'a> {
                 .len()
                 .saturating_mul(STEPS_PER_PAGE)
                 .saturating_add(FEWEST_STEPS)
-                .min(MOST_STEPS),
+                .min(MAX_STEPS),
         }
     }
 

@@ -90,7 +90,7 @@ fn nan_fault(
         )),
         (true, false, true) => Some((
             Severity::Error,
-            format!("{name} is no NaN, but all values are"),
+            format!("{name} is not NaN, but all values are"),
         )),
         // Readers ignore such bounds by now.
         (false, true, _) => Some((Severity::Warning, format!("{name} is NaN"))),

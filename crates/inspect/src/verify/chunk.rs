@@ -28,7 +28,7 @@ use herringbone::source::Source;
 /// The number of levels decoded even if the chunk declares fewer.
 const CHECKED_ANYWAY: u64 = 1 << 20;
 /// The maximum number of distinct values counted.
-const MOST_DISTINCT: usize = 1 << 20;
+const MAX_DISTINCT: usize = 1 << 20;
 
 /// The size of all pages in a column chunk in bytes, including their headers.
 #[derive(Debug, Clone, Copy, Default)]
@@ -226,7 +226,7 @@ impl Walk<'_> {
                 Err(error) => {
                     if self.num_values >= self.declared() {
                         let rest = end - start.offset;
-                        let message = format!("{rest} bytes behind the last page are no page");
+                        let message = format!("{rest} bytes after the last page are not a page");
                         report.warning(FindingKind::ColumnMetadata, message);
                         return Ok(true);
                     }
@@ -316,7 +316,7 @@ impl Walk<'_> {
                         for_each_plain(values, |value| {
                             distinct.insert(hash(value));
                         });
-                        if distinct.len() > MOST_DISTINCT {
+                        if distinct.len() > MAX_DISTINCT {
                             self.distinct = None;
                         }
                     }
@@ -375,7 +375,7 @@ impl Walk<'_> {
             return false;
         }
         if self.first_data_page.is_some() {
-            report.error(kind, "a dictionary page behind a data page");
+            report.error(kind, "a dictionary page after a data page");
         }
         self.dictionary_page = Some(offset);
         true

@@ -64,7 +64,7 @@ struct ChunkId {
 }
 
 /// The number of values below which starting a second thread does not pay off.
-const FEW_VALUES: u64 = 1 << 17;
+const MIN_VALUES_FOR_THREADS: u64 = 1 << 17;
 
 /// The findings of a file, as an iterator; see [`verify`](crate::verify()).
 ///
@@ -170,7 +170,7 @@ impl Verify {
         let rows = self.file.metadata().num_rows_of_row_groups();
         let leaves = self.file.parquet_schema().leaves().len() as u64;
         match self.threads {
-            _ if rows.saturating_mul(leaves) < FEW_VALUES => 1,
+            _ if rows.saturating_mul(leaves) < MIN_VALUES_FOR_THREADS => 1,
             asked => threads(asked),
         }
     }

@@ -241,7 +241,9 @@ impl<T: AlpFloat> AlpDecoder<T> {
         let values = rest.get(..exceptions * size_of::<T>()).ok_or(EARLY)?;
         let within = |position: &[u8; 2]| usize::from(u16::from_le_bytes(*position)) < n;
         if !positions.as_chunks().0.iter().all(within) {
-            return Err(Malformed("an ALP exception lies behind its vector"));
+            return Err(Malformed(
+                "an ALP exception lies past the end of its vector",
+            ));
         }
         Ok(Vector {
             powers,

@@ -53,7 +53,7 @@ const FIRST_PLACES: usize = 256;
 const MANY_PLACES: usize = 1 << 15;
 
 /// The number of places below which a table grows when a quarter of them is taken, instead of half.
-const FEW_PLACES: usize = 1 << 12;
+const MIN_PLACES_TO_SEARCH: usize = 1 << 12;
 
 impl Default for ByteArrayTable {
     fn default() -> Self {
@@ -143,7 +143,7 @@ impl ByteArrayTable {
 
     /// Returns the number of places that may be taken.
     fn room(&self) -> usize {
-        match self.places.len() < FEW_PLACES {
+        match self.places.len() < MIN_PLACES_TO_SEARCH {
             true => self.places.len() / 4,
             false => self.places.len() / 2,
         }

@@ -4,7 +4,7 @@ use crate::Malformed;
 use crate::over_copy::{SLACK, over_copy};
 
 const PREFIX: usize = size_of::<u32>();
-const OUT_OF_RANGE: Malformed = Malformed("byte array offsets go down or end behind the data");
+const OUT_OF_RANGE: Malformed = Malformed("byte array offsets decrease or end past the data");
 
 macro_rules! plain_byte_arrays {
     ($(#[$doc:meta])* $name:ident, $offset:ident) => {

@@ -11,7 +11,7 @@ use crate::multiversion::multiversion;
 use crate::{Malformed, utf8};
 
 /// The fewest bytes for which a slice of the page is borrowed: less data is not worth retaining the whole page.
-const LEAST_LENT: usize = 4096;
+const MIN_LENT: usize = 4096;
 
 /// Returns the sum of `lengths`.
 ///
@@ -77,7 +77,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
     /// data or directly follow it.
     fn lent_from(&self, page: &Buffer, position: usize, total: usize) -> Option<usize> {
         match &self.borrowed {
-            None if self.data.is_empty() => (total >= LEAST_LENT).then_some(position),
+            None if self.data.is_empty() => (total >= MIN_LENT).then_some(position),
             None => None,
             Some(part) => {
                 let start = position.checked_sub(part.len())?;

@@ -24,16 +24,16 @@ const PART_COMPARED: usize = 32;
 const LONG_COPIES: usize = 9;
 
 /// The binary logarithm of the largest table size.
-const MOST_PLACES: u32 = 14;
+const MAX_PLACES: u32 = 14;
 /// The binary logarithm of the smallest table size.
-const LEAST_PLACES: u32 = 8;
+const MIN_PLACES: u32 = 8;
 
 /// The number of bytes that may be loaded from each searched position. No copy begins closer to the end of a
 /// window.
 const MARGIN: usize = 16;
 
 /// The maximum size of the encoded plain size, in bytes.
-const MOST_SIZE_BYTES: usize = 5;
+const MAX_SIZE_BYTES: usize = 5;
 
 /// The number of bytes that may be written past the elements: the tag of the last literal, or the excess of a short
 /// literal.
@@ -57,7 +57,7 @@ const NEAR: usize = 1 << 11;
 const SHORT: usize = 11;
 
 /// The length of the longest copy element, in bytes.
-const MOST_COPIED: usize = 64;
+const MAX_COPIED: usize = 64;
 
 /// The number of positions tried without a match after which the search step grows by one.
 const STEP_AFTER: usize = 32;
@@ -100,13 +100,13 @@ impl Compressor {
     ) -> Result<(), TooLong> {
         let mut size = u32::try_from(plain.len()).map_err(|_| TooLong)?;
         // All at once, so that `out` is not reallocated for each window. Excess capacity is never written to.
-        out.reserve(MOST_SIZE_BYTES + room_for(plain.len()));
+        out.reserve(MAX_SIZE_BYTES + room_for(plain.len()));
         while size >= 0x80 {
             out.push(size as u8 | 0x80);
             size >>= 7;
         }
         out.push(size as u8);
-        self.table.resize(1 << MOST_PLACES, 0);
+        self.table.resize(1 << MAX_PLACES, 0);
         let mut start = 0;
         for end in cuts.iter().copied().chain([plain.len()]) {
             if let Some(part) = plain.get(start..end) {
@@ -150,7 +150,7 @@ impl Compressor {
         for window in plain.chunks(WINDOW) {
             out.reserve(room_for(window.len()));
             let bits = window.len().next_power_of_two().trailing_zeros();
-            let bits = bits.clamp(LEAST_PLACES, MOST_PLACES);
+            let bits = bits.clamp(MIN_PLACES, MAX_PLACES);
             let table = self.table.get_mut(..1 << bits).unwrap_or_default();
             table.fill(0);
             let more = match least {
@@ -434,7 +434,7 @@ unsafe fn copy(offset: usize, length: usize, out: *mut u8) -> *mut u8 {
     // SAFETY: the contract of this function.
     unsafe {
         match length {
-            ..=MOST_COPIED => one_copy(offset, length, out),
+            ..=MAX_COPIED => one_copy(offset, length, out),
             _ => long_copy(offset, length, out),
         }
     }
@@ -449,13 +449,13 @@ unsafe fn copy(offset: usize, length: usize, out: *mut u8) -> *mut u8 {
 unsafe fn long_copy(offset: usize, mut length: usize, mut out: *mut u8) -> *mut u8 {
     // SAFETY: each copy takes 3 bytes, less than it copies.
     unsafe {
-        while length >= MOST_COPIED + 4 {
-            out = one_copy(offset, MOST_COPIED, out);
-            length -= MOST_COPIED;
+        while length >= MAX_COPIED + 4 {
+            out = one_copy(offset, MAX_COPIED, out);
+            length -= MAX_COPIED;
         }
-        if length > MOST_COPIED {
-            out = one_copy(offset, MOST_COPIED - 4, out);
-            length -= MOST_COPIED - 4;
+        if length > MAX_COPIED {
+            out = one_copy(offset, MAX_COPIED - 4, out);
+            length -= MAX_COPIED - 4;
         }
         one_copy(offset, length, out)
     }

@@ -76,5 +76,5 @@ fn plain_size(input: &[u8]) -> Result<(usize, &[u8]), Malformed> {
                 .ok_or(Malformed("its size has more than 32 bits"));
         }
     }
-    Err(Malformed("its size is no varint of 5 bytes"))
+    Err(Malformed("its size is not a varint of at most 5 bytes"))
 }

@@ -81,7 +81,9 @@ impl RowOrigins {
                 }
                 SelectionRun::Take(run) => run.min(rows - numbers.len()),
                 SelectionRun::Unknown | SelectionRun::Done => {
-                    return Err(Error::argument("a batch has rows that nobody asked for"));
+                    return Err(Error::argument(
+                        "internal error: a batch has unselected rows",
+                    ));
                 }
             };
             let start = self.first_row.checked_add(self.walk.position());

@@ -187,7 +187,7 @@ impl FilterPlan {
     }
 
     /// Returns true if any columns are emitted as they were tested.
-    pub(crate) fn gives_out_tested(&self) -> bool {
+    pub(crate) fn emits_tested(&self) -> bool {
         let mut sources = self.sources.iter();
         sources.any(|source| *source != ColumnSource::Other)
     }

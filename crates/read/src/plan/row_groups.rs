@@ -103,7 +103,10 @@ pub(crate) fn plan_row_groups(
             .ok()
             .and_then(|rows| total.checked_add(rows));
         let next = next.ok_or_else(|| {
-            Error::corrupt(format!("{num_rows} rows make no sense")).in_row_group(ordinal)
+            Error::corrupt(format!(
+                "the number of rows is {num_rows}, which is negative"
+            ))
+            .in_row_group(ordinal)
         })?;
         starts.push(total..next);
         total = next;

@@ -38,7 +38,7 @@ pub struct StepExplanation {
     /// The step.
     pub step: PruningStep,
     /// The number of rows ruled out by this step and those before it.
-    pub refused: u64,
+    pub ruled_out: u64,
     /// The number of rows selected without a test.
     pub accepted: u64,
     /// The number of bytes of the file that the step read.
@@ -46,10 +46,10 @@ pub struct StepExplanation {
 }
 
 impl StepExplanation {
-    pub(crate) fn new(step: PruningStep, refused: u64, accepted: u64, bytes: u64) -> Self {
+    pub(crate) fn new(step: PruningStep, ruled_out: u64, accepted: u64, bytes: u64) -> Self {
         Self {
             step,
-            refused,
+            ruled_out,
             accepted,
             bytes,
         }
@@ -61,7 +61,7 @@ impl RowGroupExplanation {
     #[must_use]
     pub fn undecided(&self) -> u64 {
         let last = self.steps.last();
-        let decided = last.map_or(0, |last| last.refused.saturating_add(last.accepted));
+        let decided = last.map_or(0, |last| last.ruled_out.saturating_add(last.accepted));
         self.rows.saturating_sub(decided)
     }
 }

@@ -81,7 +81,7 @@ impl FilterPlan {
         let bits = self.evaluate(batch)?;
         let chosen = bits.count_set_bits();
         let mut arrays = Vec::new();
-        if chosen > 0 && self.gives_out_tested() {
+        if chosen > 0 && self.emits_tested() {
             let sources = self.sources().iter();
             let columns = sources.filter_map(|source| match source {
                 ColumnSource::Tested(index) => batch.columns().get(*index),
@@ -128,7 +128,7 @@ impl SelectedRows {
         maps: PageMaps,
     ) -> RowGroupPlan {
         let within = |is_wanted: fn(Verdict) -> bool| verdicts.within(&row_group.ranges, is_wanted);
-        let undecided = match self.filter.gives_out_tested() {
+        let undecided = match self.filter.emits_tested() {
             // These rows must be decoded whatever their verdict is.
             true => within(|verdict| verdict != Verdict::None),
             false => {

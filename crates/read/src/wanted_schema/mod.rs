@@ -138,7 +138,7 @@ impl WantedSchema {
             }
             Projection::Paths(_) | Projection::Leaves(_) | Projection::FieldIds(_) => {
                 return Err(Error::argument(
-                    "beside a wanted schema, columns are chosen by the names of its fields at the top alone",
+                    "with a wanted schema, a projection can name its top-level fields only",
                 ));
             }
         };

@@ -32,7 +32,9 @@ pub(super) fn dictionary(
         DataType::UInt16 => typed::<UInt16Type>(slots, distinct),
         DataType::UInt32 => typed::<UInt32Type>(slots, distinct),
         DataType::UInt64 => typed::<UInt64Type>(slots, distinct),
-        other => Err(Error::argument(format!("{other} is no type of keys"))),
+        other => Err(Error::argument(format!(
+            "{other} is not a dictionary key type"
+        ))),
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn negative_scale(array: &ArrayRef, data_type: &DataType) -> Result<A
         DataType::Decimal64(..) => wide::<Decimal64Type>(array, i256::from),
         DataType::Decimal128(..) => wide::<Decimal128Type>(array, i256::from_i128),
         DataType::Decimal256(..) => wide::<Decimal256Type>(array, |value| value),
-        other => return Err(Error::argument(format!("{other} is no decimal"))),
+        other => return Err(Error::argument(format!("{other} is not a decimal type"))),
     };
     match *data_type {
         DataType::Decimal32(precision, scale) => {
@@ -37,7 +37,7 @@ pub(super) fn negative_scale(array: &ArrayRef, data_type: &DataType) -> Result<A
         DataType::Decimal256(precision, scale) => {
             rescaled::<Decimal256Type>(&wide, precision, scale, Some)
         }
-        ref other => Err(Error::argument(format!("{other} is no decimal"))),
+        ref other => Err(Error::argument(format!("{other} is not a decimal type"))),
     }
 }
 
@@ -61,7 +61,7 @@ fn rescaled<T: DecimalType>(
             .flatten()
             .ok_or_else(|| {
                 Error::unsupported(format!(
-                    "{value} is no decimal of {precision} digits and the scale {scale}, which the \
+                    "{value} is not a decimal of {precision} digits and the scale {scale}, which the \
                      Arrow schema in the file promises"
                 ))
                 .with_remedy(Remedy::IgnoreArrowSchema)

@@ -230,7 +230,7 @@ impl<'a> Builder<'a> {
         } = annotated;
         if !has_layout(stored.data_type(), value) {
             return self.here(Err(Error::argument(format!(
-                "an extension type stores {value} as {}, which is no form of it",
+                "an extension type stores {value} as {}, which is not a valid storage type for it",
                 stored.data_type()
             ))));
         }
@@ -400,7 +400,7 @@ pub(super) fn field_id(field: &Field) -> Result<Option<i32>> {
     match text.parse() {
         Ok(id) => Ok(Some(id)),
         Err(_) => Err(Error::argument(format!(
-            "`{FIELD_ID_KEY}` in the field's metadata is `{text}`, which is no 32-bit integer"
+            "`{FIELD_ID_KEY}` in the field's metadata is `{text}`, which is not a 32-bit integer"
         ))),
     }
 }

@@ -17,7 +17,7 @@ pub fn asked_logical_type(field: &Field) -> Result<Option<LogicalType>> {
     match parse(text) {
         Some(logical_type) => Ok(Some(logical_type)),
         None => Err(Error::argument(format!(
-            "`{LOGICAL_TYPE_KEY}` in the field's metadata is `{text}`, which is none of ENUM, BSON, \
+            "`{LOGICAL_TYPE_KEY}` in the field's metadata is `{text}`, which is not one of ENUM, BSON, \
              GEOMETRY, GEOGRAPHY, VARIANT and FILE"
         ))),
     }

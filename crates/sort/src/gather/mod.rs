@@ -24,7 +24,7 @@ use lists::{fixed_size_lists, gather_runs, list_views, lists};
 use values::{byte_arrays, fixed_size_binary, fixed_width, views};
 
 /// The maximum number of bytes in byte arrays, or of elements in lists, of several gathered rows.
-const MOST_ELEMENTS: usize = 1 << 28;
+const MAX_ELEMENTS: usize = 1 << 28;
 
 /// The place of a row in one of several batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,7 +79,7 @@ fn gather_batch(sources: &[RecordBatch], places: &[Place]) -> Result<RecordBatch
     let schema = schema.schema();
     let most = match places.len() {
         1 => usize::MAX,
-        _ => MOST_ELEMENTS,
+        _ => MAX_ELEMENTS,
     };
     let columns = (0..schema.fields().len()).map(|column| {
         let columns = sources.iter().filter_map(|it| it.columns().get(column));

@@ -34,7 +34,9 @@ pub(super) fn push_primitive(out: &mut Vec<u8>, value: &Value<'_>) -> Result<()>
         Value::String(value) => push_string(out, value)?,
         Value::Unknown { id, data } => push(out, id, data),
         Value::Object(_) | Value::Array(_) => {
-            return Err(Error::argument("an object or array is no primitive value"));
+            return Err(Error::argument(
+                "an object or array is not a primitive value",
+            ));
         }
     }
     Ok(())

@@ -95,7 +95,7 @@ impl ExtensionMapping for VariantGet {
     fn leaves(&self, stored: &StoredField<'_>) -> Result<Vec<usize>> {
         if !is_variant_group(stored) {
             return Err(Error::argument(
-                "the path leads into a variant, and the field is none",
+                "the path leads into a variant, but the field is not a VARIANT",
             ));
         }
         check_path(&self.path)?;

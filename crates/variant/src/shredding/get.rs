@@ -317,7 +317,7 @@ fn append(column: &mut PrimitiveColumn, value: Cast<'_>, options: &GetOptions) -
 #[cold]
 fn misfit(of: VariantType) -> Error {
     Error::argument(format!(
-        "a value of type {of} is none of the type that was asked for"
+        "a value of type {of} does not have the requested type"
     ))
 }
 

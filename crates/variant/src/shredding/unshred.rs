@@ -294,7 +294,7 @@ impl Group {
 pub(super) fn check_beside_object(has_fields: bool, is_object: bool) -> Result<()> {
     match (has_fields, is_object) {
         (true, false) => Err(against_rules(
-            "beside the shredded fields of an object `value` is none",
+            "`value` next to the shredded fields of an object is not an object",
         )),
         (false, true) => Err(against_rules(
             "an object is in `value` alone, where objects are shredded",

@@ -27,7 +27,7 @@ const SAMPLE_BYTES: usize = 64 << 10;
 const SHARE_OF_FEW: usize = 8;
 
 /// The minimum of the limit that [`SHARE_OF_FEW`] sets for a sample, in values.
-const LEAST_VALUES: usize = 256;
+const MIN_VALUES: usize = 256;
 
 /// The part of a sample to encode first, as a divisor of its values.
 const FIRST_PART: usize = 4;
@@ -43,10 +43,10 @@ const DICTIONARY_SHARE: usize = 4;
 const DICTIONARY_SAMPLE: std::ops::RangeInclusive<usize> = 8192..=16384;
 
 /// The minimum number of bytes of a dictionary sample, if there are few values.
-const LEAST_OF_DICTIONARY: usize = 2048;
+const MIN_OF_DICTIONARY: usize = 2048;
 
 /// The maximum number of entries that are sorted.
-const MOST_SORTED: usize = 1 << 14;
+const MAX_SORTED: usize = 1 << 14;
 
 /// The minimum number of values per entry for which entries are sorted.
 const VALUES_OF_SORTED: usize = 4;
@@ -127,7 +127,7 @@ impl<'a> Sampler<'a> {
         let by_bytes = SAMPLE_BYTES * self.num_values / self.plain_bytes.max(1);
         values
             .clamp(*SAMPLE_VALUES.start(), *SAMPLE_VALUES.end())
-            .min((self.num_values / SHARE_OF_FEW).max(LEAST_VALUES))
+            .min((self.num_values / SHARE_OF_FEW).max(MIN_VALUES))
             .min(by_bytes.max(16))
     }
 
@@ -276,7 +276,7 @@ impl<'a> Sampler<'a> {
     /// Returns the sorted order of the entries, if they have an order and are not too many.
     pub(super) fn sorted(&self, dictionary: &Dictionary) -> Option<Vec<u32>> {
         let entries = dictionary.num_values();
-        match entries <= MOST_SORTED && entries * VALUES_OF_SORTED <= self.num_values {
+        match entries <= MAX_SORTED && entries * VALUES_OF_SORTED <= self.num_values {
             true => dictionary.sorted(self.settings.leaf.order),
             false => None,
         }
@@ -326,7 +326,7 @@ impl<'a> Sampler<'a> {
             return Ok(all as u64);
         }
         let (least, most) = (*DICTIONARY_SAMPLE.start(), *DICTIONARY_SAMPLE.end());
-        let of_few = (self.plain_bytes / SHARE_OF_FEW).max(LEAST_OF_DICTIONARY);
+        let of_few = (self.plain_bytes / SHARE_OF_FEW).max(MIN_OF_DICTIONARY);
         let bytes = (all / DICTIONARY_SHARE).max(least.min(of_few)).min(most);
         let share = order.len() * bytes / all.max(1);
         let some = order.get(..share).unwrap_or(order);

@@ -9,7 +9,7 @@ use herringbone_core::compression::{Compression, compress_cut};
 use herringbone_core::levels::{EncodedLevels, PageLevels};
 
 /// The part of the level bytes that pages of version 1 must save, as a divisor. Readers make better use of version 2.
-const LEAST_SHARE: usize = 8;
+const MIN_SHARE: usize = 8;
 
 /// The form of stored levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +51,7 @@ pub(crate) fn choose_levels(settings: &ColumnSettings, page: &PageLevels) -> Res
     }
     let plain = page.encode(usual.runs);
     let plain_bytes = plain.rep.len() + plain.def.len();
-    if plain_bytes < super::LEAST_BYTES {
+    if plain_bytes < super::MIN_BYTES {
         return Ok(usual);
     }
     let (mut runs, mut bytes) = (usual.runs, compressed_bytes(compression, &plain)?);
@@ -62,7 +62,7 @@ pub(crate) fn choose_levels(settings: &ColumnSettings, page: &PageLevels) -> Res
         }
     }
     let is_version_1 = settings.version == DataPageVersion::V1;
-    if !is_version_1 && bytes > plain_bytes - plain_bytes / LEAST_SHARE {
+    if !is_version_1 && bytes > plain_bytes - plain_bytes / MIN_SHARE {
         return Ok(usual);
     }
     Ok(LevelForm {

@@ -27,7 +27,7 @@ use herringbone_core::encoding::values::Values;
 
 /// The minimum number of bytes in PLAIN for which a sample is used. Below, a codec adds more to a page than could be
 /// saved.
-const LEAST_BYTES: usize = 512;
+const MIN_BYTES: usize = 512;
 
 /// The ratio of PLAIN bytes to bytes of dictionary and indices from which no other encoding is tried.
 const OBVIOUS: usize = 4;
@@ -75,7 +75,7 @@ pub(super) fn choose_encoding(
     plain_bytes: usize,
 ) -> Result<Choice> {
     let default = settings.usual_encoding();
-    if plain_bytes < LEAST_BYTES {
+    if plain_bytes < MIN_BYTES {
         return Ok(Choice::without_looking(settings, None, default));
     }
     let sampler = Sampler::new(settings, values.num_values(), plain_bytes);
@@ -118,7 +118,7 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
     let dictionary = indexed.dictionary;
     let indexed_bytes = dictionary.plain_bytes() + indexed.index_bytes;
     let saves = indexed.is_asked || indexed_bytes < indexed.plain_bytes;
-    if indexed.plain_bytes < LEAST_BYTES {
+    if indexed.plain_bytes < MIN_BYTES {
         let form = saves.then(IndexForm::default);
         return Ok(Choice::without_looking(settings, form, default));
     }

@@ -63,7 +63,7 @@ impl Segment<'_> {
         };
         match self.forbidden.iter().any(any) {
             true => Err(Error::argument(
-                "there is a null where the schema says that there are none",
+                "there is a null in a field that the schema declares as required",
             )),
             false => Ok(()),
         }

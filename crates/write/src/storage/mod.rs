@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{ArrowError, DataType, Field, FieldRef, Fields, Schema, SchemaRef};
-use herringbone_format::modular_encryption::{Encryption, FieldBeside, FileEncryption};
+use herringbone_format::modular_encryption::{Encryption, FileEncryption, SiblingField};
 use herringbone_format::{Error, KeyValue, Result};
 
 use nested::{elements, list_type, struct_of, with_columns, with_elements, with_type};
@@ -40,7 +40,7 @@ const PAGE_ROWS_BESIDE: usize = 1 << 11;
 #[derive(Debug)]
 struct Beside {
     encryption: Arc<dyn Encryption>,
-    beside: Vec<FieldBeside>,
+    beside: Vec<SiblingField>,
 }
 
 impl Encryption for Beside {
@@ -49,7 +49,7 @@ impl Encryption for Beside {
         path: Option<&Path>,
         leaves: &[Vec<String>],
     ) -> Result<Option<Arc<dyn FileEncryption>>> {
-        self.encryption.open_beside(path, leaves, &self.beside)
+        self.encryption.open_siblings(path, leaves, &self.beside)
     }
 }
 
@@ -152,7 +152,7 @@ impl StorageBatches {
         }
         let mut options = options.clone();
         if options.columns.page_rows.is_none() {
-            let small = |field: &FieldBeside| {
+            let small = |field: &SiblingField| {
                 let selector = ColumnSelector::Path(field.path.clone());
                 (selector, ColumnOptions::new().page_rows(PAGE_ROWS_BESIDE))
             };
@@ -245,7 +245,7 @@ impl StorageField {
                 let stored = child.choose(&elements(first)?)?;
                 let [stored] = stored.as_slice() else {
                     return Err(Error::unsupported(
-                        "columns beside the elements of a list: it has no place for them",
+                        "sibling columns of list elements: a list cannot hold them",
                     ));
                 };
                 let data_type = list_type(self.field.data_type(), stored.clone());
@@ -285,15 +285,15 @@ impl StorageField {
     }
 
     /// Collects the sibling fields that describe those of extension types.
-    fn beside(&self, out: &mut Vec<FieldBeside>) {
+    fn beside(&self, out: &mut Vec<SiblingField>) {
         match &self.kind {
             Kind::Same => {}
             Kind::Extension(writer) => {
                 let parent = self.path.split_last().map_or(&[][..], |(_, parent)| parent);
                 let added = self.stored.iter().skip(1).map(|field| field.name().clone());
                 out.extend(
-                    added.chain(writer.told_by()).map(|name| {
-                        FieldBeside::new([parent, &[name]].concat(), self.path.clone())
+                    added.chain(writer.derived_columns()).map(|name| {
+                        SiblingField::new([parent, &[name]].concat(), self.path.clone())
                     }),
                 );
             }

@@ -18,7 +18,7 @@ pub(super) fn with_type(field: &FieldRef, data_type: DataType) -> FieldRef {
 
 pub(super) fn struct_of(array: &ArrayRef) -> Result<&StructArray> {
     let array = array.as_struct_opt();
-    array.ok_or_else(|| Error::argument("an array of structs is none"))
+    array.ok_or_else(|| Error::argument("internal error: expected a struct array"))
 }
 
 pub(super) fn with_columns(
@@ -63,7 +63,7 @@ pub(super) fn elements(array: &ArrayRef) -> Result<ArrayRef> {
             .map(|it| -> ArrayRef { Arc::new(it.entries().clone()) }),
         _ => None,
     };
-    values.ok_or_else(|| Error::argument("an array of lists is none"))
+    values.ok_or_else(|| Error::argument("internal error: expected a list array"))
 }
 
 /// Returns the lists or maps with other elements.
@@ -94,7 +94,7 @@ pub(super) fn with_elements(
         }
         _ => None,
     };
-    lists.ok_or_else(|| Error::argument("an array of lists is none"))
+    lists.ok_or_else(|| Error::argument("internal error: expected a list array"))
 }
 
 fn list<O: OffsetSizeTrait>(

@@ -3,7 +3,7 @@
 use crate::load::foreign::NOT_UTF8;
 
 /// The maximum number of buffered fields, apart from those of the last record.
-const MOST_FIELDS: usize = 1 << 20;
+const MAX_FIELDS: usize = 1 << 20;
 
 /// A line number, and an error message.
 pub(super) type Wrong = (usize, String);
@@ -110,7 +110,7 @@ impl Records {
         self.data.shrink_to(bytes);
     }
 
-    /// Reads text until there are `most` records, records of `bytes` bytes, or [`MOST_FIELDS`] fields. Empty `text`
+    /// Reads text until there are `most` records, records of `bytes` bytes, or [`MAX_FIELDS`] fields. Empty `text`
     /// marks the end. Returns the number of bytes read.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl Records {
                 State::Record
                     if self.lines.len() >= most
                         || self.data.len() >= bytes
-                        || self.fields.len() >= MOST_FIELDS =>
+                        || self.fields.len() >= MAX_FIELDS =>
                 {
                     break;
                 }
@@ -188,7 +188,7 @@ impl Records {
                     self.state = State::Plain;
                 }
                 State::Quote => {
-                    let text = "text behind the closing quote of a field";
+                    let text = "text after the closing quote of a field";
                     return Err((self.line, text.into()));
                 }
             }
@@ -434,7 +434,7 @@ mod tests {
             (
                 "\"a\n\"b,\n",
                 1,
-                "2: text behind the closing quote of a field",
+                "2: text after the closing quote of a field",
             ),
         ] {
             for piece in [1, 2, 1000] {

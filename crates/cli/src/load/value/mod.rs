@@ -90,7 +90,9 @@ impl Wrong {
             Scalar::Text(_) | Scalar::Cell(_) => "\"",
         };
         let colon = if why.is_empty() { "" } else { ": " };
-        Self::new(format!("{quote}{shown}{quote} is no {what}{colon}{why}"))
+        Self::new(format!(
+            "{quote}{shown}{quote} is not a valid {what}{colon}{why}"
+        ))
     }
 
     /// Adds `path`, unless the error already has a more precise one.

@@ -170,7 +170,7 @@ fn csv_that_is_none_is_refused() {
         ),
         (
             "a\n1\n\"2\" \n",
-            "line 3: text behind the closing quote of a field",
+            "line 3: text after the closing quote of a field",
         ),
         ("a\n1\n\"2\n", "line 3: quotes that are not closed"),
         ("a\n1\r\r\rx,y\r", "line 5: expected 1 fields, got 2"),

@@ -39,7 +39,7 @@ pub(crate) fn dictionary_leaf_array(leaf: &LeafType) -> Result<Option<Box<dyn Le
         return Ok(None);
     };
     let max_values = max_values(key)
-        .ok_or_else(|| Error::argument(format!("{key} is no type of dictionary keys")))?;
+        .ok_or_else(|| Error::argument(format!("{key} is not a dictionary key type")))?;
     let value = LeafType {
         data_type: value.as_ref().clone(),
         ..leaf.clone()

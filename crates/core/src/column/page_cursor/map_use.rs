@@ -101,7 +101,7 @@ impl PageCursor {
             .data_pages_before
             .saturating_sub(page.data_pages_before);
         let metrics = batch.memory().metrics();
-        metrics.pages_passed_over.add(skipped as u64);
+        metrics.pages_skipped.add(skipped as u64);
         self.pages.jump_by_index(start);
         used.has_jumped = true;
         used.uncounted = Some(next);

@@ -286,7 +286,7 @@ impl PageCursor {
             return Ok(None);
         };
         self.pages.pass()?;
-        batch.memory().metrics().pages_passed_over.add(1);
+        batch.memory().metrics().pages_skipped.add(1);
         Ok(Some(rows))
     }
 

@@ -8,7 +8,7 @@ use crate::encoding::plain::append_plain;
 use crate::encoding::values::Values;
 
 /// The maximum number of streams that are reported separately to the codec.
-const MOST_STREAMS: usize = 16;
+const MAX_STREAMS: usize = 16;
 
 pub(crate) struct Split {
     width: usize,
@@ -37,7 +37,7 @@ impl ValueEncoder for Split {
     fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>) {
         let start = out.len();
         byte_stream_split::split(&self.bytes, self.width, out);
-        if self.width <= MOST_STREAMS {
+        if self.width <= MAX_STREAMS {
             let stream = self.bytes.len() / self.width.max(1);
             cuts.extend((1..self.width).map(|ordinal| start + ordinal * stream));
         }

@@ -79,7 +79,7 @@ impl Indices {
                 let entry = (index as usize)
                     .checked_mul(width)
                     .and_then(|start| dictionary.get(start..)?.get(..width))
-                    .ok_or_else(|| Error::corrupt("an index behind the end of the dictionary"))?;
+                    .ok_or_else(|| Error::corrupt("an index past the end of the dictionary"))?;
                 out.extend_from_slice(entry);
             }
             left -= step;

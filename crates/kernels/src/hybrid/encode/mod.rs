@@ -22,7 +22,7 @@ const GROUP: usize = 8;
 /// The maximum number of groups in a bit-packed run.
 const MAX_GROUPS: usize = 1 << 20;
 /// The maximum size of the header of a packed run, in bytes.
-const MOST_HEADER_BYTES: usize = 4;
+const MAX_HEADER_BYTES: usize = 4;
 /// The maximum number of values in a run-length encoded run: readers store the count in a signed 32-bit integer.
 const MAX_REPEATS: usize = 1 << 30;
 
@@ -57,7 +57,7 @@ pub enum Runs {
 
 /// The number of bytes that a run has to save: starting a run and continuing after it takes readers as long as
 /// fetching a few bytes.
-const LEAST_SAVED: usize = 2;
+const MIN_SAVED: usize = 2;
 
 /// The fewest equal values that form a long run.
 const LONG_RUN: usize = 512;
@@ -144,7 +144,7 @@ fn is_short(n: usize, are_last: bool, behind_packed: bool, width: usize) -> bool
         return run_bytes > packed_bytes;
     }
     // If packed values precede this run, those after it need another header.
-    let least_bytes = run_bytes + usize::from(behind_packed) + LEAST_SAVED;
+    let least_bytes = run_bytes + usize::from(behind_packed) + MIN_SAVED;
     // Fewer values than a group are always packed: the group needs the values after them.
     n < GROUP || n.saturating_mul(width) < least_bytes * 8
 }
@@ -154,7 +154,7 @@ fn is_short(n: usize, are_last: bool, behind_packed: bool, width: usize) -> bool
 fn pack(values: &impl Values, from: usize, to: usize, width: u8, out: &mut Vec<u8>) {
     if from < to {
         // Reserves at once for all values that follow, too: runs in between take less.
-        out.reserve(MOST_HEADER_BYTES + (values.len() - from).div_ceil(GROUP) * usize::from(width));
+        out.reserve(MAX_HEADER_BYTES + (values.len() - from).div_ceil(GROUP) * usize::from(width));
     }
     let mut at = from;
     while at < to {

@@ -175,7 +175,7 @@ fn plain_bytes(values: &[u32], width: usize) -> usize {
             .take_while(|value| **value == values[at])
             .count();
         if equal >= 8 || at + equal == values.len() && packed == 0 {
-            bytes += 1 + usize::from(equal >= 64) + width.div_ceil(8) + LEAST_SAVED;
+            bytes += 1 + usize::from(equal >= 64) + width.div_ceil(8) + MIN_SAVED;
             at += equal;
             packed = 0;
         } else {

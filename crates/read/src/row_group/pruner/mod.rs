@@ -166,18 +166,18 @@ impl RowGroupPruner {
     fn note_step(&mut self) {
         let ranges = &self.row_group.ranges;
         let rows = |verdict| count(&self.verdicts.within(ranges, |it| it == verdict));
-        let (refused, accepted) = (rows(Verdict::None), rows(Verdict::All));
+        let (ruled_out, accepted) = (rows(Verdict::None), rows(Verdict::All));
         let (step, bytes) = self.taken;
         let metrics = self.budget.metrics().step(step);
         metrics
-            .rows_refused
-            .add(refused.saturating_sub(self.known.0));
+            .rows_ruled_out
+            .add(ruled_out.saturating_sub(self.known.0));
         metrics
             .rows_accepted
             .add(accepted.saturating_sub(self.known.1));
-        self.known = (refused, accepted);
+        self.known = (ruled_out, accepted);
         if let Some(explanation) = &mut self.explanation {
-            explanation.push(StepExplanation::new(step, refused, accepted, bytes));
+            explanation.push(StepExplanation::new(step, ruled_out, accepted, bytes));
         }
     }
 
@@ -304,7 +304,7 @@ impl RowGroupPruner {
         let is_whole = whole.is_some_and(|it| it.num_wanted() == self.row_group.num_wanted());
         self.budget.look_at(self.row_group.index);
         let is_passed_over = is_whole && self.verdicts.whole() == Verdict::None;
-        metrics.row_groups_passed_over.add(is_passed_over.into());
+        metrics.row_groups_pruned.add(is_passed_over.into());
         Ok(Pruned {
             row_group: self.row_group.clone(),
             verdicts: self.verdicts.clone(),

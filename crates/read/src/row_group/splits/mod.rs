@@ -38,37 +38,37 @@ use herringbone_filter::pruning::IndexDecoder;
 const HEADER_BYTES: u64 = 512;
 
 /// The least work of decoding a value, in bytes. A value takes time to decode even if it has few bits.
-const BYTES_A_VALUE: u64 = 8;
+const BYTES_PER_VALUE: u64 = 8;
 
 /// The least work of a part, in decompressed bytes.
-const LEAST_BYTES: u64 = 1 << 20;
+const MIN_BYTES: u64 = 1 << 20;
 
 /// The least work of a part, in multiples of the dictionary size. Each part decodes the dictionary.
-const LEAST_DICTIONARIES: u64 = 4;
+const MIN_DICTIONARIES: u64 = 4;
 
 /// The most work of a part, in bytes. Each thread works one part ahead, whose arrays wait in memory.
-const MOST_BYTES: u64 = 8 << 20;
+const MAX_BYTES: u64 = 8 << 20;
 
 /// The number of pages per split column for which the memory of the read must have room.
 const PAGES_IN_BUDGET: u64 = 16;
 
 /// The largest number of pages in a split column. Their list takes a few megabytes.
-const MOST_PAGES: usize = 1 << 16;
+const MAX_PAGES: usize = 1 << 16;
 
 /// The largest number of bytes per page in an offset index.
-const INDEX_BYTES_A_PAGE: usize = 64;
+const INDEX_BYTES_PER_PAGE: usize = 64;
 
 /// The number of parts per thread. With several parts, fast threads can do more work than slow ones.
-const PARTS_A_THREAD: u64 = 8;
+const PARTS_PER_THREAD: u64 = 8;
 
-/// The share of rows that must be selected for columns to be split: one in `LEAST_SHARE`.
-const LEAST_SHARE: u64 = 4;
+/// The share of rows that must be selected for columns to be split: one in `MIN_SHARE`.
+const MIN_SHARE: u64 = 4;
 
 /// The largest number of batches in a row group whose columns are split. Their list takes a few megabytes.
-const MOST_BATCHES: u64 = 1 << 18;
+const MAX_BATCHES: u64 = 1 << 18;
 
 /// The number of groups of pages to count per part.
-const GROUPS_A_PART: u64 = 4;
+const GROUPS_PER_PART: u64 = 4;
 
 /// The parts of a column to be shared by threads.
 pub(crate) enum LaneSplits {
@@ -91,7 +91,7 @@ struct ChunkPages {
 
 /// Returns the work of decoding, in bytes.
 fn work(bytes: u64, num_values: u64) -> u64 {
-    bytes.max(num_values.saturating_mul(BYTES_A_VALUE))
+    bytes.max(num_values.saturating_mul(BYTES_PER_VALUE))
 }
 
 /// Splits the columns of a row group. A column stays whole if other columns keep the threads as busy.
@@ -111,8 +111,8 @@ pub(crate) fn of_row_group(
     let works = chunks.iter().map(work_of);
     let total = works.fold(0, u64::saturating_add);
     let (num_rows, num_wanted) = (row_group.num_rows(), row_group.num_wanted());
-    let is_sparse = num_wanted < num_rows / LEAST_SHARE;
-    let is_endless = num_rows / row_group.batch_rows() as u64 > MOST_BATCHES;
+    let is_sparse = num_wanted < num_rows / MIN_SHARE;
+    let is_endless = num_rows / row_group.batch_rows() as u64 > MAX_BATCHES;
     // A lost page must be reported only once.
     if is_sparse || is_endless || matches!(options.on_error, OnError::NullPage) {
         return cuts;
@@ -126,8 +126,8 @@ pub(crate) fn of_row_group(
     // column.
     let largest_page = options.limits.memory_bytes / PAGES_IN_BUDGET / long.max(1);
     for (ordinal, (chunk, cut)) in chunks.iter().zip(&mut cuts).enumerate() {
-        let part = work_of(chunk) / (threads as u64 * PARTS_A_THREAD);
-        let part = part.clamp(LEAST_BYTES, MOST_BYTES);
+        let part = work_of(chunk) / (threads as u64 * PARTS_PER_THREAD);
+        let part = part.clamp(MIN_BYTES, MAX_BYTES);
         // Lists may continue on the next page. The rows in which they do are known only if all rows are read.
         let may_be_cut = chunk.is_flat || num_wanted == num_rows;
         if !may_be_cut || !is_long(chunk) || work_of(chunk) < 2 * part {
@@ -136,12 +136,12 @@ pub(crate) fn of_row_group(
         let Some(pages) = data_pages(chunk, num_rows, (plan, bytes), largest_page) else {
             continue;
         };
-        let part = part.max(pages.dictionary.saturating_mul(LEAST_DICTIONARIES));
+        let part = part.max(pages.dictionary.saturating_mul(MIN_DICTIONARIES));
         let splitter = Splitter::new(num_rows, batch_starts.clone(), part, chunk.is_flat);
         *cut = if pages.are_rows_known {
             split_all(pages.data, splitter)
         } else {
-            let group = part / GROUPS_A_PART;
+            let group = part / GROUPS_PER_PART;
             LaneSplits::Counting(Box::new(Counting::new(
                 ordinal, pages.data, splitter, group,
             )))
@@ -193,7 +193,7 @@ fn data_pages(
             continue;
         }
         let (values_of_page, rows_of_page) = values_and_rows(&header, chunk.is_flat)?;
-        if data_pages.len() == MOST_PAGES {
+        if data_pages.len() == MAX_PAGES {
             return None;
         }
         data_pages.push(DataPage {
@@ -302,7 +302,7 @@ fn read_offset_index(
     let cipher = plan.metadata().cipher_of(row_group, leaf, &metadata);
     let cipher = cipher.and_then(KeyStep::ready).ok()?;
     let mut limits = plan.options().limits.clone();
-    limits.page_index_bytes = INDEX_BYTES_A_PAGE * (num_pages + 1);
+    limits.page_index_bytes = INDEX_BYTES_PER_PAGE * (num_pages + 1);
     let index = IndexDecoder::of_offsets(&metadata, plan.file_length(), &limits).ok()??;
     let index = index.encrypted(cipher);
     let bytes = read(bytes, index.range())?;

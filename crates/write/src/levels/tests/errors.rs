@@ -27,7 +27,7 @@ const REQUIRED: Step = Step::Leaf { nullable: false };
 
 #[test]
 fn a_null_where_none_may_be() {
-    let message = "there is a null where the schema says that there are none";
+    let message = "there is a null in a field that the schema declares as required";
     assert_eq!(error(&[REQUIRED], &leaf(), 0..3).unwrap(), message);
     assert_eq!(error(&[REQUIRED], &leaf(), 0..1), None);
     assert_eq!(error(&[REQUIRED], &leaf(), 2..3), None);
