@@ -1,5 +1,5 @@
-//! Values that the annotation of their column does not allow, or that Arrow's type cannot hold: an error
-//! of the read, never another value; and the same column as it is stored, on request.
+//! Values that the annotation of their column does not allow, or that the Arrow type cannot represent. They are read
+//! errors, never different values. On request, the column is read in its stored form.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use herringbone_inspect::verify::FindingKind;
 
 use crate::crafted::{Chunk, Page, file, group, leaf};
 
-/// A file of one REQUIRED column `x` of numbers, PLAIN or in a dictionary.
+/// A file with one REQUIRED column `x` of numbers, PLAIN or dictionary-encoded.
 pub(crate) fn numbers(element: SchemaElement, values: &[i64], dictionary: bool) -> Vec<u8> {
     let physical = element.type_.unwrap();
     let encode = |value: &i64| match physical {
@@ -65,7 +65,7 @@ pub(crate) fn logical(physical: Type, logical: LogicalType) -> SchemaElement {
     leaf("x", physical, Repetition::Required).logical_type(logical)
 }
 
-/// A file of a map `m` of two entries, the key of the second one null.
+/// A file with a map `m` of two entries. The key of the second entry is null.
 pub(crate) fn null_key() -> Vec<u8> {
     let map = group("m", Some(Repetition::Required), 1).logical_type(LogicalType::Map);
     let schema = vec![
@@ -75,7 +75,7 @@ pub(crate) fn null_key() -> Vec<u8> {
         leaf("key", Type::Int32, Repetition::Optional),
         leaf("value", Type::Int32, Repetition::Required),
     ];
-    // Levels are packed in groups of eight, behind the length of what follows.
+    // Levels are bit-packed in groups of eight, after the length of the packed bytes.
     let repetition = [2, 0, 0, 0, 3, 0b10];
     let key_levels = [3, 0, 0, 0, 3, 0b01_10, 0];
     let value_levels = [2, 0, 0, 0, 3, 0b11];
@@ -119,7 +119,7 @@ fn column(batch: &RecordBatch) -> &ArrayRef {
     batch.column(0)
 }
 
-/// The annotation in both of its forms, and the least and greatest number by the specification.
+/// Both forms of each annotation, with the minimum and maximum that the specification allows.
 fn small_integers() -> Vec<(SchemaElement, i64, i64)> {
     let integer = |bit_width, is_signed| LogicalType::Integer {
         bit_width,
@@ -195,7 +195,8 @@ fn a_column_of_nulls_has_no_values() {
     assert_eq!(column(&batch).as_primitive::<Int32Type>().values(), &[5, 6]);
 }
 
-/// Arrow's arrays hold them, so they come as they are: that they are of no day is for `verify`.
+/// Arrow's arrays can represent such times, so they are read as stored. Reporting times outside of a day is left to
+/// `verify`.
 #[test]
 fn times_of_no_day_come_as_they_are_stored() {
     let time = |unit| LogicalType::Time {
@@ -235,7 +236,7 @@ fn intervals_beyond_arrow_come_as_bytes_on_request() {
     let parts = [[1, 2, 3], [1 << 31, 0, u32::MAX], [0, u32::MAX, 0]];
     let file = intervals(&parts);
     let error = read(&file, &[]).unwrap_err();
-    // The file is sound.
+    // The file is valid.
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     let error = error.to_string();
     assert!(error.contains("FixedSizeBinary(12)"), "{error}");
@@ -247,18 +248,18 @@ fn intervals_beyond_arrow_come_as_bytes_on_request() {
         let bytes: Vec<u8> = parts.iter().flat_map(|part| part.to_le_bytes()).collect();
         assert_eq!(value, Some(&bytes[..]));
     }
-    // The lesser number of milliseconds fits Arrow's nanoseconds.
+    // This smaller number of milliseconds fits Arrow's nanoseconds.
     assert!(read(&intervals(&[[i32::MAX as u32, 0, u32::MAX]]), &[]).is_ok());
 }
 
-/// What `verify` finds in the schema of a file.
+/// The schema findings that `verify` reports for a file.
 fn of_schema(file: &ParquetFile) -> Vec<String> {
     let findings = herringbone_inspect::verify(file).map(|it| it.unwrap());
     let findings = findings.filter(|it| it.kind == FindingKind::Schema);
     findings.map(|it| it.to_string()).collect()
 }
 
-/// parquet-java writes UNKNOWN beside INTERVAL, as INTERVAL has no logical type.
+/// parquet-java writes UNKNOWN next to INTERVAL because INTERVAL has no logical type.
 #[test]
 fn intervals_with_unknown_are_intervals() {
     let element = converted(Type::FixedLenByteArray, ConvertedType::Interval)
@@ -274,7 +275,7 @@ fn intervals_with_unknown_are_intervals() {
         .collect();
     assert_eq!(parts, [(1, 2, 3_000_000), (0, 0, 4_000_000)]);
 
-    // pyarrow refuses the two together, so a file that follows this schema has INTERVAL alone.
+    // pyarrow refuses the two together, so a file written with this schema has INTERVAL only.
     let file = ParquetFile::from_bytes(file).unwrap();
     assert_eq!(of_schema(&file), [""; 0]);
     let options = WriteOptions::new().parquet_schema(file.parquet_schema().clone());
@@ -289,7 +290,7 @@ fn intervals_with_unknown_are_intervals() {
     assert_eq!(element.logical_type, None);
 }
 
-/// An INTERVAL has 12 bytes, so these are columns of nulls.
+/// An INTERVAL has 12 bytes, so columns of other types with this annotation are columns of nulls.
 #[test]
 fn other_columns_with_unknown_and_interval_have_no_values() {
     let element =
@@ -298,7 +299,7 @@ fn other_columns_with_unknown_and_interval_have_no_values() {
     assert!(error.to_string().contains("UNKNOWN"), "{error}");
 }
 
-/// A group alone can be a variant.
+/// Only a group can be a variant.
 #[test]
 fn variant_on_a_column_is_passed_over() {
     let element = logical(
@@ -349,8 +350,7 @@ fn only_columns_and_maps_have_annotations_to_ignore() {
     }
 }
 
-/// The Arrow schema in the file agrees with the annotation, so it is passed over too; but for what is in
-/// a map.
+/// The Arrow schema in the file agrees with the annotation, so it is ignored too, except for types inside a map.
 #[test]
 fn what_the_arrow_schema_says_of_them_is_passed_over() {
     let mut maps = MapBuilder::new(None, LargeStringBuilder::new(), StringViewBuilder::new());

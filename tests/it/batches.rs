@@ -1,4 +1,4 @@
-//! Larger batches of every Arrow type for round trips through other writers.
+//! Larger batches of every Arrow type, for round trips through other writers.
 
 use std::sync::Arc;
 
@@ -11,33 +11,33 @@ use herringbone_arrow::schema::{DataType, Field};
 
 pub(crate) use crate::random::Random;
 
-/// Where nulls are.
+/// The distribution of nulls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nulls {
-    /// The column may not be null.
+    /// The column is not nullable.
     Required,
-    /// It may, but nothing is.
+    /// The column is nullable, but has no nulls.
     None,
-    /// One in ten.
+    /// One slot in ten is null.
     Sparse,
-    /// Half, in runs.
+    /// Half of the slots are null, in runs.
     Runs,
-    /// All.
+    /// All slots are null.
     All,
 }
 
-/// How values vary.
+/// The distribution of values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// All bits vary.
     Random,
     /// A hundred distinct values.
     Few,
-    /// They grow slowly.
+    /// Values increase slowly.
     Sorted,
 }
 
-/// The validity of `n` slots; `None` where nothing is null.
+/// The validity of `n` slots, or `None` if no slot is null.
 pub(crate) fn validity(random: &mut Random, nulls: Nulls, n: usize) -> Option<NullBuffer> {
     let mut bits = Vec::with_capacity(n);
     match nulls {
@@ -55,7 +55,7 @@ pub(crate) fn validity(random: &mut Random, nulls: Nulls, n: usize) -> Option<Nu
     Some(NullBuffer::from(bits))
 }
 
-/// 64 bits a slot, as the shape has it.
+/// 64 bits per slot, distributed according to `shape`.
 pub(crate) fn words(random: &mut Random, shape: Shape, n: usize) -> Vec<u64> {
     let pool: Vec<u64> = (0..100).map(|_| random.next()).collect();
     (0..n)
@@ -178,7 +178,7 @@ fn bytes(words: &[u64], valid: Option<NullBuffer>, t: &DataType, shape: Shape) -
     }
 }
 
-/// The offsets of `n` lists of up to three elements, none where the list is null.
+/// The offsets of `n` lists of up to three elements. Null lists are empty.
 fn offsets(random: &mut Random, valid: Option<&NullBuffer>, n: usize) -> OffsetBuffer<i32> {
     OffsetBuffer::from_lengths((0..n).map(|i| {
         if valid.is_none_or(|v| v.is_valid(i)) {
@@ -189,7 +189,7 @@ fn offsets(random: &mut Random, valid: Option<&NullBuffer>, n: usize) -> OffsetB
     }))
 }
 
-/// `n` lists over what `child` makes.
+/// `n` lists over the array that `child` returns.
 pub(crate) fn list(
     random: &mut Random,
     nulls: Nulls,
@@ -203,7 +203,7 @@ pub(crate) fn list(
     Arc::new(ListArray::new(Arc::new(field), offsets, child, valid))
 }
 
-/// `n` structs of `a`, an integer, and `b`, a text, with nulls of their own.
+/// `n` structs of an integer `a` and a string `b`. Each field has nulls of its own.
 pub(crate) fn pair(random: &mut Random, nulls: Nulls, n: usize) -> ArrayRef {
     let a = flat(random, &DataType::Int32, Nulls::Sparse, Shape::Few, n);
     let b = flat(random, &DataType::Utf8, Nulls::Runs, Shape::Few, n);
@@ -218,7 +218,7 @@ pub(crate) fn pair(random: &mut Random, nulls: Nulls, n: usize) -> ArrayRef {
     ))
 }
 
-/// `n` maps from texts to what `value` makes.
+/// `n` maps from strings to the values that `value` returns.
 pub(crate) fn map(
     random: &mut Random,
     nulls: Nulls,

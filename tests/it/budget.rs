@@ -1,7 +1,7 @@
-//! The memory of a read. A read that succeeds on one thread succeeds on any number of threads, and with the push decoder,
-//! with the same batches. A read may succeed on several threads and be refused on one.
+//! The memory of a read. A read that succeeds on one thread succeeds with the same batches on any number of threads
+//! and with the push decoder. A read may succeed on several threads and be refused on one.
 //!
-//! The least memory that one thread needs is a number in each case, measured once.
+//! The minimum memory for one thread is a number in each case, measured once.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ fn refused(outcome: &Outcome) -> bool {
     outcome.as_ref().err().is_some_and(refusal)
 }
 
-/// Returns the least memory with which one thread reads the file.
+/// Returns the minimum memory with which one thread reads the file.
 fn least_memory(bytes: &Bytes, options: &ReadOptions) -> u64 {
     let (mut too_little, mut enough) = (0, 1 << 30);
     while too_little + 1 < enough {
@@ -51,7 +51,8 @@ fn least_memory(bytes: &Bytes, options: &ReadOptions) -> u64 {
     enough
 }
 
-/// A minimum may differ by this part of it: it includes the sizes of structs, and of what ZSTD makes of a page.
+/// The divisor for the accepted deviation of a minimum, which depends on the sizes of structs and on the output of
+/// ZSTD.
 const TOLERANCE: u64 = 32;
 
 /// Checks that one thread needs about `least` bytes of memory to read the file.
@@ -65,7 +66,8 @@ fn needs_about(name: &str, bytes: &Bytes, options: &ReadOptions, least: u64) {
     );
 }
 
-/// Checks that one thread needs about `least` bytes of memory, and every driver around that.
+/// Checks that one thread needs about `least` bytes of memory. Compares all drivers with less and with more memory
+/// than that.
 fn agrees(name: &str, bytes: Vec<u8>, options: &ReadOptions, least: u64) {
     let bytes = Bytes::from(bytes);
     needs_about(name, &bytes, options, least);
@@ -75,7 +77,7 @@ fn agrees(name: &str, bytes: Vec<u8>, options: &ReadOptions, least: u64) {
     }
 }
 
-/// Checks that one thread needs about `least` bytes of memory, and every driver with more and more memory.
+/// Checks that one thread needs about `least` bytes of memory. Compares all drivers in 40 steps of increasing memory.
 fn agrees_with_any(name: &str, bytes: Vec<u8>, options: &ReadOptions, least: u64) {
     const STEPS: u64 = 40;
     let bytes = Bytes::from(bytes);
@@ -86,8 +88,8 @@ fn agrees_with_any(name: &str, bytes: Vec<u8>, options: &ReadOptions, least: u64
     }
 }
 
-/// Checks that every driver reads the file with `memory` if one thread does, and as with enough memory. If one thread is
-/// refused, others may be refused or not.
+/// Checks that every driver reads the file with `memory` bytes if one thread does, with the same batches as with
+/// enough memory. If one thread is refused, each other driver may be refused too.
 fn agrees_with(name: &str, bytes: &Bytes, options: &ReadOptions, memory: u64, whole: &Outcome) {
     let options = with_memory(options, memory);
     let alone = inline(bytes, &options);
@@ -113,7 +115,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// A page of these plain bytes.
+/// A ZSTD page of these plain bytes.
 fn page(num_values: usize, plain: &[u8]) -> Page {
     Page::v1(num_values, &zstd(plain)).with_plain_size(plain.len())
 }
@@ -122,7 +124,7 @@ fn dictionary(num_values: usize, plain: &[u8]) -> Page {
     Page::dictionary(num_values, &zstd(plain)).with_plain_size(plain.len())
 }
 
-/// Numbers that are not all the same.
+/// Numbers that vary.
 fn numbers(from: usize, n: usize) -> Vec<u8> {
     let numbers = (from..from + n).map(|i| (i as i64).wrapping_mul(0x9e37_79b9) >> 20);
     numbers.flat_map(i64::to_le_bytes).collect()
@@ -143,7 +145,7 @@ fn schema(leaves: Vec<SchemaElement>) -> Vec<SchemaElement> {
     schema
 }
 
-/// Columns of the same physical type, all required.
+/// A schema of required columns of one physical type.
 fn columns(n: usize, physical: Type) -> Vec<SchemaElement> {
     let column = |i| leaf(&format!("c{i}"), physical, Repetition::Required);
     schema((0..n).map(column).collect())
@@ -174,7 +176,7 @@ fn pages_that_grow() {
     agrees("growing pages", growing_pages(), &options, 760_828);
 }
 
-/// Columns of which one has a large page where the others have small ones, each at another place.
+/// Columns that take turns: at each position, one column has a large page and the others have small pages.
 fn pages_large_in_turn(columns: usize, rows: usize) -> Vec<Chunk> {
     const SMALL: usize = 500;
     let column = |column: usize| {
@@ -204,7 +206,7 @@ fn pages_that_are_large_in_turn() {
     }
 }
 
-/// A page of numbers that do not compress: it takes twice its bytes while it is decompressed.
+/// A page of numbers that do not compress. Decompressing it takes twice its size.
 fn noise(num_values: usize) -> Page {
     let noise = (0..num_values as u64).map(|i| {
         let mixed = (i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -214,19 +216,19 @@ fn noise(num_values: usize) -> Page {
     page(num_values, &plain)
 }
 
-/// A page that takes little of the file.
+/// A page that compresses well.
 fn repeated(num_values: usize) -> Page {
     page(num_values, &numbers(0, num_values / 16).repeat(16))
 }
 
-/// The same page, which is no page of its codec.
+/// Damages the body of a page so that its codec rejects it.
 fn damaged(mut page: Page) -> Page {
     page.body[0] ^= 0x55;
     page
 }
 
-/// A column that waits for bytes, or has many pages, holds little while another one takes much and is done with it. One after
-/// the other, they hold much at the same time.
+/// A column that waits for bytes, or that has many small pages, retains little memory while another column needs much
+/// memory and finishes. One after the other, both would retain much memory at the same time.
 #[test]
 fn columns_that_are_large_at_different_times() {
     const ROWS: usize = 80_000;
@@ -243,7 +245,8 @@ fn columns_that_are_large_at_different_times() {
     }
 }
 
-/// Threads test all rows of a row group before they read the others of it; one thread does both a batch at a time.
+/// Several threads test all rows of a row group before they read its other columns. One thread does both batch by
+/// batch.
 #[test]
 fn a_filtered_row_group() {
     const ROWS: usize = 80_000;
@@ -271,7 +274,8 @@ fn a_filtered_row_group() {
     }
 }
 
-/// A header that does not fit is asked for again, with more of what is behind it.
+/// A page header that does not fit in the supplied bytes is requested again, together with more of the following
+/// bytes.
 #[test]
 fn long_headers() {
     const ROWS: usize = 100;
@@ -287,7 +291,7 @@ fn long_headers() {
     agrees("long headers", bytes, &ReadOptions::new(), 362_337);
 }
 
-/// A column that several threads decode in parts, beside a short one.
+/// A column that several threads decode in parts, next to a short column.
 #[test]
 fn a_column_in_parts() {
     const ROWS: usize = 400_000;
@@ -315,7 +319,7 @@ fn a_column_in_parts() {
     agrees("a column in parts", bytes, &ReadOptions::new(), 3_753_461);
 }
 
-/// Strings of a dictionary that are short but for one, and a page that goes without it.
+/// Dictionary strings, all short except one, and a page without dictionary indices.
 fn strings() -> Vec<u8> {
     const ROWS: usize = 20_000;
     let prefixed = |value: &[u8]| [&(value.len() as u32).to_le_bytes(), value].concat();
@@ -325,7 +329,7 @@ fn strings() -> Vec<u8> {
             _ => prefixed(format!("entry {i} of column {column}").as_bytes()),
         });
         let entries: Vec<u8> = entries.flatten().collect();
-        // A width of eight bits, then as many groups of eight as rows need, as a varint.
+        // The bit width of eight, then the number of groups of eight indices as a varint.
         let mut indices = vec![8];
         let groups = (ROWS / 8) << 1 | 1;
         indices.extend([groups as u8 | 0x80, (groups >> 7) as u8]);
@@ -365,7 +369,7 @@ fn strings_in_all_layouts() {
     agrees("dictionaries", strings(), &options, 2_489_070);
 }
 
-/// Lists of nothing, of one number and of many.
+/// Lists of no number, of one number and of several numbers.
 fn lists() -> Vec<u8> {
     const ROWS: usize = 3000;
     let column = |column: usize| {
@@ -375,7 +379,7 @@ fn lists() -> Vec<u8> {
             repetition.extend(std::iter::repeat_n(1, row * (column + 3) % 5));
         }
         let n = repetition.len();
-        // Bit-packed by ones, the lowest bit first.
+        // Bit-packed with a width of one, the lowest bit first.
         let packed: Vec<u8> = repetition
             .chunks(8)
             .map(|bits| bits.iter().rev().fold(0, |byte, bit| byte << 1 | bit))
@@ -388,7 +392,7 @@ fn lists() -> Vec<u8> {
             (header >> 14) as u8,
         ];
         runs.extend(packed);
-        // All definition levels are 1: a run.
+        // All definition levels are 1, in one run.
         let mut ones = vec![
             (n << 1) as u8 | 0x80,
             (n >> 6) as u8 | 0x80,
@@ -414,7 +418,7 @@ fn lists_of_many_lengths() {
     agrees("lists", lists(), &options, 5_147_654);
 }
 
-/// Row groups that take more and more memory, whose rows a filter chooses.
+/// Row groups that need more and more memory, with rows selected by a filter.
 #[test]
 fn filtered_row_groups() {
     let group = |group: usize| {
@@ -435,13 +439,14 @@ fn filtered_row_groups() {
     }
 }
 
-/// What casts and defaults of a wanted schema make is memory of the read as well: seven times what the file has.
+/// The arrays of casts and defaults of a wanted schema count as memory of the read. They need seven times the memory
+/// of the file's columns.
 #[test]
 fn casts_and_defaults() {
     const ROWS: usize = 20_000;
     const PLAIN: u64 = 946_336;
     const CAST: u64 = 3_403_936;
-    // 8192 rows of four values of 32 bytes, 64 bytes of nulls and 100 of text.
+    // 8192 rows of four values of 32 bytes, 64 bytes of nulls and 100 bytes of text.
     const { assert!(CAST - PLAIN >= 8192 * (4 * 32 + 64 + 100)) };
     let column = |column: usize| {
         let values = numbers(column, ROWS);
@@ -464,7 +469,7 @@ fn casts_and_defaults() {
     agrees("casts and defaults", bytes, &options, CAST);
 }
 
-/// A page that is damaged counts only if the memory lasts up to it.
+/// A damaged page is reported only if there is enough memory to reach it.
 #[test]
 fn damage_and_a_small_budget() {
     const ROWS: usize = 20_000;
@@ -512,7 +517,7 @@ fn damage_and_a_small_budget() {
     }
 }
 
-/// Reads on one thread what damage leaves, and tells if some rows were lost because the budget refused them.
+/// Reads the undamaged rows on one thread. Returns true if the budget caused the loss of some rows.
 fn read_some(bytes: &Bytes, options: &ReadOptions) -> (Vec<RecordBatch>, bool) {
     let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
     let mut reader = file.read(options.clone().threads(1)).unwrap();
@@ -532,7 +537,7 @@ fn rows(batches: &[RecordBatch]) -> usize {
     batches.iter().map(RecordBatch::num_rows).sum()
 }
 
-/// A thousand columns of which each could be read alone.
+/// A thousand columns, each of which could be read alone.
 #[test]
 fn many_columns_of_zeros() {
     const VALUES: usize = 1 << 18;
@@ -561,12 +566,12 @@ fn many_columns_of_zeros() {
         // 2 MiB of page and 64 KiB of array each.
         assert_eq!(error.location().column.as_deref(), Some("c30"), "{error}");
     }
-    // Some of the columns, and some of the rows of all.
+    // Some of the columns, in all rows.
     let some = options.columns((0..20).map(|i| format!("c{i}")));
     assert_eq!(inline(&bytes, &some).unwrap().len(), VALUES / 8192);
 }
 
-/// What the caller wants in each row counts, whether or not columns of the file are read beside it.
+/// Constants that the caller adds to each row count as memory, with or without columns of the file next to them.
 #[test]
 fn large_constants() {
     let rows = 10_000;
@@ -586,14 +591,14 @@ fn large_constants() {
         for threads in [1, 2] {
             let options = options.clone().threads(threads);
             assert!(refused(&read(&bytes, &options)), "{options:?}");
-            // 9 MB a batch.
+            // 9 MB per batch.
             let batches = read(&bytes, &options.batch_size(100)).unwrap();
             assert_eq!(batches.len(), 100);
         }
     }
 }
 
-/// What nobody would call hostile is read with the usual limits, and with much less.
+/// Ordinary wide files are read with the default limits, and with much less memory.
 #[test]
 fn wide_files() {
     for (n, rows) in [(10_000, 14), (5000, 30)] {
@@ -612,7 +617,7 @@ fn wide_files() {
     }
 }
 
-/// As many columns as anybody has, each of few bytes.
+/// A file as wide as any in practice. Each column has few bytes.
 #[test]
 fn a_hundred_thousand_columns() {
     const COLUMNS: usize = 100_000;

@@ -1,6 +1,6 @@
 //! The normal form of values: one line of JSON for each slot of an Arrow array.
 //!
-//! `testdata/scripts/canonical.py` makes the same text in Python and says what it looks like.
+//! `testdata/scripts/canonical.py` writes the same text in Python and describes its format.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -11,7 +11,7 @@ use herringbone_arrow::array::{
 };
 use herringbone_arrow::schema::{DataType, Field, IntervalUnit, TimeUnit};
 
-/// The Arrow type in words; names of list elements and map entries are not part of it.
+/// The Arrow type in words, without the names of list elements and map entries.
 pub(crate) fn type_text(data_type: &DataType) -> String {
     use DataType::*;
     match data_type {
@@ -62,7 +62,7 @@ pub(crate) fn type_text(data_type: &DataType) -> String {
     }
 }
 
-/// The type of a field with its extension and whether it may be null.
+/// The type of a field with its extension and nullability.
 pub(crate) fn slot_text(field: &Field) -> String {
     let storage = type_text(field.data_type());
     let text = match field.metadata().get("ARROW:extension:name") {
@@ -108,7 +108,7 @@ pub(crate) fn lines(array: &dyn Array) -> Vec<String> {
         .collect()
 }
 
-/// The texts of all slots, whatever those of null slots may be.
+/// The texts of all slots, with arbitrary text for null slots.
 fn unmasked(array: &dyn Array) -> Vec<String> {
     use DataType::*;
     match array.data_type() {
@@ -191,8 +191,8 @@ fn float_text(value: f64, bits: u64, usual_nan: u64, hex: usize) -> String {
     } else if value.is_infinite() {
         format!("\"{}Infinity\"", if value < 0.0 { "-" } else { "" })
     } else {
-        // As many digits as the shortest text has, of the value rounded half to even: where two
-        // shortest texts are equally close, languages choose different ones.
+        // Rounds half to even to the number of digits of the shortest text. If two shortest texts are equally close,
+        // languages choose different ones.
         let shortest = format!("{value:e}");
         let digits = shortest
             .split('e')
@@ -232,7 +232,7 @@ fn base64(bytes: &[u8]) -> String {
 
 fn byte_texts(array: &dyn Array) -> Vec<String> {
     let slots = 0..array.len();
-    // A null slot of a view array may hold anything: only valid slots are looked at.
+    // A null slot of a view array may contain anything, so only valid slots are read.
     let at = |i: usize, text: &dyn Fn(usize) -> String| {
         if array.is_valid(i) {
             text(i)
@@ -411,7 +411,7 @@ fn temporal(array: &dyn Array) -> Vec<String> {
     }
 }
 
-/// Proleptic Gregorian date of a day number since 1970-01-01; any year.
+/// Proleptic Gregorian date of a day number since 1970-01-01, for any year.
 fn date_text(days: i128) -> String {
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
@@ -478,7 +478,7 @@ fn interval_text(months: i32, days: i32, nanos: i128) -> String {
     )
 }
 
-/// Texts that Python makes of the same values.
+/// Texts that Python produces for the same values.
 #[test]
 fn floats_are_as_python_has_them() {
     let texts = [

@@ -1,4 +1,4 @@
-//! Bounds and counts as Arrow arrays, of row groups and pages, nested or not.
+//! Bounds and counts as Arrow arrays, for row groups and pages, nested or not.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ fn of_row_groups_and_pages_nested_or_not() {
     let mut options = WriteOptions::new().row_group_rows(6);
     options.columns = ColumnOptions::new().page_rows(2).dictionary(false);
     let file = written(&batch(), options);
-    // The lists by hand: -, [10], [20, null], null, [40], [50, null] | -, [70], [80, null], -
+    // The expected lists: -, [10], [20, null], null, [40], [50, null] | -, [70], [80, null], -
     let list = file.row_group_bounds(0).unwrap();
     check(
         &list,
@@ -106,7 +106,7 @@ fn of_row_groups_and_pages_nested_or_not() {
         &["2", "2"],
     );
 
-    // NaNs are counted, not bounded; zeros stand for both.
+    // NaNs are counted, but are not part of the bounds. A zero bound stands for both zeros.
     let floats = file.row_group_bounds(2).unwrap();
     assert_eq!(lines(&floats.nan_counts), ["1", "4"]);
     check(
@@ -154,7 +154,7 @@ fn what_is_not_said_is_null() {
     assert_eq!(error.kind(), herringbone::ErrorKind::Argument);
 }
 
-/// Files of other writers, some of whose bounds are of no use.
+/// Files of other writers with some unusable bounds.
 #[test]
 fn of_official_files() {
     let Some(official) = files::official() else {
@@ -164,10 +164,10 @@ fn of_official_files() {
         let file = ParquetFile::open(official.join("data").join(name)).unwrap();
         file.row_group_bounds(leaf).unwrap()
     };
-    // Its upper bound is NaN: values are 1 and NaN.
+    // Its upper bound is NaN. The values are 1 and NaN.
     let nan = bounds("nan_in_stats.parquet", 0);
     check(&nan, &["1e0"], &["null"], &["0"], &["2"]);
-    // Timestamps of 96 bits have bounds in no order that was known then.
+    // The bounds of 96-bit timestamps follow no order that was defined then.
     let int96 = bounds("alltypes_plain.parquet", 10);
     assert_eq!((int96.min.null_count(), int96.max.null_count()), (1, 1));
     // The older bounds of BYTE_ARRAY columns were compared as signed bytes.

@@ -1,5 +1,5 @@
-//! What the format or Arrow names is known by every table that goes by it: a variant of an enum that a
-//! table lacks fails here, and says which.
+//! Every table in the code handles each variant that the format or Arrow defines. A variant missing from a table fails
+//! here, by name.
 
 use std::sync::Arc;
 
@@ -19,14 +19,9 @@ use crate::write::schemas::leaf_types;
 const SUPPORT: &str = include_str!("../../docs/support.md");
 const FUZZ_TARGETS: &str = include_str!("../../fuzz/src/targets.rs");
 
-/// Returns true if the support table has a row for this encoding or codec.
-fn has_row(name: &str) -> bool {
-    SUPPORT.contains(&format!("\n| {name} |"))
-}
-
-/// Values of a physical type; none for INT96, which is written by a Parquet schema alone.
+/// Values of a physical type, or `None` for INT96, which can only be written with a Parquet schema.
 fn values(physical: Type) -> Option<ArrayRef> {
-    // So few that a dictionary of them saves bytes.
+    // There are few distinct values, so that a dictionary saves bytes.
     let numbers = (0..1000).map(|it| it % 10);
     Some(match physical {
         Type::Boolean => Arc::new(
@@ -53,8 +48,8 @@ fn values(physical: Type) -> Option<ArrayRef> {
     })
 }
 
-/// A column written in this encoding comes back, where the specification lets the encoding serve the type
-/// and it is not deprecated; anything else is refused when it is asked for.
+/// A column in this encoding is written and read back if the specification allows the encoding for the type and does
+/// not deprecate it. Any other request is refused.
 #[test]
 fn every_encoding_is_read_and_written() {
     use Encoding::{BitPacked, PlainDictionary, RleDictionary};
@@ -84,7 +79,7 @@ fn every_encoding_is_read_and_written() {
             PlainDictionary => RleDictionary,
             other => other,
         };
-        // Booleans are in no dictionary.
+        // Booleans are never dictionary-encoded.
         let is_boolean_dictionary = physical == Type::Boolean && wanted == RleDictionary;
         assert!(
             is_boolean_dictionary || is.contains(&wanted),
@@ -100,11 +95,8 @@ fn every_encoding_is_read_and_written() {
 #[test]
 fn every_encoding_is_named() {
     for encoding in Encoding::ALL {
-        assert!(
-            has_row(&encoding.to_string()),
-            "docs/support.md: {encoding}"
-        );
-        // Those of levels, and the older name of one, have no target of their own.
+        assert!(README.contains(&encoding.to_string()), "README: {encoding}");
+        // The encoding of levels, and the older name of an encoding, do not have a target of their own.
         let is_alone = ![Encoding::BitPacked, Encoding::PlainDictionary].contains(encoding);
         let target = format!("\"encoding_{}", encoding.to_string().to_lowercase());
         assert!(
@@ -114,8 +106,8 @@ fn every_encoding_is_named() {
     }
 }
 
-/// The name of a codec chooses it, or is refused as one that is only read; garbage is Corrupt to it, not
-/// Unsupported.
+/// The name of a codec selects it, or is refused as a codec that is only read. Garbage input is Corrupt to each codec,
+/// not Unsupported.
 #[test]
 fn every_codec_is_known() {
     for codec in CompressionCodec::ALL {
@@ -146,7 +138,7 @@ fn every_codec_is_known() {
     }
 }
 
-/// A leaf with this annotation, and the Arrow type that it is read as; none for annotations of groups.
+/// A leaf with this annotation and the Arrow type that it is read as, or `None` for annotations of groups.
 fn leaf(logical_type: &LogicalType) -> Option<(SchemaElement, DataType)> {
     let (physical, length, data_type) = match logical_type {
         LogicalType::Map | LogicalType::List | LogicalType::Variant { .. } | LogicalType::File => {
@@ -183,8 +175,8 @@ fn leaf(logical_type: &LogicalType) -> Option<(SchemaElement, DataType)> {
     Some((element, data_type))
 }
 
-/// Each is read as its Arrow type, says so to people, and is what that type is written as again, but for
-/// annotations that only a Parquet schema to follow keeps.
+/// Each annotation is read as its Arrow type, is printed, and is what that type is written as. The exceptions are
+/// annotations that only survive with a Parquet schema to follow.
 #[test]
 fn every_logical_type_is_mapped() {
     for logical_type in LogicalType::one_of_each() {
@@ -209,8 +201,8 @@ fn every_logical_type_is_mapped() {
     }
 }
 
-/// Which Arrow types are leaves, so that [`leaf_types`] has one of them; this does not compile for a type
-/// that it does not know.
+/// Returns true if an Arrow type is a leaf, so that [`leaf_types`] must list it. The match is exhaustive: an unknown
+/// type does not compile.
 fn is_leaf(data_type: &DataType) -> bool {
     use DataType as T;
     match data_type {
@@ -258,8 +250,8 @@ fn is_leaf(data_type: &DataType) -> bool {
     }
 }
 
-/// Each leaf type has a physical type, comes back as what it was, and is among those that all tests of
-/// writing go through: 31 kinds of them.
+/// Each leaf type has a physical type, is read back unchanged, and is among the types that all tests of writing cover:
+/// 31 kinds.
 #[test]
 fn every_arrow_type_is_mapped() {
     let types = leaf_types();

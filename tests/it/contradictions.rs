@@ -1,5 +1,5 @@
-//! Files whose parts contradict each other: page headers, offset indexes, column indexes, histograms, bloom filters and
-//! bodies. A read returns rows of the file as it was written, or it is an error, or it says what it lost.
+//! Files whose parts contradict each other: page headers, offset indexes, column indexes, histograms, bloom filters
+//! and bodies. A read returns rows of the file as written, fails, or reports its losses.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ fn row_lists(rows: i64) -> ListArray {
     ListArray::from_iter_primitive::<Int64Type, _, _>(lists)
 }
 
-/// Columns of each kind of page: all of them follow from `row`, so that rows that were put together wrongly show.
+/// Columns for each kind of page. All values are functions of `row`, so that wrongly combined rows are detected.
 fn columns(rows: i64) -> Vec<(&'static str, ArrayRef)> {
     let values = 0..rows;
     let text = |row: i64| format!("{:012}", row * 7919 % rows);
@@ -91,14 +91,14 @@ fn columns(rows: i64) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// Each row of a batch as text, by its columns.
+/// The rows of a batch as text, column by column.
 fn texts(batch: &RecordBatch) -> Vec<Vec<String>> {
     let columns: Vec<_> = batch.columns().iter().map(|it| lines(&**it)).collect();
     let row = |row: usize| columns.iter().map(|column| column[row].clone()).collect();
     (0..batch.num_rows()).map(row).collect()
 }
 
-/// What a read came to.
+/// The result of a read.
 pub(crate) struct Outcome {
     pub(crate) rows: Vec<Vec<String>>,
     lost_rows: u64,
@@ -160,7 +160,8 @@ fn encodings(name: &str) -> Vec<ColumnOptions> {
     all
 }
 
-/// A page that declares half of its levels is an error, and what a read without it keeps and loses is right.
+/// A page that declares half of its levels is an error. A read that skips it keeps the correct rows and reports the
+/// correct losses.
 #[test]
 fn a_page_that_declares_fewer_levels_than_it_has_is_damage() {
     let rows: Vec<_> = columns(ROWS);
@@ -209,7 +210,7 @@ fn a_page_that_declares_fewer_levels_than_it_has_is_damage() {
     }
 }
 
-/// A page of version 2 without lists has as many rows as values.
+/// A page of version 2 without lists has one row per value.
 #[test]
 fn a_flat_page_with_other_rows_than_values_is_damage() {
     let table = batch(columns(ROWS)[..1].to_vec());
@@ -224,7 +225,7 @@ fn a_flat_page_with_other_rows_than_values_is_damage() {
     assert!(error.contains("column row, row group 0, page"), "{error}");
 }
 
-/// Moves the first rows of the pages `from..to` of an offset index.
+/// Shifts the first rows of the pages `from..to` of an offset index.
 pub(crate) fn shift(chunk: &mut Chunk, pages: std::ops::Range<usize>, by: i64) {
     let offsets = chunk.offsets.as_mut().unwrap();
     for page in &mut offsets.page_locations[pages] {
@@ -232,7 +233,7 @@ pub(crate) fn shift(chunk: &mut Chunk, pages: std::ops::Range<usize>, by: i64) {
     }
 }
 
-/// Rows that an offset index leads to are those that were asked for, or it is an error; whatever pages it has wrong.
+/// Whichever pages of an offset index are wrong, a read returns the requested rows or an error.
 #[test]
 fn an_offset_index_that_is_off_by_one_puts_no_wrong_rows_together() {
     let all = columns(ROWS);
@@ -268,11 +269,11 @@ fn an_offset_index_that_is_off_by_one_puts_no_wrong_rows_together() {
             }
         }
     }
-    // Most of them are left aside before a page was passed over by them.
+    // Most of these indexes are rejected before a page is skipped by them.
     assert!(failed > 0);
 }
 
-/// Without histograms nothing tells how many rows the pages of lists have but their levels.
+/// Without histograms, only the levels show how many rows the pages of lists have.
 #[test]
 fn rows_of_a_page_of_lists_are_counted_before_an_index_is_followed() {
     let table = batch(
@@ -299,7 +300,7 @@ fn rows_of_a_page_of_lists_are_counted_before_an_index_is_followed() {
     assert_eq!(read(sound + 10).rows, expected[row..row + 1]);
 }
 
-/// The file of arrow-rs that its issue is about: a page of lists with as many nulls as rows is said to be all null.
+/// The file from the arrow-rs issue: a page of lists with as many nulls as rows is marked as all null.
 #[test]
 fn pages_of_lists_that_arrow_rs_calls_null_have_their_values() {
     let mut lists = ListBuilder::new(Int64Builder::new());
@@ -343,7 +344,7 @@ fn pages_of_lists_that_arrow_rs_calls_null_have_their_values() {
     }
 }
 
-/// Cuts all bounds to 16 bytes, as segmentio/parquet-go did, and raises none.
+/// Truncates all bounds to 16 bytes, as segmentio/parquet-go did, without incrementing upper bounds.
 pub(crate) fn cut_bounds(index: &ColumnIndex) -> ColumnIndex {
     let mut cut = index.clone();
     for bounds in [&mut cut.min_values, &mut cut.max_values] {
@@ -384,7 +385,7 @@ fn upper_bounds_that_were_cut_are_not_used() {
         let right = vec![vec![format!("\"{}\"", text(4321))]];
         assert_eq!(outcome(&parts), (right, true), "{writer}");
     }
-    // By another writer, the bounds of the chunk contradict those of its pages.
+    // With another writer, the bounds of the chunk contradict those of its pages.
     parts.created_by("a program");
     assert_eq!(outcome(&parts).0.len(), 1);
 }
@@ -399,7 +400,7 @@ fn a_bloom_filter_with_another_length_than_its_chunk_has_it_is_not_believed() {
     let wanted = expected.trim_matches('"').to_owned();
     let mut parts = Dismantled::new(&file);
     let chunk = &mut parts.row_groups[0][0];
-    // A filter without a bit denies all values.
+    // A filter without set bits rules out all values.
     let filter = chunk.bloom_filter.clone().unwrap();
     let zeros: Vec<u8> = filter
         .iter()

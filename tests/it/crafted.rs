@@ -1,4 +1,4 @@
-//! Files built in memory from the format's structs, where a script would have to store megabytes.
+//! Files built in memory from the format's structs, for cases that would take megabytes as stored files.
 
 use herringbone::format::footer::{MAGIC, Tail};
 use herringbone::format::thrift::CompactWriter;
@@ -15,14 +15,14 @@ pub(crate) fn leaf(name: &str, physical: Type, repetition: Repetition) -> Schema
         .repetition_type(repetition)
 }
 
-/// A group of the schema, without its children; the root is one.
+/// A group of the schema without its children. The root is a group too.
 pub(crate) fn group(name: &str, repetition: Option<Repetition>, children: usize) -> SchemaElement {
     SchemaElement::new(name.to_owned())
         .repetition_type(repetition)
         .num_children(i32::try_from(children).unwrap())
 }
 
-/// A page whose body lies in the file as it is given.
+/// A page whose body is written to the file unchanged.
 #[derive(Clone)]
 pub(crate) struct Page {
     pub(crate) header: PageHeader,
@@ -50,7 +50,7 @@ impl Page {
         page
     }
 
-    /// A data page of version 2 of a flat column, not compressed.
+    /// An uncompressed data page of version 2 for a flat column.
     pub(crate) fn v2(
         num_values: usize,
         encoding: Encoding,
@@ -83,7 +83,7 @@ impl Page {
         page
     }
 
-    /// The same, with values in another encoding.
+    /// Changes the encoding of the values.
     pub(crate) fn with_encoding(mut self, encoding: Encoding) -> Self {
         if let Some(v1) = &mut self.header.data_page_header {
             v1.encoding = encoding;
@@ -91,7 +91,7 @@ impl Page {
         self
     }
 
-    /// The same with `bytes` bytes of a bound in its header.
+    /// Adds `bytes` bytes of a bound to the header.
     pub(crate) fn with_long_header(mut self, bytes: usize) -> Self {
         let header = self.header.data_page_header.as_mut().unwrap();
         let statistics = Statistics::new().min_value(vec![b'm'; bytes]);
@@ -99,7 +99,7 @@ impl Page {
         self
     }
 
-    /// The same with a body that decompresses to `plain` bytes.
+    /// Sets the decompressed size of the body to `plain` bytes.
     pub(crate) fn with_plain_size(mut self, plain: usize) -> Self {
         self.header.uncompressed_page_size = i32::try_from(plain).unwrap();
         self
@@ -126,7 +126,7 @@ pub(crate) fn file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)])
     file_of(schema, row_groups, None, push)
 }
 
-/// The same where row groups are said to be sorted by all columns.
+/// Builds a file whose row groups are declared as sorted by all columns.
 #[allow(dead_code, reason = "another binary needs it")]
 pub(crate) fn sorted_file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)]) -> Vec<u8> {
     let columns = row_groups.iter().map(|(_, chunks)| chunks.len()).max();
@@ -135,7 +135,7 @@ pub(crate) fn sorted_file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Ch
     file_of(schema, row_groups, Some(sorting.collect()), push)
 }
 
-/// The same where all column chunks are the first one of the file.
+/// Builds a file in which all column chunks are the first chunk of the file.
 pub(crate) fn shared_file(schema: Vec<SchemaElement>, row_groups: &[(u64, Vec<Chunk>)]) -> Vec<u8> {
     let mut first = None;
     file_of(schema, row_groups, None, |chunk, out| {

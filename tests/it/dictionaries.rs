@@ -1,4 +1,4 @@
-//! Dictionaries that pages do without for a while, and need again.
+//! Dictionaries with long runs of PLAIN pages between pages that need the dictionary.
 
 use std::ops::Range;
 
@@ -16,7 +16,8 @@ use crate::push::{SUPPLIES, pushed, read};
 
 const ENTRIES: usize = 7;
 const PAGE_ROWS: usize = 300;
-/// Whether a page has indices or PLAIN values: far more of these in a row than a dictionary is kept for.
+/// Runs of pages, each with true for indices or false for PLAIN values. The PLAIN runs are far longer than a
+/// dictionary is retained for.
 const PAGES: [(bool, usize); 6] = [
     (true, 2),
     (false, 9),
@@ -26,13 +27,13 @@ const PAGES: [(bool, usize); 6] = [
     (false, 1),
 ];
 
-/// The number in a row: one of a few where its page has indices.
+/// The number in a row. In pages with indices, it is one of the `ENTRIES` dictionary entries.
 fn number(page: usize, row: usize, indices: bool) -> usize {
     let number = (page * PAGE_ROWS + row) * 31;
     if indices { number % ENTRIES } else { number }
 }
 
-/// The kinds of pages, one after the other.
+/// The number and the kind of each page. True if the page has indices.
 fn kinds() -> impl Iterator<Item = (usize, bool)> {
     let pages = PAGES.into_iter();
     pages
@@ -40,14 +41,14 @@ fn kinds() -> impl Iterator<Item = (usize, bool)> {
         .enumerate()
 }
 
-/// A chunk whose values are made of numbers by `encode`.
+/// A chunk whose values are encoded from numbers by `encode`.
 fn chunk(physical: Type, encode: fn(usize) -> Vec<u8>) -> Chunk {
     let entries: Vec<u8> = (0..ENTRIES).flat_map(encode).collect();
     let mut pages = vec![Page::dictionary(ENTRIES, &entries)];
     for (page, indices) in kinds() {
         let numbers = (0..PAGE_ROWS).map(|row| number(page, row, indices));
         pages.push(if indices {
-            // Width 8, and one packed run of groups of 8.
+            // A width of 8, and one bit-packed run of groups of 8.
             let groups = PAGE_ROWS.div_ceil(8);
             let mut body = vec![8, (groups << 1 | 1) as u8];
             body.extend(numbers.map(|number| number as u8));
@@ -137,7 +138,7 @@ fn come_back_when_pages_need_them_again() {
             for how in SUPPLIES {
                 check(&pushed(&file, &options, how).unwrap(), 0..all);
             }
-            // Pages with indices are passed over, or read in part.
+            // Pages with indices are skipped, or read in part.
             for start in [3_000, 3_400, 7_000, 7_300] {
                 let options = options.clone().offset(start);
                 check(&read(&file, &options).unwrap(), start as usize..all);

@@ -1,4 +1,4 @@
-//! Files taken apart, so that a test can change any part, and put together again with all offsets right.
+//! Files split into parts, so that a test can change any part. They are reassembled with correct offsets.
 
 use bytes::Bytes;
 use herringbone::ParquetFile;
@@ -25,7 +25,7 @@ impl Page {
         self.header.num_values().unwrap()
     }
 
-    /// Declares another number of levels, and as many rows where `with_rows` is true.
+    /// Declares another number of levels. If `with_rows` is true, also declares that number of rows.
     pub(crate) fn declare(&mut self, num_values: i32, with_rows: bool) {
         if let Some(v1) = &mut self.header.data_page_header {
             v1.num_values = num_values;
@@ -45,7 +45,7 @@ pub(crate) struct Chunk {
     pub(crate) pages: Vec<Page>,
     pub(crate) columns: Option<ColumnIndex>,
     pub(crate) offsets: Option<OffsetIndex>,
-    /// The bloom filter, header included.
+    /// The bloom filter, including its header.
     pub(crate) bloom_filter: Option<Bytes>,
 }
 
@@ -117,19 +117,19 @@ impl Dismantled {
         Self { footer, row_groups }
     }
 
-    /// Says that another program wrote the file.
+    /// Sets the name of the program that wrote the file.
     pub(crate) fn created_by(&mut self, name: &str) {
         self.footer.created_by = Some(name.to_owned());
     }
 
-    /// Says that bounds of all columns follow the order of their types.
+    /// Declares that the bounds of all columns follow the order of their types.
     #[allow(dead_code, reason = "another binary needs it")]
     pub(crate) fn order_by_type(&mut self) {
         let columns = self.row_groups.first().map_or(0, Vec::len);
         self.footer.column_orders = Some(vec![ColumnOrder::TypeDefined; columns]);
     }
 
-    /// The file, with indexes that name the places of pages as they are.
+    /// Assembles the file. The indexes contain the actual positions of pages.
     pub(crate) fn assemble(&self) -> Bytes {
         let mut out = MAGIC.to_vec();
         let mut footer = self.footer.clone();

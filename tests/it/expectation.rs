@@ -1,4 +1,4 @@
-//! What a file holds, from the JSON that its writer or another reader made.
+//! The expected contents of a file, from JSON that its writer or another reader produced.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -7,16 +7,16 @@ use serde_json::value::RawValue;
 
 use crate::table::{Table, cut};
 
-/// Values of a block that one CRC-32 covers.
+/// The number of values in a block with one CRC-32.
 const BLOCK: usize = 1000;
 
 type Object = HashMap<String, Box<RawValue>>;
 
-/// The expectation of one file.
+/// The expectation for one file.
 pub(crate) struct Expectation {
     rows: usize,
     columns: Vec<Column>,
-    /// The file may be refused as well.
+    /// True if the file may also be refused.
     pub(crate) or_error: bool,
 }
 
@@ -44,7 +44,7 @@ impl Expectation {
         }
     }
 
-    /// What is wrong with `table`, if anything: one line for each column that differs.
+    /// Returns the faults of `table`: one line for each column that differs.
     pub(crate) fn check(&self, table: &Table) -> Vec<String> {
         let mut wrong = Vec::new();
         if table.rows != self.rows {

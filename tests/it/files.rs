@@ -1,4 +1,4 @@
-//! Where the files are, and what others find in them.
+//! The locations of the test files, and the schemas that other readers see in them.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use herringbone::ParquetFile;
 use herringbone_arrow::ipc;
 use herringbone_arrow::schema::Schema;
 
-/// The schema of a file that Arrow C++ reads: that under `ARROW:schema`, decoded by `arrow-ipc`.
+/// The schema that Arrow C++ reads from a file: the value of `ARROW:schema`, decoded by `arrow-ipc`.
 pub(crate) fn arrow_schema(file: &ParquetFile) -> Schema {
     let pairs = file.metadata().key_value_metadata();
     let pair = pairs.iter().find(|pair| pair.key == "ARROW:schema");
@@ -27,8 +27,7 @@ pub(crate) fn expected() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("expected")
 }
 
-/// A copy of apache/parquet-testing, whose folder `data` the environment names; says so when it
-/// does not.
+/// A copy of apache/parquet-testing. `PARQUET_TEST_DATA` names its folder `data`. Prints a message if it is not set.
 pub(crate) fn official() -> Option<PathBuf> {
     let folder = std::env::var_os("PARQUET_TEST_DATA").map(|data| PathBuf::from(data).join(".."));
     if folder.is_none() {
@@ -37,7 +36,7 @@ pub(crate) fn official() -> Option<PathBuf> {
     folder
 }
 
-/// The Parquet files of a folder, by name.
+/// The Parquet files of a folder, sorted by name.
 pub(crate) fn parquet_files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder)
         .unwrap_or_else(|error| panic!("cannot list {}: {error}", folder.display()));
@@ -54,7 +53,7 @@ pub(crate) fn parquet_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The valid files of `testdata/`, each with its expectation beside it.
+/// The valid files of `testdata/`. The expectation of each file is next to it.
 pub(crate) fn generated() -> Vec<PathBuf> {
     ["", "built", "pyarrow", "duckdb", "polars", "fastparquet"]
         .iter()
@@ -62,7 +61,7 @@ pub(crate) fn generated() -> Vec<PathBuf> {
         .collect()
 }
 
-/// The path without what leads to the folder.
+/// The last two components of the path.
 pub(crate) fn short(path: &Path) -> String {
     let parts: Vec<_> = path
         .iter()

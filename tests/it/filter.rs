@@ -1,4 +1,4 @@
-//! Filters give exactly the rows that a test of one row after the other gives, whatever the layout of the file.
+//! Filters return exactly the rows of a row-by-row test, whatever the layout of the file.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -29,7 +29,7 @@ use crate::push::{SUPPLIES, pushed};
 use crate::random::Random;
 use crate::table::Table;
 
-/// A value as the oracle compares it: numbers by their value, text by its bytes.
+/// A value as the oracle compares it: numbers by value, text by bytes.
 #[derive(Debug, Clone, PartialEq)]
 enum Plain {
     Number(f64),
@@ -39,7 +39,7 @@ enum Plain {
 }
 
 impl Plain {
-    /// NaN is above all, and one value; −0 is 0.
+    /// NaN is a single value above all others. -0 equals 0.
     fn order(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Self::Whole(a), Self::Whole(b)) => a.cmp(b),
@@ -56,23 +56,23 @@ impl Plain {
     }
 }
 
-/// What a row has in a column; none where it is null.
+/// The value of a row in a column, or `None` if it is null.
 type Cell = Option<Plain>;
 
-/// A column to be tested: its path, a value for each row, and what it is compared with.
+/// A column to be tested: its path, a value for each row, and literals to compare it with.
 struct Tested {
     path: &'static [&'static str],
     cells: Vec<Cell>,
     literals: Vec<(Literal, Plain)>,
 }
 
-/// Rows, and what the oracle knows of them.
+/// Rows, and the columns that the oracle evaluates.
 struct Data {
     batch: RecordBatch,
     tested: Vec<Tested>,
 }
 
-/// Values that ascend slowly, so that bounds tell something, with nulls now and then and, in places, for long.
+/// Values that ascend slowly, so that bounds are useful. Nulls are scattered, with a few long stretches of nulls.
 #[allow(clippy::too_many_lines, reason = "a column after the other")]
 fn data(rows: usize, random: &mut Random) -> Data {
     let is_null = |random: &mut Random, row: usize| row / 50 % 7 == 3 || random.below(5) == 0;
@@ -220,7 +220,7 @@ fn data(rows: usize, random: &mut Random) -> Data {
             .map(|v| v.clone().map(Plain::Text))
             .collect::<Vec<_>>()
     };
-    // Days and microseconds, said in text.
+    // Days and microseconds, as text literals.
     let days = |values: &[(&str, i128)]| {
         values
             .iter()
@@ -350,10 +350,10 @@ impl IntoI256 for i128 {
     }
 }
 
-/// What the oracle says of a row: true, false or unknown.
+/// The oracle's result for a row: true, false or unknown.
 type Oracle = Box<dyn Fn(usize) -> Option<bool>>;
 
-/// A predicate, and what it is to say.
+/// A predicate and its oracle.
 fn test(data: &Data, random: &mut Random) -> (Predicate, Oracle) {
     let tested = &data.tested[random.below(data.tested.len())];
     let cells = tested.cells.clone();
@@ -381,7 +381,7 @@ fn test(data: &Data, random: &mut Random) -> (Predicate, Oracle) {
             )
         }
         7 => {
-            // One of the values that are there, another one, and perhaps a null.
+            // An existing value, another value, and sometimes a null.
             let with_null = random.below(3) == 0;
             let (second, other) = random.pick(&tested.literals);
             let mut literals = vec![literal, second];
@@ -466,7 +466,8 @@ fn predicate(data: &Data, random: &mut Random, depth: usize) -> (Predicate, Orac
     }
 }
 
-/// Every third of the rows that a test accepts, by their number, which the test is implied by.
+/// Selects the rows that the test accepts and whose number is divisible by three. The resulting predicate implies the
+/// test.
 fn third_of(
     (implied, oracle): (Predicate, Oracle),
     data: &Data,
@@ -561,7 +562,7 @@ fn table(batches: &[RecordBatch], schema: &herringbone::arrow::schema::Schema) -
     table
 }
 
-/// All steps, none, or some of them.
+/// All pruning steps, none, or some of them.
 fn steps(random: &mut Random) -> PruningSteps {
     let all = [
         PruningStep::Statistics,
@@ -585,7 +586,7 @@ fn steps(random: &mut Random) -> PruningSteps {
 fn random_predicates_give_the_rows_that_match() {
     for seed in 0..60 {
         let random = &mut Random(seed);
-        // Some are worth several threads, and column chunks of theirs an index.
+        // Some files have enough rows for several threads and for page indexes of their column chunks.
         let rows = [1200, 1200, 1200, 1200, 6000, 12_000][random.below(6)];
         let data = data(rows, random);
         let bytes = write(&data.batch, random);
@@ -595,7 +596,7 @@ fn random_predicates_give_the_rows_that_match() {
             let depth = random.below(4);
             let (predicate, oracle) = predicate(&data, random, depth);
             let mut options = ReadOptions::new().filter(predicate.clone());
-            // Small batches of many rows take long, and have little to tell.
+            // Small batches of many rows take long and add little coverage.
             let batch_sizes = match rows {
                 1200 => [1, 7, 100, 8192],
                 _ => [100, 300, 1000, 8192],
@@ -643,7 +644,7 @@ fn random_predicates_give_the_rows_that_match() {
             let schema = file.plan(&options).unwrap().schema().clone();
             let difference = table(&found, &schema).difference(&expected, true);
             assert_eq!(difference, None, "{what}");
-            // Others give the same batches.
+            // Other drivers return the same batches.
             assert!(read(3) == found, "{what}, 3 threads");
             let how = SUPPLIES[random.below(3)];
             assert!(
@@ -654,7 +655,7 @@ fn random_predicates_give_the_rows_that_match() {
     }
 }
 
-/// A predicate of one's own sees the rows alone that what it implies leaves, where it asks for that.
+/// A custom predicate that requests it only sees the rows that its implied predicate accepts.
 #[test]
 fn what_is_implied_is_tested_first() {
     #[derive(Debug)]
@@ -694,7 +695,7 @@ fn what_is_implied_is_tested_first() {
         (seen.load(Relaxed), rows)
     };
     assert_eq!(read(&|it| it, false), (300, 300));
-    // It says that it implies what it does not, so that the rows are seen to be left out.
+    // The predicate claims an implication that does not hold, so that the effect on the rows is visible.
     assert_eq!(read(&|it| it, true), (20, 20));
     let both: &dyn Fn(Predicate) -> Predicate = &|it| it.and(col("row").ge(50));
     assert_eq!(read(both, true), (10, 10));
@@ -703,7 +704,7 @@ fn what_is_implied_is_tested_first() {
     assert_eq!(read(&|it| it.not(), true), (300, 0));
 }
 
-/// Every third row, by a column of its own.
+/// Selects every third row by its own column.
 #[derive(Debug)]
 struct EveryThird {
     verdict: Verdict,
@@ -717,7 +718,7 @@ impl RowPredicate for EveryThird {
     fn bind(&self, _: &SchemaRef) -> Result<RowTest, RowError> {
         Ok(Box::new(|batch| {
             let rows = Int64Array::from(batch.column(0).to_data());
-            // Unknown where it is divisible by 9.
+            // The result is unknown if the row is divisible by 9.
             Ok(rows
                 .iter()
                 .map(|row| row.filter(|row| row % 9 != 0).map(|row| row % 3 == 0))
@@ -760,12 +761,12 @@ fn predicates_of_ones_own() {
         })
     };
     assert_eq!(rows(some()), (0..300).filter(is_third).collect::<Vec<_>>());
-    // What is unknown is not wanted by the opposite either.
+    // Unknown rows are not selected by the negation either.
     assert_eq!(
         rows(some().not()),
         (0..300).filter(|row| row % 3 != 0).collect::<Vec<_>>()
     );
-    // What it says of a row group counts, right or wrong.
+    // The verdict on a row group counts, right or wrong.
     let none = || {
         Predicate::rows(EveryThird {
             verdict: Verdict::None,
@@ -832,7 +833,7 @@ fn what_cannot_be_tested_is_an_error() {
     }
 }
 
-/// Row groups without a wanted row are passed over, however many there are: by their bounds, or by their values.
+/// Row groups without a selected row are skipped by their bounds or by their values, however many there are.
 #[test]
 fn many_row_groups_without_a_wanted_row() {
     let rows = 20_000;
@@ -861,7 +862,7 @@ fn many_row_groups_without_a_wanted_row() {
 #[test]
 fn threads_split_columns_of_which_some_rows_are_wanted() {
     const ROWS: i64 = 400_000;
-    // Half of the rows, one by one, and runs of rows.
+    // Half of the rows, scattered, and runs of rows.
     let mixed = |row: i64| row.wrapping_mul(0x1E37_79B9_7F4A_7C15) >> 40 & 0xff;
     let keys = Int64Array::from_iter_values((0..ROWS).map(mixed));
     let runs = Int64Array::from_iter_values((0..ROWS).map(|row| row / 700 % 3));
@@ -902,7 +903,7 @@ fn threads_split_columns_of_which_some_rows_are_wanted() {
     }
 }
 
-/// Threads read row groups ahead of the one that is due, of which some have many wanted rows, few, or none.
+/// Threads read row groups ahead of the next one to emit. These groups have many, few or no selected rows.
 #[test]
 fn row_groups_come_in_order_up_to_a_damaged_one() {
     const ROWS: usize = 20_000;
@@ -924,7 +925,7 @@ fn row_groups_come_in_order_up_to_a_damaged_one() {
     let mut options = WriteOptions::new().columns(columns.dictionary(false));
     options.row_group_rows = ROWS;
     let sound = written(&batch, options);
-    // A value of the sixth row group, which has one wanted row in a hundred.
+    // A value of the sixth row group, in which one row in a hundred is selected.
     let mut damaged = sound.to_vec();
     let value = (5 * ROWS as i64 + 1234).to_le_bytes();
     let at = damaged.windows(8).position(|it| it == value).unwrap();
@@ -971,10 +972,10 @@ fn row_groups_come_in_order_up_to_a_damaged_one() {
     }
 }
 
-/// A read goes on by a filter that wants less, from the next row group on.
+/// A read continues with a stricter filter from the next row group on.
 #[test]
 fn filters_are_tightened_on_the_way() {
-    // Enough of them for several threads.
+    // Enough rows for several threads.
     const ROWS: i64 = 60_000;
     const OF_A_GROUP: i64 = 6000;
     let odd = |row: i64| row % 7 % 2;
@@ -1003,7 +1004,7 @@ fn filters_are_tightened_on_the_way() {
         rows.values().to_vec()
     };
     let is_wanted = |row: &i64| odd(*row) == 1;
-    // The rows of both filters. Before them come rows that the old filter had selected.
+    // The rows of both filters. Rows selected by the old filter are emitted before them.
     let tight: Vec<_> = (57_000..ROWS).filter(is_wanted).collect();
     let all: Vec<_> = (0..ROWS).filter(is_wanted).collect();
     for (threads, limit) in [(1, None), (3, None), (1, Some(12_000)), (3, Some(12_000))] {
@@ -1029,7 +1030,7 @@ fn filters_are_tightened_on_the_way() {
             "{threads} threads, {limit:?}"
         );
         match (threads, limit) {
-            // One thread had selected the rows of the first batch, and no more than those of a second one.
+            // One thread had selected the rows of the first batch, and at most those of a second batch.
             (1, _) => assert!(old.len() <= 1000, "{}", old.len()),
             // Threads test row groups ahead, but not all of them.
             (_, None) => assert!(old.len() < all.len() - tight.len()),
@@ -1056,7 +1057,7 @@ fn filters_are_tightened_on_the_way() {
         assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
         assert!(error.message().contains(message), "{error}");
     }
-    // Without a filter, a limit counts other rows than with one.
+    // A limit counts different rows with and without a filter.
     let mut reader = file.read(all.threads(1).limit(5)).unwrap();
     assert!(reader.tighten_filter(plan(&fewer.limit(5))).is_err());
 }

@@ -1,5 +1,5 @@
-//! Literals of each kind against columns of each type. Expected rows were found by hand: each file has a few rows, whose
-//! numbers are their places.
+//! Literals of each kind against columns of each type. The expected rows were determined by hand: each file has a few
+//! rows, numbered by position.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use herringbone::{
 
 use crate::filter_lists::{found, steps};
 
-/// A file of these columns beside a column `row`, two rows per row group and one per page.
+/// A file of these columns and a column `row`, with two rows per row group and one row per page.
 fn file(columns: Vec<(Field, ArrayRef)>, options: ColumnOptions) -> ParquetFile {
     let rows = columns.first().map_or(0, |(_, array)| array.len()) as i64;
     let row = Arc::new(Int64Array::from_iter_values(0..rows)) as ArrayRef;
@@ -39,7 +39,7 @@ fn file(columns: Vec<(Field, ArrayRef)>, options: ColumnOptions) -> ParquetFile 
     ParquetFile::from_source(Bytes::from(bytes), Limits::default()).unwrap()
 }
 
-/// Checks the rows of each predicate, and those of its opposite, whatever rows are passed over by.
+/// Checks the rows of each predicate and of its negation, for all methods of skipping rows.
 fn check(
     columns: impl Fn() -> Vec<(Field, ArrayRef)>,
     cases: impl IntoIterator<Item = (Predicate, Vec<i64>, Vec<i64>)>,
@@ -75,7 +75,7 @@ const SMALL: &str = "00000000-0000-0000-0000-000000000007";
 const MIDDLE: &str = "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11";
 const LARGE: &str = "ffffffff-0000-0000-0000-000000000001";
 
-/// Rows 0 to 3: small, null, large, middle; alone, in a struct, and in a list of one.
+/// Rows 0 to 3: small, null, large, middle; as a column, in a struct, and in a list of one.
 fn uuids() -> Vec<(Field, ArrayRef)> {
     let bytes = |digits: u128| Some(digits.to_be_bytes());
     let values = [
@@ -166,7 +166,7 @@ fn what_is_no_uuid_is_refused() {
     assert!(long.len() < 300, "{long}");
 }
 
-/// Rows 0 to 2: ab, null, ÿ and a zero.
+/// Rows 0 to 2: ab, null, and the bytes FF 00.
 fn bytes() -> Vec<(Field, ArrayRef)> {
     let values = [Some(b"ab"), None, Some(b"\xff\0")];
     let fixed = FixedSizeBinaryArray::try_from_sparse_iter_with_size(values.into_iter(), 2);
@@ -209,7 +209,7 @@ fn number(unscaled: i64, exponent: i32) -> Literal {
     }
 }
 
-/// Rows 0 to 7: 1, the largest number, ∞, −∞, null, 0, NaN, the least number above 0.
+/// Rows 0 to 7: 1, the largest number, infinity, -infinity, null, 0, NaN, the smallest positive number.
 fn floats() -> Vec<(Field, ArrayRef)> {
     let (inf, nan) = (f64::INFINITY, f64::NAN);
     let of = |most: f64, least: f64| {
@@ -245,7 +245,7 @@ fn floats() -> Vec<(Field, ArrayRef)> {
 
 #[test]
 fn a_literal_beyond_all_numbers_of_a_type_is_not_infinite() {
-    // A number that is too large for each type, and one that is too small.
+    // Per type, a number that is too large, and one that is too small.
     for (name, large, small) in [
         ("half", Literal::from(65520), number(1, -9)),
         ("half", Literal::from(1e6), Literal::from(1e-9)),
@@ -288,7 +288,7 @@ fn a_literal_beyond_all_numbers_of_a_type_is_not_infinite() {
             ],
         );
     }
-    // What is infinite itself still is.
+    // An infinite literal still equals infinity.
     let cases = ["half", "single", "double"]
         .map(|name| (col(name).eq(f64::INFINITY), vec![2], vec![0, 1, 3, 5, 6, 7]));
     check(floats, cases);
@@ -312,7 +312,7 @@ impl Negated for Literal {
     }
 }
 
-/// As SQL has it: between is two comparisons, and one that is false decides even if the other is unknown.
+/// SQL semantics: `between` is two comparisons. A false comparison decides even if the other one is unknown.
 #[test]
 fn a_null_among_the_literals() {
     let columns = || {

@@ -1,4 +1,4 @@
-//! The operands of a filter are tested in order, each on the rows that those before it left.
+//! The operands of a filter are tested in order, each on the rows that the previous operands selected.
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ use crate::filter::written;
 const ROWS: usize = 10_000;
 const PAGE: usize = 100;
 
-/// A file of one row group, whose pages have 100 rows each. `row` counts the rows, `mark` is 1 in the rows 4,000 to 4,099 and 0
-/// elsewhere, `text` is a text of each row. There are no bounds by which rows could be passed over.
+/// A file with one row group and pages of 100 rows. `row` counts the rows. `mark` is 1 in the rows 4,000 to 4,099 and
+/// 0 elsewhere. `text` is a text of each row. The file has no bounds by which rows could be skipped.
 fn file() -> ParquetFile {
     file_of(ROWS)
 }
@@ -60,7 +60,8 @@ fn of_pages(batch: &RecordBatch, statistics: StatisticsLevel) -> ParquetFile {
     ParquetFile::from_bytes(written(batch, options)).unwrap()
 }
 
-/// Selects the rows whose number in the column `row`, or in `text`, a function accepts; counts what it sees.
+/// Selects the rows whose number in the column `row` or `text` is accepted by a function. Counts the rows that it
+/// sees.
 #[derive(Debug, Clone)]
 struct Custom {
     column: &'static str,
@@ -112,7 +113,7 @@ impl RowPredicate for Custom {
     }
 }
 
-/// Returns the selected rows, and what the read did.
+/// Returns the selected rows and the metrics of the read.
 fn read(file: &ParquetFile, options: ReadOptions) -> (Vec<usize>, ReadMetrics) {
     let mut reader = file.read(options).unwrap();
     let mut rows = Vec::new();
@@ -123,7 +124,7 @@ fn read(file: &ParquetFile, options: ReadOptions) -> (Vec<usize>, ReadMetrics) {
     (rows, reader.metrics())
 }
 
-/// Returns the numbers of rows that a step of pruning refused and accepted.
+/// Returns the numbers of rows that a pruning step refused and accepted.
 fn decided(metrics: &ReadMetrics, step: PruningStep) -> (u64, u64) {
     let step = metrics.steps.iter().find(|it| it.step == step).unwrap();
     (step.rows_ruled_out, step.rows_accepted)
@@ -148,7 +149,7 @@ fn a_custom_predicate_sees_the_rows_that_operands_before_it_left() {
         (even.seen.load(Relaxed), even.bound.load(Relaxed)),
         (100, 1)
     );
-    // All 100 pages of `mark`, and those of the other two columns that have the rows 4,000 to 4,099.
+    // All 100 pages of `mark`, and the pages of the other two columns with the rows 4,000 to 4,099.
     assert_eq!(metrics.pages_read, 100 + 2);
     for threads in [1, 3] {
         let even = Custom::new("text", |row| row % 2 == 0);
@@ -156,7 +157,7 @@ fn a_custom_predicate_sees_the_rows_that_operands_before_it_left() {
         assert_eq!(read(&file, all.threads(threads)).0, expected);
         assert_eq!(even.seen.load(Relaxed), 100, "{threads} threads");
     }
-    // In the other order it sees all rows.
+    // In the other order, it sees all rows.
     let even = Custom::new("text", |row| row % 2 == 0);
     let (rows, metrics) = read(&file, options(even.predicate().and(marked())));
     assert_eq!(rows, expected);
@@ -181,7 +182,8 @@ fn each_custom_predicate_is_a_stage() {
     );
     let seen = [&tenth, &hundredth, &last].map(|it| it.seen.load(Relaxed));
     assert_eq!(seen, [5000, 500, 50]);
-    // A limit ends the read once it is reached: the last stage has seen no more than one batch of rows by then.
+    // A limit ends the read once it is reached. By then, the last stage has seen at most two batches of 10 rows more
+    // than the limit.
     let last = Custom::new("text", |_| true);
     let filter = tenth.predicate().and(last.predicate());
     let (rows, _) = read(&file, options(filter).batch_size(10).limit(15));
@@ -198,7 +200,7 @@ fn nested_operands_are_tested_in_order_too() {
         (custom.seen.load(Relaxed), rows.len())
     };
     let marked = || col("mark").eq(1);
-    // Of 10 rows that it selects, 1 is marked.
+    // It selects 10 rows, 1 of which is marked.
     assert_eq!(seen_by(&|it| marked().or(it)), (9900, 109));
     assert_eq!(seen_by(&|it| marked().not().or(it).not()), (100, 99));
     let within = |it| col("row").lt(10).or(marked().and(it));
@@ -210,7 +212,7 @@ fn nested_operands_are_tested_in_order_too() {
     );
 }
 
-/// Threads that share the columns of a row group stop testing only once the last operand has selected enough rows.
+/// Threads that share the columns of a row group stop testing only when the last operand has selected enough rows.
 #[test]
 fn a_limit_counts_the_rows_that_the_last_operand_selects() {
     let file = file_of(140_000);
@@ -245,13 +247,13 @@ fn stages_under_a_wanted_schema() {
         (custom.seen.load(Relaxed), rows)
     };
     assert_eq!(seen_by(col("mark").eq(1)), (100, vec![4000]));
-    // The column that the file lacks is null.
+    // The column missing from the file is null.
     let of_missing = col("missing").is_null().and(col("row").lt(1500));
     assert_eq!(seen_by(of_missing), (1500, vec![0, 1000]));
     assert_eq!(seen_by(col("missing").eq(1)), (0, vec![]));
 }
 
-/// Operands of an earlier stage rule rows out before any row is read.
+/// Operands of an earlier stage rule out rows before any row is read.
 #[test]
 fn earlier_operands_rule_rows_out_by_dictionaries() {
     let words = StringArray::from_iter_values((0..1000).map(|row| ["a", "c"][row % 2]));
@@ -268,7 +270,7 @@ fn earlier_operands_rule_rows_out_by_dictionaries() {
     assert_eq!(decided(&metrics, PruningStep::Dictionaries), (1000, 0));
 }
 
-/// Looks at fields of structs, and fails as it is told.
+/// Reads fields of structs, and fails with the given error.
 #[derive(Debug)]
 struct Fields {
     error: Option<fn() -> RowError>,
@@ -302,7 +304,7 @@ impl RowPredicate for Fields {
                 assert_eq!(a.iter().nth(at).unwrap(), expected(*row, 2));
                 assert_eq!(b.iter().nth(at).unwrap(), expected(*row, 3));
             }
-            // Null where the struct is.
+            // Null if the struct is null.
             Ok(a.iter().map(|it| it.map(|it| it % 4 == 0)).collect())
         }))
     }
@@ -325,7 +327,7 @@ fn a_custom_predicate_has_the_columns_that_it_named() {
     let schema = Arc::new(herringbone::arrow::schema::Schema::new(schema.to_vec()));
     let batch = RecordBatch::try_new(schema, vec![s, column(1)]).unwrap();
     let file = of_pages(&batch, StatisticsLevel::Page);
-    // Of even rows `a` is divisible by four. A test of its own reads another field of the struct.
+    // `a` is divisible by four in even rows. A separate test reads another field of the struct.
     let fields = |error| Predicate::rows(Fields { error });
     let filter = col("s.c").ge(0).and(col("row").ge(10)).and(fields(None));
     let (rows, _) = read(&file, options(filter));
@@ -336,7 +338,7 @@ fn a_custom_predicate_has_the_columns_that_it_named() {
         found.true_count(),
         (0..200).filter(|row| row % 3 > 0 && row % 2 == 0).count()
     );
-    // What is wrong is kept.
+    // The error of the predicate is preserved.
     let failed = |error: fn() -> RowError| {
         let mut reader = file.read(options(fields(Some(error)))).unwrap();
         reader.next_batch().unwrap_err()
@@ -351,7 +353,7 @@ fn a_custom_predicate_has_the_columns_that_it_named() {
     );
 }
 
-/// Rules pages out by bounds of `row`.
+/// Rules out pages by the bounds of `row`.
 #[derive(Debug)]
 struct Least(i64, Arc<AtomicUsize>);
 
@@ -407,7 +409,7 @@ fn a_custom_predicate_rules_pages_out() {
         let (refused, accepted) = decided(&reader.metrics(), PruningStep::ColumnIndexes);
         (seen.load(Relaxed), rows, refused, accepted)
     };
-    // The row 9,750 lies in the middle of a page. Pages after that are selected without a test.
+    // The row 9,750 is in the middle of a page. The pages after it are selected without a test.
     assert_eq!(seen_by(&|it| it, &["again"]), (100, 250, 9700, 200));
     assert_eq!(seen_by(&Predicate::not, &["again"]), (9800, 9750, 200, 0));
     assert_eq!(seen_by(&|it| it, &["row"]), (300, 250, 9700, 200));

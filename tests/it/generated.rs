@@ -1,4 +1,4 @@
-//! Every file of `testdata/` against the JSON beside it.
+//! Checks every file of `testdata/` against the JSON file next to it.
 
 use herringbone::{ParquetFile, ReadOptions};
 

@@ -11,7 +11,7 @@ use crate::expectation::Expectation;
 use crate::files;
 use crate::table::{Table, without_panic};
 
-/// A small invalid file that takes longer, in an unoptimised build on a busy machine, is told of.
+/// The time after which a small invalid file is reported, for an unoptimised build on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 fn index() -> Value {
@@ -24,12 +24,12 @@ fn read(name: &str, options: ReadOptions) -> Result<Table, Error> {
     Table::read(ParquetFile::open(path)?.read(options)?)
 }
 
-/// The names of the files that are valid, small, and grow to gigabytes.
+/// The names of valid small files that expand to gigabytes.
 pub(crate) fn growing() -> Vec<String> {
     serde_json::from_value(index()["growing"].clone()).unwrap()
 }
 
-/// What `index.json` says of a file.
+/// The entry of a file in `index.json`.
 #[derive(Debug)]
 struct Lie {
     wrong: String,
@@ -55,7 +55,7 @@ impl Lie {
             .collect()
     }
 
-    /// What is wrong with the error, if anything.
+    /// Returns the fault of the error, if any.
     fn objection(&self, error: &Error) -> Option<String> {
         if error.message().is_empty() {
             return Some("an error without words".to_owned());
@@ -111,7 +111,7 @@ fn lies_are_errors_of_their_kind_and_place() {
     );
 }
 
-/// Rows that a skip lands on are not there: an error, and not what lies behind the page.
+/// Rows that a skip lands on do not exist: an error, not the bytes after the page.
 #[test]
 fn rows_beyond_the_values_of_a_page_are_errors() {
     let options = || ReadOptions::default().threads(1);
@@ -134,8 +134,8 @@ fn rows_beyond_the_values_of_a_page_are_errors() {
     assert_eq!(table.unwrap().columns[0], ["\"five\"", "\"five\""]);
 }
 
-/// Skips and other layouts go other ways through the same lies; what they pass over they need not
-/// find, but they do not panic either.
+/// Skips and other layouts read the same invalid files on other paths. They may miss faults in skipped data, but they
+/// do not panic.
 #[test]
 fn lies_are_passed_over_without_panic() {
     let mut schema = SchemaOptions::default();
@@ -225,7 +225,7 @@ fn errors_come_at_the_same_place_for_any_number_of_threads() {
     );
 }
 
-/// Leaves of one list that tell other lists are refused whatever the batch, and both are named.
+/// Leaves of a list that disagree about its structure are refused at any batch size, and the error names both.
 #[test]
 fn leaves_that_disagree_are_refused_at_any_batch_size() {
     let lies = Lie::all();
@@ -254,7 +254,7 @@ fn leaves_that_disagree_are_refused_at_any_batch_size() {
     }
 }
 
-/// What one leaf alone says is read: nobody contradicts it.
+/// A leaf read alone is not contradicted by another leaf.
 #[test]
 fn leaves_that_disagree_are_read_one_by_one() {
     let rows = |leaf| {
@@ -299,7 +299,7 @@ fn doubtful_files_are_errors_or_right() {
     );
 }
 
-/// An offset index that lies is an error when asked for, and does not change what is read.
+/// A wrong offset index is an error when requested, and does not change the values read.
 #[test]
 fn lying_indexes_do_no_harm() {
     let mut wrong = Vec::new();
@@ -340,7 +340,7 @@ fn lying_indexes_do_no_harm() {
     );
 }
 
-/// 201 bytes that hold 5 GB: the first rows come, and no more memory is taken than they need.
+/// 201 bytes that expand to 5 GB: the first rows are read with no more memory than they need.
 #[test]
 fn growing_strings_come_in_bounded_batches() {
     for name in growing() {
@@ -350,7 +350,7 @@ fn growing_strings_come_in_bounded_batches() {
             .limit(1000);
         let table = read(&name, options).unwrap_or_else(|error| panic!("{name}: {error}"));
         assert_eq!(table.rows, 1000);
-        // Each value repeats the one before and adds a byte.
+        // Each value repeats the previous value and adds a byte.
         let first = table.columns[0][0].len();
         assert!(
             table.columns[0][999].len() > first + 1000,
@@ -359,8 +359,8 @@ fn growing_strings_come_in_bounded_batches() {
     }
 }
 
-/// A page whose type is changed to an unknown one is passed over. The column then lacks rows, and does not go on with the
-/// pages of the column after it.
+/// A page with an unknown type is skipped. The column then lacks rows, and does not continue with the pages of the
+/// next column.
 #[test]
 fn a_column_chunk_does_not_go_on_into_the_next() {
     let mut file = crate::repair::alike();

@@ -1,7 +1,7 @@
-//! The whole library against files of other writers, hand-built files and hostile ones.
+//! The whole library against files of other writers, hand-built files and hostile files.
 //!
-//! What a value is, is said once, in [`canonical`]; what a file holds is said beside it in JSON, by the
-//! scripts in `testdata/` and `tests/scripts/` that never ask this library.
+//! The text form of a value is defined once, in [`canonical`]. The expected contents of a file are in JSON files next
+//! to it, written by the scripts in `testdata/` and `tests/scripts/`, which never use this library.
 
 #[cfg(test)]
 mod canonical;

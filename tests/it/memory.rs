@@ -1,4 +1,4 @@
-//! Invalid files in a process of their own: how much memory they take, and that it may be bounded.
+//! Invalid files in a process of their own: measures their memory and checks that it can be bounded.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -8,12 +8,12 @@ use herringbone::{Error, ParquetFile, ReadOptions};
 use crate::files;
 use crate::table::without_panic;
 
-/// The most that the process may hold while it reads all of them, one after the other.
+/// The maximum memory of a process that reads all invalid files, one after the other.
 const PEAK_KIB: u64 = 400 << 10;
-/// Set in the process whose memory is measured.
+/// The variable that is set in the measured process.
 const CHILD: &str = "HERRINGBONE_TESTS_CHILD";
 
-/// Reads every bad file in a process of its own and looks at the most memory that it held.
+/// Reads every bad file in a child process and checks its peak memory.
 #[test]
 fn lies_take_little_memory() {
     if std::env::var_os(CHILD).is_some() {
@@ -36,7 +36,7 @@ fn lies_take_little_memory() {
     );
 }
 
-/// An allocation that fails ends the process, so none may be tried that a file has made up.
+/// A failed allocation aborts the process, so no allocation may have a size made up by a file.
 #[test]
 fn lies_are_read_in_512_mib_of_address_space() {
     if std::env::var_os(CHILD).is_some() {
@@ -57,7 +57,7 @@ fn lies_are_read_in_512_mib_of_address_space() {
     assert!(stdout.contains("peak KiB: "), "it came to its end");
 }
 
-/// Has `command`, which starts this binary, read all bad files; what it prints.
+/// Runs `command`, which starts this binary and reads all bad files. Returns its output.
 fn run_child(mut command: Command) -> String {
     let output = command
         .args([
@@ -78,7 +78,7 @@ fn run_child(mut command: Command) -> String {
     stdout
 }
 
-/// Our invalid files and the official ones.
+/// The invalid files of this repository and the official ones.
 fn bad_files() -> Vec<PathBuf> {
     let mut files = files::parquet_files(&files::testdata().join("hostile"));
     if let Some(official) = files::official() {
@@ -103,10 +103,10 @@ fn child_reads_everything() {
                 }
                 Ok(())
             };
-            // Known before the process ends, if it does.
+            // Printed first, so that the file is known if the process aborts.
             println!("{} with {threads} threads", files::short(&path));
             let before = peak_kib().unwrap_or_default();
-            // Errors are the subject of other tests; here only memory counts.
+            // Errors are the subject of other tests. Only memory counts here.
             drop(without_panic(read));
             let after = peak_kib().unwrap_or_default();
             if after > before + (64 << 10) {
@@ -117,7 +117,7 @@ fn child_reads_everything() {
     println!("peak KiB: {}", peak_kib().unwrap_or_default());
 }
 
-/// The most memory that this process has held, where the system says so.
+/// The peak memory of this process, or `None` if the system does not report it.
 fn peak_kib() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;

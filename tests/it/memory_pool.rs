@@ -1,4 +1,4 @@
-//! Memory that several reads share.
+//! Memory shared by several reads.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,7 +25,7 @@ fn file() -> Bytes {
     written(&batch, WriteOptions::new().row_group_rows(25_000))
 }
 
-/// A pool that counts what a read takes from it.
+/// A pool that records the peak memory of a read.
 #[derive(Debug)]
 struct Counted {
     memory: Arc<SharedMemory>,
@@ -81,7 +81,8 @@ fn a_read_takes_its_memory_from_the_pool_and_gives_it_back() {
     }
 }
 
-/// The first read holds all but 64 KiB. Another read is refused at once, and goes on after the first one is dropped.
+/// The first read takes all memory except 64 KiB. Another read is refused at once, and succeeds after the first one is
+/// dropped.
 #[test]
 fn reads_that_share_a_pool_do_not_wait_for_each_other() {
     let file = file();
@@ -122,7 +123,7 @@ fn reads_that_share_a_pool_do_not_wait_for_each_other() {
     assert_eq!(pool.used(), 0);
 }
 
-/// With less memory than several threads like to have, they drop work that is ahead, and give the same rows.
+/// If several threads have less memory than they would use, they drop work done ahead and return the same rows.
 #[test]
 fn several_threads_need_no_more_of_a_pool_than_one() {
     let file = file();

@@ -1,4 +1,4 @@
-//! Who keeps what is known of a file opens it again without reading.
+//! Retained metadata of a file opens the file again without reading.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -13,7 +13,7 @@ use herringbone::{
 
 use crate::skipping::without_tail;
 
-/// A source that notes what is read of it.
+/// A source that records the ranges read from it.
 #[derive(Clone)]
 struct Noted {
     file: Bytes,
@@ -50,7 +50,7 @@ fn file() -> Bytes {
     let column =
         |first: i64| -> ArrayRef { Arc::new(Int64Array::from_iter_values(first..first + 1000)) };
     let batch = RecordBatch::try_from_iter([("a", column(0)), ("b", column(5))]).unwrap();
-    // Column chunks of several pages, which have indexes.
+    // Column chunks of several pages, so that they have page indexes.
     let options = WriteOptions::new()
         .columns(ColumnOptions::new().page_rows(100))
         .row_group_rows(400);
@@ -77,13 +77,13 @@ fn neither_footer_nor_index_is_read_again() {
     assert!(handle.page_index(1, 0).is_none());
     let before = handle.heap_bytes();
     let cell = second.load_page_index(1, 0).unwrap();
-    // Less than 4 KiB lie between the column index and the offset index.
+    // The gap between the column index and the offset index is less than 4 KiB.
     assert_eq!(source.take().len(), 1);
     let (columns, offsets) = (cell.columns.unwrap(), cell.offsets.unwrap());
     assert_eq!(offsets.page_locations[0].first_row_index, 0);
     assert!(handle.heap_bytes() >= before + columns.heap_bytes() + offsets.heap_bytes());
 
-    // A third file of the same handle, which knows the cell too.
+    // A third file with the same handle also has the cell.
     let third = ParquetFile::with_metadata(source.clone(), handle.clone()).unwrap();
     third.load_page_index(1, 0).unwrap();
     assert_eq!(third.column_index(1, 0).unwrap().as_ref(), Some(&*columns));
@@ -99,7 +99,7 @@ fn neither_footer_nor_index_is_read_again() {
         rows.map(|batch| batch.unwrap().num_rows()).sum::<usize>(),
         200
     );
-    // Column chunks alone.
+    // Only column chunks are read.
     let footer = source.file.len() as u64 - 8;
     assert!(source.take().iter().all(|read| read.end < footer));
 }

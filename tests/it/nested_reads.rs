@@ -24,7 +24,7 @@ fn file(rows: i64, row_group_rows: usize) -> Bytes {
     written(&batch, WriteOptions::new().row_group_rows(row_group_rows))
 }
 
-/// Selects the rows whose number is in a file, which it reads anew for each batch.
+/// Selects the rows whose number is in a file. Reads that file again for each batch.
 #[derive(Debug)]
 struct InFile {
     file: Bytes,

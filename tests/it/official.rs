@@ -1,4 +1,4 @@
-//! The files of apache/parquet-testing against what other readers make of them.
+//! The files of apache/parquet-testing, compared with the results of other readers.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::expectation::Expectation;
 use crate::files;
 use crate::table::{Table, without_panic};
 
-/// Files that a test of their own reads, and why.
+/// Files that have tests of their own, with reasons.
 const SPECIAL: [(&str, &str); 6] = [
     (
         "data/datapage_v1-corrupt-checksum.parquet",
@@ -100,8 +100,8 @@ fn wrong_checksums_are_errors_unless_switched_off() {
     }
 }
 
-/// Spark's arithmetic wrapped around when it wrote the last value: the sum of its days and its
-/// nanoseconds fits no unit, and who wraps around as well gets what was meant.
+/// Spark's arithmetic wrapped around when it wrote the last value. The sum of its days and nanoseconds fits no unit,
+/// and a reader that wraps around as well recovers the intended value.
 #[test]
 fn spark_timestamps_need_microseconds_that_wrap() {
     let Some(root) = files::official() else {
@@ -160,8 +160,8 @@ fn alp_equals_what_arrow_rs_reads() {
     }
 }
 
-/// Each of the two rows holds a key of a gibibyte: more than one batch of 32-bit offsets can hold,
-/// and more than the limits allow unless they are raised.
+/// Each of the two rows contains a key of a gibibyte. Together, the keys do not fit in one batch of 32-bit offsets,
+/// and the limits must be raised to read them.
 #[test]
 fn more_than_two_gibibytes_of_strings() {
     let Some(root) = files::official() else {
@@ -200,7 +200,7 @@ fn more_than_two_gibibytes_of_strings() {
     assert_eq!(entries.next(), None, "rows missing");
 }
 
-/// Corrupt files are errors; two of them may be read as well, and then as others read them.
+/// Corrupt files are errors. Two of them may also be read, with the values that other readers return.
 #[test]
 fn bad_data_never_panics() {
     let Some(root) = files::official() else {
@@ -222,7 +222,7 @@ fn bad_data_never_panics() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Encrypted files wait for keys: until then they are errors that say so, or their plain columns.
+/// Encrypted files need keys. Without keys, a read returns their plain columns or an error that mentions encryption.
 #[test]
 fn encrypted_files_are_clear_errors() {
     let Some(root) = files::official() else {

@@ -1,4 +1,4 @@
-//! Reads that go on behind damage: what is lost is what the damage hit, and it is reported.
+//! Reads that continue after damage. They lose only the damaged parts and report the loss.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,14 +18,15 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::crafted;
 
-/// Rows of the file, of a row group and of a page.
+/// The number of rows of the file, of a row group and of a page.
 const ROWS: i32 = 90_000;
 const GROUP: i32 = 30_000;
 const PAGE: i32 = 5_000;
-/// Rows of a batch: half a page.
+/// The number of rows of a batch: half a page.
 const BATCH: usize = 2_500;
 
-/// `a` is its row number, or null in each seventh row; `b` its text, one of 100; `c` is never null.
+/// `a` is the row number, or null in each seventh row. `b` is a text, one of 100. `c` is the row number and never
+/// null.
 fn file() -> Vec<u8> {
     let a: Int32Array = (0..ROWS).map(|row| (row % 7 > 0).then_some(row)).collect();
     let b: StringArray = (0..ROWS)
@@ -52,7 +53,7 @@ fn file() -> Vec<u8> {
     file
 }
 
-/// The file with one byte changed in the body of a page.
+/// The file with a bit flipped in the body of a page.
 fn damaged(row_group: usize, leaf: usize, page: usize) -> Bytes {
     damaged_of(file(), row_group, leaf, page).into()
 }
@@ -70,7 +71,7 @@ fn damaged_of(mut bytes: Vec<u8>, row_group: usize, leaf: usize, page: usize) ->
     bytes
 }
 
-/// What a read came to: the batches, and what they do without.
+/// The result of a read: the batches and the losses.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     batches: Vec<RecordBatch>,
@@ -118,7 +119,7 @@ fn push(file: &Bytes, options: &ReadOptions) -> Result<Outcome, String> {
     }
 }
 
-/// What all ways to read the file come to, which is the same.
+/// The result of a read, checked to be identical with all drivers.
 fn outcome(file: &Bytes, on_error: OnError) -> Result<Outcome, String> {
     outcome_of(file, ReadOptions::new().on_error(on_error))
 }
@@ -144,7 +145,7 @@ fn outcome_of(file: &Bytes, options: ReadOptions) -> Result<Outcome, String> {
     outcome
 }
 
-/// Requires that the batches hold these rows of the file, but for the rows in `nulls` of a column.
+/// Checks that the batches contain these rows of the file. The rows in `nulls` must be null in the given column.
 fn check(outcome: &Outcome, rows: &[Range<i32>], column: usize, nulls: Range<i32>) {
     let mut wanted = rows.iter().cloned().flatten();
     for batch in &outcome.batches {
@@ -166,7 +167,7 @@ fn check(outcome: &Outcome, rows: &[Range<i32>], column: usize, nulls: Range<i32
     assert_eq!(wanted.next(), None);
 }
 
-/// Nothing more than the place and the extent of the only loss.
+/// Returns the extent of the only loss and checks its location.
 fn only_loss(outcome: &Outcome, place: &str) -> Lost {
     let [(error, lost)] = &outcome.losses[..] else {
         panic!("{:?}", outcome.losses);
@@ -252,7 +253,7 @@ fn selected_rows_are_counted() {
 
 #[test]
 fn a_filter_loses_the_same_on_any_number_of_threads() {
-    // In the tested column, and in one that is only given out; in the first, a middle and the last row group.
+    // Damages the tested column and columns that are only emitted, in the first, the middle and the last row group.
     for (leaf, row_group) in [(2, 0), (2, 1), (0, 1), (0, 2), (1, 2)] {
         let file = damaged(row_group, leaf, 2);
         for on_error in [OnError::Fail, OnError::SkipRowGroup, OnError::NullPage] {
@@ -265,7 +266,7 @@ fn a_filter_loses_the_same_on_any_number_of_threads() {
             }
             let outcome = outcome.unwrap();
             assert!(!outcome.losses.is_empty());
-            // Rows of sound row groups are all there, once, and none that is not wanted.
+            // All selected rows of undamaged row groups are emitted once.
             let values =
                 |batch: &RecordBatch| batch["c"].as_primitive::<Int32Type>().values().to_vec();
             let rows: Vec<i32> = outcome.batches.iter().flat_map(values).collect();
@@ -276,7 +277,7 @@ fn a_filter_loses_the_same_on_any_number_of_threads() {
                 sound,
                 (1_000..ROWS - 1_000).filter(is_sound).collect::<Vec<_>>()
             );
-            // The others are there, or lost.
+            // The other rows are emitted or lost.
             let lost: u64 = outcome
                 .losses
                 .iter()
@@ -291,7 +292,7 @@ fn a_filter_loses_the_same_on_any_number_of_threads() {
     }
 }
 
-/// Where several threads have too little memory, one goes on, and what was lost before stays lost.
+/// If there is too little memory for several threads, one thread continues, and earlier losses are still reported.
 #[test]
 fn a_filter_loses_the_same_with_little_memory() {
     // The first row group has no batch.
@@ -315,13 +316,13 @@ fn a_truncated_footer_is_an_error_all_the_same() {
     assert!(ParquetFile::from_bytes(file[..file.len() - 9].to_vec()).is_err());
 }
 
-/// A small file of very many pages, all of them damaged.
+/// A small file with very many pages, all of them damaged.
 #[test]
 fn the_first_losses_are_kept() {
     const PAGES: usize = 12_000;
     let page = |_| {
         let mut page = crafted::Page::v1(6, b"levels and values");
-        // Of no value that there is.
+        // A CRC that matches no body.
         page.header.crc = Some(1);
         page
     };
@@ -363,7 +364,7 @@ fn the_first_losses_are_kept() {
     assert!(all[0].iter().all(|(_, lost)| *lost == Lost::Values(6)));
 }
 
-/// A struct that is null in each third row, of two columns, and a number.
+/// A file with a struct of two numbers. The struct is null in each third row.
 fn structs() -> Vec<u8> {
     let numbers = || Arc::new((0..GROUP).map(Some).collect::<Int32Array>());
     let is_valid: Vec<bool> = (0..GROUP).map(|row| row % 3 > 0).collect();
@@ -382,7 +383,7 @@ fn structs() -> Vec<u8> {
     file
 }
 
-/// Which structs are null is known as long as one column in them is sound.
+/// The nulls of a struct are known as long as one of its columns is undamaged.
 #[test]
 fn a_damaged_column_of_a_struct_leaves_its_nulls() {
     for leaf in [0, 1] {

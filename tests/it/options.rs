@@ -1,4 +1,4 @@
-//! One suite through every option that changes the path: the logical data stays the same.
+//! One suite for every option that changes the decoding path. The logical data stays the same.
 
 use std::ops::Range;
 use std::path::Path;
@@ -10,7 +10,7 @@ use herringbone::{Error, ParquetFile, Projection, ReadOptions, SchemaOptions};
 use crate::files;
 use crate::table::{Table, without_panic};
 
-/// A file in memory, and what a plain read of it gives.
+/// A file in memory, and the table of a plain read.
 struct Case {
     name: String,
     bytes: Bytes,
@@ -23,7 +23,7 @@ impl Case {
     }
 }
 
-/// Runs `check` on every valid file; its answers are what is wrong.
+/// Runs `check` on every valid file. Fails if `check` returns any faults.
 fn on_every_file(check: impl Fn(&Case) -> Result<Vec<String>, Error>) {
     let mut wrong = Vec::new();
     for path in files::generated() {
@@ -232,7 +232,7 @@ fn columns_are_selected() {
             .map(|(name, _)| name.clone())
             .collect();
         let unique = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
-        // One at a time, every other one, and none: rows are counted without columns as well.
+        // One column at a time, every other column, and no column. Rows are counted without columns as well.
         let mut asked: Vec<Vec<usize>> = (0..names.len()).map(|i| vec![i]).collect();
         asked.push((0..names.len()).step_by(2).collect());
         asked.push(Vec::new());
@@ -256,7 +256,7 @@ fn columns_are_selected() {
     });
 }
 
-/// Each leaf alone: what is left of a nested column is what was there before, minus the siblings.
+/// Reads each leaf alone. The pruned column equals the whole column without the sibling leaves.
 #[test]
 fn leaves_are_selected() {
     on_every_file(|case| {
@@ -284,7 +284,7 @@ fn leaves_are_selected() {
                 true,
             );
             let column = column_of(&file, leaf);
-            // A flat column does not change at all; of a nested one nulls have to agree.
+            // A flat column does not change at all. In a nested column, the nulls must agree.
             let whole = &case.whole.columns[column];
             let flat = file.parquet_schema().path(leaf).len() == 1;
             for (row, (part, full)) in table.columns[0].iter().zip(whole).enumerate() {
@@ -310,7 +310,7 @@ fn leaves_are_selected() {
     });
 }
 
-/// The ordinal of the top-level column that holds a leaf.
+/// The ordinal of the top-level column that contains a leaf.
 fn column_of(file: &ParquetFile, leaf: usize) -> usize {
     use herringbone_arrow::schema::DataType;
     fn leaves(data_type: &DataType) -> usize {
@@ -380,7 +380,7 @@ fn layouts_hold_the_same_values() {
     });
 }
 
-/// Without its hint a duration is an integer and a zone is UTC: such columns are not compared.
+/// Without the Arrow schema hint, a duration is read as an integer and a time zone as UTC. Durations are not compared.
 fn without_units(case: &Case, table: &Table) -> Table {
     let mut whole = case.whole.clone();
     for (i, (_, data_type)) in whole.fields.iter().enumerate() {
@@ -397,7 +397,7 @@ fn layout(change: impl Fn(&mut SchemaOptions)) -> SchemaOptions {
     options
 }
 
-/// The layouts that were asked for are the ones that come.
+/// The emitted layouts are the requested ones.
 #[test]
 fn layouts_are_what_was_asked_for() {
     let path = files::testdata().join("pyarrow/without_hint.parquet");

@@ -1,4 +1,4 @@
-//! Column chunks that several threads decode in parts: batches and errors stay those of one thread.
+//! Column chunks that several threads decode in parts. The batches and errors are those of one thread.
 
 use std::sync::{Arc, LazyLock};
 
@@ -18,10 +18,10 @@ use crate::crafted::{self, Chunk, Page, group, leaf};
 use crate::push::read;
 use crate::random::Random;
 
-/// Enough for parts of a megabyte, in pages that no batch ends with.
+/// Enough rows for parts of a megabyte. No batch ends at a page boundary.
 const ROWS: usize = 700_001;
 
-/// The same where rows are lists.
+/// The number of rows of lists, with the properties of [`ROWS`].
 const LISTS: usize = 300_001;
 
 fn write(array: ArrayRef, options: WriteOptions) -> (RecordBatch, Bytes) {
@@ -43,7 +43,7 @@ fn options() -> WriteOptions {
         .compression(Compression::Snappy)
 }
 
-/// What is written, and the file: columns where a level is a row.
+/// The written batches and their files, for columns with one level per row.
 static FLAT: LazyLock<Vec<(RecordBatch, Bytes)>> = LazyLock::new(|| {
     let mut random = Random(11);
     let mut cases = Vec::new();
@@ -71,13 +71,14 @@ fn numbers(random: &mut Random, n: usize) -> ArrayRef {
     flat(random, &DataType::Int64, Nulls::Sparse, Shape::Random, n)
 }
 
-/// How many arrays of lists there are.
+/// The number of arrays of lists.
 const LIST_CASES: usize = 4;
 
-/// Each of them in pages of version 1, with an offset index and without one, and of version 2, without one.
+/// Each array of lists in pages of version 1 with an offset index, of version 1 without one, and of version 2 without
+/// one.
 static NESTED: LazyLock<Vec<(RecordBatch, Bytes)>> = LazyLock::new(|| {
     let random = &mut Random(3);
-    // Pages have the rows of less than a batch.
+    // The pages have fewer rows than a batch.
     let row = |row: i64| Some((0..200).map(move |i| (i % 7 > 0).then_some(row * i)));
     let long = ListArray::from_iter_primitive::<Int64Type, _, _>((0..6_001).map(row));
     let arrays: [ArrayRef; LIST_CASES] = [
@@ -126,7 +127,7 @@ fn parts_give_the_batches_of_the_whole() {
 #[test]
 fn a_selection_is_read_as_a_whole() {
     let (written, file) = &FLAT[0];
-    // From within the first part, and from behind it.
+    // Offsets inside the first part and after it.
     for offset in [12_345, 99_999, 200_001, 300_000] {
         let options = ReadOptions::new().offset(offset).limit(400_000);
         for threads in [1, 2, 3] {
@@ -173,7 +174,7 @@ fn damaged_parts_give_the_errors_of_the_whole() {
     assert!(errors > 10, "{errors}");
 }
 
-/// Encodes something anew in the place of bytes of the same length.
+/// Encodes a replacement over existing bytes of the same length.
 fn replace(file: &mut [u8], at: usize, length: usize, encode: impl FnOnce(&mut CompactWriter)) {
     let mut writer = CompactWriter::new();
     encode(&mut writer);
@@ -182,7 +183,7 @@ fn replace(file: &mut [u8], at: usize, length: usize, encode: impl FnOnce(&mut C
     file[at..at + length].copy_from_slice(&bytes);
 }
 
-/// The same file, of which the offset indexes give some pages `by` rows more than they have.
+/// Returns the file with offset indexes that assign some pages `by` rows more than they have.
 fn with_wrong_index(file: &Bytes, by: i64) -> Bytes {
     let parquet = ParquetFile::from_bytes(file.clone()).unwrap();
     let mut wrong = file.to_vec();
@@ -200,7 +201,7 @@ fn with_wrong_index(file: &Bytes, by: i64) -> Bytes {
     wrong.into()
 }
 
-/// The same file, of which headers of version 2 give a row of the last page to each fifth one.
+/// Returns the file with page headers of version 2 that assign a row of the last page to each fifth page.
 fn with_wrong_headers(file: &Bytes) -> Bytes {
     let parquet = ParquetFile::from_bytes(file.clone()).unwrap();
     let mut wrong = file.to_vec();
@@ -252,16 +253,16 @@ fn pages_that_begin_with_other_rows_than_is_said() {
     }
 }
 
-/// A number of 15 to 21 bits in bytes of seven.
+/// A number of 15 to 21 bits as a varint.
 fn varint(n: usize) -> [u8; 3] {
     [n as u8 | 0x80, (n >> 7) as u8 | 0x80, (n >> 14) as u8]
 }
 
-/// Levels of each of so many pages.
+/// The number of levels per page, and the number of pages.
 const LEVELS: usize = 100_000;
 const PAGES: usize = 30;
 
-/// Rows of three numbers in pages that begin within a row, as old writers had them.
+/// Rows of three numbers, in pages that start inside a row, as old writers wrote them.
 #[test]
 fn rows_that_two_pages_share() {
     for is_v2 in [false, true] {
@@ -280,7 +281,7 @@ fn rows_of_three(is_v2: bool) -> Bytes {
     let mut pages = Vec::new();
     for page in 0..PAGES {
         let levels = page * LEVELS..(page + 1) * LEVELS;
-        // One run of bits: groups of eight levels.
+        // One bit-packed run of groups of eight levels.
         let mut repetition = vec![0; LEVELS / 8];
         for (i, level) in levels.clone().enumerate() {
             repetition[i / 8] |= u8::from(level % 3 != 0) << (i % 8);

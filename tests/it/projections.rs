@@ -1,4 +1,4 @@
-//! Columns chosen by nested paths and by field ids, and what is left of lists, structs and maps.
+//! Columns chosen by nested paths and by field ids, and the pruned lists, structs and maps.
 
 use herringbone::{Error, ErrorKind, ParquetFile, Projection, ReadOptions};
 
@@ -23,7 +23,7 @@ fn only(name: &str, projection: Projection) -> (String, String, Vec<String>) {
     (field, data_type, table.columns[0].clone())
 }
 
-/// The path of a leaf chooses what its ordinal chooses, in every file that has no name twice.
+/// The path of a leaf selects the same column as its ordinal, in every file without duplicate paths.
 #[test]
 fn paths_choose_what_ordinals_choose() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
@@ -129,7 +129,7 @@ fn field_ids_choose_at_every_level() {
     );
 }
 
-/// Names that are not there or not unique, and ordinals beyond the last, are the caller's mistakes.
+/// Unknown or ambiguous names, and ordinals out of range, are argument errors.
 #[test]
 fn what_is_not_there_is_an_argument_error() {
     let names = |name: &str| Projection::Names(vec![name.to_owned()]);

@@ -1,4 +1,4 @@
-//! The push decoder gives what the reader gives, however the bytes arrive.
+//! The push decoder returns the batches of the reader, however the bytes arrive.
 
 use std::ops::Range;
 use std::path::Path;
@@ -12,14 +12,14 @@ use herringbone::{ParquetFile, ReadOptions, ReadPlan, WriteOptions, Writer};
 
 use crate::files;
 
-/// How a driver answers what the decoder needs.
+/// The way in which a driver supplies the needed bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Supply {
-    /// Each range alone, the last one first.
+    /// Supplies each range alone, the last one first.
     Backwards,
-    /// All of them with everything between them, as one.
+    /// Supplies all ranges and everything between them as one range.
     Coalesced,
-    /// A part that covers no range first, which is of no use, then each range and more.
+    /// For each range, first supplies a useless part without its first byte, then the range and more.
     Generous,
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn pushed(
     pushed_by(plan, file, how)
 }
 
-/// Reads by a plan, with bytes of the file that are supplied in this way.
+/// Reads a file by a plan, with bytes supplied in the given way.
 pub(crate) fn pushed_by(
     plan: ReadPlan,
     file: &Bytes,
@@ -90,7 +90,7 @@ pub(crate) fn read(file: &Bytes, options: &ReadOptions) -> Result<Vec<RecordBatc
     Ok(batches)
 }
 
-/// Compares all rows, or as many as `most`.
+/// Compares all rows, or the first `most` rows.
 fn compare(path: &Path, most: u64) {
     let file = Bytes::from(std::fs::read(path).unwrap());
     for options in [
@@ -127,14 +127,14 @@ fn pushed_ahead(
         match decoder.poll().map_err(|error| error.to_string())? {
             Poll::Batch(batch) => batches.push(batch),
             Poll::Finished => return Ok(batches),
-            // All bytes are there. A damaged file may name others.
+            // All bytes have been supplied. A damaged file may refer to others.
             Poll::Needs(needs) => supply(&mut decoder, file, &needs, Supply::Coalesced),
             Poll::NeedsKeys(keys) => return Err(format!("{keys:?}")),
         }
     }
 }
 
-/// Bytes may come before they are asked for, in any pieces and any order.
+/// Bytes may be supplied before they are needed, in any pieces and any order.
 #[test]
 fn bytes_ahead_of_time_give_the_same_batches() {
     let files = files::generated().into_iter();
@@ -170,7 +170,7 @@ fn bytes_ahead_of_time_give_the_same_batches() {
     assert!(of_bytes > 20, "{of_bytes}");
 }
 
-/// Row groups that are taken out decode on other threads, while the decoder goes on.
+/// Row groups that are taken out decode on other threads while the decoder continues.
 #[test]
 fn row_groups_are_taken_out() {
     let ids = Int64Array::from_iter_values(0..10_000);
@@ -251,7 +251,7 @@ fn pushed_bytes_give_the_same_batches() {
 fn pushed_bytes_give_the_same_errors() {
     let growing = crate::hostile::growing();
     for path in files::parquet_files(&files::testdata().join("hostile")) {
-        // The rows of these are gigabytes, each a byte longer than the one before.
+        // The rows of these files expand to gigabytes. Each is a byte longer than the previous one.
         let is_growing = growing
             .iter()
             .any(|name| path.file_stem() == Some(name.as_ref()));

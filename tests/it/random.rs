@@ -1,4 +1,4 @@
-//! Where random cases get their choices from.
+//! The source of random choices.
 
 /// A small generator of repeatable random numbers (splitmix64).
 pub(crate) struct Random(pub(crate) u64);
@@ -18,7 +18,7 @@ impl Random {
         usize::try_from(self.next() % n as u64).unwrap()
     }
 
-    /// One of several.
+    /// One of several values.
     pub(crate) fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }

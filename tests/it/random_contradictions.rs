@@ -1,4 +1,5 @@
-//! Random tables and predicates over files with one contradiction or one damaged page: never a wrong row without a word.
+//! Random tables and predicates over files with one contradiction or one damaged page. A read never returns a wrong
+//! row without an error or a reported loss.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,19 +25,19 @@ use crate::contradictions::{batch, cut_bounds, read, shift};
 use crate::dismantled::{Chunk, Dismantled};
 use crate::random::Random;
 
-/// How long random cases are tried; `HERRINGBONE_CONTRADICTIONS` has other seconds.
+/// The time for random cases: 3 seconds, or the number of seconds in `HERRINGBONE_CONTRADICTIONS`.
 fn patience() -> Duration {
     let seconds = std::env::var("HERRINGBONE_CONTRADICTIONS").ok();
     Duration::from_secs(seconds.and_then(|it| it.parse().ok()).unwrap_or(3))
 }
 
-/// The start of random cases: another one each time where they are tried for long.
+/// The seed of the random cases. Set `HERRINGBONE_SEED` to a different value for each long run.
 fn seed() -> u64 {
     let seed = std::env::var("HERRINGBONE_SEED").ok();
     seed.and_then(|it| it.parse().ok()).unwrap_or(1)
 }
 
-/// A table of lists, text and numbers in stretches, so that indexes tell something.
+/// A table of lists, text and numbers in stretches, so that indexes are useful.
 fn random_table(random: &mut Random, rows: usize) -> RecordBatch {
     let mut lists = ListBuilder::new(Int64Builder::new());
     let (mut numbers, mut texts) = (Vec::new(), Vec::new());
@@ -106,7 +107,7 @@ fn written(random: &mut Random, table: &RecordBatch) -> Bytes {
     file.into()
 }
 
-/// Returns the number of rows, and a file of ours, of arrow-rs or of pyarrow.
+/// Returns the number of rows and a file written by this library, arrow-rs or pyarrow.
 fn file(random: &mut Random) -> (usize, Bytes) {
     match random.below(5) {
         0 => {
@@ -122,14 +123,14 @@ fn file(random: &mut Random) -> (usize, Bytes) {
     }
 }
 
-/// Makes one part of a chunk contradict the others; tells whether it is a page header.
+/// Makes one part of a chunk contradict the others. Returns true if that part is a page header.
 fn contradict(random: &mut Random, chunk: &mut Chunk) -> bool {
     let pages = chunk.num_data_pages();
     let page = random.below(pages);
     let by = random.pick(&[-2_i64, -1, 1, 2]);
     let kind = random.below(7);
     match kind {
-        // All rows behind the first page, or one of the pages.
+        // Shifts all pages after the first one, or a single page.
         0 if pages > 1 => shift(chunk, 1..pages, by),
         1 if page > 0 => shift(chunk, page..page + 1, by),
         2 => {
@@ -186,8 +187,8 @@ fn predicate(random: &mut Random) -> Predicate {
     }
 }
 
-/// Random predicates over lists, numbers and text, of files with one contradiction: the rows are those that the sound file
-/// has, or it is an error.
+/// Random predicates over lists, numbers and text, on files with one contradiction. The read returns the rows of the
+/// undamaged file or an error.
 #[test]
 fn contradictions_lead_to_no_wrong_row() {
     let mut random = Random(seed());
@@ -203,7 +204,7 @@ fn contradictions_lead_to_no_wrong_row() {
             let is_header = contradict(&mut random, &mut parts.row_groups[row_group][leaf]);
             let changed = parts.assemble();
             let options = match random.below(4) {
-                // Pages that are passed over by their headers alone have nothing else to compare them with.
+                // If pages are skipped by their headers alone, there is nothing else to compare the headers with.
                 _ if is_header => ReadOptions::new(),
                 0 => {
                     let first = random.below(rows) as u64;
@@ -232,7 +233,7 @@ fn contradictions_lead_to_no_wrong_row() {
     println!("{cases} cases, {failed} errors");
 }
 
-/// Columns that may be null, some of them in structs.
+/// Nullable columns, some of them in structs.
 fn nullable_table(random: &mut Random, rows: usize) -> RecordBatch {
     let number = |random: &mut Random, row: usize| (random.below(4) > 0).then_some(row as i64);
     let numbers = |random: &mut Random| -> ArrayRef {
@@ -262,8 +263,8 @@ fn nullable_table(random: &mut Random, rows: usize) -> RecordBatch {
     RecordBatch::try_new(Arc::new(schema), columns).unwrap()
 }
 
-/// Compares the rows that a read of a damaged file kept with those of the sound one: `row` tells which they are. Returns how
-/// many values became null.
+/// Compares the rows retained from a damaged file with the rows of the undamaged file, matched by `row`. Returns the
+/// number of values that became null.
 fn compare(kept: &RecordBatch, sound: &RecordBatch) -> u64 {
     let mut nulls = 0;
     let rows = kept["row"].as_primitive::<Int64Type>().values().to_vec();
@@ -285,14 +286,14 @@ fn compare(kept: &RecordBatch, sound: &RecordBatch) -> u64 {
     }
     let (kept, sound) = (kept["s"].as_struct(), sound["s"].as_struct());
     for (slot, row) in rows.iter().enumerate() {
-        // One of two members is damaged at most.
+        // At most one of the two fields is damaged.
         let row = usize::try_from(*row).unwrap();
         assert_eq!(kept.is_null(slot), sound.is_null(row), "row {row}");
     }
     nulls
 }
 
-/// Every row that is kept of a damaged file is one of the sound file, and what is not kept is reported.
+/// Every row retained from a damaged file is a row of the undamaged file, and every lost row or value is reported.
 #[test]
 fn what_is_kept_of_a_damaged_file_is_right() {
     let mut random = Random(seed() + 1000);
@@ -311,7 +312,7 @@ fn what_is_kept_of_a_damaged_file_is_right() {
             let number = random.below(chunk.num_data_pages());
             let page = chunk.data_page(number);
             match random.below(3) {
-                // Of no body that there is.
+                // A CRC that matches no body.
                 0 => page.header.crc = Some(1),
                 1 => page.declare((page.num_values() - 8).max(0), true),
                 _ if page.body.is_empty() => {}

@@ -1,4 +1,4 @@
-//! Which requests a source gets. The figures of its policy that matter stand next to each count.
+//! The requests that a source receives. The relevant constants of its fetch policy are next to each count.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use herringbone::{
     Result, Step, WriteOptions, Writer,
 };
 
-/// A source that notes the ranges of each request: of each call of `read` or `read_many`.
+/// A source that records the ranges of each request. A request is a call of `read` or `read_many`.
 #[derive(Clone)]
 pub(crate) struct Recorder {
     file: Bytes,
@@ -29,7 +29,7 @@ impl Recorder {
         }
     }
 
-    /// Opens the file, under the limits that the default options have.
+    /// Opens the file with the default limits.
     pub(crate) fn open(&self) -> ParquetFile {
         ParquetFile::from_source(self.clone(), Limits::default()).unwrap()
     }
@@ -60,15 +60,15 @@ impl Source for Recorder {
     }
 }
 
-/// The remote policy with so many bytes of the first request.
+/// The remote policy with `suffix_bytes` bytes in the first request.
 fn remote(suffix_bytes: u64) -> FetchPolicy {
     let mut policy = FetchPolicy::remote();
     policy.suffix_bytes = suffix_bytes;
     policy
 }
 
-/// A file of columns `c0`, `c1`, … of 1,000 numbers, with page indexes: pages of 100 rows in row
-/// groups of 400, 400 and 200 rows.
+/// A file with columns `c0`, `c1`, ... of 1,000 numbers and page indexes. Pages have 100 rows, and row groups have
+/// 400, 400 and 200 rows.
 fn file(columns: usize) -> Bytes {
     let column = |column: usize| -> (String, ArrayRef) {
         let first = column as i64;
@@ -86,7 +86,7 @@ fn file(columns: usize) -> Bytes {
     file.into()
 }
 
-/// Where the footer of a file starts, which its last eight bytes give.
+/// The offset of the footer, computed from the last eight bytes of the file.
 fn footer_start(file: &Bytes) -> u64 {
     let tail = file.len() - 8;
     let footer = u32::from_le_bytes(file[tail..tail + 4].try_into().unwrap());
@@ -127,11 +127,11 @@ fn a_longer_footer_takes_one_more_request_for_the_missing_part() {
         source.take(),
         [[length - 1000..length], [start..length - 1000]]
     );
-    // Not even its length and magic come with the first request.
+    // The first request does not even include the footer's length and magic.
     let source = Recorder::new(file.clone(), remote(0));
     source.open();
     assert_eq!(source.take(), [[length - 8..length], [start..length - 8]]);
-    // All of it comes, and not a byte more.
+    // The first request includes the whole footer, and not a byte more.
     let source = Recorder::new(file, remote(length - start));
     source.open();
     assert_eq!(source.take(), [[start..length]]);
@@ -142,7 +142,7 @@ fn a_footer_decoder_takes_a_suffix_that_it_did_not_ask_for() {
     let file = file(4);
     let (length, start) = (file.len() as u64, footer_start(&file));
     let decoder = || FooterDecoder::new(length, Limits::default());
-    // The answer to a request for a suffix has the length of the file.
+    // The response to a suffix request includes the length of the file.
     let mut suffix = decoder();
     suffix.supply(file.slice(start as usize - 5..));
     assert!(matches!(suffix.poll().unwrap(), FooterStep::Ready(_)));
@@ -154,7 +154,7 @@ fn a_footer_decoder_takes_a_suffix_that_it_did_not_ask_for() {
         FooterStep::Need(range) => assert_eq!(range, start..length - 50),
         other => panic!("{other:?}"),
     }
-    // Fewer bytes than were asked for would be asked for without end.
+    // If fewer bytes than requested were accepted, the request would repeat forever.
     cut.supply(file.slice(file.len() - 60..file.len() - 50));
     assert_eq!(cut.poll().unwrap_err().kind(), ErrorKind::Argument);
 
@@ -182,8 +182,7 @@ fn neighbouring_page_indexes_take_one_request() {
             range(chunk.offset_index_offset, chunk.offset_index_length),
         ]
     };
-    // No gap is read over: the column indexes of all columns lie together, as do the offset
-    // indexes, which follow them.
+    // No gap is read over. The column indexes of all columns are contiguous, followed by the offset indexes.
     let source = Recorder::new(file.clone(), policy(0));
     let opened = source.open();
     source.take();
@@ -193,19 +192,20 @@ fn neighbouring_page_indexes_take_one_request() {
     let [_, last] = index_ranges(&opened, 2, 9);
     assert_eq!(source.take(), [[first.start..last.end]]);
     for ((row_group, leaf), cell) in all.clone().zip(&cells) {
-        // Read by themselves, from bytes in memory, the indexes are the same.
+        // The indexes are the same if each is read alone from bytes in memory.
         let alone = ParquetFile::from_bytes(file.clone()).unwrap();
         let columns = alone.column_index(row_group, leaf).unwrap();
         assert_eq!(cell.columns.as_deref(), columns.as_ref());
         let offsets = alone.offset_index(row_group, leaf).unwrap();
         assert_eq!(cell.offsets.as_deref(), offsets.as_ref());
     }
-    // They are kept.
+    // The indexes are retained.
     opened.load_page_indexes(all).unwrap();
     opened.column_index(1, 4).unwrap();
     assert!(source.take().is_empty());
 
-    // Two neighbours: two requests at a time, or one over the gap between the two kinds of index.
+    // Two neighbouring columns take two ranges in one request, or one range over the gap between the two kinds of
+    // index.
     let source = Recorder::new(file.clone(), policy(0));
     let opened = source.open();
     source.take();
@@ -229,7 +229,7 @@ fn neighbouring_page_indexes_take_one_request() {
         assert_eq!(source.take(), [expected]);
     }
 
-    // Bounds of pages take both indexes of a chunk at once, 10 MB apart at most, and keep neither.
+    // Bounds of pages read both indexes of a chunk in one request if they are at most 10 MB apart, and retain neither.
     let source = Recorder::new(file.clone(), policy(10_000_000));
     let opened = source.open();
     source.take();
@@ -241,7 +241,7 @@ fn neighbouring_page_indexes_take_one_request() {
         assert_eq!(source.take(), [[columns.start..offsets.end]]);
     }
 
-    // An index that is larger than a request may be is put together again: 10 bytes at a time.
+    // An index larger than the maximum request, here 10 bytes, is reassembled from several requests.
     let mut small = policy(0);
     small.max_request_bytes = 10;
     let source = Recorder::new(file, small);
@@ -257,7 +257,7 @@ fn a_kept_handle_spares_footer_and_page_indexes() {
     let first = source.open();
     let all = (0..3).flat_map(|row_group| (0..10).map(move |leaf| (row_group, leaf)));
     first.load_page_indexes(all.clone()).unwrap();
-    // The indexes and the footer lie after all pages.
+    // The indexes and the footer are after all pages.
     let chunk = first.metadata().column_chunk(0, 0).unwrap();
     let pages_end = chunk.column_index_offset.unwrap() as u64;
     let options = |threads| {
@@ -287,7 +287,7 @@ fn a_kept_handle_spares_footer_and_page_indexes() {
         );
     }
 
-    // Cells that were decoded elsewhere do as well.
+    // Cells that were decoded elsewhere can be inserted.
     let other = MetadataHandle::decode(&file, file.len() as u64, Limits::default()).unwrap();
     let Step::Ready(other) = other else {
         panic!("all bytes are there");
@@ -330,7 +330,7 @@ fn a_frozen_handle_does_not_grow() {
     assert!(frozen.page_index(0, 1).is_none());
     assert_eq!(frozen.heap_bytes(), bytes);
     assert_eq!(second.metadata_handle().heap_bytes(), bytes);
-    // The handle that it was made of still does.
+    // The handle that it was frozen from still accepts cells.
     handle.insert_page_index(0, 1, cell).unwrap();
     assert!(handle.heap_bytes() > bytes);
 }
@@ -339,7 +339,7 @@ fn a_frozen_handle_does_not_grow() {
 fn indexes_that_share_bytes_are_not_decoded_without_end() {
     let file = file(10);
     let mut limits = Limits::default();
-    // The indexes together have fewer bytes than the file, and ten times as often they do not.
+    // The indexes together are smaller than the file, but not if they are repeated `file.len()` times.
     limits.overlap_ratio = 1;
     let opened = ParquetFile::from_source(file.clone(), limits).unwrap();
     opened.load_page_indexes([(0, 0), (0, 1)]).unwrap();

@@ -1,4 +1,5 @@
-//! The rounds and requests of reads from a remote source. The figures of its policy stand next to each count.
+//! The rounds and requests of reads from a remote source. The relevant constants of its fetch policy are next to each
+//! count.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ fn noise(seed: u64, rows: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// A file of `columns` columns of noise, the first of which counts the rows.
+/// A file with `columns` columns of noise, except that the first one counts the rows.
 fn file(columns: u64, row_groups: u64, rows: u64) -> Bytes {
     let column = |column: u64| -> (String, ArrayRef) {
         let values = noise(column, row_groups * rows).map(|it| it as i64 >> 8);
@@ -49,7 +50,7 @@ fn file(columns: u64, row_groups: u64, rows: u64) -> Bytes {
     file.into()
 }
 
-/// The rounds of a read, each with its requests.
+/// Returns the requests of each round of a read, and the number of rows.
 fn read(file: &Bytes, options: &ReadOptions) -> (Vec<Vec<Range<u64>>>, usize) {
     let source = Recorder::new(file.clone(), FetchPolicy::remote());
     let rows = rows(&source.open(), options.clone());
@@ -61,7 +62,7 @@ fn bytes(rounds: &[Vec<Range<u64>>]) -> u64 {
     ranges.map(|range| range.end - range.start).sum()
 }
 
-/// 262,144 bytes come with the footer, and 67,108,864 bytes may be asked for ahead.
+/// 262,144 bytes arrive with the footer, and up to 67,108,864 bytes may be requested ahead.
 #[test]
 fn three_columns_of_four_row_groups_take_two_rounds() {
     let file = file(19, 4, 20_000);
@@ -70,7 +71,8 @@ fn three_columns_of_four_row_groups_take_two_rounds() {
         let (rounds, rows) = read(&file, &options.clone().threads(threads));
         assert_eq!(rows, 80_000);
         assert_eq!(rounds.len(), 2, "{rounds:?}");
-        // Between two of the columns are five others of 160,000 bytes, and 262,144 bytes may be read over.
+        // Between two of the columns are five others of 160,000 bytes each. Only gaps of up to 262,144 bytes are read
+        // over.
         assert_eq!(rounds[1].len(), 12);
     }
 }
@@ -85,7 +87,7 @@ fn five_columns_of_a_hundred_take_two_rounds() {
         assert_eq!(rounds.len(), 2);
         let requests: usize = rounds.iter().map(Vec::len).sum();
         assert!(requests <= 81, "{requests}");
-        // 5 columns of 32,000 numbers of 8 bytes, with the headers of their pages.
+        // 5 columns of 32,000 numbers of 8 bytes, and the headers of their pages.
         let of_chunks = 5 * 32_000 * 8;
         let fetched = bytes(&rounds[1..]);
         assert!(
@@ -105,9 +107,9 @@ fn a_row_by_a_sorted_key_takes_three_rounds() {
     let (rounds, rows) = read(&file, &options);
     assert_eq!(rows, 1);
     assert!(rounds.len() <= 3, "{rounds:?}");
-    // One page of 1,000 numbers of each column, next to the first 262,144 bytes.
+    // One page of 1,000 numbers per column, in addition to the first 262,144 bytes.
     assert!(bytes(&rounds[1..]) < 5 * 10_000, "{rounds:?}");
-    // The explanation has the requests of the last round, which needs pages of one row group alone.
+    // The explanation contains the requests of the last round. That round only needs pages of one row group.
     let source = Recorder::new(file, FetchPolicy::remote());
     let explained = source.open().explain(&options).unwrap();
     let pages: Vec<_> = explained.iter().filter(|it| it.rounds > 0).collect();
@@ -137,7 +139,7 @@ fn a_filter_that_keeps_most_rows_takes_two_rounds_per_row_group() {
     writer.finish().unwrap();
     let file = Bytes::from(file);
     let options = ReadOptions::new().filter(col("x").lt(0.77));
-    // 67,108,864 bytes ahead are more than the file has: the footer, and all pages.
+    // The limit of 67,108,864 bytes ahead is larger than the file: the footer, then all pages.
     let rounds_with = |mut policy: FetchPolicy| {
         policy.suffix_bytes = 20_000;
         let rounds = [1, 2].map(|threads| {
@@ -151,12 +153,13 @@ fn a_filter_that_keeps_most_rows_takes_two_rounds_per_row_group() {
         rounds[0]
     };
     assert!(rounds_with(FetchPolicy::remote()) <= 3);
-    // Nothing is asked for ahead. The row group has 235,000 bytes, which cost less than a fourth of a round trip.
+    // Nothing is requested ahead. The row group has 235,000 bytes, which cost less than a quarter of a round trip.
     let mut policy = FetchPolicy::remote();
     policy.max_bytes_ahead = 0;
     assert_eq!(policy.round_trip_bytes, 4 << 20);
     assert_eq!(rounds_with(policy.clone()), 1 + 10);
-    // Each step is a round: the first page headers of the tested column, and of the others, and the pages of both.
+    // Each step is a round. The steps are the first page headers and the pages, of the tested column and of the other
+    // columns.
     policy.round_trip_bytes = 0;
     assert!(rounds_with(policy) <= 1 + 4 * 10);
 }

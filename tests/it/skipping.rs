@@ -1,4 +1,4 @@
-//! What a selective read takes of a file: counted in reads and bytes, and which pages they are.
+//! The bytes that a selective read fetches, counted in reads and bytes, and the pages that they belong to.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -14,15 +14,14 @@ use herringbone::{
     WriteOptions, Writer,
 };
 
-/// The policy of a source that is read as local files are, but whose last bytes are not read with
-/// the footer: all reads of them are seen.
+/// The policy of local files, except that the footer is read without further bytes, so that all reads are visible.
 pub(crate) fn without_tail() -> FetchPolicy {
     let mut policy = FetchPolicy::local();
     policy.suffix_bytes = 0;
     policy
 }
 
-/// Bytes in memory that note what is read of them.
+/// Bytes in memory that record the ranges read.
 #[derive(Clone)]
 pub(crate) struct Noting {
     bytes: Bytes,
@@ -49,7 +48,7 @@ impl Noting {
         Self::opened(batch, options, OpenOptions::new())
     }
 
-    /// The same of a file that is opened like this.
+    /// Writes the batch and opens the file with these options.
     pub(crate) fn opened(
         batch: &RecordBatch,
         options: WriteOptions,
@@ -68,7 +67,7 @@ impl Noting {
         (source, file)
     }
 
-    /// The ranges that were read since the last call, ascending.
+    /// The ranges read since the last call, in ascending order.
     pub(crate) fn take(&self) -> Vec<Range<u64>> {
         let mut reads = std::mem::take(&mut *self.reads.lock().unwrap());
         reads.sort_by_key(|range| (range.start, range.end));
@@ -76,10 +75,10 @@ impl Noting {
     }
 }
 
-/// Where modules of one column chunk lie.
+/// The positions of the parts of a column chunk.
 struct Places {
     dictionary: Option<Range<u64>>,
-    /// What is read of the first data page to compare its header with the offset index.
+    /// The bytes of the first data page that are read to compare its header with the offset index.
     first_header: Range<u64>,
     pages: Vec<Range<u64>>,
     column_index: Range<u64>,
@@ -118,7 +117,7 @@ fn rows(file: &ParquetFile, options: ReadOptions) -> Vec<i64> {
     rows.collect()
 }
 
-/// A key that ascends, the number of the row, text of few values, and text that is never the same.
+/// An ascending key, the row number, text with few distinct values, and unique text.
 fn table(num_rows: i64) -> RecordBatch {
     let few = |row: i64| format!("value {}", row * 7 % 300);
     let columns: [(&str, ArrayRef); 4] = [
@@ -168,7 +167,7 @@ fn a_key_of_one_page_reads_that_page_of_each_column() {
         }
         expected.sort_by_key(|range| (range.start, range.end));
         let mut read = source.take();
-        // Those of `places`.
+        // Reads by `places` itself are removed.
         let own = read.len() - expected.len();
         let index = places(&file, 0, 0).offset_index.start;
         read.retain(|range| range.start < index || expected.contains(range));
@@ -177,7 +176,7 @@ fn a_key_of_one_page_reads_that_page_of_each_column() {
         assert_eq!(read, expected, "row {row}");
         source.take();
     }
-    // Nothing but the column index is asked where no page can have the key.
+    // If no page can contain the key, only the column index is read.
     assert_eq!(rows(&file, wanted(7)), [] as [i64; 0]);
     let read = total(&source.take());
     assert!(read < 20_000, "{read}");
@@ -240,7 +239,8 @@ fn lists_in_pages_of_version_1_are_passed_over() {
     let of_lists = read
         .iter()
         .filter(|range| range.start >= pages[0].start && range.start < pages.last().unwrap().end);
-    // The pages with these rows, and those behind them, where rows might go on; and the header of the first.
+    // The pages with these rows, and the pages after them, into which rows might continue. Also the header of the
+    // first page.
     let allowed: Vec<_> = [0, 3, 4, 12, 13].map(|page| pages[page].clone()).to_vec();
     for range in of_lists {
         let is_allowed = allowed
@@ -260,7 +260,7 @@ fn a_value_that_no_dictionary_has_reads_dictionaries_alone() {
         .map(|row_group| places(&file, row_group, 2).dictionary.unwrap())
         .collect();
     source.take();
-    // Within the bounds of all row groups.
+    // The value is within the bounds of all row groups.
     let none = rows(&file, ReadOptions::new().filter(col("few").eq("value 20x")));
     assert_eq!(none, [] as [i64; 0]);
     let read = source.take();
@@ -282,18 +282,19 @@ fn a_key_among_many_row_groups() {
         let found = rows(&file, options);
         (found, source.take())
     };
-    // Sorted: the bounds leave one row group.
+    // Sorted column: the bounds leave one row group.
     let (found, reads) = read(col("key").eq(2 * 7_777));
     assert_eq!(found, [7_777]);
-    // Header and block of the bloom filter, two indexes, the first page header, the page of the key and that of the row.
+    // The header and a block of the bloom filter, two indexes, the first page header, the page of the key and the page
+    // of the row.
     assert!(reads.len() <= 7, "{reads:?}");
     assert!(total(&reads) < 6_000, "{reads:?}");
-    // Not sorted: the header and a block of each bloom filter, where bounds leave them.
+    // Unsorted column: the header and a block of each bloom filter of the row groups that the bounds leave.
     let key = format!("{:016x}", 7_777_i64.wrapping_mul(0x1E37_79B9_7F4A_7C15));
     let (found, reads) = read(col("many").eq(key.as_str()));
     assert_eq!(found, [7_777]);
     assert!(reads.len() as i64 <= 2 * ROW_GROUPS + 10, "{}", reads.len());
-    // The pages of one row group, and of those that the filters do not tell from it.
+    // The pages of one row group, and those of false positives of the filters.
     let (blocks, pages) = (100 * ROW_GROUPS as u64, 30_000);
     assert!(total(&reads) < blocks + pages, "{}", total(&reads));
     let (found, reads) = read(col("many").eq("no such key"));
@@ -337,8 +338,8 @@ fn metrics_tell_what_a_read_did() {
         ];
         assert_eq!(told, expected);
         assert_eq!((metrics.rows_tested, metrics.rows_found), (1000, 3));
-        // Of the key, and of the row.
-        assert_eq!((metrics.pages_read, metrics.pages_skipped), (2, 14));
+        // One page of the key, and one of the row.
+        assert_eq!((metrics.pages_read, metrics.pages_passed_over), (2, 14));
         let reads = source.take();
         let steps = metrics.steps.iter().map(|step| step.reads);
         let counts = steps.chain([metrics.columns]);
@@ -347,7 +348,7 @@ fn metrics_tell_what_a_read_did() {
         });
         assert_eq!((requests, bytes), (reads.len() as u64, total(&reads)));
     }
-    // Without a filter there is nothing to be told but the columns.
+    // Without a filter, the metrics only count the columns.
     source.take();
     let mut reader = file.read(ReadOptions::new().threads(1)).unwrap();
     while reader.next_batch().unwrap().is_some() {}
@@ -357,7 +358,7 @@ fn metrics_tell_what_a_read_did() {
     assert_eq!(metrics.columns.bytes, total(&source.take()));
 }
 
-/// The rows that are read, each of which is one of `expected` in all columns.
+/// Reads rows and checks that each is a row of `expected` in all columns.
 fn consistent_rows(
     file: &ParquetFile,
     options: ReadOptions,
@@ -406,7 +407,7 @@ fn an_index_with_wrong_bytes_never_mixes_rows() {
             for (filter, wanted) in filters.iter().zip(&wanted) {
                 let options = ReadOptions::new().filter(filter.clone());
                 match consistent_rows(&file, options, &written) {
-                    // Wrong bounds may hide rows; wrong rows of pages do not add any.
+                    // Wrong bounds may hide rows. Wrong first rows of pages do not add any.
                     Ok(rows) => assert!(rows.iter().all(|row| wanted.contains(row)), "{rows:?}"),
                     Err(_) => errors += 1,
                 }

@@ -15,7 +15,7 @@ use herringbone::{ParquetFile, Result, Spawn, WriteOptions, Writer};
 
 use crate::random::Random;
 
-/// How a program runs jobs.
+/// The way in which a program runs jobs.
 #[derive(Debug, Clone, Copy)]
 enum Runs {
     OnThreads,
@@ -23,7 +23,7 @@ enum Runs {
     Never,
 }
 
-/// A program that remembers on which threads jobs were run.
+/// A program that records the threads on which jobs ran.
 #[derive(Debug)]
 struct Program {
     runs: Runs,
@@ -77,7 +77,7 @@ fn written(batch: &RecordBatch, options: WriteOptions) -> Vec<u8> {
     bytes
 }
 
-/// The file is that of one thread, even if no job ever runs.
+/// The file is the same as on one thread, even if no job ever runs.
 #[test]
 fn a_program_writes_on_its_own_threads() {
     let batch = batch();
@@ -106,7 +106,7 @@ fn a_program_verifies_on_its_own_threads() {
     }
 }
 
-/// Panics on all threads but one, which waits for that.
+/// Panics on all threads except the caller's, which waits for the panic.
 #[derive(Debug, Clone)]
 struct Panics {
     caller: ThreadId,
@@ -138,7 +138,7 @@ impl ColumnStatistics for Panics {
 
 #[test]
 fn a_panic_on_a_thread_of_the_program_reaches_the_caller() {
-    // So many bytes that the first rows are worth a second thread.
+    // Enough bytes for the first rows to be worth a second thread.
     let batch = batch();
     let panics = Panics {
         caller: thread::current().id(),

@@ -1,4 +1,4 @@
-//! What was read, in normal form.
+//! The table of a read, in normal form.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -11,18 +11,18 @@ use crate::canonical;
 /// All rows of a read, column by column.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Table {
-    /// Rows of all batches.
+    /// The number of rows of all batches.
     pub(crate) rows: usize,
     /// Name and type of each column.
     pub(crate) fields: Vec<(String, String)>,
     /// The values of each column.
     pub(crate) columns: Vec<Vec<String>>,
-    /// Rows of each batch.
+    /// The number of rows of each batch.
     pub(crate) batches: Vec<usize>,
 }
 
 impl Table {
-    /// No rows of `schema`.
+    /// A table of `schema` without rows.
     pub(crate) fn empty(schema: &Schema) -> Self {
         let fields: Vec<_> = schema
             .fields()
@@ -66,7 +66,7 @@ impl Table {
         Ok(table)
     }
 
-    /// The rows of `range`.
+    /// The rows of `ranges`.
     pub(crate) fn rows_of(&self, ranges: &[std::ops::Range<usize>]) -> Self {
         let columns = self
             .columns
@@ -97,7 +97,7 @@ impl Table {
         }
     }
 
-    /// What differs in rows and values; `types` are compared on request.
+    /// Returns the first difference in rows and values. If `types` is true, types are compared too.
     pub(crate) fn difference(&self, other: &Self, types: bool) -> Option<String> {
         if self.rows != other.rows {
             return Some(format!("{} rows, not {}", self.rows, other.rows));
@@ -146,7 +146,7 @@ pub(crate) fn cut(text: &str) -> String {
     }
 }
 
-/// Runs `work`; a panic becomes its message.
+/// Runs `work`. A panic is returned as its message.
 pub(crate) fn without_panic<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
         let text = panic.downcast_ref::<String>().map(String::as_str);

@@ -1,4 +1,4 @@
-//! A filter that is tightened while the read goes on, within a row group.
+//! A filter that is tightened during a read, within a row group.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use herringbone::{Limits, ParquetFile, ReadOptions, WriteOptions};
 use crate::filter::written;
 
 const ROWS: i64 = 400_000;
-/// The first row that is wanted in the end.
+/// The first row that the last filter selects.
 const LEAST: i64 = 330_000;
-/// Rows that are gone over before a tighter filter counts.
+/// The number of rows that may be processed before a tighter filter takes effect.
 const SPAN: i64 = 1 << 17;
 const BATCH: usize = 1000;
 
@@ -21,7 +21,7 @@ fn odd(row: i64) -> i64 {
     (row * 7919 % 1013) % 2
 }
 
-/// A file of these rows, and how many a row group has.
+/// A file, its bytes, and the number of rows per row group.
 struct Table {
     file: ParquetFile,
     bytes: Bytes,
@@ -49,7 +49,8 @@ impl Table {
         }
     }
 
-    /// The rows that come of `first`, where each batch may make another filter of its last row.
+    /// Reads the file with the filter `first` and returns the rows. After each batch, `next` may return a tighter
+    /// filter based on the last row.
     fn rows(
         &self,
         case: &Case,
@@ -94,7 +95,7 @@ impl Table {
         rows
     }
 
-    /// The least memory that columns take which are read one by one; that is too little for several threads.
+    /// The minimum memory for reading columns one by one. It is too little for several threads.
     fn memory_of_one(&self, first: &First) -> u64 {
         let is_enough = |memory: &u64| {
             let case = Case {
@@ -111,7 +112,7 @@ impl Table {
     }
 }
 
-/// Rows, all columns of which fit together.
+/// Returns the row numbers, after checking that all columns agree.
 fn rows_of(batch: &RecordBatch) -> Vec<i64> {
     let column = |name| Int64Array::from(batch.column_by_name(name).unwrap().to_data());
     let (row, again, of_odd) = (column("row"), column("again"), column("odd"));
@@ -121,7 +122,7 @@ fn rows_of(batch: &RecordBatch) -> Vec<i64> {
     row.values().to_vec()
 }
 
-/// How it is read.
+/// The driver and the limits of a read.
 #[derive(Debug, Clone, Copy)]
 struct Case {
     threads: usize,
@@ -138,7 +139,7 @@ impl Case {
         memory: u64::MAX,
     };
 
-    /// Each driver, with a limit too, and with little memory.
+    /// Each driver, with and without a limit or little memory.
     fn all(memory_of_one: u64) -> Vec<Self> {
         let one = Self::ONE_THREAD;
         let pushed = Self {
@@ -174,10 +175,10 @@ impl Case {
     }
 }
 
-/// What the read begins with.
+/// The first filter of a read.
 struct First {
     filter: Predicate,
-    /// The rows that it wants.
+    /// The rows that it selects.
     rows: Vec<i64>,
 }
 
@@ -186,7 +187,7 @@ impl First {
         let few: Vec<i64> = (0..ROWS / 100).map(|row| row * 300).collect();
         [
             (col("row").ge(0), (|_| true) as fn(i64) -> bool),
-            // Behind a page, statistics accept all rows.
+            // After the first pages, statistics accept all rows.
             (col("row").ge(1000), |row| row >= 1000),
             (col("odd").eq(1), |row| odd(row) == 1),
             // Few rows of most pages.
@@ -202,15 +203,15 @@ impl First {
         self.filter.clone().and(col("row").ge(least))
     }
 
-    /// Its rows from one on.
+    /// The selected rows with a number of at least `least`.
     fn rows_from(&self, least: i64) -> &[i64] {
         let before = self.rows.partition_point(|row| *row < least);
         &self.rows[before..]
     }
 }
 
-/// A tighter filter counts within a row group too, for every driver: for what statistics of pages accepted as a whole as well as
-/// for what is tested.
+/// A tighter filter takes effect within a row group, with every driver. This applies both to rows that page statistics
+/// accept as a whole and to tested rows.
 #[test]
 fn filters_are_tightened_within_a_row_group() {
     for row_group_rows in [ROWS, ROWS / 2, ROWS / 4] {
@@ -224,7 +225,8 @@ fn filters_are_tightened_within_a_row_group() {
     }
 }
 
-/// Behind the first batch, to the last rows: all of these come, and of those before only what had begun.
+/// Tightens the filter after the first batch, to the last rows. All of these are emitted. Of the earlier rows, only
+/// those already begun are emitted.
 fn tighten_once(table: &Table, first: &First, case: &Case) {
     let mut tight = Some(first.at_least(LEAST));
     let rows = table.rows(case, Some(&first.filter), |_| tight.take());
@@ -235,8 +237,8 @@ fn tighten_once(table: &Table, first: &First, case: &Case) {
     let expected = first.rows_from(LEAST);
     let expected = expected.get(..case.limit() - old.len()).unwrap_or(expected);
     assert!(new == expected, "{context}");
-    // One thread has selected the rows of the first batch, and no more than those of a second one. Threads that share columns,
-    // and readers that wait for bytes, may have tested the whole row group.
+    // One thread has selected the rows of the first batch, and at most those of a second batch. Threads that share
+    // columns, and readers that wait for bytes, may have tested the whole row group.
     let last = *old.last().unwrap();
     let most = match case.threads == 1 && !case.is_pushed {
         true => first.rows[2 * BATCH] + BATCH as i64,
@@ -245,7 +247,7 @@ fn tighten_once(table: &Table, first: &First, case: &Case) {
     assert!(last < most, "{context}: {last}");
 }
 
-/// By ever more rows.
+/// Tightens the filter after each batch, by 20,000 rows.
 fn tighten_again_and_again(table: &Table, first: &First, case: &Case) {
     let rows = table.rows(case, Some(&first.filter), |row| {
         Some(first.at_least(row + 20_000))
@@ -304,7 +306,7 @@ fn pages_are_passed_over_that_a_tighter_filter_does_not_want() {
     assert!(2 * few < all, "{few} of {all} pages");
 }
 
-/// Where statistics accept all rows, several threads look at no more row groups than a limit asks for.
+/// If statistics accept all rows, several threads read no more row groups than a limit needs.
 #[test]
 fn row_groups_beyond_a_limit_are_not_looked_at() {
     let table = Table::new(ROWS / 8);

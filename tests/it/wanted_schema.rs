@@ -1,4 +1,4 @@
-//! A file under a wanted schema gives what other libraries make of it, or an error that names both types.
+//! A file read with a wanted schema returns the values that other libraries return, or an error with both types.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use herringbone::{
 use crate::files;
 use crate::push::{SUPPLIES, pushed, read};
 
-/// All rows in one batch for comparison: lines of values, a column after the other.
+/// All rows as one batch for comparison: lines of values, column by column.
 fn lines(batches: &[RecordBatch]) -> Vec<Vec<String>> {
     let columns = batches.first().map_or(0, RecordBatch::num_columns);
     let column = |index: usize| {
@@ -38,7 +38,7 @@ fn evolution(name: &str) -> Bytes {
     Bytes::from(std::fs::read(path).unwrap())
 }
 
-/// What any driver reads: the same batches, of the wanted schema.
+/// Reads with every driver. Checks that the batches are the same, and returns them.
 fn read_everywhere(file: &Bytes, options: &ReadOptions) -> Vec<RecordBatch> {
     let expected = read(file, &options.clone().threads(1)).unwrap();
     for threads in [2, 8] {
@@ -51,7 +51,7 @@ fn read_everywhere(file: &Bytes, options: &ReadOptions) -> Vec<RecordBatch> {
     expected
 }
 
-/// A file of the folder and the rows that it is to have.
+/// Compares a file of the folder with its expected rows.
 fn check(name: &str, matching: &FieldMatching) {
     let wanted = evolution(&format!("{name}.wanted.parquet"));
     let expected = read(&wanted, &ReadOptions::new()).unwrap();
@@ -90,7 +90,7 @@ fn fields_that_moved_are_found_by_their_ids_at_any_depth() {
     check("ids_moved", &FieldMatching::FieldId(Vec::new()));
 }
 
-/// Structs, lists and maps of which no wanted field is in the file are there all the same, or null.
+/// If no wanted field of a struct, list or map is in the file, its nulls and lengths are still read.
 #[test]
 fn what_has_only_new_fields_keeps_its_nulls_and_lengths() {
     check("ids_hollow", &FieldMatching::FieldId(Vec::new()));
@@ -244,7 +244,7 @@ fn what_is_illegal_names_the_column_and_both_types() {
     assert!(error.contains("point.x"), "{error}");
 }
 
-/// No value is lost without a word.
+/// No value is lost without an error.
 #[test]
 fn values_without_a_place_are_errors() {
     let file = written(&small(), 100);
@@ -278,7 +278,7 @@ fn values_without_a_place_are_errors() {
         let error = error(&file, wanted);
         assert!(error.contains(message), "{error}");
     }
-    // Where there is no null, a wanted field may rule them out.
+    // If the column has no null, a wanted field may be non-nullable.
     let id = read(
         &file,
         &ReadOptions::new().wanted_schema(wanted("Id", T::Int64, false)),
@@ -302,7 +302,7 @@ fn fields_are_found_by_case_and_place() {
         &expected
     );
     assert_eq!(&ids(wanted.matching(FieldMatching::Position)), &expected);
-    // By place, what is behind the last field of the file is missing.
+    // By position, fields after the last field of the file are missing.
     let fields = (0..10).map(|place| match place {
         1 => Field::new("n", DataType::Utf8View, true),
         9 => Field::new("i", DataType::Int8, true),
@@ -356,7 +356,7 @@ fn fields_without_ids_are_found_by_the_names_they_had() {
     let wanted = WantedSchema::new(schema(fields)).matching(FieldMatching::FieldId(names));
     let batches = read(&file, &ReadOptions::new().wanted_schema(wanted)).unwrap();
     assert_eq!(batches[0].column(0).null_count(), 0);
-    // It has the name alone, and names do not count.
+    // The field matches by name only, and names do not count.
     assert_eq!(batches[0].column(1).null_count(), 3);
     let bare = WantedSchema::new(schema([Field::new("Id", DataType::Int64, true)]));
     let error = error(&file, bare.matching(FieldMatching::FieldId(Vec::new())));
@@ -409,7 +409,7 @@ fn missing_fields_take_their_default() {
     let expected = expected.map(|column| column.into_iter().map(str::to_owned).collect());
     assert_eq!(spaceless(lines(&batches)), spaceless(expected.to_vec()));
 
-    // Nothing of the file is read, and there are as many rows.
+    // No column of the file is read, but the number of rows is right.
     let only = WantedSchema::new(schema([Field::new("tag", DataType::Utf8, false)]));
     let only = only.default_value(["tag"], tag.clone());
     let batches = read_everywhere(&file, &ReadOptions::new().wanted_schema(only).offset(1));
@@ -428,12 +428,12 @@ fn a_projection_names_columns_of_the_wanted_schema() {
     let file = written(&large(), 20_000);
     let options = ReadOptions::new().wanted_schema(large_wanted());
     let all = read_everywhere(&file, &options);
-    // In the order of the wanted schema; 3 and 1 are `five` and `number`.
+    // In the order of the wanted schema: 1 and 3 are `number` and `five`.
     let some = options.clone().columns(["five", "number"]);
     let projected = all.iter().map(|batch| batch.project(&[1, 3]).unwrap());
     let projected: Vec<_> = projected.collect();
     assert_eq!(read_everywhere(&file, &some), projected);
-    // What is tested need not be given out.
+    // A tested column need not be emitted.
     let filtered = some.filter(col("real").lt(2.5));
     let rows = read_everywhere(&file, &filtered);
     assert_eq!(rows, [projected[0].slice(0, 10)]);
@@ -452,7 +452,7 @@ fn a_projection_names_columns_of_the_wanted_schema() {
 
 const ROWS: i32 = 60_000;
 
-/// Enough for several threads, with row groups whose bounds tell something.
+/// Enough rows for several threads, in row groups with useful bounds.
 fn large() -> RecordBatch {
     let rows = 0..ROWS;
     let is_null = |row: &i32| row % 11 == 3;
@@ -533,7 +533,8 @@ fn every_driver_gives_the_same() {
     assert_eq!(rows, 5024);
 }
 
-/// A predicate speaks of wanted names and types; rows are those that it is true of once all are read.
+/// A predicate refers to wanted names and types. The result is the rows for which it is true once all columns are
+/// read.
 #[test]
 fn predicates_are_about_the_wanted_schema() {
     let file = written(&large(), 20_000);
@@ -548,7 +549,7 @@ fn predicates_are_about_the_wanted_schema() {
             col("number").ge(59_990),
             Box::new(move |row| is_int(row) && row >= 59_990),
         ),
-        // No Int32 is as large.
+        // No Int32 is this large.
         (col("number").gt(5_000_000_000_i64), Box::new(|_| false)),
         (col("number").lt(5_000_000_000_i64), Box::new(is_int)),
         (col("number").is_null(), Box::new(move |row| !is_int(row))),
@@ -601,7 +602,7 @@ fn predicates_are_about_the_wanted_schema() {
     );
 }
 
-/// Pages, bloom filters and dictionaries of the file tell of wanted values as well, and never too much.
+/// Pages, bloom filters and dictionaries of the file also rule out wanted values, and never too many.
 #[test]
 #[allow(clippy::too_many_lines, reason = "a case after the other")]
 fn every_step_of_pruning_is_promoted() {
@@ -727,7 +728,7 @@ fn every_step_of_pruning_is_promoted() {
     }
 }
 
-/// Bounds of the file tell of wanted values: row groups without any are not read.
+/// Bounds of the file apply to wanted values: row groups without any are not read.
 #[test]
 fn bounds_are_promoted() {
     let source = counted::Counted::new(written(&large(), 20_000));
@@ -750,7 +751,7 @@ fn bounds_are_promoted() {
     assert_eq!(source.bytes(), before);
 }
 
-/// A wanted boolean is a boolean.
+/// A boolean can only be wanted as a boolean.
 #[test]
 fn booleans_stay() {
     let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
@@ -762,7 +763,7 @@ fn booleans_stay() {
     assert!(error(&file, wanted).contains("Boolean in the file cannot become the wanted Int8"));
 }
 
-/// A source that counts what is read of it.
+/// A source that counts the bytes read from it.
 mod counted {
     use std::ops::Range;
     use std::sync::Arc;

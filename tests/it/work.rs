@@ -1,5 +1,5 @@
-//! Small files that ask for much work: it stays in proportion to their bytes and to the values that
-//! they declare. Nothing here looks at a clock; what is quadratic takes hours.
+//! Small files that need much work. The work stays in proportion to their bytes and to the values that they declare.
+//! No test measures time, but quadratic work would take hours.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,10 +22,10 @@ use crate::crafted::{Chunk, Page, file, group, leaf, shared_file};
 use crate::push::{SUPPLIES, pushed};
 use crate::table::Table;
 
-/// Plain bytes of a page that takes half a KiB.
+/// The plain bytes of a page that takes half a KiB.
 const BOMB: usize = 16 << 20;
 
-/// Bytes in memory that count what is read of them.
+/// Bytes in memory that count the reads.
 #[derive(Clone)]
 struct Counting {
     bytes: Bytes,
@@ -150,7 +150,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     out
 }
 
-/// 16 MiB of zeros in half a KiB, in page after page: what no value needs is not decompressed.
+/// 16 MiB of zeros in half a KiB, in page after page. Pages that no value needs are not decompressed.
 #[test]
 fn bombs_in_pages_that_nobody_needs() {
     let bomb = zstd(&vec![0; BOMB]);
@@ -173,7 +173,7 @@ fn bombs_in_pages_that_nobody_needs() {
     let source = Counting::new(file(required(), &[(4, vec![chunk])]));
     assert_eq!(source.read_all().unwrap().columns[0], FOUR);
     let mut pages: Vec<_> = (0..2000).map(|_| empty()).collect();
-    // Lengths of levels and runs of four: repetition levels 0, definition levels 1.
+    // The byte lengths of levels, and runs of four: repetition levels 0, definition levels 1.
     let levels = [&[2, 0, 0, 0, 8, 0][..], &[2, 0, 0, 0, 8, 1], &four()].concat();
     pages.push(Page::v1(4, &zstd(&levels)).with_plain_size(levels.len()));
     let schema = vec![root(1), leaf("x", Type::Int32, Repetition::Repeated)];
@@ -185,11 +185,11 @@ fn bombs_in_pages_that_nobody_needs() {
     assert_eq!(table.columns[0], ["[0]", "[1]", "[2]", "[3]"]);
 }
 
-/// 2^28 nulls in thirty bytes: as many as are asked for come, and no others are made.
+/// 2^28 nulls in thirty bytes. Only the requested number of nulls is built.
 #[test]
 fn a_page_of_many_nulls() {
     let rows = 1 << 28;
-    // A run of 2^28 as a varint, the level 0.
+    // A run of 2^28 as a varint, then the level 0.
     let levels = [0x80, 0x80, 0x80, 0x80, 0x02, 0];
     let chunk = Chunk {
         physical: Type::Boolean,
@@ -211,7 +211,7 @@ fn a_page_of_many_nulls() {
     assert_eq!(table.columns[0], ["null"; 3]);
 }
 
-/// A chain of groups, each in the one before: an error, not a stack overflow.
+/// A chain of nested groups: an error, not a stack overflow.
 #[test]
 fn a_schema_of_100_000_levels() {
     for repetition in [
@@ -230,8 +230,7 @@ fn a_schema_of_100_000_levels() {
     }
 }
 
-/// A batch of null slots of 64 KiB ends where its bytes are enough, though no byte of the page was
-/// used up.
+/// A batch of null slots of 64 KiB ends when it has enough bytes, even if no byte of the page was consumed.
 #[test]
 fn nulls_count_as_bytes_of_a_batch() {
     let mut wide = leaf("x", Type::FixedLenByteArray, Repetition::Optional);
@@ -256,13 +255,13 @@ fn nulls_count_as_bytes_of_a_batch() {
     assert_eq!(sizes, [16, 16, 16, 16, 16, 16, 4]);
 }
 
-/// 16 MiB in half a KiB, again and again, for a few values each: one such page may be, not many. The work is
-/// bounded by the bytes granted and those of the chunk, whoever drives the read.
+/// 16 MiB in half a KiB, again and again, for a few values each. One such page is allowed, but not many. For every
+/// driver, the work is bounded by the granted bytes and by the bytes of the chunk.
 #[test]
 fn many_bombs_with_few_values_each() {
     const VALUES: usize = 100;
     const PAGES: usize = 1500;
-    // One long value of zeros, and empty ones.
+    // One long value of zeros, and empty values.
     let mut plain = vec![0; BOMB];
     plain[..4].copy_from_slice(&(BOMB as u32 - 4 * VALUES as u32).to_le_bytes());
     let bomb = zstd(&plain);
@@ -280,7 +279,7 @@ fn many_bombs_with_few_values_each() {
     let mut options = ReadOptions::default();
     options.limits.memory_bytes = 64 << 20;
     options.batch_bytes = 1 << 20;
-    // Twice 256 bytes and eight for the level of each value.
+    // Twice 256 bytes, and eight bytes for the level of each value.
     let accounted = bomb.len() * options.limits.decompression_ratio + VALUES * 520;
     let page = (64 << 20) / (BOMB - accounted);
     let mut errors = Vec::new();
@@ -303,7 +302,7 @@ fn many_bombs_with_few_values_each() {
         .collect();
     let place = |it: &Finding| it.kind == FindingKind::NotChecked && it.location.page == Some(page);
     assert!(found.iter().any(place), "{found:?}");
-    // A higher ratio grants more.
+    // A higher ratio grants more bytes.
     options.limits.decompression_ratio = 1 << 16;
     let file = ParquetFile::from_bytes(bytes).unwrap();
     let table = Table::read(file.read(options.limit(250)).unwrap()).unwrap();
@@ -315,7 +314,7 @@ fn many_bombs_with_few_values_each() {
     );
 }
 
-/// Single pages are not refused for how well they compress: one value of 40 MB of zeros, as we write it,
+/// Single pages are not refused for a high compression ratio: one value of 40 MB of zeros, as this library writes it,
 /// and a page that repeats one text.
 #[test]
 fn pages_that_compress_very_well() {
@@ -368,7 +367,7 @@ fn pages_that_compress_very_well() {
     }
 }
 
-/// Bytes of each value of strings or binary values.
+/// The number of bytes of each string or binary value.
 fn lengths(array: &ArrayRef) -> Vec<usize> {
     let offsets = match array.data_type() {
         DataType::Utf8 => array.as_string::<i32>().offsets(),
@@ -377,7 +376,7 @@ fn lengths(array: &ArrayRef) -> Vec<usize> {
     offsets.lengths().collect()
 }
 
-/// What announces more than its bytes can hold is found out before there is memory for it.
+/// A page that announces more bytes than it can contain is detected before memory is allocated for it.
 #[test]
 fn pages_that_announce_more_than_they_hold() {
     let announced = 1 << 29;
@@ -409,7 +408,7 @@ fn pages_that_announce_more_than_they_hold() {
     }
 }
 
-/// What values account for is never too much, however well it compresses.
+/// Bytes that values account for are never too many, however well they compress.
 #[test]
 fn long_runs_of_zeros_are_no_bombs() {
     const VALUES: usize = 1 << 17;
@@ -424,7 +423,7 @@ fn long_runs_of_zeros_are_no_bombs() {
     };
     let rows = chunk.num_values;
     let bytes = file(required(), &[(rows, vec![chunk])]);
-    // More than is granted, and than the usual ratio of what they take in the file.
+    // More than the granted bytes, and more than the default ratio allows for the bytes in the file.
     assert!(4 * pages * VALUES > BOMB + 4096 * bytes.len());
     let mut options = ReadOptions::default().threads(1).batch_size(VALUES);
     options.limits.memory_bytes = BOMB as u64;
@@ -470,10 +469,10 @@ fn chunks_over_each_other() {
         }
         assert_eq!(errors[0], errors[1]);
         assert_eq!(errors[0], errors[2]);
-        // A filter reads its column besides, so it may come to that earlier.
+        // A filter reads its column in addition, so it may reach the limit earlier.
         assert_eq!(errors[3], errors[4]);
     }
-    // The same row group, on request, is another matter; and so are some of the columns.
+    // Reading the same row group several times on request is allowed, and so is reading some of the columns.
     let file = ParquetFile::from_bytes(long).unwrap();
     let again = ReadOptions::default().row_groups(vec![0; 100]);
     assert_eq!(
@@ -498,7 +497,8 @@ fn a_schema_of_very_many_nodes() {
     assert_eq!(error.limit_name(), Some("schema_nodes"), "{error}");
 }
 
-/// A text of 8 MiB and patterns of 1 to 4 MiB: where each place is compared anew, a pattern takes 2^40 comparisons.
+/// A text of 8 MiB and patterns of 1 to 4 MiB. If each position were compared anew, a pattern would take 2^40
+/// comparisons.
 #[test]
 fn like_with_many_wildcards_and_long_pieces() {
     let text = StringArray::from(vec!["a".repeat(8 << 20), "a".repeat(9) + "b"]);

@@ -1,5 +1,5 @@
-//! Files of writers that bend the rules: every door takes them alike. What they hold is checked with all other
-//! generated files.
+//! Files of writers that bend the rules. All readers of the library accept them alike. Their contents are checked with
+//! all other generated files.
 
 use bytes::Bytes;
 use herringbone::{ErrorKind, ParquetFile, ReadOptions};
@@ -10,7 +10,7 @@ use crate::files;
 use crate::push::{SUPPLIES, pushed};
 use crate::table::Table;
 
-/// Files, and what `verify` has to say about them.
+/// Files, and the findings of `verify`.
 const FILES: [(&str, &[&str]); 7] = [
     ("root_with_repetition_minus_one", &[]),
     ("root_with_a_type", &[]),
@@ -60,7 +60,7 @@ fn every_door_takes_them() {
         }
         assert_eq!(pushed_table.columns, table.columns, "{name}, pushed");
         let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
-        // Sizes and encodings are the script's, which does not count them.
+        // Sizes and encodings come from the script, which does not count them.
         let found = herringbone_inspect::verify(&file).map(Result::unwrap);
         let found = found.filter(|it| it.severity == Severity::Error);
         let found: Vec<_> = found.map(|it| it.to_string()).collect();
@@ -71,7 +71,7 @@ fn every_door_takes_them() {
     }
 }
 
-/// Without a footer, what is left of it tells who wrote the pages.
+/// Without a footer, its remains identify the writer of the pages.
 #[test]
 fn their_pages_are_put_together() {
     for (name, _) in FILES {
@@ -81,7 +81,7 @@ fn their_pages_are_put_together() {
     }
 }
 
-/// Page headers of another writer are believed.
+/// Page headers of other writers are trusted.
 #[test]
 fn other_writers_are_not_indulged() {
     let (old, other) = (
@@ -97,7 +97,7 @@ fn other_writers_are_not_indulged() {
     assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
 }
 
-/// Fields of the schema that are not its root are held to the rules.
+/// Schema elements other than the root must follow the rules.
 #[test]
 fn only_the_root_may_bend_them() {
     for (name, message) in [
