@@ -1,4 +1,4 @@
-//! Encrypted files that somebody changed: never a wrong value, never a panic, and an error that says which module it is.
+//! Tampered encrypted files: never a wrong value, never a panic, and an error that names the module.
 
 use std::sync::Arc;
 
@@ -33,7 +33,7 @@ fn file(algorithm: Algorithm, plaintext_footer: bool) -> (Bytes, Arc<dyn Decrypt
     (write(&batch, options).unwrap(), Arc::new(reading))
 }
 
-/// Everything that can be read of a file, as one text; or the first error.
+/// Reads everything that a file contains. Returns the rows as text, or the first error.
 fn everything(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Result<Vec<Vec<String>>> {
     use herringbone_core::Step;
 
@@ -50,7 +50,7 @@ fn everything(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Result<Vec<Vec<Strin
             page?;
         }
     }
-    // Checksums would find what is looked for here.
+    // Checksums would detect the change before decryption does.
     let options = ReadOptions::new().verify_crc(false).threads(1);
     Ok(joined(&read(&file, &options)?))
 }
@@ -65,7 +65,7 @@ fn every_changed_byte_is_found() {
             let mut changed = bytes.to_vec();
             changed[at] ^= 0x41;
             match everything(&changed.into(), &keys) {
-                // The magic in front is nobody's module.
+                // The magic at the start is not part of a module.
                 Ok(values) => {
                     assert_eq!(values, expected, "byte {at}");
                     unnoticed += 1;
@@ -144,14 +144,14 @@ fn wrong_keys_say_whose_they_are() {
     }
 }
 
-/// Whoever can write the file says that GCM is CTR, which nothing authenticates.
+/// An attacker who can write the file claims CTR, which is not authenticated, instead of GCM.
 #[test]
 fn another_algorithm_in_the_clear_is_refused() {
     let (bytes, _) = file(Algorithm::AesGcmV1, false);
     let length = bytes.len();
     let footer = u32::from_le_bytes(bytes[length - 8..length - 4].try_into().unwrap()) as usize;
     let start = length - 8 - footer;
-    // FileCryptoMetaData: a struct field of id 1, in it one of id 1.
+    // FileCryptoMetaData: a struct field with id 1 that contains a struct field with id 1.
     assert_eq!(bytes[start..start + 2], [0x1c, 0x1c]);
     let mut changed = bytes.to_vec();
     changed[start + 1] = 0x2c;

@@ -1,4 +1,4 @@
-//! Key tools as a program meets them: files by path, a KMS that counts, denies and is slow, and crashes.
+//! Key tools as a program uses them: files by path, a KMS that counts, denies and is slow, and crashes.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -31,13 +31,13 @@ fn master_keys() -> InMemoryKms {
     ])
 }
 
-/// What a KMS knows of those who ask it.
+/// The state of the test KMS.
 #[derive(Default)]
 struct Desk {
-    /// Master keys, and tokens, that it denies.
+    /// The master keys and tokens that it denies.
     denied: Mutex<HashSet<String>>,
     unwraps: AtomicUsize,
-    /// The addresses at which it was looked for.
+    /// The addresses that clients were created for.
     addresses: Mutex<Vec<String>>,
 }
 
@@ -181,7 +181,7 @@ fn files_come_back_however_their_keys_are_wrapped_and_stored() {
             let keys = keys(&reader, TOKEN, store.as_ref());
             desk.unwraps();
             assert_eq!(rows(&bytes, &keys, &[]).unwrap(), expected());
-            // A key for each master key, or for the footer and three columns.
+            // One key per master key, or one each for the footer and three columns.
             assert_eq!(desk.unwraps(), if double_wrapping { 3 } else { 4 });
         }
     }
@@ -219,11 +219,11 @@ fn what_was_kept_too_long_is_asked_for_again() {
         std::thread::sleep(Duration::from_millis(5));
         let again = rows(&bytes, &keys(&tools, TOKEN, None), &[]);
         assert_eq!(again.is_ok(), is_served, "{lifetime:?}");
-        // Nobody has what somebody else was given.
+        // A key unwrapped for one token is not served to another one.
         desk.deny("another");
         let error = rows(&bytes, &keys(&tools, "another", None), &[]).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Key);
-        // An access that ended ends at once where that is said.
+        // `clear_caches_of` ends a revoked access at once.
         tools.clear_caches_of(&AccessToken::new(TOKEN));
         assert!(rows(&bytes, &keys(&tools, TOKEN, None), &[]).is_err());
     }
@@ -244,7 +244,7 @@ fn the_address_in_a_file_gets_no_token() {
     assert_eq!(desk.addresses.lock().unwrap()[..], [""; 0]);
 }
 
-/// A driver that waits for its KMS in its own way: keys come as steps.
+/// A driver that waits for its KMS itself: keys are supplied step by step.
 #[test]
 fn keys_come_by_steps() {
     let mut wrapping = KeyWrapping::new(&connection(TOKEN), &configuration(true), false).unwrap();
@@ -263,13 +263,13 @@ fn keys_come_by_steps() {
     let (properties, material) = wrapping.finish().unwrap();
     assert_eq!(material, None);
     let bytes = written(properties);
-    // Whoever can wait for their KMS reads it.
+    // A reader that can wait for its KMS reads the file.
     let keys = keys(&Arc::new(Desk::default()).tools(LONG), TOKEN, None);
     assert_eq!(rows(&bytes, &keys, &[]).unwrap(), expected());
     let wait = |_: &KeyRequest| Ok(KeyAnswer::Wait);
     let properties = FileDecryptionProperties::builder().key_retriever(Arc::new(wait));
     let waiting: Arc<dyn Decryption> = Arc::new(properties.build().unwrap());
-    // Whoever cannot wait says so.
+    // A reader that cannot wait returns an error.
     assert_eq!(open(&bytes, &waiting).err().unwrap().kind(), ErrorKind::Key);
     let fetch = |request: &KeyRequest| {
         let footer = request.footer_key_metadata.as_deref();
@@ -311,7 +311,7 @@ fn keys_come_by_steps() {
         fetch(request)
     });
     assert_eq!(joined(&batches.unwrap()), expected());
-    // `pay` has one key for all below it.
+    // All columns below `pay` share one key.
     let mut asked = asked.into_inner().unwrap();
     asked.sort();
     asked.dedup();
@@ -363,15 +363,15 @@ fn each_file_of_a_data_set_has_its_own_keys() {
     }
     std::fs::rename(path("a"), path("c")).unwrap();
     assert_eq!(read(path("c")).unwrap_err().kind(), ErrorKind::Key);
-    // What has no path has no properties.
+    // An output without a path has no properties.
     let error = write(&batch(), options()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
 }
 
-/// The variable that has [`rotates_until_it_is_killed`] rotate the key material of a Parquet file of this path.
+/// The variable that makes [`rotates_until_it_is_killed`] rotate the key material of the Parquet file at this path.
 const ROTATE: &str = "HERRINGBONE_TEST_ROTATE";
 
-/// Not a test, but what the next one starts and kills: without the variable there is nothing to do.
+/// Started and killed by the next test. Does nothing without the variable.
 #[test]
 fn rotates_until_it_is_killed() {
     let Some(path) = std::env::var_os(ROTATE) else {
@@ -407,14 +407,14 @@ fn a_rotation_may_be_killed_at_any_time() {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        // It rotates by now; it is killed somewhere in that.
+        // The child is rotating by now, and is killed at some point of a rotation.
         while store.read().unwrap() == before && child.try_wait().unwrap().is_none() {
             std::thread::sleep(Duration::from_micros(100));
         }
         std::thread::sleep(Duration::from_micros(turn * 340));
         child.kill().unwrap();
         child.wait().unwrap();
-        // Whatever is there is whole, and has the keys.
+        // The stored material is complete and contains the keys.
         seen.insert(store.read().unwrap());
         let keys = keys(&Arc::new(Desk::default()).tools(LONG), TOKEN, Some(&store));
         assert_eq!(rows(&bytes, &keys, &[]).unwrap(), expected(), "turn {turn}");

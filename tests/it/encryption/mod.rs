@@ -1,4 +1,4 @@
-//! Encrypted files, whole: written, read by every driver, verified, changed by others.
+//! Whole encrypted files: written, read by every driver, verified, and tampered with.
 
 mod key_tools;
 mod modules;
@@ -25,10 +25,10 @@ use herringbone::{
 use herringbone_arrow::array::types::Int32Type;
 use herringbone_inspect::verify::Severity;
 
-/// Rows of [`batch`].
+/// The number of rows of [`batch`].
 pub(super) const ROWS: usize = 5_000;
 
-/// Numbers, text with few and with many values, lists, a group; nulls among all of them.
+/// Numbers, text with few and with many distinct values, lists and a group, all with nulls.
 pub(super) fn batch() -> RecordBatch {
     let rows = 0..ROWS as i32;
     let id = Int64Array::from_iter_values(rows.clone().map(i64::from));
@@ -64,7 +64,7 @@ pub(super) fn batch() -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
-/// Pages of 300 rows in row groups of 2000, bloom filters on all columns.
+/// Pages of 300 rows in row groups of 2000 rows, with bloom filters on all columns.
 pub(super) fn options() -> WriteOptions {
     let filter = BloomFilterOptions::new(0.01);
     let with_filter = || ColumnOptions::new().bloom_filter(filter);
@@ -98,7 +98,7 @@ pub(super) fn read(file: &ParquetFile, options: &ReadOptions) -> Result<Vec<Reco
     Ok(batches)
 }
 
-/// What all drivers give of a file whose keys were given.
+/// Reads a file with known keys. Checks that all drivers return the same batches, and returns them.
 pub(crate) fn by_all(file: &ParquetFile, options: impl Fn() -> ReadOptions) -> Vec<RecordBatch> {
     let bytes = file.source().read(0..file.source().len()).unwrap();
     let expected = read(file, &options().threads(1)).unwrap();
@@ -111,7 +111,7 @@ pub(crate) fn by_all(file: &ParquetFile, options: impl Fn() -> ReadOptions) -> V
     expected
 }
 
-/// What the push decoder gives; `keys` supplies those that it asks for.
+/// Reads with the push decoder. `key` returns the keys that it needs.
 pub(super) fn pushed(
     bytes: &Bytes,
     file: &ParquetFile,
@@ -139,7 +139,7 @@ pub(super) fn pushed(
     }
 }
 
-/// All rows as one batch.
+/// The values of all batches, column by column.
 pub(super) fn joined(batches: &[RecordBatch]) -> Vec<Vec<String>> {
     let columns = batches.first().map_or(0, RecordBatch::num_columns);
     let lines = |column| {
@@ -151,7 +151,7 @@ pub(super) fn joined(batches: &[RecordBatch]) -> Vec<Vec<String>> {
     (0..columns).map(lines).collect()
 }
 
-/// Reads the file in every way that there is, and compares what comes with the rows that were written.
+/// Reads the file in every way and compares the rows with the written ones.
 pub(super) fn check_every_way(bytes: &Bytes, keys: &Arc<dyn Decryption>, expected: &RecordBatch) {
     let file = open(bytes, keys).unwrap();
     let all = joined(std::slice::from_ref(expected));
@@ -165,7 +165,7 @@ pub(super) fn check_every_way(bytes: &Bytes, keys: &Arc<dyn Decryption>, expecte
         joined(&pushed(bytes, &file, &options, no_key).unwrap()),
         all
     );
-    // Pages are passed over, and so their ordinals count.
+    // Pages are skipped, so their ordinals matter.
     let few = ReadOptions::new().row_ranges(vec![1100..1150, 1900..2100, 4999..5000]);
     let rows = [(1100, 50), (1900, 200), (4999, 1)];
     let parts = rows.map(|(from, length)| expected.slice(from, length));
@@ -174,7 +174,7 @@ pub(super) fn check_every_way(bytes: &Bytes, keys: &Arc<dyn Decryption>, expecte
     assert_eq!(errors(&file), Vec::<String>::new());
 }
 
-/// What `verify` takes for errors.
+/// The errors that `verify` reports.
 fn errors(file: &ParquetFile) -> Vec<String> {
     herringbone_inspect::verify(file)
         .map(Result::unwrap)
@@ -183,7 +183,7 @@ fn errors(file: &ParquetFile) -> Vec<String> {
         .collect()
 }
 
-/// Page indexes and bloom filters are those of the data.
+/// Checks page indexes and bloom filters against the data.
 fn check_indexes(file: &ParquetFile, expected: &RecordBatch) {
     use herringbone_core::Step;
     use herringbone_core::bloom_filter::hash;

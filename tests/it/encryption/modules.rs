@@ -1,4 +1,4 @@
-//! Modules of each kind, changed in every way: the error says which module it is and where, and nothing that is secret.
+//! Tampered modules of each kind. The error names the module and its location, and contains no secret.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,8 +18,8 @@ const FOOTER_KEY: &[u8; 16] = b"key of a footer.";
 const COLUMN_KEY: &[u8; 16] = b"key of a column.";
 const PREFIX: &str = "prefix in secret";
 const KEY_METADATA: &str = "metadata in secret";
-/// What stands in the first column, whose bytes have all offsets behind it take as many bytes as each other; in two
-/// columns of numbers, with bloom filters; in two of text, with dictionaries.
+/// The columns. With `filler` first, all offsets of the other columns take the same number of bytes. `a` and `b` are
+/// numbers with bloom filters, `c` and `d` are text with dictionaries.
 const COLUMNS: [&str; 5] = ["filler", "a", "b", "c", "d"];
 const ROWS_OF_A_GROUP: usize = 1200;
 const ROWS_OF_PER_PAGE: usize = 300;
@@ -28,7 +28,7 @@ fn key(bytes: &[u8]) -> Key {
     Key::new(bytes).unwrap()
 }
 
-/// Two row groups that are the same, of pages that are the same, so that modules in the same role have the same length.
+/// Two equal row groups of equal pages, so that modules in the same role have the same length.
 fn rows() -> RecordBatch {
     let rows = || 0..2 * ROWS_OF_A_GROUP as i64;
     let number = || -> ArrayRef {
@@ -68,13 +68,13 @@ fn encrypted(plaintext_footer: bool) -> Bytes {
         .column("b", filter)
         .column("c", dictionary.clone())
         .column("d", dictionary)
-        // A checksum, which differs, has more or fewer bytes.
+        // Checksums differ and may take more or fewer bytes.
         .crc(false)
         .encryption(Arc::new(with_keys.build().unwrap()));
     write(&rows(), options).unwrap()
 }
 
-/// With the key of the footer or without it.
+/// The keys of the columns, with or without the key of the footer.
 fn keys(footer: bool) -> Arc<dyn Decryption> {
     let mut builder = FileDecryptionProperties::builder().aad_prefix(PREFIX);
     if footer {
@@ -86,7 +86,7 @@ fn keys(footer: bool) -> Arc<dyn Decryption> {
     Arc::new(builder.build().unwrap())
 }
 
-/// Where the modules of a file lie.
+/// Returns the modules of a file and their positions.
 fn modules(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Vec<(ModuleId, Range<usize>)> {
     let file = open(bytes, keys).unwrap();
     let mut modules = Vec::new();
@@ -130,7 +130,7 @@ fn modules(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Vec<(ModuleId, Range<us
                 modules.push((one(ModuleKind::BloomFilterHeader), header));
                 modules.push((one(ModuleKind::BloomFilterBitset), bits));
             }
-            // It stands in the footer, which may be encrypted.
+            // The module is in the footer, which may be encrypted.
             let metadata = chunk.encrypted_column_metadata.unwrap();
             let start = bytes.windows(metadata.len()).position(|it| it == metadata);
             if let Some(start) = start {
@@ -142,7 +142,7 @@ fn modules(bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Vec<(ModuleId, Range<us
     modules
 }
 
-/// The module that starts there, by its length.
+/// The module that starts at an offset, by its length.
 fn module_at(bytes: &Bytes, at: usize) -> Range<usize> {
     let length = u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     at..at + 4 + length as usize
@@ -157,7 +157,7 @@ fn footer(bytes: &Bytes) -> Range<usize> {
     start + before..tail
 }
 
-/// Reads what is in a module.
+/// Reads the contents of a module.
 fn touch(id: &ModuleId, bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Result<()> {
     use herringbone_core::Step;
 
@@ -180,7 +180,8 @@ fn touch(id: &ModuleId, bytes: &Bytes, keys: &Arc<dyn Decryption>) -> Result<()>
     }
 }
 
-/// It names the module and its place, is of one of these kinds, and tells no secret; `module` is what stands in the file.
+/// Checks that the error names the module and its location, is of one of these kinds, and contains no secret. `module`
+/// is the module in the file.
 fn check(error: &Error, id: &ModuleId, kinds: &[ErrorKind], module: &[u8]) {
     assert!(kinds.contains(&error.kind()), "{id}: {error}");
     assert!(error.message().contains(&id.to_string()), "{id}: {error}");
@@ -196,7 +197,8 @@ fn check(error: &Error, id: &ModuleId, kinds: &[ErrorKind], module: &[u8]) {
     tells_nothing(error, &module[module.len().saturating_sub(16)..]);
 }
 
-/// Nothing of keys, their metadata, prefixes, values, and the `tag`, in any of the ways in which bytes are printed.
+/// Checks that an error contains no key, key metadata, prefix, value or `tag`, in any of the usual forms of printed
+/// bytes.
 fn tells_nothing(error: &Error, tag: &[u8]) {
     let said = format!("{error} {error:?}");
     for text in [PREFIX, KEY_METADATA, "amber"] {
@@ -218,7 +220,7 @@ fn tells_nothing(error: &Error, tag: &[u8]) {
     }
 }
 
-/// All kinds but the footer are there.
+/// Checks that all kinds of modules except the footer occur.
 fn all_kinds(modules: &[(ModuleId, Range<usize>)]) {
     for kind in [
         ModuleKind::ColumnMetadata,
@@ -250,7 +252,7 @@ fn with(bytes: &Bytes, at: usize, new: &[u8]) -> Bytes {
 fn a_flipped_byte_is_found_in_each_part_of_each_module() {
     for plaintext_footer in [false, true] {
         let bytes = encrypted(plaintext_footer);
-        // A signed footer is checked first; without its key the modules are all that there is to check.
+        // A signed footer is checked first. Without the footer key, only the other modules are checked.
         let keys = keys(!plaintext_footer);
         let mut modules = modules(&bytes, &keys);
         match plaintext_footer {
@@ -277,7 +279,7 @@ fn a_flipped_byte_is_found_in_each_part_of_each_module() {
                 let changed = with(&bytes, range.start + at, &[module[at] ^ 0x80]);
                 let error = touch(&id, &changed, &keys).unwrap_err();
                 let kinds = [ErrorKind::Corrupt, ErrorKind::Limit, ErrorKind::Key];
-                // Where it would be longer than what there is, it is said to end too early.
+                // If the declared length is beyond the available bytes, the error says that the data ends too early.
                 let ends = [
                     "column chunk ends inside a page header",
                     "the header of the bloom filter does not end",
@@ -318,7 +320,7 @@ fn lengths_that_are_wrong_are_found_before_anything_is_made_of_them() {
             let changed = with(&bytes, range.start, &length.to_le_bytes());
             let error = touch(&id, &changed, &keys).unwrap_err();
             let kinds = match (28..=honest + 1).contains(&length) {
-                // It could be one.
+                // The length is possible.
                 true => &[ErrorKind::Corrupt, ErrorKind::Key][..],
                 false => &[ErrorKind::Corrupt, ErrorKind::Limit],
             };
@@ -344,7 +346,7 @@ fn modules_of_other_places_are_refused() {
         };
         let twin = |id: ModuleId| all.iter().find(|(it, _)| *it == id);
         let other_column = [0, 2, 1, 4, 3][id.column];
-        // The first pages of a chunk have fewer rows.
+        // The first page of a chunk has fewer rows.
         let other_page = all.iter().find(|(it, range)| {
             let is_page = *it != *id
                 && ModuleId {
@@ -372,7 +374,7 @@ fn modules_of_other_places_are_refused() {
         let (_, range) = of_other.iter().find(|(it, _)| it == id).unwrap();
         refuses(3, &other[range.clone()]);
     }
-    // Three pages are whole, with their headers, in eight chunks; the rest: all modules.
+    // Three full pages with their headers in eight chunks. The other kinds of swaps apply to all modules.
     assert!(pairs[0] >= 3 * 2 * 8, "{pairs:?}");
     assert_eq!(pairs[1..], [all.len(); 3]);
 }
@@ -390,10 +392,10 @@ fn a_forged_footer_is_refused() {
         tells_nothing(&error, tag);
         found += usize::from(error.message().contains("footer is not authentic"));
     }
-    // What breaks the thrift is said to be broken.
+    // Changes that break the Thrift encoding are reported as such.
     assert!(found > length / 2, "{found} of {length}");
 
-    // The footer of another file, signed with the same key: its own pages are missed.
+    // The footer of another file, signed with the same key: the pages do not match it.
     let other = encrypted(true);
     let start = other.len() - 8 - length;
     let forged = [&bytes[..tail - length], &other[start..]].concat();
@@ -402,7 +404,7 @@ fn a_forged_footer_is_refused() {
     let id = ModuleId::of_page(ModuleKind::DataPageHeader, 0, 1, 0);
     check(&error, &id, &[ErrorKind::Key], tag);
 
-    // No signature at all.
+    // The signature is missing.
     let forged = [
         &bytes[..tail - 28],
         &(length as u32 - 28).to_le_bytes(),
@@ -415,12 +417,12 @@ fn a_forged_footer_is_refused() {
 
 #[test]
 fn plaintext_does_not_pass_for_what_was_encrypted() {
-    // A file.
+    // A plaintext file.
     let plain = write(&rows(), WriteOptions::new()).unwrap();
     let error = open(&plain, &keys(true)).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Key);
     tells_nothing(&error, &[0x5a; 16]);
-    // A column, in a file that somebody without the key of the footer signed with theirs.
+    // A plaintext column, in a file whose footer is signed with a different key.
     let forged = FileEncryptionProperties::builder(EncryptionKey::from(key(b"somebody else's!")))
         .plaintext_footer(true)
         .other_columns(OtherColumns::Plaintext)
@@ -433,7 +435,7 @@ fn plaintext_does_not_pass_for_what_was_encrypted() {
     assert_eq!(error.kind(), ErrorKind::Key);
     assert_eq!(error.location().column.as_deref(), Some("a"));
     tells_nothing(&error, &[0x5a; 16]);
-    // A page: its bytes in place of its module.
+    // A plaintext page in place of its module.
     let bytes = encrypted(true);
     for (id, range) in modules(&bytes, &keys(false)) {
         let changed = with(&bytes, range.start + 4, &vec![7; range.len() - 4]);

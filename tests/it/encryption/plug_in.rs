@@ -1,5 +1,4 @@
-//! A cipher that is not the format's: whatever is a module comes to it with the id that says which one, in both
-//! directions.
+//! A cipher that is not part of the format. It receives every module with its id, in both directions.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -17,26 +16,26 @@ use herringbone_core::footer::{FooterDecoder, FooterStep};
 
 use super::*;
 
-/// A struct without fields, and one with the first field set to true.
+/// A struct without fields, and a struct whose first field is true.
 const CRYPTO_METADATA: [u8; 1] = [0];
 const ALGORITHM: [u8; 2] = [0x11, 0];
 
-/// What has been encrypted with it.
+/// The ids of the encrypted modules.
 type Seen = Arc<Mutex<BTreeSet<String>>>;
 
 /// Modules are `length | id | every byte xor 0x5a`.
 #[derive(Debug, Clone, Default)]
 struct Xor {
-    /// Levels of data pages version 2 stay outside of the module.
+    /// True if the levels of data pages of version 2 stay outside of the module.
     values_only: bool,
     plaintext_footer: bool,
-    /// A key has to be fetched.
+    /// True if a key has to be fetched.
     waits: bool,
     fetched: Arc<Mutex<bool>>,
     seen: Seen,
 }
 
-/// The bytes by which a module says which one it is.
+/// The bytes by which a module identifies itself.
 fn id_bytes(id: &ModuleId) -> [u8; 4] {
     [
         id.kind as u8,
@@ -109,7 +108,7 @@ impl ModuleCipher for Xor {
 }
 
 impl Xor {
-    /// The step, once the key is there.
+    /// Returns `value` once the key is available.
     fn step<T>(&self, column: Option<&str>, value: T) -> KeyStep<T> {
         if !self.waits || *self.fetched.lock().unwrap() {
             return KeyStep::Ready(value);
@@ -293,7 +292,7 @@ fn every_module_meets_its_id_in_both_directions() {
     }
 }
 
-/// All kinds of modules were encrypted, but for the footer where it is signed.
+/// Checks that modules of all kinds were encrypted, except a signed footer.
 fn check_kinds(cipher: &Xor) {
     let seen = cipher.seen.lock().unwrap();
     let has = |kind: ModuleKind, row_group, column, page| {
@@ -318,7 +317,7 @@ fn check_kinds(cipher: &Xor) {
             "{kind:?} of a column that is not encrypted"
         );
     }
-    // Seven pages of 300 rows in a row group at least, whether or not a dictionary stands before them.
+    // Each row group has at least seven pages of 300 rows, with or without a dictionary.
     assert!(has(ModuleKind::DataPage, 0, 1, 6) && has(ModuleKind::DataPageHeader, 1, 0, 6));
     assert_eq!(has(ModuleKind::Footer, 0, 0, 0), !cipher.plaintext_footer);
 }
@@ -361,7 +360,7 @@ fn whoever_can_wait_is_asked_for_keys() {
             herringbone::MetadataHandle::new(*metadata, length, Limits::default()).unwrap();
         let file = herringbone::ParquetFile::with_metadata(bytes.clone(), handle).unwrap();
         *cipher.fetched.lock().unwrap() = false;
-        // Who cannot wait says so, and only where an encrypted column is wanted.
+        // A reader that cannot wait returns an error, but only if it reads an encrypted column.
         let error = read(&file, &ReadOptions::new()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Key, "{error}");
         let names = ReadOptions::new().columns(["name"]);
@@ -425,7 +424,7 @@ fn columns_that_must_be_encrypted_are_refused_in_the_clear() {
             Ok(Some(Arc::new(Clear(self.0.clone()))))
         }
     }
-    /// The footer is encrypted, and no column is.
+    /// An encrypted footer without encrypted columns.
     #[derive(Debug)]
     struct Clear(Xor);
     impl FileEncryption for Clear {

@@ -1,4 +1,4 @@
-//! What our writer encrypts, our reader decrypts, in every form that the format has.
+//! The reader decrypts files of the writer, in every form of the format.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ pub(super) fn key(length: KeyLength, of: u8) -> Key {
     Key::new(&vec![of; bytes]).unwrap()
 }
 
-/// Which keys are for what.
+/// The assignment of keys to columns.
 #[derive(Debug, Clone, Copy)]
 enum Keys {
-    /// The footer's for all.
+    /// The footer key for all columns.
     Uniform,
-    /// One for a column, one for a group; the footer's for the others.
+    /// One key for a column, one for a group, and the footer key for the others.
     Mixed,
-    /// One for a column; the others are in the clear.
+    /// One key for a column. The others are in plaintext.
     OneColumn,
 }
 
@@ -108,7 +108,7 @@ fn both_footers_hide_what_they_have_to() {
             (&bytes[..4], &bytes[bytes.len() - 4..]),
             (&magic[..], &magic[..])
         );
-        // No value stands in the clear, in pages, dictionaries, bounds, indexes.
+        // No value is in plaintext in pages, dictionaries, bounds or indexes.
         for text in ["city 1", "name 4999", "name 1"] {
             let found = bytes
                 .windows(text.len())
@@ -154,13 +154,13 @@ fn each_file_has_an_identifier_of_its_own() {
         Algorithm::AesGcmV1,
         false,
     );
-    // A checksum, which differs, has more or fewer bytes.
+    // Checksums differ and may take more or fewer bytes.
     let options = || options().crc(false).encryption(Arc::new(writing.clone()));
     let (one, other) = (
         write(&batch, options()).unwrap(),
         write(&batch, options()).unwrap(),
     );
-    // The same bytes but for what is random; a column of the one in the other is refused.
+    // The files only differ in random bytes. A column of one file is refused in the other.
     assert_eq!(one.len(), other.len());
     let keys: Arc<dyn Decryption> = Arc::new(reading);
     let file = open(&one, &keys).unwrap();
@@ -197,7 +197,7 @@ fn the_bytes_depend_on_nothing_but_rows_options_and_chance() {
     let batch = batch();
     let (writing, _) = properties(Keys::Mixed, KeyLength::Bits128, Algorithm::AesGcmV1, false);
     let lengths = [1, 2, 8].map(|threads| {
-        // A checksum, which differs, has more or fewer bytes.
+        // Checksums differ and may take more or fewer bytes.
         let options = options()
             .threads(threads)
             .crc(false)
@@ -284,7 +284,7 @@ fn a_verifier_sees_the_prefix_of_the_file() {
     );
 }
 
-/// Ordinals are 16 bits with a sign: the page after the last one that has one is refused, and what to do is said.
+/// Ordinals are signed 16-bit numbers. A page without an ordinal is refused, with an error that suggests a remedy.
 #[test]
 fn more_pages_than_there_are_ordinals_are_refused() {
     let values = |rows: usize| {

@@ -1,9 +1,9 @@
-//! A small extension type: text, stored as integers where the first rows are such.
+//! A small extension type: text, stored as integers if the first rows are integers.
 //!
 //! ```text
 //! Arrow: Utf8, `test.cell`           optional group c (annotation 99) {
-//!                                      optional int64 typed;   where all of the first batch are integers
-//!                                      optional binary text (STRING);   what is none
+//!                                      optional int64 typed;   if all of the first batch are integers
+//!                                      optional binary text (STRING);   for all other values
 //!                                    }
 //!                                    optional int32 c_length;   characters
 //! ```
@@ -27,7 +27,7 @@ use herringbone::{Error, ParquetFile, Result, WriteOptions, Writer};
 
 pub(super) const NAME: &str = "test.cell";
 
-/// An annotation that the format may have one day.
+/// An annotation that the format may define one day.
 pub(super) fn annotation() -> LogicalType {
     LogicalType::Unrecognized {
         field_id: 99,
@@ -35,7 +35,7 @@ pub(super) fn annotation() -> LogicalType {
     }
 }
 
-/// A field of the name of the extension type.
+/// A field with the name of the extension type.
 pub(super) fn named(field: Field) -> Field {
     let pair = (EXTENSION_TYPE_NAME_KEY.to_owned(), NAME.to_owned());
     field.with_metadata(HashMap::from([pair]))
@@ -45,12 +45,12 @@ pub(super) fn field(name: &str) -> Field {
     named(Field::new(name, DataType::Utf8, true))
 }
 
-/// The extension type, whole.
+/// The extension type for whole cells.
 #[derive(Debug, Default)]
 pub(super) struct Cell {
-    /// Whether there is a column of lengths.
+    /// True if there is a column of lengths.
     pub(super) has_lengths: bool,
-    /// The types of the storage that arrays were made from.
+    /// The types of the storage that arrays were built from.
     pub(super) seen: Arc<Mutex<Vec<DataType>>>,
 }
 
@@ -164,7 +164,7 @@ impl StorageWriter for CellWriter {
     }
 }
 
-/// The integers of cells alone, as a type that the reader chooses.
+/// Only the integers of cells, in a type chosen by the reader.
 #[derive(Debug)]
 pub(super) struct Integers(pub(super) DataType);
 
@@ -202,7 +202,7 @@ impl ExtensionType for Integers {
     }
 }
 
-/// Any field as it is stored, annotated as a cell where it is written.
+/// Any field in its stored form, annotated as a cell when written.
 #[derive(Debug)]
 pub(super) struct AsStored;
 
@@ -218,17 +218,17 @@ impl ExtensionMapping for AsStored {
 
 impl ExtensionType for AsStored {}
 
-/// What the cell of a row is: mostly its number.
+/// The cell of a row: mostly its number.
 pub(super) fn cell(row: usize) -> Option<String> {
     match row {
         _ if row.is_multiple_of(5) => None,
-        // The first batch has none of them.
+        // There are none of these in the first batch.
         1000.. if row.is_multiple_of(7) => Some(format!("wörd {row}")),
         _ => Some(row.to_string()),
     }
 }
 
-/// Rows of a table of cells between two other columns.
+/// Rows of a table with cells between two other columns.
 pub(super) fn batch(rows: std::ops::Range<usize>) -> RecordBatch {
     let cells: StringArray = rows.clone().map(cell).collect();
     let ids: Int64Array = rows.clone().map(|row| row as i64).collect();
@@ -253,7 +253,7 @@ pub(super) fn written(batches: &[RecordBatch], options: WriteOptions) -> Parquet
     ParquetFile::from_bytes(file).unwrap()
 }
 
-/// A file of so many rows, the first thousand of them in a batch, with the lengths of cells.
+/// A file of `rows` rows with the lengths of cells. The first batch has a thousand rows.
 pub(super) fn file(rows: usize) -> ParquetFile {
     let options = WriteOptions::new().extension(Cell {
         has_lengths: true,

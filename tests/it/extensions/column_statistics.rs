@@ -1,4 +1,4 @@
-//! Statistics that somebody else makes while a file is written.
+//! Statistics from a plug-in, computed while a file is written.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -15,11 +15,10 @@ use herringbone::extension::{
 use herringbone::format::{BoundingBox, GeospatialStatistics, LogicalType};
 use herringbone::{ColumnOptions, ParquetFile, Result, WriteOptions, Writer};
 
-/// What was counted of each value, by column.
+/// The number of occurrences of each value, by column.
 type Counts = Arc<Mutex<BTreeMap<String, BTreeMap<String, usize>>>>;
 
-/// Counts values. Columns named `without…` lose their bounds, others get a box from 0 to the number of
-/// values that were looked at.
+/// Counts values. Columns named `without…` lose their bounds, others get a box from 0 to the number of values seen.
 #[derive(Debug)]
 struct Counting {
     counts: Counts,
@@ -91,7 +90,7 @@ impl ColumnStatistics for Counter {
 
 const ROWS: usize = 20_000;
 
-/// Columns that repeat their values, and such that do not; with nulls.
+/// Columns with and without repeated values, with nulls.
 fn batch() -> RecordBatch {
     let text = |modulo: usize| -> ArrayRef {
         let value = |row: usize| (!row.is_multiple_of(9)).then(|| format!("v{}", row % modulo));
@@ -116,7 +115,7 @@ fn batch() -> RecordBatch {
     .unwrap()
 }
 
-/// The values of a column as text, with how often each occurs.
+/// The values of a column as text, with the number of occurrences of each.
 fn occurring(array: &ArrayRef) -> BTreeMap<String, usize> {
     let array = match array.as_any_dictionary_opt() {
         Some(dictionary) => {

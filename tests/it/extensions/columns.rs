@@ -1,4 +1,4 @@
-//! Columns that extension types make besides, by a path into a group and as another type.
+//! Additional columns from extension types, by a path into a group and as another type.
 
 use std::sync::Arc;
 
@@ -50,7 +50,7 @@ fn a_column_reads_what_it_names_alone() {
         row += batch.num_rows();
     }
     assert_eq!(row, 60_000);
-    // And nothing but it.
+    // Only the additional column is read.
     let alone = || {
         let options = ReadOptions::new().columns::<String>([]).batch_size(999);
         options.extension_column("n", ["c"], Integers(DataType::Int64))
@@ -115,7 +115,7 @@ fn columns_of_one_group_share_what_they_read() {
     let parts = vec![part("typed", DataType::Int64), part("text", DataType::Utf8)];
     let storage = DataType::Struct(parts.into());
     assert!(seen.lock().unwrap().iter().all(|it| *it == storage));
-    // Where the projection has another part of the group, that is read on its own.
+    // If the projection selects another part of the group, that part is read separately.
     let paths = vec![vec!["c".to_owned(), "text".to_owned()]];
     let partial = ReadOptions::new().projection(herringbone::Projection::Paths(paths));
     let options = || {
@@ -129,7 +129,7 @@ fn columns_of_one_group_share_what_they_read() {
     assert_eq!(batch.column(1).as_primitive::<Int64Type>().value(1), 1);
 }
 
-/// Slots of a struct `s` around cells `c` and numbers `x`, some of them null.
+/// A struct `s` of cells `c` and numbers `x`. The given rows are null.
 fn in_structs(is_null: fn(usize) -> bool, cell: fn(usize) -> Option<String>) -> RecordBatch {
     let cells: StringArray = (0..300).map(cell).collect();
     let numbers: Int64Array = (0..300).map(Some).collect();
@@ -218,7 +218,7 @@ fn what_is_read_anyway_and_what_is_read_for_columns_stay_apart() {
     }
 }
 
-/// Groups in runs: their arrays are in runs, columns made from them are not.
+/// Run-end encoded groups are read back as runs. Columns built from them are not runs.
 #[test]
 fn what_was_in_runs_comes_back_in_runs() {
     let parts = Fields::from(vec![

@@ -1,4 +1,5 @@
-//! FILE groups, `arrow.parquet.file` in Arrow: by the `parquet` crate, which checks them, and by us.
+//! FILE groups, `arrow.parquet.file` in Arrow: through the `parquet` crate, which checks them, and through this
+//! library.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -43,7 +44,7 @@ fn all_fields(nullable: bool) -> Vec<Field> {
     ]
 }
 
-/// Three files: one somewhere, none, one within.
+/// Three rows: a file at a URI, a null, and an inline file.
 fn batch(field: Field) -> RecordBatch {
     let DataType::Struct(fields) = field.data_type() else {
         panic!("no struct");
@@ -71,7 +72,7 @@ fn written(batch: &RecordBatch) -> Bytes {
     file.into()
 }
 
-/// The annotation of the only field, and whether each field in it is OPTIONAL, by the `parquet` crate.
+/// The annotation of the only field and the optionality of its children, read by the `parquet` crate.
 fn by_peer(file: &Bytes) -> (Option<LogicalType>, Vec<bool>) {
     let reader = SerializedFileReader::new(file.clone()).unwrap();
     let schema = reader.metadata().file_metadata().schema();
@@ -108,7 +109,8 @@ fn fields_that_are_never_null_are_optional_all_the_same() {
     assert_eq!(sizes, [Some(7), None, Some(2)]);
 }
 
-/// They would be refused by peers that check: the group has no annotation, and its name is a hint.
+/// Readers that check would refuse these as a FILE. The group is written without annotation, and the extension name is
+/// a hint.
 #[test]
 fn a_struct_of_other_fields_is_written_as_it_is() {
     for children in [
@@ -186,7 +188,7 @@ fn what_the_peer_writes_comes_as_an_extension_type() {
     let uris: Vec<_> = column("uri").as_string::<i32>().iter().collect();
     assert_eq!(uris, [Some("a"), None, Some("b")]);
     assert_eq!(files.nulls().map(|it| it.null_count()), Some(1));
-    // A part of it is one as well, and is written as one.
+    // A part of a FILE is a FILE too, and is written as one.
     let paths = vec![vec!["f".to_owned(), "uri".to_owned()]];
     let part = ReadOptions::new().projection(herringbone::Projection::Paths(paths));
     let part = &by_all(&file, || part.clone())[0];

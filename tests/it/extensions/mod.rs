@@ -1,4 +1,4 @@
-//! Plug-ins: extension types and statistics of columns that this library does not know.
+//! Plug-ins: extension types and column statistics that this library does not know.
 
 mod cell;
 mod column_statistics;

@@ -89,7 +89,7 @@ fn they_come_back_wherever_they_are() {
         let column = Field::new("a", array.data_type().clone(), true);
         let schema = Arc::new(Schema::new(vec![column]));
         let whole = RecordBatch::try_new(schema, vec![array]).unwrap();
-        // Slices have offsets into what is around them.
+        // Slices have offsets into the surrounding array.
         for batch in [whole.clone(), whole.slice(2, 2), whole.slice(1, 0)] {
             let options = WriteOptions::new().extension(Cell::default());
             let file = written(std::slice::from_ref(&batch), options);
@@ -106,7 +106,7 @@ fn they_come_back_wherever_they_are() {
     }
 }
 
-/// What lies beside a cell in a struct lies beside it in the file.
+/// Sibling columns of a cell in a struct are its siblings in the file.
 #[test]
 fn columns_beside_them_are_in_the_same_struct() {
     let group = arrays().swap_remove(6);

@@ -1,4 +1,4 @@
-//! What extension types get wrong: errors that say so, never a panic or another file.
+//! Mistakes of extension types: each is an error that describes it, never a panic or a different file.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use herringbone::{Error, ErrorKind, ReadOptions, Result, WriteOptions, Writer};
 
 use super::cell::{Cell, annotation, batch, field, file};
 
-/// What it does wrong.
+/// The mistake of the extension type.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Wrong {
-    /// It says that its arrays are those of the storage, and of another type; or it asks for an
-    /// annotation that its storage cannot have.
+    /// It declares the storage arrays as its own, but with another type. When writing, it requests an annotation that
+    /// its storage cannot have.
     Type,
-    /// It makes no arrays at all.
+    /// It does not build any arrays.
     NoArrays,
     TooShort,
     OtherType,
@@ -183,7 +183,7 @@ fn a_value_that_cannot_be_stored_ends_the_file() {
     assert_eq!(error.location().column.as_deref(), Some("a.element"));
 }
 
-/// An annotation for a field of another layout: arrays would not be what is written.
+/// An annotation for a field of another layout, which would not match the written arrays.
 #[derive(Debug)]
 struct OtherLayout;
 
@@ -214,7 +214,7 @@ fn a_field_is_annotated_as_what_it_is() {
     );
 }
 
-/// In dictionaries and runs of groups, nobody would make the storage.
+/// In dictionaries and runs of groups, there is no step that builds the storage.
 #[test]
 fn what_has_a_storage_of_its_own_is_refused_in_dictionaries() {
     let group = DataType::Struct(vec![field("c")].into());

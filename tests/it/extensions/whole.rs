@@ -12,7 +12,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use super::cell::{Cell, batch, cell, field, file, written};
 use crate::push::{SUPPLIES, pushed, read};
 
-/// Enough for several threads.
+/// Enough rows for several threads.
 const ROWS: usize = 60_000;
 
 fn bytes(file: &ParquetFile) -> Bytes {
@@ -20,7 +20,7 @@ fn bytes(file: &ParquetFile) -> Bytes {
     source.read(0..source.len()).unwrap()
 }
 
-/// What all drivers give.
+/// Reads a file. Checks that all drivers return the same batches, and returns them.
 pub(crate) fn by_all(file: &ParquetFile, options: impl Fn() -> ReadOptions) -> Vec<RecordBatch> {
     let file = bytes(file);
     let expected = read(&file, &options().threads(1)).unwrap();
@@ -85,7 +85,7 @@ fn the_subtree_follows_from_the_first_rows() {
         schema.contains(&format!("{cells} optional int64 typed; {text} {lengths}")),
         "{schema}"
     );
-    // The first rows are words; batches without rows say nothing.
+    // The first rows are words. Batches without rows are ignored.
     let options = || WriteOptions::new().extension(Cell::default());
     let batches = [batch(0..0), batch(1001..1002), batch(0..1000)];
     let words = written(&batches, options());
@@ -98,7 +98,7 @@ fn the_subtree_follows_from_the_first_rows() {
     assert_eq!(*cells, expected);
     let batches = [batch(0..0), batch(0..9)];
     assert!(message(&written(&batches, options())).contains("int64 typed"));
-    // Without rows at all, there is a file all the same.
+    // A file is written even without rows.
     let none = written(&[batch(0..0)], options());
     assert_eq!(none.metadata().num_rows(), 0);
     assert!(message(&none).contains("binary text"));
@@ -139,7 +139,7 @@ fn others_read_the_storage() {
 #[test]
 fn key_values_are_added_at_the_end() {
     let pair = |value: &str| KeyValue::new("cells", value.to_owned());
-    // One that is out of date goes.
+    // An outdated pair is removed.
     let options = WriteOptions::new().key_value_metadata(vec![pair("old")]);
     let options = options.extension(Cell::default());
     let file = written(&[batch(0..10), batch(10..17)], options);

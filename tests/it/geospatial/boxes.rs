@@ -1,4 +1,4 @@
-//! Rows by their bounding boxes: none is lost, and pages that cannot have one are not read.
+//! Rows selected by their bounding boxes: no row is lost, and pages that cannot contain a match are not read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::skipping::{Noting, total};
 
 const CRS84: &str = r#"{"crs": "OGC:CRS84"}"#;
 
-/// Pages of so many rows, each value of its own.
+/// Options for pages of `rows` rows, without dictionaries.
 pub(super) fn paged(rows: usize) -> WriteOptions {
     let columns = ColumnOptions::new().compression(Compression::Uncompressed);
     WriteOptions::new().columns(columns.page_rows(rows).dictionary(false))
@@ -34,7 +34,7 @@ pub(super) fn primary(file: &ParquetFile) -> GeometryColumn {
     columns.into_iter().find(|it| it.is_primary).unwrap()
 }
 
-/// The numbers of the rows that meet a predicate, found with and without all that passes over rows.
+/// The numbers of the rows that match a predicate, found with and without pruning.
 fn rows(file: &ParquetFile, wanted: &Predicate) -> Vec<i64> {
     let read = |options: ReadOptions| {
         let reader = file.read(options.columns(["row"]).threads(1)).unwrap();
@@ -66,11 +66,11 @@ fn batch(field: Field, values: Vec<Option<Vec<u8>>>) -> RecordBatch {
     RecordBatch::try_new(Arc::new(schema), vec![Arc::new(numbers), values]).unwrap()
 }
 
-/// What stands in a row of a random file.
+/// The geometry in a row of a random file.
 enum Row {
     Null,
     Empty,
-    /// A kind that nobody looks into.
+    /// A kind of geometry that is not parsed.
     Opaque,
     At(Vec<(f64, f64)>),
 }
@@ -114,7 +114,7 @@ fn random_rows(random: &mut Random) -> Vec<(Row, Option<Vec<u8>>)> {
         _ => value(random),
     };
     let mut rows: Vec<_> = (0..600).map(row).collect();
-    // Some pages lie close together, as in files that are sorted.
+    // Some pages have clustered values, as in sorted files.
     rows[200..].sort_by(|a, b| {
         let key = |row: &Row| match row {
             Row::At(places) => places[0].0,
@@ -125,7 +125,7 @@ fn random_rows(random: &mut Random) -> Vec<(Row, Option<Vec<u8>>)> {
     rows
 }
 
-/// Whether the box of some places in the plane touches another one.
+/// Returns true if the box of some positions in the plane touches another box.
 fn planar_touches(bbox: &BoundingBox, places: &[(f64, f64)]) -> bool {
     let bounds = |of: fn(&(f64, f64)) -> f64| {
         let all = || places.iter().map(of);
@@ -176,7 +176,7 @@ fn no_row_is_lost(edges: &str, geoparquet: Option<GeoParquetOptions>) {
                         "row {row} in {bbox:?}"
                     );
                     let all = places.iter().all(|place| is_in(&bbox, *place));
-                    // A box around the Earth does not lie in one across the antimeridian.
+                    // A box around the Earth is not within a box across the antimeridian.
                     assert!(
                         is_within == all || bbox.xmin > bbox.xmax && all,
                         "row {row} in {bbox:?}"
@@ -224,8 +224,8 @@ fn no_row_of_a_geography_is_lost() {
     );
 }
 
-/// Returns the ordinals of the pages of a leaf that were read to their ends: of the first page, the header may be
-/// read for a look at the offset index.
+/// Returns the ordinals of the pages of a leaf that were read to their ends. The header of the first page may be read
+/// in addition, to check the offset index.
 pub(super) fn pages_read(file: &ParquetFile, leaf: usize, reads: &[Range<u64>]) -> Vec<usize> {
     let index = file.offset_index(0, leaf).unwrap().unwrap();
     let pages = index.page_locations.iter().enumerate();
@@ -248,7 +248,7 @@ fn a_covering_leaves_the_pages_that_a_box_can_be_in() {
             .geoparquet(geoparquet)
             .write_options(paged(1000));
         let (source, file) = Noting::new(&batch, options);
-        // Rows 7,100 to 7,102; the second box is in no page.
+        // Rows 7,100 to 7,102. The second box is in no page.
         for (bbox, expected, pages) in [
             (
                 BoundingBox::new(35.5, 35.51, 1.0, 2.0),
@@ -256,7 +256,7 @@ fn a_covering_leaves_the_pages_that_a_box_can_be_in() {
                 vec![7],
             ),
             (BoundingBox::new(35.5, 35.51, 2.0, 3.0), vec![], vec![]),
-            // Across the antimeridian: the first row and no other.
+            // Across the antimeridian: only the first row.
             (BoundingBox::new(170.0, 0.0, 0.0, 9.0), vec![0], vec![0]),
         ] {
             let wanted = primary(&file).intersects(&bbox).unwrap();
@@ -268,7 +268,7 @@ fn a_covering_leaves_the_pages_that_a_box_can_be_in() {
             assert_eq!(found, expected.len(), "{bbox:?}");
             assert_eq!(pages_read(&file, 0, &reads), pages, "{bbox:?}");
             assert_eq!(pages_read(&file, 1, &reads), pages, "{bbox:?}");
-            // Of the covering, indexes alone.
+            // Only indexes of the covering are read.
             for leaf in 2..6 {
                 assert_eq!(pages_read(&file, leaf, &reads), [] as [usize; 0]);
             }
@@ -278,7 +278,8 @@ fn a_covering_leaves_the_pages_that_a_box_can_be_in() {
     }
 }
 
-/// Lines in the west and the east by turns, in one page of four: bounds of pages leave the page, its rows do not.
+/// Lines alternate between west and east in one page of four. The bounds of pages select that page, but its rows do
+/// not match.
 #[test]
 fn rows_are_tested_by_their_covering_before_geometries_are_read() {
     let line = |x: f64, y: f64| Some(wkb(&format!("LINESTRING ({x} {y}, {} {y})", x + 0.5)));
@@ -343,7 +344,7 @@ fn pages_of_a_covering_are_small_unless_pages_are_asked_for() {
     assert!(found[2] <= 2 && found[3] >= 5, "{found:?}");
 }
 
-/// Points in pages of 3,000, covered by columns of DOUBLE that somebody else wrote.
+/// Points in pages of 3,000 rows, with a covering of DOUBLE columns from another writer.
 fn foreign(rows: &[(&str, [f64; 4])], geo: &str) -> (Noting, ParquetFile) {
     let batch = batch(
         geometry("g", CRS84),
@@ -383,7 +384,7 @@ fn geo(more: &str) -> String {
 
 #[test]
 fn coverings_of_others_lose_no_row_that_crosses() {
-    // Its box in the plane is that around the Earth; the covering goes across the antimeridian.
+    // Its planar box spans the Earth. The covering crosses the antimeridian.
     let mut table = vec![("MULTIPOINT ((175 1), (-175 1))", [175.0, 1.0, -175.0, 1.0]); 3000];
     table.extend(vec![("POINT (20 50)", [20.0, 50.0, 20.0, 50.0]); 3000]);
     let (source, file) = foreign(&table, &geo(""));
@@ -398,7 +399,7 @@ fn coverings_of_others_lose_no_row_that_crosses() {
         let wanted = column.intersects(&bbox).unwrap();
         source.take();
         assert_eq!(rows(&file, &wanted).len(), expected);
-        // Latitudes tell.
+        // Latitudes still rule out pages.
         let options = ReadOptions::new()
             .filter(wanted)
             .columns(["row"])
@@ -414,7 +415,7 @@ fn coverings_of_others_lose_no_row_that_crosses() {
 #[test]
 fn coverings_of_others_tell_of_x_where_nothing_crosses() {
     let mut table = vec![("POINT (5 1)", [5.0, 1.0, 5.0, 1.0]); 3000];
-    // Empty, which some writers cover with NaN.
+    // Empty geometries, which some writers cover with NaN.
     table[50] = ("POINT EMPTY", [f64::NAN; 4]);
     table.extend(vec![("POINT (20 1)", [20.0, 1.0, 20.0, 1.0]); 3000]);
     let pages = |more: &str| {
@@ -433,13 +434,13 @@ fn coverings_of_others_tell_of_x_where_nothing_crosses() {
         pages_read(&file, 1, &source.take())
     };
     assert_eq!(pages(""), [0, 1]);
-    // All of the file lies on one side of the antimeridian.
+    // The whole file is on one side of the antimeridian.
     assert_eq!(pages(r#", "bbox": [5, 1, 20, 1]"#), [1]);
     assert_eq!(pages(r#", "bbox": [-180, 1, 180, 1]"#), [0, 1]);
-    // Metres have none.
+    // A system in metres does not have an antimeridian.
     let projected = r#", "crs": {"type": "ProjectedCRS", "name": "metres"}"#;
     assert_eq!(pages(projected), [1]);
-    // How edges are bounded is not known.
+    // It is unknown how the writer bounded spherical edges.
     assert_eq!(
         pages(r#", "bbox": [5, 1, 20, 1], "edges": "spherical""#),
         [0, 1]
@@ -486,14 +487,14 @@ fn native_points_are_found_by_their_own_bounds() {
         .unwrap()
         .for_each(|batch| drop(batch.unwrap()));
     assert_eq!(pages_read(&file, 1, &source.take()), [3]);
-    // Nothing crosses an antimeridian that is not there.
+    // A box cannot cross an antimeridian in a system without one.
     let error = column
         .intersects(&BoundingBox::new(5.0, 1.0, 0.0, 1.0))
         .unwrap_err();
     assert!(error.to_string().contains("has no antimeridian"), "{error}");
 }
 
-/// Counts that shapely finds: `bounds` of each geometry that is not empty against the box.
+/// Counts found by shapely: the `bounds` of each non-empty geometry against the box.
 #[test]
 fn official_files_give_the_rows_of_shapely() {
     let Some(folder) = official() else { return };

@@ -163,7 +163,8 @@ fn what_a_version_cannot_say_is_an_error_before_rows_are_written() {
     );
 }
 
-/// Dictionaries have boxes like other arrays; runs have none yet, and are no column to leave out silently.
+/// Dictionaries are covered like other arrays. Runs are not supported yet, and are refused rather than left without a
+/// covering.
 #[test]
 fn dictionaries_are_covered_and_runs_refused() {
     let rows = texts(
@@ -203,7 +204,7 @@ fn dictionaries_are_covered_and_runs_refused() {
     );
 }
 
-/// What was read is written in its version again, with what is true of the rows that are written.
+/// Metadata that was read is written in its version again, recomputed for the written rows.
 #[test]
 fn metadata_that_were_read_are_made_anew() {
     let named = |metadata: &str| Field::clone(&geometry("g", metadata));
@@ -234,7 +235,7 @@ fn metadata_that_were_read_are_made_anew() {
     }
 }
 
-/// Writers that bend the rules are no reason not to write their rows.
+/// Metadata that violates its version does not prevent writing the rows.
 #[test]
 fn metadata_of_the_wrong_version_become_true() {
     let file = write(&batch(geometry("g", CRS84)), options(Version::V1_1, true)).unwrap();
@@ -249,13 +250,13 @@ fn metadata_of_the_wrong_version_become_true() {
     let kept = || Geospatial::new().write_options(WriteOptions::new());
     let again = write(&with(&rows, text), kept()).unwrap();
     assert_eq!(geo(&again), geo(&file));
-    // Edges that 1.0 has no name for, in a logical type beside it.
+    // Edges that version 1.0 has no name for, in a logical type next to it.
     let karney = batch(geometry("g", r#"{"crs": "OGC:CRS84", "edges": "karney"}"#));
     let spherical = r#"{"version": "1.0.0", "primary_column": "g", "columns": {"g": {"encoding": "WKB",
         "geometry_types": [], "edges": "spherical"}}}"#;
     let again = write(&with(&karney, spherical.to_owned()), kept()).unwrap();
     assert_eq!(geo(&again)["columns"]["g"]["edges"], "spherical");
-    // Logical type and metadata of 1.0 side by side, as DuckDB writes them on request.
+    // A logical type next to metadata of version 1.0, as DuckDB writes on request.
     let mut field = geometry("g", "");
     let pairs = [(
         "PARQUET:logical_type".to_owned(),
@@ -291,7 +292,7 @@ fn native_encodings_of_1_1_are_geoarrow_and_have_boxes() {
     let rows = points("geoarrow.point");
     let file = write(&rows, options(Version::V1_1, true)).unwrap();
     assert_eq!(geo(&file)["columns"]["p"]["encoding"], "point");
-    // The metadata say it, not the Arrow schema of the file.
+    // The extension type comes from the GeoParquet metadata, not from the Arrow schema of the file.
     let mut options = ReadOptions::new().extension(Geospatial::new());
     options.schema.use_arrow_schema = false;
     let back = file.read(options).unwrap().next_batch().unwrap().unwrap();
@@ -333,7 +334,7 @@ fn row_groups_are_excluded_by_their_boxes_alone() {
         all.extent().bbox(),
         Some(BoundingBox::new(-10.0, 20.0, 1.0, 1.0))
     );
-    // Without statistics, nothing is.
+    // Without GeoParquet metadata, there are no geometry columns.
     let plain = write(&rows, WriteOptions::new()).unwrap();
     let columns = GeometryColumn::of_file(plain.parquet_schema(), plain.metadata()).unwrap();
     assert!(

@@ -22,7 +22,7 @@ use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
 
 use crate::files;
 
-/// A copy of apache/parquet-testing's folder of geospatial files.
+/// The folder of geospatial files in a copy of apache/parquet-testing.
 fn official() -> Option<std::path::PathBuf> {
     Some(files::official()?.join("data/geospatial"))
 }
@@ -46,7 +46,7 @@ fn geometry(name: &str, metadata: &str) -> Field {
     Field::new(name, DataType::Binary, true).with_metadata(pairs)
 }
 
-/// A batch of one column of points on a line, from -10 to 20.
+/// A batch with one column of points on a line, from -10 to 20.
 fn batch(field: Field) -> RecordBatch {
     let values: Vec<_> = (-1..=2)
         .map(|at| point(f64::from(at) * 10.0, 1.0))

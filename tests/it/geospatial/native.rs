@@ -1,4 +1,4 @@
-//! Native encodings in lists: their rows by boxes, row groups and pages by the bounds of their ordinates.
+//! Native encodings in lists: rows by boxes, row groups and pages by the bounds of their ordinates.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,8 +24,8 @@ const ROWS: usize = 1200;
 const ROWS_OF_A_GROUP: usize = 100;
 const ROWS_OF_PER_PAGE: usize = 10;
 
-/// The positions of a row: none of every 17th, which is null; empty ones; those of a row group lie close together, those of
-/// a page closer. Some ordinates are NaN.
+/// The positions of each row. Every 17th row is null, and some rows are empty. Positions are clustered by row group
+/// and more closely by page. Some ordinates are NaN.
 fn places(random: &mut Random) -> Vec<Option<Vec<(f64, f64)>>> {
     let row = |row: usize| {
         let around = (row / ROWS_OF_PER_PAGE) as f64 * 2.0 - 100.0;
@@ -66,7 +66,7 @@ fn list(
     Arc::new(ListArray::new(Arc::new(field), offsets, values, nulls))
 }
 
-/// Lines and points, or in one list each, or two, what has one part of one ring.
+/// Geometries in one, two or three levels of lists. With more than one level, each has one part of one ring.
 fn geometries(kind: &str, rows: &[Option<Vec<(f64, f64)>>]) -> ArrayRef {
     let all: Vec<_> = rows.iter().flatten().flatten().copied().collect();
     let mut values: ArrayRef = Arc::new(points(&all));
@@ -81,14 +81,14 @@ fn geometries(kind: &str, rows: &[Option<Vec<(f64, f64)>>]) -> ArrayRef {
         _ => 2,
     };
     for _ in 0..lists_within {
-        // What is empty has no part.
+        // An empty geometry has no parts.
         values = list(values, lengths.iter().copied().filter(|it| *it > 0), None);
         lengths.iter_mut().for_each(|it| *it = (*it).min(1));
     }
     list(values, lengths.into_iter(), nulls)
 }
 
-/// Whether the box of the places touches; NaN is nowhere.
+/// Returns true if the box of the positions touches `bbox`. NaN ordinates are ignored.
 fn touches(bbox: &BoundingBox, places: &[(f64, f64)]) -> bool {
     let between = |of: fn(&(f64, f64)) -> f64, min: f64, max: f64| {
         let all = || places.iter().map(of).filter(|it| !it.is_nan());
@@ -97,7 +97,7 @@ fn touches(bbox: &BoundingBox, places: &[(f64, f64)]) -> bool {
     between(|it| it.0, bbox.xmin, bbox.xmax) && between(|it| it.1, bbox.ymin, bbox.ymax)
 }
 
-/// Numbers of rows, and geometries in a plane.
+/// Row numbers, and geometries in a plane.
 fn batch(kind: &str, array: ArrayRef) -> RecordBatch {
     let pairs = [
         ("ARROW:extension:name", format!("geoarrow.{kind}")),
@@ -113,7 +113,7 @@ fn batch(kind: &str, array: ArrayRef) -> RecordBatch {
     RecordBatch::try_new(Arc::new(schema), vec![numbers, array]).unwrap()
 }
 
-/// A box between the ends of a line has none of its positions within.
+/// A box between the ends of a line contains none of its positions.
 #[test]
 fn pages_are_left_by_bounds_below_lists() {
     for kind in ["linestring", "polygon", "multipolygon"] {
@@ -136,7 +136,7 @@ fn pages_are_left_by_bounds_below_lists() {
             let reads = source.take();
             assert_eq!(found, rows, "{kind} {bbox:?}");
             for leaf in [1, 2] {
-                // Readers of lists look at the page behind, where the last row could go on.
+                // Readers of lists also read the next page, where the last row could continue.
                 let read = pages_read(&file, leaf, &reads);
                 let may = |page: &usize| pages.iter().any(|it| it == page || it + 1 == *page);
                 assert!(read.iter().all(may), "{kind} {bbox:?}: {read:?}");
@@ -187,7 +187,7 @@ fn lists_of_positions_lose_no_row_and_leave_row_groups() {
             let all = ReadOptions::new().pruning(PruningSteps::none());
             assert_eq!(read(all), expected, "{kind} {bbox:?}");
             found += expected.len();
-            // No byte of a row group whose bounds are elsewhere.
+            // No byte is read of a row group whose bounds do not touch the box.
             for group in 0..ROWS / ROWS_OF_A_GROUP {
                 if column.may_intersect(file.metadata(), group, &bbox).unwrap() {
                     continue;

@@ -1,4 +1,4 @@
-//! The files of apache/parquet-testing.
+//! The geospatial files of apache/parquet-testing.
 
 use herringbone::arrow::array::cast::AsArray;
 use herringbone::format::{GeospatialStatistics, LogicalType};
@@ -9,7 +9,7 @@ use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
 use super::{chunk, official, open, read, value_of};
 use crate::files::parquet_files;
 
-/// Extension type and its metadata, as types are described beside the files.
+/// Extension types and their metadata, as described next to the files.
 #[test]
 fn reference_systems_are_those_of_the_files() {
     let Some(folder) = official() else { return };
@@ -40,7 +40,7 @@ fn reference_systems_are_those_of_the_files() {
     }
 }
 
-/// Writes the row groups of a file again, each as one.
+/// Rewrites a file row group by row group.
 fn again(file: &ParquetFile) -> ParquetFile {
     let options = || ReadOptions::new().extension(Geospatial::new());
     let schema = file.read(options()).unwrap().schema();
@@ -58,13 +58,14 @@ fn again(file: &ParquetFile) -> ParquetFile {
     ParquetFile::from_bytes(bytes).unwrap()
 }
 
-/// What is wrong with what we say of a column chunk, by what the file said of it.
+/// Returns the difference between the statistics of a column chunk in the file and those written by this library, if
+/// any.
 fn difference(
     edges: Edges,
     theirs: &GeospatialStatistics,
     ours: &GeospatialStatistics,
 ) -> Option<String> {
-    // No types and none known are the same.
+    // Missing types and an empty list of types are equal.
     let types = |it: &GeospatialStatistics| it.geospatial_types.clone().unwrap_or_default();
     if types(theirs) != types(ours) {
         return Some(format!(
@@ -72,7 +73,7 @@ fn difference(
             ours.geospatial_types, theirs.geospatial_types
         ));
     }
-    // S2 widens what it calculates by some of the last bits; a plane has nothing to calculate.
+    // S2 widens its results by some of the last bits. In a plane, nothing is calculated.
     let wider = |bbox: &herringbone::format::BoundingBox| {
         let mut wider = bbox.clone();
         (wider.ymin, wider.ymax) = (wider.ymin - 1e-9, wider.ymax + 1e-9);
@@ -122,7 +123,7 @@ fn statistics_are_those_of_the_files_and_nothing_else_changes() {
                 let ours = ours.geospatial_statistics.unwrap_or_default();
                 compared += 1;
                 if (name.as_str(), row_group) == ("geography-polygons.parquet", 28) {
-                    // Ten polygons around 170°E 30°S, none of which has the North Pole: the box of the file does.
+                    // Ten polygons around 170°E 30°S, none of which contains the North Pole. The box in the file does.
                     let bbox = |it: &GeospatialStatistics| it.bbox.clone().unwrap();
                     assert!(contains(&bbox(theirs), &bbox(&ours), edges), "{place}");
                     continue;
@@ -145,7 +146,7 @@ fn statistics_are_those_of_the_files_and_nothing_else_changes() {
         };
         assert_eq!(values(&file), values(&copy), "{name}");
     }
-    // `geospatial` has 31 row groups, one of them of nulls alone; those of geographies have 50 each.
+    // `geospatial` has 31 row groups, one of them with nulls only. The files of geographies have 50 each.
     assert!(compared >= 180, "{compared}");
 }
 

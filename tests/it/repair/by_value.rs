@@ -1,5 +1,5 @@
-//! Damaged copies of random tables: each row that comes back is a row of the original, complete row groups
-//! come back, and what is lost is reported.
+//! Damaged copies of random tables: each recovered row is a row of the original, complete row groups are recovered,
+//! and losses are reported.
 
 use std::sync::Arc;
 
@@ -19,18 +19,18 @@ use parquet::file::properties::{WriterProperties, WriterVersion};
 use super::{Rows, all, footer, like, opened, row_groups, which};
 use crate::random::Random;
 
-/// Tables; each of them is damaged in several ways.
+/// The number of tables. Each of them is damaged in several ways.
 const TABLES: u64 = 24;
-/// Damaged copies of each table, of each kind.
+/// The number of damaged copies of each table, for each kind of damage.
 const COPIES: usize = 6;
 
-/// A table, and how many rows a row group has.
+/// A table and the number of rows per row group.
 struct Case {
     file: Vec<u8>,
     row_group_rows: usize,
-    /// Bodies of pages have checksums.
+    /// True if page bodies have checksums.
     has_checksums: bool,
-    /// The last column has lists in pages of version 1, which may go on in a page that is not there.
+    /// True if the last column has lists in pages of version 1, which may continue in a missing page.
     may_go_on: bool,
 }
 
@@ -71,7 +71,7 @@ fn case(seed: u64) -> Case {
     let mut random = Random(seed);
     let rows = 40 + random.below(200);
     let row_group_rows = 10 + random.below(60);
-    // Every second table has neighbours of one type alone.
+    // Every second table only has columns of one type.
     let one = random.below(6);
     let mut kinds: Vec<usize> = (0..1 + random.below(4)).map(|_| random.below(6)).collect();
     if seed.is_multiple_of(2) {
@@ -180,7 +180,7 @@ fn theirs(
     writer.into_inner().unwrap()
 }
 
-/// The rows of each row group that came back, and what was lost.
+/// The rows of each recovered row group, and the repair with its losses.
 fn repaired(bytes: &[u8], options: &RepairOptions) -> Option<(Vec<Rows>, Repair)> {
     let mut repair = Repair::open(Bytes::copy_from_slice(bytes), options).ok()?;
     repair.check(&ReadOptions::default(), |_| {}).unwrap();
@@ -188,11 +188,11 @@ fn repaired(bytes: &[u8], options: &RepairOptions) -> Option<(Vec<Rows>, Repair)
     Some((back, repair))
 }
 
-/// Panics if rows came back that were not there; returns how many did.
+/// Panics if a recovered row is not in the original. Returns the number of recovered rows.
 fn rows_of(original: &[Rows], back: &[Rows]) -> usize {
     let count = |row_groups: &[Rows]| row_groups.iter().map(|it| it[0].len()).sum();
     if original[0].len() == 1 {
-        // Nothing shows where row groups end, so rows are compared in their order.
+        // Row group ends are unknown, so rows are compared in order.
         let flat = |row_groups: &[Rows]| -> Vec<String> {
             row_groups.iter().flat_map(|it| it[0].clone()).collect()
         };
@@ -203,7 +203,7 @@ fn rows_of(original: &[Rows], back: &[Rows]) -> usize {
     count(back)
 }
 
-/// The ends of the row groups, in bytes from the start of the file.
+/// The end offsets of the row groups in the file.
 fn ends(file: &ParquetFile) -> Vec<usize> {
     let metadata = file.metadata();
     let last = file.parquet_schema().leaves().len() - 1;
@@ -233,9 +233,9 @@ fn every_row_is_one_of_the_original() {
         knowing.row_group_rows = Some(case.row_group_rows as u64);
         let ends = ends(&original);
         let sizes = originals.iter().map(|it| it[0].len());
-        // Nothing shows that a short row group at the end of a cut file is not a part of a longer one.
+        // In a cut file, a short last row group cannot be told from a part of a longer one.
         let full = sizes.filter(|it| *it == case.row_group_rows).count();
-        // The footer is gone, or the file is cut.
+        // The footer is missing, or the file is cut.
         let cuts = (0..COPIES).map(|_| 4 + random.below(footer - 4));
         for cut in cuts.chain([footer]).collect::<Vec<_>>() {
             for (is_knowing, options) in [(false, &plain), (true, &knowing)] {
@@ -265,7 +265,7 @@ fn every_row_is_one_of_the_original() {
                 }
             }
         }
-        // Bits are flipped in the pages, with a footer and without one.
+        // Bits are flipped in the pages, with and without a footer.
         for _ in 0..COPIES {
             let at = 4 + random.below(ends.last().unwrap() - 4);
             let mut damaged = case.file.clone();

@@ -1,4 +1,4 @@
-//! `repair`: what is had back of damaged files is what was in them, and never anything else.
+//! `repair`: the recovered rows of damaged files are rows of the originals, and never anything else.
 
 mod by_value;
 mod readings;
@@ -38,7 +38,7 @@ fn opened(bytes: &[u8]) -> ParquetFile {
     ParquetFile::from_bytes(bytes.to_vec()).unwrap()
 }
 
-/// Where the metadata start.
+/// The offset at which the metadata starts.
 fn footer(file: &[u8]) -> usize {
     let tail = file.last_chunk::<FOOTER_TAIL_BYTES>().unwrap();
     let length = Tail::decode(tail).unwrap().metadata_length as usize;
@@ -58,13 +58,13 @@ fn like(sibling: &ParquetFile) -> RepairOptions {
     options
 }
 
-/// The row groups that are had back.
+/// The recovered row groups.
 fn had_back(bytes: &[u8], options: &RepairOptions) -> Result<Vec<Rows>, Error> {
     let repair = repaired(bytes, options)?;
     Ok(row_groups(repair.file(), repair.sound().iter().copied()))
 }
 
-/// Which of the row groups of a file came back, in their order; panics where anything else did.
+/// The ordinals of the recovered row groups. Panics if one is not in the file or out of order.
 fn which(all: &[Rows], had_back: &[Rows]) -> Vec<usize> {
     let mut next = 0;
     let find = |rows: &Rows| {
@@ -76,7 +76,7 @@ fn which(all: &[Rows], had_back: &[Rows]) -> Vec<usize> {
     had_back.iter().map(find).collect()
 }
 
-/// Two columns that look alike, without dictionaries: two row groups, two pages a column.
+/// A file of two similar columns without dictionaries: two row groups with two pages per column.
 pub(crate) fn alike() -> Vec<u8> {
     let numbers =
         |from: i32| -> ArrayRef { Arc::new(Int32Array::from_iter_values(from..from + 24)) };
@@ -152,14 +152,14 @@ fn the_schema_may_be_an_arrow_schema() {
     assert_eq!(back, all(&original));
 }
 
-/// Wherever a file ends, what comes back are row groups of it, and all that lie before.
+/// Wherever a file ends, complete row groups before the end are recovered, and nothing else.
 #[test]
 fn truncated_files() {
     for version in [DataPageVersion::V1, DataPageVersion::V2] {
         let file = sound(version);
         let original = opened(&file);
         let originals = all(&original);
-        // Where each row group ends, and its bloom filter behind it.
+        // The end of each row group, and the end of the bloom filter after it.
         let metadata = |row_group, leaf| {
             let chunk = original.metadata().column_chunk(row_group, leaf).unwrap();
             chunk.meta_data.unwrap()
@@ -180,7 +180,7 @@ fn truncated_files() {
             let back = had_back(&file[..length], &like(&original)).unwrap();
             let found = which(&originals, &back);
             let whole = ends.iter().filter(|(end, _)| *end <= length).count();
-            // A list may go on in a page that is not there.
+            // A list may continue in a missing page.
             let open = ends
                 .iter()
                 .any(|(end, bloom)| (*end..*bloom).contains(&length));
@@ -194,7 +194,7 @@ fn truncated_files() {
                 (least..=whole).contains(&found.len()),
                 "{length} bytes: {found:?}"
             );
-            // With what is left of the footer, all comes back; without it there is no schema.
+            // If enough of the footer remains, all rows are recovered. Otherwise there is no schema.
             match repaired(&file[..length], &RepairOptions::default()) {
                 Ok(repair) => assert_eq!(repair.num_rows(), 24, "{length} bytes"),
                 Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt, "{length} bytes"),
@@ -203,7 +203,7 @@ fn truncated_files() {
     }
 }
 
-/// All pages of a file: where each starts and ends, and its row group.
+/// All pages of a file, each with its range of bytes and its row group.
 fn pages(file: &ParquetFile) -> Vec<(std::ops::Range<usize>, usize)> {
     let mut pages = Vec::new();
     for row_group in 0..file.metadata().num_row_groups() {
@@ -220,7 +220,7 @@ fn pages(file: &ParquetFile) -> Vec<(std::ops::Range<usize>, usize)> {
     pages
 }
 
-/// Ways to damage a page.
+/// Damages a page in three ways.
 fn damaged(file: &[u8], page: &std::ops::Range<usize>) -> [Vec<u8>; 3] {
     let mut flipped = file.to_vec();
     flipped[page.end - 1] ^= 0x10;
@@ -235,7 +235,7 @@ fn damaged(file: &[u8], page: &std::ops::Range<usize>) -> [Vec<u8>; 3] {
     [flipped, zeros, random]
 }
 
-/// Without a footer, a damaged page costs its row group, whatever became of it.
+/// Without a footer, a damaged page costs its row group, whatever the damage.
 #[test]
 fn without_a_footer_a_damaged_page_costs_its_row_group() {
     for version in [DataPageVersion::V1, DataPageVersion::V2] {
@@ -252,7 +252,7 @@ fn without_a_footer_a_damaged_page_costs_its_row_group() {
     }
 }
 
-/// Whether rows came back as they were, in their order; how many did not.
+/// Checks that the recovered rows are in the original, in order. Returns the number of missing rows.
 fn rows_in_order(all: &[String], back: &[String]) -> usize {
     let mut left = all.iter();
     for row in back {
@@ -262,7 +262,7 @@ fn rows_in_order(all: &[String], back: &[String]) -> usize {
     all.len() - back.len()
 }
 
-/// 240 lists, each of them another one, in two row groups and pages of 10 rows.
+/// 240 distinct lists, in two row groups and pages of 10 rows.
 fn lists(version: DataPageVersion) -> Vec<u8> {
     let lists = (0..240).map(|row| match row % 5 {
         0 => Some(vec![Some(row)]),
@@ -289,8 +289,8 @@ fn lists(version: DataPageVersion) -> Vec<u8> {
     file
 }
 
-/// Of a single column of lists, what lies around a damaged page comes back row by row. A list may go
-/// on in the next page of version 1, so more than the rows of the page may be lost.
+/// In a file with a single column of lists, the rows around a damaged page are recovered row by row. A list may
+/// continue in the next page of version 1, so more than the rows of the page may be lost.
 #[test]
 fn a_single_column_of_lists_comes_back_in_part() {
     for version in [DataPageVersion::V1, DataPageVersion::V2] {
@@ -314,12 +314,12 @@ fn a_single_column_of_lists_comes_back_in_part() {
                 in_part += usize::from(!back.is_empty());
             }
         }
-        // Of 24 pages, each damaged in three ways.
+        // 24 pages, each damaged in three ways.
         assert_eq!(in_part, 72, "{version:?}");
     }
 }
 
-/// Columns that look alike are never taken for each other: what is not certain does not come back.
+/// Similar columns are never confused. Uncertain rows are not recovered.
 #[test]
 fn columns_that_look_alike_are_not_confused() {
     let file = alike();
@@ -346,12 +346,11 @@ fn columns_that_look_alike_are_not_confused() {
             came_back += found.len();
         }
     }
-    // Of the eight pages, each damaged in three ways. Behind damage, pages of 6 rows could also be a last row
-    // group that is shorter.
+    // Eight pages, each damaged in three ways. After damage, pages of 6 rows could also be a shorter last row group.
     assert_eq!(came_back, 12);
 }
 
-/// The files of others, without the end of their footers, and without any.
+/// Files of other writers, without the end of their footers, and without footers.
 #[test]
 fn files_of_others_come_back() {
     let (mut wrong, mut whole, mut parts, mut tails) = (Vec::new(), 0, 0, 0);
@@ -363,7 +362,7 @@ fn files_of_others_come_back() {
         if leaves == 0 || original.metadata().num_rows() == 0 {
             continue;
         }
-        // Its column chunk is said to go on into the footer.
+        // Its column chunk claims to extend into the footer.
         if name == "built/index_and_unknown_pages.parquet" {
             continue;
         }
@@ -398,7 +397,7 @@ fn files_of_others_come_back() {
             let back = row_groups(repair.file(), repair.sound().iter().copied());
             which(&all(&original), &back);
         } else {
-            // Without columns beside it, nothing tells where a row group ended.
+            // With a single column, the ends of row groups are unknown.
             let back = rows(repair.file(), repair.sound().to_vec());
             rows_in_order(&wanted[0], &back[0]);
             parts += 1;

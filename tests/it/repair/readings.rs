@@ -1,5 +1,4 @@
-//! Pages that can be read in several ways: no row comes back that was not there, and the option that
-//! decides is named.
+//! Pages with several possible readings: no wrong row is recovered, and the error names the option that decides.
 
 use std::sync::Arc;
 
@@ -14,7 +13,7 @@ use super::{all, footer, had_back, like, opened, pages, repaired, row_groups, wh
 use crate::random::Random;
 use crate::verify::damage::with_metadata;
 
-/// A file of our own.
+/// Writes a file with this library.
 fn written(columns: Vec<(&str, ArrayRef)>, options: WriteOptions) -> Vec<u8> {
     let columns = columns
         .into_iter()
@@ -39,7 +38,7 @@ fn spliced() -> Vec<u8> {
     written(vec![("few", few), ("many", many)], options)
 }
 
-/// Two columns of texts as the default options write them: 100 rows in each of four row groups.
+/// Two columns of text as the default options write them: 100 rows in each of four row groups.
 fn texts() -> Vec<u8> {
     let few = (0..400).map(|row| format!("colour {}", row % 5));
     let many = (0..400).map(|row| format!("{}-{}", row * 7919 % 1_000_003, row));
@@ -49,7 +48,7 @@ fn texts() -> Vec<u8> {
     written(vec![("few", few), ("many", many)], options)
 }
 
-/// A lost, cut or flipped part of a file costs rows, but makes none.
+/// A removed, truncated or damaged part of a file loses rows, but never adds any.
 #[test]
 fn neighbours_of_one_type_are_not_spliced() {
     for file in [spliced(), texts()] {
@@ -67,7 +66,7 @@ fn neighbours_of_one_type_are_not_spliced() {
                 which(&originals, &back);
                 let back = had_back(damaged, &knowing).unwrap_or_default();
                 let found = which(&originals, &back);
-                // Whatever lies before the damage is certain.
+                // All row groups before the damage are recovered.
                 let before: Vec<usize> = (0..row_group).collect();
                 assert!(found.starts_with(&before), "page {page:?}: {found:?}");
             }
@@ -95,7 +94,7 @@ fn snappy(columns: Vec<(&str, ArrayRef)>) -> Vec<u8> {
     writer.into_inner().unwrap()
 }
 
-/// Numbers whose page is as long with Snappy as without: matches save what literals cost.
+/// Numbers whose page has the same size with and without Snappy: matches save as much as literals cost.
 fn as_long_as_before() -> impl Iterator<Item = ArrayRef> {
     (0..2000).filter_map(|seed| {
         let mut random = Random(seed);
@@ -113,7 +112,7 @@ fn as_long_as_before() -> impl Iterator<Item = ArrayRef> {
     })
 }
 
-/// Compressed bytes that are as long as the values are not taken for the values.
+/// Compressed bytes of the same length as the values are not mistaken for the values.
 #[test]
 fn a_codec_is_not_guessed() {
     let mut files = 0;
@@ -122,9 +121,9 @@ fn a_codec_is_not_guessed() {
         let file = snappy(vec![("a", a), ("b", b)]);
         let original = opened(&file);
         let cut = &file[..footer(&file)];
-        // The codec of the sibling decides.
+        // The codec of the sibling file decides.
         assert_eq!(had_back(cut, &like(&original)).unwrap(), all(&original));
-        // The other column of the file does, if it leaves no choice.
+        // The other column of the file decides if it leaves no choice.
         let mut options = RepairOptions::default();
         let schema = original.arrow_schema(&Default::default()).unwrap();
         options.schema = Some(RepairSchema::of_arrow(&schema).unwrap());
@@ -137,7 +136,7 @@ fn a_codec_is_not_guessed() {
     assert!(files > 0, "no page is as long as its values");
 }
 
-/// Nothing shows whether a single page is compressed.
+/// It is impossible to tell if a single page is compressed.
 #[test]
 fn a_codec_that_nothing_shows_is_named() {
     let mut refused = 0;
@@ -160,7 +159,7 @@ fn a_codec_that_nothing_shows_is_named() {
     assert!(refused > 0);
 }
 
-/// A footer that has two columns at one place is wrong, although each can be read.
+/// A footer with two columns at one position is wrong, even if each can be read.
 #[test]
 fn a_footer_with_chunks_over_each_other_is_not_believed() {
     let a: ArrayRef = Arc::new(Int64Array::from_iter_values(0..20));
@@ -182,7 +181,7 @@ fn a_footer_with_chunks_over_each_other_is_not_believed() {
     assert_eq!(repair.lost()[0].reason, "column chunks lie over each other");
 }
 
-/// A file that ends inside of the first page of a row group has lost something.
+/// A file that ends inside the first page of a row group has a loss.
 #[test]
 fn a_cut_page_is_a_loss() {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..1000));
@@ -213,7 +212,7 @@ fn a_cut_page_is_a_loss() {
         );
         assert!(!repair.is_end_known());
     }
-    // At the end of a row group, nothing shows that there was more, and that is what is known.
+    // At the end of a row group, it is unknown if more rows followed, and `is_end_known` returns false.
     let repair = repaired(&file[..first(1)], &like(&original)).unwrap();
     assert_eq!((repair.num_rows(), repair.lost().len()), (100, 0));
     assert!(!repair.is_end_known());
@@ -221,7 +220,7 @@ fn a_cut_page_is_a_loss() {
     assert!(repair.is_end_known());
 }
 
-/// A whole row group that is overwritten is a loss, although the pages around it are complete.
+/// An overwritten row group is a loss, even if the pages around it are complete.
 #[test]
 fn a_row_group_of_zeros_is_a_loss() {
     let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(0..300));

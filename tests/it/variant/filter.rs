@@ -1,4 +1,4 @@
-//! Rows by the values at a path: none is lost, and pages that cannot have one are not read.
+//! Rows selected by the values at a path: no row is lost, and pages that cannot contain a match are not read.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const MONEY: PrimitiveType = PrimitiveType::Decimal {
     scale: 2,
 };
 
-/// Objects whose field `a` ascends, as a number of some type or as text, among others.
+/// Objects whose field `a` ascends, as a number of some type or as text, among other values.
 pub(super) fn rows(random: &mut Random, count: usize) -> Vec<Option<VariantBuf>> {
     let mut out = VariantBuilder::new();
     let row = |at: usize| {
@@ -97,9 +97,9 @@ pub(super) fn numbers(batches: &[RecordBatch]) -> Vec<i64> {
     rows.collect()
 }
 
-/// What a test wants of a number, or of nothing.
+/// The expected result of a test for a number or a missing value.
 type Wants = fn(Option<f64>, f64, f64) -> bool;
-/// The same of a column.
+/// The test as a predicate on a column.
 type Test = fn(Column, Literal, Literal) -> Predicate;
 
 const TESTS: [(Test, Wants); 9] = [
@@ -123,7 +123,7 @@ const TESTS: [(Test, Wants); 9] = [
     ),
 ];
 
-/// A number as each type has it.
+/// A number as a literal of each type.
 fn literal(number: f64, wanted: PrimitiveType) -> Literal {
     match wanted {
         PrimitiveType::Double => Literal::Float(number),
@@ -135,7 +135,7 @@ fn literal(number: f64, wanted: PrimitiveType) -> Literal {
     }
 }
 
-/// The value at the path as the wanted type. Text is compared as text: only whether it is the same is asked of it.
+/// The value at the path as the wanted type. Text is only tested for equality.
 fn number(value: &VariantBuf, wanted: PrimitiveType) -> Option<f64> {
     let path = "$.a".parse().unwrap();
     let found = value.as_variant().get_as(&path, wanted, Default::default());
@@ -191,7 +191,7 @@ fn paths_find_the_rows_that_each_row_says() {
                 if wanted == PrimitiveType::String && is_order {
                     continue;
                 }
-                // Halves and quarters as well, which integers do not have.
+                // Halves and quarters too, which integers cannot represent.
                 let first = random.below(1200) as f64 / 4.0;
                 let (first, second) = match wanted {
                     PrimitiveType::String => (first.floor(), first.floor() + 5.0),
@@ -225,7 +225,7 @@ fn paths_find_the_rows_that_each_row_says() {
     assert!(found > 10_000, "{found}");
 }
 
-/// What is there as a type, beside the values themselves.
+/// Selects rows that have a value of the type at the path, next to the values themselves.
 fn found_by_all_drivers(file: &ParquetFile, values: &[Option<VariantBuf>], wanted: PrimitiveType) {
     let get = VariantGet::new("$.a".parse().unwrap()).as_type(wanted);
     let is_there = get.filter(["v"], Column::is_not_null);
@@ -243,8 +243,8 @@ fn found_by_all_drivers(file: &ParquetFile, values: &[Option<VariantBuf>], wante
     assert_eq!(numbers(&batches), expected, "{wanted:?}");
 }
 
-/// Returns the ordinals of the pages of a column that were read to their ends: of the first page, the header may be
-/// read for a look at the offset index.
+/// Returns the ordinals of the pages of a column that were read to their ends. The header of the first page may be
+/// read in addition, to check the offset index.
 pub(super) fn pages_read(file: &ParquetFile, column: &str, reads: &[Range<u64>]) -> Vec<usize> {
     let schema = file.parquet_schema();
     let mut leaves = 0..schema.leaves().len();
@@ -268,9 +268,9 @@ fn a_path_leaves_the_pages_that_a_value_can_be_in() {
             out.begin_object().unwrap();
             out.field("k").unwrap();
             match row {
-                // A null of variants compares with nothing.
+                // A variant null is not comparable with anything.
                 6_100..6_200 => out.push(Value::Null),
-                // Nor does text with numbers, but that is known of the value alone.
+                // Text is not comparable with numbers either, but only the value shows that it is text.
                 30_001 => out.push("text"),
                 _ => out.push_int(row),
             }
@@ -317,7 +317,7 @@ fn a_path_leaves_the_pages_that_a_value_can_be_in() {
             assert!(pages_read(&file, "v.typed_value.other.typed_value", &reads).is_empty());
             assert!(total(&reads) < 200_000, "{}", total(&reads));
         }
-        // Nothing there is beyond; the text is looked at.
+        // No number is in this range. The text has to be read.
         let (found, reads) = read(number("$.k", PrimitiveType::Int64, |it| it.gt(50_000)));
         assert_eq!(found, [] as [i64; 0]);
         let is_read = |column| !pages_read(&file, column, &reads).is_empty();

@@ -1,4 +1,4 @@
-//! Columns by a path into variants, and what they read.
+//! Columns by a path into variants, and the columns that they read.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -66,7 +66,7 @@ fn path(text: &str) -> VariantPath {
     text.parse().unwrap()
 }
 
-/// A path of a file, by all drivers; alone and beside the whole.
+/// Reads a path of a file with all drivers, alone and next to the whole variant.
 fn get(file: &ParquetFile, get: &VariantGet) -> ArrayRef {
     let alone = || {
         let options = ReadOptions::new().columns::<String>([]);
@@ -167,7 +167,7 @@ fn the_same_types_from_any_shredding() {
         let mut expected = [None; 9];
         (expected[0], expected[8]) = (Some(1), Some(300_000_000_000));
         assert_eq!(ints, expected, "{shredding:?}");
-        // What does not fit is null.
+        // Values that do not fit are null.
         let ints = as_type("$.a.b", PrimitiveType::Int32);
         let ints: Vec<_> = ints.as_primitive::<Int32Type>().iter().collect();
         assert_eq!((ints[0], ints[8]), (Some(1), None));
@@ -235,7 +235,7 @@ fn what_there_is_no_column_of() {
     assert!(error.unwrap_err().to_string().contains("the field is none"));
 }
 
-/// Bytes in memory that note which of them are read.
+/// Bytes in memory that record the ranges read.
 #[derive(Clone)]
 struct Noting(Bytes, Arc<Mutex<Vec<Range<u64>>>>);
 
@@ -254,7 +254,7 @@ impl Source for Noting {
     }
 }
 
-/// Objects of 100 fields, of which every 50th is of another type in some rows.
+/// Objects of 100 fields. Two of these fields have another type in some rows.
 fn wide(rows: usize) -> RecordBatch {
     let row = |row: usize| {
         let field = |field: usize| match (field % 50, row % 10) {
@@ -269,7 +269,7 @@ fn wide(rows: usize) -> RecordBatch {
     batch(array(&rows, ShreddingType::Unshredded))
 }
 
-/// The columns that a path reads, whole and alone: no other byte of the file is asked for.
+/// The columns that a path reads. Checks that they are read whole, and that no other byte is read.
 fn columns_read(file: &Bytes, get: VariantGet) -> Vec<String> {
     let noting = Noting(file.clone(), Arc::default());
     let file = ParquetFile::from_source(noting.clone(), Limits::default()).unwrap();
@@ -307,14 +307,14 @@ fn a_path_reads_its_own_columns_alone() {
     let file = bytes(&[wide(3000)], options).unwrap();
     let get = |text: &str| VariantGet::new(path(text));
     let of = |name: &str, part: &str| format!("v.typed_value.{name}.{part}");
-    // All of it is shredded, as statistics show.
+    // The whole field is shredded, as statistics show.
     let typed = columns_read(&file, get("$.f07").as_type(PrimitiveType::Int64));
     assert_eq!(typed, [of("f07", "typed_value")]);
     assert_eq!(
         columns_read(&file, get("$.f07")),
         [of("f07", "typed_value")]
     );
-    // Not all of it.
+    // The field is partly shredded.
     let names = [
         "v.metadata".to_owned(),
         of("f51", "typed_value"),
@@ -322,7 +322,7 @@ fn a_path_reads_its_own_columns_alone() {
     ];
     let typed = columns_read(&file, get("$.f51").as_type(PrimitiveType::Int64));
     assert_eq!(typed, names);
-    // Nothing of it; nothing is left of the objects either, so a column without values is enough.
+    // The field does not occur, and the objects have no unshredded rest. A column without values is enough.
     let shredded = ParquetFile::from_bytes(file).unwrap();
     let options = ReadOptions::new().columns::<String>([]);
     let plan = shredded.plan(&options.extension_column("x", ["v"], get("$.missing")));
@@ -331,13 +331,13 @@ fn a_path_reads_its_own_columns_alone() {
         .iter()
         .map(|leaf| shredded.parquet_schema().column_path(*leaf));
     assert_eq!(names.collect::<Vec<_>>(), ["v.value"]);
-    // Not shredded at all.
+    // The file is not shredded.
     let file = bytes(&[wide(10)], WriteOptions::new()).unwrap();
     let typed = columns_read(&file, get("$.f07").as_type(PrimitiveType::Int64));
     assert_eq!(typed, ["v.metadata", "v.value"]);
 }
 
-/// Options that choose other Arrow layouts change those of columns, and no value.
+/// Options for other Arrow layouts change the layout of columns, but no value.
 #[test]
 fn any_layout_of_the_read() {
     use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
@@ -365,7 +365,7 @@ fn any_layout_of_the_read() {
             assert_eq!(json(read.column(1))[8].as_deref(), Some("300000000000"));
             let tags = read.column(2).as_string_view().iter().flatten();
             assert_eq!(tags.collect::<Vec<_>>(), ["p", "r"]);
-            // As it is stored it can be written again.
+            // The stored form can be written again.
             let stored = ReadOptions::new().schema(layout.clone());
             let stored = batches(&file, stored).unwrap();
             let copy = written(&stored, Shredding::AsStored);
@@ -374,7 +374,7 @@ fn any_layout_of_the_read() {
     }
 }
 
-/// A path needs no key but those of its columns, and statistics of encrypted columns count as well.
+/// A path only needs the keys of its columns, and statistics of encrypted columns are used.
 #[test]
 fn paths_into_encrypted_files() {
     use herringbone::encryption::{
@@ -407,7 +407,7 @@ fn paths_into_encrypted_files() {
             .flat_map(|it| it.column(0).as_primitive::<Int64Type>());
         assert!(values.eq((0..3000).map(|row| Some(row * 100 + 7))));
     }
-    // A path whose values need names takes the key of the names.
+    // A path whose values need names needs the key of the names.
     let options = ReadOptions::new().columns::<String>([]);
     let options = options.extension_column("x", ["v"], get("$.f51"));
     let error = batches(&file, options).unwrap_err();

@@ -40,7 +40,7 @@ fn lenient() -> UnshredOptions {
     options
 }
 
-/// The values of JSON texts in memory.
+/// The values of JSON texts as an array.
 fn array(rows: &[Option<&str>], shredding: ShreddingType) -> StructArray {
     let mut shredder = Shredder::new(shredding).unwrap();
     for row in rows {
@@ -80,7 +80,7 @@ fn written(batches: &[RecordBatch], shredding: Shredding) -> ParquetFile {
     ParquetFile::from_bytes(bytes(batches, options).unwrap()).unwrap()
 }
 
-/// The JSON of values, nulls as `None`.
+/// The JSON of values, or `None` for nulls.
 fn json(array: &dyn Array) -> Vec<Option<String>> {
     let array = VariantArray::try_new(array).unwrap();
     let values = (0..array.len()).map(|row| {

@@ -12,9 +12,9 @@ use serde_json::Value as Json;
 use super::{batch, batches, lenient, primitive, written};
 use crate::files;
 
-/// Cases that must not be read; 3 has no file.
+/// Cases that must be errors. Case 3 has no file.
 const ERRORS: [u64; 6] = [40, 42, 87, 127, 128, 137];
-/// Cases that may be an error, or read as what is shredded.
+/// Cases that may be an error, or read from the shredded columns.
 const INVALID: [u64; 3] = [43, 84, 125];
 
 type Row = Option<VariantBuf>;
@@ -54,7 +54,7 @@ fn shredded_cases() {
     assert_eq!(files, 137);
 }
 
-/// The column `var` by the extension type.
+/// The column `var`, read with the extension type.
 fn whole(file: &ParquetFile, unshred: &UnshredOptions) -> Result<Vec<Row>> {
     let extension = VariantExtension::new().unshred(unshred.clone());
     let batches = batches(file, ReadOptions::new().extension(extension))?;
@@ -66,7 +66,7 @@ fn whole(file: &ParquetFile, unshred: &UnshredOptions) -> Result<Vec<Row>> {
     rows(&batches, "var")
 }
 
-/// The same as a column of its own.
+/// The column `var`, read by the root path as a column of its own.
 fn by_path(file: &ParquetFile, unshred: &UnshredOptions) -> Result<Vec<Row>> {
     let mut get = GetOptions::default();
     get.unshred = unshred.clone();
@@ -120,11 +120,11 @@ fn check(number: u64, rows: &[Row], expected: &[Row]) {
 fn same(what: &str, row: &VariantBuf, expected: &VariantBuf) {
     let (row, expected) = (row.as_variant(), expected.as_variant());
     assert!(row.equals(&expected, &Limits::default()).unwrap(), "{what}");
-    // Not only equal, but of the very type.
+    // Not only the value must be equal, but also its type.
     assert_eq!(row.variant_type(), expected.variant_type(), "{what}");
 }
 
-/// Each value of the corpus through files, shredded and not.
+/// Each value of the corpus through files, shredded and unshredded.
 #[test]
 fn values_come_back_from_files() {
     let Some(root) = files::official() else {

@@ -119,7 +119,7 @@ fn values(batches: &[RecordBatch], name: &str) -> Vec<Option<VariantBuf>> {
     values.collect()
 }
 
-/// Values, then the same by paths, against what each value has there itself.
+/// Reads whole values and values by paths, and compares them with the original values.
 #[test]
 fn any_value_from_any_columns() {
     for seed in 0..150 {
@@ -164,7 +164,7 @@ fn any_value_from_any_columns() {
         for (value, row) in whole.iter().zip(&rows) {
             assert!(equal(value.as_ref(), row.as_ref()), "seed {seed}, {way:?}");
         }
-        // Alone, from fewer columns.
+        // The paths alone, from fewer columns.
         let alone = options().columns::<String>([]);
         let alone = super::batches(&file, alone).unwrap();
         for (at, path) in paths.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Variants written in every form that their arrays may have, and shredded.
+//! Variants in every form of their arrays, unshredded and shredded.
 
 use std::sync::Arc;
 
@@ -131,7 +131,7 @@ fn nulls_of_unshredded_values_are_refused() {
     }
 }
 
-/// Elements in every layout of lists, fields in another order and `value` left out where it may be.
+/// Elements in every layout of lists, fields in another order, and `value` omitted if it may be.
 #[test]
 fn forms_of_shredded_columns() {
     let metadata: ArrayRef = Arc::new(BinaryArray::from_vec(vec![&[0x11, 0, 0]; 3]));
@@ -177,7 +177,7 @@ fn forms_of_shredded_columns() {
     }
 }
 
-/// What was shredded stays so, with the extension type and without.
+/// A copy preserves the shredding, with the extension type and without.
 #[test]
 fn a_copy_keeps_the_shredding() {
     let shredding = object(&[
@@ -207,7 +207,7 @@ fn a_copy_keeps_the_shredding() {
     assert_eq!(read(&copy), texts(&ROWS));
     let copy = written(&stored, Shredding::AsStored);
     assert_eq!(message(&copy), message(&file));
-    // Or not.
+    // `Shredding::None` removes it.
     let copy = written(&stored, Shredding::None);
     assert!(!message(&copy).contains("typed_value"));
     assert_eq!(read(&copy), texts(&ROWS));
@@ -246,14 +246,14 @@ fn inference() {
     let options = InferOptions::default();
     let int = || primitive(PrimitiveType::Int64);
     let decimal = |precision, scale| primitive(PrimitiveType::Decimal { precision, scale });
-    // Small integers are widened, decimals have the most digits behind the point.
+    // Small integers are widened. The decimal type has the largest scale of the values.
     assert_eq!(inferred(&["1", "null", "2"], &options), int());
     assert_eq!(inferred(&["1", "2.50", "3.5"], &options), decimal(18, 2));
     assert_eq!(
         inferred(&["12345678901234567890.5"], &options),
         decimal(38, 1)
     );
-    // The most frequent kind, if it is half of them.
+    // The most frequent kind wins if it applies to at least half of the values.
     assert_eq!(inferred(&["1", "\"x\"", "2"], &options), int());
     assert_eq!(
         inferred(&["1", "\"x\"", "true"], &options),
@@ -283,7 +283,7 @@ fn inference() {
     assert_eq!(inferred(&rows, &some), expected(&["a"]));
     let mut flat = options.clone();
     flat.max_depth = 1;
-    // What is too deep, or of several kinds, still has bytes of its own.
+    // Fields that are too deep, or of several kinds, are not shredded.
     let ShreddingType::Object(fields) = inferred(&rows, &flat) else {
         panic!("no object");
     };
@@ -291,7 +291,7 @@ fn inference() {
     let mut first = options.clone();
     first.sample = 1;
     assert_eq!(inferred(&rows, &first), expected(&["a", "z"]));
-    // The order of rows does not matter, nor that of fields.
+    // The order of rows and of fields does not matter.
     let mut turned = rows;
     turned.reverse();
     assert_eq!(inferred(&turned, &options), inferred(&rows, &options));
@@ -356,7 +356,8 @@ fn one_shredding_for_several_files() {
     assert_eq!(ShreddingType::unify([]), ShreddingType::Unshredded);
 }
 
-/// Our arrays are as they are those of a peer's writer, and the other way round.
+/// Without the extension type, a variant is read as its stored struct. The struct still has the extension name and is
+/// a valid variant array.
 #[test]
 fn storage_without_the_extension_type_is_read_as_stored() {
     let shredding = object(&[("a", primitive(PrimitiveType::Int64))]);
@@ -371,7 +372,7 @@ fn storage_without_the_extension_type_is_read_as_stored() {
     assert_eq!(field.extension_type_name(), Some("arrow.parquet.variant"));
     assert!(matches!(field.data_type(), DataType::Struct(fields) if fields.len() == 3));
     assert_eq!(json(stored.column(0)), texts(&ROWS));
-    // A part of it is no variant.
+    // A part of a variant is not a variant.
     let part = herringbone::Projection::Paths(vec![vec!["v".to_owned(), "typed_value".to_owned()]]);
     for options in [
         ReadOptions::new().projection(part.clone()),

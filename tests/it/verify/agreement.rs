@@ -1,9 +1,9 @@
-//! What `verify` calls sound is read, and what a read refuses is a finding.
+//! The verdict of `verify` agrees with reads: valid files can be read, and each error of a read is a finding.
 //!
-//! A read passes over much of what `verify` looks at: bounds, indexes, filters, counts. So an error of
-//! `verify` is not always one of the read; but where it is about what rows are made of, it is, but for
-//! values that Arrow's arrays hold although their annotation does not allow them. What is sound and yet
-//! too much for a limit or for Arrow is an error of the read that says so.
+//! A read ignores much of what `verify` checks: bounds, indexes, filters and counts. Not every error of `verify` is
+//! therefore an error of the read. Errors in the data of rows are errors of both. The exception is values that Arrow's
+//! arrays can represent although their annotation does not allow them. If valid data exceeds a limit or Arrow's range,
+//! the read returns an error that says so.
 
 use herringbone::format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Type};
 use herringbone::{Error, ErrorKind, ParquetFile, ReadOptions};
@@ -14,7 +14,7 @@ use crate::annotations::{converted, intervals, logical, null_key, numbers, one_c
 use crate::crafted::Page;
 use crate::files;
 
-/// Whether a finding is about what the rows are made of.
+/// Returns true if a finding concerns the data of rows.
 fn is_about_rows(finding: &Finding) -> bool {
     use FindingKind::{Checksum, Nesting, Page, PageHeader, Utf8, Value};
     finding.severity == Severity::Error
@@ -37,7 +37,7 @@ fn read(file: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Sound by the format, and refused: what Arrow has no room for.
+/// Valid files that are refused because Arrow cannot represent them.
 const NO_ROOM: [&str; 6] = [
     "interval_beyond_arrow.parquet",
     "int96_beyond_nanoseconds.parquet",
@@ -47,14 +47,14 @@ const NO_ROOM: [&str; 6] = [
     "null_lists_of_2g.parquet",
 ];
 
-/// Not sound, and read: a page that starts inside of a row, which other readers pass over, and levels
-/// that make the same lists as others would.
+/// Invalid files that can be read: a page that starts inside a row, which other readers skip, and levels that lead to
+/// the same lists as valid levels would.
 const FORGIVEN: [&str; 2] = [
     "page_of_no_rows_but_values.parquet",
     "second_element_of_a_null_list.parquet",
 ];
 
-/// How the two disagree on a file, if it has a footer that can be read.
+/// Returns the disagreement on a file, if any. Ignores files with unreadable footers.
 fn disagreement(name: &str, file: &[u8]) -> Option<String> {
     if ParquetFile::from_bytes(file.to_vec()).is_err() {
         return None;
@@ -92,7 +92,7 @@ fn files_of_all_kinds() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// A file of one column of texts.
+/// A file with one column of text.
 fn texts(element: SchemaElement, texts: &[&[u8]]) -> Vec<u8> {
     let length = |text: &&[u8]| (text.len() as u32).to_le_bytes();
     let values = texts.iter().map(|text| [&length(text)[..], text].concat());
@@ -100,7 +100,7 @@ fn texts(element: SchemaElement, texts: &[&[u8]]) -> Vec<u8> {
     one_column(element, texts.len(), vec![Page::v1(texts.len(), &body)])
 }
 
-/// Crafted files, and whether both call them sound.
+/// Crafted files, each with true if both consider it valid.
 fn crafted() -> Vec<(String, Vec<u8>, bool)> {
     let mut files = vec![
         ("a null key".to_owned(), null_key(), false),
@@ -175,7 +175,7 @@ fn crafted_files() {
     }
 }
 
-/// Sound by the format, and too large for Arrow: the read says what to do.
+/// The values are valid, but too large for Arrow. The error of the read suggests a remedy.
 #[test]
 fn sound_values_that_arrow_has_not() {
     let file = intervals(&[[0, 1 << 31, 0]]);
@@ -184,7 +184,7 @@ fn sound_values_that_arrow_has_not() {
     assert!(error.contains("`ignore_annotations`"), "{error}");
 }
 
-/// Not sound, but no reader takes them for something else: they come as they are.
+/// The values are invalid but unambiguous, so they are read as stored.
 #[test]
 fn values_that_arrow_has_though_the_format_has_not() {
     let time = LogicalType::Time {

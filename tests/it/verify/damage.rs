@@ -1,4 +1,4 @@
-//! A file to damage, and ways to damage it.
+//! A file to damage, and functions to damage it.
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ pub(crate) const NAME: usize = 1;
 pub(crate) const SCORE: usize = 2;
 pub(crate) const LIST: usize = 3;
 
-/// 24 rows in two row groups, in pages of 6 rows: sorted numbers without dictionary, names with one
-/// and with a bloom filter, floats with a NaN and nulls, and lists.
+/// 24 rows in two row groups, in pages of 6 rows. The columns are sorted numbers without a dictionary, names with a
+/// dictionary and a bloom filter, floats with a NaN and nulls, and lists.
 pub(crate) fn sound(version: DataPageVersion) -> Vec<u8> {
     let ids: ArrayRef = Arc::new(Int32Array::from_iter_values((0..24).map(|it| it * 10)));
     let names = ["cod", "eel", "herring"].into_iter().cycle().take(24);
@@ -77,7 +77,7 @@ pub(crate) fn sound(version: DataPageVersion) -> Vec<u8> {
     file
 }
 
-/// The same file with another footer.
+/// The file with another footer.
 pub(crate) fn with_footer(file: &[u8], change: impl FnOnce(&mut FileMetadataParts)) -> Vec<u8> {
     let mut parts = parts(ParquetFile::from_bytes(file.to_vec()).unwrap().metadata());
     change(&mut parts);
@@ -144,8 +144,8 @@ pub(crate) fn with_statistics(
     with_metadata(file, leaf, |it| change(it.statistics.as_mut().unwrap()))
 }
 
-/// The file with another column index of the first row group, in place of its footer and followed
-/// by one that points there.
+/// The file with another column index of the first row group. It replaces the footer and is followed by a new footer
+/// that refers to it.
 pub(crate) fn with_column_index(
     file: &[u8],
     leaf: usize,
@@ -165,7 +165,7 @@ pub(crate) fn with_column_index(
     )
 }
 
-/// As [`with_column_index`].
+/// The file with another offset index of the first row group. See [`with_column_index`].
 pub(crate) fn with_offset_index(
     file: &[u8],
     leaf: usize,
@@ -209,7 +209,7 @@ fn with_appended(
     out
 }
 
-/// Where the body of a page of the first row group lies in the file.
+/// The range of the body of a page of the first row group in the file.
 pub(crate) fn body(file: &[u8], leaf: usize, page: usize) -> std::ops::Range<usize> {
     let opened = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let page = opened.pages(0, leaf).unwrap().nth(page).unwrap().unwrap();

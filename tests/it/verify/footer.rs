@@ -1,4 +1,4 @@
-//! Footers that lie.
+//! Footers with wrong information.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ fn file() -> Vec<u8> {
     sound(DataPageVersion::V1)
 }
 
-/// What to do to a column index.
+/// A change of a column index.
 type Change = fn(&mut ColumnIndex);
 
-/// The findings in a file are these lines.
+/// Checks that the findings in a file are these lines.
 fn expect(file: &[u8], wanted: &[&str]) {
     assert_eq!(lines(file), wanted);
 }
@@ -156,7 +156,7 @@ fn metadata_of_column_chunks() {
     });
     let line = "note encodings: encoding_stats count 3 pages of DATA_PAGE PLAIN, there are 2 (column id, row group 0)";
     expect(&other, &[line]);
-    // A reader that finds no value in the dictionary would pass over the row group.
+    // A reader that finds no value in the dictionary would skip the row group.
     let other = with_metadata(&file(), ID, |it| {
         let code = |it: &mut PageEncodingStats| it.encoding = Encoding::RleDictionary;
         it.encoding_stats.iter_mut().flatten().for_each(code);
@@ -202,7 +202,7 @@ fn statistics() {
     expect(&other, &[line]);
 }
 
-/// What holds without being tight is a lie only if it is said to be exact.
+/// Loose bounds are only wrong if they are marked as exact.
 #[test]
 fn bounds_need_not_be_tight() {
     let loose = |exact| {
@@ -217,7 +217,7 @@ fn bounds_need_not_be_tight() {
     expect(&loose(Some(true)), &[line]);
 }
 
-/// The deprecated bounds may be in any order that some writer used.
+/// The deprecated bounds may follow any order that a writer used.
 #[test]
 fn old_bounds() {
     let with = |min: &[u8], max: &[u8]| {
@@ -227,13 +227,13 @@ fn old_bounds() {
         })
     };
     expect(&with(b"cod", b"herring"), &[]);
-    // Signed bytes: those from 0x80 on come first.
+    // Signed bytes: values from 0x80 on are the smallest.
     expect(&with(b"\xc3", b"herring"), &[]);
     let line = "warning statistics: the deprecated min and max do not bound the values in any order (column name, row group 0)";
     expect(&with(b"cod", b"eel"), &[line]);
 }
 
-/// A writer that compares numbers may take either zero for the least value, as they are equal.
+/// A writer that compares numbers may choose either zero as the minimum, because they are equal.
 #[test]
 fn old_bounds_of_zeros() {
     let numbers: ArrayRef = Arc::new(Float64Array::from(vec![0.0, 1.5, -0.0]));
@@ -258,7 +258,7 @@ fn old_bounds_of_zeros() {
     expect(&with(0.0, 1.0), &[line]);
 }
 
-/// INT96 had no order, so whatever bounds are there, none of them is wrong.
+/// INT96 did not have an order, so its bounds are never wrong.
 #[test]
 fn old_bounds_of_int96() {
     let file = std::fs::read(files::testdata().join("built/int96_nanoseconds.parquet")).unwrap();

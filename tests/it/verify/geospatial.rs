@@ -1,4 +1,4 @@
-//! Geospatial statistics against geometries.
+//! Geospatial statistics checked against geometries.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::damage::{with_footer, with_metadata};
 use super::lines;
 use super::values::written;
 
-/// A point in well-known binary, with as many coordinates as its type has.
+/// A point in well-known binary with the coordinates of its type.
 fn point(code: u32, coordinates: &[f64]) -> Vec<u8> {
     let coordinates = coordinates.iter().flat_map(|it| it.to_le_bytes());
     [&[1][..], &code.to_le_bytes()]
@@ -32,7 +32,7 @@ fn file(values: &[Vec<u8>], geography: bool, statistics: GeospatialStatistics) -
             },
             false => LogicalType::Geometry { crs: None },
         });
-        // Geometries have no order, and so no other bounds.
+        // Geometries have no order, and therefore no other bounds.
         let chunk = &mut parts.row_groups[0].columns[0];
         (chunk.column_index_offset, chunk.column_index_length) = (None, None);
         chunk.meta_data.as_mut().unwrap().statistics = None;
@@ -52,7 +52,7 @@ fn statistics(bbox: BoundingBox, types: &[i32]) -> GeospatialStatistics {
         .geospatial_types(types.to_vec())
 }
 
-/// The messages, with their kinds, which all are of the one column.
+/// The findings with their kinds. All of them are in the single column.
 fn found(file: &[u8]) -> Vec<String> {
     let place = " (column g, row group 0)";
     lines(file)
@@ -82,7 +82,7 @@ fn boxes_and_types_that_are_true() {
         )),
         nothing
     );
-    // Across the antimeridian; types that are not known.
+    // Across the antimeridian, and with unknown types.
     (bbox.xmin, bbox.xmax) = (170.0, -170.0);
     assert_eq!(
         found(&file(&points(), true, statistics(bbox, &[]))),
@@ -135,7 +135,7 @@ fn boxes_that_are_none() {
         found(&file(&none, true, statistics(bbox.clone(), &[1]))),
         wanted
     );
-    // A plane has no latitudes.
+    // A plane does not have latitudes.
     assert_eq!(
         found(&file(&none, false, statistics(bbox, &[1]))),
         wanted[..4]
@@ -172,7 +172,7 @@ fn values_that_are_no_geometries() {
     );
 }
 
-/// A column of one point with an annotation, beside `geo` metadata and an extension type in the Arrow
+/// The findings for a column of one point with an annotation, `geo` metadata and an extension type in the Arrow
 /// schema.
 fn said(logical_type: LogicalType, key_values: &[(&str, &str)], hint: Option<&str>) -> Vec<String> {
     use herringbone::arrow::array::RecordBatch;
@@ -257,7 +257,7 @@ fn sources_of_the_reference_system_that_disagree() {
     );
 }
 
-/// `LINESTRING (0 50, 90 50)` goes up to 60 degrees on a sphere.
+/// `LINESTRING (0 50, 90 50)` reaches almost 60 degrees on a sphere.
 #[test]
 fn boxes_that_leave_out_arcs_and_values_that_are_extended() {
     let line: Vec<u8> = [&[1, 2, 0, 0, 0, 2, 0, 0, 0][..]]

@@ -1,5 +1,4 @@
-//! The files of others: what is wrong with them is known, and each of these findings was judged by
-//! hand.
+//! Files of other writers with known faults. Each expected finding was verified by hand.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,8 +8,8 @@ use herringbone::ParquetFile;
 use crate::files;
 use crate::table::without_panic;
 
-/// What `tests/expected/findings.txt` says: files, and the findings in each. The files of
-/// parquet-testing start with `data/` or the like, the others with `testdata/`.
+/// The contents of `tests/expected/findings.txt`: files and their findings. Names of parquet-testing files start with
+/// `data/` or similar, the others with `testdata/`.
 fn expected() -> BTreeMap<String, Vec<String>> {
     let text = std::fs::read_to_string(files::expected().join("findings.txt")).unwrap();
     let mut expected = BTreeMap::<String, Vec<String>>::new();
@@ -24,8 +23,8 @@ fn expected() -> BTreeMap<String, Vec<String>> {
     expected
 }
 
-/// The findings in a file, or why it is unreadable. Equal ones in several columns or pages are one
-/// line with their number; numbers in messages are left out then.
+/// The findings in a file, or the reason why it is unreadable. Equal findings in several columns or pages are one line
+/// with their count. Numbers in these messages are omitted.
 fn found(path: &std::path::Path) -> Vec<String> {
     let file = match ParquetFile::open(path) {
         Ok(file) => file,
@@ -89,7 +88,7 @@ fn generated_files() {
     check(paths, |name| name.starts_with("testdata/"));
 }
 
-/// Every lie is found, but for those that only one reading of the values tells.
+/// Every hostile file has a finding, except those whose values only exceed the Arrow type.
 #[test]
 fn hostile_files() {
     let sound: Vec<String> = files::parquet_files(&files::testdata().join("hostile"))
@@ -98,7 +97,7 @@ fn hostile_files() {
         .map(|path| path.file_stem().unwrap().to_string_lossy().into_owned())
         .collect();
     let wanted = [
-        // Values that have no place in the Arrow type.
+        // Values that do not fit in the Arrow type.
         "int96_beyond_nanoseconds",
         "interval_beyond_arrow",
         "null_fixed_of_2g",

@@ -1,4 +1,4 @@
-//! Small files of which very much is wrong, or has to be looked at.
+//! Small files with very many faults, or with very much to check.
 
 use bytes::Bytes;
 use herringbone::ParquetFile;
@@ -21,7 +21,7 @@ fn the_first_findings_of_a_column_chunk_are_listed() {
     const PAGES: usize = 1700;
     let page = |i: usize| {
         let mut page = Page::v1(1, &(i as i32).to_le_bytes());
-        // Of no value that there is.
+        // A CRC that matches no value.
         page.header.crc = Some(1);
         page
     };
@@ -67,7 +67,7 @@ fn column_chunks_over_each_other_are_not_looked_at_again_and_again() {
         while let Some(findings) = verify.next_part().unwrap() {
             lines.extend(findings.iter().map(ToString::to_string));
         }
-        // 80,000 bytes each, of a file that has twice as many.
+        // 80,000 bytes each, in a file of about twice that size.
         assert!(
             (20..50).contains(&verify.chunks_done()),
             "{}",
@@ -79,7 +79,7 @@ fn column_chunks_over_each_other_are_not_looked_at_again_and_again() {
         all.push(lines);
     }
     assert_eq!(all[0], all[1]);
-    // As many parts of the file lie over each other as there are columns, and are counted.
+    // As many ranges of the file overlap as there are columns. Findings beyond the limit are only counted.
     let counted = |line: &String| line.contains("left_out") || line.contains("overlap");
     assert!(all[0].iter().filter(|line| counted(line)).count() > 1);
 }

@@ -1,4 +1,4 @@
-//! `verify`: what it finds in the files of others, and in files that were damaged on purpose.
+//! `verify`: its findings in files of other writers, and in files damaged on purpose.
 
 mod agreement;
 pub(crate) mod damage;
@@ -14,7 +14,7 @@ mod written;
 use herringbone::ParquetFile;
 use herringbone_inspect::verify::Finding;
 
-/// The findings in a file, which has to have a footer.
+/// The findings in a file, which must have a footer.
 pub(crate) fn findings(file: &[u8]) -> Vec<Finding> {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     herringbone_inspect::verify(&file)

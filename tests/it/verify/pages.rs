@@ -6,7 +6,7 @@ use herringbone_inspect::verify::{Finding, FindingKind, Severity};
 use super::damage::{ID, LIST, NAME, SCORE, body, sound, with_metadata};
 use super::findings;
 
-/// The kinds of the findings, which all are of this column of row group 0.
+/// The kinds of the findings. Checks that all of them are errors in this column of row group 0.
 fn kinds(found: &[Finding], column: &str) -> Vec<FindingKind> {
     for finding in found {
         assert_eq!(
@@ -44,7 +44,7 @@ fn a_flipped_value_is_seen_by_checksum_and_bounds() {
 #[test]
 fn text_that_is_not_utf8() {
     let mut file = sound(DataPageVersion::V1);
-    // The second of the dictionary's entries: a length before each, the first is "cod".
+    // The second entry of the dictionary. Each entry has a length prefix, and the first entry is "cod".
     let place = body(&file, NAME, 0).start + 4 + 3 + 4;
     assert_eq!(&file[place..place + 3], b"eel");
     file[place] = 0xff;
@@ -68,7 +68,7 @@ fn text_that_is_not_utf8() {
             "1 values are not UTF-8, the first of them is value 0"
         )
     );
-    // What is filtered for is no longer there either.
+    // The bloom filter no longer matches the value either.
     assert!(found.iter().any(|it| it.kind == FindingKind::BloomFilter));
 }
 
@@ -76,7 +76,7 @@ fn text_that_is_not_utf8() {
 fn indices_behind_the_end_of_the_dictionary() {
     let mut file = sound(DataPageVersion::V1);
     let place = body(&file, NAME, 2);
-    // Three codes of two bits; what is behind them fills up a group of eight.
+    // Three codes of two bits. Padding fills a group of eight.
     file[place.end - 2] = 0xff;
     let found = findings(&file);
     assert_eq!(
@@ -118,7 +118,7 @@ fn headers_of_version_2_count_nulls_and_rows() {
         let opened = ParquetFile::from_bytes(file.clone()).unwrap();
         opened.pages(0, leaf).unwrap().next().unwrap().unwrap()
     };
-    // Both are small numbers, of one byte as a zigzag varint behind their field's header.
+    // Each count is a single byte, as a zigzag varint after its field header.
     let header = |leaf| {
         let page = page(leaf);
         let start = page.start.offset as usize;
@@ -164,7 +164,7 @@ fn a_header_that_is_none() {
     assert_eq!(kinds(&found, "id"), [FindingKind::PageHeader]);
     assert_eq!(found[0].location.offset, Some(offset));
     assert_eq!(found[0].location.page, Some(1));
-    // The other columns and the other row group are sound.
+    // The other columns and the other row group are undamaged.
     assert_eq!(found.len(), 1);
 }
 

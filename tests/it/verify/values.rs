@@ -1,4 +1,4 @@
-//! Values that their type does not allow, and bytes behind the last one.
+//! Values that their type does not allow, and bytes after the last value.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::damage::with_footer;
 use super::lines;
 use crate::crafted::{Chunk, Page, file, group, leaf};
 
-/// The columns of a batch, written without dictionaries unless asked for.
+/// Writes the columns as a file, with or without dictionaries.
 pub(super) fn written(columns: Vec<(&str, ArrayRef)>, dictionary: bool) -> Vec<u8> {
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let columns = ColumnOptions::new().dictionary(dictionary);
@@ -27,14 +27,14 @@ pub(super) fn written(columns: Vec<(&str, ArrayRef)>, dictionary: bool) -> Vec<u
 /// The file with all its columns annotated as decimals of this precision.
 fn as_decimals(file: &[u8], precision: i32) -> Vec<u8> {
     with_footer(file, |parts| {
-        // The Arrow schema would say otherwise.
+        // The Arrow schema would contradict the annotation.
         parts.key_value_metadata = None;
         for element in &mut parts.schema[1..] {
             element.logical_type = None;
             element.converted_type = Some(ConvertedType::Decimal);
             (element.precision, element.scale) = (Some(precision), Some(1));
         }
-        // Bounds of bytes have another order than those of decimals.
+        // Bounds of bytes follow another order than those of decimals.
         for chunk in &mut parts.row_groups[0].columns {
             let metadata = chunk.meta_data.as_mut().unwrap();
             metadata.statistics = None;
@@ -87,7 +87,7 @@ fn decimals_with_too_many_digits() {
             "{found}"
         );
     }
-    // In dictionaries they are found as entries, and wherever they are referred to.
+    // In dictionaries, they are found as entries and at each reference.
     let found = lines(&as_decimals(&written(columns.clone(), true), 3));
     let of_fixed: Vec<_> = found.iter().filter(|line| line.contains("fixed")).collect();
     assert_eq!(of_fixed.len(), 2, "{found:?}");

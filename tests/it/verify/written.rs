@@ -1,4 +1,4 @@
-//! What this library writes is sound.
+//! Files written by this library are valid.
 
 use herringbone::{
     BloomFilterOptions, ColumnOptions, Compatibility, ParquetFile, ReadOptions, WriteOptions,

@@ -1,4 +1,4 @@
-//! Arrays that random ones seldom are.
+//! Hand-made arrays that random generation rarely produces.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 use super::compare::{difference, read, written};
 use crate::canonical;
 
-/// What is read of a batch of this one column.
+/// Writes and reads a batch with this single column, and returns the column read.
 fn round_trip(array: ArrayRef, nullable: bool) -> ArrayRef {
     let field = Field::new("a", array.data_type().clone(), nullable);
     let schema = Arc::new(Schema::new(vec![field]));
@@ -42,7 +42,7 @@ fn dictionaries_in_runs_and_runs_in_dictionaries() {
     assert_eq!(canonical::lines(&read), want);
 }
 
-/// Below a struct that may be null: required structs of required lists and dictionaries.
+/// Required lists and dictionaries in required structs, inside a nullable struct.
 #[test]
 fn required_fields_of_null_structs() {
     let offsets = OffsetBuffer::new(vec![0, 2, 2, 3].into());

@@ -1,4 +1,4 @@
-//! Columns whose values become others in the middle of a row group: what was chosen by the first ones is not kept to the end.
+//! Columns whose values change in the middle of a row group. The choice made for the first values is revised.
 
 use std::sync::Arc;
 
@@ -13,19 +13,19 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use super::chosen::{of_one, options};
 use crate::batches::Random;
 
-/// Rows of a page.
+/// The number of rows in a page.
 const PAGE: usize = 1 << 15;
 
-/// Pages of values behind which they are looked at again, and the page that is looked at.
+/// The number of pages after which values are sampled again, including the sampled page.
 const AGAIN: usize = 8;
 
-/// Integers of 64 random bits, which take as many in any encoding.
+/// Integers of 64 random bits, which have the same size in any encoding.
 fn random(n: usize) -> Vec<i64> {
     let mut random = Random(11);
     (0..n).map(|_| random.next().cast_signed()).collect()
 }
 
-/// Equal steps, which DELTA_BINARY_PACKED keeps in a few bytes a page.
+/// Equal steps, which DELTA_BINARY_PACKED stores in a few bytes per page.
 fn steps(n: usize) -> impl Iterator<Item = i64> {
     (0..n as i64).map(|i| 1_700_000_000_000_000 + 1000 * i)
 }
@@ -34,7 +34,7 @@ fn array(values: &[i64]) -> ArrayRef {
     Arc::new(Int64Array::from(values.to_vec()))
 }
 
-/// What the `parquet` crate reads.
+/// The values that the `parquet` crate reads.
 fn by_peer(file: &ParquetFile) -> Vec<i64> {
     let source = file.source();
     let bytes = source.read(0..source.len()).unwrap();
@@ -58,7 +58,7 @@ fn random_values_then_sorted_ones() {
     let (file, encodings) = of_one(array(&values), options(Modern, "none"));
     assert_eq!(encodings, [Plain, DeltaBinaryPacked]);
     assert!(by_peer(&file) == values);
-    // The random ones, and what of the others comes before they are looked at.
+    // The random values, and the others up to the next sample.
     assert!(file.source().len() < (4 + AGAIN as u64) * PAGE as u64 * 8);
 }
 
@@ -69,21 +69,22 @@ fn sorted_values_then_random_ones() {
     let (file, encodings) = of_one(array(&values), options(Modern, "none"));
     assert_eq!(encodings, [DeltaBinaryPacked, Plain]);
     assert!(by_peer(&file) == values);
-    // 8 bytes each, and a bit or two more as long as they are differences.
+    // 8 bytes each, and a bit or two more while they are stored as differences.
     let random = 20 * PAGE as u64 * 8;
     assert!(file.source().len() < random + random / 64);
 }
 
 #[test]
 fn few_values_then_many() {
-    // A dictionary, until it is too large; then they are looked at anew: no sample of the few speaks for them.
+    // A dictionary until it is too large. Then the values are sampled again, because a sample of the few distinct
+    // values does not represent them.
     let few = random(10);
     let mut values: Vec<i64> = few.iter().copied().cycle().take(10 * PAGE).collect();
     values.extend(steps(20 * PAGE));
     let (file, encodings) = of_one(array(&values), options(Modern, "none"));
     assert_eq!(encodings, [RleDictionary, DeltaBinaryPacked]);
     assert!(by_peer(&file) == values);
-    // The dictionary has 1 MiB at most, and what a page brings; indices have 17 or 18 bits then.
+    // The dictionary has at most 1 MiB plus the entries of a page. Indices then have 17 or 18 bits.
     assert!(file.source().len() < (2 << 20) + 10 * PAGE as u64);
     let (_, encodings) = of_one(array(&values), options(Widest, "none"));
     assert_eq!(encodings, [RleDictionary, Plain]);

@@ -1,4 +1,4 @@
-//! Writes batches, reads files, and says what differs.
+//! Writes batches, reads files, and reports differences.
 
 use herringbone::{Error, ParquetFile, ReadOptions, WriteOptions, Writer};
 use herringbone_arrow::array::{Array, RecordBatch};
@@ -7,8 +7,7 @@ use herringbone_arrow::schema::{Schema, SchemaRef};
 use crate::canonical;
 use crate::table::cut;
 
-/// How many random cases a test tries: `usual`, or as many as the environment asks for by
-/// `HERRINGBONE_CASES`.
+/// The number of random cases of a test: `HERRINGBONE_CASES` if it is set, otherwise `usual`.
 pub(crate) fn num_cases(usual: u64) -> u64 {
     std::env::var("HERRINGBONE_CASES").map_or(usual, |text| text.parse().unwrap())
 }
@@ -30,7 +29,7 @@ pub(crate) fn written(
     Ok(out)
 }
 
-/// The rows in batches of so many.
+/// Splits the rows into batches of `rows` rows.
 pub(crate) fn in_batches(batch: &RecordBatch, rows: usize) -> Vec<RecordBatch> {
     let starts = (0..batch.num_rows()).step_by(rows);
     starts
@@ -38,7 +37,7 @@ pub(crate) fn in_batches(batch: &RecordBatch, rows: usize) -> Vec<RecordBatch> {
         .collect()
 }
 
-/// What `verify` says of a file.
+/// The findings of `verify` in a file.
 pub(crate) fn findings(file: &[u8]) -> Vec<String> {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let findings = herringbone_inspect::verify(&file).map(Result::unwrap);
@@ -57,7 +56,7 @@ pub(crate) fn lines(batches: &[RecordBatch], columns: usize) -> Vec<Vec<String>>
         .collect()
 }
 
-/// What this library reads, all arrays checked.
+/// Reads a file with this library and validates all arrays.
 pub(crate) fn read(
     file: &[u8],
     options: ReadOptions,
@@ -75,7 +74,7 @@ pub(crate) fn read(
     Ok((schema, batches))
 }
 
-/// What differs first between the rows that were written and those that were read.
+/// Returns the first difference between the written and the read rows.
 pub(crate) fn difference(
     wrote: &[RecordBatch],
     read: &[RecordBatch],
@@ -102,7 +101,7 @@ pub(crate) fn difference(
     None
 }
 
-/// Panics with all that was found, if anything.
+/// Panics with all faults, if any.
 pub(crate) fn report(wrong: &[String]) {
     let shown: Vec<_> = wrong.iter().take(30).cloned().collect();
     assert!(

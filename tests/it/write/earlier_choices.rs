@@ -1,4 +1,4 @@
-//! What is chosen for a column in one row group holds for some values of the next ones.
+//! The encoding choice for a column in one row group is reused for a number of values in later row groups.
 
 use std::sync::Arc;
 
@@ -12,7 +12,8 @@ use super::chosen::options;
 use super::compare::{difference, read, written};
 use crate::batches::Random;
 
-/// The choices for the one column of a file in row groups of so many rows, which reads back as it was.
+/// The choices for the single column of a file with row groups of `rows` rows. Checks that the file reads back
+/// unchanged.
 fn choices(array: ArrayRef, rows: usize, options: WriteOptions) -> Vec<ColumnChoice> {
     let explanation = Explanation::new();
     let options = options
@@ -28,7 +29,7 @@ fn choices(array: ArrayRef, rows: usize, options: WriteOptions) -> Vec<ColumnCho
     explanation.take()
 }
 
-/// The row groups whose values were looked at.
+/// The row groups whose values were sampled.
 fn looked_at(choices: &[ColumnChoice]) -> Vec<usize> {
     let looked_at = choices.iter().filter(|choice| !choice.estimates.is_empty());
     looked_at.map(|choice| choice.row_group).collect()
@@ -38,7 +39,7 @@ fn is_dictionary(kind: StoredAs) -> bool {
     matches!(kind, StoredAs::Dictionary { .. })
 }
 
-/// Doubles with two decimals, most of which are small.
+/// Doubles with two decimals, most of them small.
 fn rounded(n: usize) -> ArrayRef {
     let mut random = Random(11);
     let mut uniform = || (random.below(1 << 20) + 1) as f64 / (1 << 20) as f64;
@@ -58,7 +59,7 @@ fn words(n: usize) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(words))
 }
 
-/// 65,536 values have one look, whatever becomes of them.
+/// There is one sample per 65,536 values, whatever the result.
 #[test]
 fn small_row_groups_are_looked_at_now_and_then() {
     for array in [new_values(80_000), words(80_000)] {
@@ -74,7 +75,7 @@ fn small_row_groups_are_looked_at_now_and_then() {
     }
 }
 
-/// Nulls count as values: their levels have a form of their own.
+/// Nulls count as values, because their levels are encoded too.
 #[test]
 fn nulls_are_among_the_values_that_a_choice_holds_for() {
     let mut random = Random(3);
@@ -84,7 +85,7 @@ fn nulls_are_among_the_values_that_a_choice_holds_for() {
     assert_eq!(looked_at(&choices), [0, 9]);
 }
 
-/// The choices for the one column of a file whose row groups end where the caller says.
+/// The choices for the single column of a file whose row groups end after the given rows.
 fn choices_by_hand(array: ArrayRef, ends: &[usize], options: WriteOptions) -> Vec<ColumnChoice> {
     let batch = RecordBatch::try_from_iter([("a", array)]).unwrap();
     let explanation = Explanation::new();
@@ -100,7 +101,7 @@ fn choices_by_hand(array: ArrayRef, ends: &[usize], options: WriteOptions) -> Ve
     explanation.take()
 }
 
-/// A choice by few values says nothing of many.
+/// A choice from few values does not apply to many.
 #[test]
 fn a_large_row_group_is_looked_at_behind_a_small_one() {
     let options = options(Compatibility::Modern, "zstd");
@@ -108,7 +109,7 @@ fn a_large_row_group_is_looked_at_behind_a_small_one() {
     assert_eq!(looked_at(&choices), [0, 1]);
 }
 
-/// One value in ten comes back, which nobody doubts as long as there may be more rows.
+/// One value in ten repeats, which causes no doubt while more rows may follow.
 #[test]
 fn a_dictionary_that_saves_nothing_is_none_behind_one_that_did() {
     let new = new_values(2000);
@@ -126,7 +127,7 @@ fn a_dictionary_that_saves_nothing_is_none_behind_one_that_did() {
     assert_eq!(looked_at(&choices), [0, 1]);
 }
 
-/// What follows a dictionary was not chosen by values that are in none.
+/// The choice for a dictionary does not apply to later values that do not repeat.
 #[test]
 fn values_behind_a_dictionary_are_looked_at() {
     let few = new_values(50);
@@ -143,7 +144,8 @@ fn values_behind_a_dictionary_are_looked_at() {
     assert_eq!(looked_at(&choices), [0, 1]);
 }
 
-/// New values are no dictionary, but what becomes few ones is, in the first row group that has these.
+/// New values do not become a dictionary. If few distinct values follow, they become one in the first row group with
+/// such values.
 #[test]
 fn values_that_become_few_are_a_dictionary_at_once() {
     let mut random = Random(9);
@@ -165,7 +167,7 @@ fn values_that_become_few_are_a_dictionary_at_once() {
     }
 }
 
-/// The other way round: a dictionary that saves nothing is none, whatever was chosen.
+/// Few distinct values, then new ones: a dictionary that saves nothing is abandoned, whatever was chosen.
 #[test]
 fn values_that_become_new_are_no_dictionary() {
     let mut random = Random(9);
@@ -184,8 +186,8 @@ fn values_that_become_new_are_no_dictionary() {
     }
 }
 
-/// A dictionary of some 3,000 values takes fewer bytes before the codec, and more behind it. Row groups behind the first do not try
-/// one, as long as its choice holds.
+/// A dictionary of about 3,000 values takes fewer bytes before the codec and more after it. Later row groups do not
+/// try one as long as the choice of the first one holds.
 #[test]
 fn what_was_declined_by_the_codec_is_not_tried_again() {
     let choices = choices(
@@ -201,8 +203,8 @@ fn what_was_declined_by_the_codec_is_not_tried_again() {
     }
 }
 
-/// The values that a dictionary in doubt is tested by, the first 64 of each 512, are all new, and those between all the same. Behind
-/// 65,536 values it is tried with all.
+/// A dictionary in doubt is tested with the first 64 of each 512 values. These are all new, and the values between
+/// them are all equal. After 65,536 values, the dictionary is tried with all values.
 #[test]
 fn what_tests_do_not_see_is_found_now_and_then() {
     let new = new_values(80_000);

@@ -16,7 +16,7 @@ use crate::table::without_panic;
 
 const ROWS: usize = 60;
 
-/// A type by itself, in lists, in a struct, as values of a map, as a dictionary.
+/// A type by itself, in lists, in a struct, as values of a map, and as a dictionary.
 pub(crate) fn nestings(leaf: &DataType) -> Vec<DataType> {
     use DataType as T;
     let item = || Arc::new(Field::new("item", leaf.clone(), true));
@@ -43,7 +43,7 @@ pub(crate) fn nestings(leaf: &DataType) -> Vec<DataType> {
     all
 }
 
-/// All types in all nestings, each as a column that may be null and as one that may not.
+/// All types in all nestings, in nullable and non-nullable columns.
 fn everything() -> SchemaRef {
     let types = leaf_types();
     let nested = types.iter().flat_map(nestings).enumerate();
@@ -56,7 +56,7 @@ fn everything() -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// Options that choose the encoding `choice` of those that a column may have.
+/// Options that give each column its encoding number `choice`, modulo the number of its encodings.
 fn encoded(schema: &Schema, choice: usize) -> WriteOptions {
     let mapping = from_arrow(schema, &WriteSchemaOptions::default()).unwrap();
     mapping

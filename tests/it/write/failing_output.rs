@@ -1,5 +1,4 @@
-//! Outputs that fail, and writers that are given up: an error, no panic, nothing that looks like a
-//! file.
+//! Outputs that fail and abandoned writers: an error, no panic, and nothing that looks like a file.
 
 use std::fs;
 use std::io::{self, Write};
@@ -29,7 +28,7 @@ fn options(threads: usize) -> WriteOptions {
         .threads(threads)
 }
 
-/// Writes two batches; an error at any step is the answer.
+/// Writes two batches. Returns the error of any step.
 fn write(out: impl Write, threads: usize) -> Result<(), Error> {
     let batch = batch();
     let mut writer = Writer::new(out, batch.schema(), options(threads))?;
@@ -39,7 +38,7 @@ fn write(out: impl Write, threads: usize) -> Result<(), Error> {
     writer.finish().map(|_| ())
 }
 
-/// What an output does when it is full.
+/// The behaviour of a full output.
 #[derive(Debug, Clone, Copy)]
 enum Full {
     Fails,
@@ -51,7 +50,7 @@ struct Limited<'a> {
     bytes: &'a mut Vec<u8>,
     room: usize,
     then: Full,
-    /// The system may always interrupt a call, which is to be made again.
+    /// True if the previous call was interrupted. The system may interrupt any call, which must then be repeated.
     interrupted: bool,
 }
 
@@ -155,7 +154,7 @@ fn dropped_in_memory() {
     }
 }
 
-/// A folder of a test's own, gone afterwards.
+/// A folder for a single test, deleted on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -200,7 +199,7 @@ fn dropped_at_a_path() {
     }
     assert_eq!(fs::read(&path).unwrap(), b"what was there");
 
-    // A bad batch fails the writer; that it is finished all the same changes nothing.
+    // A bad batch fails the writer. Finishing it afterwards changes nothing.
     let mut writer = create_with(&path, batch.schema(), options(1)).unwrap();
     writer.write(&batch.project(&[0]).unwrap()).unwrap_err();
     writer.finish().unwrap_err();

@@ -1,4 +1,4 @@
-//! Values that are all new at first, and come back later on or do not: whether they become a dictionary.
+//! Values that are all new at first and repeat later, or do not: tests if they become a dictionary.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn widest() -> WriteOptions {
     options(Compatibility::Widest, "none")
 }
 
-/// A different integer for each.
+/// `n` distinct integers.
 fn distinct(n: usize) -> Vec<i64> {
     let mut random = Random(17);
     let values = (0..n as i64).map(|i| (random.next() >> 32).cast_signed() << 32 | i);
@@ -48,7 +48,7 @@ fn arrays(values: &[i64]) -> [ArrayRef; 3] {
     [integers(values), strings(values), lists(values)]
 }
 
-/// All pages have this encoding, whatever kind of column it is.
+/// Checks that all pages have this encoding, for each kind of column.
 #[track_caller]
 fn all_are(values: &[i64], encoding: Encoding) {
     for array in arrays(values) {
@@ -60,7 +60,8 @@ fn all_are(values: &[i64], encoding: Encoding) {
 
 #[test]
 fn values_in_turns_are_a_dictionary() {
-    // 10,000 entries of 8 bytes and 14 bits a value, in place of 8 bytes a value; 20,000 come back in the second page.
+    // 10,000 entries of 8 bytes and 14 bits per value instead of 8 bytes per value. 20,000 values repeat in the second
+    // page.
     for period in [5000, 10_000, 20_000] {
         all_are(&in_turns(period), RleDictionary);
     }
@@ -73,7 +74,7 @@ fn values_that_do_not_come_back_are_none() {
     }
 }
 
-/// Behind a first page of values that differ, all are the same, or few.
+/// After a first page of distinct values, all values are equal or few.
 #[test]
 fn values_that_become_few_are_a_dictionary() {
     let mut random = Random(3);
@@ -82,13 +83,13 @@ fn values_that_become_few_are_a_dictionary() {
         values.extend((8192..ROWS).map(|_| random.below(few) as i64));
         let (file, encodings) = of_one(integers(&values), widest());
         assert_eq!(encodings, [RleDictionary], "{few}");
-        // The first 8,192 values with 14 bits each, and an entry of 8 bytes; the others have 14 bits, or are runs.
+        // The first 8,192 values take 14 bits each, and an entry of 8 bytes. The others take 14 bits or are runs.
         assert!(file.source().len() < 8192 * 10 + (ROWS as u64 - 8192) * 2);
     }
 }
 
-/// Pages that are kept from the dictionary have their bounds, and their values are in the bloom filter: of numbers and strings,
-/// whatever becomes of them. The bytes do not depend on how the rows come in, nor on threads.
+/// Pages withheld from the dictionary have correct bounds, and their values are in the bloom filter. This holds for
+/// numbers and strings, whatever the outcome. The bytes do not depend on the batches or the threads.
 #[test]
 fn pages_in_doubt_are_whole() {
     for values in [distinct(ROWS), in_turns(20_000), distinct(20_000)] {
@@ -115,8 +116,8 @@ fn pages_in_doubt_are_whole() {
     }
 }
 
-/// A long string that comes back a few times saves more than all indices take, and is overlooked by averages: then it is not
-/// stored as an index either, as the values behind it are not.
+/// A long string that repeats a few times saves more than all indices take. Averages miss that, and it is not stored
+/// as an index either, because the values after it are not.
 #[test]
 fn a_long_value_among_new_ones_is_written_with_those_behind() {
     let values = distinct(20_000);

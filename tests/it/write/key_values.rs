@@ -1,4 +1,4 @@
-//! Key-value metadata: once in the footer, and once more in the Arrow schema, where Arrow C++ looks for them.
+//! Key-value metadata: in the footer, and also in the Arrow schema, where Arrow C++ reads it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn pair(key: &str, value: &str) -> KeyValue {
     KeyValue::new(key, value.to_owned())
 }
 
-/// A file of one column that the Arrow schema is needed for.
+/// A file with one column that needs the Arrow schema.
 fn written(metadata: HashMap<String, String>, options: WriteOptions) -> ParquetFile {
     let texts: ArrayRef = Arc::new(LargeStringArray::from(vec!["a"]));
     let field = Field::new("s", texts.data_type().clone(), true);
@@ -37,7 +37,7 @@ fn file(batch: &RecordBatch, options: WriteOptions) -> ParquetFile {
     ParquetFile::from_bytes(bytes).unwrap()
 }
 
-/// The pairs of the footer, without that of the Arrow schema.
+/// The pairs of the footer, without the pair of the Arrow schema.
 fn in_footer(file: &ParquetFile) -> Vec<(&str, Option<&str>)> {
     let all = file.metadata().key_value_metadata().iter();
     let all = all.filter(|pair| pair.key != "ARROW:schema");
@@ -101,7 +101,7 @@ fn the_last_pair_of_a_key_counts() {
     assert_eq!(read(&file), pairs(&[("k", "2")]));
 }
 
-/// What describes one file is not copied into the next one.
+/// Pairs that describe one file are not copied into the next one.
 #[test]
 fn schemas_are_not_in_themselves() {
     let copied = pairs(&[
@@ -118,7 +118,7 @@ fn schemas_are_not_in_themselves() {
     assert_eq!(all, [pair("ARROW:schema", "mine")]);
 }
 
-/// GeoParquet metadata are known when all geometries are.
+/// GeoParquet metadata is known only after all geometries are written.
 #[test]
 fn pairs_that_are_known_in_the_end() {
     let point = [
@@ -142,7 +142,7 @@ fn pairs_that_are_known_in_the_end() {
     assert_eq!(in_arrow_schema(&file), pairs(&[("geo", geo)]));
 }
 
-/// Nothing here looks at a clock: 10^10 comparisons of pairs with each other take minutes.
+/// The test measures no time, but 10^10 comparisons between pairs would take minutes.
 #[test]
 fn a_hundred_thousand_pairs() {
     const PAIRS: usize = 100_000;

@@ -1,5 +1,4 @@
-//! Random values of the types that are not nested: the ends of their ranges among them, and anything
-//! under nulls.
+//! Random values of the types that are not nested, including the ends of their ranges, and any values under nulls.
 
 use std::sync::Arc;
 
@@ -53,7 +52,7 @@ pub(crate) fn values(
     }
 }
 
-/// Values by `convert`; under nulls anything by `wild`.
+/// Values from `convert`, or from `wild` under nulls.
 fn primitive<T: ArrowPrimitiveType>(
     words: &[u64],
     nulls: Option<NullBuffer>,
@@ -72,7 +71,7 @@ fn primitive<T: ArrowPrimitiveType>(
     Arc::new(PrimitiveArray::<T>::new(values.into(), nulls).with_data_type(data_type.clone()))
 }
 
-/// Values of a type that holds any bits.
+/// Values of a type for which any bits are valid.
 macro_rules! plain {
     ($words:ident, $nulls:ident, $t:ident, $type:ty, $convert:expr) => {
         primitive::<$type>($words, $nulls, $t, $convert, $convert)
@@ -231,7 +230,7 @@ fn byte_values(words: &[u64], nulls: Option<NullBuffer>, t: &DataType) -> ArrayR
     }
 }
 
-/// Texts of 0 to 90 bytes, some of them with a common start.
+/// Texts of 0 to 90 bytes, some of them with a common prefix.
 fn text(word: u64) -> String {
     match word % 7 {
         0 => String::new(),

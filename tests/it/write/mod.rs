@@ -1,5 +1,4 @@
-//! What the writer writes: read back by this library and by others, looked at from outside, and what
-//! it does when something fails.
+//! The writer: its files read back by this library and by others, their metadata, and its behaviour on failures.
 
 mod key_values;
 mod leaves;

@@ -1,5 +1,5 @@
-//! The pages of a column that several threads finish: the same bytes and errors as one thread's, and a page under way
-//! while others are.
+//! The pages of a column that several threads finish: the bytes and errors are those of one thread, and pages are
+//! processed concurrently.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -22,20 +22,20 @@ use super::compare::{difference, in_batches, read, written};
 use crate::batches::Random;
 use crate::table::without_panic;
 
-/// Puts the id of a page in front of it, and watches who comes when.
+/// Prefixes each page with its id, and records the order of pages.
 #[derive(Debug, Default)]
 struct Watched {
-    /// Pages that fail, by row group, column and ordinal.
+    /// The pages that fail, by row group, column and ordinal.
     failing: BTreeSet<(usize, usize, usize)>,
-    /// A page that waits until one behind it is here too.
+    /// A page that waits until a later page has started too.
     waiting: Option<(usize, usize, usize)>,
-    /// Pages that have come.
+    /// The pages that have started.
     begun: Mutex<BTreeSet<(usize, usize, usize)>>,
     begins: Condvar,
 }
 
 impl Watched {
-    /// Waits for a page behind this one; whether it came.
+    /// Waits for a page after this one. Returns true if one started.
     fn wait_for_one_behind(&self, place: (usize, usize, usize)) -> bool {
         let begun = self.begun.lock().unwrap();
         let most = Duration::from_secs(60);
@@ -70,7 +70,7 @@ impl ModuleCipher for Cipher {
         watched.begun.lock().unwrap().insert(place);
         watched.begins.notify_all();
         if watched.failing.contains(&place) {
-            // Those behind it may be earlier.
+            // Later pages may fail earlier.
             std::thread::sleep(Duration::from_millis(30 / (1 + id.page as u64)));
             return Err(Error::argument(format!("no {id}")));
         }
@@ -126,7 +126,7 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
 
 const ROWS: usize = 9_000;
 
-/// One column of each kind, and encodings that it can have; `None` is for what is chosen.
+/// One column of each kind, with its possible encodings. `None` lets the writer choose.
 fn kinds() -> Vec<(ArrayRef, Vec<Option<Encoding>>)> {
     use Encoding::{
         Alp, ByteStreamSplit, DeltaBinaryPacked, DeltaByteArray, DeltaLengthByteArray, Plain, Rle,
@@ -189,7 +189,7 @@ fn kinds() -> Vec<(ArrayRef, Vec<Option<Encoding>>)> {
     ]
 }
 
-/// The same bytes for any number of threads.
+/// Checks that the bytes are the same for any number of threads, and returns them.
 fn check(batches: &[RecordBatch], options: &WriteOptions, what: &str) -> Vec<u8> {
     let write = |threads| {
         let options = options.clone().threads(threads);
@@ -232,7 +232,7 @@ fn threads_change_no_byte_of_a_single_column() {
     }
 }
 
-/// Where row groups end follows from what columns hold, whoever finishes their pages.
+/// The ends of row groups depend on the columns' contents, not on the threads that finish their pages.
 #[test]
 fn row_groups_end_for_their_bytes_where_one_thread_ends_them() {
     let mut random = Random(5);
@@ -251,7 +251,7 @@ fn row_groups_end_for_their_bytes_where_one_thread_ends_them() {
         for version in [DataPageVersion::V1, DataPageVersion::V2] {
             for codec in ["none", "snappy", "zstd"] {
                 for dictionary in [false, true] {
-                    // Small pages, and some that become parts of their own.
+                    // Small pages, and pages large enough to become parts of their own.
                     for page_bytes in [20_000, 400_000] {
                         let columns = ColumnOptions::new()
                             .dictionary(dictionary)
@@ -291,7 +291,7 @@ fn a_page_is_under_way_while_others_are() {
         .columns(ColumnOptions::new().page_rows(300).dictionary(false))
         .row_group_rows(3_000);
     for threads in [2, 3] {
-        // Threads begin with the second batch.
+        // Threads start with the second batch.
         let watched = Watched {
             waiting: Some((1, 0, 0)),
             ..Watched::default()
@@ -322,7 +322,7 @@ fn the_error_is_that_of_one_thread() {
         (vec![0, 1], vec![(0, 1, 21), (0, 0, 33)]),
         (vec![0, 1], vec![(0, 1, 21), (0, 0, 25), (0, 0, 26)]),
         (vec![0, 1], vec![(0, 1, 49), (1, 0, 3)]),
-        // In the slice of the value that is too large, before it and behind it.
+        // In the slice of the value that is too large, and before and after it.
         (vec![2], vec![(1, 0, 26)]),
         (vec![2], vec![(1, 0, 28)]),
         (vec![0, 2], vec![(1, 0, 26)]),
@@ -350,7 +350,7 @@ fn the_error_is_that_of_one_thread() {
     }
 }
 
-/// Takes so many bytes.
+/// An output that accepts this number of bytes.
 struct Limited(usize);
 
 impl io::Write for Limited {
@@ -368,7 +368,7 @@ impl io::Write for Limited {
     }
 }
 
-/// Neither an output that fails nor a writer that is given up leaves threads behind that wait for each other.
+/// Neither a failing output nor an abandoned writer leaves threads that wait for each other.
 #[test]
 fn an_output_may_fail_while_pages_are_under_way() {
     let batches = in_batches(&table(vec![("a", noise(9_000))]), 1_000);

@@ -1,4 +1,4 @@
-//! What the `parquet` crate reads from files of this library.
+//! Files of this library, read by the `parquet` crate.
 
 use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
@@ -12,15 +12,15 @@ use super::schemas::Menu;
 use crate::batches::Random;
 use crate::table::without_panic;
 
-/// What the `parquet` crate reads with the same values. It reads seconds as milliseconds, and leaves
-/// months out of intervals.
+/// Types that the `parquet` crate reads with equal values. It reads seconds as milliseconds, and omits months of
+/// intervals.
 fn menu() -> Menu {
     use DataType as T;
     let mut menu = Menu::everything();
     menu.leaves.retain(|leaf| match leaf {
         T::Time32(unit) | T::Timestamp(unit, _) => *unit != TimeUnit::Second,
         T::Interval(unit) => *unit == IntervalUnit::DayTime,
-        // They come as they are stored.
+        // It reads these in their stored form.
         T::Decimal32(_, scale) | T::Decimal64(_, scale) => *scale >= 0,
         T::Decimal128(_, scale) | T::Decimal256(_, scale) => *scale >= 0,
         _ => true,

@@ -1,4 +1,4 @@
-//! What this library reads from random files of the `parquet` crate.
+//! Random files of the `parquet` crate, read by this library.
 
 use herringbone::ReadOptions;
 use herringbone_arrow::array::RecordBatch;
@@ -12,7 +12,7 @@ use super::schemas::{Menu, leaf_types};
 use crate::batches::Random;
 use crate::table::without_panic;
 
-/// What the `parquet` crate writes without loss.
+/// Types that the `parquet` crate writes without loss.
 fn menu() -> Menu {
     use DataType as T;
     let mut leaves = leaf_types();

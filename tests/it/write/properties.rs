@@ -1,4 +1,4 @@
-//! Random batches of random schemas come back as they were written, with any options.
+//! Random batches of random schemas are read back as written, with any options.
 
 use std::sync::Arc;
 
@@ -47,8 +47,8 @@ fn check(seed: u64) -> Option<String> {
     }
 }
 
-/// The schema with the widest keys: those of 8 and 16 bits may have become wider, as column chunks have more values than the
-/// arrays that were written.
+/// The schema with the widest keys. Keys of 8 and 16 bits may have been widened, because column chunks have more
+/// values than the written arrays.
 fn with_wide_keys(schema: &Schema) -> Schema {
     let fields: Vec<Field> = schema.fields().iter().map(|it| wide_field(it)).collect();
     Schema::new_with_metadata(fields, schema.metadata().clone())

@@ -16,7 +16,7 @@ const UNITS: [TimeUnit; 4] = [
     TimeUnit::Nanosecond,
 ];
 
-/// The Arrow types that are not nested, dictionaries and runs aside.
+/// The Arrow types that are not nested, except dictionaries and runs.
 pub(crate) fn leaf_types() -> Vec<DataType> {
     use DataType as T;
     let mut all = vec![
@@ -76,25 +76,25 @@ const KEYS: [DataType; 8] = [
     DataType::UInt64,
 ];
 
-/// What a random schema is made of.
+/// The types and features of random schemas.
 pub(crate) struct Menu {
     /// The types at the leaves.
     pub(crate) leaves: Vec<DataType>,
-    /// What there are dictionaries of.
+    /// The value types of dictionaries.
     pub(crate) dictionaries: Vec<DataType>,
-    /// Whether there may be run-end encoded columns, at any depth.
+    /// True if run-end encoded columns are allowed, at any depth.
     pub(crate) runs: bool,
-    /// Whether there may be list views.
+    /// True if list views are allowed.
     pub(crate) views: bool,
-    /// Whether there may be what other readers get to see as it is stored: groups and runs in
-    /// dictionaries, runs of values that are never null.
+    /// True if forms are allowed that other readers see as stored: groups and runs in dictionaries, and runs of
+    /// non-nullable values.
     pub(crate) layers: bool,
-    /// Whether elements and entries have names of their own, and fields metadata.
+    /// True if elements and entries have custom names, and fields have metadata.
     pub(crate) names: bool,
 }
 
 impl Menu {
-    /// Everything that Parquet has a form for.
+    /// Everything that has a form in Parquet.
     pub(crate) fn everything() -> Self {
         let mut leaves = leaf_types();
         leaves.extend([
@@ -227,7 +227,7 @@ impl Menu {
     }
 }
 
-/// Whether no value of the type is ever there.
+/// Returns true if all values of the type are null.
 pub(crate) fn is_null(data_type: &DataType) -> bool {
     match data_type {
         DataType::Null => true,
@@ -237,7 +237,7 @@ pub(crate) fn is_null(data_type: &DataType) -> bool {
     }
 }
 
-/// The field, perhaps with an id, an extension type or other metadata.
+/// The field, sometimes with an id, an extension type or other metadata.
 fn annotated(random: &mut Random, field: Field) -> Field {
     let extension = |name: &str, more: &str| {
         HashMap::from([

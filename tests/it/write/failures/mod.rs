@@ -12,7 +12,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 
 use crate::table::without_panic;
 
-/// Writes a first batch that is fine, then this one; the error.
+/// Writes an empty batch, then this one. Returns the error.
 pub(super) fn batch_error(schema: &SchemaRef, batch: &RecordBatch, threads: usize) -> Error {
     let write = || {
         let options = WriteOptions::new().threads(threads);
@@ -24,7 +24,7 @@ pub(super) fn batch_error(schema: &SchemaRef, batch: &RecordBatch, threads: usiz
     without_panic(write).unwrap().unwrap_err()
 }
 
-/// The error of a column `odd` of this array, which starts with a valid value where it has two.
+/// Returns the error of writing a column `odd` with this array. An array of two values starts with a valid one.
 pub(super) fn value_error(array: ArrayRef, nullable: bool, threads: usize) -> Error {
     let field = Field::new("odd", array.data_type().clone(), true);
     let of_file = field.clone().with_nullable(nullable);

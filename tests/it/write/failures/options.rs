@@ -1,4 +1,4 @@
-//! Options that make no sense, at all or for a column.
+//! Options that are invalid in general or for a column.
 
 use std::sync::Arc;
 

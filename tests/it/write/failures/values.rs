@@ -1,4 +1,4 @@
-//! Values that a column cannot hold, and which of several errors counts.
+//! Values that a column cannot store, and the choice between several errors.
 
 use std::sync::Arc;
 
@@ -165,7 +165,7 @@ fn values_that_parquet_cannot_hold() {
             assert!(error.to_string().contains(words), "{data_type}: {error}");
             assert_eq!(error.location().column.as_deref(), Some("odd"));
         }
-        // The same in dictionaries and in runs.
+        // The values are refused in dictionaries and runs too.
         let keys = Int8Array::from(vec![0, 1, 0]);
         let dictionary = DictionaryArray::new(keys, array.clone());
         let ends = Int32Array::from(vec![2, 5]);
@@ -176,7 +176,7 @@ fn values_that_parquet_cannot_hold() {
     }
 }
 
-/// Those that the physical type holds are written as they are on request, and the error names the option.
+/// Values that fit the physical type are written unchanged on request, and the error names the option.
 #[test]
 fn values_out_of_range_are_written_on_request() {
     let five = |array: Decimal128Array| array.with_precision_and_scale(5, 2).unwrap();
@@ -219,7 +219,7 @@ fn values_out_of_range_are_written_on_request() {
     }
 }
 
-/// Milliseconds of these do not fit 32 bits, nor does the decimal.
+/// The milliseconds of these seconds do not fit in 32 bits, and neither does the decimal.
 #[test]
 fn values_that_the_physical_type_cannot_hold_stay_an_error() {
     let seconds: ArrayRef = Arc::new(Time32SecondArray::from(vec![2_147_484]));
@@ -236,7 +236,7 @@ fn values_that_the_physical_type_cannot_hold_stay_an_error() {
     }
 }
 
-/// What no slot shows may be anything.
+/// A value that no slot refers to may be anything.
 #[test]
 fn impossible_values_that_nobody_sees() {
     for (array, _) in impossible_decimals().into_iter().chain(impossible_values()) {
@@ -256,8 +256,8 @@ fn impossible_values_that_nobody_sees() {
     }
 }
 
-/// Decimals in lists, in rows behind the first block, where nulls hide others: the row is that of
-/// the batch.
+/// Decimals in lists, and in rows after the first block, with nulls hiding other values. The error has the row of the
+/// batch.
 #[test]
 fn errors_of_values_name_the_row() {
     let decimals = (0..20_000).map(|i| if i == 17_001 { 1_000 } else { i % 1_000 });
@@ -328,7 +328,7 @@ fn nulls_in_required_fields() {
     }
 }
 
-/// The first error of the first slice counts, whatever the threads do.
+/// The first error of the first slice is returned for any number of threads.
 #[test]
 fn the_same_error_for_any_number_of_threads() {
     let bad = |at: usize| -> ArrayRef {

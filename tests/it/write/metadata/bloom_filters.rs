@@ -1,5 +1,4 @@
-//! Bloom filters as the `parquet` crate sees them: what was written is there, and most of what was
-//! not is not.
+//! Bloom filters as read by the `parquet` crate: written values are found, and most others are not.
 
 use std::sync::Arc;
 
@@ -18,7 +17,7 @@ use crate::write::compare::written;
 
 const DISTINCT: i32 = 3000;
 
-/// Columns of 3000 distinct values each, every one of them twice, with nulls.
+/// Columns of 3000 distinct values, each of them twice, with nulls.
 fn batch() -> RecordBatch {
     let ints = || (0..DISTINCT).chain(0..DISTINCT).map(|i| i * 7);
     let texts = || ints().map(|i| Some(format!("text {i}")));
@@ -86,7 +85,7 @@ fn options(filter: BloomFilterOptions, dictionary: bool) -> WriteOptions {
     WriteOptions::new().columns(columns)
 }
 
-/// The share of absent values that a filter takes for present ones.
+/// The share of absent values that a filter reports as present.
 fn false_positives(filter: &Sbbf, column: usize) -> f64 {
     let absent = (0..20_000).map(|i| i * 7 + 1 + i % 6);
     let taken = absent
@@ -110,7 +109,7 @@ fn what_is_there_is_found_and_little_else() {
                 }
                 let share = false_positives(&filter, column);
                 assert!(share <= 1.5 * fpp, "{share} for {fpp} in column {column}");
-                // Half as many bytes would be too few, so that this filter is not too large.
+                // Half the size would be too small, so this filter is not too large.
                 assert!(share >= fpp / 40.0, "{share} for {fpp} in column {column}");
             }
         }
@@ -152,7 +151,7 @@ fn sizes_are_bounded_and_told() {
     }
 }
 
-/// A dictionary that is given up midway: what went into it is in the filter too.
+/// If a dictionary is abandoned midway, its values are in the filter too.
 #[test]
 fn of_columns_that_leave_their_dictionary() {
     let batch = batch();
@@ -168,7 +167,7 @@ fn of_columns_that_leave_their_dictionary() {
 
 #[test]
 fn hashes_are_those_of_the_specification() {
-    // XXH64 with the seed 0, as its authors give it.
+    // XXH64 with the seed 0, as published by its authors.
     assert_eq!(hash(b""), 0xef46_db37_51d8_e999);
     assert_eq!(hash(b"abc"), 0x44bc_2cf5_ad77_0999);
 }

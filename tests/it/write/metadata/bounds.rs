@@ -29,7 +29,7 @@ pub(crate) fn schema() -> SchemaRef {
     Arc::new(Schema::new(fields))
 }
 
-/// Options that make several row groups of several pages.
+/// Options for several row groups of several pages.
 pub(crate) fn options(compatibility: Compatibility, dictionary: bool) -> WriteOptions {
     let options = WriteOptions::new().compatibility(compatibility);
     let columns = options.columns.clone();
@@ -40,8 +40,8 @@ pub(crate) fn options(compatibility: Compatibility, dictionary: bool) -> WriteOp
     options.columns(columns).row_group_rows(70)
 }
 
-/// Calls `check` with each column chunk of some files: the file, row group and column, the type of
-/// the leaf, the rows.
+/// Calls `check` with each column chunk of some files: the file, row group and column, the type of the leaf, and the
+/// rows.
 pub(crate) fn for_each_chunk(
     options: &WriteOptions,
     mut check: impl FnMut(&ParquetFile, (usize, usize), &DataType, &[Row]),
@@ -74,7 +74,7 @@ fn for_each_chunk_of(
     assert_eq!(from, batch.num_rows());
 }
 
-/// Bounds as bytes, with whether they are exact.
+/// Bounds as bytes, with their exactness.
 struct Stored<'a> {
     min: Option<&'a [u8]>,
     max: Option<&'a [u8]>,
@@ -111,7 +111,7 @@ fn check_bounds(what: &str, leaf: &DataType, stored: &Stored<'_>, rows: &[Row]) 
         check_truncation(what, leaf, stored, (&min, &least), (&max, &greatest));
         return;
     }
-    // Without the total order, zeros count as equal, and bounds take in both of them.
+    // Without the total order, zeros count as equal, and bounds include both of them.
     let zero = |key: &Key, down: bool| match key.other_zero() {
         Some(other) if !stored.total_order => {
             if down {
@@ -221,7 +221,7 @@ fn check_pages(
     total_order: bool,
 ) {
     let Some(index) = file.column_index(group, column).unwrap() else {
-        // Without an order there are no bounds, and none of a page of NaNs.
+        // Without an order there are no bounds. A page of NaNs has none either.
         let all_nan = |rows: &[Row]| !values(rows).is_empty() && extremes(rows).is_none();
         let missing =
             !total_order && is_float(leaf) && pages(file, (group, column), rows).any(all_nan);
@@ -252,7 +252,7 @@ fn check_pages(
     check_order(leaf, &index);
 }
 
-/// The rows of each page, as the offset index has them.
+/// The rows of each page, according to the offset index.
 pub(crate) fn pages<'a>(
     file: &ParquetFile,
     (group, column): (usize, usize),
@@ -269,7 +269,7 @@ pub(crate) fn pages<'a>(
     (1..starts.len()).map(move |i| &rows[starts[i - 1]..starts[i]])
 }
 
-/// The boundary order is right, and as strong as can be.
+/// Checks that the boundary order is correct and as strong as possible.
 fn check_order(leaf: &DataType, index: &ColumnIndex) {
     let list = |values: &herringbone::format::ByteArrays| -> Vec<Key> {
         let pages = index.null_pages.iter().zip(values.iter());

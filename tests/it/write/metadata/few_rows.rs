@@ -1,4 +1,4 @@
-//! Files of few rows, or of row groups that memory keeps small: bytes that are not values, and pages.
+//! Files of few rows, or of row groups kept small by the memory limit: bytes other than values, and pages.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ fn table(columns: usize, rows: usize) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
-/// Bytes of the pages, of the page indexes, and of all.
+/// The number of bytes of the pages, of the page indexes, and of the file.
 fn bytes(file: &ParquetFile) -> (u64, u64, u64) {
     let (mut pages, mut indexes) = (0, 0);
     for group in 0..file.metadata().num_row_groups() {
@@ -49,7 +49,7 @@ fn bytes(file: &ParquetFile) -> (u64, u64, u64) {
     (pages, indexes, file.source().len())
 }
 
-/// What the `parquet` crate reads by page indexes: all rows; and whether it found any.
+/// The number of rows that the `parquet` crate reads with page indexes, and true if it found an index.
 fn by_peer(file: Bytes) -> (usize, bool) {
     let options = ArrowReaderOptions::new().with_page_index_policy(PageIndexPolicy::Required);
     let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).unwrap();
@@ -79,7 +79,8 @@ fn a_file_of_single_pages_has_no_page_indexes() {
         );
         let (pages, indexes, all) = bytes(&ParquetFile::from_bytes(file).unwrap());
         assert_eq!(indexes, 0);
-        // A column takes some 110 bytes of the footer: name, type, places, bounds, levels; and the Arrow schema has its name.
+        // A column takes about 110 bytes of the footer: name, type, offsets, bounds, levels. The Arrow schema contains
+        // its name too.
         assert!(all - pages < 200 * 130, "{all} {pages}");
     }
 }
@@ -123,8 +124,8 @@ fn little_memory_makes_row_groups_small_but_not_pages_tiny() {
             let Some(index) = file.offset_index(chunk.0, chunk.1).unwrap() else {
                 continue;
             };
-            // Pages end as they do with more memory: by their rows, the first one of a dictionary after 8,192. No page but
-            // the last ends otherwise.
+            // Pages end as they do with more memory: by their rows, the first page of a dictionary after 8,192 rows.
+            // Only the last page may be shorter.
             let starts: Vec<i64> = index
                 .page_locations
                 .iter()

@@ -1,4 +1,4 @@
-//! Values in the order that the format gives them, from arrays and from the bytes of bounds.
+//! Values with the order of the format, from arrays and from the bytes of bounds.
 
 use half::f16;
 use herringbone_arrow::array::Array;
@@ -7,16 +7,16 @@ use herringbone_arrow::array::types::*;
 use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::{DataType, TimeUnit};
 
-/// A value that compares as the format says.
+/// A value that compares as the format specifies.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Key {
     /// A number.
     Number(i256),
-    /// A floating point number by the total order; −0 is less than +0.
+    /// A floating-point number in the total order. -0 is less than +0.
     Float(i64),
-    /// Bytes, unsigned, the shorter first.
+    /// Unsigned bytes. A prefix is less than the longer value.
     Bytes(Vec<u8>),
-    /// A NaN, which no bound is about.
+    /// A NaN, which is not part of bounds.
     Nan,
 }
 
@@ -33,7 +33,7 @@ impl Key {
         Self::Float(if bits < 0 { bits ^ i64::MAX } else { bits })
     }
 
-    /// A zero of either sign, as the other one.
+    /// Returns the zero of the opposite sign, or `None` if this is not a zero.
     pub(crate) fn other_zero(&self) -> Option<Self> {
         match self {
             Self::Float(0) => Some(Self::Float(-1)),
@@ -43,12 +43,12 @@ impl Key {
     }
 }
 
-/// Whether the format has an order for the type, so that there are bounds.
+/// Returns true if the format defines an order for the type, so that it has bounds.
 pub(crate) fn is_ordered(data_type: &DataType) -> bool {
     !matches!(data_type, DataType::Null | DataType::Interval(_))
 }
 
-/// Whether values of the type may be NaN.
+/// Returns true if values of the type may be NaN.
 pub(crate) fn is_float(data_type: &DataType) -> bool {
     matches!(
         data_type,
@@ -56,7 +56,7 @@ pub(crate) fn is_float(data_type: &DataType) -> bool {
     )
 }
 
-/// The values of a leaf array; `None` for nulls.
+/// The values of a leaf array, with `None` for nulls.
 pub(crate) fn keys(array: &dyn Array) -> Vec<Option<Key>> {
     use DataType as T;
     macro_rules! each {
@@ -133,7 +133,7 @@ fn times(array: &dyn Array) -> Vec<Option<Key>> {
         T::Duration(Millisecond) => each!(DurationMillisecondType, Key::number),
         T::Duration(Microsecond) => each!(DurationMicrosecondType, Key::number),
         T::Duration(Nanosecond) => each!(DurationNanosecondType, Key::number),
-        // Intervals have no order; that they are there is all that counts.
+        // Intervals do not have an order. Only their presence counts.
         _ => (0..array.len())
             .map(|i| array.is_valid(i).then_some(Key::Nan))
             .collect(),

@@ -1,4 +1,4 @@
-//! What bounds row groups and memory, and that threads do not matter to it.
+//! Limits on row groups and memory, independent of the number of threads.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::write::compare::written;
 use crate::write::properties::case;
 use crate::write::schemas::Menu;
 
-/// Rows of which no column is like another: `n` columns, every tenth of them of long texts.
+/// Rows of `n` columns that all differ. Every tenth column has long texts.
 fn skewed(random: &mut Random, n: usize, rows: usize) -> RecordBatch {
     let columns = (0..n).map(|i| {
         let array: ArrayRef = if i % 10 == 0 {
@@ -62,7 +62,7 @@ fn row_groups_have_no_more_rows_than_asked_for() {
 fn row_groups_have_about_the_bytes_asked_for() {
     let random = &mut Random(2);
     let batches: Vec<_> = (0..40).map(|_| skewed(random, 20, 1024)).collect();
-    // What a slice adds is what a row group may be too large by, three of them.
+    // A row group may exceed the limit by three slices.
     let slice = row_groups(&written(&batches[0].schema(), &batches[..1], plain()).unwrap())[0].1;
     for bytes in [1 << 20, 2 << 20] {
         let options = plain().row_group_bytes(bytes);
@@ -82,8 +82,8 @@ fn plain() -> WriteOptions {
     WriteOptions::new().compression(Compression::Uncompressed)
 }
 
-/// 400 columns of different sizes: the writer says what it holds, and that stays below its budget,
-/// apart from what a slice adds, which is a batch here.
+/// 400 columns of different sizes: the writer reports its memory, which stays below the budget except for one slice,
+/// here a batch.
 #[test]
 fn memory_stays_below_its_budget() {
     let batch = skewed(&mut Random(3), 400, 300);

@@ -1,5 +1,4 @@
-//! What files say about their rows, checked against the rows: by brute force, in code that shares
-//! nothing with the writer.
+//! Metadata checked against the rows: by brute force, in code that shares nothing with the writer.
 
 mod keys;
 mod rows;

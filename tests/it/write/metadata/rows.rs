@@ -1,4 +1,4 @@
-//! The rows of a column as levels and values, told one by one.
+//! The rows of a column as levels and values, row by row.
 
 use herringbone_arrow::array::Array;
 use herringbone_arrow::array::cast::AsArray;
@@ -6,7 +6,7 @@ use herringbone_arrow::schema::DataType;
 
 use super::keys::{Key, keys};
 
-/// What a row of a leaf column has.
+/// A row of a leaf column.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Row {
     /// Repetition and definition levels.
@@ -14,7 +14,7 @@ pub(crate) struct Row {
     pub(crate) values: Vec<Key>,
 }
 
-/// The type of the leaf of a column: bare, or in a list.
+/// The type of the leaf of a column, bare or in a list.
 pub(crate) fn leaf_type(data_type: &DataType) -> &DataType {
     match data_type {
         DataType::List(item) => item.data_type(),
@@ -22,7 +22,7 @@ pub(crate) fn leaf_type(data_type: &DataType) -> &DataType {
     }
 }
 
-/// The rows of a bare column or of a list, both they and the elements nullable.
+/// The rows of a bare column or of a list. Lists and elements are nullable.
 pub(crate) fn rows(array: &dyn Array) -> Vec<Row> {
     let DataType::List(_) = array.data_type() else {
         return keys(array).into_iter().map(|key| row([key], 0)).collect();
@@ -48,7 +48,7 @@ fn empty(def: u8) -> Row {
     }
 }
 
-/// Slots of which null ones have the definition level `null_def`.
+/// Builds a row from slots. Null slots have the definition level `null_def`.
 fn row(slots: impl IntoIterator<Item = Option<Key>>, null_def: u8) -> Row {
     let mut row = Row::default();
     for (i, slot) in slots.into_iter().enumerate() {
@@ -64,12 +64,12 @@ pub(crate) fn values(rows: &[Row]) -> Vec<&Key> {
     rows.iter().flat_map(|row| &row.values).collect()
 }
 
-/// How many levels there are.
+/// The number of levels of some rows.
 pub(crate) fn num_levels(rows: &[Row]) -> usize {
     rows.iter().map(|row| row.levels.len()).sum()
 }
 
-/// How often each level occurs; empty where the highest is 0.
+/// The number of occurrences of each level. Empty if the highest level is 0.
 pub(crate) fn histogram(rows: &[Row], max: u8, level: impl Fn(&(u8, u8)) -> u8) -> Vec<i64> {
     if max == 0 {
         return Vec::new();
@@ -81,7 +81,7 @@ pub(crate) fn histogram(rows: &[Row], max: u8, level: impl Fn(&(u8, u8)) -> u8) 
     counts
 }
 
-/// The least and the greatest value, NaNs left out.
+/// The minimum and the maximum, ignoring NaNs.
 pub(crate) fn extremes(rows: &[Row]) -> Option<(Key, Key)> {
     let known = || values(rows).into_iter().filter(|key| **key != Key::Nan);
     Some((known().min()?.clone(), known().max()?.clone()))

@@ -1,4 +1,4 @@
-//! Pages, indexes, sizes and offsets: what the footer and the indexes say is where the pages are.
+//! Pages, indexes, sizes and offsets: the footer and the indexes match the actual pages.
 
 use herringbone::format::{
     ColumnMetaData, ColumnOrder, Encoding, PageEncodingStats, PageType, SortingColumn, Type,
@@ -47,7 +47,8 @@ fn metadata(file: &ParquetFile, (group, column): (usize, usize)) -> ColumnMetaDa
         .unwrap()
 }
 
-/// Values with nulls, rows and encoding of a data page; rows are none in the headers of version 1.
+/// The number of values including nulls, the number of rows, and the encoding of a data page. Headers of version 1
+/// have no number of rows.
 fn data_page(page: &PageInfo) -> Option<(i32, Option<i32>, Encoding)> {
     let v1 = page.header.data_page_header.as_ref();
     let v2 = page.header.data_page_header_v2.as_ref();
@@ -75,7 +76,7 @@ fn check_pages(file: &ParquetFile, chunk: (usize, usize), rows: &[Row]) {
             location.compressed_page_size as usize,
             page.header_bytes + body
         );
-        // As the rows have so many levels, none of them is split.
+        // The rows have exactly this number of levels, so no row is split.
         assert_eq!(num_values as usize, num_levels(rows));
         assert!(num_rows.is_none_or(|num_rows| num_rows as usize == rows.len()));
         assert!((1..=20).contains(&rows.len()));
@@ -279,7 +280,7 @@ fn without_indexes() {
     }
 }
 
-/// Values of a page of version 2 that do not shrink stay as they are.
+/// Values of a page of version 2 that do not compress are stored uncompressed.
 #[test]
 fn pages_that_do_not_shrink() {
     let schema = bounds::schema();

@@ -1,4 +1,4 @@
-//! Rows that the writer sorts, in memory and by temporary files.
+//! Rows that the writer sorts, in memory and with temporary files.
 
 mod order;
 mod rows;
@@ -12,7 +12,7 @@ use herringbone_arrow::array::cast::AsArray;
 use herringbone_arrow::array::types::Int32Type;
 use herringbone_arrow::array::{ArrayRef, Int32Array};
 
-/// Memory for all rows, for some and for none.
+/// Memory for all rows, for some rows and for none.
 const MEMORY: [usize; 3] = [1 << 30, 6_000, 1];
 
 fn by(column: &str, descending: bool, nulls_first: bool) -> SortingColumnOption {
@@ -30,7 +30,7 @@ fn numbers(rows: usize) -> ArrayRef {
     ))
 }
 
-/// How two values compare, null being none.
+/// Compares two values. `None` is null.
 fn compare(a: Option<usize>, b: Option<usize>, descending: bool, nulls_first: bool) -> Ordering {
     match (a, b) {
         (Some(a), Some(b)) if descending => b.cmp(&a),

@@ -1,4 +1,4 @@
-//! The order of every type, against the order of values in Rust.
+//! The order of every type, compared with the order of values in Rust.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::batches::Random;
 const ROWS: usize = 400;
 const BATCH_ROWS: usize = 90;
 
-/// A column, and for each row the rank of its value, which is none for a null.
+/// A column and the rank of the value in each row, or `None` for a null.
 struct Column {
     array: ArrayRef,
     ranks: Vec<Option<usize>>,
 }
 
-/// The ranks of values; those that compare as equal have the same.
+/// The ranks of values. Equal values have equal ranks.
 fn ranks<T>(values: &[Option<T>], compare: impl Fn(&T, &T) -> Ordering) -> Vec<Option<usize>> {
     let mut sorted: Vec<&T> = values.iter().flatten().collect();
     sorted.sort_by(|a, b| compare(a, b));
@@ -34,7 +34,7 @@ fn ranks<T>(values: &[Option<T>], compare: impl Fn(&T, &T) -> Ordering) -> Vec<O
         .collect()
 }
 
-/// Random values among some, a seventh of them null.
+/// Random values from `some`. A seventh of them is null.
 fn values<T: Clone>(random: &mut Random, some: &[T]) -> Vec<Option<T>> {
     let value = |_| (random.below(7) > 0).then(|| random.pick(some));
     (0..ROWS).map(value).collect()
@@ -60,7 +60,7 @@ fn floats_of<T: ArrowPrimitiveType>(
     }
 }
 
-/// Zeros are equal; NaNs too, and they are greater than numbers.
+/// Zeros are equal. NaNs are equal too, and greater than numbers.
 macro_rules! order_of_floats {
     () => {
         |a, b| match (a.is_nan(), b.is_nan()) {
@@ -91,7 +91,7 @@ const TEXTS: [&str; 16] = [
 
 fn texts(random: &mut Random) -> Vec<Option<String>> {
     let mut some: Vec<String> = TEXTS.iter().map(|text| (*text).to_owned()).collect();
-    // Many that differ far behind the first bytes only.
+    // Many texts that only differ far after the first bytes.
     some.extend((0..60).map(|i| format!("https://example.com/path/{}/{i}", i % 3)));
     values(random, &some)
 }
@@ -148,7 +148,7 @@ fn booleans(random: &mut Random) -> Column {
     }
 }
 
-/// The type is another one, the values are the same.
+/// Changes the type of a column and retains its values.
 fn with_type(column: Column, data_type: DataType) -> Column {
     let data = column.array.to_data().into_builder().data_type(data_type);
     Column {
@@ -217,7 +217,7 @@ fn floats(random: &mut Random) -> Vec<(&'static str, Column)> {
     ]
 }
 
-/// Every type that has an order.
+/// Every type with an order.
 fn columns(random: &mut Random) -> Vec<(&'static str, Column)> {
     let zone = Some("UTC".into());
     let mut all = vec![
@@ -286,7 +286,7 @@ fn columns(random: &mut Random) -> Vec<(&'static str, Column)> {
     all
 }
 
-/// The column as a dictionary, with its values in their first order, some of them twice.
+/// The column as a dictionary, with its values in their original order, some of them twice.
 fn as_dictionary(column: &Column) -> Column {
     let keys = (0..ROWS).map(|row| column.ranks[row].map(|_| i16::try_from(row).unwrap()));
     let keys = Int16Array::from_iter(keys);
@@ -305,7 +305,7 @@ fn as_runs(column: &Column) -> Column {
     }
 }
 
-/// The file of columns `a`, `b`, … and `n`, sorted by the first ones.
+/// The file of the columns `a`, `b`, … and `n`, sorted by the former.
 fn sorted(
     columns: &[&Column],
     directions: &[(bool, bool)],
@@ -353,7 +353,7 @@ fn of_every_type() {
         for (at, direction) in DIRECTIONS.into_iter().enumerate() {
             for memory in MEMORY {
                 let about = format!("{name}, {direction:?}, {memory}");
-                // Dictionaries and runs with as much memory as comes by turns.
+                // Dictionaries and runs are tested with one memory size each, in turn.
                 let num_forms = if memory == MEMORY[at % 3] { 3 } else { 1 };
                 for column in &forms[..num_forms] {
                     let (file, expected) = sorted(&[column], &[direction], memory);
@@ -379,7 +379,7 @@ fn of_columns_without_nulls() {
         if column.array.is_empty() || first.is_none() {
             continue;
         }
-        // What is under a null is a value now: rows with one are left out.
+        // The values under nulls are valid now, so rows with former nulls are omitted.
         let rows: Vec<usize> = (0..ROWS)
             .filter(|row| column.ranks[*row].is_some())
             .collect();
@@ -431,7 +431,7 @@ fn of_several_columns() {
     }
 }
 
-/// A field of a struct is null where the struct is.
+/// A field of a null struct is null.
 #[test]
 fn of_fields_of_structs() {
     let column = numbers_of::<Int64Type>(&mut Random(3), &[1, 2, 3]);
@@ -452,7 +452,7 @@ fn of_fields_of_structs() {
     }
 }
 
-/// Files for modern readers have the total order of IEEE 754.
+/// Files for modern readers use the total order of IEEE 754.
 #[test]
 fn of_floats_for_modern_readers() {
     let some = [

@@ -1,4 +1,4 @@
-//! Whole rows come back in their order, whatever they are.
+//! Whole rows of any type are read back in sorted order.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use super::{MEMORY, by, compare, numbers, order_of};
 use crate::batches::Random;
 use crate::table::without_panic;
 
-/// A random batch with the ordinals of its rows, and keys of which many are equal.
+/// A random batch with the ordinals of its rows, and keys with many duplicates.
 fn batch(random: &mut Random, schema: &Arc<Schema>, rows: usize) -> RecordBatch {
     let batch = arrays::batch(random, schema, rows);
     let keys = (0..rows).map(|_| (random.below(5) > 0).then(|| random.below(4) as i8));
@@ -34,7 +34,7 @@ fn batch(random: &mut Random, schema: &Arc<Schema>, rows: usize) -> RecordBatch 
     RecordBatch::try_new(schema, columns).unwrap()
 }
 
-/// What is wrong; an error where dictionaries do not go together.
+/// Returns the fault, if any. Returns an error if dictionaries cannot be combined.
 fn check(seed: u64) -> Result<Option<String>, herringbone::Error> {
     let random = &mut Random(seed);
     let schema = Arc::new(Menu::everything().schema(random));
@@ -91,7 +91,7 @@ fn of_any_types() {
     report(&wrong);
 }
 
-/// The bytes depend on rows and options alone.
+/// The bytes depend only on the rows and the options.
 #[test]
 fn the_file_is_the_same_for_any_threads_batches_and_memory() {
     let random = &mut Random(5);
@@ -114,7 +114,7 @@ fn the_file_is_the_same_for_any_threads_batches_and_memory() {
         written(&whole.schema(), &batches, options).unwrap()
     };
     let expected = file(1, 3_000, 1 << 30);
-    // Of 3,000 batches that fit into nothing, 64 runs are merged at a time, twice.
+    // 3,000 runs of one row each are merged 64 at a time, in two passes.
     assert!(file(2, 1, 1) == expected, "a run a row");
     for threads in [1, 2, 8] {
         for (rows, memory) in [(1, 1 << 30), (100, 50_000), (1_000, 20_000), (3_000, 1)] {
@@ -124,7 +124,7 @@ fn the_file_is_the_same_for_any_threads_batches_and_memory() {
     }
 }
 
-/// Rows in front of a row group's end and behind it are sorted each for themselves.
+/// The rows before and after the end of a row group are sorted separately.
 #[test]
 fn row_groups_that_the_caller_ends_are_sorted_alone() {
     for memory in MEMORY {
@@ -146,7 +146,7 @@ fn row_groups_that_the_caller_ends_are_sorted_alone() {
     }
 }
 
-/// The file says what it is sorted by, and that goes with what the caller says.
+/// The file declares its sort order, which must agree with the caller's declaration.
 #[test]
 fn the_file_says_that_it_is_sorted() {
     let batch = RecordBatch::try_from_iter([("m", numbers(3)), ("n", numbers(3))]).unwrap();
@@ -181,7 +181,7 @@ fn dictionary(keys: &[i8], values: &[&str]) -> ArrayRef {
     Arc::new(DictionaryArray::<Int8Type>::try_new(keys.to_vec().into(), values).unwrap())
 }
 
-/// Values that no row has come back, and those of all batches are one dictionary.
+/// Unused values are read back, and those of all batches form one dictionary.
 #[test]
 fn dictionaries_stay_whole() {
     let field = |ordered| {
@@ -229,7 +229,7 @@ fn dictionaries_stay_whole() {
                 &texts.iter().map(String::as_str).collect::<Vec<_>>(),
             )
         };
-        // Together they have more values than keys of 8 bits.
+        // Together they have more values than fit in keys of 8 bits.
         let file = write(false, &[many(0), many(100)]).unwrap();
         let (_, batches) = read(&file, ReadOptions::default()).unwrap();
         let array = batches[0].column(0).as_dictionary::<Int16Type>().clone();

@@ -1,4 +1,4 @@
-//! Temporary files of a sort: what is in them, and that nothing of them stays.
+//! Temporary files of a sort: their contents and their removal.
 
 use std::fs;
 use std::io::{self, Write};
@@ -20,10 +20,10 @@ use super::super::compare::findings;
 use super::{by, numbers, order_in, order_of};
 use crate::table::without_panic;
 
-/// What the rows say.
+/// The text in the rows.
 const SECRET: &str = "nobody may read this";
 
-/// A folder of a test's own, gone afterwards.
+/// A folder for a single test, deleted on drop.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -43,7 +43,7 @@ impl Folder {
             .collect()
     }
 
-    /// What is in the files of the folder that this process has open, with a name or without.
+    /// The contents of the files in the folder that this process has open, with or without a name.
     #[cfg(target_os = "linux")]
     fn open_files(&self) -> Vec<Vec<u8>> {
         let open = fs::read_dir("/proc/self/fd").unwrap();
@@ -69,7 +69,7 @@ fn batch() -> RecordBatch {
     RecordBatch::try_from_iter([("s", texts), ("n", numbers(ROWS))]).unwrap()
 }
 
-/// Rows that make some runs in a folder.
+/// Options that lead to several runs in a folder.
 fn options(folder: &Path) -> WriteOptions {
     WriteOptions::new()
         .sort_by(vec![by("s", false, false)])
@@ -95,7 +95,7 @@ fn is_sorted(order: &[usize]) -> bool {
 fn nothing_stays_of_them() {
     let folder = Folder::new("stays");
     let path = folder.0.join("a.parquet");
-    // Beside the file, unless somebody says where.
+    // Next to the file by default.
     let mut options = options(&folder.0);
     options.sort_folder = None;
     for finishes in [false, true] {
@@ -146,7 +146,7 @@ fn few_of_them_are_open_at_a_time() {
     assert!(order.is_sorted_by_key(|row| ((row * 37 % 101).to_string(), *row)));
 }
 
-/// Their values stay in memory, whatever becomes of the rows.
+/// The values of dictionaries stay in memory, even if rows are moved to files.
 #[test]
 fn dictionaries_count_in_the_memory_of_a_sort() {
     let texts = (0..20).map(|i| format!("{i}{}", "x".repeat(1 << 20)));
@@ -175,7 +175,7 @@ fn dictionaries_count_in_the_memory_of_a_sort() {
     write(128 << 20).unwrap();
 }
 
-/// An output that takes so many bytes.
+/// An output that accepts `room` bytes.
 struct Limited<'a> {
     bytes: &'a mut Vec<u8>,
     room: usize,
@@ -247,7 +247,7 @@ fn a_folder_that_takes_none() {
         assert!(ParquetFile::from_bytes(bytes).is_err());
         assert_eq!(folder.names(), ["file"]);
     }
-    // Nobody needs a folder for rows that fit into memory.
+    // Rows that fit in memory do not need a folder.
     let options = options(&folder.0.join("missing")).sort_memory_bytes(1 << 20);
     let mut writer = Writer::new(Vec::new(), batch().schema(), options).unwrap();
     write_all(&mut writer).unwrap();
@@ -303,7 +303,7 @@ fn they_are_encrypted_where_the_file_is() {
     }
 }
 
-/// Encryption that has nothing for temporary files.
+/// Encryption without support for temporary files.
 #[derive(Debug)]
 struct ForFilesOnly(Arc<dyn FileEncryption>);
 
