@@ -1,4 +1,4 @@
-//! Whatever the encoding and the layout, a read holds what its budget has.
+//! A read stays within its budget for every encoding and layout.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use herringbone_arrow::array::{
 
 use super::{ALLOCATOR, ONE_AT_A_TIME, files};
 
-/// What a read may hold beyond its budget, as SECURITY.md has it: an eighth of it for each thread, a quarter for bytes that
-/// are fetched ahead, and for each column and once what is too small to be counted.
+/// The memory that a read may take beyond its budget, as documented in SECURITY.md. It is an eighth of the budget for
+/// each thread, a quarter for prefetched bytes, and small uncounted amounts for each column and for the read.
 fn margin(budget: u64, columns: usize, shares: usize) -> u64 {
     budget / 8 * shares as u64 + 4096 * columns as u64 + (256 << 10)
 }
 
-/// A file whose bytes take memory when they are read, from a disk or a network.
+/// A file whose bytes are allocated when read, as from a disk or a network.
 struct Copying(Bytes, FetchPolicy);
 
 impl Source for Copying {
@@ -34,20 +34,20 @@ impl Source for Copying {
     }
 
     fn fetch_policy(&self) -> FetchPolicy {
-        // All bytes that are read are seen here: none come with the footer.
+        // No bytes arrive with the footer, so that all reads are visible.
         let mut policy = self.1.clone();
         policy.suffix_bytes = 0;
         policy
     }
 }
 
-/// What became of a read.
+/// The result of a read.
 struct Outcome {
-    /// The most that was held behind its start, with the last batch that was given out as long as it was there.
+    /// The peak memory after the start, including the last emitted batch while it existed.
     held: u64,
-    /// Bytes of the largest batch.
+    /// The number of bytes of the largest batch.
     batch: u64,
-    /// Whether the budget was too small.
+    /// True if the budget was too small.
     refused: bool,
 }
 
@@ -75,7 +75,7 @@ fn outcome(bytes: &Bytes, options: &ReadOptions, (policy, budget): (&FetchPolicy
     }
 }
 
-/// Reads with four times as much each time, up to where it is enough.
+/// Reads with a budget that grows by a factor of four until it is large enough.
 fn keeps(name: &str, bytes: &Bytes, options: &ReadOptions, threads: &[usize]) {
     let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
     let columns = file.parquet_schema().leaves().len();
@@ -85,7 +85,7 @@ fn keeps(name: &str, bytes: &Bytes, options: &ReadOptions, threads: &[usize]) {
         .flat_map(|it| policies.iter().map(move |policy| (it, policy)))
     {
         let options = options.clone().threads(threads);
-        // Fetched bytes of each column may stay until it asks for its next page.
+        // Fetched bytes of each column may remain until it needs its next page.
         let shares = threads + 2 * usize::from(policy.max_bytes_ahead > 0);
         let mut budget = 16 << 10;
         loop {
@@ -94,7 +94,7 @@ fn keeps(name: &str, bytes: &Bytes, options: &ReadOptions, threads: &[usize]) {
                 batch,
                 refused,
             } = outcome(bytes, &options, (policy, budget));
-            // A batch that was given out does not count: other threads may go on before it is dropped.
+            // An emitted batch does not count, because other threads may continue before it is dropped.
             let given_out = if threads > 1 { batch } else { 0 };
             assert!(
                 held <= budget + margin(budget, columns, shares) + given_out,
@@ -133,13 +133,13 @@ fn official_files() {
         return;
     };
     let mut paths = files::parquet_files(&root.join("data"));
-    // 2 GiB of strings, for which there is a test of its own.
+    // 2 GiB of strings, which have a test of their own.
     paths.retain(|path| !path.ends_with("large_string_map.brotli.parquet"));
     paths.extend(files::generated());
     for path in paths {
         let bytes = Bytes::from(std::fs::read(&path).unwrap());
         if ParquetFile::from_bytes(bytes.clone()).is_err() {
-            // Signed or encrypted.
+            // The file is signed or encrypted.
             continue;
         }
         for (layout, options) in layouts() {
@@ -164,13 +164,13 @@ fn written(columns: Vec<ArrayRef>, options: WriteOptions) -> Bytes {
     bytes.into()
 }
 
-/// Columns of what is put together, copied or kept in place on the way to its array.
+/// Columns whose values are concatenated, copied or left in place on the way to their array.
 #[test]
 fn columns_of_byte_arrays() {
     const ROWS: usize = 24_000;
     let _alone = ONE_AT_A_TIME.lock().unwrap();
     let text = |i: usize| format!("{:x}", hash(i)).repeat(1 + i % 4);
-    // Half of the values come again, so that dictionaries are given up halfway.
+    // Half of the values repeat, so that dictionaries are abandoned halfway.
     let half_distinct = |row: usize| {
         text(if row.is_multiple_of(2) {
             row
@@ -229,7 +229,7 @@ fn columns_of_byte_arrays() {
     }
 }
 
-/// Bytes of a push decoder never exceed the memory of the read by more than the page that each column waits for.
+/// The bytes in a push decoder never exceed the memory of the read by more than one needed page per column.
 #[test]
 fn supplied_bytes_keep_to_the_budget() {
     const ROWS: usize = 40_000;
@@ -257,7 +257,7 @@ fn supplied_bytes_keep_to_the_budget() {
                         let part = range.start as usize..range.end as usize;
                         decoder.supply(range.start, &Bytes::copy_from_slice(&bytes[part]));
                         let buffered = decoder.buffered_bytes();
-                        // A page may be a few values larger than it was meant to be.
+                        // A page may exceed its target size by a few values.
                         let due = 4 * ((16 << 10) + 512);
                         assert!(buffered <= budget + due, "{buffered} with {budget}");
                     }
