@@ -1,19 +1,19 @@
-//! The damages.
+//! The kinds of damage.
 
 use std::fmt;
 
 /// One damage of a file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Damage {
-    /// The byte at a place has another value.
+    /// The byte at `at` is replaced by `value`.
     Byte { at: usize, value: u8 },
     /// The file ends here.
     Cut(usize),
     /// The file starts here.
     CutFront(usize),
-    /// A byte is gone, and all behind it has moved.
+    /// A byte is missing, and all bytes after it have moved.
     Removed(usize),
-    /// Four bytes have changed places with the next four.
+    /// Four bytes are swapped with the next four.
     Swapped(usize),
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn each(bytes: &[u8], start: usize, step: usize, visit: &mut dyn FnMu
             Damage::Removed(at),
             &[&bytes[..at], &bytes[at + 1..]].concat(),
         );
-        // Words lie where they lie in the file: at multiples of four from its start, and others.
+        // Words at multiples of four from the start of the file, and others.
         if at + 8 <= bytes.len() && bytes[at..at + 4] != bytes[at + 4..at + 8] {
             copy[at..at + 8].rotate_left(4);
             visit(Damage::Swapped(at), &copy);

@@ -1,14 +1,14 @@
 //! Small files damaged at every byte: each copy is an error or data, without a panic and within a
-//! budget of memory.
+//! memory budget.
 //!
-//! `cargo test` takes a sample. All of it, some minutes long:
+//! `cargo test` takes a sample. To run all of it, which takes some minutes:
 //!
 //! ```console
 //! $ export CARGO_PROFILE_DEV_OPT_LEVEL=2 HERRINGBONE_DAMAGE=all
 //! $ cargo test -p herringbone-tests --test damage -- --nocapture
 //! ```
 //!
-//! `HERRINGBONE_DAMAGE_OF` chooses files by a part of their names.
+//! `HERRINGBONE_DAMAGE_OF` selects files by a part of their names.
 
 #[cfg(test)]
 mod corpus;
@@ -37,11 +37,11 @@ mod files;
 
 use peak_alloc::PeakAlloc;
 
-/// Counts the bytes that are held: a read may take so many and no more.
+/// Counts the allocated bytes, to check the budget of each read.
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// All tests of this binary in one: the allocator counts for all threads together.
+/// All tests of this binary in one function, because the allocator counts for all threads together.
 #[test]
 fn damaged_files_are_errors_or_data() {
     let all = std::env::var_os("HERRINGBONE_DAMAGE").is_some_and(|what| what == "all");
@@ -55,7 +55,7 @@ fn damaged_files_are_errors_or_data() {
             continue;
         }
         subject.prepare();
-        // Every byte, or bytes so far apart that each file and each damage has its share.
+        // Every byte, or bytes at a distance that includes each file and each kind of damage.
         let step = if all { 1 } else { 31 };
         let start = if all { 0 } else { subject.name.len() % step };
         damages::each(&subject.bytes, start, step, &mut |damage, copy| {

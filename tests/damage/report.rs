@@ -1,4 +1,4 @@
-//! What came of each damaged copy.
+//! The results of reading the damaged copies.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,20 +14,20 @@ use crate::subject::Subject;
 use crate::watchdog::Watchdog;
 use crate::ways;
 
-/// The most that reading a damaged copy may hold: two decompressed pages of 16 MiB for each of a few
-/// columns. Larger ones have to hold what they announce.
+/// The memory limit for reading a damaged copy: two decompressed pages of 16 MiB for each of a few columns. Larger
+/// pages must contain what they announce.
 const BUDGET: usize = 128 << 20;
 
 pub(crate) struct Report {
     allocator: &'static PeakAlloc,
     watchdog: Watchdog,
     attempts: usize,
-    /// How often each outcome came.
+    /// The number of occurrences of each outcome.
     outcomes: BTreeMap<String, usize>,
     wrong: Vec<String>,
-    /// The most bytes that a read held, and which.
+    /// The peak memory of a read in bytes, and the name of that read.
     peak: (usize, String),
-    /// The longest read.
+    /// The duration of the longest read, and its name.
     longest: (Duration, String),
 }
 
@@ -44,8 +44,8 @@ impl Report {
         }
     }
 
-    /// Reads a damaged copy, its rows in one of the ways with checksums and without, and all that
-    /// stands beside them; and uses it otherwise, in one way after the other.
+    /// Reads the rows of a damaged copy in one of the ways, with checksums and without, and all other structures. Also
+    /// makes one of the other uses of the file, in turn.
     pub(crate) fn attempt(&mut self, subject: &Subject, damage: &Damage, copy: &[u8]) {
         let turn = self.attempts;
         self.attempts += 1;
@@ -112,7 +112,7 @@ impl Report {
         *self.outcomes.entry(outcome).or_default() += 1;
     }
 
-    /// Prints the counts; fails where something was wrong.
+    /// Prints the counts. Panics if a result was wrong.
     pub(crate) fn finish(self, all: bool) {
         eprintln!(
             "{} damaged copies ({}): {:?}; at most {} KiB held, by {}; longest {:?}, {}",

@@ -1,4 +1,4 @@
-//! A file that is damaged, and all that it takes to use it.
+//! A file to damage, and everything needed to use it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use herringbone_core::extension::ExtensionType;
 use crate::damages::Damage;
 use crate::ways;
 
-/// A file while it is whole.
+/// The undamaged file.
 pub(crate) struct Subject {
     pub(crate) name: String,
     pub(crate) bytes: Bytes,
     pub(crate) keys: Option<Arc<dyn Decryption>>,
     pub(crate) extensions: Vec<Arc<dyn ExtensionType>>,
-    /// Tests of rows that the whole file takes.
+    /// Filters that the undamaged file accepts.
     pub(crate) filters: Vec<Predicate>,
-    /// A column that the whole file is sorted by.
+    /// A column by which the undamaged file can be sorted.
     pub(crate) sort_by: Option<SortingColumnOption>,
-    /// Whether encryption authenticates all of it.
+    /// True if encryption authenticates the whole file.
     pub(crate) is_authentic: bool,
-    /// Rows of the whole file, of each way to read them.
+    /// The rows of the undamaged file, for each way to read them.
     expected: Vec<Vec<RecordBatch>>,
-    /// Bodies of pages that have checksums.
+    /// The ranges of page bodies with checksums.
     summed: Vec<Range<usize>>,
 }
 
@@ -73,14 +73,14 @@ impl Subject {
         )
     }
 
-    /// Returns the options that every read of the file has.
+    /// Returns the options common to all reads of the file.
     pub(crate) fn read_options(&self) -> ReadOptions {
         let mut options = ReadOptions::default().threads(1).limit(ways::MAX_ROWS);
         options.extensions.clone_from(&self.extensions);
         options
     }
 
-    /// Reads the whole file in every way, and looks for filters and for a column to sort by that it takes.
+    /// Reads the undamaged file in every way. Finds usable filters and a usable sort column.
     pub(crate) fn prepare(&mut self) {
         for way in 0..ways::WAYS {
             let rows = ways::rows(self, self.bytes.clone(), way, true);
@@ -113,8 +113,8 @@ impl Subject {
         }
     }
 
-    /// Compares rows of a damaged copy, which were read without an error, with those of the whole file, if a
-    /// checksum or an authentication tag is over the damage.
+    /// Compares the rows of a damaged copy, read without an error, with those of the undamaged file, if a checksum or
+    /// an authentication tag covers the damage.
     pub(crate) fn compare(&self, damage: &Damage, way: usize, crc: bool, rows: &[RecordBatch]) {
         let is_checked = |at: usize| self.summed.iter().any(|range| range.contains(&at));
         let must_be_equal = match *damage {
@@ -131,7 +131,7 @@ impl Subject {
     }
 }
 
-/// Returns tests of a leaf, of which its type takes some.
+/// Returns tests of a leaf. Its type accepts some of them.
 fn tests(schema: &ParquetSchema, leaf: usize) -> Vec<Predicate> {
     let path = || -> Vec<String> { schema.path(leaf).into_iter().map(str::to_owned).collect() };
     let quantities: [fn(Column) -> Column; 3] = [|it| it, Column::any, Column::all];
@@ -148,7 +148,7 @@ fn tests(schema: &ParquetSchema, leaf: usize) -> Vec<Predicate> {
     .concat()
 }
 
-/// Returns where the bodies of pages with checksums are. Readers take a checksum of 0 for none.
+/// Returns the ranges of page bodies with checksums. Readers treat a checksum of 0 as missing.
 fn summed(file: &ParquetFile, row_group: usize, leaf: usize) -> Vec<Range<usize>> {
     let pages = file.pages(row_group, leaf).into_iter().flatten();
     let body = |page: herringbone::PageInfo| {

@@ -1,15 +1,15 @@
-//! Says what takes long while it does: nobody waits for a hang without knowing where.
+//! Reports slow reads while they run, so that the location of a hang is known.
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Longer than any small file takes, on a busy machine and without optimisation.
+/// Longer than the time for any small file, on a busy machine and without optimisation.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is under way, and since when; the flag says that it was reported.
+/// The current read and its start time. The flag is true if it was reported.
 type Current = Option<(Instant, String, bool)>;
 
-/// A thread that looks at what is under way.
+/// A thread that watches the current read.
 pub(crate) struct Watchdog(Arc<Mutex<Current>>);
 
 impl Watchdog {
@@ -32,7 +32,7 @@ impl Watchdog {
         Self(current)
     }
 
-    /// Runs `work`; its result and how long it took.
+    /// Runs `work`. Returns its result and its duration.
     pub(crate) fn watch<T>(&self, what: String, work: impl FnOnce() -> T) -> (T, Duration) {
         let start = Instant::now();
         *self.0.lock().unwrap() = Some((start, what, false));

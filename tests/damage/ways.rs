@@ -1,4 +1,4 @@
-//! Ways to read a file, and to use it otherwise.
+//! Ways to read a file, and other uses of it.
 
 use bytes::Bytes;
 use herringbone::format::BoundingBox;
@@ -15,15 +15,14 @@ use herringbone_inspect::repair::{Repair, RepairOptions};
 
 use crate::subject::{Subject, sorting};
 
-/// Rows that a read gives at most.
-pub(crate) const MAX_ROWS: u64 = 10_000;
-/// Ways to read rows.
+/// The maximum number of rows of a read.
+pub(crate) const MOST_ROWS: u64 = 10_000;
+/// The number of ways to read rows.
 pub(crate) const WAYS: usize = 4;
-/// Other uses of a file.
+/// The number of other uses of a file.
 pub(crate) const USES: usize = 8;
 
-/// Ways through the reader, one after the other for one damage after the other: plain reads, skips,
-/// and other Arrow layouts.
+/// The options of a way to read: plain reads, skips, and other Arrow layouts. Each damage uses the next way.
 fn options(subject: &Subject, way: usize) -> ReadOptions {
     let mut schema = SchemaOptions::default();
     let options = subject.read_options();
@@ -44,7 +43,7 @@ fn options(subject: &Subject, way: usize) -> ReadOptions {
     }
 }
 
-/// Reads all batches; arrays that come out have to be valid, whatever the file says.
+/// Reads all batches. The arrays must be valid, whatever the file contains.
 pub(crate) fn batches(file: &ParquetFile, options: ReadOptions) -> Result<Vec<RecordBatch>, Error> {
     let mut reader = file.read(options)?;
     let mut batches = Vec::new();
@@ -58,7 +57,7 @@ pub(crate) fn batches(file: &ParquetFile, options: ReadOptions) -> Result<Vec<Re
     Ok(batches)
 }
 
-/// Makes text of variants and geometries, whose values are checked only as they are looked at.
+/// Formats variants and geometries as text, because their values are only checked when accessed.
 fn render(batch: &RecordBatch) {
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
         let mut text = String::new();
@@ -93,7 +92,7 @@ pub(crate) fn rows(
     batches(&file, options(subject, way).verify_crc(crc))
 }
 
-/// Reads on one thread and on three: the same batches, and then the same error.
+/// Reads on one thread and on three, and checks that the batches and the following error are the same.
 pub(crate) fn on_threads(bytes: Bytes) -> Result<(), Error> {
     let outcome = |threads: usize| {
         let mut batches = Vec::new();
@@ -116,7 +115,7 @@ pub(crate) fn on_threads(bytes: Bytes) -> Result<(), Error> {
     result
 }
 
-/// Asks for everything that stands beside the values: indexes, bloom filters, page headers.
+/// Reads all structures other than values: indexes, bloom filters, page headers.
 pub(crate) fn beside(subject: &Subject, bytes: Bytes) -> Result<(), Error> {
     let file = subject.open(bytes)?;
     let mut wrong = None;
@@ -136,8 +135,8 @@ pub(crate) fn beside(subject: &Subject, bytes: Bytes) -> Result<(), Error> {
     wrong.map_or(Ok(()), Err)
 }
 
-/// Uses a file otherwise, in one way after the other: rows by their values, rows sorted, rows in spite of
-/// damage, `verify`, `repair`.
+/// Makes one of the other uses of a file, in turn: filtered rows, sorted rows, rows in spite of damage, `verify`,
+/// `repair`.
 pub(crate) fn used(subject: &Subject, bytes: Bytes, turn: usize) -> Result<(), Error> {
     let next = turn / USES;
     match turn % USES {
@@ -160,7 +159,7 @@ pub(crate) fn used(subject: &Subject, bytes: Bytes, turn: usize) -> Result<(), E
     }
 }
 
-/// Reads rows by their values: by one of the filters of the subject, or by what the file says of geometries.
+/// Reads filtered rows, by one of the filters of the subject or by the geometries of the file.
 fn filtered(subject: &Subject, bytes: Bytes, turn: usize) -> Result<(), Error> {
     let file = subject.open(bytes)?;
     let geometries = GeometryColumn::of_file(file.parquet_schema(), file.metadata());
@@ -186,7 +185,7 @@ pub(crate) fn sorted(
     writer.finish().map(drop)
 }
 
-/// Reads rows in spite of damage: as many are given or said to be lost as the file has.
+/// Reads rows in spite of damage. The emitted and the lost rows must add up to the rows of the file.
 fn going_on(subject: &Subject, bytes: Bytes, on_error: OnError) -> Result<(), Error> {
     let file = subject.open(bytes)?;
     let mut stated = 0_u64;
@@ -214,7 +213,7 @@ fn going_on(subject: &Subject, bytes: Bytes, on_error: OnError) -> Result<(), Er
     Ok(())
 }
 
-/// Reads what `repair` finds.
+/// Reads the rows that `repair` recovers.
 fn repaired(subject: &Subject, bytes: Bytes, ignore_footer: bool) -> Result<(), Error> {
     let mut options = RepairOptions::default();
     options.decryption.clone_from(&subject.keys);
