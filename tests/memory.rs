@@ -1,4 +1,4 @@
-//! What the writer and the reader hold, as the allocator counts it.
+//! The memory of the writer and the reader, as counted by the allocator.
 
 #![allow(
     clippy::unwrap_used,
@@ -53,13 +53,13 @@ mod chosen;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// The allocator counts for all threads together.
+/// Serializes the tests, because the allocator counts for all threads together.
 static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
 
-/// What the writer may hold.
+/// The memory limit of the writer.
 const BUDGET: usize = 24 << 20;
 
-/// 400 columns whose rows have from less than a byte to hundreds.
+/// 400 columns whose rows take from less than a byte to hundreds of bytes.
 fn skewed(batch: usize, rows: usize) -> RecordBatch {
     let hash = |column: usize, row: usize| {
         let seed = (batch * rows + row) as u64 * 1000 + column as u64;
@@ -91,8 +91,9 @@ fn skewed(batch: usize, rows: usize) -> RecordBatch {
     RecordBatch::try_from_iter((0..400).map(column)).unwrap()
 }
 
-/// More is held than the budget only by what a batch, which is a slice here, adds: its bytes, four
-/// times where they become codes, and a part of that again while tables grow. What compression in C takes is not counted.
+/// The writer exceeds the budget only by the memory for a batch, which is a slice here. That is four times its bytes
+/// if values become codes, and a part of that again while tables grow. Memory allocated in C by compression is not
+/// counted.
 #[test]
 fn the_budget_is_kept() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -123,7 +124,7 @@ fn the_budget_is_kept() {
     }
 }
 
-/// Pages that wait to be compressed are few, however much slower that is than encoding.
+/// Few pages wait for compression, even if it is much slower than encoding.
 #[test]
 fn pages_under_way_are_bounded() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -158,7 +159,7 @@ fn pages_under_way_are_bounded() {
     for threads in [2, 8] {
         let peak = peak(threads);
         println!("{alone} bytes alone, {peak} with {threads} threads");
-        // Six pages of a quarter of a megabyte, and as much that they are compressed to.
+        // Six pages of a quarter of a megabyte, and their compressed bytes.
         assert!(
             peak < alone + 2 * BUDGET / 16 + (1 << 20),
             "{alone} bytes alone, {peak} with {threads} threads"
@@ -166,7 +167,7 @@ fn pages_under_way_are_bounded() {
     }
 }
 
-/// Behind the end of a row group nothing is left of its rows, nor of what a long list was written with.
+/// After the end of a row group, the writer retains neither its rows nor the buffers of a long list.
 #[test]
 fn rows_that_were_written_are_let_go() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -192,7 +193,7 @@ fn rows_that_were_written_are_let_go() {
         writer.write(&batch).unwrap();
         writer.flush().unwrap();
         drop(batch);
-        // The next row group may begin while one is encoded.
+        // The next row group may start while one is encoded.
         writer.write(&few).unwrap();
         writer.flush().unwrap();
         let held = ALLOCATOR.current_usage() - before;
@@ -201,8 +202,8 @@ fn rows_that_were_written_are_let_go() {
     }
 }
 
-/// A long value is there as entry of a dictionary, as page, and as what either is compressed to; bounds and the
-/// encoder keep none of it.
+/// A long value exists as a dictionary entry, as a page, and in compressed form. Bounds and the encoder do not retain
+/// it.
 #[test]
 fn a_long_value_is_not_copied_again_and_again() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -231,11 +232,11 @@ fn a_long_value_is_not_copied_again_and_again() {
     }
 }
 
-/// What is sorted in memory.
+/// The memory limit for sorting.
 const SORT_BUDGET: usize = 4 << 20;
 
-/// A sort holds what its budget allows, as much again while a run is written or runs are merged, and what
-/// the writer holds, however many rows there are.
+/// A sort takes its budget, that much again while a run is written or runs are merged, and the memory of the writer,
+/// for any number of rows.
 #[test]
 fn a_sort_keeps_its_budget() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -267,14 +268,14 @@ fn a_sort_keeps_its_budget() {
             writer.write(&batch(ordinal)).unwrap();
         }
         writer.finish().unwrap();
-        // Eight times the budget came in.
+        // The input was eight times the budget.
         let peak = ALLOCATOR.peak_usage() - before;
         println!("by {by}: {peak} bytes");
         assert!(peak < 4 * SORT_BUDGET, "by {by}: {peak} bytes held");
     }
 }
 
-/// What a reader may hold.
+/// The memory limit of the reader.
 const READ_BUDGET: usize = 32 << 20;
 
 fn zstd(bytes: &[u8]) -> Vec<u8> {
@@ -287,7 +288,7 @@ fn page(num_values: usize, plain: &[u8]) -> Page {
     Page::v1(num_values, &zstd(plain)).with_plain_size(plain.len())
 }
 
-/// Files of a hundred columns, each with these pages, which are said to be sorted by all of them.
+/// Files of a hundred columns with these pages each, declared as sorted by all columns.
 fn hundred(
     leaf: impl Fn(&str) -> SchemaElement,
     rows: usize,
@@ -313,13 +314,13 @@ fn fixed(type_length: i32) -> impl Fn(&str) -> SchemaElement {
     move |name| leaf(name, Type::FixedLenByteArray, Repetition::Required).type_length(type_length)
 }
 
-/// Kilobytes a column that become megabytes each, in one way or another.
+/// Files of kilobytes per column that expand to megabytes each, in several ways.
 fn bombs() -> Vec<(&'static str, Bytes)> {
     let rows = 20_000;
     let zeros = |bytes: usize| vec![0_u8; bytes];
     let dictionary =
         |n: usize, plain: &[u8]| Page::dictionary(n, &zstd(plain)).with_plain_size(plain.len());
-    // A width of no bits: a run of as many first entries as there are rows, as a varint.
+    // A width of no bits, then a run of the first entry for all rows, as a varint.
     let first = || {
         let run = rows << 1;
         let indices = [
@@ -330,7 +331,7 @@ fn bombs() -> Vec<(&'static str, Bytes)> {
         ];
         page(rows, &indices).with_encoding(Encoding::RleDictionary)
     };
-    // A run of nulls, with its length in front.
+    // A run of nulls, preceded by its length.
     let nulls = || {
         let run = rows << 1;
         let levels = [
@@ -381,7 +382,7 @@ fn bombs() -> Vec<(&'static str, Bytes)> {
     ]
 }
 
-/// The most that is held while a file is read, batch by batch, and the error.
+/// Reads a file batch by batch. Returns the peak memory and the error.
 fn peak_of_reading(bytes: &Bytes, options: &ReadOptions) -> (usize, Option<herringbone::Error>) {
     let file = ParquetFile::from_bytes(bytes.clone()).unwrap();
     let before = ALLOCATOR.current_usage();
@@ -398,8 +399,8 @@ fn peak_of_reading(bytes: &Bytes, options: &ReadOptions) -> (usize, Option<herri
     (ALLOCATOR.peak_usage().saturating_sub(before), error)
 }
 
-/// The same error whatever the number of threads, before more is held than the budget, but for what
-/// is too small to be worth counting; and no error with a larger one.
+/// The error is the same for any number of threads, before more than the budget is allocated, apart from small
+/// uncounted allocations. With a larger budget there is no error.
 #[test]
 fn reads_keep_their_budget() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -420,7 +421,7 @@ fn reads_keep_their_budget() {
             for threads in [2, 4] {
                 let (peak, error) = peak_of_reading(&bytes, &options.clone().threads(threads));
                 assert_eq!(error.map(|error| error.to_string()), first, "{name}");
-                // Each thread may be growing a vector, which is there twice meanwhile.
+                // Each thread may be growing a vector, which exists twice meanwhile.
                 assert!(
                     peak < READ_BUDGET + READ_BUDGET / 8 * threads,
                     "{name}, {threads} threads: {peak}"
@@ -433,11 +434,11 @@ fn reads_keep_their_budget() {
     }
 }
 
-/// Looks at one column after the other, but for the order of rows, and says what it could not look at.
+/// `verify` checks columns one by one, except for the order of rows, and reports what it could not check.
 #[test]
 fn verifying_keeps_the_budget() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
-    // The others have more values, all of which it looks at.
+    // The other files have more values, all of which are checked.
     for (name, bytes) in bombs().into_iter().take(3) {
         let mut limits = Limits::default();
         limits.memory_bytes = READ_BUDGET as u64;
@@ -463,7 +464,7 @@ fn verifying_keeps_the_budget() {
     }
 }
 
-/// A handle says how much memory it takes, and takes no more.
+/// A handle reports how much memory it takes, and takes no more.
 #[test]
 fn a_handle_counts_what_it_keeps() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -489,7 +490,7 @@ fn a_handle_counts_what_it_keeps() {
     }
 }
 
-/// A column of 4,000 pages whose values have 2^31 - 1 bytes each, with indexes that have no bounds, or of another length.
+/// A column of 4,000 pages with values of 2^31 - 1 bytes, and indexes whose bounds are missing or of another length.
 fn wide_without_bounds() -> Bytes {
     const PAGES: usize = 4000;
     // A run of one definition level, 0.
@@ -526,7 +527,7 @@ fn wide_without_bounds() -> Bytes {
     parts.assemble()
 }
 
-/// Bounds that are missing take no memory, however long the values of their column are.
+/// Missing bounds take no memory, whatever the length of the column's values.
 #[test]
 fn bounds_that_are_missing_take_no_memory() {
     const MOST: usize = 8 << 20;

@@ -1,7 +1,8 @@
-//! Memory of row groups that were written is there for the next ones: it is not taken from the system again.
+//! Memory of written row groups is reused for the next ones, rather than requested from the system again.
 //!
-//! Processes of their own, and one test: page faults of the process are counted, and no buffer may be freed before that the C
-//! library would learn from. Other systems than GNU/Linux do not count so, or keep memory by rules of their own.
+//! The test needs processes of its own, and is the only test here. It counts page faults of the process, and no buffer
+//! may be freed earlier that the C library could learn from. Systems other than GNU/Linux do not count faults this
+//! way, or retain memory by rules of their own.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
@@ -12,32 +13,32 @@ use std::sync::Arc;
 use herringbone::{WriteOptions, Writer};
 use herringbone_arrow::array::{ArrayRef, Int64Array, RecordBatch};
 
-/// Bytes of a page of memory.
+/// The size of a memory page in bytes.
 const PAGE: usize = 4096;
 
-/// The environment variable of the process whose allocator is not tuned.
+/// The environment variable of the process with an untuned allocator.
 const SWITCHED_OFF: &str = "HERRINGBONE_TEST_UNTUNED";
 
 const COLUMNS: usize = 8;
 const ROWS: usize = 1 << 18;
 
-/// Page faults of this process so far that needed no disk.
+/// The page faults of this process so far that needed no disk.
 fn page_faults() -> usize {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    // The name may have spaces; behind it the state is the third field, and these the tenth.
+    // The name may contain spaces. After it, the state is the third field, and the minor faults are the tenth.
     let (_, fields) = stat.rsplit_once(')').unwrap();
     fields.split_whitespace().nth(7).unwrap().parse().unwrap()
 }
 
 #[test]
 fn a_second_file_takes_no_memory_from_the_system_unless_that_is_switched_off() {
-    // Where it is off, another process is counted: the setting stays.
+    // The untuned allocator is counted in another process, because the setting is permanent.
     let is_off = std::env::var_os(SWITCHED_OFF).is_some();
     if !is_off {
         let mut other = Command::new(std::env::current_exe().unwrap());
         assert!(other.env(SWITCHED_OFF, "").status().unwrap().success());
     }
-    // Numbers without an order, so that nothing becomes small.
+    // Numbers in random order, so that they do not compress.
     let numbers = |column: usize| {
         let values = (0..ROWS).map(move |row| (row * COLUMNS + column) as u64);
         values.map(|value| value.wrapping_mul(0x9e37_79b9_7f4a_7c15) as i64)
@@ -59,7 +60,7 @@ fn a_second_file_takes_no_memory_from_the_system_unless_that_is_switched_off() {
         writer.finish().unwrap();
         faults = page_faults() - before;
     }
-    // A row group has a fourth of the pages.
+    // A row group has a quarter of the pages.
     let pages = batch.get_array_memory_size() / PAGE;
     match is_off {
         true => assert!(faults > pages / 4, "{faults} faults, {pages} pages"),

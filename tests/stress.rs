@@ -1,7 +1,7 @@
-//! Readers and writers with threads, on slow and failing files, dropped at any time: they leave no
-//! threads but those of the pool, no files and no memory behind.
+//! Readers and writers with threads, on slow and failing files, dropped at any time. They leave no threads except
+//! those of the pool, no files and no memory.
 //!
-//! A process of its own, and one test: its allocator and its threads are counted.
+//! The test needs a process of its own, because it counts its allocations and threads.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
@@ -25,15 +25,15 @@ use peak_alloc::PeakAlloc;
 #[global_allocator]
 static ALLOCATOR: PeakAlloc = PeakAlloc;
 
-/// How often each of them is tried.
+/// The number of rounds of each test.
 const ROUNDS: u64 = 40;
 const ROWS: i32 = 40_000;
-/// The most threads that any of them asks for.
+/// The maximum number of threads that a test requests.
 const MAX_THREADS: u64 = 6;
-/// What others in this process, such as the test harness, may have taken meanwhile.
+/// Memory that others in this process, such as the test harness, may have allocated meanwhile.
 const SLACK: usize = 16 << 10;
 
-/// Choices that are the same in each run.
+/// A generator of choices that are the same in each run.
 #[derive(Clone)]
 struct Choices(u64);
 
@@ -48,7 +48,7 @@ impl Choices {
     }
 }
 
-/// Columns that take more and less time, of enough values for several threads.
+/// Columns that take different amounts of time, with enough values for several threads.
 fn batch() -> RecordBatch {
     let rows = 0..ROWS;
     let columns: [(&str, ArrayRef); 4] = [
@@ -94,8 +94,7 @@ fn file(batch: &RecordBatch) -> Bytes {
     bytes.into()
 }
 
-/// A file that is read in small parts by threads that give way to each other, and that fails at the
-/// read that `fails_at` counts down to.
+/// A file read in small parts by threads that yield to each other. It fails at the read number `fails_at`.
 struct Slow {
     bytes: Bytes,
     reads: AtomicU64,
@@ -115,19 +114,19 @@ impl Source for Slow {
         for _ in 0..reads % 4 {
             std::thread::yield_now();
         }
-        // A copy, as files give one.
+        // A copy, as if read from a file.
         Source::read(&self.bytes, range).map(|bytes| Bytes::copy_from_slice(&bytes))
     }
 
     fn fetch_policy(&self) -> FetchPolicy {
-        // All bytes that are read are seen here: none come with the footer.
+        // No bytes arrive with the footer, so that all reads are visible.
         let mut policy = FetchPolicy::local();
         policy.suffix_bytes = 0;
         policy
     }
 }
 
-/// Takes a few bytes at a time, and fails when `left` are taken.
+/// An output that accepts a few bytes at a time, and fails when `left` bytes are taken.
 struct Trickle {
     choices: Choices,
     left: usize,
@@ -153,13 +152,13 @@ impl Write for Trickle {
     }
 }
 
-/// Threads of this process, where the system lists them.
+/// The number of threads of this process, or `None` if the system does not list them.
 fn threads() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/task").ok()?.count())
 }
 
-/// Checks that there are no more threads than `before` and those of the pool. A thread that was joined is listed for a
-/// moment yet.
+/// Checks that there are no more threads than `before` and those of the pool. A joined thread may still be listed for
+/// a moment.
 fn check_threads(before: Option<usize>, when: &str) {
     let cores = std::thread::available_parallelism().unwrap().get();
     let expected = before.map(|before| before + cores.max(MAX_THREADS as usize));
@@ -175,7 +174,7 @@ fn check_threads(before: Option<usize>, when: &str) {
     );
 }
 
-/// Reads some batches and drops the reader; the rows that came.
+/// Reads some batches and drops the reader. Returns the batches.
 fn read_some(bytes: &Bytes, choices: &mut Choices) -> Result<Vec<RecordBatch>, Error> {
     let fails_at = match choices.below(3) {
         0 => choices.below(30),
@@ -206,7 +205,7 @@ fn read_some(bytes: &Bytes, choices: &mut Choices) -> Result<Vec<RecordBatch>, E
     Ok(batches)
 }
 
-/// Writes some rows and drops the writer, or finishes the file, which is compared.
+/// Writes some rows and drops the writer, or finishes the file and compares it.
 fn write_some(batch: &RecordBatch, whole: &Bytes, choices: &mut Choices) {
     let mut out = Trickle {
         choices: choices.clone(),
@@ -242,7 +241,7 @@ fn write_some(batch: &RecordBatch, whole: &Bytes, choices: &mut Choices) {
     }
 }
 
-/// Starts a file in a folder and drops the writer, which takes the file away.
+/// Starts a file in a folder and drops the writer, which removes the file.
 fn create_some(batch: &RecordBatch, folder: &Path, choices: &mut Choices) {
     let path = folder.join("file.parquet");
     let options = options().threads(1 + choices.below(4) as usize);
@@ -259,8 +258,8 @@ fn create_some(batch: &RecordBatch, folder: &Path, choices: &mut Choices) {
     );
 }
 
-/// Tries something again and again: afterwards there are no more threads than those of the pool, and as much
-/// memory is taken as after the first rounds, which fill what is kept for the life of a process.
+/// Repeats `round`. Afterwards, there are no more threads than those of the pool. The memory is that after the first
+/// rounds, which fill the caches of the process.
 fn leaves_nothing(before: Option<usize>, what: &str, mut round: impl FnMut(&mut Choices)) {
     let mut taken = 0;
     for seed in 0..ROUNDS {
@@ -318,7 +317,7 @@ fn nothing_is_left_behind() {
     open_writers_share_threads(&batch, before);
 }
 
-/// Two hundred open writers, each of which has worked with several threads.
+/// Two hundred open writers, each of which has used several threads.
 fn open_writers_share_threads(batch: &RecordBatch, before: Option<usize>) {
     let batch = batch.slice(0, 3_000);
     let new = |_| {
