@@ -1,4 +1,4 @@
-//! A reader without a system below it: a host fills a buffer with a file, and asks for what is in it.
+//! A reader without an operating system. A host fills a buffer with a file and queries its contents.
 
 #![allow(
     unsafe_code,
@@ -15,7 +15,7 @@ use herringbone::{Limits, ParquetFile, ReadOptions};
 
 static FILE: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// Where the host puts a file of `length` bytes.
+/// Returns the buffer into which the host copies a file of `length` bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn buffer(length: usize) -> *mut u8 {
     FILE.lock().map_or(std::ptr::null_mut(), |mut file| {
@@ -24,14 +24,14 @@ pub extern "C" fn buffer(length: usize) -> *mut u8 {
     })
 }
 
-/// The number of rows; -1 where they cannot be read.
+/// The number of rows, or -1 if they cannot be read.
 #[unsafe(no_mangle)]
 pub extern "C" fn rows() -> i64 {
     let count = read(ReadOptions::new(), |batch| batch.num_rows() as i64);
     count.unwrap_or(-1)
 }
 
-/// The sum of the column `id`; -1 where it cannot be read.
+/// The sum of the column `id`, or -1 if it cannot be read.
 #[unsafe(no_mangle)]
 pub extern "C" fn sum_of_ids() -> i64 {
     let sum = |batch: &herringbone::arrow::array::RecordBatch| {
