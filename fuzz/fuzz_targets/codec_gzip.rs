@@ -1,4 +1,4 @@
-//! Compressed bytes of a page, whatever they are; what we compress comes back.
+//! Decompresses arbitrary bytes as a page. Bytes compressed by this library decompress to the original.
 
 #![no_main]
 

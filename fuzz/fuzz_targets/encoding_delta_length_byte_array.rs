@@ -1,4 +1,4 @@
-//! Values of a page in this encoding, whatever their bytes: the same rows whatever way they are read.
+//! Reads arbitrary bytes as the values of a page in this encoding: the same rows for every way of reading.
 
 #![no_main]
 

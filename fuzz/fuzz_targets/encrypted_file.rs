@@ -1,4 +1,4 @@
-//! A file and the keys for it, whatever its bytes: the same rows whatever way they are read.
+//! Reads arbitrary bytes as an encrypted file with known keys: the same rows for every way of reading.
 
 #![no_main]
 

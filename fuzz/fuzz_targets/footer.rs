@@ -1,4 +1,4 @@
-//! The metadata of a file, whatever its bytes: decoded and written it is the same.
+//! Decodes arbitrary bytes as the metadata of a file. Encoding and decoding it again yields the same metadata.
 
 #![no_main]
 

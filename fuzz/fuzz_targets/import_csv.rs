@@ -1,4 +1,4 @@
-//! CSV that the command imports, whatever its bytes: what comes of it comes back.
+//! Imports arbitrary bytes as CSV. The imported rows survive a round trip through text.
 
 #![no_main]
 

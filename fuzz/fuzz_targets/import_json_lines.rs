@@ -1,4 +1,4 @@
-//! JSON lines that the command imports, whatever its bytes: what comes of it comes back.
+//! Imports arbitrary bytes as JSON lines. The imported rows survive a round trip through text.
 
 #![no_main]
 

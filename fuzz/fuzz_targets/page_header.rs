@@ -1,4 +1,4 @@
-//! The header of a page, whatever its bytes: decoded and written it is the same.
+//! Decodes arbitrary bytes as a page header. Encoding and decoding it again yields the same header.
 
 #![no_main]
 

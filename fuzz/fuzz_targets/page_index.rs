@@ -1,4 +1,4 @@
-//! Page indexes and headers of bloom filters, whatever their bytes.
+//! Decodes arbitrary bytes as page indexes and headers of bloom filters.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Bytes as variants, in columns of any shredding.
+//! Reads arbitrary bytes as variants, in columns of any shredding.
 
 #![no_main]
 

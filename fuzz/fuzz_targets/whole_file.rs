@@ -1,4 +1,4 @@
-//! A whole file, whatever its bytes: the same rows whatever way they are read.
+//! Reads arbitrary bytes as a whole file: the same rows for every way of reading.
 
 #![no_main]
 

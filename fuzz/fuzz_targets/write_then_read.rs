@@ -1,4 +1,4 @@
-//! What is written is what is read; schema, values and options are the fuzzer's choice.
+//! Writes and reads rows. The fuzzer chooses schema, values and options.
 
 #![no_main]
 

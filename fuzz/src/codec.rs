@@ -4,7 +4,8 @@ use herringbone::format::CompressionCodec;
 use herringbone::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 use herringbone_core::compression::{compress, decompress};
 
-/// Decompresses `data` into as many bytes as its first two say, and compresses and decompresses it.
+/// Decompresses `data` into the number of bytes given by its first two bytes. Then compresses and decompresses `data`
+/// itself.
 pub fn decompress_and_compress(codec: CompressionCodec, data: &[u8]) {
     let &[low, high, ref input @ ..] = data else {
         return;
@@ -12,7 +13,7 @@ pub fn decompress_and_compress(codec: CompressionCodec, data: &[u8]) {
     let mut output = vec![0; u16::from_le_bytes([low, high]).into()];
     let is_right = decompress(codec, input, &mut output).is_ok();
     if codec == CompressionCodec::Snappy && !(input.is_empty() && output.is_empty()) {
-        // Our own decoder against the usual one.
+        // Compares the decoder of this library with the reference decoder.
         let mut theirs = vec![0; output.len()];
         let reference = snap::raw::Decoder::new().decompress(input, &mut theirs);
         assert_eq!(reference == Ok(output.len()), is_right);
@@ -28,7 +29,7 @@ pub fn decompress_and_compress(codec: CompressionCodec, data: &[u8]) {
     assert_eq!(plain, data);
 }
 
-/// How pages of a codec are written, if they are.
+/// The compression for writing pages of a codec, or `None` if the codec is only read.
 fn writer_of(codec: CompressionCodec) -> Option<Compression> {
     Some(match codec {
         CompressionCodec::Snappy => Compression::Snappy,

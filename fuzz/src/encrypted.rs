@@ -1,4 +1,4 @@
-//! Reads of encrypted files: no panic, the same rows whatever way they are read, and no key in a message.
+//! Reads of encrypted files: no panic, the same rows for every way of reading, and no key in a message.
 
 use std::sync::{Arc, LazyLock};
 
@@ -20,7 +20,7 @@ const KEYS: [(&[u8], &[u8; 16]); 3] = [
     (b"kc2", b"1234567890123451"),
 ];
 
-/// All algorithms, dialects and plaintext: what is read at all is to be looked at.
+/// All algorithms, dialects and plaintext are allowed, so that as many files as possible are read.
 static DECRYPTION: LazyLock<Arc<dyn Decryption>> = LazyLock::new(|| {
     let retrieve = |request: &KeyRequest| {
         let known = KEYS.iter().find(|(name, _)| *name == request.key_metadata);
@@ -53,8 +53,8 @@ fn open(bytes: &Bytes) -> Result<ParquetFile, Error> {
     file
 }
 
-/// Any bytes as an encrypted file; and, if they end as a plain file does, as one whose footer is encrypted: then whatever
-/// the footer says of columns is authentic.
+/// Reads any bytes as an encrypted file. If they end like a plaintext file, also reads them with an encrypted footer.
+/// Then the columns in the footer are authentic.
 pub fn encrypted_file(data: &[u8]) {
     look_at(data);
     if let Some(sealed) = with_sealed_footer(data) {
@@ -66,12 +66,12 @@ fn look_at(data: &[u8]) {
     let bytes = Bytes::copy_from_slice(data);
     let Ok(file) = open(&bytes) else { return };
     all_of(&file, data.len());
-    // Bodies that nothing authenticates have checksums that are wrong more often than not.
+    // The checksums of unauthenticated bodies are mostly wrong.
     let sum = data.iter().fold(0, |sum: u8, byte| sum.wrapping_add(*byte));
     in_two_ways(|| open(&bytes), false, sum);
 }
 
-/// The same file with its footer encrypted.
+/// Encrypts the footer of a file.
 fn with_sealed_footer(data: &[u8]) -> Option<Vec<u8>> {
     let (front, tail) = data.split_last_chunk::<FOOTER_TAIL_BYTES>()?;
     let tail = Tail::decode(tail).ok().filter(|tail| !tail.encrypted)?;

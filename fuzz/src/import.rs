@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use herringbone_cli::import::{Format, read, write};
 
-/// What becomes of any text is written as text that says the same: read with the schema, the rows are equal;
-/// read without, they are written as the same text again.
+/// Imports text, writes it and imports it again. With the schema, the rows are equal. Without it, they are written
+/// as the same text again.
 ///
-/// The first byte says from how many rows the schema is inferred.
+/// The first byte selects the number of rows from which the schema is inferred.
 ///
 /// # Panics
-/// Where it is not so.
+/// If the round trip is not exact.
 pub fn import(format: Format, data: &[u8]) {
     let Some((choice, text)) = data.split_first() else {
         return;
@@ -26,7 +26,7 @@ pub fn import(format: Format, data: &[u8]) {
     };
     let first = write(format, &schema, &batches).expect("what was read can be written");
     let names: HashSet<&String> = schema.fields().iter().map(|it| it.name()).collect();
-    // Columns of CSV are found by their names.
+    // CSV columns are found by name.
     if names.len() == schema.fields().len() {
         let (_, same) = read(format, first.clone(), Some(&schema), 0).expect("with the schema");
         assert_eq!(same, batches);
@@ -39,7 +39,7 @@ pub fn import(format: Format, data: &[u8]) {
     assert_eq!(String::from_utf8(second), String::from_utf8(first));
 }
 
-/// Texts from which a fuzzer may begin.
+/// Texts that a fuzzer may start from.
 pub const SEEDS: [(&str, &str); 12] = [
     ("import_csv", "a,b\n1,x\n-2,\"y\"\"z\"\n,\n"),
     ("import_csv", "a\r\n1.5\r\nNaN\r\n-Infinity\r\n1e300\r\n"),
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    /// The seeds have the property, and so has what a few changes make of them.
+    /// The seeds have the property, and so do variants of them with a few changes.
     #[test]
     fn texts_come_back() {
         let mut random = Random::new(&[7]);

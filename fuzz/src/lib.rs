@@ -1,6 +1,6 @@
-//! What the fuzz targets do; each of them has a property, and is a function of its input here.
+//! The fuzz targets. Each of them checks a property, and is a function of its input here.
 //!
-//! The ordinary tests compile this file as well: what once did harm is replayed without a fuzzer.
+//! The ordinary tests compile this file as well, so that harmful inputs are replayed without a fuzzer.
 
 #![allow(
     clippy::unwrap_used,
@@ -27,7 +27,7 @@ mod regressions;
 #[cfg(test)]
 mod seeds;
 
-// The generators and the normal form of values of the ordinary tests, with choices from the fuzzer.
+// The generators and the normal form of values from the ordinary tests, with choices from the fuzzer.
 mod random;
 #[allow(dead_code, reason = "the other tests need all of it")]
 #[path = "../../tests/it/batches.rs"]

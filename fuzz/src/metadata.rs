@@ -1,4 +1,4 @@
-//! Structs of the metadata: what is decoded is encoded and decoded to the same again.
+//! Structs of the metadata: decoded values are encoded and decoded to the same values again.
 
 use bytes::Bytes;
 use herringbone::format::footer::Tail;
@@ -19,7 +19,7 @@ macro_rules! encoded {
     }};
 }
 
-/// A file of nothing but this metadata.
+/// A file that only contains this metadata.
 fn file_of(metadata: &[u8]) -> Bytes {
     let tail = Tail {
         metadata_length: metadata.len() as u32,
@@ -28,7 +28,7 @@ fn file_of(metadata: &[u8]) -> Bytes {
     [&b"PAR1"[..], metadata, &tail.encode()].concat().into()
 }
 
-/// Decodes all there is, and gives it as the struct to write.
+/// Decodes all of the metadata into a struct for writing.
 pub fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
     Ok(FileMetadataParts::new(
         metadata.version(),
@@ -49,7 +49,7 @@ pub fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
     .footer_signing_key_metadata(metadata.footer_signing_key_metadata().map(Vec::from)))
 }
 
-/// The metadata of a file, its schema in both languages, and its column chunks.
+/// Decodes the metadata of a file, its schema as Parquet and Arrow, and its column chunks.
 pub fn footer(data: &[u8]) {
     let Ok(file) = open(&file_of(data)) else {
         return;
@@ -71,7 +71,7 @@ pub fn footer(data: &[u8]) {
     assert_eq!(format!("{again:?}"), format!("{parts_read:?}"));
 }
 
-/// The header of a page, also while more bytes of it come.
+/// Decodes the header of a page, whole and from prefixes of its bytes.
 pub fn page_header(data: &[u8]) {
     let limits = limits();
     let Ok((header, length)) = PageHeader::decode(data, &limits) else {
@@ -95,7 +95,7 @@ pub fn page_header(data: &[u8]) {
     assert_eq!(again.0, header);
 }
 
-/// Column index, offset index and the header of a bloom filter; the first byte says which.
+/// Decodes a column index, an offset index or the header of a bloom filter. The first byte selects the kind.
 pub fn page_index(data: &[u8]) {
     let Some((which, data)) = data.split_first() else {
         return;

@@ -1,12 +1,12 @@
-//! A whole file around the values of one page: what decoders of encodings are reached by.
+//! A whole file around the values of one page, which reaches the decoders of encodings.
 //!
 //! ```text
 //! choice u8 | number of values u16 | validity u8 | values of the page
 //! ```
 //!
-//! The choice picks the physical type among those that the encoding serves, and the way of the second
-//! read. The pattern in `validity` says, over and over, which rows are null; the column is required
-//! where all its bits are set.
+//! The choice selects the physical type among those of the encoding, and the way of the second
+//! read. The pattern in `validity` repeats over the rows and marks nulls. The column is required
+//! if all its bits are set.
 
 use bytes::Bytes;
 use herringbone::format::{
@@ -16,7 +16,7 @@ use herringbone::format::{
 use crate::crafted::{Chunk, Page, file, group, leaf};
 use crate::read::{in_two_ways, open};
 
-/// The types that an encoding serves.
+/// The physical types of an encoding.
 fn types(encoding: Encoding) -> &'static [Type] {
     use Type::*;
     match encoding {
@@ -99,7 +99,7 @@ impl Column {
         element
     }
 
-    /// A dictionary for indices to point into.
+    /// A dictionary for indices to refer to.
     fn five_entries(&self) -> Vec<u8> {
         if self.physical == Type::ByteArray {
             let entries = ["", "a", "bb", "\u{e9}", "twenty bytes of text"];
@@ -112,7 +112,7 @@ impl Column {
     }
 }
 
-/// One run of groups of eight levels, all the same, in the hybrid encoding.
+/// One run of groups of eight equal levels in the hybrid encoding.
 fn bit_packed(groups: usize, levels: u8) -> Vec<u8> {
     let mut out = Vec::new();
     let mut header = groups << 1 | 1;
@@ -125,7 +125,7 @@ fn bit_packed(groups: usize, levels: u8) -> Vec<u8> {
     out
 }
 
-/// Bytes of a value; any number will do for those of fixed length.
+/// The number of bytes of a value. The length of FIXED_LEN_BYTE_ARRAY values is arbitrary.
 fn width(physical: Type) -> u8 {
     match physical {
         Type::Int32 | Type::Float => 4,

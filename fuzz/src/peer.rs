@@ -1,4 +1,5 @@
-//! The same file read by the `parquet` crate: both accept it with equal data, or we can say why.
+//! Reads a file with both this library and the `parquet` crate: both accept it with equal data, apart from known
+//! differences.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,8 +10,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use crate::read::{ROWS, open, options};
 use crate::table::Table;
 
-/// Why a file that we refuse may be read by the `parquet` crate: a part of our message, and what
-/// they do instead.
+/// Reasons why the `parquet` crate may read a file that this library refuses: a part of the error message, and the
+/// behaviour of that crate.
 const WE_ARE_STRICTER: [(&str, &str); 15] = [
     ("that Timestamp(", "wrap timestamps of 96 bits around"),
     (
@@ -32,7 +33,7 @@ const WE_ARE_STRICTER: [(&str, &str); 15] = [
         "leave out values behind those of the chunk",
     ),
     ("thrift type", "take a field for what it should be"),
-    // What follows a field of another type than its own is then something else for us.
+    // The bytes after a field with the wrong type then mean something else to this library.
     (
         "required field",
         "take a field for what it should be, whatever its type",
@@ -54,12 +55,12 @@ const WE_ARE_STRICTER: [(&str, &str); 15] = [
     ),
 ];
 
-/// Reads with both and compares the columns that have the same Arrow type.
+/// Reads with both and compares the columns with equal Arrow types.
 pub fn against_arrow_rs(bytes: &Bytes) {
     let ours = open(bytes)
         .and_then(|file| file.read(options().verify_crc(false)))
         .and_then(Table::read);
-    // They may run out of memory or stack where we name a limit.
+    // The `parquet` crate may run out of memory or stack where this library reports a limit.
     if ours
         .as_ref()
         .is_err_and(|error| error.kind() == ErrorKind::Limit)
@@ -79,13 +80,13 @@ pub fn against_arrow_rs(bytes: &Bytes) {
             let known = WE_ARE_STRICTER.iter().any(|(part, _)| text.contains(part));
             assert!(known, "they read {} rows, we say: {text}", theirs.rows);
         }
-        // What they refuse or fall over is not compared.
+        // Files that the `parquet` crate refuses, or on which it panics, are not compared.
         _ => {}
     }
 }
 
 fn theirs(bytes: Bytes) -> Option<Table> {
-    // The fuzzer ends at any panic; theirs are not what is looked for.
+    // The fuzzer ends at any panic, but panics of the `parquet` crate are not of interest.
     let hook = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| {}));
     let read = || {

@@ -1,13 +1,13 @@
-//! Choices that the fuzzer makes: the twin of `tests/it/random.rs`, driven by bytes.
+//! Choices made by the fuzzer: the twin of `tests/it/random.rs`, driven by bytes.
 
-/// Numbers from the fuzzer's bytes while there are any, and from a generator that they seed behind.
+/// Numbers from the fuzzer's bytes. After their end, numbers from a generator seeded by them.
 pub(crate) struct Random {
     bytes: std::vec::IntoIter<u8>,
     state: u64,
 }
 
 impl Random {
-    /// The choices that these bytes are.
+    /// Creates the choices from these bytes.
     pub(crate) fn new(bytes: &[u8]) -> Self {
         Self {
             state: bytes.len() as u64,
@@ -15,8 +15,7 @@ impl Random {
         }
     }
 
-    /// The next 64 bits, of two bytes of the input at most: values may repeat, choices may not run
-    /// out.
+    /// The next 64 bits, from at most two bytes of the input, so that choices do not run out. Values may repeat.
     pub(crate) fn next(&mut self) -> u64 {
         for byte in self.bytes.by_ref().take(2) {
             self.state = self.state << 8 ^ self.state >> 56 ^ u64::from(byte);
@@ -29,8 +28,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`: the next byte itself where one does, so that a changed byte changes one
-    /// choice.
+    /// A number below `n`: the next byte itself if that is enough, so that a changed byte changes one choice.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         match self.bytes.next() {
             Some(byte) if n <= 256 => usize::from(byte) % n,
@@ -39,7 +37,7 @@ impl Random {
         }
     }
 
-    /// One of several.
+    /// One of several values.
     pub(crate) fn pick<T: Clone>(&mut self, all: &[T]) -> T {
         all[self.below(all.len())].clone()
     }

@@ -1,4 +1,4 @@
-//! Reads of a file in memory: no panic, and the same rows whatever way they are read.
+//! Reads of a file in memory: no panic, and the same rows for every way of reading.
 
 use std::ops::Range;
 
@@ -8,10 +8,10 @@ use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions, SchemaOpti
 
 use crate::table::Table;
 
-/// Rows that are read of a file, at most: fuzzing is for many small inputs.
+/// The maximum number of rows read from a file. Fuzzing relies on many small inputs.
 pub const ROWS: u64 = 1000;
 
-/// Small limits: what is beyond them is an error soon.
+/// Small limits, so that errors are reached quickly.
 pub fn limits() -> Limits {
     let mut limits = Limits::default();
     limits.page_bytes = 4 << 20;
@@ -22,7 +22,7 @@ pub fn limits() -> Limits {
     limits
 }
 
-/// All rows, up to [`ROWS`], in one thread.
+/// Options for all rows, up to [`ROWS`], on one thread.
 pub fn options() -> ReadOptions {
     ReadOptions::default()
         .threads(1)
@@ -35,7 +35,7 @@ pub fn open(bytes: &Bytes) -> Result<ParquetFile, Error> {
     ParquetFile::from_source(bytes.clone(), limits())
 }
 
-/// Everything that can be asked of a file, and its rows in two ways.
+/// Reads all structures of a file, and its rows in two ways.
 pub fn whole_file(data: &[u8]) {
     let bytes = Bytes::copy_from_slice(data);
     let Ok(file) = open(&bytes) else { return };
@@ -44,7 +44,7 @@ pub fn whole_file(data: &[u8]) {
     in_two_ways(|| open(&bytes), sum & 0x10 != 0, sum);
 }
 
-/// Asks for everything but rows, of a file of so many bytes.
+/// Reads everything except rows from a file of `length` bytes.
 pub fn all_of(file: &ParquetFile, length: usize) {
     for row_group in 0..file.metadata().num_row_groups().min(5) {
         for leaf in 0..file.metadata().num_columns(row_group).min(20) {
@@ -75,16 +75,16 @@ pub fn in_two_ways(open: impl Fn() -> Result<ParquetFile, Error>, verify_crc: bo
             assert_eq!(again.difference(&whole.rows_of(&ranges), false), None);
         }
         (Ok(_), Err(error), _) => panic!("read whole, but way {way}: {error}"),
-        // A layout may take less memory: nulls of lists of a fixed size take what a list does.
+        // A layout may take less memory, such as for nulls of fixed-size lists.
         (Err(error), Ok(_), None) if error.kind() == ErrorKind::Limit => {}
-        // What is passed over need not be right.
+        // Skipped data need not be valid.
         (Err(_), _, Some(_)) => {}
         (Err(error), Ok(_), None) => panic!("way {way} reads what is wrong: {error}"),
         (Err(_), Err(_), None) => {}
     }
 }
 
-/// Other options, and which rows they give of those of a whole read; `None` for all of them.
+/// Returns other options, and the rows of a whole read that they select, or `None` for all of them.
 fn another_way(way: u8, whole: &Result<Table, Error>) -> (ReadOptions, Option<Vec<Range<usize>>>) {
     let mut schema = SchemaOptions::default();
     match way % 4 {

@@ -19,7 +19,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// `fuzz/regressions/TARGET/INPUT`, each through its target.
+/// Runs each file `fuzz/regressions/TARGET/INPUT` through its target.
 #[test]
 fn inputs_that_did_harm_do_none() {
     let regressions = folder("fuzz/regressions");
@@ -35,7 +35,7 @@ fn inputs_that_did_harm_do_none() {
     assert!(inputs > 0);
 }
 
-/// Every target has seeds. They stay in the folder that `HERRINGBONE_FUZZ_SEEDS` names, if it does.
+/// Every target has seeds. If `HERRINGBONE_FUZZ_SEEDS` names a folder, they are written there and retained.
 #[test]
 fn files_become_seeds() {
     let kept = std::env::var_os("HERRINGBONE_FUZZ_SEEDS").map(PathBuf::from);

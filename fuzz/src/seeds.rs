@@ -1,4 +1,4 @@
-//! Takes Parquet files apart into seeds for every target.
+//! Splits Parquet files into seeds for every target.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -12,9 +12,9 @@ use herringbone_core::compression::decompress;
 use crate::page::seed_of_values;
 use crate::random::Random;
 
-/// Files that the `parquet` crate reads otherwise than the format says: bits of BIT_PACKED levels from
-/// the wrong end, no row where the footer says so, the rows up to a page without values, and a repeated
-/// field of which it loses rows.
+/// Files that the `parquet` crate reads differently from the specification. It reads BIT_PACKED levels from the wrong
+/// end, returns no row if the footer declares none, stops at a page without values, and loses rows of a repeated
+/// field.
 const THEIR_FAULTS: [&str; 4] = [
     "bit_packed_levels",
     "footer_of_no_rows",
@@ -22,13 +22,13 @@ const THEIR_FAULTS: [&str; 4] = [
     "repeated_no_annotation",
 ];
 
-/// Larger pages are no seeds.
+/// The size above which pages are not used as seeds.
 const LARGEST_PAGE: usize = 16 << 20;
 
-/// Larger files make a fuzzer slow.
+/// The size above which files are not used, because they make a fuzzer slow.
 const MOST: usize = 32 << 10;
 
-/// Adds a folder a target to `corpus`, from all files in `folders`; the number of files.
+/// Adds a folder per target to `corpus`, from all files in `folders`. Returns the number of files.
 pub(crate) fn write(corpus: &Path, folders: &[PathBuf]) -> usize {
     let seeds = Seeds {
         corpus: corpus.to_owned(),
@@ -83,7 +83,7 @@ impl Seeds {
         std::fs::write(path, bytes).expect("a file");
     }
 
-    /// Choices without a meaning, for what is made of choices: from a few to thousands of them.
+    /// Adds random choices for targets driven by choices: from a few to thousands of them.
     fn choices(&self) {
         for seed in 0..60 {
             let mut random = Random::new(&[seed, seed]);
@@ -179,7 +179,7 @@ impl Seeds {
         let Some(v1) = &header.data_page_header else {
             return;
         };
-        // Levels with their lengths are in front of the values.
+        // Levels with their lengths precede the values.
         let mut rest = Bytes::from(values);
         for max_level in [leaf.max_rep_level, leaf.max_def_level] {
             if max_level > 0 {

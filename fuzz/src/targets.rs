@@ -13,10 +13,10 @@ use crate::read::whole_file;
 use crate::round_trip::write_then_read;
 use crate::variant::variant;
 
-/// What a target does with an input; it panics where a property does not hold.
+/// A function that runs a target on an input. It panics if a property does not hold.
 type Target = fn(&[u8]);
 
-/// All of them.
+/// All targets.
 pub const TARGETS: [(&str, Target); 25] = [
     ("against_arrow_rs", |data| {
         against_arrow_rs(&data.to_vec().into())
@@ -63,10 +63,10 @@ fn codec(codec: CompressionCodec, data: &[u8]) {
     decompress_and_compress(codec, data);
 }
 
-/// Hands an input to a target.
+/// Runs a target on an input.
 ///
 /// # Panics
-/// Where the target's property does not hold, and where there is no such target.
+/// If the target's property does not hold, or if there is no such target.
 pub fn run(target: &str, data: &[u8]) {
     let known = TARGETS.iter().find(|(name, _)| *name == target);
     let (_, run) = known.unwrap_or_else(|| panic!("there is no target `{target}`"));

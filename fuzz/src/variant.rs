@@ -1,4 +1,4 @@
-//! Bytes as variants, in columns of any shredding.
+//! Reads bytes as variants, in columns of any shredding.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use herringbone::variant::shredding::{
 use herringbone::variant::{Limits, PrimitiveType, Variant, VariantPath};
 use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
 
-/// Values that seeds are made of.
+/// Values that seeds are built from.
 #[cfg(test)]
 const VALUES: [&str; 4] = [
     r#"{"a":1,"b":[true,null,"x"],"c":{"a":2.5}}"#,
@@ -34,7 +34,7 @@ pub(crate) fn seeds() -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Whatever the bytes are, nothing panics; those of a value come back from a file that shreds it.
+/// Checks that arbitrary bytes do not panic. Valid values are read back from a file that shreds them.
 pub fn variant(data: &[u8]) {
     let Some((size, data)) = data.split_first() else {
         return;
@@ -44,13 +44,13 @@ pub fn variant(data: &[u8]) {
         look(&array);
     }
     if let Ok(variant) = Variant::validated(metadata, value, &Limits::default()) {
-        // Types of newer specifications have no JSON.
+        // Types of newer specifications do not have a JSON form.
         let _text = JsonWriter::new().write(variant, &mut String::new());
         come_back(variant);
     }
 }
 
-/// Columns of the bytes, beside and below values that are shredded.
+/// Columns of the bytes, next to and below shredded values.
 fn columns(metadata: &[u8], value: &[u8]) -> Vec<StructArray> {
     let names: ArrayRef = Arc::new(BinaryArray::from_vec(vec![metadata; 3]));
     let bytes = || -> ArrayRef {

@@ -1,4 +1,4 @@
-//! The generators of what is written, as the ordinary tests have them.
+//! The generators of written rows, shared with the ordinary tests.
 
 #[path = "../../tests/it/write/arrays.rs"]
 pub(crate) mod arrays;
