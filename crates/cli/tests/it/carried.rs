@@ -1,4 +1,4 @@
-//! What goes from files into the one that is written from them, beside the rows.
+//! Properties that a written file takes from its input files, in addition to the rows.
 
 use std::fs;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ fn files() -> Vec<String> {
     files
 }
 
-/// Every element of the schema, all that it says.
+/// All elements of the schema with all their properties.
 fn schema(file: &str) -> Value {
     json(&herringbone(&["meta", file]))["schema"].clone()
 }
@@ -46,7 +46,7 @@ fn schema_and_rows_of_every_file_stay() {
         }
         let mut root = [schema(file), schema(&out)];
         for schema in &mut root {
-            // What the root says beside its name has no meaning.
+            // The other properties of the root have no meaning.
             let element = schema[0].as_object_mut().unwrap();
             element.retain(|key, _| key == "name" || key == "num_children");
         }
@@ -57,8 +57,8 @@ fn schema_and_rows_of_every_file_stay() {
         assert_eq!(rows(&out), rows(file), "{file}");
     }
     assert!(files.len() > 100);
-    // Groups without fields have no form in Arrow that is written. Keys are never null. Other readers refuse
-    // annotations that a type cannot have.
+    // The writer has no form for groups without fields. Keys are never null. Other readers refuse annotations that a
+    // type cannot have.
     differ.retain(|line| !line.contains("built/empty_group_"));
     let others: Vec<_> = differ
         .iter()
@@ -104,7 +104,7 @@ fn keys_may_repeat() {
     assert_eq!(keys(&out), ["a=1", "b=x", "a=2"]);
 }
 
-/// A file of one column and no rows that has these key-value metadata.
+/// A file with one column, no rows and these key-value metadata.
 fn with_keys(pairs: &[(&str, &str)]) -> Vec<u8> {
     let pair = |(key, value): &(&str, &str)| KeyValue::new(*key, (*value).to_owned());
     let options = WriteOptions::new().key_value_metadata(pairs.iter().map(pair).collect());
@@ -168,7 +168,7 @@ fn bloom_filters_stay() {
     assert_eq!(bloom_filters(&out), ["id", "origin,country"]);
 }
 
-/// The sorting columns of each row group, by their ordinals.
+/// The ordinals of the sorting columns of each row group.
 fn sorting_columns(file: &str) -> Vec<Vec<i64>> {
     let meta = json(&herringbone(&["meta", file]));
     let columns = |row_group: &Value| {
@@ -199,7 +199,7 @@ fn sorting_columns_stay_where_rows_are_sorted() {
 
     herringbone(&["rewrite", "--force", &sorted, &out]).ok("");
     assert_eq!(sorting_columns(&out), [of_file[0].clone()]);
-    // The last of them is not read.
+    // The last sorting column is not read.
     let run = herringbone(&[
         "rewrite",
         "--force",
@@ -217,7 +217,7 @@ fn sorting_columns_stay_where_rows_are_sorted() {
     herringbone(&["rewrite", "--force", &sorted, &out, "--sort-by", "name"]).ok("");
     assert_eq!(sorting_columns(&out)[0].len(), 1);
 
-    // Behind the last row of one file is the first of the other.
+    // The last row of one file is followed by the first row of the other.
     let twice = ["concat", "--force", &sorted, &sorted, "-o", &out];
     let run = herringbone(&twice);
     assert_eq!(run.code, 0);
@@ -235,7 +235,7 @@ fn sorting_columns_stay_where_rows_are_sorted() {
 
 #[test]
 fn the_exact_schema_is_not_taken_from_the_input() {
-    // Runs are beside `ARROW:schema`, which names the column that is left out.
+    // The type of runs is stored in a pair next to `ARROW:schema`. That schema includes the omitted column.
     let folder = Folder::new();
     let (source, out) = (folder.file("runs.parquet"), folder.file("out.parquet"));
     fs::write(&source, with_runs()).unwrap();
@@ -244,7 +244,7 @@ fn the_exact_schema_is_not_taken_from_the_input() {
     assert!(run.stdout.contains("RunEndEncoded"), "{}", run.stdout);
 }
 
-/// A file of runs and of numbers.
+/// A file with a run-end encoded column and a column of numbers.
 fn with_runs() -> Vec<u8> {
     let ends = Arc::new(Field::new("run_ends", DataType::Int32, false));
     let values = Arc::new(Field::new("values", DataType::Utf8, true));

@@ -7,17 +7,17 @@ use std::process::{Command, Output, Stdio};
 /// A file of 24 rows in two row groups.
 pub(crate) const EXAMPLE: &str = "testdata/example.parquet";
 
-/// What came of a run.
+/// The result of a run.
 pub(crate) struct Run {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// The same as `stdout`, where that is not text.
+    /// The bytes of `stdout`, for output that is not text.
     pub(crate) bytes: Vec<u8>,
 }
 
 impl Run {
-    /// It ended well and printed this.
+    /// Checks that the run succeeded and printed this.
     pub(crate) fn ok(&self, stdout: &str) {
         assert_eq!(
             (self.code, self.stderr.as_str()),
@@ -28,14 +28,14 @@ impl Run {
         assert_eq!(self.stdout, stdout);
     }
 
-    /// It ended with `code` and said so, among other things.
+    /// Checks that the run ended with `code` and an error that contains `message`.
     pub(crate) fn fails(&self, code: i32, message: &str) {
         assert_eq!(self.code, code, "{}", self.stderr);
         assert!(self.stderr.contains(message), "{}", self.stderr);
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
     }
 
-    /// It ended with one of `codes`.
+    /// Checks that the run ended with one of `codes`.
     pub(crate) fn code(&self, codes: &[i32]) {
         assert!(codes.contains(&self.code), "{}: {}", self.code, self.stderr);
         assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
@@ -62,7 +62,7 @@ pub(crate) fn command(arguments: &[&str]) -> Command {
     command
 }
 
-/// A folder that goes away in the end.
+/// A folder deleted on drop.
 pub(crate) struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -70,18 +70,18 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// The whole name of a file in it.
+    /// The full path of a file in the folder.
     pub(crate) fn file(&self, name: &str) -> String {
         self.0.path().join(name).to_str().unwrap().to_owned()
     }
 
-    /// A file with this text; its whole name.
+    /// Creates a file with this text and returns its full path.
     pub(crate) fn with(&self, name: &str, text: impl AsRef<[u8]>) -> String {
         std::fs::write(self.file(name), text).unwrap();
         self.file(name)
     }
 
-    /// What is in it.
+    /// The names of the files in the folder.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.0.path()).unwrap();
         let name = |entry: std::io::Result<std::fs::DirEntry>| entry.unwrap().file_name();
@@ -91,7 +91,7 @@ impl Folder {
     }
 }
 
-/// What was printed, which is one JSON document.
+/// The printed JSON document.
 pub(crate) fn json(run: &Run) -> serde_json::Value {
     serde_json::from_str(&run.stdout).unwrap()
 }
@@ -103,17 +103,17 @@ pub(crate) fn path(name: &str) -> PathBuf {
         .join(name)
 }
 
-/// A run without standard input.
+/// Runs the command without standard input.
 pub(crate) fn herringbone(arguments: &[&str]) -> Run {
     command(arguments).output().unwrap().into()
 }
 
-/// A run with its standard output going somewhere.
+/// Runs the command with the given standard output.
 pub(crate) fn into(arguments: &[&str], stdout: impl Into<Stdio>) -> Run {
     command(arguments).stdout(stdout).output().unwrap().into()
 }
 
-/// A run with this standard input.
+/// Runs the command with this standard input.
 pub(crate) fn stdin(arguments: &[&str], bytes: &[u8]) -> Run {
     let mut child = command(arguments)
         .stdin(Stdio::piped())
@@ -122,7 +122,7 @@ pub(crate) fn stdin(arguments: &[&str], bytes: &[u8]) -> Run {
         .spawn()
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
-    // The command may end before it has read everything.
+    // The command may end before it has read all input.
     stdin.write_all(bytes).ok();
     drop(stdin);
     child.wait_with_output().unwrap().into()

@@ -1,4 +1,4 @@
-//! `concat`, and sorting: rows of several files, and rows in another order.
+//! `concat` and sorting: rows of several files, and rows in another order.
 
 use std::sync::Arc;
 
@@ -174,7 +174,7 @@ fn files_that_differ_in_layout_and_nullability_become_one() {
             }
         }
     }
-    // One after the other, all of them.
+    // All files, one after the other.
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
     let run = herringbone(&[&["concat", "--force", "-o", &out], &all[..]].concat());
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));

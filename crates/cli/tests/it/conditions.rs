@@ -1,4 +1,4 @@
-//! `--where`: rows by their values. What is expected was found by duckdb, with the same conditions.
+//! `--where`: rows selected by their values. The expected rows were found by duckdb with the same conditions.
 
 use crate::common::{EXAMPLE, Folder, herringbone};
 
@@ -90,9 +90,9 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
 
 #[test]
 fn what_is_known_of_rows_is_explained() {
-    // The column chunks have 1100 and 893 bytes, 102 of them for `id` in the second row group, as pyarrow shows.
-    // 24 rows in row groups of 16 and 8; the file has column indexes and no bloom filters.
-    // The index has 46 bytes. The header of the first page is read with it, in a request of 128 bytes.
+    // According to pyarrow, the column chunks have 1100 and 893 bytes, 102 of them for `id` in the second row group.
+    // The file has 24 rows in row groups of 16 and 8, column indexes and no bloom filters. The index has 46 bytes. The
+    // header of the first page is read with it, in a request of 128 bytes.
     herringbone(&["count", "--explain", "--where", "id > 20", EXAMPLE]).ok(
         "testdata/example.parquet: 24 rows in 2 row groups\n  \
          where id > 20\n  \
@@ -157,7 +157,7 @@ fn uuids_and_bytes() {
     ] {
         assert_eq!(ids(&["--where", condition, &file]), expected, "{condition}");
     }
-    // Tables print the literals that conditions accept.
+    // Tables print literals in the form that conditions accept.
     let table = herringbone(&["cat", "--format", "table", "--columns", "b,f", &file]);
     for literal in ["x'ff'", "x''", "x'ff0000'", "x'616263'"] {
         assert!(
@@ -224,7 +224,7 @@ fn a_condition_may_begin_with_a_minus() {
     assert_eq!(ids(&["--where", "-1 < id and id < 2", EXAMPLE]), [0, 1]);
 }
 
-/// As SQL has it: of a null it is known that it is not true.
+/// SQL semantics: `is true` is false for nulls, not unknown.
 #[test]
 fn is_true_is_known_of_nulls() {
     let folder = Folder::new();
@@ -243,7 +243,7 @@ fn is_true_is_known_of_nulls() {
     }
 }
 
-/// What is written in one another in a condition or a type is an error in few words, however deep and long it is.
+/// Deeply nested or very long conditions and types are short errors, for any depth and length.
 #[test]
 fn deep_and_long_texts_are_refused() {
     let folder = Folder::new();

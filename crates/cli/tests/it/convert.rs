@@ -102,7 +102,7 @@ fn uncommon_types_come_back_with_a_schema() {
     }
 }
 
-/// The name of the extension type is enough for the annotation; it stays in a copy.
+/// The name of the extension type is enough for the annotation, which survives a copy.
 #[test]
 fn a_schema_names_files() {
     let folder = Folder::new();
@@ -235,7 +235,7 @@ fn nulls_and_empty_strings_stay_apart_in_csv() {
             "t,n\r\n,1\r\n\"\",\"\"\r\n\n\"x\",\"2\"\r\n",
             r#"{"t":null,"n":1} {"t":"","n":null} {"t":"x","n":2}"#,
         ),
-        // One column: a blank line is a row, but not before the header.
+        // One column: a blank line is a row, except before the header.
         (
             &[],
             "\n\nt\r\n\r\n\"\"\r\nx\r\n\r\n",
@@ -251,7 +251,7 @@ fn nulls_and_empty_strings_stay_apart_in_csv() {
             "\n1\n\n",
             r#"{"column_1":null} {"column_1":1} {"column_1":null}"#,
         ),
-        // A text for null.
+        // A custom text for null.
         (
             &["--null", "NA"],
             "t,n\nNA,NA\n\"NA\",\n,1\n",

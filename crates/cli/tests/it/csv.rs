@@ -1,9 +1,9 @@
-//! CSV as people have it. Expected types and values are those of duckdb 1.5, polars, pandas and pyarrow,
-//! if they agree.
+//! CSV as found in practice. Expected types and values are those on which duckdb 1.5, polars, pandas and pyarrow
+//! agree.
 
 use crate::common::{Folder, Run, herringbone, path, stdin};
 
-/// Converts a text with more options; the run, and the rows and types that came of it.
+/// Converts a text with more options. Returns the run, the rows and the types.
 fn convert(text: impl AsRef<[u8]>, options: &[&str]) -> (Run, String, String) {
     let folder = Folder::new();
     let (csv, out) = (folder.with("x.csv", text), folder.file("x.parquet"));
@@ -37,7 +37,7 @@ fn names_that_are_there_twice_are_changed() {
         run.stderr
             .contains("`a` and `A` differ in upper and lower case")
     );
-    // Types are given by the names as they are then.
+    // `--type` uses the changed names.
     let (_, rows, _) = convert("a,a\n1,2\n", &["--type", "a_1=Utf8", "--quiet"]);
     assert_eq!(rows, "{\"a\":1,\"a_1\":\"2\"}\n");
 }
@@ -82,10 +82,10 @@ fn other_delimiters_are_found() {
     let (run, rows, _) = convert("a;b\n1;2\n", &["--delimiter", ","]);
     run.ok("");
     assert_eq!(rows, "{\"a;b\":\"1;2\"}\n");
-    // The line that is for Excel counts.
+    // The line with the separator for Excel counts.
     let (run, _, _) = convert("sep=;\na;b\n1;2\nx;2\n", &["--infer-rows", "1"]);
     run.fails(3, "line 4: column `a`: \"x\" is no Int64");
-    // A given schema has names to be found as well.
+    // The names of a given schema must be found too.
     let folder = Folder::new();
     let types = folder.with("types.txt", "b: Int8\na: Int8\n");
     let (run, rows, _) = convert("a;b\n1;2\n", &["--schema", &types]);
@@ -121,7 +121,7 @@ fn offsets_make_instants() {
     );
 }
 
-/// ISO 8601 allows fractions of minutes. They are refused: users mean fractions of a second.
+/// ISO 8601 allows fractions of minutes. They are refused, because users mean fractions of a second.
 #[test]
 fn a_fraction_is_one_of_seconds() {
     let (_, _, types) = convert("t\n2024-01-01T00:00.5\n", &[]);
@@ -159,7 +159,7 @@ fn a_header_that_may_be_a_row_is_noted() {
     assert_eq!(rows.lines().count(), 2);
 }
 
-/// The last row counts with and without the end of its line.
+/// The last row counts with or without a line end.
 #[test]
 fn the_last_line_needs_no_end() {
     for end in ["", "\n", "\r\n", "\r"] {
@@ -208,7 +208,7 @@ fn a_table_without_columns_has_rows() {
     );
 }
 
-/// As `awk -F, '$2=="Rome"'` looks at it.
+/// `awk -F, '$2=="Rome"'` relies on this.
 #[test]
 fn lines_end_with_lf() {
     let folder = Folder::new();
@@ -349,7 +349,7 @@ fn files_of_other_formats_are_named() {
     for command in ["rewrite", "repair"] {
         herringbone(&[command, &text, &out]).fails(3, "expected Parquet, but this is text");
     }
-    // A damaged Parquet file is one.
+    // A damaged Parquet file is still reported as Parquet.
     let cut = std::fs::read(path("testdata/example.parquet")).unwrap();
     let cut = folder.with("cut.parquet", &cut[..1000]);
     herringbone(&["cat", &cut]).fails(3, "not a Parquet file: it ends in");

@@ -1,4 +1,4 @@
-//! Key-value metadata that describe the columns or rows of a file, in files that are written from it.
+//! Key-value metadata that describes the columns or rows of a file, and its copies in written files.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::common::{Folder, Run, herringbone, json};
 const SPARK: &str = "org.apache.spark.sql.parquet.row.metadata";
 const AVRO: &str = "parquet.avro.schema";
 
-/// A file of these columns and pairs.
+/// A file of these columns and key-value pairs.
 fn file(columns: &[(&str, ArrayRef)], pairs: &[(&str, &str)]) -> Vec<u8> {
     let pair = |(key, value): &(&str, &str)| KeyValue::new(*key, (*value).to_owned());
     let options = WriteOptions::new().key_value_metadata(pairs.iter().map(pair).collect());
@@ -30,7 +30,7 @@ fn file(columns: &[(&str, ArrayRef)], pairs: &[(&str, &str)]) -> Vec<u8> {
     file
 }
 
-/// Columns `id` and `name` and a struct `s` of `x` and `y`, one row each.
+/// Columns `id` and `name` and a struct `s` of `x` and `y`, with one row.
 fn columns() -> Vec<(&'static str, ArrayRef)> {
     let number: ArrayRef = Arc::new(Int64Array::from(vec![1]));
     let text: ArrayRef = Arc::new(StringArray::from(vec!["a"]));
@@ -61,7 +61,7 @@ fn notes(run: &Run, note: &str) {
     assert!(run.stderr.contains(note), "{}", run.stderr);
 }
 
-/// The description of Spark for [`columns`], with only some of the fields.
+/// Spark's description of [`columns`], with only some of the fields.
 fn spark(fields: &[&str], inner: &[&str]) -> Value {
     let inner = inner
         .iter()
@@ -84,7 +84,7 @@ fn spark_is_told_of_the_columns_that_are_left() {
     for key in [SPARK, "spark.sql.parquet.row.metadata"] {
         let a = folder.with("a.parquet", file(&columns(), &[(key, &told)]));
         let out = folder.file("out.parquet");
-        // A description that is still true stays unchanged.
+        // A description that is still true is copied unchanged.
         herringbone(&["rewrite", "-f", &a, &out]).ok("");
         assert_eq!(value(&out, key).as_deref(), Some(told.as_str()));
         herringbone(&["rewrite", "-f", &a, &out, "--columns", "id"]).ok("");
@@ -109,11 +109,11 @@ fn spark_is_not_told_of_other_columns() {
     // `more` is not described.
     notes(&herringbone(&[&merge[..], &[&a, &b]].concat()), &left_out);
     assert_eq!(value(&out, SPARK), None);
-    // `id` is read as Int64 from both files, which is what the first says.
+    // `id` is read as Int64 from both files, which matches the first description.
     let run = herringbone(&[&merge[..], &[&a, &b, "--columns", "id"]].concat());
     notes(&run, "not all files have the metadata");
     assert_eq!(parsed(&out, SPARK), spark(&["id"], &[]));
-    // Text that is not JSON says nothing of columns.
+    // Text that is not JSON does not describe columns.
     let c = folder.with("c.parquet", file(&columns(), &[(SPARK, "{")]));
     herringbone(&["rewrite", "-f", &c, &out]).ok("");
     assert_eq!(value(&out, SPARK).as_deref(), Some("{"));
@@ -143,7 +143,7 @@ fn avro_schemas_are_true_or_left_out() {
     let run = herringbone(&["rewrite", "-f", &a, &out, "--columns", "id,s"]);
     notes(&run, "the metadata `iceberg.schema` are left out");
     assert_eq!(parsed(&out, AVRO), record(json!([id, s])));
-    // The record `inner` may be named elsewhere; a record without `y` is not what readers expect.
+    // The record `inner` may be referenced elsewhere, and readers do not expect a record without `y`.
     for columns in ["id,name", "s.x"] {
         let run = herringbone(&["rewrite", "-f", &a, &out, "--columns", columns]);
         notes(&run, &format!("the metadata `{AVRO}` are left out"));
@@ -151,7 +151,7 @@ fn avro_schemas_are_true_or_left_out() {
     }
 }
 
-/// A description of pandas, as pyarrow writes it.
+/// A pandas description as pyarrow writes it.
 fn pandas(index: Value, columns: &[(&str, &str, &str)]) -> Value {
     let column = |(name, pandas_type, numpy_type): &(&str, &str, &str)| {
         let metadata = match *pandas_type {
@@ -176,13 +176,13 @@ fn pandas_finds_its_index_or_makes_one() {
         file(&columns(), &[("pandas", &text)])
     };
     let out = folder.file("out.parquet");
-    // Two columns are the index.
+    // Two columns form the index.
     let a = folder.with("a.parquet", told(json!(["id", "name"])));
     herringbone(&["rewrite", "-f", &a, &out, "--columns", "id,s"]).ok("");
     assert_eq!(parsed(&out, "pandas"), pandas(json!(["id"]), &[id, s]));
     herringbone(&["rewrite", "-f", &a, &out, "--columns", "s.x"]).ok("");
     assert_eq!(parsed(&out, "pandas"), pandas(json!([]), &[s]));
-    // A range counts the rows of one file, as do categories.
+    // A range counts the rows of one file. Categories apply to one file too.
     let range = |start: i32| json!([{"kind": "range", "name": null, "start": start, "stop": start + 1, "step": 1}]);
     let b = folder.with("b.parquet", told(range(0)));
     herringbone(&["rewrite", "-f", &b, &out]).ok("");
@@ -271,7 +271,7 @@ fn files_of_two_calendars_are_refused() {
         (&pyarrow, &legacy),
         (&legacy, &pyarrow),
         (&old, &spark),
-        // They move days in different time zones.
+        // Their calendars shift days in different time zones.
         (&old, &legacy),
         (&hive, &pyarrow),
     ] {
@@ -299,19 +299,19 @@ fn files_of_two_calendars_are_refused() {
     }
     assert_eq!(concat(&legacy, &other, &[]).code, 0);
     assert_eq!(value(&out, LEGACY.0).as_deref(), Some(""));
-    // The rows of one file stay in its calendar.
+    // The rows of a single file stay in its calendar.
     herringbone(&["rewrite", "-f", &legacy, &out]).ok("");
     assert_eq!(value(&out, LEGACY.0).as_deref(), Some(""));
 }
 
-/// Headers of field 32767 as the specification shows it, and as Thrift writes it.
+/// Headers of field 32767, as in the specification and as Thrift writes it.
 const HEADERS: [[u8; 4]; 2] = [[0x08, 0xFF, 0xFF, 0x01], [0x08, 0xFE, 0xFF, 0x03]];
 
 /// The file with an extension in its footer.
 fn extended(file: &[u8], header: [u8; 4], extension: &[u8]) -> Vec<u8> {
     let tail = file.len() - 8;
     let length = u32::from_le_bytes(file[tail..tail + 4].try_into().unwrap());
-    // The stop field comes last.
+    // The stop field is last.
     let stop = tail - 1;
     assert_eq!(file[stop], 0);
     let mut field = header.to_vec();
@@ -352,7 +352,7 @@ fn extensions_of_footers_are_shown_and_noted() {
         let b = folder.with("b.parquet", extended(&plain, header, b"short"));
         let meta = json(&herringbone(&["meta", &b]));
         assert_eq!(meta["extension"], json!({"field": 32767, "size": 5}));
-        // The extension is said to have more bytes than there are.
+        // The extension claims more bytes than exist.
         let mut cut = extended(&plain, header, &bytes);
         let at = cut.len() - 9 - bytes.len() - 1;
         cut[at] = 0x7F;

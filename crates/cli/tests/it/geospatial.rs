@@ -10,7 +10,7 @@ const FEATURES: &str = "\
 {\"type\":\"Feature\",\"id\":8,\"properties\":{\"n\":2,\"s\":null},\"geometry\":null}
 ";
 
-/// The same in a Parquet file, written with these options.
+/// The Features as a Parquet file, written with these options.
 fn parquet(folder: &Folder, options: &[&str]) -> String {
     let (features, out) = (folder.file("in.geojsonl"), folder.file("out.parquet"));
     std::fs::write(&features, FEATURES).unwrap();
@@ -53,7 +53,7 @@ fn features_become_rows_and_rows_features() {
     herringbone(&["verify", "-q", &out]).code(&[0]);
 }
 
-/// Text that was written is read as the same geometries, by a schema that was printed.
+/// Written text is read as the same geometries with a printed schema.
 #[test]
 fn text_comes_back() {
     let folder = Folder::new();
@@ -145,13 +145,13 @@ fn geoparquet_is_written_on_request_and_kept() {
         schema.contains("optional binary geometry (GEOMETRY);"),
         "{schema}"
     );
-    // Without the column of geometries, there is nothing to say of it.
+    // Without the column of geometries, there is no GeoParquet metadata.
     rewrite(&["--columns", "n"]);
     assert_eq!(geo(&again), Value::Null);
     herringbone(&["rewrite", "-f", &out, &again, "--covering"]).fails(2, "--geoparquet");
 }
 
-/// The box of the one would not be that of both.
+/// The box of one file would not be the box of both.
 #[test]
 fn files_that_are_put_together_have_one_box() {
     let folder = Folder::new();
@@ -163,7 +163,7 @@ fn files_that_are_put_together_have_one_box() {
     herringbone(&["concat", &first, &second, "-o", &both]).ok("");
     let bbox = &geo(&both)["columns"]["geometry"]["bbox"];
     assert_eq!(*bbox, serde_json::json!([-9.0, -1.0, 3.0, 20.0, 2.0, 4.0]));
-    // Coordinates of different systems are not put together.
+    // Coordinates of different systems are not combined.
     let (types, rows, third) = (
         folder.file("t"),
         folder.file("r.jsonl"),
@@ -177,7 +177,7 @@ fn files_that_are_put_together_have_one_box() {
         .fails(3, "the geometries of `geometry` are GEOMETRY in");
 }
 
-/// Of the two Features one has a geometry, from 10.5 -1 to 20 2.
+/// One of the two Features has a geometry, from 10.5 -1 to 20 2.
 #[test]
 fn rows_by_their_boxes() {
     let folder = Folder::new();
@@ -238,7 +238,8 @@ fn a_box_is_explained_in_words() {
     assert!(run.stdout.contains(wanted), "{}", run.stdout);
 }
 
-/// National grids and the like have no antimeridian, whether the file defines them or just has their code.
+/// Projected systems such as national grids have no antimeridian, whether the file contains their definition or only a
+/// code.
 #[test]
 fn projected_systems_have_no_antimeridian() {
     let folder = Folder::new();
@@ -254,7 +255,7 @@ fn projected_systems_have_no_antimeridian() {
     }
 }
 
-/// geopandas reads the same properties and geometries; it has no column for an `id` that is a number.
+/// geopandas reads the same properties and geometries, but has no column for a numeric `id`.
 #[test]
 fn feature_collections_are_read_feature_by_feature() {
     let folder = Folder::new();
@@ -339,7 +340,7 @@ fn every_member_of_a_feature_has_a_column() {
     );
 }
 
-/// Only `geo` of the file tells that the bytes are geometries.
+/// Only the `geo` metadata of the file shows that the bytes are geometries.
 #[test]
 fn rows_of_geoparquet_come_back_by_its_schema() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `index`, `stats` and `bloom check`: what files say that readers skip by.
+//! `index`, `stats` and `bloom check`: the metadata by which readers skip data.
 
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ fn objects(arguments: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// A file that the command itself writes: numbers that ascend, text with nulls, and bloom filters of both.
+/// A file written by the command: ascending numbers, text with nulls, and bloom filters for both.
 fn file(folder: &Folder) -> String {
     let csv: String = (0..100)
         .map(|row| match row % 10 {
@@ -69,7 +69,7 @@ fn stats_are_bounds_and_counts_of_column_chunks() {
     assert_eq!(one.len(), 2);
     let table = herringbone(&["stats", "--format", "table", EXAMPLE]).stdout;
     assert!(table.contains("┆ tags.list.element ┆"), "{table}");
-    // Bytes alone, from the footer.
+    // Reads the statistics from bytes on standard input.
     let bytes = std::fs::read(path(EXAMPLE)).unwrap();
     assert_eq!(stdin(&["stats", "-"], &bytes).code, 0);
 }
@@ -123,7 +123,8 @@ fn bloom_filters_say_no_or_maybe() {
             .map(|it| it["answer"].as_str().unwrap().to_owned());
         answers.collect()
     };
-    // What is there is never denied; what is not is denied but for chance, which is the same each time.
+    // Present values are never ruled out. Absent values are ruled out except for false positives, which are
+    // repeatable.
     assert_eq!(answers("id", "7"), ["maybe", "no"]);
     assert_eq!(answers("id", "63"), ["no", "maybe"]);
     assert_eq!(answers("id", "-5"), ["no", "no"]);
@@ -144,7 +145,7 @@ fn bloom_filters_say_no_or_maybe() {
     herringbone(&["bloom", "check", &file, "id,text", "7"]).fails(2, "one can be asked");
 }
 
-/// With the keys of a file, all of it is known; without those of its columns, these say nothing.
+/// The keys of a file give access to all metadata. Without the keys of its columns, their metadata is unavailable.
 #[test]
 fn encrypted_files_say_the_same_with_their_keys() {
     let folder = Folder::new();
@@ -190,7 +191,7 @@ fn encrypted_files_say_the_same_with_their_keys() {
             "max",
         ],
     );
-    // Where pages end is for the writer to say.
+    // The writer chooses the ends of pages.
     let pages = objects(&["index", &secret, "id", "--keys", &keys]);
     let number = |page: &Value, name: &str| page[name].as_u64().unwrap();
     assert_eq!(
@@ -209,7 +210,7 @@ fn encrypted_files_say_the_same_with_their_keys() {
     herringbone(&["stats", &secret]).fails(3, "encrypted");
 }
 
-/// Filters of another writer, of each type that has a text: what is there is never denied.
+/// Filters of another writer, for each type with a text form: present values are never ruled out.
 #[test]
 fn values_are_hashed_as_they_are_stored() {
     let rows = |file: &str| objects(&["cat", file]);
@@ -230,7 +231,7 @@ fn values_are_hashed_as_they_are_stored() {
                     "{column} {value}"
                 );
             }
-            // Of a few values no filter has all.
+            // A filter of a few values does not match every value.
             let absent = match column.as_str() {
                 "date" => "2001-02-03",
                 "time" => "2001-02-03T04:05:06Z",
@@ -278,13 +279,13 @@ fn damage_in_one_column_leaves_the_others() {
         let whole = lines(&whole.stdout);
         assert!(left.iter().all(|line| whole.contains(line)));
     };
-    // Pages of up to 20 rows of 50, in two row groups and two columns: 12 of them, 3 in the damaged index.
+    // Pages of up to 20 rows in two row groups of 50 rows and two columns: 12 pages, 3 of them in the damaged index.
     let index = damaged(
         number(chunk, "column_index_offset"),
         number(chunk, "column_index_length"),
     );
     check(&["index"], &index, &[], 9);
-    // The first page of the column; all three are unknown after it.
+    // The first page of the column. All three pages are unknown after it.
     let pages = damaged(number(&chunk["meta_data"], "data_page_offset"), 8);
     check(&["pages"], &pages, &[], 9);
     let filter = number(&chunk["meta_data"], "bloom_filter_offset");

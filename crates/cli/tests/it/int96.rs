@@ -1,4 +1,4 @@
-//! INT96 timestamps that 64-bit nanoseconds do not reach: dates as Spark writes them.
+//! INT96 timestamps out of the range of 64-bit nanoseconds: dates as Spark writes them.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::common::{Folder, herringbone};
 const FIRST: i64 = -62_135_596_800;
 const LAST: i64 = 253_402_300_799;
 
-/// A file of a number and a timestamp, which says nothing about units.
+/// A file with a number and a timestamp, without any hint of units.
 fn written(folder: &Folder, name: &str, timestamps: ArrayRef) -> String {
     let numbers = Int32Array::from_iter_values(0..timestamps.len() as i32);
     let columns = [("n", Arc::new(numbers) as ArrayRef), ("t", timestamps)];
@@ -73,7 +73,7 @@ fn the_finest_unit_that_holds_all() {
         "{\"t\":\"9999-12-31T23:59:59.000000\"}\n",
     );
     herringbone(&["cat", "--columns", "t", &micros]).ok(rows);
-    // All inputs take the same unit.
+    // All inputs use the same unit.
     let both = herringbone(&["cat", "--columns", "t", &seconds, &micros]);
     assert_eq!((both.code, both.stderr.as_str()), (0, ""));
     assert_eq!(both.stdout.lines().count(), 6);
@@ -81,13 +81,13 @@ fn the_finest_unit_that_holds_all() {
     herringbone(&["cat", "--columns", "t", &nanos]).ok(
         "{\"t\":\"1970-01-01T00:00:00.000001000\"}\n{\"t\":\"1970-01-01T00:00:00.000001001\"}\n",
     );
-    // Neither reach nor digits are given up.
+    // Neither range nor digits are sacrificed.
     for files in [[&micros, &nanos], [&nanos, &micros]] {
         let run = herringbone(&["cat", files[0], files[1]]);
         run.fails(3, "--int96-unit");
         assert_eq!(run.stdout, "");
     }
-    // What is not printed does not count.
+    // Only printed values count.
     herringbone(&["head", "-n", "1", &micros])
         .ok("{\"n\":0,\"t\":\"1970-01-01T00:00:00.000000000\"}\n");
     herringbone(&["cat", "--columns", "n", "--limit", "1", &micros, &nanos]).ok("{\"n\":0}\n");
@@ -132,7 +132,7 @@ fn files_that_are_written_anew() {
     assert!(text.contains("9999-12-31T23:59:59.000000"), "{text}");
 }
 
-/// The schema has the unit of the rows, which nanoseconds do not reach.
+/// The schema has the unit of the rows, which are out of the range of nanoseconds.
 #[test]
 fn rows_come_back_by_the_schema_of_their_file() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! A signal ends the command and takes its temporary file away.
+//! A signal ends the command and removes its temporary file.
 
 #![cfg(unix)]
 
@@ -11,10 +11,10 @@ use crate::common::{EXAMPLE, Folder, command, herringbone};
 
 const SIGNALS: [(&str, u32); 3] = [("-INT", 2), ("-TERM", 15), ("-HUP", 1)];
 
-/// How long a command may take to come to a point.
+/// The maximum time to wait for a command.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Waits until something is true.
+/// Waits until a condition is true.
 fn until(mut is_true: impl FnMut() -> bool) {
     let start = Instant::now();
     while !is_true() {
@@ -47,7 +47,7 @@ fn send(signal: &str, child: &Child) {
     assert!(status.unwrap().success());
 }
 
-/// Whether this process, and so each command that it starts, ignores a signal: the tests may run in the
+/// Returns true if this process, and so each command that it starts, ignores a signal. The tests may run in the
 /// background of a script, or under `nohup`.
 fn is_ignored(signal: u32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -56,7 +56,7 @@ fn is_ignored(signal: u32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// The command ignores the signal and goes on to its end.
+/// Checks that the command ignores the signal and runs to its end.
 fn goes_on(mut child: Child) {
     sleep(Duration::from_millis(300));
     assert!(child.try_wait().unwrap().is_none());
@@ -80,7 +80,7 @@ fn signals_remove_the_temporary_file() {
             goes_on(child);
             continue;
         }
-        // It stays open until the end, so that there is more to wait for.
+        // Standard input stays open until the end, so that the command keeps waiting.
         let _stdin = child.stdin.take();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(130));
@@ -89,7 +89,7 @@ fn signals_remove_the_temporary_file() {
     }
 }
 
-/// `nohup` and the shell of a script, for commands in the background, have signals ignored.
+/// `nohup` ignores signals, and so does the shell of a script for commands in the background.
 #[cfg(target_os = "linux")]
 #[test]
 fn signals_that_are_ignored_stay_ignored() {
@@ -133,7 +133,7 @@ fn signals_end_a_command_that_waits_for_a_reader() {
                 .stderr(Stdio::piped())
                 .spawn()
                 .unwrap();
-            // Signals are watched from a moment before the pipe is opened on.
+            // Signals are watched shortly before the pipe is opened.
             sleep(Duration::from_millis(500));
             send(signal, &child);
             until(|| child.try_wait().unwrap().is_some());
@@ -144,7 +144,7 @@ fn signals_end_a_command_that_waits_for_a_reader() {
     }
 }
 
-/// A pipe with a reader gets the same bytes as a file.
+/// A pipe with a reader receives the same bytes as a file.
 #[test]
 fn pipes_are_written_to() {
     let folder = Folder::new();

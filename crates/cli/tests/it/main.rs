@@ -1,4 +1,4 @@
-//! The command as its users meet it: exit codes, standard input, pipes, metadata.
+//! The command from its users' view: exit codes, standard input, pipes, metadata.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 

@@ -1,4 +1,4 @@
-//! Files whose columns differ, as one: `--by-name` and `--cast`.
+//! Files with different columns, merged: `--by-name` and `--cast`.
 
 use std::sync::Arc;
 
@@ -42,7 +42,8 @@ fn object(columns: &[(&str, ArrayRef)]) -> ArrayRef {
     Arc::new(StructArray::try_from(columns.collect::<Vec<_>>()).unwrap())
 }
 
-/// What two files give with these options: the same from `cat` as from the output of `concat`.
+/// Merges two files with these options. Checks that `cat` prints the same rows for the inputs and for the output of
+/// `concat`.
 fn merged(a: &[(&str, ArrayRef)], b: &[(&str, ArrayRef)], options: &[&str]) -> Run {
     let folder = Folder::new();
     let a = folder.with("a.parquet", file(a));
@@ -72,7 +73,7 @@ fn columns_are_found_by_name() {
         &["--by-name"],
     );
     run.ok("{\"a\":2,\"c\":null}\n{\"a\":4,\"c\":3}\n");
-    // A column with nothing but nulls.
+    // A column with only nulls.
     let nulls = [
         ("b", Arc::new(NullArray::new(1)) as ArrayRef),
         ("a", int(2)),
@@ -81,7 +82,7 @@ fn columns_are_found_by_name() {
     assert_eq!(run.stdout, "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":null}\n");
     let run = merged(&nulls, &a, &["--by-name"]);
     assert_eq!(run.stdout, "{\"b\":null,\"a\":2}\n{\"b\":\"x\",\"a\":1}\n");
-    // Fields of structs, of lists of them too.
+    // Fields of structs.
     let one = object(&[("x", int(1)), ("y", text("a"))]);
     let other = object(&[("y", text("b")), ("z", int(2))]);
     let run = merged(&[("s", one)], &[("s", other)], &["--by-name"]);
@@ -126,7 +127,7 @@ fn names_that_differ_in_case_are_noted() {
     );
 }
 
-/// Values of two types, and both as JSON of the type that has all of them.
+/// Values of two types, and both as JSON of their common type.
 #[test]
 fn values_are_cast_to_a_type_that_has_all_of_them() {
     let decimal = |value: i128, precision, scale| -> ArrayRef {
@@ -153,7 +154,7 @@ fn values_are_cast_to_a_type_that_has_all_of_them() {
         (
             Arc::new(Float32Array::from(vec![0.1])),
             Arc::new(Float64Array::from(vec![0.1])),
-            // The nearest double to the nearest float to 0.1.
+            // The double nearest to the float nearest to 0.1.
             ["0.10000000149011612", "0.1"],
         ),
         (
@@ -231,7 +232,7 @@ fn errors_name_both_files_and_the_option() {
     let d = folder.with("d.parquet", file(&[("x", long(1))]));
     herringbone(&["cat", &a, &d]).fails(3, "; --by-name --cast finds columns by name");
     herringbone(&["cat", "--cast", &a, &d]).fails(3, "; --by-name finds columns by name");
-    // A value with more digits than the wanted unit has time for.
+    // The value is out of the range of the wanted unit.
     let late: ArrayRef = Arc::new(TimestampMillisecondArray::from(vec![i64::MAX]));
     let e = folder.with("e.parquet", file(&[("x", int(1)), ("t", late)]));
     herringbone(&["cat", "--cast", &a, &e]).fails(3, "has no place in Timestamp(µs)");

@@ -1,4 +1,4 @@
-//! Names that would drive a terminal: what prints text shows escapes, what prints data keeps bytes.
+//! Names that could control a terminal: text output shows escapes, data output preserves the bytes.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::common::{Folder, herringbone, json};
 
-/// A command of a terminal, and text that reads from right to left.
+/// A terminal command, and text with right-to-left order.
 const NAME: &str = "a\u{9b}2J\u{202e}b\u{2029}";
 const SHOWN: &str = "a\\u{9b}2J\\u{202e}b\\u{2029}";
 
@@ -96,7 +96,7 @@ fn of_columns(folder: &Folder, names: &[&str]) -> String {
     path
 }
 
-/// Python's `json` and JavaScript keep the last of two values of a key.
+/// Python's `json` and JavaScript use the last of two values of a key.
 #[test]
 fn a_key_of_json_is_there_once() {
     let folder = Folder::new();

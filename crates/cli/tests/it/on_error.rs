@@ -1,17 +1,17 @@
-//! `--on-error`: what is printed and written of damaged files, what is said, and the exit code.
+//! `--on-error`: output and errors for damaged files, and the exit code.
 
 use std::fs;
 
 use crate::common::{EXAMPLE, Folder, herringbone, path, stdin};
 
-/// Where the dictionary of `id` in the first row group has its body, of which `pages` tells.
+/// An offset in the body of the dictionary of `id` in the first row group, as listed by `pages`.
 const DICTIONARY_OF_ID: usize = 60;
-/// The levels and codes of the last column of the first row group.
+/// An offset in the levels and codes of the last column of the first row group.
 const LAST_PAGE: usize = 1080;
-/// The list of the first row group.
+/// An offset in the list of the first row group.
 const LIST: usize = 870;
 
-/// The example with a changed byte at each of these places.
+/// The example with a changed byte at each of these positions.
 fn damaged(folder: &Folder, places: &[usize]) -> String {
     let mut file = fs::read(path(EXAMPLE)).unwrap();
     for place in places {
@@ -52,7 +52,7 @@ fn row_groups_are_skipped() {
         assert_eq!(run.stderr.lines().count(), 1);
         assert_eq!(run.stdout.lines().collect::<Vec<_>>(), second);
     }
-    // Nothing is lost of columns that are not read.
+    // Columns that are not read lose nothing.
     let other = ["--columns", "id,name"];
     let run = herringbone(&[&["cat", "--on-error", "skip", &file][..], &other].concat());
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
@@ -81,14 +81,14 @@ fn pages_become_nulls() {
         }
     }
     assert_eq!(printed.len(), 24);
-    // A list is no place for nulls: its row group is left out.
+    // Nulls cannot replace a page of lists, so its row group is omitted.
     let file = damaged(&folder, &[LIST]);
     let run = herringbone(&["cat", "--on-error", "null", &file]);
     run.fails(1, "lost: 16 rows: ");
     assert_eq!(run.stdout.lines().count(), 8);
 }
 
-/// Which rows are asked for does not depend on damage.
+/// The selected rows do not depend on damage.
 #[test]
 fn windows_count_what_is_lost() {
     let folder = Folder::new();
@@ -103,7 +103,7 @@ fn windows_count_what_is_lost() {
         cat(&["--limit", "20", "--offset", "18", &file]),
         whole[18..]
     );
-    // The second file goes on where the first one would have ended.
+    // The second file continues where the first one would have ended.
     let both = cat(&["--limit", "30", &file, EXAMPLE]);
     assert_eq!(both, [&whole[16..], &whole[..6]].concat());
     let run = herringbone(&["head", "-n", "3", "--on-error", "skip", &file]);
@@ -147,7 +147,7 @@ fn what_is_said_is_said_for_each_file() {
     ]);
     assert_eq!((run.code, run.stdout.lines().count()), (1, 8 + 24 + 8));
     assert_eq!(run.stderr.matches("lost: 16 rows: ").count(), 2);
-    // There is nothing behind a footer.
+    // There is nothing to recover without a footer.
     let bytes = fs::read(&file).unwrap();
     let cut = &bytes[..bytes.len() - 20];
     stdin(&["cat", "--on-error", "skip", "-"], cut).fails(3, "corrupt file");

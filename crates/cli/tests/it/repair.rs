@@ -1,4 +1,4 @@
-//! `repair`: files, exit codes and what is said. What comes back is tested with the library.
+//! `repair`: files, exit codes and messages. The recovered rows are tested with the library.
 
 use std::fs;
 
@@ -61,7 +61,7 @@ fn a_lost_footer_takes_a_schema() {
     assert_eq!(rows(&out), rows(EXAMPLE));
 }
 
-/// Two columns of one type without dictionaries: nothing tells where one ends.
+/// Two columns of one type without dictionaries: the end of a column is unknown.
 #[test]
 fn columns_that_look_alike_take_a_number_of_rows() {
     let folder = Folder::new();

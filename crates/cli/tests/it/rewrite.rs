@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, Run, herringbone, json, path, stdin};
 
-/// A folder, and the name of a file in it.
+/// A folder, and the path of a file in it.
 fn place() -> (Folder, String) {
     let folder = Folder::new();
     let out = folder.file("out.parquet");
@@ -23,7 +23,7 @@ fn rewrite(out: &str, options: &[&str]) -> Run {
     herringbone(&[&["rewrite", EXAMPLE, out], options].concat())
 }
 
-/// The metadata of the example, rewritten with these options; its rows are still the same.
+/// Rewrites the example with these options, checks its rows and returns its metadata.
 fn rewritten(options: &[&str]) -> Value {
     let (_folder, out) = place();
     rewrite(&out, options).ok("");
@@ -32,7 +32,7 @@ fn rewritten(options: &[&str]) -> Value {
     json(&herringbone(&["meta", "--indexes", &out]))
 }
 
-/// Something of all column chunks of the first row group.
+/// The values at `pointer` in all column chunks of the first row group.
 fn chunks<'a>(meta: &'a Value, pointer: &'a str) -> impl Iterator<Item = Option<&'a Value>> {
     let columns = meta["row_groups"][0]["columns"].as_array().unwrap();
     columns.iter().map(move |column| column.pointer(pointer))
@@ -43,7 +43,7 @@ fn encodings(meta: &Value, column: usize) -> String {
     meta["row_groups"][0]["columns"][column]["meta_data"]["encodings"].to_string()
 }
 
-/// Also in another order of rows, for which those of several row groups are put together.
+/// Dictionaries are preserved, also if sorting combines those of several row groups.
 #[test]
 fn dictionaries_stay_whole_and_in_order() {
     const ORDERED: &str = "testdata/pyarrow/ordered_dictionary.parquet";
@@ -71,7 +71,7 @@ fn rows_stay_and_the_defaults_are_good() {
     assert_eq!(meta["num_rows"], 24);
     assert_eq!(meta["row_groups"].as_array().unwrap().len(), 1);
     assert!(chunks(&meta, "/meta_data/codec").all(|codec| codec.unwrap() == "ZSTD"));
-    // They would repeat the metadata of chunks of one page.
+    // They would repeat the metadata of chunks with one page.
     assert!(chunks(&meta, "/offset_index").all(|index| index.is_none()));
     let pages = rewritten(&["--page-rows", "16"]);
     assert!(chunks(&pages, "/offset_index").all(|index| index.is_some()));
@@ -256,7 +256,7 @@ fn nothing_is_overwritten_without_force() {
 fn an_error_leaves_no_file() {
     let (folder, out) = place();
     let mut bytes = std::fs::read(path(EXAMPLE)).unwrap();
-    // The body of a page, behind the first headers.
+    // The body of a page, after the first headers.
     for byte in &mut bytes[100..400] {
         *byte ^= 0x55;
     }
@@ -288,7 +288,8 @@ fn standard_output_is_a_file_like_others() {
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
 }
 
-/// 5,000 INT64, which are all new to a dictionary, take 40,000 bytes in PLAIN; in steps of 10 they take some headers as deltas.
+/// 5,000 INT64, all distinct for a dictionary, take 40,000 bytes in PLAIN. In steps of 10, deltas only take some
+/// headers.
 #[test]
 fn explain_says_what_was_tried() {
     let (folder, out) = place();
@@ -308,7 +309,7 @@ fn explain_says_what_was_tried() {
     assert_eq!(lines[1], chosen);
     let plain = lines.iter().find(|line| line.contains("PLAIN, none"));
     assert!(plain.unwrap().trim_start().starts_with("40000 bytes"));
-    // What was asked for was not chosen.
+    // A requested encoding is used without trying others.
     let asked = rewrite(&out, &["--encoding", "steps=plain", "--explain"]);
     assert!(
         asked.stdout.contains("chosen: PLAIN, none"),
@@ -316,7 +317,7 @@ fn explain_says_what_was_tried() {
         asked.stdout
     );
     assert!(asked.stdout.contains("nothing else was tried"));
-    // The text does not get into a file on standard output.
+    // The explanation is not written into a file on standard output.
     let run = rewrite("-", &["--explain"]);
     assert!(run.stderr.contains("steps"), "{}", run.stderr);
     rewrite(&out, &[]).ok("");
@@ -331,7 +332,7 @@ fn profiles_and_preferences_keep_the_rows() {
     }
 }
 
-/// A file of one decimal with two digits too many, and a time of 24:00.
+/// A file with a decimal of two digits too many, and a time of 24:00.
 pub(crate) fn out_of_range(name: &str) {
     let decimals = Decimal128Array::from(vec![123, 1_234_567]);
     let times = Time64MicrosecondArray::from(vec![5, 86_400_000_000]);
@@ -376,7 +377,7 @@ fn values_out_of_range_are_kept_on_request() {
     }
 }
 
-/// Row groups of 100 categories each, under keys of 8 bits, become one row group of 200.
+/// Row groups of 100 categories each, with keys of 8 bits, become one row group of 200.
 #[test]
 fn keys_are_wide_enough_for_the_values_of_several_row_groups() {
     let (folder, out) = place();

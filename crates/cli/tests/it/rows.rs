@@ -129,7 +129,7 @@ fn how_it_is_read_does_not_matter() {
 fn arrow_streams_have_their_frame() {
     let run = herringbone(&["cat", "--format", "arrow", EXAMPLE]);
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));
-    // A continuation marker and the length of the schema message; at the end a length of zero.
+    // A continuation marker and the length of the schema message. At the end, a length of zero.
     assert_eq!(run.bytes[..4], [0xff; 4]);
     assert_eq!(
         run.bytes[run.bytes.len() - 8..],
@@ -177,7 +177,7 @@ fn files_without_rows_or_columns_are_fine() {
     }
 }
 
-/// What an annotation does not allow, or Arrow has no room for, is an error that names the option.
+/// If an annotation does not allow a value, or Arrow cannot represent it, the error names the option.
 #[test]
 fn columns_are_read_as_they_are_stored_on_request() {
     for (name, column, rows, sound) in [
@@ -213,10 +213,10 @@ fn columns_are_read_as_they_are_stored_on_request() {
         let (folder, out) = (Folder::new(), "out.parquet");
         let out = folder.file(out);
         herringbone(&["rewrite", &file, &out]).fails(3, "--ignore-annotations COLUMN");
-        // That the annotation went is noted.
+        // The removed annotation is noted.
         let rewritten = herringbone(&["rewrite", "--ignore-annotations", column, &file, &out]);
         rewritten.code(&[0]);
-        // A sound file keeps its annotation.
+        // A valid file keeps its annotation.
         let cat: &[&str] = if sound {
             &["cat", "--ignore-annotations", column, &out]
         } else {

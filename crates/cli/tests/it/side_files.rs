@@ -1,4 +1,4 @@
-//! Files that are read next to the data: schemas, from pipes too, and no more of them than makes sense.
+//! Files read next to the data: schemas, also from pipes, with a limit on their size.
 
 #![cfg(unix)]
 
@@ -6,7 +6,7 @@ use std::process::Command;
 
 use crate::common::{EXAMPLE, Folder, Run, command, herringbone};
 
-/// Runs a command while `bytes` go to a named pipe, whose name is an argument.
+/// Runs a command while `bytes` are written to a named pipe. The argument `PIPE` is replaced by its name.
 fn with_pipe(folder: &Folder, bytes: Vec<u8>, arguments: &[&str]) -> Run {
     let pipe = folder.file("pipe");
     std::fs::remove_file(&pipe).ok();
@@ -23,7 +23,7 @@ fn with_pipe(folder: &Folder, bytes: Vec<u8>, arguments: &[&str]) -> Run {
         .collect();
     let writer = {
         let pipe = pipe.clone();
-        // The command may have enough of it before the end.
+        // The command may stop reading before the end.
         std::thread::spawn(move || std::fs::write(pipe, bytes).ok())
     };
     let run = Run::from(command(&arguments).output().unwrap());

@@ -1,10 +1,10 @@
-//! `--sort-by` beyond the memory that it may take, and what stays when that goes wrong.
+//! `--sort-by` beyond its memory limit, and the files left after a failure.
 
 use std::fmt::Write as _;
 
 use crate::common::{EXAMPLE, Folder, command, herringbone, json};
 
-/// Rows of two columns; the first is not sorted.
+/// Rows of two columns. The first column is not sorted.
 fn csv(rows: usize) -> String {
     let mut text = "a,b\n".to_owned();
     for row in 0..rows {
@@ -57,7 +57,7 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
     assert!(folder.names().is_empty());
 }
 
-/// A limit of the shell stands for a disk that is full.
+/// A shell limit stands in for a full disk.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_leaves_nothing() {
@@ -82,7 +82,7 @@ fn a_full_disk_leaves_nothing() {
         ]);
         crate::common::Run::from(shell.output().unwrap())
     };
-    // The first run does not fit, and then the file.
+    // First the run does not fit, then the file.
     for (kib, memory) in [("10", "4MiB"), ("100", "1GiB")] {
         limited(kib, memory).fails(4, "File too large");
         assert_eq!(folder.names(), ["x.csv"]);
@@ -91,7 +91,7 @@ fn a_full_disk_leaves_nothing() {
     assert_eq!(folder.names(), ["out.parquet", "x.csv"]);
 }
 
-/// A command that is interrupted while rows wait in temporary files.
+/// A command interrupted while rows are in temporary files.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_nothing() {
@@ -127,7 +127,7 @@ fn an_interrupt_leaves_nothing() {
     assert!(has_runs());
     assert_eq!(folder.names().len(), 1, "{:?}", folder.names());
     let id = child.id().to_string();
-    // SIGINT may be ignored, if these tests run in the background of a script.
+    // SIGINT may be ignored if these tests run in the background of a script.
     let killed = Command::new("kill").args(["-TERM", &id]).status().unwrap();
     assert!(killed.success());
     let output = child.wait_with_output().unwrap();
@@ -136,7 +136,7 @@ fn an_interrupt_leaves_nothing() {
     assert!(folder.names().is_empty());
 }
 
-/// A limit of the shell stands for that of a system. Each row group is a run of its own.
+/// A shell limit stands in for a system limit. Each row group is a run of its own.
 #[cfg(target_os = "linux")]
 #[test]
 fn few_files_are_open_at_a_time() {

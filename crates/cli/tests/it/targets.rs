@@ -1,10 +1,10 @@
-//! Files that the command writes: one writer of a name, and names of any length.
+//! Files that the command writes: one writer per name, and names of any length.
 
 use std::process::Stdio;
 
 use crate::common::{EXAMPLE, Folder, Run, command, herringbone};
 
-/// Of two commands that write a new file of one name, one succeeds; the other one says why it does not.
+/// If two commands write a new file with one name, one succeeds and the other one reports the existing file.
 #[test]
 fn of_two_writers_of_a_name_one_succeeds() {
     for round in 0..12 {
@@ -25,7 +25,7 @@ fn of_two_writers_of_a_name_one_succeeds() {
         let winner = winner.expect("one of them succeeds");
         runs.remove(winner);
         runs[0].fails(2, "out.parquet: the file exists; --force replaces it");
-        // The file is that of the command that succeeded.
+        // The file is from the successful command.
         let column = ["id", "tags"][winner];
         let row = herringbone(&["head", "-n", "1", "--format", "jsonl", &out]).stdout;
         assert!(
@@ -36,7 +36,7 @@ fn of_two_writers_of_a_name_one_succeeds() {
     }
 }
 
-/// A file that appears while another one of its name is written stays as it is, a link to nowhere too.
+/// A file that appears while another one with its name is written is preserved, even a dangling link.
 #[cfg(unix)]
 #[test]
 fn a_file_that_appears_in_the_meantime_stays() {

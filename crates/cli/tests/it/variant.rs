@@ -58,7 +58,7 @@ fn schema_shows_the_shredding_and_rewrite_keeps_it() {
     herringbone(&["rewrite", &file, &copy]).ok("");
     assert_eq!(herringbone(&["schema", &copy]).stdout, schema);
     herringbone(&["cat", "--format", "jsonl", &copy]).ok(LINES);
-    // Files that are shredded in different ways have the same rows.
+    // Files with different shredding have the same rows.
     let plain = converted(&folder, "v");
     let both = herringbone(&["cat", "--format", "jsonl", &copy, &plain]);
     both.ok(&LINES.repeat(2));
@@ -117,7 +117,7 @@ fn what_cannot_be_asked_for() {
     herringbone(&["convert", &many, &out, "--variant", "v"]).fails(3, "column `v`");
 }
 
-/// What lies at a path of a variant, in conditions.
+/// The values at a path of a variant, in conditions.
 #[test]
 fn conditions_on_paths() {
     let folder = Folder::new();
@@ -162,7 +162,7 @@ fn conditions_on_paths() {
     }
 }
 
-/// Objects with a field in a column and beside it: an error, or what the column says.
+/// Objects with a field both in a column and in `value`: an error, or the value of the column.
 #[test]
 fn variants_shredded_against_the_rules() {
     let Some(folder) = std::env::var_os("PARQUET_TEST_DATA") else {
@@ -187,12 +187,12 @@ fn variants_shredded_against_the_rules() {
     );
 }
 
-/// An error names the file, the column and the row of a value that is not a variant.
+/// The error for an invalid variant names the file, the column and the row.
 #[test]
 fn values_that_are_no_variants_have_a_place() {
     let folder = Folder::new();
     let no_names: &[u8] = &[0x11, 0, 0];
-    // An integer of one byte, and one that lacks the byte.
+    // An integer of one byte, and one without the byte.
     let (sound, cut): (&[u8], &[u8]) = (&[3 << 2, 5], &[3 << 2]);
     let mut values = vec![Some(sound); 9000];
     values[8500] = Some(cut);
@@ -216,14 +216,14 @@ fn values_that_are_no_variants_have_a_place() {
     let run = herringbone(&["convert", &file, &folder.file("out.jsonl")]);
     run.fails(3, "v.parquet: corrupt file: ");
     run.fails(3, place);
-    // A condition decodes the part of the column that it needs.
+    // A condition decodes the needed part of the column.
     let condition = "variant_get(v, '$', 'int') = 5";
     let run = herringbone(&["count", "--where", condition, &file]);
     run.fails(3, "v.parquet: corrupt file: ");
     run.fails(3, "row group 0");
 }
 
-/// Integers in a column, and another one beside the second of them.
+/// Integers in a column. The second of them also has another value in `value`.
 fn with_two_values(folder: &Folder) -> String {
     let field = |name: &str, data_type, nullable| Field::new(name, data_type, nullable);
     let fields = vec![
@@ -275,7 +275,7 @@ fn conditions_are_as_lenient_as_what_is_read() {
     }
 }
 
-/// `null` of JSON is a value of a variant, so a column without nulls takes it.
+/// A JSON `null` is a value of a variant, so a non-nullable column accepts it.
 #[test]
 fn nulls_of_a_required_variant_come_back() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `verify`: lines, JSON and exit codes. What it finds is tested with the library.
+//! `verify`: lines, JSON and exit codes. The findings are tested with the library.
 
 use serde_json::Value;
 
@@ -25,7 +25,7 @@ fn findings_end_with_1() {
     assert!(last.starts_with("testdata/hostile/checksum_wrong.parquet: 1 error, "));
 }
 
-/// Sizes that serve as estimates lead no reader to other rows.
+/// Sizes that serve as estimates do not change the rows that readers return.
 #[test]
 fn notes_end_with_0() {
     let file = "testdata/built/page_checksums.parquet";

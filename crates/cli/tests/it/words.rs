@@ -1,17 +1,17 @@
-//! Errors name options that this command has, and these options help.
+//! Errors name existing options of this command, and these options help.
 
 use std::fs;
 
 use crate::common::{EXAMPLE, Folder, herringbone, path};
 
-/// The example with another checksum of one page.
+/// The example with a page that does not match its checksum.
 fn wrong_checksum(folder: &Folder) -> String {
     let mut file = fs::read(path(EXAMPLE)).unwrap();
     let pages = herringbone(&["pages", EXAMPLE]).stdout;
     let first: serde_json::Value = serde_json::from_str(pages.lines().next().unwrap()).unwrap();
     let body =
         (first["offset"].as_u64().unwrap() + first["header_size"].as_u64().unwrap()) as usize;
-    // The last byte of a dictionary of integers: another value, and nothing else.
+    // The last byte of a dictionary of integers. Only the value changes.
     let size = first["compressed_size"].as_u64().unwrap() as usize;
     file[body + size - 1] ^= 1;
     folder.with("damaged.parquet", file)
@@ -59,12 +59,12 @@ fn the_arrow_schema_can_be_ignored() {
     assert_eq!(shown(&["--no-arrow-schema"]), "{\"t\":\"12:34:56.000\"}\n");
 }
 
-/// A footer whose offsets are wrong is whole, and of no use.
+/// A footer with wrong offsets is complete but useless.
 #[test]
 fn repair_names_the_footer() {
     let folder = Folder::new();
     let file = fs::read(path(EXAMPLE)).unwrap();
-    // All pages lie a byte further back than the footer says.
+    // All pages are a byte after their offsets in the footer.
     let mut moved = file[..4].to_vec();
     moved.push(0);
     moved.extend(&file[4..]);

@@ -1,10 +1,10 @@
-//! What is written from encrypted files is encrypted as they are.
+//! Files written from encrypted files are encrypted in the same way.
 
 use std::fs;
 
 use super::*;
 
-/// A rewritten file says the same of its encryption, and its columns need the same keys.
+/// Checks that a rewritten file has the same encryption properties, and that its columns need the same keys.
 fn is_kept(folder: &Folder, keys: &str, from: &str, to: &str) {
     assert_eq!(encryption(from, keys), encryption(to, keys));
     let clear = |file: &str| {
@@ -18,7 +18,7 @@ fn is_kept(folder: &Folder, keys: &str, from: &str, to: &str) {
     let bytes = fs::read(to).unwrap();
     let magic = if clear_footer(from) { b"PAR1" } else { b"PARE" };
     assert_eq!(&bytes[..4], magic);
-    // Nothing of the rows is to be seen.
+    // No value is in plaintext.
     assert!(!bytes.windows(5).any(|it| it == b"amber"));
     has_the_rows(&herringbone(&["cat", to, "--keys", keys]));
     assert!(folder.names().iter().all(|name| !name.contains("tmp")));
@@ -54,7 +54,7 @@ fn rewriting_keeps_all_of_it() {
             herringbone(&[&run[..], &plain].concat()).ok("");
             is_kept(&folder, &keys, &file, &out);
         }
-        // However the keys are found, what is written says how to find them.
+        // However the keys are found, the written file contains the metadata to find them.
         let found = format!(
             r#"{{"by_metadata": {{"kf": "{KF}", "kc1": "{KC1}", "base64:AP8=": "{KC2}"}}}}"#
         );
@@ -107,7 +107,7 @@ fn fewer_columns_and_other_orders_keep_it_too() {
     .ok("");
     assert!(!clear_footer(&file));
     herringbone(&["count", &file, "--keys", &keys]).ok("24\n");
-    // Columns that need no key may be read, but what is written takes the key of the footer.
+    // Columns in plaintext can be read without keys, but the output needs the footer key.
     let readable = super::keys(&folder, "readable.json", r#", "plaintext_footer": true"#);
     let file = encrypted(&folder, "b.parquet", &readable);
     herringbone(&["rewrite", &file, &folder.file("x"), "--keys", &some])
@@ -154,7 +154,7 @@ fn keys_are_changed_without_plaintext_on_a_disk() {
     )
     .ok("");
     has_the_rows(&herringbone(&["cat", &out, "--keys", &new]));
-    // An encrypted file is encrypted anew where its keys are the same.
+    // An encrypted file with the same keys is encrypted again.
     let ctr = keys(&folder, "ctr.json", r#", "algorithm": "AES_GCM_CTR_V1""#);
     let out = folder.file("ctr.parquet");
     herringbone(&["encrypt", &file, "-o", &out, "--keys", &ctr]).ok("");
@@ -187,7 +187,7 @@ fn nothing_can_be_had_without_the_footer() {
     run.fails(3, "no key was given for the column");
     assert!(!run.stderr.contains("--ignore-footer"), "{}", run.stderr);
     assert!(!folder.names().contains(&"out.parquet".to_owned()));
-    // A page that was changed costs its row group, as elsewhere.
+    // A changed page costs its row group, as in plaintext files.
     let small = folder.file("small.parquet");
     herringbone(&[
         "rewrite",

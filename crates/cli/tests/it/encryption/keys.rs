@@ -1,4 +1,4 @@
-//! Where keys come from, and what is said where they are missing or wrong.
+//! Sources of keys, and the errors for missing or wrong keys.
 
 use super::*;
 use crate::common::{command, stdin};
@@ -17,7 +17,7 @@ fn files_come_back_with_their_keys() {
         let keys = keys(&folder, &format!("{number}.json"), more);
         let file = encrypted(&folder, &format!("{number}.parquet"), &keys);
         has_the_rows(&herringbone(&["cat", &file, "--keys", &keys]));
-        // Without keys there is nothing to be had.
+        // Without keys, the file cannot be read.
         herringbone(&["cat", &file]).fails(3, "no keys were given; --keys FILE has them");
         let plain = folder.file(&format!("{number}.plain"));
         herringbone(&["decrypt", &file, "-o", &plain, "--keys", &keys]).ok("");
@@ -43,7 +43,7 @@ fn every_reading_command_takes_them() {
     let pages = herringbone(&["pages", &file, "--keys", &keys]);
     assert_eq!(pages.code, 0, "{}", pages.stderr);
     assert!(pages.stdout.lines().count() >= 9, "{}", pages.stdout);
-    // Files of which each column chunk is one page have no indexes.
+    // Files with one page per column chunk have no indexes.
     let short = folder.file("short_pages.parquet");
     let pages = ["--page-rows", "16"];
     herringbone(
@@ -96,14 +96,14 @@ fn keys_come_by_option_variable_or_standard_input() {
     let text = std::fs::read(&path).unwrap();
     has_the_rows(&stdin(&["cat", &file, "--keys", "-"], &text));
     stdin(&["cat", "-", "--keys", "-"], &text).fails(2, "standard input can be read once only");
-    // None is none.
+    // An empty variable counts as unset.
     let run: Run = command(&["count", EXAMPLE])
         .env("HERRINGBONE_KEYS", "")
         .output()
         .unwrap()
         .into();
     run.ok("24\n");
-    // The encrypted file may come from there as well.
+    // The encrypted file may come from standard input too.
     let bytes = std::fs::read(&file).unwrap();
     has_the_rows(&stdin(&["cat", "-", "--keys", &path], &bytes));
 }
@@ -179,11 +179,11 @@ fn what_keys_do_not_fit_is_an_error_of_the_bytes() {
     let wrong_column =
         format!(r#"{{"footer_key": "{KF}", "column_keys": {{"id": "{KC2}", "origin": "{KC2}"}}}}"#);
     with(wrong_column).fails(3, "column id");
-    // The columns whose keys are there can be had.
+    // Columns whose keys are available can be read.
     let some = folder.with("some.json", format!(r#"{{"footer_key": "{KF}"}}"#));
     let some = herringbone(&["cat", "--columns", "name", &file, "--keys", &some]);
     some.ok(&herringbone(&["cat", "--columns", "name", EXAMPLE]).stdout);
-    // Somebody may have replaced an encrypted file by one that is not.
+    // An attacker may have replaced an encrypted file by a plaintext one.
     herringbone(&["cat", EXAMPLE, "--keys", &good])
         .fails(3, "without --keys and HERRINGBONE_KEYS it is read");
     let supplied = keys(

@@ -1,10 +1,10 @@
-//! The encrypted files of apache/parquet-testing, with the keys that its README has.
+//! The encrypted files of apache/parquet-testing, with the keys from its README.
 
 use std::path::PathBuf;
 
 use super::*;
 
-/// Each file, what its keys file has beside the keys, and its algorithm.
+/// Each file, and the further contents of its keys file.
 const FILES: [(&str, &str); 12] = [
     ("uniform_encryption", ""),
     ("encrypt_columns_and_footer", ""),
@@ -35,7 +35,7 @@ const FILES: [(&str, &str); 12] = [
     ),
 ];
 
-/// Their INT96 timestamps are no times.
+/// Their INT96 timestamps are not valid times.
 const INT96: [&str; 2] = ["--int96-overflow", "null"];
 
 fn official(name: &str) -> Option<String> {
@@ -49,7 +49,7 @@ fn base64(text: &str) -> String {
     base64::engine::general_purpose::STANDARD.encode(text)
 }
 
-/// The keys by the names that the files have of them.
+/// The keys by the names that the files use.
 fn by_metadata(name: &str, more: &str) -> String {
     let is_long = name.starts_with("aes256");
     let keys = (1..=8).map(|number| match is_long {
@@ -86,7 +86,7 @@ fn all_of_them_are_read_and_rewritten() {
         let rows = herringbone(&["--quiet", "cat", &file, "--keys", &keys, INT96[0], INT96[1]]);
         assert_eq!((rows.code, rows.stderr.as_str()), (0, ""), "{name}");
         if !name.ends_with("bloom_filter") {
-            // Every writer of these files wrote the same.
+            // All writers of these files wrote the same rows.
             let second = rows.stdout.lines().nth(2).unwrap();
             for said in [
                 r#""boolean_field":true"#,
@@ -137,17 +137,17 @@ fn key_material_goes_with_the_file() {
     let material = "_KEY_MATERIAL_FOR_out.parquet.json";
     assert_eq!(folder.names(), [material, "keys.json", "out.parquet"]);
     herringbone(&["cat", &out, "--keys", &keys]).ok(&rows.stdout);
-    // In place it stays as it is.
+    // Rewriting a file in place preserves its key material.
     let before = std::fs::read(folder.file(material)).unwrap();
     herringbone(&["rewrite", "--force", &out, &out, "--keys", &keys]).ok("");
     assert_eq!(std::fs::read(folder.file(material)).unwrap(), before);
     herringbone(&["cat", &out, "--keys", &keys]).ok(&rows.stdout);
-    // Key material of another file is not replaced unasked.
+    // Key material of another file is only replaced with `--force`.
     let other = folder.file("other.parquet");
     folder.with("_KEY_MATERIAL_FOR_other.parquet.json", "{}");
     herringbone(&["rewrite", &out, &other, "--keys", &keys]).fails(2, "--force replaces it");
     herringbone(&["rewrite", &out, "-", "--keys", &keys]).fails(2, "standard output cannot have");
-    // Without it, there is no key.
+    // Without the key material, there is no key.
     std::fs::remove_file(folder.file(material)).unwrap();
     herringbone(&["cat", &out, "--keys", &keys]).fails(4, "key material");
 }

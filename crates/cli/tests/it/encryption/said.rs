@@ -1,4 +1,4 @@
-//! What `info`, `schema` and `verify` say of encryption.
+//! The output of `info`, `schema` and `verify` about encryption.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn info_says_what_is_encrypted() {
         assert!(info.stdout.contains(said), "{}", info.stdout);
     }
     assert!(!info.stdout.contains("part 0"), "{}", info.stdout);
-    // Without keys: what stands in front of the footer.
+    // Without keys, only the part before the footer is printed.
     let info = herringbone(&["info", &file]);
     info.fails(
         3,

@@ -80,7 +80,7 @@ fn what_no_type_holds_is_text() {
 #[test]
 fn quotes_say_what_is_text() {
     for (text, schema, rows) in [
-        // A file that quotes everything says nothing by it; one whose header needs quotes does.
+        // A file that quotes everything conveys nothing by it, unless its header needs quotes.
         (
             "\"a\",\"b\"\n\"1\",\"x\"\n\"\",\n",
             "a: Int64; b: Utf8",

@@ -253,7 +253,7 @@ fn maps_come_back_as_maps() {
     assert_eq!(found, rows);
 }
 
-/// Rows as pyarrow, pandas and duckdb give them for these files: two rows, 1 and 2.
+/// The rows that pyarrow, pandas and duckdb read from these files: 1 and 2.
 #[test]
 fn arrays_of_objects_are_rows() {
     for text in [
@@ -268,7 +268,7 @@ fn arrays_of_objects_are_rows() {
     }
 }
 
-/// A float has no room for the digits of the integer, and a decimal has no NaN.
+/// A float cannot represent the digits of the integer, and a decimal has no NaN.
 #[test]
 fn all_rows_that_a_type_is_inferred_from_fit_it() {
     for (values, schema, rows) in [
@@ -311,7 +311,7 @@ fn all_rows_that_a_type_is_inferred_from_fit_it() {
     }
 }
 
-/// A builder with 1,024 slots per column takes 8 KiB: 800 MB for these columns.
+/// A builder with 1,024 slots per column takes 8 KiB, which is 2 GiB for these columns.
 #[test]
 fn keys_have_a_limit_before_columns_are_made() {
     let row = |count: usize| {
@@ -324,7 +324,7 @@ fn keys_have_a_limit_before_columns_are_made() {
     );
 }
 
-/// A null in a list takes five bytes of text, and here a MiB of memory.
+/// A null in a list takes five bytes of text, but a MiB of memory here.
 #[test]
 fn items_of_a_fixed_length_have_a_limit() {
     let nulls = vec!["null"; 2_000].join(",");

@@ -1,4 +1,4 @@
-//! `convert` of text: what goes in comes out, or an error says what would be lost, and where.
+//! `convert` of text: all input is preserved, or an error names the loss and its location.
 
 mod csv;
 mod json;
@@ -6,7 +6,7 @@ mod types;
 
 use crate::common::{Folder, Run, herringbone};
 
-/// A text, in a folder of its own, made into Parquet.
+/// A text in a folder of its own, to be converted to Parquet.
 struct Import {
     folder: Folder,
     file: String,
@@ -25,7 +25,7 @@ impl Import {
         herringbone(&[&["convert", "-f", &self.file, &self.out], options].concat())
     }
 
-    /// The Arrow fields and the rows that come of it.
+    /// Converts the text and returns the Arrow fields and the rows.
     fn becomes(&self, options: &[&str]) -> (String, String) {
         let run = self.run(options);
         assert_eq!((run.code, run.stderr.as_str()), (0, ""));
@@ -35,7 +35,7 @@ impl Import {
         (lines(schema), lines(print(&["cat", "--format", "jsonl"])))
     }
 
-    /// With types in a text, the error.
+    /// Checks the error with types from a file.
     fn fails_as(&self, types: &str, message: &str) {
         let types = self.folder.with("types.txt", types);
         self.run(&["--schema", &types]).fails(3, message);

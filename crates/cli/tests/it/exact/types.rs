@@ -1,4 +1,4 @@
-//! Types that were given.
+//! Types given by the user.
 
 use super::{Import, becomes};
 
