@@ -1,7 +1,7 @@
 //! The footers, indexes and page headers of the official test files.
 //!
-//! `PARQUET_TEST_DATA` is the `data` folder of apache/parquet-testing; without it these tests say on
-//! standard error that they were skipped.
+//! `PARQUET_TEST_DATA` is the `data` folder of apache/parquet-testing. Without it, these tests are skipped, with a
+//! message on standard error.
 
 #![allow(missing_docs, unreachable_pub, reason = "a test")]
 #![allow(
@@ -27,7 +27,7 @@ use herringbone_format::{
 };
 
 fn test_data() -> Option<PathBuf> {
-    // `bad_data` and others lie beside the folder that the variable names.
+    // `bad_data` and others are next to the folder in the variable.
     let data = std::env::var_os("PARQUET_TEST_DATA").map(|data| PathBuf::from(data).join(".."));
     if data.is_none() {
         eprintln!("SKIPPED: set PARQUET_TEST_DATA to the `data` folder of apache/parquet-testing");
@@ -50,7 +50,7 @@ fn parquet_files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The whole file, and where its metadata is.
+/// The whole file, and the range of its metadata.
 fn read(path: &Path) -> Result<(Bytes, std::ops::Range<usize>)> {
     let bytes = Bytes::from(fs::read(path)?);
     let tail = bytes
@@ -69,7 +69,7 @@ fn metadata(path: &Path) -> Result<FileMetadata> {
     FileMetadata::decode(bytes.slice(range), offset, &Limits::default())
 }
 
-/// Decodes all there is, and gives it as the struct to write.
+/// Decodes all of the metadata into a struct for writing.
 fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
     Ok(FileMetadataParts::new(
         metadata.version(),
@@ -260,7 +260,7 @@ fn every_page_header_and_index_is_decoded() {
             let Some(meta_data) = &chunk.meta_data else {
                 continue;
             };
-            // An encrypted chunk has nothing to decode in it.
+            // An encrypted chunk contains nothing to decode.
             if chunk.crypto_metadata.is_some() {
                 continue;
             }
@@ -305,7 +305,8 @@ fn chunks(metadata: &FileMetadata) -> Vec<ColumnChunk> {
         .collect()
 }
 
-/// Walks over the pages of a chunk; their values add up to those of the chunk.
+/// Iterates over the pages of a chunk. Checks that their values add up to those of the chunk, and returns the number
+/// of pages.
 fn check_pages(bytes: &[u8], chunk: &herringbone_format::ColumnMetaData) -> Result<usize> {
     let dictionary = chunk.dictionary_page_offset.filter(|&offset| offset > 0);
     let start = dictionary.map_or(chunk.data_page_offset, |offset| {
@@ -335,10 +336,10 @@ fn check_pages(bytes: &[u8], chunk: &herringbone_format::ColumnMetaData) -> Resu
     Ok(pages)
 }
 
-/// Decodes all there is; an error is as good as a result.
+/// Decodes everything. Errors are accepted.
 fn exhaust(bytes: Vec<u8>) {
     if let Ok(metadata) = FileMetadata::decode(bytes.into(), 0, &Limits::default()) {
-        // Not through `parts`: that one stops at the first error.
+        // `parts` is not used here, because it stops at the first error.
         for row_group in 0..metadata.num_row_groups() {
             for leaf in 0..metadata.num_columns(row_group) {
                 drop(metadata.column_chunk(row_group, leaf));

@@ -1,4 +1,4 @@
-//! What pyarrow 26 says about some of the official test files.
+//! The metadata of some official test files, as read by pyarrow 26.
 
 use herringbone_format::{CompressionCodec, Type};
 
@@ -23,13 +23,13 @@ pub struct Chunk {
     pub num_values: i64,
     pub data_page_offset: i64,
     pub dictionary_page_offset: Option<i64>,
-    /// Compressed and uncompressed.
+    /// The compressed and the uncompressed size.
     pub sizes: (i64, i64),
-    /// Whether there is an offset index.
+    /// True if there is an offset index.
     pub indexed: bool,
-    /// Not compared when `None`.
+    /// Not compared if `None`.
     pub null_count: Option<i64>,
-    /// Not compared when `None`: pyarrow hides those that it does not trust.
+    /// Not compared if `None`, because pyarrow hides bounds that it does not trust.
     pub bounds: Option<(&'static [u8], &'static [u8])>,
 }
 
