@@ -1,4 +1,4 @@
-//! Rows that are said to be sorted.
+//! Rows that are declared as sorted.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ fn batch(names: Vec<Option<&str>>, numbers: Vec<i32>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable([("s", names, true), ("n", numbers, false)]).unwrap()
 }
 
-/// Writes batches that are said to be sorted by `s`, then by `n` descending.
+/// Writes batches declared as sorted by `s`, then by `n` descending.
 fn write(batches: &[RecordBatch], flush: bool) -> Result<()> {
     let options = WriteOptions::default()
         .sorting_columns(vec![sorting("s", false, true), sorting("n", true, true)])
@@ -52,7 +52,7 @@ fn sorted_rows_are_written_and_others_are_not() {
     let error = write(&[more.clone(), sorted.clone()], false).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument);
     assert!(error.message().contains("row 2"), "{error}");
-    // Row groups are sorted each for itself.
+    // Each row group is sorted separately.
     write(&[more, sorted], true).unwrap();
 
     let ascending = batch(vec![Some("a"), Some("a")], vec![4, 5]);
@@ -97,7 +97,7 @@ fn only_row_groups_that_are_sorted_say_so() {
         .unsorted_rows(UnsortedRows::Undeclared)
         .row_group_rows(2);
     let mut writer = Writer::new(Vec::new(), batch.schema(), options).unwrap();
-    // What the border of two batches shows counts as well.
+    // The boundary between two batches is checked too.
     writer.write(&batch.slice(0, 3)).unwrap();
     writer.write(&batch.slice(3, 3)).unwrap();
     let metadata = writer.finish().unwrap();
