@@ -14,7 +14,7 @@ use herringbone_pipeline::{Crew, Shared, Spawn, Work};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Tasks 0 to `count`, each of which runs a function. No more than `ahead` of them are begun before they are due.
+/// Tasks 0 to `count`, each of which runs a function. At most `ahead` of them are started before they are due.
 struct Numbered<F> {
     count: usize,
     ahead: usize,
@@ -83,7 +83,7 @@ fn all<F: Fn(usize) -> usize + Send + Sync + 'static>(crew: &mut Numbers<F>) -> 
     std::iter::from_fn(|| next(crew)).collect()
 }
 
-/// A host that does with jobs what a function does.
+/// A host that passes jobs to a function.
 struct Host<F>(F);
 
 impl<F> fmt::Debug for Host<F> {
@@ -119,7 +119,7 @@ fn results_are_in_order_whoever_has_the_threads() {
     for threads in [0, 1, 2, 3, 8] {
         for host in hosts() {
             let run = |task| {
-                // Later ones are done earlier.
+                // Later tasks finish earlier.
                 for _ in 0..(500 - task) % 7 {
                     std::thread::yield_now();
                 }
@@ -168,7 +168,7 @@ fn tasks_have_crews_of_their_own_deeper_than_there_are_threads() {
         // 3^7 leaf crews of 0 + 1 + 2.
         assert_eq!(tree(7, host), 6561);
     }
-    // A crew within a task within a task, fifty times, whose outer tasks all wait.
+    // A crew within a task within a task, fifty levels deep, whose outer tasks all wait.
     fn line(depth: usize) -> usize {
         let run = move |_| if depth == 0 { 1 } else { 1 + line(depth - 1) };
         all(&mut crew((1, 1), 4, None, run))[0]
@@ -187,7 +187,7 @@ fn the_first_panic_of_a_task_reaches_the_caller() {
             let mut crew = crew((100, 5), threads, host, run);
             let panic = catch_unwind(AssertUnwindSafe(|| all(&mut crew))).unwrap_err();
             assert_eq!(panic.downcast_ref(), Some(&"task 30"));
-            // It does not wait for the task that is lost.
+            // It does not wait for the lost task.
             let panic = catch_unwind(AssertUnwindSafe(|| next(&mut crew))).unwrap_err();
             let message: &&str = panic.downcast_ref().unwrap();
             assert!(message.contains("panicked before"));
@@ -195,7 +195,7 @@ fn the_first_panic_of_a_task_reaches_the_caller() {
     }
 }
 
-/// The caller sleeps, as its helper has the only task.
+/// The caller sleeps, because its helper has the only task.
 #[test]
 fn a_panic_wakes_the_caller() {
     let (begun, begins) = mpsc::channel();
@@ -203,7 +203,7 @@ fn a_panic_wakes_the_caller() {
     let caller = std::thread::current().id();
     let run = move |task| {
         if std::thread::current().id() == caller {
-            // The other task is under way.
+            // The other task has started.
             begins.lock().unwrap().recv().unwrap();
             return task;
         }
@@ -234,14 +234,14 @@ fn a_crew_that_is_dropped_lets_its_tasks_end_and_begins_no_more() {
             next(&mut crew).unwrap();
         }
         drop(crew);
-        // The counts belong to this test alone: the work is gone, whatever helpers still come.
+        // Only this test refers to the counts, so the work has been dropped even if helpers start later.
         let all_begun = Arc::try_unwrap(begun).unwrap().into_inner();
         assert_eq!(Arc::try_unwrap(ended).unwrap().into_inner(), all_begun);
         assert!(all_begun < 1000);
     }
 }
 
-/// A job that a host keeps does not keep the work alive.
+/// A job retained by a host does not keep the work alive.
 #[test]
 fn a_job_that_never_runs_holds_no_work() {
     let kept = Arc::new(Mutex::new(Vec::new()));
@@ -259,12 +259,12 @@ fn a_job_that_never_runs_holds_no_work() {
     drop(crew);
     assert_eq!(Arc::strong_count(&held), 1);
     let jobs = std::mem::take(&mut *kept.lock().unwrap());
-    // Three helpers may be asked for, and all were.
+    // All three possible helpers were requested.
     assert_eq!(jobs.len(), 3);
     jobs.into_iter().for_each(|job| job());
 }
 
-/// A task hands out parts of itself, and waits until another thread has done one.
+/// A task that splits off parts of itself, and waits until another thread has finished one.
 struct Parts;
 
 #[derive(Default)]

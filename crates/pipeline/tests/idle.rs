@@ -1,10 +1,10 @@
-//! Crews without tasks hold no threads. A process of its own, and one test: its threads are counted.
+//! Crews without tasks hold no threads. The test needs a process of its own, because its threads are counted.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
 use herringbone_pipeline::{Crew, Shared, Work, threads};
 
-/// As many tasks as are added.
+/// Work with as many tasks as are added.
 struct Added;
 
 impl Work for Added {
@@ -31,7 +31,7 @@ impl Work for Added {
     }
 }
 
-/// The threads of this process, where the system lists them.
+/// The number of threads of this process, or `None` if the system does not list them.
 fn num_threads() -> Option<usize> {
     Some(std::fs::read_dir("/proc/self/task").ok()?.count())
 }
@@ -63,11 +63,11 @@ fn two_hundred_crews_share_the_threads_of_one_pool() {
         with_pool > before && with_pool <= before + asked,
         "{with_pool} threads"
     );
-    // A caller who asks for more gets more.
+    // A caller that requests more threads receives more.
     let barrier = std::sync::Arc::new(std::sync::Barrier::new(asked + 3));
     let meets = crowd::Meet(barrier);
     let mut crowd = Crew::new(meets, (0, 0), asked + 3, None);
-    // They come again after they had nothing to do.
+    // The threads return after they had nothing to do.
     for _ in 0..3 {
         crowd.update(|state| *state = (asked + 3, 0));
         let done = crowd.next(|state| (state.1 == asked + 3).then_some(()));
