@@ -1,7 +1,7 @@
-//! The Arrow schemas of the official test files, as pyarrow sees them.
+//! The Arrow schemas of the official test files, as pyarrow reads them.
 //!
-//! `PARQUET_TEST_DATA` is the `data` folder of apache/parquet-testing; without it these tests say on
-//! standard error that they were skipped. `official_schemas.txt` is written by `official_schemas.py`.
+//! `PARQUET_TEST_DATA` is the `data` folder of apache/parquet-testing. Without it, these tests are skipped, with a
+//! message on standard error. `official_schemas.txt` is written by `official_schemas.py`.
 
 #![allow(
     clippy::unwrap_used,
@@ -132,7 +132,8 @@ fn annotations_without_an_arrow_type_are_kept() {
     assert_eq!(ignored, [false, true]);
 }
 
-/// Each column alone: nothing is lost, nothing else comes.
+/// Projects each leaf alone: the projection has one field and includes the leaf. The leaf's path selects the same
+/// field.
 #[test]
 fn every_leaf_can_be_projected() {
     let Some(data) = test_data() else {
@@ -157,7 +158,7 @@ fn every_leaf_can_be_projected() {
     }
 }
 
-/// Written again under its own schema, a file has the same schema, element for element.
+/// A file written with its own schema has the same schema, element by element.
 #[test]
 fn schemas_can_be_followed() {
     let Some(data) = test_data() else {
