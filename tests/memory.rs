@@ -434,7 +434,7 @@ fn reads_keep_their_budget() {
     }
 }
 
-/// `verify` checks columns one by one, except for the order of rows, and reports what it could not check.
+/// `verify` checks columns one by one, except for the order of rows. It reports the parts that it could not check.
 #[test]
 fn verifying_keeps_the_budget() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();

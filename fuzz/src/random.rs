@@ -28,7 +28,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`: the next byte itself if that is enough, so that a changed byte changes one choice.
+    /// A number below `n`: the next byte itself if `n` is at most 256, so that a changed byte changes one choice.
     pub(crate) fn below(&mut self, n: usize) -> usize {
         match self.bytes.next() {
             Some(byte) if n <= 256 => usize::from(byte) % n,

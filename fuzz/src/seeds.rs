@@ -83,7 +83,7 @@ impl Seeds {
         std::fs::write(path, bytes).expect("a file");
     }
 
-    /// Adds random choices for targets driven by choices: from a few to thousands of them.
+    /// Adds random inputs of 16 to 2048 bytes for `write_then_read`, which interprets them as choices.
     fn choices(&self) {
         for seed in 0..60 {
             let mut random = Random::new(&[seed, seed]);

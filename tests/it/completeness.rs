@@ -106,8 +106,8 @@ fn every_encoding_is_named() {
     }
 }
 
-/// The name of a codec selects it, or is refused as a codec that is only read. Garbage input is Corrupt to each codec,
-/// not Unsupported.
+/// The name of a codec selects it, or is refused because the codec is read-only. Garbage input is Corrupt to each
+/// codec, not Unsupported.
 #[test]
 fn every_codec_is_known() {
     for codec in CompressionCodec::ALL {

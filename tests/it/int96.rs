@@ -110,7 +110,7 @@ fn the_finest_unit_that_holds_all_is_found() {
     assert_eq!(schema.field(0).data_type().to_string(), "Timestamp(µs)");
     let batches = pushed(&bytes, &coarser(), SUPPLIES[0]).unwrap();
     assert_eq!(batches[0].schema(), schema);
-    // Only values that are read count.
+    // Only values in the selected rows count.
     let first = Table::read(opened.read(coarser().limit(1)).unwrap()).unwrap();
     assert_eq!(first.fields[0].1, "timestamp[ns] not null");
 }

@@ -10,7 +10,7 @@ use crate::table::without_panic;
 
 /// The maximum memory of a process that reads all invalid files, one after the other.
 const PEAK_KIB: u64 = 400 << 10;
-/// The variable that is set in the measured process.
+/// The environment variable set in the measured process.
 const CHILD: &str = "HERRINGBONE_TESTS_CHILD";
 
 /// Reads every bad file in a child process and checks its peak memory.

@@ -266,7 +266,7 @@ fn a_filter_loses_the_same_on_any_number_of_threads() {
             }
             let outcome = outcome.unwrap();
             assert!(!outcome.losses.is_empty());
-            // All selected rows of undamaged row groups are emitted once.
+            // Exactly the selected rows of undamaged row groups are emitted, each of them once.
             let values =
                 |batch: &RecordBatch| batch["c"].as_primitive::<Int32Type>().values().to_vec();
             let rows: Vec<i32> = outcome.batches.iter().flat_map(values).collect();

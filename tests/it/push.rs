@@ -170,7 +170,7 @@ fn bytes_ahead_of_time_give_the_same_batches() {
     assert!(of_bytes > 20, "{of_bytes}");
 }
 
-/// Row groups that are taken out decode on other threads while the decoder continues.
+/// Row groups taken out of the decoder are decoded on other threads while the decoder continues.
 #[test]
 fn row_groups_are_taken_out() {
     let ids = Int64Array::from_iter_values(0..10_000);

@@ -287,7 +287,7 @@ fn a_kept_handle_spares_footer_and_page_indexes() {
         );
     }
 
-    // Cells that were decoded elsewhere can be inserted.
+    // Cells decoded elsewhere can be inserted.
     let other = MetadataHandle::decode(&file, file.len() as u64, Limits::default()).unwrap();
     let Step::Ready(other) = other else {
         panic!("all bytes are there");

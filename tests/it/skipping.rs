@@ -78,7 +78,7 @@ impl Noting {
 /// The positions of the parts of a column chunk.
 struct Places {
     dictionary: Option<Range<u64>>,
-    /// The bytes of the first data page that are read to compare its header with the offset index.
+    /// The bytes of the first data page read to compare its header with the offset index.
     first_header: Range<u64>,
     pages: Vec<Range<u64>>,
     column_index: Range<u64>,

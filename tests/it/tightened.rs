@@ -1,4 +1,4 @@
-//! A filter that is tightened during a read, within a row group.
+//! A filter tightened during a read, within a row group.
 
 use std::sync::Arc;
 
@@ -187,7 +187,7 @@ impl First {
         let few: Vec<i64> = (0..ROWS / 100).map(|row| row * 300).collect();
         [
             (col("row").ge(0), (|_| true) as fn(i64) -> bool),
-            // After the first pages, statistics accept all rows.
+            // After the first page, statistics accept all rows.
             (col("row").ge(1000), |row| row >= 1000),
             (col("odd").eq(1), |row| odd(row) == 1),
             // Few rows of most pages.

@@ -1,4 +1,4 @@
-//! Rows that are declared as sorted.
+//! Rows declared as sorted.
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 use std::sync::Arc;

@@ -144,7 +144,7 @@ fn wrong_keys_say_whose_they_are() {
     }
 }
 
-/// An attacker who can write the file claims CTR, which is not authenticated, instead of GCM.
+/// An attacker with write access to the file changes the algorithm from GCM to CTR, which is not authenticated.
 #[test]
 fn another_algorithm_in_the_clear_is_refused() {
     let (bytes, _) = file(Algorithm::AesGcmV1, false);

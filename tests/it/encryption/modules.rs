@@ -279,7 +279,8 @@ fn a_flipped_byte_is_found_in_each_part_of_each_module() {
                 let changed = with(&bytes, range.start + at, &[module[at] ^ 0x80]);
                 let error = touch(&id, &changed, &keys).unwrap_err();
                 let kinds = [ErrorKind::Corrupt, ErrorKind::Limit, ErrorKind::Key];
-                // If the declared length is beyond the available bytes, the error says that the data ends too early.
+                // If the declared length is beyond the available bytes, the error reports that the data ends too
+                // early.
                 let ends = [
                     "column chunk ends inside a page header",
                     "the header of the bloom filter does not end",

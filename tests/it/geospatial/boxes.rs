@@ -70,7 +70,7 @@ fn batch(field: Field, values: Vec<Option<Vec<u8>>>) -> RecordBatch {
 enum Row {
     Null,
     Empty,
-    /// A kind of geometry that is not parsed.
+    /// An unsupported kind of geometry, which is not parsed.
     Opaque,
     At(Vec<(f64, f64)>),
 }
@@ -278,8 +278,8 @@ fn a_covering_leaves_the_pages_that_a_box_can_be_in() {
     }
 }
 
-/// Lines alternate between west and east in one page of four. The bounds of pages select that page, but its rows do
-/// not match.
+/// Lines alternate between west and east in one page of four. For the first box, the bounds of that page match, but
+/// none of its rows does, so no geometry is read.
 #[test]
 fn rows_are_tested_by_their_covering_before_geometries_are_read() {
     let line = |x: f64, y: f64| Some(wkb(&format!("LINESTRING ({x} {y}, {} {y})", x + 0.5)));

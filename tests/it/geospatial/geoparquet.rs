@@ -204,7 +204,7 @@ fn dictionaries_are_covered_and_runs_refused() {
     );
 }
 
-/// Metadata that was read is written in its version again, recomputed for the written rows.
+/// Metadata from an input file is written in its version again, recomputed for the written rows.
 #[test]
 fn metadata_that_were_read_are_made_anew() {
     let named = |metadata: &str| Field::clone(&geometry("g", metadata));

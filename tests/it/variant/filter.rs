@@ -225,7 +225,7 @@ fn paths_find_the_rows_that_each_row_says() {
     assert!(found > 10_000, "{found}");
 }
 
-/// Selects rows that have a value of the type at the path, next to the values themselves.
+/// Selects the rows with a value of the type at the path, and reads the variants too.
 fn found_by_all_drivers(file: &ParquetFile, values: &[Option<VariantBuf>], wanted: PrimitiveType) {
     let get = VariantGet::new("$.a".parse().unwrap()).as_type(wanted);
     let is_there = get.filter(["v"], Column::is_not_null);

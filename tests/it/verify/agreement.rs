@@ -3,7 +3,7 @@
 //! A read ignores much of what `verify` checks: bounds, indexes, filters and counts. Not every error of `verify` is
 //! therefore an error of the read. Errors in the data of rows are errors of both. The exception is values that Arrow's
 //! arrays can represent although their annotation does not allow them. If valid data exceeds a limit or Arrow's range,
-//! the read returns an error that says so.
+//! the read returns an error with that reason.
 
 use herringbone::format::{ConvertedType, LogicalType, SchemaElement, TimeUnit, Type};
 use herringbone::{Error, ErrorKind, ParquetFile, ReadOptions};

@@ -270,9 +270,9 @@ fn what_only_repeats_the_one_before_is_given_up_by_the_second_page() {
 /// A page with hardly any values is not evidence that all others are new.
 #[test]
 fn an_empty_page_gives_no_dictionary_up() {
-    // Three pages drawn from 140,000 values have 47,000 distinct ones, so far too many for a dictionary. Then comes a
-    // page of nulls and one new value. A quarter of a million values have 118,000 distinct ones, and the dictionary
-    // saves half.
+    // Three pages drawn from 140,000 values have 47,000 distinct ones, which so far is too many for a dictionary. A
+    // page of nulls and one new value follows. A quarter of a million values have 118,000 distinct ones, and the
+    // dictionary saves half.
     let mut random = Random(5);
     let few: Vec<i64> = noise(140_000);
     let mut values: Vec<Option<i64>> = (0..57_344).map(|_| Some(random.pick(&few))).collect();

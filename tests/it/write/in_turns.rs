@@ -1,4 +1,4 @@
-//! Values that are all new at first and repeat later, or do not: tests if they become a dictionary.
+//! Values that are all new at first. Tests that they become a dictionary if they repeat later, and only then.
 
 use std::sync::Arc;
 

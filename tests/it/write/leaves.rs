@@ -1,4 +1,4 @@
-//! Random values of the types that are not nested, including the ends of their ranges, and any values under nulls.
+//! Random values of the non-nested types, including the ends of their ranges, and any values under nulls.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use herringbone_arrow::schema::{DataType, IntervalUnit, TimeUnit};
 
 use crate::batches::{self, Random, Shape};
 
-/// `n` values of a type that is not nested.
+/// `n` values of a non-nested type.
 pub(crate) fn values(
     random: &mut Random,
     t: &DataType,

@@ -16,7 +16,7 @@ const UNITS: [TimeUnit; 4] = [
     TimeUnit::Nanosecond,
 ];
 
-/// The Arrow types that are not nested, except dictionaries and runs.
+/// The non-nested Arrow types, except dictionaries and runs.
 pub(crate) fn leaf_types() -> Vec<DataType> {
     use DataType as T;
     let mut all = vec![

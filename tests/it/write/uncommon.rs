@@ -1,4 +1,4 @@
-//! Forms that are written on request only, and decimals with a negative scale.
+//! Forms only written on request, and decimals with a negative scale.
 
 use std::sync::Arc;
 

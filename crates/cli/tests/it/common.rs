@@ -12,7 +12,7 @@ pub(crate) struct Run {
     pub(crate) code: i32,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// The bytes of `stdout`, for output that is not text.
+    /// The bytes of `stdout`, for binary output.
     pub(crate) bytes: Vec<u8>,
 }
 

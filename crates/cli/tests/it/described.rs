@@ -84,7 +84,7 @@ fn spark_is_told_of_the_columns_that_are_left() {
     for key in [SPARK, "spark.sql.parquet.row.metadata"] {
         let a = folder.with("a.parquet", file(&columns(), &[(key, &told)]));
         let out = folder.file("out.parquet");
-        // A description that is still true is copied unchanged.
+        // A description is copied unchanged as long as it is true.
         herringbone(&["rewrite", "-f", &a, &out]).ok("");
         assert_eq!(value(&out, key).as_deref(), Some(told.as_str()));
         herringbone(&["rewrite", "-f", &a, &out, "--columns", "id"]).ok("");
