@@ -235,8 +235,8 @@ fn a_long_value_is_not_copied_again_and_again() {
 /// The memory limit for sorting.
 const SORT_BUDGET: usize = 4 << 20;
 
-/// A sort takes its budget, that much again while a run is written or runs are merged, and the memory of the writer,
-/// for any number of rows.
+/// A sort takes its budget, that much again while a run is written or runs are merged, and the memory of the writer.
+/// The number of rows does not matter.
 #[test]
 fn a_sort_keeps_its_budget() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();

@@ -13,8 +13,8 @@ use crate::page::seed_of_values;
 use crate::random::Random;
 
 /// Files that the `parquet` crate reads differently from the specification. It reads BIT_PACKED levels from the wrong
-/// end, returns no row if the footer declares none, stops at a page without values, and loses rows of a repeated
-/// field.
+/// end, and returns no row if the footer declares none. It stops at a page without values, and loses rows of a
+/// repeated field.
 const THEIR_FAULTS: [&str; 4] = [
     "bit_packed_levels",
     "footer_of_no_rows",

@@ -113,8 +113,8 @@ impl Subject {
         }
     }
 
-    /// Compares the rows of a damaged copy, read without an error, with those of the undamaged file, if a checksum or
-    /// an authentication tag covers the damage.
+    /// Compares the rows of a damaged copy, read without an error, with those of the undamaged file. They must be
+    /// equal if a checksum or an authentication tag covers the damage.
     pub(crate) fn compare(&self, damage: &Damage, way: usize, crc: bool, rows: &[RecordBatch]) {
         let is_checked = |at: usize| self.summed.iter().any(|range| range.contains(&at));
         let must_be_equal = match *damage {

@@ -602,7 +602,7 @@ fn predicates_are_about_the_wanted_schema() {
     );
 }
 
-/// Pages, bloom filters and dictionaries of the file also rule out wanted values, and never too many.
+/// Column indexes, bloom filters and dictionaries of the file also prune by wanted values, and never rule out a match.
 #[test]
 #[allow(clippy::too_many_lines, reason = "a case after the other")]
 fn every_step_of_pruning_is_promoted() {

@@ -314,8 +314,8 @@ fn many_bombs_with_few_values_each() {
     );
 }
 
-/// Single pages are not refused for a high compression ratio: one value of 40 MB of zeros, as this library writes it,
-/// and a page that repeats one text.
+/// Single pages are not refused for a high compression ratio. Examples are a value of 40 MB of zeros, as this library
+/// writes it, and a page that repeats one text.
 #[test]
 fn pages_that_compress_very_well() {
     const LONG: usize = 40_000_000;

@@ -135,7 +135,7 @@ fn literal(number: f64, wanted: PrimitiveType) -> Literal {
     }
 }
 
-/// The value at the path as the wanted type. Text is only tested for equality.
+/// The value at the path as the wanted type. Tests only compare text for equality.
 fn number(value: &VariantBuf, wanted: PrimitiveType) -> Option<f64> {
     let path = "$.a".parse().unwrap();
     let found = value.as_variant().get_as(&path, wanted, Default::default());

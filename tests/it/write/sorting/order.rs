@@ -305,7 +305,7 @@ fn as_runs(column: &Column) -> Column {
     }
 }
 
-/// The file of the columns `a`, `b`, … and `n`, sorted by the former.
+/// The file of the columns `a`, `b`, … and `n`, sorted by all columns except `n`.
 fn sorted(
     columns: &[&Column],
     directions: &[(bool, bool)],
