@@ -16,7 +16,7 @@ use herringbone_inspect::repair::{Repair, RepairOptions};
 use crate::subject::{Subject, sorting};
 
 /// The maximum number of rows of a read.
-pub(crate) const MOST_ROWS: u64 = 10_000;
+pub(crate) const MAX_ROWS: u64 = 10_000;
 /// The number of ways to read rows.
 pub(crate) const WAYS: usize = 4;
 /// The number of other uses of a file.

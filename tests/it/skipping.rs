@@ -339,7 +339,7 @@ fn metrics_tell_what_a_read_did() {
         assert_eq!(told, expected);
         assert_eq!((metrics.rows_tested, metrics.rows_found), (1000, 3));
         // One page of the key, and one of the row.
-        assert_eq!((metrics.pages_read, metrics.pages_passed_over), (2, 14));
+        assert_eq!((metrics.pages_read, metrics.pages_skipped), (2, 14));
         let reads = source.take();
         let steps = metrics.steps.iter().map(|step| step.reads);
         let counts = steps.chain([metrics.columns]);

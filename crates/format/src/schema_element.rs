@@ -131,6 +131,13 @@ impl KeyValue {
     }
 }
 
+impl<K: Into<String>, V: Into<String>> From<(K, V)> for KeyValue {
+    /// Creates a pair with a key and a value.
+    fn from((key, value): (K, V)) -> Self {
+        Self::new(key, value.into())
+    }
+}
+
 impl Value for KeyValue {
     const WIRE: Wire = Wire::Struct;
 

@@ -47,6 +47,6 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         reader.schema().field(0).extension_type_name(),
         Some("geoarrow.wkb")
     );
-    assert_eq!(reader.next_batch()?.unwrap().num_rows(), 1);
+    assert_eq!(reader.next_batch()?.ok_or("no rows")?.num_rows(), 1);
     Ok(())
 }

@@ -37,13 +37,19 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .columns::<String>([])
         .extension_column("id", ["event"], id);
     let file = ParquetFile::from_bytes(file)?;
-    let ids = file.read(options)?.next_batch()?.unwrap();
+    let ids = file.read(options)?.next_batch()?.ok_or("no rows")?;
     let ids: Vec<_> = ids.column(0).as_primitive::<Int64Type>().iter().collect();
     assert_eq!(ids, [Some(7), Some(8), None]);
 
     // Selects rows by the value at a path. The bounds of its columns skip pages.
     let id = VariantGet::new("$.user.id".parse()?).as_type(PrimitiveType::Int64);
     let wanted = ReadOptions::new().filter(id.filter(["event"], |id| id.ge(8)));
-    assert_eq!(file.read(wanted)?.next_batch()?.unwrap().num_rows(), 1);
+    assert_eq!(
+        file.read(wanted)?
+            .next_batch()?
+            .ok_or("no rows")?
+            .num_rows(),
+        1
+    );
     Ok(())
 }

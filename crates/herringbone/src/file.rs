@@ -1,6 +1,7 @@
 //! A Parquet file whose footer has been read.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -34,6 +35,17 @@ use crate::source::{FileSource, Source, SourceWithTail};
 pub struct ParquetFile {
     source: Arc<dyn Source>,
     handle: MetadataHandle,
+}
+
+impl fmt::Debug for ParquetFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let metadata = self.metadata();
+        f.debug_struct("ParquetFile")
+            .field("bytes", &self.handle.file_length())
+            .field("rows", &metadata.num_rows())
+            .field("row_groups", &metadata.num_row_groups())
+            .finish_non_exhaustive()
+    }
 }
 
 impl ParquetFile {

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::thrift::CompactWriter;
-use herringbone_format::{FileMetadata, KeyValue, Limits, Result};
+use herringbone_format::{FileMetadata, KeyValue, Limits, Result, RowGroup};
 use herringbone_write::{
     EncodedColumn, FileEncoder, SortingCheck, UnsortedRows, WriteOptions, WritePlan,
 };
@@ -97,6 +97,24 @@ impl<W: Write> FileWriter<W> {
     /// Returns the number of bytes written to the output so far.
     pub(crate) fn bytes_written(&self) -> u64 {
         self.file.position()
+    }
+
+    /// Returns the row groups that are complete.
+    pub(crate) fn row_groups(&self) -> &[RowGroup] {
+        self.file.row_groups()
+    }
+
+    /// Returns the number of rows in the open row group.
+    pub(crate) fn rows_in_progress(&self) -> usize {
+        self.rows
+    }
+
+    pub(crate) fn get_ref(&self) -> &W {
+        &self.out
+    }
+
+    pub(crate) fn get_mut(&mut self) -> &mut W {
+        &mut self.out
     }
 
     /// Returns the number of buffered bytes.

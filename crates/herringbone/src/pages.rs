@@ -1,5 +1,6 @@
 //! The pages of a column chunk, as described by their headers.
 
+use std::fmt;
 use std::sync::Arc;
 
 pub use herringbone_core::page::PageStart;
@@ -34,6 +35,15 @@ pub struct Pages {
     num_values: u64,
     /// True if a header could not be read.
     failed: bool,
+}
+
+impl fmt::Debug for Pages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pages")
+            .field("next", &self.walker.start())
+            .field("num_values", &self.num_values)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Pages {

@@ -1,5 +1,6 @@
 //! Record batches from a source, on one thread or several.
 
+use std::fmt;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{RecordBatch, RecordBatchReader};
@@ -42,6 +43,15 @@ pub struct Reader {
     budget: Arc<Budget>,
     driver: Driver,
     losses: Losses,
+}
+
+impl fmt::Debug for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reader")
+            .field("schema", self.plan.schema())
+            .field("rows_left", &self.rows_left())
+            .finish_non_exhaustive()
+    }
 }
 
 /// The loop that drives a read.

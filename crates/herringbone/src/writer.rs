@@ -1,11 +1,12 @@
 //! The writer of record batches. It converts extension types to their storage before writing.
 
+use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::SchemaRef;
-use herringbone_format::{Error, FileMetadata, Result};
+use herringbone_arrow::array::{RecordBatch, RecordBatchWriter};
+use herringbone_arrow::schema::{ArrowError, SchemaRef};
+use herringbone_format::{Error, FileMetadata, KeyValue, Result, RowGroup};
 use herringbone_write::{StorageBatches, WriteOptions};
 
 use crate::file_writer::FileWriter;
@@ -42,7 +43,19 @@ pub struct Writer<W: Write> {
     /// Set if an extension type chooses its own storage.
     storage: Option<StorageBatches>,
     stage: Stage<W>,
+    /// Pairs for the footer that were added while rows were written.
+    key_values: Vec<KeyValue>,
     failed: bool,
+}
+
+impl<W: Write> fmt::Debug for Writer<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer")
+            .field("schema", &self.schema)
+            .field("rows", &self.num_rows())
+            .field("bytes_written", &self.bytes_written())
+            .finish_non_exhaustive()
+    }
 }
 
 enum Stage<W: Write> {
@@ -95,6 +108,7 @@ impl<W: Write> Writer<W> {
             schema,
             storage,
             stage,
+            key_values: Vec::new(),
             failed: false,
         })
     }
@@ -131,6 +145,56 @@ impl<W: Write> Writer<W> {
         self.file().map_or(0, FileWriter::memory_size)
     }
 
+    /// Returns the row groups that are complete. Their bytes were written to the output, or are about to be.
+    #[must_use]
+    pub fn row_groups(&self) -> &[RowGroup] {
+        self.file().map_or(&[], FileWriter::row_groups)
+    }
+
+    /// Returns the number of rows in the open row group.
+    #[must_use]
+    pub fn rows_in_progress(&self) -> usize {
+        self.file().map_or(0, FileWriter::rows_in_progress)
+    }
+
+    /// Returns the output.
+    #[must_use]
+    pub fn get_ref(&self) -> Option<&W> {
+        match &self.stage {
+            Stage::Waiting(unopened) => Some(&unopened.out),
+            Stage::Open(file) => Some(file.get_ref()),
+            Stage::Failed => None,
+        }
+    }
+
+    /// Returns the output. Bytes that you write to it become part of the file, and damage it.
+    #[must_use]
+    pub fn get_mut(&mut self) -> Option<&mut W> {
+        match &mut self.stage {
+            Stage::Waiting(unopened) => Some(&mut unopened.out),
+            Stage::Open(file) => Some(file.get_mut()),
+            Stage::Failed => None,
+        }
+    }
+
+    /// Adds a pair to the key-value metadata of the footer. It replaces an earlier pair with this key.
+    ///
+    /// ```
+    /// # use herringbone::{WriteOptions, Writer};
+    /// # use herringbone::arrow::schema::Schema;
+    /// let schema = std::sync::Arc::new(Schema::empty());
+    /// let mut writer = Writer::new(Vec::new(), schema, WriteOptions::new())?;
+    /// writer.add_key_value(("batch", "17"));
+    /// let metadata = writer.finish()?;
+    /// assert!(metadata.key_value_metadata().iter().any(|it| it.key == "batch"));
+    /// # Ok::<(), herringbone::Error>(())
+    /// ```
+    pub fn add_key_value(&mut self, pair: impl Into<KeyValue>) {
+        let pair = pair.into();
+        self.key_values.retain(|it| it.key != pair.key);
+        self.key_values.push(pair);
+    }
+
     /// Appends the rows of a batch.
     ///
     /// # Errors
@@ -164,13 +228,14 @@ impl<W: Write> Writer<W> {
             writer.open(&empty).map(drop)
         })?;
         let hidden = self.file().map(FileWriter::hidden_leaves);
-        let key_values = match &mut self.storage {
+        let mut key_values = match &mut self.storage {
             Some(storage) => {
                 storage.hide(&hidden.unwrap_or_default());
                 storage.key_values()?
             }
             None => Vec::new(),
         };
+        key_values.append(&mut self.key_values);
         match self.stage {
             Stage::Open(file) => file.finish(key_values),
             Stage::Waiting(_) | Stage::Failed => Err(failed_before()),
@@ -234,6 +299,16 @@ impl<W: Write> Writer<W> {
             Stage::Open(file) => Some(file),
             Stage::Waiting(_) | Stage::Failed => None,
         }
+    }
+}
+
+impl<W: Write> RecordBatchWriter for Writer<W> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        Self::write(self, batch).map_err(ArrowError::from)
+    }
+
+    fn close(self) -> Result<(), ArrowError> {
+        self.finish().map(drop).map_err(ArrowError::from)
     }
 }
 

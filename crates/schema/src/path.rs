@@ -24,6 +24,23 @@ impl ParquetSchema {
         }
         Paths::new(self, &nesting.omittable).find(path)
     }
+
+    /// Returns the ordinal of the leaf at a path. The groups that only make a list or a map may be left out.
+    ///
+    /// # Errors
+    ///
+    /// Argument if there is no node at the path, if there are several, or if the node is a group.
+    pub fn leaf_at<S: Into<String>>(&self, path: impl IntoIterator<Item = S>) -> Result<usize> {
+        let path: Vec<String> = path.into_iter().map(Into::into).collect();
+        let node = self.node_at(&path)?;
+        let leaf = self.leaves().iter().position(|leaf| leaf.node == node);
+        leaf.ok_or_else(|| {
+            Error::argument(format!(
+                "`{}` is a group of columns: name one of the columns in it",
+                path.join(".")
+            ))
+        })
+    }
 }
 
 /// Looks up paths in the schema of a file.

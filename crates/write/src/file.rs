@@ -111,6 +111,12 @@ impl FileEncoder {
         self.num_rows
     }
 
+    /// Returns the finished row groups. Page indexes and bloom filters are not part of them yet.
+    #[must_use]
+    pub fn row_groups(&self) -> &[RowGroup] {
+        &self.row_groups
+    }
+
     /// Returns the number of finished row groups.
     #[must_use]
     pub fn num_row_groups(&self) -> usize {

@@ -239,6 +239,33 @@ pub struct SortingColumnOption {
     pub nulls_first: bool,
 }
 
+impl SortingColumnOption {
+    /// Sorts by the column with this path: ascending, nulls last.
+    #[must_use]
+    pub fn new<S: Into<String>>(path: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            path: path.into_iter().map(Into::into).collect(),
+            descending: false,
+            nulls_first: false,
+        }
+    }
+
+    /// Chooses the direction of the values.
+    #[must_use]
+    pub fn descending(self, descending: bool) -> Self {
+        Self { descending, ..self }
+    }
+
+    /// Chooses the place of the nulls.
+    #[must_use]
+    pub fn nulls_first(self, nulls_first: bool) -> Self {
+        Self {
+            nulls_first,
+            ..self
+        }
+    }
+}
+
 /// Options for writing a file. The default suits most files.
 ///
 /// ```

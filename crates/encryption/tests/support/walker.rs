@@ -249,7 +249,7 @@ impl<'a> Chunk<'a> {
                 (0, true)
             }
         };
-        if compressed && codec != CompressionCodec::Uncompressed.id().into() {
+        if compressed && codec != i64::from(CompressionCodec::Uncompressed.id()) {
             assert_eq!(codec, i64::from(CompressionCodec::Snappy.id()));
             let values = plaintext.split_off(levels);
             let values = snap::raw::Decoder::new().decompress_vec(&values);

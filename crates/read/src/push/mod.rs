@@ -5,6 +5,7 @@
 
 mod store;
 
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -68,6 +69,15 @@ pub struct PushDecoder {
     policy: FetchPolicy,
     /// The most recently listed ranges.
     wanted: Wanted,
+}
+
+impl fmt::Debug for PushDecoder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PushDecoder")
+            .field("rows_left", &self.rows_left())
+            .field("buffered_bytes", &self.buffered_bytes())
+            .finish_non_exhaustive()
+    }
 }
 
 impl From<(ReadSequence, FetchPolicy)> for PushDecoder {
