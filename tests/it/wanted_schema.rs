@@ -441,7 +441,7 @@ fn a_projection_names_columns_of_the_wanted_schema() {
         (options.clone().columns(["int"]), "has no column `int`"),
         (
             options.projection(Projection::Leaves(vec![0])),
-            "by the names of its fields",
+            "top-level fields only",
         ),
     ] {
         let file = ParquetFile::from_bytes(file.clone()).unwrap();

@@ -83,10 +83,8 @@ impl Failure {
 
     /// Converts an error of writing the file `name`.
     pub(crate) fn written(name: &str, error: &herringbone::Error) -> Self {
-        let source = std::error::Error::source(error);
         // An error with a remedy concerns another file, which the message names.
-        let source = source.filter(|_| error.remedy().is_none());
-        match source.and_then(|source| source.downcast_ref()) {
+        match error.io_error().filter(|_| error.remedy().is_none()) {
             Some(error) => Self::output(name, error),
             None => Self::parquet(name, error),
         }

@@ -156,7 +156,7 @@ fn columns_beside_them_need_a_place_and_a_name() {
     in_list(false).unwrap();
     let error = in_list(true).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.to_string().contains("no place"), "{error}");
+    assert!(error.to_string().contains("cannot hold them"), "{error}");
     assert_eq!(error.location().column.as_deref(), Some("a"));
 
     let named = |name| Field::new(name, DataType::Utf8, true);

@@ -158,7 +158,7 @@ fn what_a_version_cannot_say_is_an_error_before_rows_are_written() {
         .unwrap()
         .to_string();
     assert!(
-        error.contains("column g") && error.contains("row 0 is no geometry"),
+        error.contains("column g") && error.contains("row 0 is not a geometry"),
         "{error}"
     );
 }

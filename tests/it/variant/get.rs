@@ -203,7 +203,12 @@ fn misfits_are_errors_on_request() {
             ("$.a", PrimitiveType::Int64),
         ] {
             let error = read(text, wanted).unwrap_err();
-            assert!(error.to_string().contains("is none of the type"), "{error}");
+            assert!(
+                error
+                    .to_string()
+                    .contains("does not have the requested type"),
+                "{error}"
+            );
         }
         assert!(read("$.a.c[0].d", PrimitiveType::Int8).is_ok());
     }
@@ -232,7 +237,12 @@ fn what_there_is_no_column_of() {
     let other = ParquetFile::from_bytes(rows).unwrap();
     let get = VariantGet::new(path("$"));
     let error = other.plan(&ReadOptions::new().extension_column("x", ["id"], get));
-    assert!(error.unwrap_err().to_string().contains("the field is none"));
+    assert!(
+        error
+            .unwrap_err()
+            .to_string()
+            .contains("the field is not a VARIANT")
+    );
 }
 
 /// Bytes in memory that record the ranges read.

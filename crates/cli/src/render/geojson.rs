@@ -109,7 +109,7 @@ fn primary(schema: &Schema) -> Result<usize> {
     let name = geo.map_or_else(|| "geometry".to_owned(), |it| it.primary_column);
     match columns.as_slice() {
         [] => Err(Failure::Data(
-            "there is not a geometry column in well-known binary for GeoJSON".into(),
+            "there is no geometry column in well-known binary for GeoJSON".into(),
         )),
         [(only, _)] => Ok(*only),
         several => {

@@ -130,13 +130,13 @@ fn errors_have_lines_and_leave_no_file() {
         (
             "a.csv",
             "a,b\n1,x\n\n2,\"y\ny\"\nz,3\n",
-            "line 6: column `a`: \"z\" is no Int64; the types were inferred",
+            "line 6: column `a`: \"z\" is not a valid Int64; the types were inferred",
         ),
         ("b.csv", "a,b\n1,x\n2\n", "line 3: expected 2 fields, got 1"),
         (
             "c.jsonl",
             "{\"a\":1}\n{\"a\":2}\n\n{\"a\":\"x\"}\n",
-            "line 4: column `a`: \"x\" is no Int64: a string; the types were inferred",
+            "line 4: column `a`: \"x\" is not a valid Int64: a string; the types were inferred",
         ),
         (
             "d.jsonl",
@@ -191,7 +191,7 @@ fn wrong_schemas_are_refused() {
     with("a: Int64\n").fails(3, "x.csv: the column `b` is not in the schema");
     with("a: Int64\nb: Int64\nc: Int64\n")
         .fails(3, "there is no column `c`, which is in the schema");
-    with("a: Int64\nb: Boolean\n").fails(3, "line 2: column `b`: \"2\" is no Boolean");
+    with("a: Int64\nb: Boolean\n").fails(3, "line 2: column `b`: \"2\" is not a valid Boolean");
     with("a: Int65\n").fails(3, "types.txt: line 1: `a`: unknown type `Int65`");
     with("b: Int8 not null\na: Utf8\n").ok("");
     assert_eq!(rows(&out), "{\"b\":2,\"a\":\"1\"}\n");
@@ -314,7 +314,7 @@ fn lines_of_errors_count_blank_ones_and_headers() {
         (
             "\nn\n\n1\n\nx\n",
             "n: Int64\n",
-            "line 6: column `n`: \"x\" is no Int64",
+            "line 6: column `n`: \"x\" is not a valid Int64",
         ),
         (
             "n\n1\n\n2\n",

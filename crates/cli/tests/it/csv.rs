@@ -84,7 +84,7 @@ fn other_delimiters_are_found() {
     assert_eq!(rows, "{\"a;b\":\"1;2\"}\n");
     // The line with the separator for Excel counts.
     let (run, _, _) = convert("sep=;\na;b\n1;2\nx;2\n", &["--infer-rows", "1"]);
-    run.fails(3, "line 4: column `a`: \"x\" is no Int64");
+    run.fails(3, "line 4: column `a`: \"x\" is not a valid Int64");
     // The names of a given schema must be found too.
     let folder = Folder::new();
     let types = folder.with("types.txt", "b: Int8\na: Int8\n");
@@ -127,7 +127,7 @@ fn a_fraction_is_one_of_seconds() {
     let (_, _, types) = convert("t\n2024-01-01T00:00.5\n", &[]);
     assert_eq!(types, "t: Utf8\n");
     let (run, _, _) = convert("t\n2024-01-01T00:00.5\n", &["--type", "t=Timestamp(ms)"]);
-    run.fails(3, "\"2024-01-01T00:00.5\" is no Timestamp(ms)");
+    run.fails(3, "\"2024-01-01T00:00.5\" is not a valid Timestamp(ms)");
     let (_, _, types) = convert("t\n2024-01-01T00:00\n", &[]);
     assert_eq!(types, "t: Timestamp(s)\n");
 }

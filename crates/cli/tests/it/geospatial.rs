@@ -114,7 +114,7 @@ fn what_geojson_cannot_say() {
     convert("EPSG:4326", "POINT M (1 2 3)").fails(3, "row 0: the geometry at byte 0 is a POINT M");
     convert("EPSG:4326", "POINT (1)").fails(3, "line 1: column `g`");
     herringbone(&["convert", "-f", "testdata/example.parquet", &out])
-        .fails(3, "no column of geometries");
+        .fails(3, "no geometry column");
 }
 
 #[test]

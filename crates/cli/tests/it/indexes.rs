@@ -140,7 +140,7 @@ fn bloom_filters_say_no_or_maybe() {
     assert!(none.iter().all(|it| it["answer"] == "no filter"));
     let table = herringbone(&["bloom", "check", &file, "id", "7", "--format", "table"]).stdout;
     assert!(table.contains("┆ id     ┆ maybe"), "{table}");
-    herringbone(&["bloom", "check", &file, "id", "x"]).fails(2, "\"x\" is no Int64");
+    herringbone(&["bloom", "check", &file, "id", "x"]).fails(2, "\"x\" is not a valid Int64");
     herringbone(&["bloom", "check", &file, "nope", "x"]).fails(2, "nope");
     herringbone(&["bloom", "check", &file, "id,text", "7"]).fails(2, "one can be asked");
 }

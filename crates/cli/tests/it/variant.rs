@@ -106,7 +106,7 @@ fn what_cannot_be_asked_for() {
     convert(&["--variant", "v=UInt8"]).fails(2, "type UInt8");
     convert(&["--variant", "v="]).fails(2, "expected COLUMN");
     convert(&["--variant", "v", "--variant", "w"]).fails(2, "has no column `w`");
-    convert(&["--variant", "v=auto", "--to", "csv"]).fails(2, "OUT is none");
+    convert(&["--variant", "v=auto", "--to", "csv"]).fails(2, "OUT is not a Parquet file");
     let csv = folder.with("in.csv", "v\n1\n");
     herringbone(&["convert", &csv, &out, "--variant", "v"]).fails(2, "--variant is for JSON lines");
     let twice = folder.with("twice.jsonl", "{\"v\":{\"a\":1,\"a\":2}}\n");
@@ -158,7 +158,7 @@ fn conditions_on_paths() {
             assert_eq!(ids(condition), expected, "{condition} {shredding}");
         }
         herringbone(&["cat", "--where", "variant_get(id, '$.a', 'int') = 1", &out])
-            .fails(2, "the field is none");
+            .fails(2, "the field is not a VARIANT");
     }
 }
 

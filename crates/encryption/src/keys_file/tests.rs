@@ -102,10 +102,7 @@ const WRONG: &[(&str, &str)] = &[
         "{\"column_keys\": [\"SECRET\"]}",
         "\"column_keys\" has to be an object",
     ),
-    (
-        "{\"column_keys\": {\"\": \"SECRET\"}}",
-        "no path of a column",
-    ),
+    ("{\"column_keys\": {\"\": \"SECRET\"}}", "not a column path"),
     (
         "{\"column_keys\": {\"a,a\": \"MDEyMzQ1Njc4OTAxMjM0NQ==\"}}",
         "twice",

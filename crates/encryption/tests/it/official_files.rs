@@ -151,7 +151,7 @@ fn external_key_material_is_unwrapped() {
     assert!(counts[&1] >= 2 && counts[&2] >= 2, "{counts:?}");
     let error = walk(&bytes, &retriever(None)).err().unwrap();
     assert!(
-        error.message().contains("beside the Parquet file"),
+        error.message().contains("next to the Parquet file"),
         "{error}"
     );
 }

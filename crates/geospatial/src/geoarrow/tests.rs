@@ -110,7 +110,7 @@ fn what_is_not_understood_is_an_error() {
         ),
         (
             r#"{"edges": 1}"#,
-            "`edges` in the metadata of geoarrow.wkb is no text",
+            "`edges` in the metadata of geoarrow.wkb is not text",
         ),
         (
             r#"{"crs": 4326}"#,
@@ -118,7 +118,7 @@ fn what_is_not_understood_is_an_error() {
         ),
         (
             "[]",
-            "the metadata of geoarrow.wkb is no JSON object: it is not an object",
+            "the metadata of geoarrow.wkb is not a JSON object: it is not an object",
         ),
     ] {
         let error = ExtensionMetadata::parse(metadata).unwrap_err();

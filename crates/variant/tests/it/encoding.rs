@@ -168,7 +168,7 @@ fn fields_are_ordered_by_names_whatever_the_dictionary() {
     assert!(
         error
             .message()
-            .contains("`a` of a variant object comes behind `c`"),
+            .contains("`a` of a variant object comes after `c`"),
         "{error}"
     );
     // The same name by two IDs.

@@ -120,8 +120,8 @@ fn wrong_keys_files_are_wrong_command_lines() {
     };
     read("{\"footer\": 1}").fails(2, "keys.json: keys file, line 1: unknown member \"footer\"");
     read("{}").fails(2, "none of \"footer_key\", \"column_keys\"");
-    read(&format!("{{\"footer_key\": \"{KF}x\"}}")).fails(2, "no base64");
-    read(&format!("{{\"column_keys\": {{\"a..b\": \"{KF}\"}}}}")).fails(2, "no path of a column");
+    read(&format!("{{\"footer_key\": \"{KF}x\"}}")).fails(2, "not base64");
+    read(&format!("{{\"column_keys\": {{\"a..b\": \"{KF}\"}}}}")).fails(2, "not a column path");
     folder.with("keys.json", [0xff, 0xfe]);
     herringbone(&["count", EXAMPLE, "--keys", &path]).fails(2, "this is not text");
     herringbone(&["count", EXAMPLE, "--keys", "no such file"]).fails(4, "no such file: ");

@@ -124,7 +124,7 @@ fn later_rows_of_csv_are_of_the_inferred_types() {
         run.fails(
             3,
             &format!(
-                "x.csv: line 3: column `a`: \"{}\" is no ",
+                "x.csv: line 3: column `a`: \"{}\" is not a valid ",
                 later.trim_matches('"')
             ),
         );

@@ -58,28 +58,31 @@ fn numbers_of_json_are_not_cut() {
     let rows = "{\"a\":1}\n{\"a\":19.99}\n{\"a\":-0.9}\n";
     let json = Import::of("x.jsonl", rows);
     json.run(&["--infer-rows", "1"])
-        .fails(3, "x.jsonl: line 2: column `a`: 19.99 is no Int64");
+        .fails(3, "x.jsonl: line 2: column `a`: 19.99 is not a valid Int64");
     json.fails_as(
         "a: Int64\n",
-        "line 2: column `a`: 19.99 is no Int64: it has a fraction",
+        "line 2: column `a`: 19.99 is not a valid Int64: it has a fraction",
     );
     json.fails_as(
         "a: Timestamp(ms)\n",
-        "line 2: column `a`: 19.99 is no Timestamp(ms)",
+        "line 2: column `a`: 19.99 is not a valid Timestamp(ms)",
     );
     json.fails_as(
         "a: Decimal128(5, 1)\n",
-        "line 2: column `a`: 19.99 is no Decimal128(5, 1)",
+        "line 2: column `a`: 19.99 is not a valid Decimal128(5, 1)",
     );
-    json.fails_as("a: Boolean\n", "line 1: column `a`: 1 is no Boolean");
-    json.fails_as("a: Binary\n", "line 1: column `a`: 1 is no string");
+    json.fails_as(
+        "a: Boolean\n",
+        "line 1: column `a`: 1 is not a valid Boolean",
+    );
+    json.fails_as("a: Binary\n", "line 1: column `a`: 1 is not a valid string");
     let list = Import::of("x.jsonl", "{\"a\":[1]}\n{\"a\":[2,\n-0.9]}\n");
     list.fails_as(
         "a: List\n  item: Int8\n",
-        "line 3: column `a.item`: -0.9 is no Int8",
+        "line 3: column `a.item`: -0.9 is not a valid Int8",
     );
     list.run(&["--infer-rows", "1"])
-        .fails(3, "line 3: column `a.item`: -0.9 is no Int64");
+        .fails(3, "line 3: column `a.item`: -0.9 is not a valid Int64");
     let whole = Import::of("x.jsonl", "{\"a\":1.0}\n{\"a\":1e3}\n{\"a\":\"7\"}\n");
     let types = whole.folder.with("types.txt", "a: Int16\n");
     let rows = "{\"a\":1}; {\"a\":1000}; {\"a\":7}";
@@ -92,27 +95,39 @@ fn later_rows_of_json_are_of_the_inferred_types() {
         (
             "1",
             "9223372036854775808",
-            "9223372036854775808 is no Int64: it is out of range",
+            "9223372036854775808 is not a valid Int64: it is out of range",
         ),
-        ("1", "\"2\"", "\"2\" is no Int64: a string"),
-        ("1", "true", "true is no Int64"),
-        ("1", "-0", "-0 is no Int64: it is a zero below zero"),
-        ("1.5", "1e500", "1e500 is no Float64: it is out of range"),
-        ("1.5", "1e-400", "1e-400 is no Float64: it is out of range"),
+        ("1", "\"2\"", "\"2\" is not a valid Int64: a string"),
+        ("1", "true", "true is not a valid Int64"),
+        (
+            "1",
+            "-0",
+            "-0 is not a valid Int64: it is a zero below zero",
+        ),
+        (
+            "1.5",
+            "1e500",
+            "1e500 is not a valid Float64: it is out of range",
+        ),
+        (
+            "1.5",
+            "1e-400",
+            "1e-400 is not a valid Float64: it is out of range",
+        ),
         (
             "1.5",
             "0.1234567890123456789",
-            "0.1234567890123456789 is no Float64: it has more digits",
+            "0.1234567890123456789 is not a valid Float64: it has more digits",
         ),
         (
             "1.5",
             "9007199254740993",
-            "9007199254740993 is no Float64: it has more digits",
+            "9007199254740993 is not a valid Float64: it has more digits",
         ),
-        ("\"x\"", "2", "2 is no string"),
-        ("true", "\"true\"", "\"true\" is no Boolean"),
-        ("null", "1", "1 is no null"),
-        ("[1]", "1", "1 is no array"),
+        ("\"x\"", "2", "2 is not a valid string"),
+        ("true", "\"true\"", "\"true\" is not a valid Boolean"),
+        ("null", "1", "1 is not a valid null"),
+        ("[1]", "1", "1 is not a valid array"),
         ("[1]", "{}", "an object, where an array belongs"),
         ("{\"b\":1}", "[1]", "an array, where an object belongs"),
         ("1", "[1]", "an array, where a value without parts belongs"),

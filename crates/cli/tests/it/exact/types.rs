@@ -52,10 +52,16 @@ fn given_types_are_exact() {
     ] {
         let csv = Import::of("x.csv", format!("a,b\n,\n\"{text}\",\n"));
         let types = format!("a: {data_type}\nb: Utf8\n");
-        csv.fails_as(&types, &format!("line 3: column `a`: \"{text}\" is no "));
+        csv.fails_as(
+            &types,
+            &format!("line 3: column `a`: \"{text}\" is not a valid "),
+        );
         csv.fails_as(&types, message);
         let json = Import::of("x.jsonl", format!("{{}}\n{{\"a\":\"{text}\"}}\n"));
-        json.fails_as(&types, &format!("line 2: column `a`: \"{text}\" is no "));
+        json.fails_as(
+            &types,
+            &format!("line 2: column `a`: \"{text}\" is not a valid "),
+        );
     }
 }
 

@@ -84,7 +84,7 @@ fn values_that_were_shredded_against_the_rules() {
         (
             shredded_object(Some(string), true, None),
             "{}",
-            "`value` is none",
+            "is not an object",
         ),
         (
             shredded_object(Some(empty), false, None),
