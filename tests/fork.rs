@@ -1,6 +1,7 @@
-//! Reads in a process that was forked from one with readers: the threads of the parent are not there.
+//! Reads in a forked process, which lacks the threads of its parent.
 
 #![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
