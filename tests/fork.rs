@@ -1,19 +1,30 @@
 //! Reads in a forked process, which lacks the threads of its parent.
 
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a test that cannot run has failed"
+)]
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
+
+use bytes::Bytes;
 
 use fork::{Fork, fork, waitpid_nohang};
 use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use herringbone::{ParquetFile, ReadOptions, Reader, WriteOptions, Writer};
+use herringbone::push::FetchPolicy;
+use herringbone::source::Source;
+use herringbone::{Limits, ParquetFile, ReadOptions, Reader, Result, WriteOptions, Writer};
 
 const ROWS: i64 = 400_000;
 
 /// The time after which a child counts as stuck.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 fn file() -> ParquetFile {
     let texts = (0..ROWS).map(|row| format!("{:0>20}", row * 7919 % 99_991));
@@ -23,7 +34,7 @@ fn file() -> ParquetFile {
     ];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     let mut file = Vec::new();
-    let options = WriteOptions::new().row_group_rows(100_000).threads(2);
+    let options = WriteOptions::new().row_group_rows(5_000).threads(2);
     let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
@@ -55,6 +66,40 @@ fn in_child(child: impl FnOnce() -> bool) -> bool {
     }
 }
 
+/// Lets helpers wait for their bytes.
+#[derive(Default)]
+struct Gate {
+    is_open: AtomicBool,
+    has_helper: AtomicBool,
+}
+
+/// A source on which other threads than the caller wait at a gate, after the first quarter of the file.
+struct Slow {
+    bytes: Bytes,
+    gate: Arc<Gate>,
+    caller: ThreadId,
+}
+
+impl Source for Slow {
+    fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Bytes> {
+        let is_helper = std::thread::current().id() != self.caller;
+        while is_helper && range.end > self.len() / 4 && !self.gate.is_open.load(Ordering::Relaxed)
+        {
+            self.gate.has_helper.store(true, Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.bytes.read(range)
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        self.bytes.fetch_policy()
+    }
+}
+
 /// One test: a fork next to other tests would copy their threads' locks.
 #[test]
 fn readers_work_after_a_fork() {
@@ -74,13 +119,35 @@ fn readers_work_after_a_fork() {
         rows(file.read(options.clone()).unwrap()) == ROWS
     }));
 
-    // The tasks that ran in the parent are lost. The reader returns batches or an error, and does not wait for them.
-    let mut reader = file.read(options.clone()).unwrap();
-    reader.next_batch().unwrap();
-    assert!(in_child(|| {
-        while let Ok(Some(_)) = reader.next_batch() {}
+    // A helper that waits for its bytes is lost in the child. The reader there does not wait for it.
+    let bytes = file.source().read(0..file.source().len()).unwrap();
+    let gate = Arc::new(Gate::default());
+    let source = Slow {
+        bytes,
+        gate: gate.clone(),
+        caller: std::thread::current().id(),
+    };
+    let slow = ParquetFile::from_source(source, Limits::default()).unwrap();
+    let mut reader = Some(slow.read(options.clone()).unwrap());
+    let next = |reader: &mut Option<Reader>| reader.as_mut().unwrap().next_batch();
+    let mut got = 0;
+    while !gate.has_helper.load(Ordering::Relaxed) {
+        let batch = next(&mut reader).unwrap().expect("a helper before the end");
+        got += batch.num_rows() as i64;
+        // A helper with a task reaches the gate before this thread can wait for it.
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let is_fine = in_child(|| {
+        while let Ok(Some(_)) = next(&mut reader) {}
+        drop(reader.take());
         true
-    }));
+    });
+    gate.is_open.store(true, Ordering::Relaxed);
+    assert!(is_fine);
     // The parent is not affected.
+    while let Some(batch) = next(&mut reader).unwrap() {
+        got += batch.num_rows() as i64;
+    }
+    assert_eq!(got, ROWS);
     assert_eq!(rows(file.read(options).unwrap()), ROWS);
 }
