@@ -231,7 +231,7 @@ fn pages_that_begin_with_other_rows_than_is_said() {
     let (v1, others) = NESTED.split_at(LIST_CASES);
     let (_, v2) = others.split_at(LIST_CASES);
     let mut cases = Vec::new();
-    for (batch, file) in v1 {
+    for (batch, file) in FLAT.iter().chain(v1) {
         cases.push((batch, with_wrong_index(file, 1)));
         cases.push((batch, with_wrong_index(file, -1)));
     }

@@ -151,7 +151,8 @@ impl Budget {
     /// out of order.
     #[must_use]
     pub fn depends_on_others(error: &Error) -> bool {
-        Self::refused(error) || error.limit_name() == Some("overlap_ratio")
+        let limits = [Some("overlap_ratio"), Some("decompression_ratio")];
+        Self::refused(error) || limits.contains(&error.limit_name())
     }
 
     /// Counts column chunks of `bytes` bytes, unless they were counted before. Returns the number of bytes of all

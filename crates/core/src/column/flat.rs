@@ -37,6 +37,9 @@ impl ColumnChunkDecoder {
                 }
             }
         }
+        if self.rows.is_done() {
+            self.pages.check_split_end(self.rows.position())?;
+        }
         Ok(Step::Ready(()))
     }
 

@@ -4,6 +4,9 @@
 //! single long value of zeros. A chunk of many such pages would cause work that neither its bytes nor its values
 //! justify.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
 use herringbone_format::{Error, Limits, PageHeader, Result, Type};
 
 /// The number of bytes granted for the levels of a value.
@@ -15,7 +18,7 @@ const BYTE_ARRAY_BYTES: u64 = 256;
 /// The remaining decompressed bytes of a column chunk.
 #[derive(Debug, Clone)]
 pub struct DecompressionLimit {
-    left: u64,
+    left: Left,
     /// The number of decompressed bytes granted per compressed byte.
     ratio: u64,
     /// The number of decompressed bytes granted per value.
@@ -23,6 +26,14 @@ pub struct DecompressionLimit {
     /// The compressed and decompressed size of the pages so far.
     compressed: u64,
     uncompressed: u64,
+}
+
+#[derive(Debug, Clone)]
+enum Left {
+    /// The bytes of one decoder.
+    Own(u64),
+    /// The bytes of all decoders of one chunk.
+    Shared(Arc<AtomicU64>),
 }
 
 impl DecompressionLimit {
@@ -38,7 +49,7 @@ impl DecompressionLimit {
             Type::ByteArray => BYTE_ARRAY_BYTES,
         };
         Self {
-            left: limits.memory_bytes.min(limits.page_bytes as u64),
+            left: Left::Own(limits.memory_bytes.min(limits.page_bytes as u64)),
             ratio: limits.decompression_ratio as u64,
             value_bytes: width.saturating_mul(2).saturating_add(LEVEL_BYTES),
             compressed: 0,
@@ -49,9 +60,20 @@ impl DecompressionLimit {
     /// Lifts the limit, for pages counted before.
     pub fn unlimited(self) -> Self {
         Self {
-            left: u64::MAX,
+            left: Left::Own(u64::MAX),
             ..self
         }
+    }
+
+    /// Lets all clones share the remaining bytes, for decoders of parts of one chunk. Parts spend in any order, so they may
+    /// be refused bytes that one decoder is granted.
+    #[must_use]
+    pub fn shared(self) -> Self {
+        let left = match self.left {
+            Left::Own(left) => Left::Shared(Arc::new(AtomicU64::new(left))),
+            shared @ Left::Shared(_) => shared,
+        };
+        Self { left, ..self }
     }
 
     /// Counts a page of `num_values` values. Its sizes must not be negative.
@@ -65,16 +87,45 @@ impl DecompressionLimit {
         self.uncompressed = self.uncompressed.saturating_add(uncompressed);
         let of_bytes = compressed.saturating_mul(self.ratio);
         let of_values = (num_values as u64).saturating_mul(self.value_bytes);
-        let granted = self.left.saturating_add(of_bytes).saturating_add(of_values);
-        match granted.checked_sub(uncompressed) {
-            Some(left) => {
-                self.left = left;
-                Ok(())
-            }
+        let granted = of_bytes.saturating_add(of_values);
+        let spend = |left: u64| left.saturating_add(granted).checked_sub(uncompressed);
+        let left = match &mut self.left {
+            Left::Own(left) => spend(*left).inspect(|rest| *left = *rest),
+            Left::Shared(left) => left.fetch_update(Relaxed, Relaxed, spend).ok(),
+        };
+        match left {
+            Some(_) => Ok(()),
             None => {
                 let ratio = self.uncompressed / self.compressed.max(1);
                 Err(Error::limit("decompression_ratio", ratio, self.ratio))
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_format::{DataPageHeader, Encoding, PageType};
+
+    use super::*;
+
+    fn page(compressed: i32, uncompressed: i32) -> PageHeader {
+        let header = DataPageHeader::new(1, Encoding::Plain, Encoding::Rle, Encoding::Rle);
+        PageHeader::new(PageType::DataPage, uncompressed, compressed).data_page_header(header)
+    }
+
+    #[test]
+    fn clones_of_a_shared_limit_spend_the_same_bytes() {
+        let mut limits = Limits::default();
+        (limits.page_bytes, limits.decompression_ratio) = (1000, 1);
+        let limit = DecompressionLimit::new(&limits, Type::Boolean, 0);
+        let (mut own, mut other) = (limit.clone(), limit.clone());
+        own.spend(&page(100, 1000), 1).unwrap();
+        other.spend(&page(100, 1000), 1).unwrap();
+        let shared = limit.shared();
+        let (mut first, mut second) = (shared.clone(), shared);
+        first.spend(&page(100, 1000), 1).unwrap();
+        let error = second.spend(&page(100, 1000), 1).unwrap_err();
+        assert_eq!(error.limit_name(), Some("decompression_ratio"));
     }
 }

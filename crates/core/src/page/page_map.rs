@@ -109,7 +109,7 @@ impl PageMap {
     /// Returns the start of the page at `index`. `from` is another page, with a known number of pages before it. For
     /// columns with lists, the number of levels before the page is unknown: `num_values_before` is then the number of
     /// rows.
-    pub(crate) fn start(&self, index: usize, from: PageStart) -> Option<PageStart> {
+    pub fn start(&self, index: usize, from: PageStart) -> Option<PageStart> {
         let page = self.pages.get(index)?;
         Some(PageStart {
             ordinal: from.ordinal + index.checked_sub(from.data_pages_before)?,

@@ -359,7 +359,7 @@ impl ReadWork {
         }
         for Opened { read, is_open, .. } in &mut reads {
             if is_open.is_ok() && self.grain == Grain::Column {
-                read.share(self.threads, &mut self.bytes.of_task());
+                read.share(self.threads, &mut self.bytes.of_row_group());
             }
         }
         reads

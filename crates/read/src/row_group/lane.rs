@@ -15,6 +15,7 @@ use super::open::OpenRowGroup;
 use super::splits::{Counting, LaneSplits};
 use crate::bytes::FileBytes;
 use herringbone_core::column::{ColumnBatch, ColumnChunkDecoder, ColumnSplit, RowCounter};
+use herringbone_core::page::decompression_limit::DecompressionLimit;
 
 /// A column of an open row group.
 #[derive(Default)]
@@ -119,16 +120,24 @@ impl Lane {
                 let part = Part::new(row_group.column(ordinal), 0);
                 self.parts.push_back(part);
             }
-            LaneSplits::Parts(parts) => self.add_parts(row_group, ordinal, parts),
+            LaneSplits::Parts(parts, limit) => {
+                self.add_parts(row_group, ordinal, parts, limit.as_ref());
+            }
             LaneSplits::Counting(counting) => self.counting = Some(counting),
         }
     }
 
-    fn add_parts(&mut self, row_group: &OpenRowGroup, ordinal: usize, parts: Vec<ColumnSplit>) {
+    fn add_parts(
+        &mut self,
+        row_group: &OpenRowGroup,
+        ordinal: usize,
+        parts: Vec<ColumnSplit>,
+        limit: Option<&DecompressionLimit>,
+    ) {
         let starts = row_group.batch_starts();
         for part in parts {
             let first_batch = starts.partition_point(|start| *start < part.rows.start) as u64;
-            let part = Part::new(row_group.part(ordinal, part), first_batch);
+            let part = Part::new(row_group.part(ordinal, part, limit.cloned()), first_batch);
             self.parts.push_back(part);
         }
     }
@@ -168,7 +177,7 @@ impl Lane {
         let first = self.passed + self.parts.len();
         if let Some(counting) = &mut self.counting {
             let parts = counting.counted(group, rows);
-            self.add_parts(row_group, ordinal, parts);
+            self.add_parts(row_group, ordinal, parts, None);
         }
         first
     }

@@ -55,8 +55,10 @@ pub(crate) struct ChunkInPlan {
     pub leaf: usize,
     /// True if each level is a row, so that all page headers contain the number of rows.
     pub is_flat: bool,
+    /// True if its metadata declares a dictionary.
+    pub has_dictionary: bool,
     /// The limit on the decompressed size of its pages, if they are compressed.
-    decompression_limit: Option<DecompressionLimit>,
+    pub decompression_limit: Option<DecompressionLimit>,
     /// A walker positioned before its first page.
     walker: PageWalker,
 }
@@ -236,7 +238,7 @@ impl OpenRowGroup {
     }
 
     /// Creates the decoder of a part of a column. The part extends from a multiple of [`Self::batch_rows`] to another
-    /// one, or to the last row. All pages of the chunk must be [allowed](ChunkInPlan::allows).
+    /// one, or to the last row. Without a `limit`, all pages of the chunk must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// See [`Self::column`].
@@ -244,9 +246,11 @@ impl OpenRowGroup {
         &self,
         ordinal: usize,
         part: ColumnSplit,
+        limit: Option<DecompressionLimit>,
     ) -> Result<Box<ColumnChunkDecoder>> {
         let (plan, chunk) = self.get(ordinal)?;
-        let mut column = self.make(plan, chunk, self.decompression_limit(plan).unlimited())?;
+        let limit = limit.unwrap_or_else(|| self.decompression_limit(plan).unlimited());
+        let mut column = self.make(plan, chunk, limit)?;
         column.restrict(part);
         if let Some(map) = &chunk.map {
             column.use_map(map.clone());
@@ -282,6 +286,7 @@ impl OpenRowGroup {
             row_group: self.rows.row_group,
             leaf: plan.leaf,
             is_flat: plan.max_rep_level == 0,
+            has_dictionary: chunk.has_dictionary,
             decompression_limit: is_compressed.then(|| self.decompression_limit(plan)),
             walker: PageWalker::new(chunk.range.clone(), self.pages.file_length)
                 .encrypted(chunk.cipher.clone(), chunk.has_dictionary),

@@ -92,8 +92,7 @@ impl PageCursor {
 
     /// Restricts the cursor to the pages of `part`.
     pub(super) fn restrict(&mut self, part: ColumnSplit) {
-        let is_flat = self.plan.max_rep_level == 0;
-        self.split = Some(Box::new(SplitEnds::new(part, is_flat)));
+        self.split = Some(Box::new(SplitEnds::new(part)));
     }
 
     /// Returns true if the next split starts with a different row than expected.
@@ -101,15 +100,20 @@ impl PageCursor {
         self.split.as_ref().is_some_and(|split| split.is_wrong())
     }
 
-    /// Checks that the end of a split was reached, after all its rows were taken.
+    /// Checks that the end of a split was reached, after all its rows up to `position` were taken.
     ///
     /// # Errors
     /// Corrupt if the next split starts with a different row than expected.
-    pub(super) fn check_split_end(&mut self) -> Result<()> {
-        match &mut self.split {
-            Some(split) => split.check_end(),
-            None => Ok(()),
+    pub(super) fn check_split_end(&mut self, position: u64) -> Result<()> {
+        let is_used_up = self.levels_left() == 0;
+        let Some(split) = &mut self.split else {
+            return Ok(());
+        };
+        if is_used_up {
+            // The split may end with the rows of a page.
+            split.check_page(self.pages.start(), position)?;
         }
+        split.check_end()
     }
 
     /// Supplies bytes of the file that start at `offset`.
@@ -266,7 +270,7 @@ impl PageCursor {
     fn jump_to_split(&mut self, next: &NextPage, rows: &RowWalk) -> Option<usize> {
         let split = self.split.as_mut().filter(|_| !next.is_dictionary)?;
         let begin = split.begin.take()?;
-        self.pages.jump(begin.page);
+        self.pages.jump_by_index(begin.page);
         let before = usize::try_from(begin.rows_before).unwrap_or(usize::MAX);
         Some(before.min(rows.unselected()))
     }

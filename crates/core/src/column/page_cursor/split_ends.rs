@@ -17,11 +17,10 @@ pub(super) struct SplitEnds {
 }
 
 impl SplitEnds {
-    pub(super) fn new(part: ColumnSplit, is_flat: bool) -> Self {
+    pub(super) fn new(part: ColumnSplit) -> Self {
         Self {
             begin: Some(part.begin),
-            // Without lists, the page headers alone determine the rows, and these were counted already.
-            end: part.end.filter(|_| !is_flat),
+            end: part.end,
             shared: part.shared,
             is_wrong: false,
         }

@@ -9,9 +9,9 @@
 //! Parts begin where batches begin, so that their column batches are those of the undivided column. If a page has
 //! rows of two parts, one of them decompresses it, and both decode it.
 //!
-//! Page headers contain the number of rows in a page. For version 1 pages of a column below lists, only the offset
-//! index has it. The index may be wrong, so each part checks that the next one begins with the expected row. Without
-//! such an index, threads [count](Counting) the rows during the read.
+//! The offset index has the place and the first row of each page. It may be wrong, so each part checks that the next one
+//! begins with the expected row. Without an index, page headers are read. Those of version 1 do not have the number of rows
+//! of a page of lists: threads [count](Counting) them during the read.
 
 mod counting;
 mod splitter;
@@ -31,7 +31,8 @@ use crate::ReadPlan;
 use crate::bytes::FileBytes;
 use herringbone_core::column::{ColumnSplit, PageOfRow};
 use herringbone_core::loss::OnError;
-use herringbone_core::page::PageWalker;
+use herringbone_core::page::decompression_limit::DecompressionLimit;
+use herringbone_core::page::{PageMap, PageStart, PageWalker};
 use herringbone_filter::pruning::IndexDecoder;
 
 /// The number of bytes to read for a page header. If the header is longer, four times as many are read.
@@ -74,8 +75,8 @@ const GROUPS_PER_PART: u64 = 4;
 pub(crate) enum LaneSplits {
     /// The column stays whole.
     Whole,
-    /// These parts.
-    Parts(Vec<ColumnSplit>),
+    /// These parts. They share a limit on their decompressed size, unless all of their pages were counted against it.
+    Parts(Vec<ColumnSplit>, Option<DecompressionLimit>),
     /// The parts become known as pages are counted.
     Counting(Box<Counting>),
 }
@@ -133,13 +134,25 @@ pub(crate) fn of_row_group(
         if !may_be_cut || !is_long(chunk) || work_of(chunk) < 2 * part {
             continue;
         }
-        let Some(pages) = data_pages(chunk, num_rows, (plan, bytes), largest_page) else {
+        // With skipped rows, the ends of parts cannot be checked.
+        let map = (num_wanted == num_rows).then(|| page_map(chunk, num_rows, (plan, bytes)));
+        let mapped = map
+            .flatten()
+            .and_then(|map| mapped_pages(chunk, &map, largest_page));
+        let limit = mapped.as_ref().and(chunk.decompression_limit.clone());
+        let pages = match mapped {
+            Some(pages) => Some(pages),
+            None => data_pages(chunk, num_rows, (plan, bytes), largest_page),
+        };
+        let Some(pages) = pages else {
             continue;
         };
         let part = part.max(pages.dictionary.saturating_mul(MIN_DICTIONARIES));
         let splitter = Splitter::new(num_rows, batch_starts.clone(), part, chunk.is_flat);
+        let checks_ends = num_wanted == num_rows;
         *cut = if pages.are_rows_known {
-            split_all(pages.data, splitter)
+            let limit = limit.map(DecompressionLimit::shared);
+            split_all(pages.data, splitter, (limit, checks_ends))
         } else {
             let group = part / GROUPS_PER_PART;
             LaneSplits::Counting(Box::new(Counting::new(
@@ -151,13 +164,21 @@ pub(crate) fn of_row_group(
 }
 
 /// Splits a chunk whose pages are known.
-fn split_all(pages: Vec<DataPage>, mut splitter: Splitter) -> LaneSplits {
+fn split_all(
+    pages: Vec<DataPage>,
+    mut splitter: Splitter,
+    (limit, checks_ends): (Option<DecompressionLimit>, bool),
+) -> LaneSplits {
     let pages = pages.into_iter();
     let mut parts: Vec<_> = pages.filter_map(|page| splitter.add(page)).collect();
     parts.extend(splitter.end());
+    if !checks_ends {
+        // A part with skipped rows may end before its last page.
+        parts.iter_mut().for_each(|part| part.end = None);
+    }
     match parts.len() {
         0 | 1 => LaneSplits::Whole,
-        _ => LaneSplits::Parts(parts),
+        _ => LaneSplits::Parts(parts, limit),
     }
 }
 
@@ -209,7 +230,7 @@ fn data_pages(
     let are_rows_known = match rows {
         Some(rows) if rows != num_rows => return None,
         Some(_) => true,
-        None => add_offset_index(&mut data_pages, chunk, (plan, bytes)).is_some(),
+        None => false,
     };
     Some(ChunkPages {
         dictionary,
@@ -262,38 +283,63 @@ fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u6
     Some((values, rows))
 }
 
-/// Adds the first rows from the offset index. Returns `None` if there is no index, or if it does not fit these pages.
-fn add_offset_index(
-    pages: &mut [DataPage],
+/// Returns the map of the pages of a chunk, by its offset index. Returns `None` if there is none, or if its bytes are not at
+/// hand.
+fn page_map(
     chunk: &ChunkInPlan,
+    num_rows: u64,
     (plan, bytes): (&ReadPlan, &mut dyn FileBytes),
-) -> Option<()> {
+) -> Option<PageMap> {
     let known = plan.page_indexes().get(chunk.row_group, chunk.leaf);
     let index = match known.and_then(|cell| cell.offsets) {
         Some(known) => known,
-        None => read_offset_index(pages.len(), chunk, (plan, bytes))?,
+        None => read_offset_index(chunk, (plan, bytes))?,
     };
-    let locations = &index.page_locations;
-    if locations.len() != pages.len() {
-        return None;
-    }
-    let mut rows_before = 0;
-    for (page, location) in pages.iter_mut().zip(locations) {
-        let first_row = u64::try_from(location.first_row_index).ok()?;
-        if u64::try_from(location.offset).ok()? != page.place.page.offset || first_row < rows_before
-        {
-            return None;
-        }
-        rows_before = first_row;
-        page.place.rows_before = first_row;
-    }
-    (pages.first()?.place.rows_before == 0).then_some(())
+    let map = PageMap::new(&index, &chunk.range, num_rows)?;
+    (map.num_pages() <= MAX_PAGES).then_some(map)
 }
 
-/// Reads the offset index of a chunk with this number of pages. Returns `None` if the chunk does not have a valid
-/// one.
+/// Returns the pages of a map. Their work is estimated by their size in the file. Returns `None` if a page probably is larger
+/// than `largest_page` bytes.
+fn mapped_pages(chunk: &ChunkInPlan, map: &PageMap, largest_page: u64) -> Option<ChunkPages> {
+    let (length, first) = (chunk.range.end - chunk.range.start, map.get(0)?);
+    let share = |amount: u64, of: u64, all: u64| {
+        (u128::from(amount) * u128::from(of) / u128::from(all.max(1))) as u64
+    };
+    let num_rows = map.get(map.num_pages() - 1)?.rows.end;
+    let mut start = PageStart::first(first.range.start);
+    start.ordinal = usize::from(chunk.has_dictionary);
+    let mut data = Vec::with_capacity(map.num_pages());
+    for index in 0..map.num_pages() {
+        let page = map.get(index)?;
+        let bytes = share(
+            chunk.uncompressed_size,
+            page.range.end - page.range.start,
+            length,
+        );
+        if bytes > largest_page {
+            return None;
+        }
+        let values = share(chunk.num_values, page.rows.end - page.rows.start, num_rows);
+        data.push(DataPage {
+            place: PageOfRow {
+                page: map.start(index, start)?,
+                rows_before: page.rows.start,
+            },
+            work: work(bytes, values),
+            shared: None,
+        });
+    }
+    let dictionary = first.range.start - chunk.range.start;
+    Some(ChunkPages {
+        dictionary: share(chunk.uncompressed_size, dictionary, length),
+        data,
+        are_rows_known: true,
+    })
+}
+
+/// Reads the offset index of a chunk. Returns `None` if the chunk does not have a valid one.
 fn read_offset_index(
-    num_pages: usize,
     chunk: &ChunkInPlan,
     (plan, bytes): (&ReadPlan, &mut dyn FileBytes),
 ) -> Option<Arc<OffsetIndex>> {
@@ -302,7 +348,7 @@ fn read_offset_index(
     let cipher = plan.metadata().cipher_of(row_group, leaf, &metadata);
     let cipher = cipher.and_then(KeyStep::ready).ok()?;
     let mut limits = plan.options().limits.clone();
-    limits.page_index_bytes = INDEX_BYTES_PER_PAGE * (num_pages + 1);
+    limits.page_index_bytes = INDEX_BYTES_PER_PAGE * MAX_PAGES;
     let index = IndexDecoder::of_offsets(&metadata, plan.file_length(), &limits).ok()??;
     let index = index.encrypted(cipher);
     let bytes = read(bytes, index.range())?;
@@ -349,8 +395,12 @@ mod tests {
 
     fn cut(pages: Vec<DataPage>, num_rows: u64, batch_rows: u64, work: u64) -> Vec<ColumnSplit> {
         let starts = (0..num_rows).step_by(batch_rows as usize).collect();
-        match split_all(pages, Splitter::new(num_rows, starts, work, true)) {
-            LaneSplits::Parts(parts) => parts,
+        match split_all(
+            pages,
+            Splitter::new(num_rows, starts, work, true),
+            (None, true),
+        ) {
+            LaneSplits::Parts(parts, _) => parts,
             _ => Vec::new(),
         }
     }
