@@ -283,7 +283,7 @@ fn values_and_rows(header: &PageHeader, is_flat: bool) -> Option<(u64, Option<u6
     Some((values, rows))
 }
 
-/// Returns the map of the pages of a chunk, by its offset index. Returns `None` if there is none, or if its bytes are not at
+/// Returns the page map of a chunk by its offset index. Returns `None` if there is none, or if its bytes are not at
 /// hand.
 fn page_map(
     chunk: &ChunkInPlan,
