@@ -24,9 +24,6 @@ const ROWS: usize = 700_001;
 /// The number of rows of lists, with the properties of [`ROWS`].
 const LISTS: usize = 300_001;
 
-/// The number of rows of most pages.
-const PAGE_ROWS: usize = 9_999;
-
 fn write(array: ArrayRef, options: WriteOptions) -> (RecordBatch, Bytes) {
     let field = Field::new("a", array.data_type().clone(), true);
     let schema = Arc::new(Schema::new(vec![field]));
@@ -39,9 +36,7 @@ fn write(array: ArrayRef, options: WriteOptions) -> (RecordBatch, Bytes) {
 }
 
 fn options() -> WriteOptions {
-    let columns = ColumnOptions::new()
-        .page_bytes(100_000)
-        .page_rows(PAGE_ROWS);
+    let columns = ColumnOptions::new().page_bytes(100_000).page_rows(9_999);
     WriteOptions::new()
         .columns(columns)
         .row_group_rows(500_000)
@@ -188,6 +183,17 @@ fn replace(file: &mut [u8], at: usize, length: usize, encode: impl FnOnce(&mut C
     file[at..at + length].copy_from_slice(&bytes);
 }
 
+/// Returns the first row of a page in the last third of the first row group, by the offset index if there is one.
+fn late_page(file: &Bytes) -> usize {
+    let file = ParquetFile::from_bytes(file.clone()).unwrap();
+    let index = file.offset_index(0, 0).unwrap();
+    let rows = index.map(|index| {
+        let late = index.page_locations.len() * 3 / 20 * 5 + 2;
+        index.page_locations[late].first_row_index as usize
+    });
+    rows.unwrap_or(3000)
+}
+
 /// Returns the file with offset indexes that assign some pages `by` rows more than they have.
 fn with_wrong_index(file: &Bytes, by: i64) -> Bytes {
     let parquet = ParquetFile::from_bytes(file.clone()).unwrap();
@@ -244,10 +250,10 @@ fn pages_that_begin_with_other_rows_than_is_said() {
     for (batch, file) in &v2[..LIST_CASES - 1] {
         cases.push((batch, with_wrong_headers(file)));
     }
-    // The index assigns a row of the 37th page to the next one, which is the first page of the last part.
-    let early = 37 * PAGE_ROWS - 1;
     for (written, file) in cases {
-        for (batch_size, threads) in [(3000, 1), (3000, 2), (3000, 5), (early, 2)] {
+        // With batches of `late` rows, the last part begins with a page that the index is wrong about.
+        let late = late_page(&file);
+        for (batch_size, threads) in [(3000, 1), (3000, 2), (3000, 5), (late, 2)] {
             let options = ReadOptions::new().batch_size(batch_size);
             let batches = read(&file, &options.threads(threads)).unwrap();
             let mut row = 0;

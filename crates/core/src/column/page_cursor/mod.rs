@@ -105,7 +105,8 @@ impl PageCursor {
     /// # Errors
     /// Corrupt if the next split starts with a different row than expected.
     pub(super) fn check_split_end(&mut self, position: u64) -> Result<()> {
-        let is_used_up = self.levels_left() == 0;
+        // Below lists, the split looks into the next page for the end of its last row, and checks the page then.
+        let is_used_up = self.plan.max_rep_level == 0 && self.levels_left() == 0;
         let Some(split) = &mut self.split else {
             return Ok(());
         };
