@@ -41,8 +41,8 @@ pub(crate) struct Convert {
     /// The first line of CSV holds no names
     #[arg(long)]
     pub(crate) no_header: bool,
-    /// The character between the fields of CSV, e.g. `;` or `tab` [default: a comma, or what the first
-    /// lines have in its place]
+    /// Field separator of CSV: one ASCII character, or `tab` [default: a comma, or `;`, tab or `|` if the
+    /// first lines are separated by it]
     #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
     pub(crate) delimiter: Option<u8>,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use crate::render::csv::CsvStyle;
 /// The options for CSV.
 #[derive(Debug, Args)]
 pub(crate) struct Csv {
-    /// What a null is in CSV, without quotes around it [default: nothing]
+    /// Text that stands for null in CSV, without quotes [default: an empty field]
     #[arg(long, value_name = "TEXT", value_parser = checked)]
     null: Option<String>,
     /// End the lines of written CSV with CR LF, as RFC 4180 has it [default: LF]

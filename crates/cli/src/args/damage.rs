@@ -6,7 +6,8 @@ use herringbone::{OnError, ReadOptions};
 /// The options of commands that read rows.
 #[derive(Debug, Args)]
 pub(crate) struct Damage {
-    /// What to do about damage; what is lost is said on standard error, and the exit code is 1
+    /// On damaged data: `fail`, `skip` the row group, or fill in `null`. Losses are reported on standard error and
+    /// the exit code is 1
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Reaction::Fail)]
     on_error: Reaction,
 }

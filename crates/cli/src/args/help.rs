@@ -11,9 +11,9 @@ Examples:
   herringbone rewrite trips.parquet small.parquet --compression zstd:9
 
 Data goes to standard output or to the file that is named, everything else to standard error.
-Exit codes: 0 fine (a closed pipe too); 1 `verify` found an error or a warning, `repair` or --on-error lost
-something; 2 wrong command line; 3 the bytes are wrong, beyond a limit or not supported; 4 the system
-refused (no such file, disk full); 130 interrupted.";
+Exit codes: 0 fine (a closed pipe too); 1 `verify` found an error or a warning, `repair` or
+--on-error lost something; 2 wrong command line; 3 the bytes are wrong, beyond a limit or not
+supported; 4 the system refused (no such file, disk full); 130 interrupted.";
 
 /// The end of the help page of `info`.
 pub(super) const INFO: &str = "\
@@ -35,7 +35,7 @@ Examples:
 /// The end of the help page of `count`.
 pub(super) const COUNT: &str = "\
 One file: the number alone. Several: a line for each, number, tab and name, then the total.
-With --where or --bbox, only columns that these look at are read; their words are those of `cat`.
+With --where or --bbox, only the columns in them are read. Their syntax is that of `cat`.
 
 Examples:
   herringbone count trips.parquet
@@ -53,54 +53,61 @@ Examples:
 
 /// The end of the help page of `cat`.
 pub(super) const CAT: &str = "\
-Several files are printed one after the other; they must have the same columns, else the error names
-the first difference. What may be null, and Arrow layouts such as dictionaries, may differ.
+Several files are printed one after the other; they must have the same columns, else the
+error names the first difference. What may be null, and Arrow layouts such as
+dictionaries, may differ.
 
---by-name finds columns, and fields of structs, by name. Their order may differ, what a file does not have
-is null, and a column of nulls without a type takes the type of other files. --cast reads a column whose
-types differ as one type that has all values: integers as a wider integer or a decimal, small integers and
-floats as a float, decimals as one with the digits of both, dates as timestamps, units of time as the finer
-one, text and bytes as bytes. Types without such a type (64-bit integers and floats) stay an error.
+--by-name finds columns, and fields of structs, by name. Their order may differ, what a file
+does not have is null, and a column of nulls without a type takes the type of other files.
+--cast reads a column whose types differ as one type that has all values: integers as a wider
+integer or a decimal, small integers and floats as a float, decimals as one with the digits of
+both, dates as timestamps, units of time as the finer one, text and bytes as bytes. Types
+without such a type (64-bit integers and floats) stay an error.
 
-Columns: names with commas between them; dots lead into structs, lists and maps. A name that holds
-a comma, dot, quote or backslash is written in \"quotes\", or with a backslash before it. Columns
-come in the order of the file.
+Columns: names with commas between them; dots lead into structs, lists and maps. A name that
+holds a comma, dot, quote or backslash is written in \"quotes\", or with a backslash before it.
+Columns come in the order of the file.
 
---where takes columns (dots lead into structs, \"quotes\" around odd names), compared with literals by
-= <> < <= > >=, [not] between, [not] in (...), [not] like, is [not] null, and combined by and, or, not.
-Literals: 5, 0.1, 'text', true, x'00ff' for bytes (as tables print them; JSON and CSV: base64), and text for dates,
-timestamps and UUIDs: '2024-01-31', '2024-01-31T12:00:00Z', '00112233-4455-6677-8899-aabbccddeeff'. A
-comparison with a null is not true, as in SQL; NaN equals itself and is above all numbers. Values of a
-list or map are compared by 5 = any(column) and 5 < all(column).
+--where takes columns (dots lead into structs, \"quotes\" around odd names), compared with
+literals by = <> < <= > >=, [not] between, [not] in (...), [not] like, is [not] null, and
+combined by and, or, not. Literals: 5, 0.1, 'text', true, x'00ff' for bytes (as tables print
+them; JSON and CSV: base64), and text for dates, timestamps and UUIDs: '2024-01-31',
+'2024-01-31T12:00:00Z', '00112233-4455-6677-8899-aabbccddeeff'. A comparison with a null is not
+true, as in SQL; NaN equals itself and is above all numbers. Values of a list or map are
+compared by 5 = any(column) and 5 < all(column).
 
-variant_get(column, '$.a.b[0]', 'type') stands for the value at a path of a column of variants: boolean,
-int, bigint, double, decimal(p,s), date, timestamp, timestamp_ntz, string, or a type as in --schema. What
-the type cannot hold without loss is null, as what is missing. Without a type, is [not] null asks whether
-there is a value. Only the shredded columns of the path are read, and pages passed over by their bounds.
+variant_get(column, '$.a.b[0]', 'type') stands for the value at a path of a column of variants:
+boolean, int, bigint, double, decimal(p,s), date, timestamp, timestamp_ntz, string, or a type as
+in --schema. What the type cannot hold without loss is null, as what is missing. Without a type,
+is [not] null asks whether there is a value. Only the shredded columns of the path are read, and
+pages passed over by their bounds.
 
---bbox takes rows whose geometry has a bounding box that touches the one given, borders included, in the
-reference system of the column, x (longitude) before y. Nulls and empty geometries have none; a box that
-is not known may be anywhere. xmin above xmax goes across the antimeridian. With --where, both must hold.
-Statistics, and a column of boxes (a covering of GeoParquet), pass over row groups and pages.
+--bbox takes rows whose geometry has a bounding box that touches the one given, borders
+included, in the reference system of the column, x (longitude) before y. Nulls and empty
+geometries have none; a box that is not known may be anywhere. xmin above xmax goes across the
+antimeridian. With --where, both must hold. Statistics, and a column of boxes (a covering of
+GeoParquet), pass over row groups and pages.
 
-JSON lines lose nothing: integers and floats are numbers (shortest form that reads back), NaN and
-infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are strings, bytes base64, UUIDs
-their usual form, geometries well-known text; dates, times and timestamps ISO 8601 (with Z or an offset
-when there is a time zone, years beyond 9999 with a sign), durations and intervals like \"PT1.5S\" and \"P1M2DT3S\"; structs
-are objects, maps lists of [key,value]. CSV has the same texts without quotes of JSON, nested values
-as JSON, an empty field for null and \"\" for an empty string; text that looks like a number or a date is
-quoted, and so are decimals. A null that is alone in its row is a blank line. With --null NA, a null is
-NA, and a string NA is \"NA\".
+JSON lines lose nothing: integers and floats are numbers (shortest form that reads back), NaN
+and infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are strings, bytes base64,
+UUIDs their usual form, geometries well-known text; dates, times and timestamps ISO 8601 (with Z
+or an offset when there is a time zone, years beyond 9999 with a sign), durations and intervals
+like \"PT1.5S\" and \"P1M2DT3S\"; structs are objects, maps lists of [key,value]. CSV has the same
+texts without quotes of JSON, nested values as JSON, an empty field for null and \"\" for an empty
+string; text that looks like a number or a date is quoted, and so are decimals. A null that is
+alone in its row is a blank line. With --null NA, a null is NA, and a string NA is \"NA\".
 
---on-error skip goes on behind a row group whose pages are damaged. --on-error null puts nulls for a
-page whose checksum is wrong, or that cannot be decompressed or lacks its dictionary, if its column may
-be null itself and is in no list; anything else (a damaged header, text that is not UTF-8, a column that
-may not be null) costs the rest of the row group, as with skip. What is lost is said on standard error,
-a line each, and the exit code is then 1. --limit and --offset count rows that are lost as well, unless
---where or --bbox chooses rows. Damage to the footer is always an error.
+--on-error skip goes on behind a row group whose pages are damaged. --on-error null puts nulls
+for a page whose checksum is wrong, or that cannot be decompressed or lacks its dictionary, if
+its column may be null itself and is in no list; anything else (a damaged header, text that is
+not UTF-8, a column that may not be null) costs the rest of the row group, as with skip. What
+is lost is said on standard error, a line each, and the exit code is then 1. --limit and
+--offset count rows that are lost as well, unless --where or --bbox chooses rows. Damage to the
+footer is always an error.
 
-Variants that were shredded against the rules of the format, as objects with fields both in columns and
-beside them, are errors; with --lenient-variants the columns count, in --where as well.
+Variants that were shredded against the rules of the format, as objects with fields
+both in columns and beside them, are errors; with --lenient-variants the columns
+count, in --where as well.
 
 Examples:
   herringbone cat trips.parquet | jq .fare
@@ -117,34 +124,36 @@ Examples:
 
 /// The end of the help page of `rewrite`.
 pub(super) const REWRITE: &str = "\
-Rows, their order, the Parquet schema and the key-value metadata stay, as do bloom filters (of the
-same columns) and sorting columns (of row groups whose rows are still sorted). Key-value metadata that
-describe columns (of pandas, Spark and Avro) are adapted to the columns that are left, or left out. INT96 stays INT96. What
-cannot stay is noted on standard error. Everything else is written anew. OUT appears when it is
-complete: until then it has another name, and an error or an interrupt removes it.
+Rows, their order, the Parquet schema and the key-value metadata stay, as do bloom filters (of
+the same columns) and sorting columns (of row groups whose rows are still sorted). Key-value
+metadata that describe columns (of pandas, Spark and Avro) are adapted to the columns that are
+left, or left out. INT96 stays INT96. What cannot stay is noted on standard error. Everything
+else is written anew. OUT appears when it is complete: until then it has another name, and an
+error or an interrupt removes it.
 
-[COLS=]: without columns a choice is for all of them; `--compression zstd:3 --compression a,b.c=none`
-makes an exception of two. The syntax of columns is that of `cat`; a column stands for all that is in
-it.
+[COLS=]: without columns a choice is for all of them;
+`--compression zstd:3 --compression a,b.c=none` makes an exception of two. The syntax of columns
+is that of `cat`; a column stands for all that is in it.
 
 Encodings: plain; rle (booleans); delta_binary_packed (INT32, INT64); delta_length_byte_array
-(BYTE_ARRAY); delta_byte_array (BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY); byte_stream_split (numbers and
-FIXED_LEN_BYTE_ARRAY); alp (FLOAT, DOUBLE; few readers know it yet).
+(BYTE_ARRAY); delta_byte_array (BYTE_ARRAY, FIXED_LEN_BYTE_ARRAY); byte_stream_split (numbers
+and FIXED_LEN_BYTE_ARRAY); alp (FLOAT, DOUBLE; few readers know it yet).
 
---on-error skip or null goes on behind damage, as of `cat`: OUT is complete but for what is said to be
-lost, and the exit code is 1.
+--on-error skip or null goes on behind damage, as of `cat`: OUT is complete but for what is said
+to be lost, and the exit code is 1.
 
 A sample of the values of each column decides between a dictionary and the encodings that
---compatibility allows, by bytes after the codec and the time of reading; --prefer says which of the two
-matters more, --explain prints what was tried.
+--compatibility allows, by bytes after the codec and the time of reading; --prefer says which of
+the two matters more, --explain prints what was tried.
 
 `--compatibility modern` writes data pages version 2 and newer encodings: smaller, but not for
-readers from before 2024, nor for Spark before 4.3. `--compatibility newest` adds what few readers
-know yet, ALP above all.
+readers from before 2024, nor for Spark before 4.3. `--compatibility newest` adds what few
+readers know yet, ALP above all.
 
---sort-by a,b.c:desc: nulls come last unless the name is followed by `:nulls-first`; equal rows stay
-as they were. The file says that it is sorted. Rows beyond --sort-memory wait in temporary files, without
-a name and compressed, which are encrypted where OUT is; they take less room than the rows in memory.
+--sort-by a,b.c:desc: nulls come last unless the name is followed by `:nulls-first`; equal
+rows stay as they were. The file says that it is sorted. Rows beyond --sort-memory wait in
+temporary files, without a name and compressed, which are encrypted where OUT is; they take
+less room than the rows in memory.
 
 Sizes are bytes, or have a unit: 64KiB, 128MiB, 1GiB.
 
@@ -152,22 +161,23 @@ Examples:
   herringbone rewrite trips.parquet small.parquet --compression zstd:9 --compatibility modern
   herringbone rewrite trips.parquet small.parquet --compatibility modern --prefer size --explain
   herringbone rewrite trips.parquet fares.parquet --columns id,fare --row-group-rows 100000
-  herringbone rewrite trips.parquet new.parquet --bloom-filter id --encoding fare=byte_stream_split
+  herringbone rewrite a.parquet b.parquet --bloom-filter id --encoding fare=byte_stream_split
   herringbone rewrite --force trips.parquet trips.parquet --compression lz4_raw --dictionary off
   herringbone rewrite trips.parquet sorted.parquet --sort-by city,fare:desc
   curl -s https://example.com/trips.parquet | herringbone rewrite - trips.parquet";
 
 /// The end of the help page of `concat`.
 pub(super) const CONCAT: &str = "\
-Rows come in the order of the files. The files must have the same columns, else the error names the
-first difference; what may be null in one may be null in OUT, and Arrow layouts, of which Parquet says
-nothing, may differ. What goes beside the rows stays as with `rewrite`, where the files agree. Row
-groups are cut anew, so many small files become one with few large row groups. Of key-value metadata
-that differ, those of the first file are kept; keys that not all files have are noted. Files whose days
-Spark or Hive count in different calendars (org.apache.spark.legacyDateTime) are refused.
+Rows come in the order of the files. The files must have the same columns, else the error names
+the first difference; what may be null in one may be null in OUT, and Arrow layouts, of which
+Parquet says nothing, may differ. What goes beside the rows stays as with `rewrite`, where the
+files agree. Row groups are cut anew, so many small files become one with few large row groups.
+Of key-value metadata that differ, those of the first file are kept; keys that not all files
+have are noted. Files whose days Spark or Hive count in different calendars
+(org.apache.spark.legacyDateTime) are refused.
 
---by-name and --cast are those of `cat`: files whose columns are in another order, are missing, or have
-another type become one.
+--by-name and --cast are those of `cat`: files whose columns are in another order, are missing,
+or have another type become one.
 
 The options and the syntax of columns are those of `rewrite`. --row-groups is of each file.
 
@@ -178,49 +188,50 @@ Examples:
 
 /// The end of the help page of `convert`.
 pub(super) const CONVERT: &str = "\
-The formats follow from the names of the files: .parquet .parq .pq; .csv; .jsonl .ndjson .json (JSON
-lines); .geojsonl .geojsons .geojson (GeoJSON); .arrow .ipc .feather (Arrow IPC
-files); .arrows (Arrow IPC streams). With any other name, and for `-`, say --from and --to. OUT appears
+The formats follow from the names of the files: .parquet .parq .pq; .csv; .jsonl .ndjson .json
+(JSON lines); .geojsonl .geojsons .geojson (GeoJSON); .arrow .ipc .feather (Arrow IPC files);
+.arrows (Arrow IPC streams). With any other name, and for `-`, say --from and --to. OUT appears
 when it is complete: until then it has another name, and an error or an interrupt removes it.
 
-CSV and JSON lines are read as `cat` writes them. Without --schema their types are inferred from the
-first rows, so that nothing of these changes; everything may be null. What does not fit later is an
-error with its line and column, never a null and never rounded.
+CSV and JSON lines are read as `cat` writes them. Without --schema their types are inferred from
+the first rows, so that nothing of these changes; everything may be null. What does not fit
+later is an error with its line and column, never a null and never rounded.
 
 In CSV: booleans, Int64, UInt64, Float64 (nan and inf next to numbers too), dates (2024-01-02),
-timestamps (2024-01-02T03:04:05.123; instants in UTC if all of them have an offset), else text: also 007,
-+1, numbers with more digits than the type holds, columns of several types, and all that is in quotes,
-unless the file quotes everything. If the first line has no comma, but all lines have as many of `;`, tab
-or `|`, that is the delimiter. Names that are there twice get a number. Notes tell both.
---infer-rows 0 makes all columns text, --type zip,phone=Utf8 some of them; --type takes any type of
---schema. In JSON lines: integers are Int64, UInt64 or decimals of up to 76 digits, others Float64, or
-decimals where that loses digits; values of several types become text, of which a note tells; arrays of
-[key,value] of two types are maps.
+timestamps (2024-01-02T03:04:05.123; instants in UTC if all of them have an offset), else text:
+also 007, +1, numbers with more digits than the type holds, columns of several types, and all
+that is in quotes, unless the file quotes everything. If the first line has no comma, but all
+lines have as many of `;`, tab or `|`, that is the delimiter. Names that are there twice get a
+number. Notes tell both. --infer-rows 0 makes all columns text, --type zip,phone=Utf8 some of
+them; --type takes any type of --schema. In JSON lines: integers are Int64, UInt64 or decimals
+of up to 76 digits, others Float64, or decimals where that loses digits; values of several types
+become text, of which a note tells; arrays of [key,value] of two types are maps.
 
---variant v reads a column of JSON lines as VARIANT: values of any types, and numbers with all digits.
---variant v=auto also shreds it into columns that the first rows suggest, and
---variant 'v=Struct(\"a\": Int64)' into these; what fits no column stays beside them. A null is one of
-the column, or the variant's own if the column of --schema is `not null`.
+--variant v reads a column of JSON lines as VARIANT: values of any types, and numbers with all
+digits. --variant v=auto also shreds it into columns that the first rows suggest, and
+--variant 'v=Struct(\"a\": Int64)' into these; what fits no column stays beside them. A null is
+one of the column, or the variant's own if the column of --schema is `not null`.
 
-JSON may also be an array of objects, on one line or on many. GeoJSON may be a FeatureCollection, an
-array of Features, or Features one after the other.
+JSON may also be an array of objects, on one line or on many. GeoJSON may be a
+FeatureCollection, an array of Features, or Features one after the other.
 
-In CSV, an empty field is null, \"\" is an empty string, or null where the type has no empty value.
-With --null NA, nulls are read and written as NA without quotes; strings may then be empty without
-quotes too. A blank line is a row if there is one column, and nothing if there are several.
+In CSV, an empty field is null, \"\" is an empty string, or null where the type has no
+empty value. With --null NA, nulls are read and written as NA without quotes; strings may
+then be empty without quotes too. A blank line is a row if there is one column, and
+nothing if there are several.
 
---schema takes the schema of a Parquet or Arrow file, or a text as `schema --format arrow` prints it:
-a field a line, those inside of others indented by two more spaces, `not null` and extension types
-behind the type. Columns of CSV are found by their names. Bytes are base64, UUIDs have their usual
-form, durations and intervals are like \"PT1.5S\" and \"P1M2DT3S\", maps are objects or lists of
-[key,value]; in CSV, nested values are JSON. Every text is taken that says a value of the type exactly:
-1.50 is a Decimal128(5, 1), 1.55 is none. Only fractions become the nearest float. A timestamp has an
-offset where its type has a time zone, and only there.
+--schema takes the schema of a Parquet or Arrow file, or a text as `schema --format arrow`
+prints it: a field a line, those inside of others indented by two more spaces, `not null` and
+extension types behind the type. Columns of CSV are found by their names. Bytes are base64,
+UUIDs have their usual form, durations and intervals are like \"PT1.5S\" and \"P1M2DT3S\", maps are
+objects or lists of [key,value]; in CSV, nested values are JSON. Every text is taken that says a
+value of the type exactly: 1.50 is a Decimal128(5, 1), 1.55 is none. Only fractions become the
+nearest float. A timestamp has an offset where its type has a time zone, and only there.
 
-GeoJSON is longitude and latitude; other reference systems, and M, are errors. Properties and the other
-members of a Feature are columns, `id_1` being a property `id` next to an `id` of the Feature; the
-geometry is `geometry`. Elsewhere, geometries are well-known text: POINT (30 10). --geoparquet 1.1
-writes them for readers that do not know GEOMETRY, 2.0 for those that do.
+GeoJSON is longitude and latitude; other reference systems, and M, are errors. Properties and
+the other members of a Feature are columns, `id_1` being a property `id` next to an `id` of the
+Feature; the geometry is `geometry`. Elsewhere, geometries are well-known text: POINT (30 10).
+--geoparquet 1.1 writes them for readers that do not know GEOMETRY, 2.0 for those that do.
 
 In CSV that is written, text which would be read as another type is quoted, and so are decimals.
 
@@ -232,7 +243,7 @@ Examples:
   herringbone convert trips.parquet - --to arrow-stream | python3 plot.py
   herringbone schema --format arrow old.parquet > types.txt
   herringbone convert --schema types.txt trips.csv trips.parquet --compression zstd:9
-  herringbone convert --type zip,phone=Utf8 --type 'price=Decimal128(9, 2)' shop.csv shop.parquet
+  herringbone convert --type zip,phone=Utf8 --type 'price=Decimal128(9, 2)' shop.csv out.parquet
   herringbone convert --variant event=auto log.jsonl log.parquet
   herringbone convert --delimiter ';' --no-header --null NULL export.csv trips.parquet
   zcat log.json.gz | herringbone convert --from jsonl - log.parquet
@@ -241,10 +252,10 @@ Examples:
 /// The end of the help page of `meta`.
 pub(super) const META: &str = "\
 One JSON document a file: on a line of its own, or indented on a terminal. It begins with
-\"format_version\": 1; names are those of parquet.thrift, and what the file leaves out is left out.
-Enums are the names of the specification, bytes base64, bounds {\"bytes\": …, \"value\": …} with the
-value where the type is known. A later version 1 may add names, but none change their meaning; the
-README of this command lists them all.
+\"format_version\": 1; names are those of parquet.thrift, and what the file leaves out is left
+out. Enums are the names of the specification, bytes base64, bounds {\"bytes\": …, \"value\": …}
+with the value where the type is known. A later version 1 may add names, but none change their
+meaning; the README of this command lists them all.
 
 Examples:
   herringbone meta trips.parquet | jq '.row_groups[0].columns[].meta_data.codec'
@@ -252,10 +263,10 @@ Examples:
 
 /// The end of the help page of `pages`.
 pub(super) const PAGES: &str = "\
-Reads the headers of pages, not what is in them. JSON lines have an object a page: file, row_group,
-column, path, page (counted from 0 in its chunk), offset, header_size, type, compressed_size,
-uncompressed_size, crc, num_values, encoding and what else the header says.
-The syntax of --columns is that of `cat`.
+Reads the headers of pages, not what is in them. JSON lines have an object a page: file,
+row_group, column, path, page (counted from 0 in its chunk), offset, header_size, type,
+compressed_size, uncompressed_size, crc, num_values, encoding and what else the header says. The
+syntax of --columns is that of `cat`.
 
 Examples:
   herringbone pages trips.parquet
@@ -264,10 +275,11 @@ Examples:
 
 /// The end of the help page of `index`.
 pub(super) const INDEX: &str = "\
-Reads the footer and the indexes, no pages. JSON lines have an object a page: file, row_group, column,
-path, page (counted from 0 among the data pages of its chunk), first_row (counted from 0 in the row group),
-offset, compressed_size, num_rows, null_count, nan_count, min and max. What is not known, or of no
-use, is left out: pages of nothing but nulls have no bounds, and bounds of text may be shortened.
+Reads the footer and the indexes, no pages. JSON lines have an object a page: file, row_group,
+column, path, page (counted from 0 among the data pages of its chunk), first_row (counted from 0
+in the row group), offset, compressed_size, num_rows, null_count, nan_count, min and max. What
+is not known, or of no use, is left out: pages of nothing but nulls have no bounds, and bounds
+of text may be shortened.
 
 Examples:
   herringbone index trips.parquet
@@ -276,9 +288,10 @@ Examples:
 
 /// The end of the help page of `stats`.
 pub(super) const STATS: &str = "\
-JSON lines have an object a column chunk: file, row_group, column, path, num_rows, null_count, nan_count,
-min, max, is_min_exact and is_max_exact. What is not known, or of no use, is left out: bounds of an order that
-is not known, such that are NaN or the wrong way round. `meta` prints what the file says, of use or not.
+JSON lines have an object a column chunk: file, row_group, column, path, num_rows, null_count,
+nan_count, min, max, is_min_exact and is_max_exact. What is not known, or of no use, is left
+out: bounds of an order that is not known, such that are NaN or the wrong way round. `meta`
+prints what the file says, of use or not.
 
 Examples:
   herringbone stats trips.parquet
@@ -287,10 +300,10 @@ Examples:
 
 /// The end of the help page of `bloom check`.
 pub(super) const BLOOM_CHECK: &str = "\
-The answer is `no` where no row of the row group has the value, `maybe` where one may, and `no filter`
-where the column chunk has none. Of a filter, the header and one block of 32 bytes are read. JSON lines
-have an object a row group: file, row_group, column, path and answer. VALUE is as CSV has it; bytes may
-be written as in conditions as well, x'00ff'.
+The answer is `no` where no row of the row group has the value, `maybe` where one may, and
+`no filter` where the column chunk has none. Of a filter, the header and one block of 32 bytes
+are read. JSON lines have an object a row group: file, row_group, column, path and answer. VALUE
+is as CSV has it; bytes may be written as in conditions as well, x'00ff'.
 
 Examples:
   herringbone bloom check trips.parquet id 4711
@@ -299,10 +312,10 @@ Examples:
 /// The end of the help page of `verify`.
 pub(super) const VERIFY: &str = "\
 Decodes every page and compares with it what the file says of itself: offsets and lengths, page
-headers, checksums, counts, bounds, page indexes, bloom filters, encodings, sorting columns, values
-that their annotation does not allow, null keys of maps, digits of decimals, VARIANT values, bounding
-boxes of geometries, the Arrow schema. A line for each finding: file, severity, kind, message, place
-(counted from 0). Severities:
+headers, checksums, counts, bounds, page indexes, bloom filters, encodings, sorting columns,
+values that their annotation does not allow, null keys of maps, digits of decimals, VARIANT
+values, bounding boxes of geometries, the Arrow schema. A line for each finding: file, severity,
+kind, message, place (counted from 0). Severities:
 
   error    a reader that believes the file fails, or gets wrong rows
   warning  some readers may fail or get wrong rows, or something could not be checked
@@ -310,10 +323,11 @@ boxes of geometries, the Arrow schema. A line for each finding: file, severity, 
 
 What the specification leaves to writers is not a finding.
 
-JSON lines have an object a finding: file, severity, kind, message and, as far as they are known,
-row_group, column, page and offset.
+JSON lines have an object a finding: file, severity, kind, message and, as far as they are
+known, row_group, column, page and offset.
 
-Exit codes: 0 sound, perhaps with notes; 1 errors or warnings; 3 a file is unreadable: its footer is lost or damaged.
+Exit codes: 0 sound, perhaps with notes; 1 errors or warnings; 3 a file is unreadable: its
+footer is lost or damaged.
 
 Examples:
   herringbone verify trips.parquet
@@ -322,33 +336,34 @@ Examples:
 
 /// The end of the help page of `repair`.
 pub(super) const REPAIR: &str = "\
-Copies the row groups that are sound: those that can be read to their end. What is lost is said on
-standard error, a line each. OUT appears when it is complete, and only if there are rows for it.
+Copies the row groups that are sound: those that can be read to their end. What is
+lost is said on standard error, a line each. OUT appears when it is complete, and only
+if there are rows for it.
 
-If the footer is damaged, cut or lost, what is left of it is used, and after that pages are looked for
-in the bytes. The schema is then that of the footer, if it is left, or that of --schema: best another
-Parquet file that the same program wrote; or an Arrow file, or a text as `convert` takes it, which
-stand for the way in which this program stores their types. The schema is believed: one that swaps
-columns of a type swaps their values.
+If the footer is damaged, cut or lost, what is left of it is used, and after that pages are
+looked for in the bytes. The schema is then that of the footer, if it is left, or that of
+--schema: best another Parquet file that the same program wrote; or an Arrow file, or a text as
+`convert` takes it, which stand for the way in which this program stores their types. The schema
+is believed: one that swaps columns of a type swaps their values.
 
-Pages that can be put together or decompressed in several ways are lost, and the line for them names
-the option that decides: --input-row-group-rows if neighbouring columns of one type could be one, or
-several row groups; --schema with a Parquet file if the codec is not certain.
+Pages that can be put together or decompressed in several ways are lost, and the line for them
+names the option that decides: --input-row-group-rows if neighbouring columns of one type could
+be one, or several row groups; --schema with a Parquet file if the codec is not certain.
 
-A footer that can be read is believed. If it is what is wrong, --ignore-footer looks for pages without
-it: with its schema, if that is left, or with that of --schema.
+A footer that can be read is believed. If it is what is wrong, --ignore-footer looks for pages
+without it: with its schema, if that is left, or with that of --schema.
 
-Lost for good: the rows of a row group in which any page of any column is damaged; without a footer
-also those between the first damage and the last; key-value metadata that went with the footer; and
-everything without a schema.
+Lost for good: the rows of a row group in which any page of any column is damaged; without a
+footer also those between the first damage and the last; key-value metadata that went with the
+footer; and everything without a schema.
 
-Exit codes: 0 OUT holds all rows that the file is known to have had; 1 something is lost; 3 nothing
-can be had.
+Exit codes: 0 OUT holds all rows that the file is known to have had; 1 something is
+lost; 3 nothing can be had.
 
 Examples:
   herringbone repair damaged.parquet whole.parquet
   herringbone repair no-footer.parquet whole.parquet --schema sibling.parquet
-  herringbone repair no-footer.parquet whole.parquet --schema types.txt --input-row-group-rows 100000";
+  herringbone repair cut.parquet whole.parquet --schema types.txt --input-row-group-rows 100000";
 
 /// The end of the help page of `encrypt`.
 pub(super) const ENCRYPT: &str = "\
@@ -390,23 +405,26 @@ To encrypt:
   key_metadata      what readers find keys by: {\"footer_key\": …, \"column_keys\": {PATH: …}},
                     each text or `base64:…`; text alone is that of the footer key
 
-All columns are encrypted. Other commands that write Parquet keep the encryption of what they
-read: the algorithm, the footer, the keys of columns, the AAD prefix and key metadata. A file that
-is not encrypted is refused by all other commands where keys are given: somebody may have
-replaced it.
+All columns are encrypted. Other commands that write Parquet keep the encryption of what
+they read: the algorithm, the footer, the keys of columns, the AAD prefix and key metadata.
+A file that is not encrypted is refused by all other commands where keys are given:
+somebody may have replaced it.
 
-To change keys, without plaintext on a disk: `decrypt` to standard output and `encrypt` from there.
+To change keys, without plaintext on a disk: `decrypt` to standard output and
+`encrypt` from there.
 
-DuckDB 2.0 reads OUT if a column chunk has no second data page (`--row-group-rows 1024`), no column
-is a list, and AES_GCM_V1 is used without column keys, AAD prefix and plaintext footer.
+DuckDB 2.0 reads OUT if a column chunk has no second data page (`--row-group-rows 1024`), no
+column is a list, and AES_GCM_V1 is used without column keys, AAD prefix and plaintext footer.
 
 Examples:
   herringbone encrypt trips.parquet -o secret.parquet --keys keys.json
   herringbone cat secret.parquet --keys keys.json
   vault read -field=keys secret/trips | herringbone head secret.parquet --keys -
   HERRINGBONE_KEYS=keys.json herringbone rewrite secret.parquet sorted.parquet --sort-by time
-  herringbone decrypt a.parquet -o - --keys old.json | herringbone encrypt - -o b.parquet --keys new.json
-  herringbone convert trips.csv - --to parquet | herringbone encrypt - -o secret.parquet --keys keys.json";
+  herringbone decrypt a.parquet -o - --keys old.json |
+    herringbone encrypt - -o b.parquet --keys new.json
+  herringbone convert trips.csv - --to parquet |
+    herringbone encrypt - -o secret.parquet --keys keys.json";
 
 /// The end of the help page of `decrypt`.
 pub(super) const DECRYPT: &str = "\

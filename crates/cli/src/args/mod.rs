@@ -48,7 +48,7 @@ pub(crate) use variants::Variants;
 pub(crate) use wanted::Wanted;
 pub(crate) use write::{Destination, OutputOption, Write};
 
-/// Looks into Apache Parquet files and turns them into other things.
+/// Inspect, search, convert, check and repair Apache Parquet files.
 #[derive(Debug, Parser)]
 #[command(
     name = "herringbone",
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// What to do
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// Print no progress and no notes on standard error
+    /// Hide progress and notes (errors are still shown)
     #[arg(short, long, global = true, display_order = 900)]
     pub(crate) quiet: bool,
     /// Raise or lower a limit, e.g. `--max page_bytes=4294967296`; errors name the limit
@@ -84,7 +84,7 @@ pub(crate) struct Files {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Say in short what a file holds: rows, sizes, columns
+    /// Summarise a file: rows, row groups, and size, codec and encodings by column
     #[command(after_help = help::INFO)]
     Info {
         #[command(flatten)]
@@ -95,7 +95,7 @@ pub(crate) enum Command {
     Schema {
         #[command(flatten)]
         files: Files,
-        /// In whose terms
+        /// Notation: `parquet` (as stored), `arrow` (as read) or `json`
         #[arg(long, value_enum, default_value_t = SchemaFormat::Parquet)]
         format: SchemaFormat,
     },
@@ -112,7 +112,7 @@ pub(crate) enum Command {
     Head {
         #[command(flatten)]
         files: Files,
-        /// How many rows, of all files together
+        /// Print at most N rows in total
         #[arg(short = 'n', long = "rows", value_name = "N", default_value_t = 10)]
         rows: u64,
         #[command(flatten)]
@@ -123,10 +123,10 @@ pub(crate) enum Command {
     Cat {
         #[command(flatten)]
         files: Files,
-        /// Stop after that many rows, of all files together
+        /// Print at most N rows in total
         #[arg(long, value_name = "N")]
         limit: Option<u64>,
-        /// Pass over that many rows first
+        /// Skip the first N rows
         #[arg(long, value_name = "N", default_value_t = 0)]
         offset: u64,
         #[command(flatten)]
@@ -254,7 +254,7 @@ impl Index {
 /// The subcommands of `bloom`.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bloom {
-    /// Say of each row group whether a column may have a value
+    /// Look up a value in the bloom filters, by row group
     #[command(after_help = help::BLOOM_CHECK)]
     Check(BloomCheck),
 }
@@ -575,6 +575,41 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Arguments::command().debug_assert();
+    }
+
+    /// The width that clap wraps help pages at: `max_term_width` of [`Arguments`].
+    const TERMINAL: usize = 100;
+    /// The maximum width of lines wrapped by hand, which clap must not wrap again.
+    const BY_HAND: usize = 96;
+
+    /// Checks the help page of a command and those of its subcommands.
+    fn check_help(command: &mut clap::Command) {
+        let name = command.get_name().to_owned();
+        let after = command
+            .get_after_long_help()
+            .or(command.get_after_help())
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        for line in after.lines() {
+            assert!(line.chars().count() <= BY_HAND, "{name}: {line}");
+        }
+        let page = command.render_long_help().to_string();
+        for line in page.lines() {
+            assert!(line.chars().count() <= TERMINAL, "{name}: {line}");
+        }
+        // The text at the end is printed as it was written.
+        assert!(page.trim_end().ends_with(after.trim_end()), "{name}");
+        let subcommands = command.get_subcommands_mut();
+        for subcommand in subcommands.filter(|it| it.get_name() != "help") {
+            check_help(subcommand);
+        }
+    }
+
+    #[test]
+    fn help_pages_are_wrapped_once() {
+        let mut command = Arguments::command().term_width(TERMINAL);
+        command.build();
+        check_help(&mut command);
     }
 
     #[test]

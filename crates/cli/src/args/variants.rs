@@ -6,8 +6,7 @@ use herringbone::variant::shredding::UnshredOptions;
 /// The options of commands that unshred variants.
 #[derive(Debug, Args)]
 pub(crate) struct Variants {
-    /// Take variants that break the rules of shredding, where that can be: what is shredded counts, and not what is
-    /// beside it
+    /// Accept wrongly shredded VARIANT values; where a field is stored twice, use the shredded copy
     #[arg(long)]
     lenient_variants: bool,
 }

@@ -54,12 +54,12 @@ pub(crate) struct Write {
     /// `zstd:9` [default: zstd:1]
     #[arg(long, value_name = "[COLS=]CODEC")]
     compression: Vec<Setting<Compression>>,
-    /// Encoding of values that are in no dictionary; without columns, of all that it serves [default: what a sample of
-    /// the values speaks for]
+    /// Encoding of values outside dictionaries. Without COLS=, used for every column whose type allows it [default:
+    /// chosen from a sample of the values]
     #[arg(long, value_name = "[COLS=]ENCODING")]
     encoding: Vec<Setting<ValueEncoding>>,
-    /// Whether values go to a dictionary as long as that saves bytes [default: what a sample of the values speaks for,
-    /// but off where an encoding is asked for]
+    /// Use a dictionary as long as it saves bytes [default: chosen from a sample of the values, but off if an encoding
+    /// is given]
     #[arg(long, value_name = "[COLS=]on|off")]
     dictionary: Vec<Setting<Switch>>,
     /// Rows of a row group, at most [default: 1048576]
@@ -80,11 +80,11 @@ pub(crate) struct Write {
     /// Which readers the file is for
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Readers::Widest)]
     compatibility: Readers,
-    /// What matters more where encodings and codecs are chosen: the bytes of the file, or the time of every read. If it is
-    /// given, pages that hardly shrink are stored without the codec even where --compression names one
+    /// Choose encodings for small files (`size`), fast reading (`reading`) or both (`balanced`). May leave pages
+    /// uncompressed that would hardly shrink, even if --compression names a codec
     #[arg(long, value_enum, value_name = "WHAT")]
     prefer: Option<Preference>,
-    /// Which counts and bounds are written
+    /// Statistics to write: `counts` (nulls only), `chunk` (plus min/max by row group), `page` (plus min/max by page)
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Bounds::Page)]
     statistics: Bounds,
     /// Columns that get a bloom filter, beside those of Parquet input that have one
@@ -93,7 +93,7 @@ pub(crate) struct Write {
     /// Write no bloom filters, though the input has some
     #[arg(long, conflicts_with = "bloom_filter")]
     no_bloom_filter: bool,
-    /// Share of absent values that bloom filters do not recognise
+    /// False-positive rate of bloom filters, between 0 and 1
     #[arg(long, value_name = "SHARE", default_value_t = BloomFilterOptions::default().false_positives)]
     #[arg(value_parser = share)]
     bloom_filter_fpp: f64,
