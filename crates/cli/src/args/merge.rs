@@ -9,7 +9,7 @@ pub(crate) struct Merge {
     /// Find columns by name: files may have them in another order, and what a file does not have is null
     #[arg(long)]
     by_name: bool,
-    /// Where types differ, read a column as the type that has all values of all files, e.g. INT32 and INT64 as INT64
+    /// Read columns whose types differ between files as a type that holds all values, e.g. INT32 and INT64 as INT64
     #[arg(long)]
     cast: bool,
 }

@@ -58,7 +58,7 @@ pub(crate) use write::{Destination, OutputOption, Write};
 )]
 #[command(after_help = help::COMMAND)]
 pub(crate) struct Arguments {
-    /// What to do
+    /// The command
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Hide progress and notes (errors are still shown)
@@ -183,7 +183,7 @@ pub(crate) enum Command {
     },
     /// Ask the bloom filters of a file
     Bloom {
-        /// What to ask
+        /// The question
         #[command(subcommand)]
         command: Bloom,
     },
@@ -372,7 +372,7 @@ struct Int96 {
     /// Unit of INT96 timestamps; ns reaches from 1677 to 2262 [default: the finest that holds all of them]
     #[arg(long, value_enum, value_name = "UNIT")]
     int96_unit: Option<Unit>,
-    /// What becomes of INT96 timestamps that do not fit into their unit, ns if none is given [default: error]
+    /// Handling of INT96 timestamps that do not fit into their unit, ns if none is given [default: error]
     #[arg(long, value_enum, value_name = "WHAT")]
     int96_overflow: Option<Overflow>,
 }

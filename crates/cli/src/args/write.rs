@@ -50,7 +50,7 @@ impl OutputOption {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Parquet output")]
 pub(crate) struct Write {
-    /// How pages are compressed: none, snappy, gzip, brotli, lz4_raw or zstd, with a level as in
+    /// Codec of pages: none, snappy, gzip, brotli, lz4_raw or zstd, with a level as in
     /// `zstd:9` [default: zstd:1]
     #[arg(long, value_name = "[COLS=]CODEC")]
     compression: Vec<Setting<Compression>>,
@@ -77,7 +77,7 @@ pub(crate) struct Write {
     /// Version of data pages [default: that of --compatibility]
     #[arg(long, value_name = "1|2")]
     page_version: Option<PageVersion>,
-    /// Which readers the file is for
+    /// Readers that must be able to read the file
     #[arg(long, value_enum, value_name = "WHICH", default_value_t = Readers::Widest)]
     compatibility: Readers,
     /// Choose encodings for small files (`size`), fast reading (`reading`) or both (`balanced`). May leave pages
@@ -103,7 +103,7 @@ pub(crate) struct Write {
     /// Bytes of rows that are sorted in memory; more of them go to temporary files [default: 1GiB]
     #[arg(long, value_name = "SIZE", requires = "sort_by")]
     sort_memory: Option<Size>,
-    /// Where these temporary files are [default: the folder of OUT]
+    /// Folder of the temporary files of --sort-by [default: the folder of OUT]
     #[arg(long, value_name = "FOLDER", requires = "sort_by")]
     sort_folder: Option<PathBuf>,
     /// Write GeoParquet metadata of this version: 1.0 and 1.1 for readers that do not know GEOMETRY, 2.0

@@ -1,4 +1,4 @@
-//! How far an edge bulges toward a pole between its ends.
+//! Bounds on how far an edge bulges toward a pole between its ends.
 //!
 //! On a sphere, the latitude of a great circle is highest at its apex, and at `d` degrees of longitude from there
 //! `tan(latitude) = tan(apex) · cos(d)`. If the apex lies on an edge, one of the ends is at most half the edge away,

@@ -51,7 +51,7 @@ pub(crate) struct Threads {
     crew: Crew<ReadWork>,
 }
 
-/// What all threads know of a read.
+/// The state of a read that all threads share.
 struct ReadWork {
     bytes: Arc<SharedBytes>,
     budget: Arc<Budget>,

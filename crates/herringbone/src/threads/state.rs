@@ -49,7 +49,7 @@ pub(super) struct Slot {
 pub(super) enum Way {
     /// One thread makes batches, one after the other.
     Whole,
-    /// The same, but only while the row group is due: it was refused memory before.
+    /// One thread makes batches, but only while the row group is due: it was refused memory before.
     WholeIfDue,
     /// A thread opens it before anything else, and fetches its bytes.
     Unopened,
@@ -65,7 +65,7 @@ pub(super) struct Ready {
     pub(super) memory: Reservation,
 }
 
-/// What the caller does next.
+/// The next step of the caller.
 pub(super) enum Event {
     /// Returns this batch.
     Emit(RecordBatch),

@@ -1,4 +1,4 @@
-//! The same values in the `parquet-variant` crate.
+//! Values are equal to those that the `parquet-variant` crate makes and reads.
 
 use herringbone_variant::json::{Fractions, JsonOptions};
 use herringbone_variant::{Limits, Value, Variant, VariantBuilder};

@@ -1,4 +1,4 @@
-//! The same arrays in the `parquet-variant-compute` crate.
+//! Arrays are equal to those of the `parquet-variant-compute` crate.
 
 use std::sync::Arc;
 
