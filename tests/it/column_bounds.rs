@@ -10,7 +10,9 @@ use herringbone::arrow::array::{
 };
 use herringbone::arrow::schema::{DataType, Field, Fields};
 use herringbone::pruning::ColumnBounds;
-use herringbone::{ColumnOptions, ParquetFile, StatisticsLevel, WriteOptions, Writer};
+use herringbone::{
+    ColumnOptions, ParquetFile, ReadOptions, StatisticsLevel, WantedSchema, WriteOptions, Writer,
+};
 
 use crate::canonical::lines;
 use crate::files;
@@ -173,4 +175,222 @@ fn of_official_files() {
     // The older bounds of BYTE_ARRAY columns were compared as signed bytes.
     let strings = bounds("alltypes_tiny_pages.parquet", 8);
     assert_eq!((strings.min.len(), strings.row_counts.value(0)), (1, 7300));
+}
+
+/// The Arrow type of the read, for which most Parquet types have no bounds of their own.
+#[test]
+fn of_a_plan_have_the_type_of_the_batches() {
+    use herringbone::arrow::array::{
+        Date64Array, Decimal32Array, DictionaryArray, DurationMillisecondArray, LargeStringArray,
+        StringViewArray, TimestampSecondArray, types::Int8Type,
+    };
+    let texts = ["pear", "apple", "fig", "quince"];
+    let dictionary: DictionaryArray<Int8Type> = texts.into_iter().collect();
+    let decimals = Decimal32Array::from(vec![150, -25, 0, 7]);
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("dictionary", Arc::new(dictionary)),
+        ("large", Arc::new(LargeStringArray::from(texts.to_vec()))),
+        ("view", Arc::new(StringViewArray::from(texts.to_vec()))),
+        (
+            "oslo",
+            Arc::new(TimestampSecondArray::from(vec![5, 1, 9, 2]).with_timezone("Europe/Oslo")),
+        ),
+        (
+            "date",
+            Arc::new(Date64Array::from(vec![86_400_000, 0, 172_800_000, 0])),
+        ),
+        (
+            "decimal",
+            Arc::new(decimals.with_precision_and_scale(6, 2).unwrap()),
+        ),
+        (
+            "duration",
+            Arc::new(DurationMillisecondArray::from(vec![4, 3, 8, 6])),
+        ),
+        (
+            "float",
+            Arc::new(Float64Array::from(vec![0.0, -1.0, 2.0, 3.0])),
+        ),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let mut options = WriteOptions::new().row_group_rows(2);
+    options.columns = ColumnOptions::new().page_rows(1).dictionary(false);
+    let file = written(&batch, options);
+    let plan = file.plan(&ReadOptions::new()).unwrap();
+    let expected = [
+        (["\"apple\"", "\"fig\""], ["\"pear\"", "\"quince\""]),
+        (["\"apple\"", "\"fig\""], ["\"pear\"", "\"quince\""]),
+        (["\"apple\"", "\"fig\""], ["\"pear\"", "\"quince\""]),
+        (["1", "2"], ["5", "9"]),
+        (["0", "0"], ["86400000", "172800000"]),
+        (["-25", "0"], ["150", "7"]),
+        (["3", "6"], ["4", "8"]),
+        (["-1e0", "2e0"], ["0e0", "3e0"]),
+    ];
+    for (column, (min, max)) in expected.into_iter().enumerate() {
+        let field = batch.schema_ref().field(column);
+        let bounds = plan.row_group_bounds(column).unwrap();
+        let cell = file.load_page_index(0, column).unwrap();
+        let pages = plan.page_bounds(0, column, &cell).unwrap();
+        let pages = pages.unwrap_or_else(|| panic!("{}: {cell:?}", field.name()));
+        for array in [&bounds.min, &bounds.max, &pages.min, &pages.max] {
+            assert_eq!(array.data_type(), field.data_type(), "{}", field.name());
+        }
+        let lines = |array: &ArrayRef| lines_of_values(array);
+        assert_eq!(
+            (lines(&bounds.min), lines(&bounds.max)),
+            (texts_of(min), texts_of(max)),
+            "{}",
+            field.name()
+        );
+        assert_eq!(pages.min.len(), 2);
+        assert_eq!(plan.leaf_of_column(column), Some(column));
+    }
+}
+
+fn texts_of(values: [&str; 2]) -> Vec<String> {
+    values.map(str::to_owned).to_vec()
+}
+
+/// The values of an array, without the units of their type.
+fn lines_of_values(array: &ArrayRef) -> Vec<String> {
+    let plain = match array.data_type() {
+        DataType::Timestamp(..) | DataType::Date64 | DataType::Duration(_) => {
+            let data = array.to_data().into_builder().data_type(DataType::Int64);
+            herringbone::arrow::array::make_array(data.build().unwrap())
+        }
+        DataType::Decimal32(..) => {
+            let data = array.to_data().into_builder().data_type(DataType::Int32);
+            herringbone::arrow::array::make_array(data.build().unwrap())
+        }
+        _ => array.clone(),
+    };
+    lines(&plain)
+}
+
+#[test]
+fn of_a_plan_follow_the_wanted_schema() {
+    use herringbone::arrow::array::Int32Array;
+    use herringbone::arrow::schema::Schema;
+    let values: ArrayRef = Arc::new(Int32Array::from(vec![Some(3), None, Some(-7)]));
+    let batch = RecordBatch::try_from_iter([("a", values)]).unwrap();
+    let file = written(&batch, WriteOptions::new());
+    let fields = vec![
+        Field::new("a", DataType::Int64, true),
+        Field::new("lacking", DataType::Utf8, true),
+        Field::new("five", DataType::Float64, false),
+    ];
+    let wanted = WantedSchema::new(Arc::new(Schema::new(fields)))
+        .default_value(["five"], Arc::new(Float64Array::from(vec![5.0])));
+    let plan = file
+        .plan(&ReadOptions::new().wanted_schema(wanted))
+        .unwrap();
+    let long = plan.row_group_bounds(0).unwrap();
+    check(&long, &["-7"], &["3"], &["1"], &["3"]);
+    assert_eq!(long.min.data_type(), &DataType::Int64);
+    assert!(long.is_min_exact.value(0));
+    let lacking = plan.row_group_bounds(1).unwrap();
+    check(&lacking, &["null"], &["null"], &["3"], &["3"]);
+    assert_eq!(lacking.min.data_type(), &DataType::Utf8);
+    let five = plan.row_group_bounds(2).unwrap();
+    check(&five, &["5e0"], &["5e0"], &["0"], &["3"]);
+    assert_eq!(lines(&five.nan_counts), ["0"]);
+    assert_eq!(
+        (plan.leaf_of_column(0), plan.leaf_of_column(1)),
+        (Some(0), None)
+    );
+    let cell = file.load_page_index(0, 0).unwrap();
+    assert!(plan.page_bounds(0, 1, &cell).unwrap().is_none());
+    let error = plan.row_group_bounds(3).unwrap_err();
+    assert_eq!(error.kind(), herringbone::ErrorKind::Argument);
+}
+
+/// Bounds of other writers' files, as the `parquet` crate decodes them.
+#[test]
+fn of_a_plan_equal_those_of_the_parquet_crate() {
+    use parquet::arrow::arrow_reader::statistics::StatisticsConverter;
+    use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
+    let Some(official) = files::official() else {
+        return;
+    };
+    let mut compared = 0;
+    for entry in std::fs::read_dir(official.join("data")).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(file) = ParquetFile::open(&path) else {
+            continue;
+        };
+        let peer = std::fs::File::open(&path).unwrap();
+        let Ok(peer) = ArrowReaderMetadata::load(&peer, ArrowReaderOptions::new()) else {
+            continue;
+        };
+        let Ok(plan) = file.plan(&ReadOptions::new()) else {
+            continue;
+        };
+        let groups = plan.row_groups().len();
+        for (column, field) in plan.schema().fields().iter().enumerate() {
+            let peers = peer.schema().field_with_name(field.name());
+            if groups < file.metadata().num_row_groups()
+                || peers.is_ok_and(|it| it.data_type() != field.data_type())
+                || plan.leaf_of_column(column).is_none()
+            {
+                continue;
+            }
+            let bounds = plan.row_group_bounds(column).unwrap();
+            assert_eq!(
+                bounds.min.data_type(),
+                field.data_type(),
+                "{path:?} {column}"
+            );
+            let schema = peer.metadata().file_metadata().schema_descr();
+            let converter = StatisticsConverter::try_new(field.name(), peer.schema(), schema);
+            let Ok(converter) = converter else {
+                continue;
+            };
+            let all = peer.metadata().row_groups();
+            let (min, max) = (
+                converter.row_group_mins(all),
+                converter.row_group_maxes(all),
+            );
+            let (Ok(min), Ok(max)) = (min, max) else {
+                continue;
+            };
+            for (ours, theirs) in [(&bounds.min, &min), (&bounds.max, &max)] {
+                let (ours, theirs) = (lines(ours), lines(theirs));
+                for (ours, theirs) in ours.iter().zip(&theirs) {
+                    // Unusable bounds are null here.
+                    if ours != "null" {
+                        assert_eq!(ours, theirs, "{path:?} {}", field.name());
+                        compared += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(compared > 500, "{compared}");
+}
+
+#[test]
+fn of_distinct_values_are_those_of_the_statistics() {
+    let Some(official) = files::official() else {
+        return;
+    };
+    let mut found = 0;
+    for entry in std::fs::read_dir(official.join("data")).unwrap() {
+        let Ok(file) = ParquetFile::open(entry.unwrap().path()) else {
+            continue;
+        };
+        for leaf in 0..file.parquet_schema().leaves().len() {
+            let bounds = file.row_group_bounds(leaf).unwrap();
+            for row_group in 0..file.metadata().num_row_groups() {
+                let chunk = file.metadata().column_chunk(row_group, leaf).unwrap();
+                let statistics = chunk.meta_data.and_then(|it| it.statistics);
+                let distinct = statistics.and_then(|it| it.distinct_count);
+                let counted = bounds.distinct_counts.is_valid(row_group);
+                let counted = counted.then(|| bounds.distinct_counts.value(row_group) as i64);
+                assert_eq!(counted, distinct);
+                found += usize::from(distinct.is_some());
+            }
+        }
+    }
+    assert!(found > 0);
 }

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use herringbone::format::{
     CompressionCodec, Encoding, Limits, LogicalType, Repetition, SchemaElement, Type,
 };
-use herringbone::schema::{ParquetSchema, SchemaOptions, from_arrow, to_arrow};
 use herringbone::{ColumnOptions, Compression, ErrorKind, ParquetFile, WriteOptions, Writer};
 use herringbone_arrow::array::{
     ArrayRef, BinaryArray, BooleanArray, FixedSizeBinaryArray, Float32Array, Float64Array,
     Int32Array, Int64Array, RecordBatch,
 };
 use herringbone_arrow::schema::{DataType, Field, Schema, TimeUnit};
+use herringbone_schema::{ParquetSchema, SchemaOptions, from_arrow, to_arrow};
 
 use crate::write::schemas::leaf_types;
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use herringbone::format::LogicalType;
 use herringbone::pruning::BoundsDecoder;
-use herringbone::schema::{Node, NodeKind, to_arrow};
 use herringbone::{ParquetFile, Projection, SchemaOptions};
 use herringbone_arrow::schema::Field;
 use herringbone_arrow::schema::extension::EXTENSION_TYPE_NAME_KEY;
+use herringbone_schema::{Node, NodeKind, to_arrow};
 
 use crate::args::{Chunks, chosen};
 use crate::failure::{Failure, Result};

@@ -2,23 +2,27 @@
 
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use arrow_ipc::writer::FileWriter;
 use herringbone::format::FileMetadata;
-use herringbone::schema::{EmptyStructs, from_arrow};
+use herringbone::schema::EmptyStructs;
 use herringbone::variant::extension::VariantExtension;
-use herringbone::{ColumnSelector, WriteOptions, Writer};
-use herringbone_arrow::schema::{DataType, Field, Schema};
+use herringbone::{ColumnSelector, Error, WriteOptions, Writer};
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
+use herringbone_schema::from_arrow;
 
 use crate::args::{Destination, FileFormat, RowFormat};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::input::Input;
 use crate::load::{Rows, Work};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::render::csv::CsvStyle;
 use crate::render::sink::Sink;
-use crate::rows::note_lost;
+use crate::rows::{Batches, Request, note_lost, row_groups};
 use crate::target::Target;
 
 /// Writes a Parquet file.
@@ -31,10 +35,44 @@ pub(crate) fn parquet(
     options: WriteOptions,
     rows: Rows<'_>,
 ) -> Result<()> {
+    let batches = rows.batches;
+    let write = |saver: &mut Saver<'_>| saver.batches(batches);
+    parquet_with(
+        context,
+        destination,
+        (options, rows.schema, rows.work),
+        write,
+    )
+}
+
+/// Writes a Parquet file of the row groups of `inputs`. They are copied without decoding them, except for the inputs
+/// whose rows have to be encoded again, which is noted.
+///
+/// # Errors
+/// See [`parquet`].
+pub(crate) fn copies(
+    context: &Context,
+    destination: &Destination,
+    plan: (WriteOptions, SchemaRef, Work),
+    (inputs, request): (&[Input], &Request<'_>),
+) -> Result<()> {
+    let write = |saver: &mut Saver<'_>| {
+        inputs
+            .iter()
+            .try_for_each(|input| saver.copy(input, request))
+    };
+    parquet_with(context, destination, plan, write)
+}
+
+fn parquet_with(
+    context: &Context,
+    destination: &Destination,
+    (options, schema, work): (WriteOptions, SchemaRef, Work),
+    write: impl FnOnce(&mut Saver<'_>) -> Result<()>,
+) -> Result<()> {
     let mut target = Target::create(destination)?;
     let name = target.name.clone();
-    all_columns_exist(&rows.schema, &options, &name)?;
-    let broken = |error| Failure::written(&name, &error).in_data();
+    all_columns_exist(&schema, &options, &name)?;
     let is_sorted = !options.sorting_columns.is_empty();
     // Variants retain their shredding, in the order and form that all readers accept.
     let mut options = options.extension(VariantExtension::new());
@@ -42,22 +80,72 @@ pub(crate) fn parquet(
         // The folder has room for the file, and therefore for its rows.
         options.sort_folder = Some(folder_of(&destination.path));
     }
-    let mut writer = Writer::new(&mut target, rows.schema, options)
+    let writer = Writer::new(&mut target, schema, options)
         .map_err(|error| Failure::written(&name, &error))?;
-    let mut noted = note_warnings(context, &name, writer.warnings());
-    let mut meter = Meter::new(context, destination, rows.work);
-    for batch in rows.batches {
-        let batch = batch?;
-        writer.write(&batch).map_err(broken)?;
-        // With geometries, the file is started by the first batch.
-        noted = noted || note_warnings(context, &name, writer.warnings());
-        meter.batch(batch.num_rows());
-    }
-    let metadata = writer.finish().map_err(broken)?;
+    let mut saver = Saver {
+        context,
+        noted: note_warnings(context, &name, writer.warnings()),
+        name: &name,
+        writer,
+        meter: Meter::new(context, destination, work),
+    };
+    write(&mut saver)?;
+    let metadata = saver
+        .writer
+        .finish()
+        .map_err(|error| broken(&name, &error))?;
     if is_sorted {
         note_unsorted(context, &name, &metadata);
     }
     target.commit()
+}
+
+fn broken(name: &str, error: &Error) -> Failure {
+    Failure::written(name, error).in_data()
+}
+
+/// A Parquet file under construction.
+struct Saver<'a> {
+    context: &'a Context,
+    name: &'a str,
+    writer: Writer<&'a mut Target>,
+    meter: Meter,
+    /// True if the warnings of the writer were noted.
+    noted: bool,
+}
+
+impl Saver<'_> {
+    fn batches(&mut self, batches: impl Iterator<Item = Result<RecordBatch>>) -> Result<()> {
+        for batch in batches {
+            let batch = batch?;
+            let written = self.writer.write(&batch);
+            written.map_err(|error| broken(self.name, &error))?;
+            // With geometries, the file is started by the first batch.
+            let warnings = self.writer.warnings();
+            self.noted = self.noted || note_warnings(self.context, self.name, warnings);
+            self.meter.batch(batch.num_rows());
+        }
+        Ok(())
+    }
+
+    /// Copies the selected row groups of an input, or encodes its rows again.
+    fn copy(&mut self, input: &Input, request: &Request<'_>) -> Result<()> {
+        let file = input.open()?;
+        if let Err(error) = self.writer.check_copy(&file) {
+            self.context
+                .note(&format!("{}: {}", input.name, error.message()));
+            let inputs = slice::from_ref(input);
+            return self.batches(Batches::new(self.context, inputs, request));
+        }
+        for row_group in row_groups(input, &file, request)? {
+            let copied = self.writer.copy_row_group(&file, row_group);
+            copied.map_err(|error| input.failure(&error))?;
+            let header = file.metadata().row_group_header(row_group);
+            let rows = header.map_or(0, |header| header.num_rows);
+            self.meter.batch(usize::try_from(rows).unwrap_or_default());
+        }
+        Ok(())
+    }
 }
 
 /// Returns the folder of a file.

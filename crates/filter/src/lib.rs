@@ -47,6 +47,7 @@ pub use bound_rows::BoundRows;
 pub use herringbone_core::metrics::PruningStep;
 pub use implied::implied_first;
 pub use literal::Literal;
+pub use point_hashes::hashes_of_value;
 pub use predicate::{Column, Predicate, col, col_at};
 pub use pruning_steps::PruningSteps;
 pub use resolved_leaf::{LeafSource, ResolvedLeaf};

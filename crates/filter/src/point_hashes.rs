@@ -2,11 +2,13 @@
 
 use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::DataType;
-use herringbone_format::Type;
-use herringbone_schema::Leaf;
+use herringbone_format::{Error, Result, Type};
+use herringbone_schema::{Leaf, ParquetSchema, SchemaOptions};
 
-use super::leaf_test::LeafTest;
-use super::position::float_of_key;
+use super::Literal;
+use super::leaf_test::{Asked, LeafTest};
+use super::position::{TextForm, float_of_key};
+use super::predicate::{Comparison, Test};
 use super::ranges::Ranges;
 use herringbone_core::bloom_filter::hash;
 
@@ -30,6 +32,36 @@ pub(super) fn point_hashes(test: &LeafTest, leaf: &Leaf, data_type: &DataType) -
         }
         _ => None,
     }
+}
+
+/// Returns the hashes of a value of a leaf, as bloom filters compute them. There are none if the leaf cannot have the
+/// value. Returns `None` if the value can be stored as different bytes, or if the leaf has no bloom filters.
+///
+/// # Errors
+/// Argument if there is no such leaf, or if values of its type cannot be compared with the literal.
+pub fn hashes_of_value(
+    schema: &ParquetSchema,
+    leaf: usize,
+    value: &Literal,
+) -> Result<Option<Vec<u64>>> {
+    let field = schema.leaf_field(leaf, &SchemaOptions::default());
+    let (Some(field), Some(of_file)) = (field, schema.leaves().get(leaf)) else {
+        return Err(Error::argument(format!("the schema has no column {leaf}")));
+    };
+    let test = Test::Compare(Comparison::Equal, value.clone());
+    let asked = Asked {
+        test: &test,
+        is_negated: false,
+        is_ieee: false,
+        each: None,
+    };
+    let form = TextForm::of_leaf(schema, leaf);
+    let test = LeafTest::new(asked, field.data_type(), form)
+        .map_err(|error| error.in_column(schema.column_path(leaf)))?;
+    Ok(match test {
+        LeafTest::Nothing => None,
+        test => point_hashes(&test, of_file, field.data_type()),
+    })
 }
 
 fn is_bytes(data_type: &DataType) -> bool {
@@ -72,7 +104,11 @@ fn add_hashes(key: &i256, leaf: &Leaf, data_type: &DataType, hashes: &mut Vec<u6
                 8
             };
             // For unsigned numbers, only the low bytes are stored.
-            hashes.extend(key.to_le_bytes().get(..width).map(hash));
+            let bits = 8 * width as u32;
+            let range = i256::from_i128(-1_i128 << (bits - 1))..i256::from_i128(1_i128 << bits);
+            if range.contains(key) {
+                hashes.extend(key.to_le_bytes().get(..width).map(hash));
+            }
         }
         (
             Type::FixedLenByteArray,

@@ -10,8 +10,10 @@ use herringbone_arrow::schema::SchemaRef;
 use herringbone_core::Step;
 use herringbone_core::footer::{FooterDecoder, FooterStep};
 use herringbone_filter::pruning::{
-    BloomFilterProbe, ColumnBounds, ColumnBoundsDecoder, IndexDecoder, PageIndexCell,
+    BloomFilterProbe, ColumnBloomFilter, ColumnBounds, ColumnBoundsDecoder, IndexDecoder,
+    PageIndexCell,
 };
+use herringbone_filter::{Literal, hashes_of_value};
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{
     BloomFilterHeader, ColumnIndex, Error, FileMetadata, Limits, OffsetIndex, Result,
@@ -367,16 +369,7 @@ impl ParquetFile {
         let Some(mut filter) = self.bloom_filter(row_group, leaf)? else {
             return Ok(None);
         };
-        let header = loop {
-            match filter.poll_header(self.limits()) {
-                Ok(Step::Ready(header)) => break Ok(header),
-                Ok(Step::Need(range)) => {
-                    filter.supply(range.start, self.source.read(range)?);
-                }
-                Err(error) => break Err(error),
-            }
-        };
-        header
+        self.supplied(&mut filter, |filter| filter.poll_header(self.limits()))
             .map(Some)
             .map_err(|e| self.handle.locate(e, row_group, leaf))
     }
@@ -400,5 +393,71 @@ impl ParquetFile {
         let cipher = cipher.and_then(KeyStep::ready);
         let cipher = cipher.map_err(|e| self.handle.locate(e, row_group, leaf))?;
         Ok(Some(filter.encrypted(cipher)))
+    }
+
+    /// Looks a value up in the bloom filter of a column chunk. Reads the header and at most one block of the
+    /// filter for each form in which the value can be stored.
+    ///
+    /// Returns false if the chunk does not contain the value, and true if it may contain it, or if the filter
+    /// cannot decide that. Returns `None` if the chunk has no bloom filter.
+    ///
+    /// # Errors
+    /// Argument if there is no such column chunk, or if its values cannot be compared with the literal; Corrupt if
+    /// the filter cannot be used; Key if it is encrypted and its key is missing; errors of the source.
+    pub fn bloom_filter_may_contain(
+        &self,
+        row_group: usize,
+        leaf: usize,
+        value: impl Into<Literal>,
+    ) -> Result<Option<bool>> {
+        let hashes = hashes_of_value(self.parquet_schema(), leaf, &value.into())?;
+        let Some(mut filter) = self.bloom_filter(row_group, leaf)? else {
+            return Ok(None);
+        };
+        let Some(hashes) = hashes else {
+            return Ok(Some(true));
+        };
+        for hash in hashes {
+            let found = self.supplied(&mut filter, |filter| filter.poll(hash, self.limits()));
+            if found.map_err(|error| self.handle.locate(error, row_group, leaf))? {
+                return Ok(Some(true));
+            }
+        }
+        Ok(Some(false))
+    }
+
+    /// Reads the bloom filter of a column chunk with all of its bits, if it has one. Use it if you look up many
+    /// values, or cache filters.
+    ///
+    /// # Errors
+    /// See [`Self::bloom_filter_may_contain`].
+    pub fn load_bloom_filter(
+        &self,
+        row_group: usize,
+        leaf: usize,
+    ) -> Result<Option<ColumnBloomFilter>> {
+        let Some(mut filter) = self.bloom_filter(row_group, leaf)? else {
+            return Ok(None);
+        };
+        let bits = self.supplied(&mut filter, |filter| filter.poll_bits(self.limits()));
+        let bits = bits.map_err(|error| self.handle.locate(error, row_group, leaf))?;
+        let header = self.supplied(&mut filter, |filter| filter.poll_header(self.limits()));
+        let header = header.map_err(|error| self.handle.locate(error, row_group, leaf))?;
+        let schema = self.parquet_schema();
+        Ok(Some(ColumnBloomFilter::new(schema, leaf, &header, &bits)))
+    }
+
+    /// Supplies the bytes that a step on a bloom filter needs.
+    fn supplied<T>(
+        &self,
+        filter: &mut BloomFilterProbe,
+        step: impl Fn(&mut BloomFilterProbe) -> Result<Step<T>>,
+    ) -> Result<T> {
+        loop {
+            match step(filter)? {
+                Step::Ready(result) => return Ok(result),
+                Step::Need(range) => filter.supply(range.start, self.source.read(range)?),
+            }
+        }
     }
 }

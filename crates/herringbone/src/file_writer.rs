@@ -10,13 +10,16 @@ use bytes::Bytes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::thrift::CompactWriter;
-use herringbone_format::{FileMetadata, KeyValue, Limits, Result, RowGroup};
+use herringbone_format::{Error, FileMetadata, KeyValue, Limits, Result, RowGroup};
 use herringbone_write::{
     EncodedColumn, FileEncoder, SortingCheck, UnsortedRows, WriteOptions, WritePlan,
 };
 
 use crate::allocator::{SEVERAL_THREADS, keep_memory};
+use crate::column_encoder::{ColumnEncoder, EncodedChunk};
 use crate::encoders::Encoders;
+use crate::file::ParquetFile;
+use crate::row_group_copy::{RowGroupCopy, check_copy};
 use herringbone_sort::Sorter;
 
 /// The smallest and the largest number of rows handed to the columns at once.
@@ -28,13 +31,15 @@ const SLICE_BYTES: usize = 16 << 20;
 /// The divisor of the memory limit that bounds the arrays handed to the columns at once.
 const SLICES_IN_MEMORY: usize = 16;
 
+/// The number of bytes that are read and written at once when column chunks are copied.
+const COPY_BYTES: u64 = 8 << 20;
+
 /// The number of array bytes in a row group from which its columns' memory is retained for the next row group.
 const KEEP_MEMORY_FROM: usize = 1 << 20;
 
 /// Writes record batches that have their storage types. Unusable after an error.
 pub(crate) struct FileWriter<W: Write> {
     out: W,
-    commit: fn(W) -> std::io::Result<()>,
     plan: Arc<WritePlan>,
     file: FileEncoder,
     encoders: Encoders,
@@ -53,20 +58,18 @@ pub(crate) struct FileWriter<W: Write> {
 }
 
 impl<W: Write> FileWriter<W> {
-    /// Starts the file, which may have a path. `commit` is called after the last byte is written.
+    /// Starts the file, which may have a path.
     pub(crate) fn new(
         (mut out, path): (W, Option<&Path>),
         schema: SchemaRef,
         options: &WriteOptions,
-        commit: fn(W) -> std::io::Result<()>,
     ) -> Result<Self> {
         let plan = Arc::new(WritePlan::new(schema, options, path)?);
         let mut file = FileEncoder::new(plan.clone());
         out.write_all(&file.start())?;
         Ok(Self {
             out,
-            commit,
-            encoders: Encoders::new(plan.clone())?,
+            encoders: Encoders::new(plan.clone(), 0)?,
             sorting: plan.sorting_check()?,
             sorter: Sorter::new(&plan, path)?.map(Box::new),
             is_sorted: true,
@@ -133,16 +136,14 @@ impl<W: Write> FileWriter<W> {
     }
 
     /// Writes the buffered rows and the footer. `key_values` are added to the footer's key-value metadata.
-    pub(crate) fn finish(mut self, key_values: Vec<KeyValue>) -> Result<FileMetadata> {
+    /// Returns the metadata and the output.
+    pub(crate) fn finish(mut self, key_values: Vec<KeyValue>) -> Result<(FileMetadata, W)> {
         self.write_sorted()?;
         self.end_row_group(true)?;
-        while self.encoders.in_flight() > 0 {
-            self.write_row_group()?;
-        }
+        self.write_row_groups()?;
         self.file.add_key_values(key_values);
         let (bytes, parts) = self.file.finish()?;
         self.out.write_all(&bytes)?;
-        (self.commit)(self.out)?;
         let mut metadata = CompactWriter::new();
         parts.encode(&mut metadata);
         // The writer's own metadata is valid, but may exceed the reader's default limits.
@@ -150,7 +151,79 @@ impl<W: Write> FileWriter<W> {
         limits.footer_bytes = u64::MAX;
         limits.schema_nodes = usize::MAX;
         limits.row_groups = usize::MAX;
-        FileMetadata::decode(Bytes::from(metadata.finish()), 0, &limits)
+        let metadata = FileMetadata::decode(Bytes::from(metadata.finish()), 0, &limits)?;
+        Ok((metadata, self.out))
+    }
+
+    /// Returns the encoders of the columns of the row group with this ordinal.
+    pub(crate) fn column_encoders(&self, row_group: usize) -> Result<Vec<ColumnEncoder>> {
+        ColumnEncoder::of_row_group(&self.plan, row_group)
+    }
+
+    /// Appends a row group of encoded columns, after the rows so far.
+    pub(crate) fn append_row_group(&mut self, chunks: Vec<EncodedChunk>) -> Result<()> {
+        self.begin_foreign_row_group()?;
+        let ordinal = self.file.num_row_groups();
+        let rows = EncodedChunk::check(&chunks, &self.plan, ordinal)?;
+        let is_sorted = self.plan.is_encoded_sorted()?;
+        for chunk in chunks {
+            self.write_column(chunk.into_column())?;
+        }
+        self.end_foreign_row_group(rows, is_sorted)
+    }
+
+    /// Checks that row groups of a file can be copied.
+    pub(crate) fn check_copy(&self, file: &ParquetFile) -> Result<()> {
+        self.check_no_sorter()?;
+        check_copy(file, &self.plan).map(drop)
+    }
+
+    /// Appends a row group of another file without decoding it.
+    pub(crate) fn copy_row_group(&mut self, file: &ParquetFile, row_group: usize) -> Result<()> {
+        let copy = RowGroupCopy::new(file, row_group, &self.plan)?;
+        self.begin_foreign_row_group()?;
+        for (chunk, range) in copy.chunks {
+            self.file.copied_column(chunk)?;
+            let mut at = range.start;
+            while at < range.end {
+                let end = range.end.min(at + COPY_BYTES);
+                self.out.write_all(&file.source().read(at..end)?)?;
+                at = end;
+            }
+        }
+        self.end_foreign_row_group(copy.num_rows, copy.is_sorted)
+    }
+
+    /// Writes everything before a row group that the encoders do not encode.
+    fn begin_foreign_row_group(&mut self) -> Result<()> {
+        self.check_no_sorter()?;
+        self.flush()?;
+        self.write_row_groups()
+    }
+
+    fn check_no_sorter(&self) -> Result<()> {
+        match &self.sorter {
+            None => Ok(()),
+            Some(_) => Err(Error::argument(
+                "`sort_by` sorts the rows of batches; encoded row groups cannot be appended",
+            )),
+        }
+    }
+
+    fn end_foreign_row_group(&mut self, rows: u64, is_sorted: bool) -> Result<()> {
+        let parts = self.file.end_row_group(rows, is_sorted)?;
+        self.write_parts(&parts)?;
+        // Encrypted pages depend on the ordinal of their row group.
+        self.encoders = Encoders::new(self.plan.clone(), self.file.num_row_groups())?;
+        Ok(())
+    }
+
+    /// Writes all row groups in flight.
+    fn write_row_groups(&mut self) -> Result<()> {
+        while self.encoders.in_flight() > 0 {
+            self.write_row_group()?;
+        }
+        Ok(())
     }
 
     /// Appends the rows of a batch.

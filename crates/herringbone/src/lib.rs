@@ -55,6 +55,7 @@ examples_of! {
 
 mod allocator;
 mod blocking;
+mod column_encoder;
 mod encoders;
 pub mod extension;
 pub mod filter;
@@ -71,6 +72,8 @@ pub mod physical;
 pub mod pruning;
 pub mod push;
 mod reader;
+mod row_group_copy;
+pub mod schema;
 pub mod source;
 mod target;
 mod threads;
@@ -82,10 +85,10 @@ pub use herringbone_encryption as encryption;
 pub use herringbone_format as format;
 #[cfg(feature = "geospatial")]
 pub use herringbone_geospatial as geospatial;
-pub use herringbone_schema as schema;
 #[cfg(feature = "variant")]
 pub use herringbone_variant as variant;
 
+pub use column_encoder::{ColumnEncoder, EncodedChunk};
 pub use file::ParquetFile;
 pub use herringbone_core::Step;
 pub use herringbone_core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel};

@@ -2,5 +2,6 @@
 
 pub use herringbone_core::bloom_filter::hash as bloom_filter_hash;
 pub use herringbone_filter::pruning::{
-    BloomFilterProbe, BoundsDecoder, ColumnBounds, ColumnBoundsDecoder, IndexDecoder,
+    BloomFilterProbe, BoundsDecoder, ColumnBloomFilter, ColumnBounds, ColumnBoundsDecoder,
+    IndexDecoder,
 };

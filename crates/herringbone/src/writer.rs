@@ -9,6 +9,8 @@ use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_format::{Error, FileMetadata, KeyValue, Result, RowGroup};
 use herringbone_write::{StorageBatches, WriteOptions};
 
+use crate::column_encoder::{ColumnEncoder, EncodedChunk};
+use crate::file::ParquetFile;
 use crate::file_writer::FileWriter;
 use crate::target::FileTarget;
 
@@ -45,6 +47,8 @@ pub struct Writer<W: Write> {
     stage: Stage<W>,
     /// Pairs for the footer that were added while rows were written.
     key_values: Vec<KeyValue>,
+    /// Called with the output after the last byte is written.
+    commit: fn(W) -> std::io::Result<()>,
     failed: bool,
 }
 
@@ -71,7 +75,6 @@ struct Unopened<W> {
     out: W,
     path: Option<PathBuf>,
     options: WriteOptions,
-    commit: fn(W) -> std::io::Result<()>,
 }
 
 impl<W: Write> Writer<W> {
@@ -94,14 +97,9 @@ impl<W: Write> Writer<W> {
         let storage = StorageBatches::new(&schema, options)?;
         let stage = if storage.is_some() {
             let (options, path) = (options.clone(), path.map(Path::to_path_buf));
-            Stage::Waiting(Box::new(Unopened {
-                out,
-                path,
-                options,
-                commit,
-            }))
+            Stage::Waiting(Box::new(Unopened { out, path, options }))
         } else {
-            let file = FileWriter::new((out, path), schema.clone(), options, commit)?;
+            let file = FileWriter::new((out, path), schema.clone(), options)?;
             Stage::Open(Box::new(file))
         };
         Ok(Self {
@@ -109,6 +107,7 @@ impl<W: Write> Writer<W> {
             storage,
             stage,
             key_values: Vec::new(),
+            commit,
             failed: false,
         })
     }
@@ -218,11 +217,112 @@ impl<W: Write> Writer<W> {
         })
     }
 
+    /// Returns encoders for the columns of the row group with this ordinal, one for each leaf of the schema. Use
+    /// them to encode columns on your own threads. The ordinal matters only if the file is encrypted.
+    ///
+    /// # Errors
+    /// Argument if an [extension type](herringbone_core::extension::ExtensionType) in the options chooses its own
+    /// storage.
+    pub fn column_encoders(&mut self, row_group: usize) -> Result<Vec<ColumnEncoder>> {
+        self.check_no_storage()?;
+        match &self.stage {
+            Stage::Open(file) => file.column_encoders(row_group),
+            Stage::Waiting(_) | Stage::Failed => Err(failed_before()),
+        }
+    }
+
+    /// Ends the open row group, and appends a row group of columns from
+    /// [`column_encoders`](Self::column_encoders), in the order of the leaves.
+    ///
+    /// The rows are not compared: the row group declares the
+    /// [sorting columns](WriteOptions::sorting_columns) only if rows are [unchecked](crate::UnsortedRows::Unchecked).
+    ///
+    /// # Errors
+    /// Argument if the chunks are not those of one row group of this writer, or if rows must be sorted; Io if the
+    /// output returns an error. After an error, the file cannot be finished.
+    pub fn append_row_group(&mut self, chunks: Vec<EncodedChunk>) -> Result<()> {
+        self.check_no_storage()?;
+        self.guard(|writer| match &mut writer.stage {
+            Stage::Open(file) => file.append_row_group(chunks),
+            Stage::Waiting(_) | Stage::Failed => Err(failed_before()),
+        })
+    }
+
+    /// Checks that [`copy_row_group`](Self::copy_row_group) can copy row groups of a file.
+    ///
+    /// # Errors
+    /// Argument with the reason if it cannot.
+    pub fn check_copy(&self, file: &ParquetFile) -> Result<()> {
+        self.check_no_storage()?;
+        match &self.stage {
+            Stage::Open(writer) => writer.check_copy(file),
+            Stage::Waiting(_) | Stage::Failed => Err(failed_before()),
+        }
+    }
+
+    /// Ends the open row group, and appends a row group of another file without decoding it. Its pages, page
+    /// indexes and bloom filters are copied, with their encodings and their compression. The file may have
+    /// further columns.
+    ///
+    /// The headers of its pages are read, and their number of values is compared with the metadata. Bounds are
+    /// left out if this file declares another order for them than the other one.
+    ///
+    /// ```
+    /// use herringbone::{ParquetFile, WriteOptions, Writer};
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    ///
+    /// let file = ParquetFile::open("testdata/example.parquet")?;
+    /// let schema = file.arrow_schema(&Default::default())?;
+    /// let mut writer = Writer::new(Vec::new(), schema, WriteOptions::new())?;
+    /// for _ in 0..2 {
+    ///     for row_group in 0..file.metadata().num_row_groups() {
+    ///         writer.copy_row_group(&file, row_group)?;
+    ///     }
+    /// }
+    /// assert_eq!(writer.finish()?.num_rows(), 2 * file.metadata().num_rows());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Argument if there is no such row group, or if it cannot be copied: one of the files is encrypted, a column
+    /// is missing or has another type, or rows must be sorted and are not. The file can be continued after these.
+    /// Corrupt if the pages contradict the metadata; Io if the output or the source returns an error.
+    pub fn copy_row_group(&mut self, file: &ParquetFile, row_group: usize) -> Result<()> {
+        self.check_copy(file)?;
+        self.guard(|writer| match &mut writer.stage {
+            Stage::Open(writer) => writer.copy_row_group(file, row_group),
+            Stage::Waiting(_) | Stage::Failed => Err(failed_before()),
+        })
+    }
+
+    fn check_no_storage(&self) -> Result<()> {
+        match &self.storage {
+            None => Ok(()),
+            Some(_) => Err(Error::argument(
+                "an extension type chooses its own storage, which takes batches: use `write`",
+            )),
+        }
+    }
+
     /// Writes the buffered rows and the footer. Returns the metadata in the footer.
     ///
     /// # Errors
     /// See [`Self::write`].
-    pub fn finish(mut self) -> Result<FileMetadata> {
+    pub fn finish(self) -> Result<FileMetadata> {
+        let commit = self.commit;
+        let (metadata, out) = self.finish_into()?;
+        commit(out)?;
+        Ok(metadata)
+    }
+
+    /// Writes the buffered rows and the footer. Returns the metadata in the footer, and the output, which is not
+    /// flushed. A [`FileTarget`] does not appear under its name before you [commit](FileTarget::commit) it.
+    ///
+    /// # Errors
+    /// See [`Self::write`].
+    pub fn finish_into(mut self) -> Result<(FileMetadata, W)> {
         self.guard(|writer| {
             let empty = RecordBatch::new_empty(writer.schema.clone());
             writer.open(&empty).map(drop)
@@ -277,14 +377,9 @@ impl<W: Write> Writer<W> {
             let schema = storage.choose(first)?;
             let stage = std::mem::replace(&mut self.stage, Stage::Failed);
             if let Stage::Waiting(unopened) = stage {
-                let Unopened {
-                    out,
-                    path,
-                    options,
-                    commit,
-                } = *unopened;
+                let Unopened { out, path, options } = *unopened;
                 let options = storage.options(&options);
-                let file = FileWriter::new((out, path.as_deref()), schema, &options, commit)?;
+                let file = FileWriter::new((out, path.as_deref()), schema, &options)?;
                 self.stage = Stage::Open(Box::new(file));
             }
         }

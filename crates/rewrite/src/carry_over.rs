@@ -12,9 +12,10 @@ use std::sync::Arc;
 use herringbone::encryption::FileDecryptionProperties;
 use herringbone::geospatial::geoparquet::KEY;
 use herringbone::modular_encryption::Encryption;
-use herringbone::schema::{ParquetSchema, from_arrow};
+use herringbone::schema::ParquetSchema;
 use herringbone::{BloomFilterOptions, ParquetFile, Result, WriteOptions};
 use herringbone_arrow::schema::SchemaRef;
+use herringbone_schema::from_arrow;
 
 use crate::bloom_filters;
 use crate::encryption::{EncryptedFile, Protection, keep};

@@ -46,6 +46,12 @@ pub struct EncodedColumn {
 }
 
 impl EncodedColumn {
+    /// Returns the number of rows.
+    #[must_use]
+    pub fn num_rows(&self) -> u64 {
+        self.num_rows
+    }
+
     /// Returns the number of reserved bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {

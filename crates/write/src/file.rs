@@ -15,10 +15,13 @@ use herringbone_format::footer::{MAGIC, MAGIC_ENCRYPTED, Tail};
 use herringbone_format::modular_encryption::{ChunkCipher, FileEncryption, ModuleId, ModuleKind};
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{
-    ColumnChunk, ColumnIndex, Error, FileMetadataParts, KeyValue, OffsetIndex, Result, RowGroup,
+    ColumnChunk, ColumnIndex, ColumnMetaData, Error, FileMetadataParts, KeyValue, OffsetIndex,
+    Result, RowGroup,
 };
 
 use super::chunk::EncodedColumn;
+use super::copied_chunk::CopiedChunk;
+use super::heap_bytes;
 use super::plan::WritePlan;
 
 /// The version of the format that files declare. Readers ignore it.
@@ -149,17 +152,7 @@ impl FileEncoder {
     /// # Errors
     /// Argument if the row group already has all its columns, or if its other columns have a different number of rows.
     pub fn column(&mut self, mut column: EncodedColumn) -> Result<Vec<Bytes>> {
-        if self.columns.is_empty() {
-            self.start = self.position;
-        }
-        let first = self.columns.first();
-        if self.columns.len() >= self.plan.num_columns()
-            || first.is_some_and(|first| first.num_rows != column.num_rows)
-        {
-            return Err(Error::argument(
-                "the column chunks of a row group differ in their number of rows, or are too many",
-            ));
-        }
+        self.begin_column(column.num_rows)?;
         self.explain(&column);
         if let Some(values) = self.dictionary_values.get_mut(self.columns.len()) {
             values.add(&column);
@@ -174,6 +167,70 @@ impl FileEncoder {
         };
         self.columns.push(open);
         Ok(out)
+    }
+
+    /// Adds a chunk of another file as the next column chunk. The caller writes its bytes, which the file does not
+    /// return, before anything else.
+    ///
+    /// # Errors
+    /// See [`Self::column`].
+    pub fn copied_column(&mut self, chunk: CopiedChunk) -> Result<()> {
+        self.begin_column(chunk.num_rows)?;
+        let CopiedChunk {
+            mut metadata,
+            column_index,
+            mut offset_index,
+            bloom_filter,
+            num_rows,
+        } = chunk;
+        if let Some(values) = self.dictionary_values.get_mut(self.columns.len()) {
+            // Each value may be a key of its own.
+            let of_chunk = u64::try_from(metadata.num_values).unwrap_or_default();
+            values.last = values.last.saturating_add(of_chunk);
+            values.most = values.most.max(values.last);
+        }
+        self.metadata_bytes += heap_bytes::by_metadata(&metadata)
+            + heap_bytes::by_indexes(column_index.as_ref(), offset_index.as_ref());
+        self.place(&mut metadata, offset_index.as_mut());
+        self.indexes.push((column_index, offset_index));
+        // Never negative: the metadata has been checked.
+        self.position += u64::try_from(metadata.total_compressed_size).unwrap_or_default();
+        self.columns.push(OpenColumn {
+            num_rows,
+            uncompressed: metadata.total_uncompressed_size,
+            bloom_filter,
+            chunk: ColumnChunk::default().meta_data(metadata),
+        });
+        Ok(())
+    }
+
+    /// Checks that the row group has room for a column chunk of `num_rows` rows.
+    fn begin_column(&mut self, num_rows: u64) -> Result<()> {
+        if self.columns.is_empty() {
+            self.start = self.position;
+        }
+        let first = self.columns.first();
+        if self.columns.len() >= self.plan.num_columns()
+            || first.is_some_and(|first| first.num_rows != num_rows)
+        {
+            return Err(Error::argument(
+                "the column chunks of a row group differ in their number of rows, or are too many",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Moves the offsets of a chunk, which count from its start, to the current position.
+    fn place(&self, metadata: &mut ColumnMetaData, offset_index: Option<&mut OffsetIndex>) {
+        let start = self.position as i64;
+        metadata.data_page_offset += start;
+        metadata.dictionary_page_offset = metadata.dictionary_page_offset.map(|at| at + start);
+        for location in offset_index
+            .into_iter()
+            .flat_map(|it| &mut it.page_locations)
+        {
+            location.offset += start;
+        }
     }
 
     /// Ends the row group, which has `num_rows` rows. Unless `is_sorted` is true, it does not declare the sorting
@@ -233,16 +290,8 @@ impl FileEncoder {
 
     /// Returns the pages of a chunk in `out`.
     fn chunk(&mut self, column: EncodedColumn, out: &mut Vec<Bytes>) -> ColumnChunk {
-        let start = self.position as i64;
-        let mut metadata = column.metadata;
-        metadata.data_page_offset += start;
-        metadata.dictionary_page_offset = metadata.dictionary_page_offset.map(|at| at + start);
-        let mut offset_index = column.offset_index;
-        if let Some(index) = &mut offset_index {
-            for location in &mut index.page_locations {
-                location.offset += start;
-            }
-        }
+        let (mut metadata, mut offset_index) = (column.metadata, column.offset_index);
+        self.place(&mut metadata, offset_index.as_mut());
         self.indexes.push((column.column_index, offset_index));
         self.push(column.dictionary_page.into(), out);
         for part in column.data_pages.finish() {

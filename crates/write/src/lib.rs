@@ -33,6 +33,7 @@ mod growth;
 mod page_values;
 mod column;
 mod file;
+mod copied_chunk;
 mod sort_keys;
 mod sorting;
 mod storage;
@@ -44,6 +45,7 @@ pub use column::{BlockMemory, ColumnWriter};
 pub use column_statistics::{
     ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
 };
+pub use copied_chunk::{CopiedChunk, CopySource};
 pub use explanation::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
 pub use file::FileEncoder;
 pub use options::{

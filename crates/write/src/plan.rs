@@ -164,6 +164,28 @@ impl WritePlan {
         hidden.map(|(_, leaf)| leaf.short_path.clone()).collect()
     }
 
+    /// Returns true if the file is to be encrypted.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.encryption.is_some()
+    }
+
+    /// Returns true if a row group of encoded columns, whose rows cannot be compared, declares the sorting columns.
+    ///
+    /// # Errors
+    /// Argument if rows must be sorted.
+    pub fn is_encoded_sorted(&self) -> Result<bool> {
+        match self.options.unsorted_rows {
+            UnsortedRows::Unchecked => Ok(true),
+            UnsortedRows::Undeclared => Ok(false),
+            UnsortedRows::Error if self.sorting_columns.is_none() => Ok(true),
+            UnsortedRows::Error => Err(Error::argument(
+                "rows must be sorted, and those of encoded columns cannot be compared; set \
+                 `unsorted_rows` to `Unchecked` if they are sorted, or to `Undeclared`",
+            )),
+        }
+    }
+
     /// Creates the further statistics of a column, if a factory supports it.
     fn column_statistics(
         &self,

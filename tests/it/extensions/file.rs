@@ -13,7 +13,7 @@ use herringbone::arrow::array::{
 };
 use herringbone::arrow::buffer::NullBuffer;
 use herringbone::arrow::schema::{DataType, Field, FieldRef, Schema};
-use herringbone::schema::FILE_EXTENSION_NAME;
+use herringbone::extension::FILE_EXTENSION_NAME;
 use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
 use parquet::basic::LogicalType;
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type as ParquetInt64};

@@ -1,12 +1,12 @@
 //! Random legal writer options for a schema.
 
 use herringbone::format::{Encoding, Type};
-use herringbone::schema::{HintPolicy, from_arrow};
 use herringbone::{
     BloomFilterOptions, ColumnOptions, ColumnSelector, Compatibility, DataPageVersion,
     StatisticsLevel, WriteOptions,
 };
 use herringbone_arrow::schema::Schema;
+use herringbone_schema::{HintPolicy, from_arrow};
 
 use crate::batches::Random;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use herringbone::schema::{WriteSchemaOptions, from_arrow};
 use herringbone::{ColumnOptions, ColumnSelector, DataPageVersion, ReadOptions, WriteOptions};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema, SchemaRef};
+use herringbone_schema::{WriteSchemaOptions, from_arrow};
 
 use super::arrays;
 use super::choices::{CODECS, encodings};

@@ -19,6 +19,7 @@ mod properties;
 mod sorting;
 mod peer_reads;
 mod peer_writes;
+mod foreign_row_groups;
 mod failures;
 mod failing_output;
 mod pages_on_threads;

@@ -23,3 +23,16 @@ impl Merge {
         merge
     }
 }
+
+/// The option of commands that can copy column chunks.
+#[derive(Debug, Args)]
+pub(crate) struct CopyChunks {
+    /// Copy column chunks without decoding them: much faster. Row groups keep their sizes, codecs, encodings,
+    /// page indexes and bloom filters. Rows of files that do not have the schema of OUT are encoded again
+    #[arg(long, conflicts_with_all = [
+        "compression", "encoding", "dictionary", "row_group_rows", "row_group_bytes", "page_rows",
+        "page_bytes", "page_version", "prefer", "bloom_filter", "no_bloom_filter", "sort_by",
+        "geoparquet", "no_page_index", "no_crc", "on_error",
+    ])]
+    pub(crate) copy: bool,
+}

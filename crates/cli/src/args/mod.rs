@@ -38,7 +38,7 @@ pub(crate) use damage::Damage;
 pub(crate) use encrypt::Encrypt;
 pub(crate) use file_format::FileFormat;
 pub(crate) use limit::LimitChange;
-pub(crate) use merge::Merge;
+pub(crate) use merge::{CopyChunks, Merge};
 pub(crate) use repair::Repair;
 pub(crate) use row_groups::{RowGroups, chosen};
 pub(crate) use setting::Setting;
@@ -292,6 +292,8 @@ pub(crate) struct Rewrite {
     #[arg(long)]
     pub(crate) explain: bool,
     #[command(flatten)]
+    pub(crate) copy: CopyChunks,
+    #[command(flatten)]
     pub(crate) chunks: Chunks,
     #[command(flatten)]
     pub(crate) damage: Damage,
@@ -310,6 +312,8 @@ pub(crate) struct Concat {
     pub(crate) output: OutputOption,
     #[command(flatten)]
     pub(crate) merge: Merge,
+    #[command(flatten)]
+    pub(crate) copy: CopyChunks,
     #[command(flatten)]
     pub(crate) chunks: Chunks,
     #[command(flatten)]

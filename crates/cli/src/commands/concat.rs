@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
         unshreds: false,
         unshredding: UnshredOptions::default(),
     };
-    let target = (&destination, &concat.write);
+    let target = (&destination, &concat.write, concat.copy.copy);
     let options = concat.write.options(concat.decode.threads);
     anew(context, &inputs, request, target, options, Protection::Keep)
 }

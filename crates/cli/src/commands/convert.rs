@@ -208,7 +208,7 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
         request.unshred();
     }
     if to == FileFormat::Parquet {
-        let target = (&convert.destination, &convert.write);
+        let target = (&convert.destination, &convert.write, false);
         let options = convert.write.options(convert.decode.threads);
         return anew(context, &inputs, request, target, options, Protection::Keep);
     }

@@ -47,7 +47,7 @@ fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<(
         unshreds: false,
         unshredding: UnshredOptions::default(),
     };
-    let target = (&destination, &request.write);
+    let target = (&destination, &request.write, false);
     let options = request.write.options(request.decode.threads);
     anew(context, &inputs, rows, target, options, protection)
 }

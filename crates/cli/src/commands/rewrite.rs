@@ -39,7 +39,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     let mut options = rewrite.write.options(rewrite.decode.threads);
     let explanation = rewrite.explain.then(Explanation::new);
     options.explanation.clone_from(&explanation);
-    let target = (destination, &rewrite.write);
+    let target = (destination, &rewrite.write, rewrite.copy.copy);
     anew(context, &inputs, request, target, options, Protection::Keep)?;
     let Some(explanation) = explanation else {
         return Ok(());
@@ -51,7 +51,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     choices::print(&explanation.take(), &mut out)
 }
 
-/// Writes the rows of `inputs` to one file, with everything carried over.
+/// Writes the rows of `inputs` to one file, with everything carried over. Copies column chunks if `copy` is true.
 ///
 /// # Errors
 /// Data if the schemas differ; errors of reading and writing.
@@ -59,7 +59,7 @@ pub(super) fn anew(
     context: &Context,
     inputs: &[Input],
     mut request: Request<'_>,
-    (destination, write): (&Destination, &Write),
+    (destination, write, copy): (&Destination, &Write, bool),
     mut options: WriteOptions,
     protection: Protection,
 ) -> Result<()> {
@@ -82,11 +82,17 @@ pub(super) fn anew(
     }
     let (schema, material) =
         carry_over::apply(context, kept, &schema, (first, destination), &mut options)?;
-    let rows = Rows {
-        schema,
-        batches: Box::new(Batches::new(context, inputs, &request)),
-        work: Work::Rows(rows),
-    };
-    save::parquet(context, destination, options, rows)?;
+    let work = Work::Rows(rows);
+    if copy {
+        let plan = (options, schema, work);
+        save::copies(context, destination, plan, (inputs, &request))?;
+    } else {
+        let rows = Rows {
+            schema,
+            batches: Box::new(Batches::new(context, inputs, &request)),
+            work,
+        };
+        save::parquet(context, destination, options, rows)?;
+    }
     carry_over::finish(material)
 }

@@ -181,3 +181,52 @@ fn files_that_differ_in_layout_and_nullability_become_one() {
     herringbone(&["count", &out]).ok("12\n");
     herringbone(&["schema", "--format", "arrow", &out]).ok("s: LargeUtf8\n");
 }
+
+#[test]
+fn column_chunks_are_copied_as_they_are() {
+    let folder = Folder::new();
+    let (out, again) = (folder.file("out.parquet"), folder.file("again.parquet"));
+    let small = folder.file("small.parquet");
+    let options = ["--row-group-rows", "10", "--compression", "gzip"];
+    let filter = ["--bloom-filter", "id"];
+    herringbone(&[&["rewrite", EXAMPLE, &small], &options[..], &filter].concat()).ok("");
+    herringbone(&["concat", "--copy", &small, &small, "-o", &out]).ok("");
+    assert_eq!(rows(&out), [rows(&small), rows(&small)].concat());
+    let chunks = |file: &str| {
+        let meta = json(&herringbone(&["meta", file]));
+        let row_groups = meta["row_groups"].as_array().unwrap().clone();
+        let sizes = row_groups.iter().map(|it| {
+            let columns = it["columns"].as_array().unwrap().iter();
+            let size = |it: &Value| it["meta_data"]["total_compressed_size"].as_u64().unwrap();
+            columns.map(size).collect::<Vec<_>>()
+        });
+        sizes.collect::<Vec<_>>()
+    };
+    assert_eq!(chunks(&out), [chunks(&small), chunks(&small)].concat());
+    herringbone(&["verify", &out]).code(&[0]);
+    // Of some row groups and columns.
+    let some = ["--row-groups", "1", "--columns", "id,name"];
+    herringbone(&[&["rewrite", "--copy", &small, &again], &some[..]].concat()).ok("");
+    let expected = herringbone(&[&["cat", &small], &some[..]].concat()).stdout;
+    assert_eq!(herringbone(&["cat", &again]).stdout, expected);
+    // A setting that a copy cannot have.
+    herringbone(&[
+        "concat",
+        "--copy",
+        &small,
+        "-o",
+        &again,
+        "--compression",
+        "zstd",
+    ])
+    .fails(2, "cannot be used with");
+    // A file of another form is encoded again, and a note has the reason.
+    let run = herringbone(&["concat", "--copy", "--force", &small, EXAMPLE, "-o", &out]);
+    assert_eq!(run.code, 0);
+    assert!(
+        run.stderr.contains("column chunks cannot be copied"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(rows(&out), [rows(EXAMPLE), rows(EXAMPLE)].concat());
+}

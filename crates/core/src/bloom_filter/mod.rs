@@ -85,6 +85,12 @@ impl BloomFilter {
         })
     }
 
+    /// Returns the number of heap bytes.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.blocks.capacity() * BLOCK_BYTES
+    }
+
     /// Returns the number of bytes of the bits, without the header.
     #[must_use]
     pub(crate) fn num_bytes(&self) -> usize {

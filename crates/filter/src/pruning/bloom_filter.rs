@@ -10,7 +10,10 @@ use herringbone_format::{
 };
 
 use herringbone_core::Step;
-use herringbone_core::bloom_filter::{BLOCK_BYTES, block_of, check_block};
+use herringbone_core::bloom_filter::{BLOCK_BYTES, BloomFilter, block_of, check_block};
+use herringbone_schema::ParquetSchema;
+
+use crate::{Literal, hashes_of_value};
 
 /// The number of bytes to read first. It far exceeds the size of a header, and the bytes that encryption adds to the
 /// bits.
@@ -251,11 +254,8 @@ impl BloomFilterProbe {
             Step::Need(range) => return Ok(Step::Need(range)),
             Step::Ready(header) => header,
         };
-        let is_known = header.algorithm == BloomFilterAlgorithm::Block
-            && header.hash == BloomFilterHash::Xxhash
-            && header.compression == BloomFilterCompression::Uncompressed;
         let count = usize::try_from(num_bytes(&header)).unwrap_or(0) / BLOCK_BYTES;
-        if !is_known || count == 0 {
+        if !is_known(&header) || count == 0 {
             return Ok(Step::Ready(true));
         }
         let block = (block_of(hash, count) * BLOCK_BYTES) as u64;
@@ -282,6 +282,79 @@ impl BloomFilterProbe {
                 .is_none_or(|block| check_block(block, hash)),
         ))
     }
+}
+
+/// The bloom filter of a column chunk with all of its bits, for a cache.
+///
+/// ```
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// use herringbone::{BloomFilterOptions, ColumnOptions, ParquetFile, WriteOptions, Writer};
+///
+/// let ids: ArrayRef = std::sync::Arc::new(Int64Array::from(vec![1, 2, 3]));
+/// let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// let columns = ColumnOptions::new().bloom_filter(BloomFilterOptions::new(0.001));
+/// let options = WriteOptions::new().columns(columns);
+/// let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
+/// writer.write(&batch)?;
+/// let file = ParquetFile::from_bytes(writer.finish_into()?.1)?;
+///
+/// let filter = file.load_bloom_filter(0, 0)?.expect("the column chunk has a bloom filter");
+/// assert!(filter.may_contain(&2.into())?);
+/// assert!(!filter.may_contain(&77.into())?);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct ColumnBloomFilter {
+    schema: ParquetSchema,
+    leaf: usize,
+    /// `None` if the format does not define the filter's algorithm, hash or compression.
+    filter: Option<BloomFilter>,
+}
+
+impl ColumnBloomFilter {
+    /// Creates the filter of a leaf from its header and its bits.
+    #[doc(hidden)] // For `ParquetFile`.
+    #[must_use]
+    pub fn new(
+        schema: &ParquetSchema,
+        leaf: usize,
+        header: &BloomFilterHeader,
+        bits: &[u8],
+    ) -> Self {
+        Self {
+            schema: schema.clone(),
+            leaf,
+            filter: BloomFilter::from_bits(bits).filter(|_| is_known(header)),
+        }
+    }
+
+    /// Returns false if the column chunk does not contain the value. Returns true if it may contain it, or if the
+    /// filter cannot decide that.
+    ///
+    /// # Errors
+    /// Argument if the values of the column cannot be compared with the literal.
+    pub fn may_contain(&self, value: &Literal) -> Result<bool> {
+        let hashes = hashes_of_value(&self.schema, self.leaf, value)?;
+        let (Some(hashes), Some(filter)) = (hashes, &self.filter) else {
+            return Ok(true);
+        };
+        Ok(hashes.iter().any(|hash| filter.check_hash(*hash)))
+    }
+
+    /// Returns the number of heap bytes that the bits take. The schema is shared with the file.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.filter.as_ref().map_or(0, BloomFilter::heap_bytes)
+    }
+}
+
+/// Returns true if the format defines the filter's algorithm, hash and compression.
+fn is_known(header: &BloomFilterHeader) -> bool {
+    header.algorithm == BloomFilterAlgorithm::Block
+        && header.hash == BloomFilterHash::Xxhash
+        && header.compression == BloomFilterCompression::Uncompressed
 }
 
 /// Returns the number of bytes in all blocks.

@@ -54,6 +54,14 @@ impl BoundsDecoder {
         })
     }
 
+    /// Creates a decoder for bounds of a column that a read decodes to this type.
+    pub(super) fn of_type(leaf_type: LeafType, name: &str) -> Self {
+        Self {
+            field: Field::new(name, leaf_type.data_type.clone(), true),
+            leaf_type,
+        }
+    }
+
     /// Returns the name and type of the values.
     #[must_use]
     pub fn field(&self) -> &Field {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::types::{Float16Type, Float32Type, Float64Type};
 use herringbone_arrow::array::{
-    Array, ArrayRef, BooleanArray, PrimitiveArray, UInt64Array, cast::AsArray, make_array,
+    Array, ArrayRef, ArrowPrimitiveType, BooleanArray, PrimitiveArray, UInt64Array, cast::AsArray,
+    make_array, new_null_array,
 };
 use herringbone_arrow::buffer::NullBuffer;
 use herringbone_arrow::row::{RowConverter, SortField};
@@ -14,15 +15,18 @@ use herringbone_format::{
 };
 use herringbone_schema::{ColumnOrderKind, ParquetSchema, SchemaOptions};
 
+use herringbone_core::array::LeafType;
+
 use super::BoundsDecoder;
 use super::index_trust::IndexTrust;
 
 /// A file's metadata on the values of a leaf, nested or not. There is one slot per row group, or per page of a column
 /// chunk, in the order of the file. A slot is null if the metadata is missing or unusable.
 ///
-/// Bounds have the type that the Parquet schema alone gives the column. FixedSizeBinary of more than 64 bytes is an
-/// exception: its bounds are Binary, so that a null slot does not take memory. Bounds hold for all values that are
-/// neither null nor NaN: none is below `min` or above `max`, though neither need occur.
+/// [`ColumnBoundsDecoder`] decodes bounds to the type that the Parquet schema alone gives the column. FixedSizeBinary
+/// of more than 64 bytes is an exception: its bounds are Binary, so that a null slot does not take memory. The plan of
+/// a read decodes them to the type of the batches. Bounds hold for all values that are neither null nor NaN: none is
+/// below `min` or above `max`, though neither need occur.
 ///
 /// Columns without an order, such as INT96 and geometries, have no bounds. A bound is null if it does not have the
 /// bytes of a value, or is NaN. Both are null if the lower one is above the upper one. A floating-point bound of zero
@@ -42,14 +46,76 @@ pub struct ColumnBounds {
     pub null_counts: UInt64Array,
     /// The number of NaNs.
     pub nan_counts: UInt64Array,
+    /// The number of distinct values. Few writers count them.
+    pub distinct_counts: UInt64Array,
     /// The number of rows.
     pub row_counts: UInt64Array,
+}
+
+impl ColumnBounds {
+    /// Creates the bounds of a column that the file lacks. All slots of `values` have its constant value, or null.
+    ///
+    /// # Errors
+    /// Unsupported if the values cannot be compared.
+    #[doc(hidden)] // For the plan of a read.
+    pub fn of_constant(values: &ArrayRef, rows: &[u64]) -> Result<Self> {
+        let is_null = values.logical_null_count() == values.len();
+        let is_float = values.data_type().is_floating();
+        let (min, max) = match is_float {
+            true => (of_numbers(values, true)?, of_numbers(values, false)?),
+            false => (values.clone(), values.clone()),
+        };
+        let exact: BooleanArray = (0..values.len())
+            .map(|slot| min.is_valid(slot).then_some(!is_null))
+            .collect();
+        let all = |is_all: bool| rows.iter().map(move |rows| if is_all { *rows } else { 0 });
+        let is_nan = is_float && !is_null && min.null_count() > 0;
+        Ok(Self {
+            is_min_exact: exact.clone(),
+            is_max_exact: exact,
+            null_counts: all(is_null).collect(),
+            nan_counts: match is_float {
+                true => all(is_nan).collect(),
+                false => UInt64Array::new_null(rows.len()),
+            },
+            distinct_counts: rows.iter().map(|_| u64::from(!is_null)).collect(),
+            row_counts: rows.iter().copied().collect(),
+            min,
+            max,
+        })
+    }
+
+    /// Converts the bounds with a function that keeps their order. Bounds that it cannot convert are null.
+    ///
+    /// # Errors
+    /// Errors of the function for a null.
+    #[doc(hidden)] // For the plan of a read.
+    pub fn converted(self, convert: impl Fn(&ArrayRef) -> Result<ArrayRef>) -> Result<Self> {
+        let convert = |bounds: &ArrayRef| {
+            let all = convert(bounds);
+            all.or_else(|_| convert(&new_null_array(bounds.data_type(), bounds.len())))
+        };
+        let (min, max) = (convert(&self.min)?, convert(&self.max)?);
+        let only_valid = |exact: &BooleanArray, bounds: &ArrayRef| {
+            let nulls = NullBuffer::union(exact.nulls(), bounds.logical_nulls().as_ref());
+            BooleanArray::new(exact.values().clone(), nulls)
+        };
+        Ok(Self {
+            is_min_exact: only_valid(&self.is_min_exact, &min),
+            is_max_exact: only_valid(&self.is_max_exact, &max),
+            min,
+            max,
+            ..self
+        })
+    }
 }
 
 /// A decoder for the bounds and counts of one leaf.
 #[derive(Debug)]
 pub struct ColumnBoundsDecoder {
     decoder: BoundsDecoder,
+    /// Decodes the usable bounds to the type of a read.
+    read: Option<BoundsDecoder>,
     order: ColumnOrderKind,
     /// True if `min_value` and `max_value` follow that order.
     is_ordered: bool,
@@ -68,6 +134,7 @@ struct Slot<'a> {
     is_max_exact: Option<bool>,
     null_count: Option<i64>,
     nan_count: Option<i64>,
+    distinct_count: Option<i64>,
     rows: Option<u64>,
 }
 
@@ -93,6 +160,7 @@ impl ColumnBoundsDecoder {
         };
         Ok(Self {
             decoder,
+            read: None,
             order,
             is_ordered: is_ordered && !is_ignored,
             is_signed: order == ColumnOrderKind::Signed && !is_ignored,
@@ -101,10 +169,21 @@ impl ColumnBoundsDecoder {
         })
     }
 
+    /// Decodes bounds to the type to which a read decodes the leaf.
+    #[doc(hidden)] // For the plan of a read.
+    #[must_use]
+    pub fn as_read(self, leaf_type: LeafType) -> Self {
+        let decoder = BoundsDecoder::of_type(leaf_type, self.decoder.field().name());
+        Self {
+            read: Some(decoder),
+            ..self
+        }
+    }
+
     /// Returns the name and type of the bounds.
     #[must_use]
     pub fn field(&self) -> &Field {
-        self.decoder.field()
+        self.read.as_ref().unwrap_or(&self.decoder).field()
     }
 
     /// Returns one slot for each of these row groups.
@@ -172,6 +251,7 @@ impl ColumnBoundsDecoder {
         let counts = Slot {
             null_count: statistics.null_count,
             nan_count: statistics.nan_count,
+            distinct_count: statistics.distinct_count,
             ..Slot::default()
         };
         if self.is_ordered && is_new {
@@ -202,7 +282,11 @@ impl ColumnBoundsDecoder {
             true => (of_numbers(&min, true)?, of_numbers(&max, false)?),
             false => (min, max),
         };
-        let (min, max) = without_contradictions(min, max)?;
+        let (mut min, mut max) = without_contradictions(min, max)?;
+        if let Some(read) = &self.read {
+            min = as_read(read, &min, slots.iter().map(|slot| slot.min))?;
+            max = as_read(read, &max, slots.iter().map(|slot| slot.max))?;
+        }
         let exact = |array: &ArrayRef, exact: fn(&Slot<'_>) -> Option<bool>| -> BooleanArray {
             let slots = slots.iter().enumerate();
             slots
@@ -221,11 +305,52 @@ impl ColumnBoundsDecoder {
             is_max_exact: exact(&max, |slot| slot.is_max_exact),
             null_counts: counts(|slot| slot.null_count),
             nan_counts: counts(|slot| slot.nan_count),
+            distinct_counts: counts(|slot| slot.distinct_count),
             row_counts: slots.iter().map(|slot| slot.rows).collect(),
             min,
             max,
         })
     }
+}
+
+/// Decodes the bounds that are valid in `usable` to the type of a read.
+fn as_read<'a>(
+    read: &BoundsDecoder,
+    usable: &ArrayRef,
+    bounds: impl Iterator<Item = Option<&'a [u8]>>,
+) -> Result<ArrayRef> {
+    // Zeros may have got another sign.
+    let zeros = zeros(usable);
+    let bounds = bounds.zip(&zeros).enumerate();
+    let bounds: Vec<Option<&[u8]>> = bounds
+        .map(|(slot, (bytes, zero))| match zero {
+            Some(zero) => Some(zero.as_slice()),
+            None => bytes.filter(|_| usable.is_valid(slot)),
+        })
+        .collect();
+    read.decode(&bounds)
+}
+
+/// Returns the bytes of the floating-point bounds that are zero.
+fn zeros(bounds: &ArrayRef) -> Vec<Option<Vec<u8>>> {
+    macro_rules! of {
+        ($type:ty, $zero:expr) => {
+            bounds.as_primitive_opt::<$type>().map(|bounds| {
+                let bytes = |bound: Option<<$type as ArrowPrimitiveType>::Native>| {
+                    let zero = bound.filter(|bound| *bound == $zero)?;
+                    Some(zero.to_le_bytes().to_vec())
+                };
+                bounds.iter().map(bytes).collect()
+            })
+        };
+    }
+    let zeros = match bounds.data_type() {
+        DataType::Float16 => of!(Float16Type, half::f16::ZERO),
+        DataType::Float32 => of!(Float32Type, 0.0_f32),
+        DataType::Float64 => of!(Float64Type, 0.0_f64),
+        _ => None,
+    };
+    zeros.unwrap_or_else(|| vec![None; bounds.len()])
 }
 
 /// Returns the number of rows in each page.

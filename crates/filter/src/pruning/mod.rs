@@ -16,7 +16,7 @@ mod page_index_cells;
 #[cfg(test)]
 mod tests;
 
-pub use bloom_filter::BloomFilterProbe;
+pub use bloom_filter::{BloomFilterProbe, ColumnBloomFilter};
 pub use bounds::BoundsDecoder;
 pub use column_bounds::{ColumnBounds, ColumnBoundsDecoder};
 pub use page_index::IndexDecoder;

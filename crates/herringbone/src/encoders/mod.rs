@@ -46,9 +46,10 @@ pub(crate) struct Encoders {
 }
 
 impl Encoders {
-    pub(crate) fn new(plan: Arc<WritePlan>) -> Result<Self> {
+    /// Starts with the row group of the file with this ordinal.
+    pub(crate) fn new(plan: Arc<WritePlan>, row_group: usize) -> Result<Self> {
         let columns = (0..plan.num_columns())
-            .map(|column| Ok(Column::new(Writing::new(&plan, column, 0, None)?)))
+            .map(|column| Ok(Column::new(Writing::new(&plan, column, row_group, None)?)))
             .collect::<Result<Vec<_>>>()?;
         let most = match columns.len() {
             0 => 1,
@@ -56,7 +57,12 @@ impl Encoders {
         };
         let threads = threads(plan.options().threads).min(most);
         let spawn = plan.options().spawn.clone();
-        let crew = Crew::new(Encoding { plan }, State::new(columns), threads, spawn);
+        let crew = Crew::new(
+            Encoding { plan },
+            State::new(columns, row_group),
+            threads,
+            spawn,
+        );
         Ok(Self { crew, threads })
     }
 

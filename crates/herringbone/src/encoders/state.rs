@@ -284,9 +284,10 @@ impl RowGroup {
 }
 
 impl State {
-    pub(super) fn new(columns: Vec<Column>) -> Self {
+    pub(super) fn new(columns: Vec<Column>, first_row_group: usize) -> Self {
         Self {
             columns,
+            first_row_group,
             ..Self::default()
         }
     }
@@ -585,7 +586,7 @@ mod tests {
         let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
         let plan = WritePlan::new(schema, &WriteOptions::default(), None).unwrap();
         let columns = (0..columns).map(|i| Column::new(Writing::new(&plan, i, 0, None).unwrap()));
-        State::new(columns.collect())
+        State::new(columns.collect(), 0)
     }
 
     fn append(slice: usize, values: usize) -> Task {

@@ -1,6 +1,7 @@
 //! The plan of a read: rows, columns, filter and limits. It is plain data, and does not open columns or read bytes.
 
 mod array_tree;
+mod bounds;
 mod extensions;
 mod filter;
 mod options;

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_format::{Error, Result};
 
 /// A selection of rows to keep, or to leave out as deleted, by position in the file or in one row group.
 ///
@@ -64,17 +65,99 @@ impl RowSelection {
         }
     }
 
+    /// Returns the selection of the rows that both selections keep.
+    ///
+    /// # Errors
+    /// Argument if the selections do not apply to the same row group, or to the file. A read takes both of them, and
+    /// keeps the rows that each of them keeps.
+    pub fn intersection(&self, other: &Self) -> Result<Self> {
+        let row_group = self.same_row_group(other)?;
+        let (ranges, is_deleted) = match (self.is_deleted, other.is_deleted) {
+            (false, false) => (intersection(&self.ranges, &other.ranges), false),
+            (false, true) => (difference(&self.ranges, &other.ranges), false),
+            (true, false) => (difference(&other.ranges, &self.ranges), false),
+            (true, true) => (union(&self.ranges, &other.ranges), true),
+        };
+        Ok(Self {
+            ranges,
+            is_deleted,
+            row_group,
+        })
+    }
+
+    /// Returns the selection of the rows that at least one of the selections keeps.
+    ///
+    /// # Errors
+    /// Argument if the selections do not apply to the same row group, or to the file.
+    pub fn union(&self, other: &Self) -> Result<Self> {
+        let row_group = self.same_row_group(other)?;
+        let (ranges, is_deleted) = match (self.is_deleted, other.is_deleted) {
+            (false, false) => (union(&self.ranges, &other.ranges), false),
+            (false, true) => (difference(&other.ranges, &self.ranges), true),
+            (true, false) => (difference(&self.ranges, &other.ranges), true),
+            (true, true) => (intersection(&self.ranges, &other.ranges), true),
+        };
+        Ok(Self {
+            ranges,
+            is_deleted,
+            row_group,
+        })
+    }
+
+    /// Returns the row group to which the selection applies, or `None` if it applies to the file.
+    #[must_use]
+    pub fn row_group(&self) -> Option<usize> {
+        self.row_group
+    }
+
+    /// Returns the ranges of the kept rows among the first `rows` rows of the file or row group: ascending, disjoint
+    /// and not empty.
+    ///
+    /// ```
+    /// use herringbone_read::RowSelection;
+    ///
+    /// let selection = RowSelection::delete_rows([0, 4]);
+    /// assert_eq!(selection.ranges(10), [1..4, 5..10]);
+    /// assert_eq!(selection.num_rows(10), 8);
+    /// ```
+    #[must_use]
+    pub fn ranges(&self, rows: u64) -> Vec<Range<u64>> {
+        let ranges = within(&self.ranges, &(0..rows));
+        match self.is_deleted {
+            true => gaps(&ranges, rows),
+            false => ranges,
+        }
+    }
+
+    /// Returns the number of kept rows among the first `rows` rows of the file or row group.
+    #[must_use]
+    pub fn num_rows(&self, rows: u64) -> u64 {
+        let ranges = self.ranges(rows);
+        ranges.iter().map(|range| range.end - range.start).sum()
+    }
+
+    /// Returns the row group to which both selections apply.
+    fn same_row_group(&self, other: &Self) -> Result<Option<usize>> {
+        let name = |row_group: Option<usize>| match row_group {
+            Some(ordinal) => format!("row group {ordinal}"),
+            None => "the file".to_string(),
+        };
+        if self.row_group != other.row_group {
+            return Err(Error::argument(format!(
+                "one row selection applies to {}, the other to {}; pass both to the read instead",
+                name(self.row_group),
+                name(other.row_group)
+            )));
+        }
+        Ok(self.row_group)
+    }
+
     fn new(ranges: Vec<Range<u64>>, is_deleted: bool) -> Self {
         Self {
             ranges: normalize(ranges),
             is_deleted,
             row_group: None,
         }
-    }
-
-    /// Returns the row group to which the selection applies, or `None` if it applies to the file.
-    pub(crate) fn row_group(&self) -> Option<usize> {
-        self.row_group
     }
 
     /// Returns the rows of `wanted` that the selection keeps, in the row group with this `ordinal` and these `rows`
@@ -148,6 +231,17 @@ pub(crate) fn intersection(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>
     both
 }
 
+/// Returns the rows in at least one of the lists of ranges.
+fn union(a: &[Range<u64>], b: &[Range<u64>]) -> Vec<Range<u64>> {
+    normalize([a, b].concat())
+}
+
+/// Returns the rows in `ranges` that are not in `without`.
+fn difference(ranges: &[Range<u64>], without: &[Range<u64>]) -> Vec<Range<u64>> {
+    let end = ranges.last().map_or(0, |range| range.end);
+    intersection(ranges, &gaps(&within(without, &(0..end)), end))
+}
+
 /// Returns the rows among the first `rows` that are in no range.
 fn gaps(ranges: &[Range<u64>], rows: u64) -> Vec<Range<u64>> {
     let starts = std::iter::once(0).chain(ranges.iter().map(|range| range.end));
@@ -170,6 +264,41 @@ mod tests {
         assert_eq!(within(&ranges, &(3..8)), [0..1, 4..5]);
         assert_eq!(within(&ranges, &(4..7)), []);
         assert_eq!(within(&ranges, &(10..20)), [0..2]);
+    }
+
+    #[test]
+    fn selections_are_combined_like_sets_of_rows() {
+        let rows = |selection: &RowSelection| -> Vec<u64> {
+            let ranges = selection.ranges(12);
+            let rows: Vec<u64> = ranges.into_iter().flatten().collect();
+            assert_eq!(rows.len() as u64, selection.num_rows(12));
+            rows
+        };
+        let selections = [
+            RowSelection::keep([0..3, 5..9]),
+            RowSelection::keep([2..6, 8..30]),
+            RowSelection::keep([]),
+            RowSelection::delete([1..4, 7..11]),
+            RowSelection::delete_rows([0, 3, 8, 40]),
+            RowSelection::delete([]),
+        ];
+        for a in &selections {
+            for b in &selections {
+                let (kept_a, kept_b) = (rows(a), rows(b));
+                let both: Vec<u64> = (0..12)
+                    .filter(|row| kept_a.contains(row) && kept_b.contains(row))
+                    .collect();
+                assert_eq!(rows(&a.intersection(b).unwrap()), both, "{a:?} {b:?}");
+                let any: Vec<u64> = (0..12)
+                    .filter(|row| kept_a.contains(row) || kept_b.contains(row))
+                    .collect();
+                assert_eq!(rows(&a.union(b).unwrap()), any, "{a:?} {b:?}");
+            }
+        }
+        let other = RowSelection::keep([0..3]).of_row_group(1);
+        assert!(selections[0].intersection(&other).is_err());
+        assert!(other.union(&selections[0]).is_err());
+        assert_eq!(other.union(&other).unwrap().row_group(), Some(1));
     }
 
     #[test]

@@ -38,6 +38,13 @@ pub(crate) struct TypedWrapper {
     extension: Option<ExtensionArray>,
 }
 
+impl TypedWrapper {
+    /// Returns true if the wrapper is an extension type.
+    pub(crate) fn is_extension(&self) -> bool {
+        self.extension.is_some()
+    }
+}
+
 /// Returns the wrappers of a node, from the inside out.
 ///
 /// # Errors
@@ -87,7 +94,7 @@ pub(super) fn max_slots(wrappers: &[ArrowWrapper]) -> usize {
 /// # Errors
 /// Unsupported if the values do not fit the wrappers: there are more values than keys or run ends can count, or
 /// decimals have digits that the negative scale cannot represent. Also errors of extension types.
-pub(super) fn put_around(decoded: ArrayRef, wrappers: &[TypedWrapper]) -> Result<ArrayRef> {
+pub(crate) fn put_around(decoded: ArrayRef, wrappers: &[TypedWrapper]) -> Result<ArrayRef> {
     let mut array = decoded.clone();
     for TypedWrapper {
         wrapper,

@@ -187,3 +187,49 @@ fn columns_without_values() {
         assert!((0..1000).all(|i| !filter.check(&i)));
     }
 }
+
+/// The peer computes the hashes of values by itself.
+#[test]
+fn values_are_looked_up_by_literals() {
+    use herringbone::filter::Literal;
+    let batch = batch();
+    let options = options(BloomFilterOptions::new(0.01), true);
+    let file = written(&batch.schema(), std::slice::from_ref(&batch), options).unwrap();
+    let peers = filters(&file);
+    let file = herringbone::ParquetFile::from_bytes(file).unwrap();
+    for (column, peer) in peers.into_iter().enumerate() {
+        let (peer, ours) = (
+            peer.unwrap(),
+            file.load_bloom_filter(0, column).unwrap().unwrap(),
+        );
+        for i in 0..2000 {
+            let literal = match column {
+                0 | 1 => Literal::from(i),
+                2 => Literal::from(f64::from(i)),
+                _ => Literal::from(format!("text {i}").as_str()),
+            };
+            // Zero is stored with either sign.
+            let expected = peer.check(bytes(column, i).as_slice())
+                || (column == 2 && i == 0 && peer.check((-0.0_f64).as_bytes()));
+            assert_eq!(
+                ours.may_contain(&literal).unwrap(),
+                expected,
+                "{literal} in {column}"
+            );
+            let probed = file.bloom_filter_may_contain(0, column, literal);
+            assert_eq!(probed.unwrap(), Some(expected));
+        }
+        assert!(ours.heap_bytes() >= 32);
+    }
+    // No INT32 has this value. A null is in no filter, and text is not a number.
+    assert_eq!(
+        file.bloom_filter_may_contain(0, 0, 1_i64 << 40).unwrap(),
+        Some(false)
+    );
+    assert_eq!(
+        file.bloom_filter_may_contain(0, 0, Literal::Null).unwrap(),
+        Some(true)
+    );
+    let error = file.bloom_filter_may_contain(0, 0, "one").unwrap_err();
+    assert_eq!(error.kind(), herringbone::ErrorKind::Argument);
+}

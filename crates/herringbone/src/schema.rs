@@ -1,0 +1,66 @@
+//! Parquet schemas, and how they correspond to Arrow schemas.
+//!
+//! A [`ParquetSchema`] is a tree. Its inner nodes are groups, and its leaves are the columns of the file, which are
+//! counted depth first. The ordinal of a leaf names a column in most functions of the expert layer:
+//!
+//! ```
+//! use herringbone::ParquetFile;
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+//!
+//! let file = ParquetFile::open("testdata/example.parquet")?;
+//! let leaf = file.parquet_schema().leaf_at(["id"]).expect("the file has this column");
+//! assert_eq!(file.parquet_schema().leaves()[leaf].max_def_level, 0);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Reads map the schema of a file to Arrow with [`SchemaOptions`], and writes map the schema of the batches to
+//! Parquet with [`WriteSchemaOptions`]. [`to_arrow`] and [`from_arrow`] do only that.
+
+use herringbone_arrow::schema::{Schema, SchemaRef};
+use herringbone_format::{KeyValue, Result};
+
+pub use herringbone_schema::{
+    ADJUSTED_TO_UTC_KEY, ARROW_SCHEMA_KEY, ByteLayout, ColumnOrderKind, Date64, DictionaryOutput,
+    EMPTY_STRUCT_CHILD, EXACT_SCHEMA_KEY, EmptyStructs, FIELD_ID_KEY, HintPolicy, Int96Overflow,
+    LOGICAL_TYPE_KEY, Leaf, ListLayout, ParquetSchema, Projection, SchemaNode, SchemaOptions,
+    WriteLeaf, WriteSchemaOptions,
+};
+
+/// Returns the Arrow schema of a read with these options. `key_values` is the key-value metadata of the file, which
+/// may contain an Arrow schema. The second part of the result lists the parts of that schema that were ignored.
+///
+/// # Errors
+/// Unsupported if the schema has no Arrow equivalent; Corrupt if it contradicts itself.
+pub fn to_arrow(
+    schema: &ParquetSchema,
+    key_values: &[KeyValue],
+    options: &SchemaOptions,
+) -> Result<(SchemaRef, Vec<String>)> {
+    let mapping = herringbone_schema::to_arrow(schema, key_values, options)?;
+    Ok((mapping.schema, mapping.warnings))
+}
+
+/// Returns the Parquet schema of a file for batches with this schema. The second part of the result lists the
+/// differences from [`WriteSchemaOptions::parquet_schema`].
+///
+/// ```
+/// use herringbone::arrow::schema::{DataType, Field, Schema};
+/// use herringbone::schema::{WriteSchemaOptions, from_arrow};
+///
+/// let schema = Schema::new(vec![Field::new("name", DataType::Utf8, true)]);
+/// let (schema, _) = from_arrow(&schema, &WriteSchemaOptions::default())?;
+/// assert!(schema.to_string().contains("optional byte_array name (STRING)"));
+/// # Ok::<(), herringbone::Error>(())
+/// ```
+///
+/// # Errors
+/// Unsupported if a type has no Parquet equivalent; Argument if the options contradict the schema.
+pub fn from_arrow(
+    schema: &Schema,
+    options: &WriteSchemaOptions,
+) -> Result<(ParquetSchema, Vec<String>)> {
+    let mapping = herringbone_schema::from_arrow(schema, options)?;
+    Ok((mapping.schema, mapping.warnings))
+}

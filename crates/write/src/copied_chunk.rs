@@ -1,0 +1,248 @@
+//! Column chunks of other files, whose pages are copied without decoding them.
+
+use herringbone_arrow::schema::Schema;
+use herringbone_format::{
+    ColumnIndex, ColumnMetaData, ColumnOrder, Error, FileMetadata, OffsetIndex, Result, Statistics,
+    Type,
+};
+use herringbone_schema::ParquetSchema;
+
+use super::options::UnsortedRows;
+use super::plan::WritePlan;
+use herringbone_core::created_by::CreatedBy;
+
+/// A column chunk whose pages are copied from another file. Offsets count from the start of the chunk, which takes
+/// `total_compressed_size` bytes.
+#[derive(Debug)]
+pub struct CopiedChunk {
+    pub(crate) metadata: ColumnMetaData,
+    pub(crate) column_index: Option<ColumnIndex>,
+    pub(crate) offset_index: Option<OffsetIndex>,
+    /// The header and the bits of the bloom filter.
+    pub(crate) bloom_filter: Option<Vec<u8>>,
+    pub(crate) num_rows: u64,
+}
+
+/// A file from which column chunks are copied.
+#[derive(Debug, Clone, Copy)]
+pub struct CopySource<'a> {
+    /// The metadata of the file.
+    pub metadata: &'a FileMetadata,
+    /// The schema in that metadata.
+    pub schema: &'a ParquetSchema,
+    /// The schema of the batches that a read without options returns.
+    pub arrow_schema: &'a Schema,
+}
+
+impl WritePlan {
+    /// Returns the leaf of another file for each column of this file, if its column chunks can be copied to this one.
+    ///
+    /// # Errors
+    /// Argument if they cannot: a file is encrypted, a column is missing, or has another type.
+    pub fn check_copy(&self, source: CopySource<'_>) -> Result<Vec<usize>> {
+        let theirs = source.metadata;
+        let is_encrypted = theirs.decryption().is_some() || theirs.encryption_algorithm().is_some();
+        if self.encryption.is_some() || is_encrypted {
+            return Err(refused("one of the files is encrypted"));
+        }
+        let created_by = source.metadata.created_by();
+        if CreatedBy::new(created_by) != CreatedBy::default() {
+            return Err(refused(format!(
+                "readers correct faults of its writer, which they recognize by its name, `{}`",
+                created_by.unwrap_or_default()
+            )));
+        }
+        let mut leaves = Vec::with_capacity(self.num_columns());
+        for (field, ours) in self
+            .schema()
+            .fields()
+            .iter()
+            .zip(top_level(&self.mapping.schema))
+        {
+            let name = field.name();
+            let theirs = top_level(source.schema)
+                .find(|node| {
+                    source
+                        .schema
+                        .nodes()
+                        .get(*node)
+                        .is_some_and(|it| it.element.name == *name)
+                })
+                .ok_or_else(|| refused(format!("the other file has no column `{name}`")))?;
+            let data_type = source
+                .arrow_schema
+                .field_with_name(name)
+                .map(|it| it.data_type());
+            if !data_type.is_ok_and(|it| it.equals_datatype(field.data_type())) {
+                return Err(refused(format!(
+                    "the column `{name}` has another Arrow type"
+                )));
+            }
+            if !is_stored_alike((&self.mapping.schema, ours), (source.schema, theirs)) {
+                return Err(refused(format!(
+                    "the column `{name}` has another Parquet type"
+                )));
+            }
+            let node = source.schema.nodes().get(theirs);
+            leaves.extend(node.map_or(0..0, |node| node.leaves.clone()));
+        }
+        let orders = leaves.iter().zip(0..);
+        let is_ordered_alike = |(theirs, ours): (&usize, usize)| {
+            source.schema.order(*theirs) == self.mapping.schema.order(ours)
+        };
+        if leaves.len() != self.num_columns() || !orders.clone().all(is_ordered_alike) {
+            return Err(refused("a column has another order"));
+        }
+        Ok(leaves)
+    }
+
+    /// Returns true if a row group of another file, which is sorted as `metadata` declares, may declare the sorting
+    /// columns of this file. `leaves` are the leaves of its columns.
+    ///
+    /// # Errors
+    /// Argument if rows must be sorted, and those of the row group are not declared to be.
+    pub fn is_copy_sorted(
+        &self,
+        metadata: &FileMetadata,
+        row_group: usize,
+        leaves: &[usize],
+    ) -> Result<bool> {
+        let Some(ours) = &self.sorting_columns else {
+            return Ok(true);
+        };
+        let theirs = &metadata.row_group_header(row_group)?.sorting_columns;
+        let theirs = theirs.as_deref().unwrap_or_default();
+        let is_same = theirs.len() >= ours.len()
+            && ours.iter().zip(theirs).all(|(ours, theirs)| {
+                let leaf = usize::try_from(ours.column_idx).ok();
+                let leaf = leaf.and_then(|leaf| leaves.get(leaf)).copied();
+                leaf == usize::try_from(theirs.column_idx).ok()
+                    && (ours.descending, ours.nulls_first)
+                        == (theirs.descending, theirs.nulls_first)
+            });
+        match self.options.unsorted_rows {
+            UnsortedRows::Unchecked => Ok(true),
+            UnsortedRows::Error if !is_same => Err(refused(
+                "rows must be sorted, and the row group does not declare the sorting columns",
+            )),
+            _ => Ok(is_same),
+        }
+    }
+
+    /// Creates a copy of the chunk with this metadata, which starts at `start` in its file and has `num_rows` rows.
+    /// `column` is the ordinal of the column, and `order` the order that its file declares for the bounds.
+    ///
+    /// Bounds are not copied if this file declares another order for them, or if old writers may have computed them
+    /// with a wrong one.
+    ///
+    /// # Errors
+    /// Corrupt if an offset lies outside the chunk.
+    pub fn copied_chunk(
+        &self,
+        column: usize,
+        (mut metadata, start): (ColumnMetaData, u64),
+        (column_index, offset_index): (Option<ColumnIndex>, Option<OffsetIndex>),
+        (order, num_rows): (Option<ColumnOrder>, u64),
+    ) -> Result<CopiedChunk> {
+        let bytes = metadata.total_compressed_size;
+        let start = i64::try_from(start).unwrap_or(i64::MAX);
+        let within = |offset: i64| {
+            let offset = offset.checked_sub(start);
+            offset
+                .filter(|offset| (0..=bytes).contains(offset))
+                .ok_or_else(|| Error::corrupt("a page lies outside its column chunk"))
+        };
+        let data = metadata.data_page_offset;
+        // Old writers use 0 for "no dictionary page", and for "no data page".
+        let dictionary = metadata.dictionary_page_offset.filter(|offset| *offset > 0);
+        metadata.dictionary_page_offset = dictionary.map(within).transpose()?;
+        metadata.data_page_offset = within(if data == 0 { start } else { data })?;
+        metadata.index_page_offset = None;
+        (metadata.bloom_filter_offset, metadata.bloom_filter_length) = (None, None);
+        let leaf = self.mapping.leaves.get(column);
+        metadata.path_in_schema = leaf.map(|leaf| leaf.path.clone()).unwrap_or_default();
+        let mut offset_index = offset_index;
+        for location in offset_index
+            .iter_mut()
+            .flat_map(|it| &mut it.page_locations)
+        {
+            location.offset = within(location.offset)?;
+        }
+        let is_same_order = order.is_some() && order == self.column_orders().get(column).copied();
+        let mut column_index = column_index;
+        if !is_same_order {
+            column_index = None;
+        }
+        if let Some(statistics) = &mut metadata.statistics {
+            keep_sound(statistics, metadata.type_, is_same_order);
+        }
+        Ok(CopiedChunk {
+            metadata,
+            column_index,
+            offset_index,
+            bloom_filter: None,
+            num_rows,
+        })
+    }
+}
+
+impl CopiedChunk {
+    /// Adds a bloom filter: its header, and its bits.
+    #[must_use]
+    pub fn bloom_filter(mut self, bloom_filter: Option<Vec<u8>>) -> Self {
+        self.bloom_filter = bloom_filter;
+        self
+    }
+}
+
+/// Removes the bounds that readers of another file cannot trust.
+fn keep_sound(statistics: &mut Statistics, physical: Type, is_same_order: bool) {
+    let is_number = matches!(
+        physical,
+        Type::Boolean | Type::Int32 | Type::Int64 | Type::Float | Type::Double
+    );
+    if !is_number {
+        // The deprecated bounds of bytes have no defined order.
+        (statistics.min, statistics.max) = (None, None);
+    }
+    if !is_same_order {
+        (statistics.min_value, statistics.max_value) = (None, None);
+        (statistics.is_min_value_exact, statistics.is_max_value_exact) = (None, None);
+    }
+}
+
+/// Returns the nodes of the top-level columns.
+fn top_level(schema: &ParquetSchema) -> impl Iterator<Item = usize> + '_ {
+    schema.children(0)
+}
+
+/// Returns true if columns have the same levels and the same physical types.
+fn is_stored_alike(
+    (a, node_a): (&ParquetSchema, usize),
+    (b, node_b): (&ParquetSchema, usize),
+) -> bool {
+    let subtree = |schema: &ParquetSchema, node: usize| {
+        let end = schema.nodes().get(node).map_or(node, |it| it.end);
+        schema.nodes().get(node..end).unwrap_or_default().to_vec()
+    };
+    let (a, b) = (subtree(a, node_a), subtree(b, node_b));
+    let parts = |it: &herringbone_schema::SchemaNode| {
+        let element = &it.element;
+        (
+            element.type_,
+            element
+                .type_length
+                .filter(|_| element.type_ == Some(Type::FixedLenByteArray)),
+            it.repetition(),
+            element.num_children.unwrap_or_default(),
+        )
+    };
+    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| parts(a) == parts(b))
+}
+
+#[cold]
+fn refused(why: impl std::fmt::Display) -> Error {
+    Error::argument(format!(
+        "column chunks cannot be copied: {why}; read the rows and write them instead"
+    ))
+}
