@@ -9,13 +9,15 @@
 //!                  + options
 //! ```
 //!
-//! A [`ParquetSchema`] is the tree of the file with the levels of each node. An [`ArrowMapping`] is the
-//! corresponding Arrow schema as a tree of [`Node`]s. Each node is an Arrow field together with the definition
-//! and repetition levels that determine its validity and its offsets.
+//! A [`ParquetSchema`] is the tree of the file with the levels of each node. It can be parsed from text.
+//! An [`ArrowMapping`] is the corresponding Arrow schema as a tree of [`Node`]s.
+//! Each node is an Arrow field together with the definition and repetition levels that determine its validity
+//! and its offsets.
 
 #![forbid(unsafe_code)]
 
 mod parquet_schema;
+mod annotate;
 mod message;
 mod resolved_type;
 mod group_form;

@@ -14,7 +14,9 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_format::footer::{FOOTER_TAIL_BYTES, Tail};
-use herringbone_format::{FileMetadata, Limits};
+use herringbone_format::{
+    ConvertedType, FileMetadata, Limits, LogicalType, Repetition, SchemaElement, Type,
+};
 use herringbone_schema::{
     ArrowMapping, LOGICAL_TYPE_KEY, ParquetSchema, Projection, SchemaOptions, WriteSchemaOptions,
     from_arrow, to_arrow,
@@ -173,4 +175,110 @@ fn schemas_can_be_followed() {
         assert_eq!(written.schema.to_string(), schema.to_string(), "{name}");
         assert_eq!(written.warnings, [""; 0], "{name}");
     }
+}
+
+/// Returns the elements of a schema without the parts that the text omits: numbers without a meaning, the annotation
+/// of the root, and the field of the footer that contained an annotation. The default coordinate reference system of
+/// a GEOGRAPHY with an algorithm is explicit.
+fn normal(schema: &ParquetSchema) -> Vec<SchemaElement> {
+    let nodes = schema.nodes().iter().enumerate();
+    nodes
+        .map(|(ordinal, node)| {
+            let stored = &node.element;
+            let mut element = SchemaElement::new(stored.name.clone());
+            element.type_ = stored.type_;
+            if stored.type_ == Some(Type::FixedLenByteArray) {
+                element.type_length = stored.type_length;
+            }
+            if node.is_group() {
+                element.num_children = Some(stored.num_children.unwrap_or(0));
+            }
+            if ordinal == 0 {
+                return element;
+            }
+            element.repetition_type = stored.repetition_type.or(Some(Repetition::Required));
+            element.field_id = stored.field_id;
+            element.logical_type = stored.logical_type.clone();
+            if let Some(LogicalType::Geography {
+                crs: crs @ None,
+                algorithm: Some(_),
+            }) = &mut element.logical_type
+            {
+                *crs = Some("OGC:CRS84".to_owned());
+            }
+            if stored.logical_type.is_none() {
+                element.converted_type = stored.converted_type;
+            }
+            // Annotations with one name for both fields.
+            let logical = match element.converted_type {
+                Some(ConvertedType::Map) => LogicalType::Map,
+                Some(ConvertedType::List) => LogicalType::List,
+                Some(ConvertedType::Enum) => LogicalType::Enum,
+                Some(ConvertedType::Date) => LogicalType::Date,
+                Some(ConvertedType::Json) => LogicalType::Json,
+                Some(ConvertedType::Bson) => LogicalType::Bson,
+                Some(ConvertedType::Decimal) => LogicalType::Decimal {
+                    scale: stored.scale.unwrap_or(0),
+                    precision: stored.precision.unwrap_or(0),
+                },
+                _ => return element,
+            };
+            element.converted_type = None;
+            element.logical_type(logical)
+        })
+        .collect()
+}
+
+/// Reads the text of the schema of each file in a folder. Returns the number of files.
+fn read_texts(folder: &Path) -> usize {
+    let mut files = 0;
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = Bytes::from(fs::read(&path).unwrap_or_default());
+        let Some(tail) = bytes.last_chunk::<FOOTER_TAIL_BYTES>() else {
+            continue;
+        };
+        // Encrypted footers have no schema to read.
+        let Some(tail) = Tail::decode(tail)
+            .ok()
+            .filter(|_| bytes.starts_with(b"PAR1"))
+        else {
+            continue;
+        };
+        let end = bytes.len() - FOOTER_TAIL_BYTES;
+        let start = end - usize::try_from(tail.metadata_length).unwrap();
+        let limits = Limits::default();
+        let footer = bytes.slice(start..end);
+        let metadata = FileMetadata::decode(footer, start as u64, &limits).unwrap();
+        let schema = ParquetSchema::new(metadata.schema(), &limits).unwrap();
+        let text = schema.to_string();
+        let read: ParquetSchema = text.parse().unwrap();
+        assert_eq!(
+            normal(&read),
+            normal(&schema),
+            "{}:\n{text}",
+            path.display()
+        );
+        assert_eq!(
+            read.leaves(),
+            schema.leaves(),
+            "{}:\n{text}",
+            path.display()
+        );
+        assert_eq!(read.to_string(), text, "{}", path.display());
+        // A schema from text is complete: its own text has all of it.
+        assert_eq!(read.to_string().parse::<ParquetSchema>().unwrap(), read);
+        files += 1;
+    }
+    files
+}
+
+#[test]
+fn schemas_are_read_from_their_text() {
+    let Some(data) = test_data() else {
+        return;
+    };
+    assert!(read_texts(&data) >= 67);
+    assert!(read_texts(&data.join("geospatial")) >= 10);
+    assert!(read_texts(&data.join("../shredded_variant")) >= 137);
 }

@@ -6,6 +6,7 @@ mod parse;
 mod extensions;
 mod flat;
 mod hints;
+mod message;
 mod nested;
 mod projected;
 mod tree;

@@ -85,15 +85,6 @@ fn the_text_is_the_message_syntax() {
 }
 
 #[test]
-fn control_characters_in_names_do_not_reach_a_terminal() {
-    let schema = schema("optional int32 `a\u{1b}[31m\nb.c ü`;");
-    assert_eq!(
-        schema.to_string(),
-        "message m {\n  optional int32 a\\u{1b}[31m\\nb.c ü;\n}\n"
-    );
-}
-
-#[test]
 fn a_file_without_columns_has_a_schema() {
     for num_children in [Some(0), None] {
         let root = group("schema", 0).num_children(num_children);

@@ -47,7 +47,7 @@ fn metadata_of_fields() {
         ),
         (
             with(binary.clone(), &logical("GEOMETRY(crs=a, (b))")),
-            "binary a (GEOMETRY(a, (b)))",
+            "binary a (GEOMETRY(\"a, (b)\"))",
         ),
         (
             with(binary.clone(), &logical("GEOGRAPHY")),

@@ -1,13 +1,33 @@
-//! The schema as text, in the specification's message syntax.
+//! The schema as text, in the message syntax of the specification and of other libraries.
+//!
+//! ```text
+//! message  = "message" word "{" field* "}"
+//! field    = repetition ( group | column )
+//! group    = "group" word annotated "{" field* "}"
+//! column   = type word annotated ";"
+//! annotated = [ "(" annotation ")" ] [ "=" id ]
+//! ```
+//!
+//! A word is a name, or the coordinate reference system of an annotation. If it could be read as something
+//! else, it is in double quotes: see [`word`].
+
+mod annotation;
+mod cursor;
+mod parse;
+mod word;
 
 use std::fmt;
 
 use herringbone_format::{ConvertedType, LogicalType, Repetition, SchemaElement, Type};
 
-use crate::ParquetSchema;
+use crate::{ParquetSchema, resolved_type};
+use word::Word;
 
 impl fmt::Display for ParquetSchema {
     /// Prints one field per line: repetition, type, name, annotation, and `= id` if the field has an ID.
+    ///
+    /// A name with spaces, punctuation of the syntax or invisible characters is in double quotes, with the
+    /// escapes of Rust. [`FromStr`](std::str::FromStr) reads the text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nodes = self.nodes();
         let mut open: Vec<usize> = Vec::new();
@@ -17,14 +37,14 @@ impl fmt::Display for ParquetSchema {
             let element = &node.element;
             write!(f, "{:indent$}", "")?;
             if ordinal == 0 {
-                write!(f, "message {}", Name(&element.name))?;
+                write!(f, "message {}", Word(&element.name))?;
             } else {
                 let repetition = node.repetition().to_string().to_lowercase();
                 write!(
                     f,
                     "{repetition} {} {}",
                     TypeName(element),
-                    Name(&element.name)
+                    Word(&element.name)
                 )?;
                 annotation(f, element)?;
                 if let Some(id) = element.field_id {
@@ -49,24 +69,6 @@ fn close(f: &mut fmt::Formatter<'_>, open: &mut Vec<usize>, ordinal: usize) -> f
         writeln!(f, "{:indent$}}}", "", indent = open.len() * 2)?;
     }
     Ok(())
-}
-
-/// A name with its control characters escaped, because the output has one line per field.
-struct Name<'a>(&'a str);
-
-impl fmt::Display for Name<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for part in self.0.split_inclusive(char::is_control) {
-            let mut chars = part.chars();
-            match chars.next_back() {
-                Some(last) if last.is_control() => {
-                    write!(f, "{}{}", chars.as_str(), last.escape_default())?;
-                }
-                _ => f.write_str(part)?,
-            }
-        }
-        Ok(())
-    }
 }
 
 struct TypeName<'a>(&'a SchemaElement);
@@ -104,9 +106,21 @@ impl fmt::Display for Described<'_> {
     }
 }
 
+/// Displays the annotation of an element, with a space and parentheses if there is one.
+pub(crate) struct Annotation<'a>(pub(crate) &'a SchemaElement);
+
+impl fmt::Display for Annotation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        annotation(f, self.0)
+    }
+}
+
+/// The parameters of an unrecognized annotation without any. They are not printed.
+const EMPTY_STRUCT: &[u8] = &[0];
+
 /// Writes the effective annotation in parentheses.
 fn annotation(f: &mut fmt::Formatter<'_>, element: &SchemaElement) -> fmt::Result {
-    match (&element.logical_type, element.converted_type) {
+    match (resolved_type::annotation(element), element.converted_type) {
         (Some(logical), _) => {
             f.write_str(" (")?;
             logical_type(f, logical)?;
@@ -140,15 +154,28 @@ fn logical_type(f: &mut fmt::Formatter<'_>, logical: &LogicalType) -> fmt::Resul
         LogicalType::Variant {
             specification_version: Some(version),
         } => write!(f, "VARIANT({version})"),
-        LogicalType::Geometry { crs: Some(crs) } => write!(f, "GEOMETRY({})", Name(crs)),
+        LogicalType::Geometry { crs: Some(crs) } => write!(f, "GEOMETRY({})", Word(crs)),
         LogicalType::Geography {
             crs,
             algorithm: Some(algorithm),
         } => {
             let crs = crs.as_deref().unwrap_or("OGC:CRS84");
-            write!(f, "GEOGRAPHY({},{algorithm})", Name(crs))
+            write!(f, "GEOGRAPHY({},{algorithm})", Word(crs))
         }
-        LogicalType::Geography { crs: Some(crs), .. } => write!(f, "GEOGRAPHY({})", Name(crs)),
+        LogicalType::Geography { crs: Some(crs), .. } => write!(f, "GEOGRAPHY({})", Word(crs)),
+        LogicalType::Unrecognized {
+            field_id,
+            parameters,
+        } => {
+            write!(f, "UNRECOGNIZED({field_id}")?;
+            if parameters != EMPTY_STRUCT {
+                f.write_str(",0x")?;
+                parameters
+                    .iter()
+                    .try_for_each(|byte| write!(f, "{byte:02x}"))?;
+            }
+            f.write_str(")")
+        }
         other => write!(f, "{other}"),
     }
 }

@@ -1,0 +1,45 @@
+//! Names in the text of a schema.
+//!
+//! A word is bare up to the next white space or punctuation. Other names are in double quotes. In quotes, a
+//! backslash starts an escape of Rust: `\"`, `\'`, `\\`, `\n`, `\r`, `\t`, `\0` or `\u{1f600}`.
+
+use std::fmt::{self, Write as _};
+
+/// Displays a name: as it is if the text stays unambiguous, otherwise in double quotes with escapes.
+pub(super) struct Word<'a>(pub(super) &'a str);
+
+impl fmt::Display for Word<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let is_bare = |c| !(ends_word(c) || is_invisible(c) || matches!(c, '"' | '\\'));
+        if !self.0.is_empty() && self.0.chars().all(is_bare) {
+            return f.write_str(self.0);
+        }
+        f.write_char('"')?;
+        for c in self.0.chars() {
+            match c {
+                '"' | '\\' => write!(f, "\\{c}")?,
+                ' ' => f.write_char(c)?,
+                c if is_invisible(c) => write!(f, "{}", c.escape_default())?,
+                c => f.write_char(c)?,
+            }
+        }
+        f.write_char('"')
+    }
+}
+
+/// Returns true if `c` ends a bare word.
+pub(super) fn ends_word(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '{' | '}' | '(' | ')' | ',' | ';' | '=')
+}
+
+/// Returns true if `c` has no shape of its own. Such characters act on a terminal, change the direction of text,
+/// or make two names look alike.
+fn is_invisible(c: char) -> bool {
+    c.is_control()
+        || c.is_whitespace()
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}'
+        )
+}
