@@ -9,8 +9,8 @@
 //!                  + options
 //! ```
 //!
-//! A [`ParquetSchema`] is the tree of the file with the levels of each node. It can be parsed from text.
-//! An [`ArrowMapping`] is the corresponding Arrow schema as a tree of [`Node`]s.
+//! A [`ParquetSchema`] is the tree of the file with the levels of each node. It can be parsed from text, or
+//! built from [`NodeBuilder`]s. An [`ArrowMapping`] is the corresponding Arrow schema as a tree of [`Node`]s.
 //! Each node is an Arrow field together with the definition and repetition levels that determine its validity
 //! and its offsets.
 
@@ -19,6 +19,7 @@
 mod parquet_schema;
 mod annotate;
 mod message;
+mod builder;
 mod resolved_type;
 mod group_form;
 mod options;
@@ -38,6 +39,7 @@ mod write;
 #[cfg(test)]
 mod tests;
 
+pub use builder::NodeBuilder;
 pub use extension::column::{ColumnStorage, ExtensionColumn};
 pub use extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionRequest, FILE_EXTENSION_NAME,

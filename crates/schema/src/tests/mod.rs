@@ -4,6 +4,7 @@ mod describe;
 mod parse;
 
 mod extensions;
+mod builder;
 mod flat;
 mod hints;
 mod message;
