@@ -520,6 +520,8 @@ fn depth_and_nodes_are_limited() {
     let error = ParquetSchema::from_message(&chain(2), &limits).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Limit);
     assert_eq!(error.remedy(), Some(Remedy::RaiseLimit("schema_depth")));
+    let expected = "schema, line 1, column 52: found a node beyond the limit `schema_depth` of 2";
+    assert_eq!(error.message(), expected);
     limits = Limits::default();
     limits.schema_nodes = 4;
     assert!(ParquetSchema::from_message(&chain(2), &limits).is_ok());
