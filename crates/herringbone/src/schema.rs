@@ -24,8 +24,8 @@ use herringbone_format::{KeyValue, Result};
 pub use herringbone_schema::{
     ADJUSTED_TO_UTC_KEY, ARROW_SCHEMA_KEY, ByteLayout, ColumnOrderKind, Date64, DictionaryOutput,
     EMPTY_STRUCT_CHILD, EXACT_SCHEMA_KEY, EmptyStructs, FIELD_ID_KEY, HintPolicy, Int96Overflow,
-    LOGICAL_TYPE_KEY, Leaf, ListLayout, ParquetSchema, Projection, SchemaNode, SchemaOptions,
-    WriteLeaf, WriteSchemaOptions,
+    LOGICAL_TYPE_KEY, Leaf, ListLayout, NodeBuilder, ParquetSchema, Projection, SchemaNode,
+    SchemaOptions, WriteLeaf, WriteSchemaOptions,
 };
 
 /// Returns the Arrow schema of a read with these options. `key_values` is the key-value metadata of the file, which

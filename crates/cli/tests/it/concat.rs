@@ -220,13 +220,16 @@ fn column_chunks_are_copied_as_they_are() {
         "zstd",
     ])
     .fails(2, "cannot be used with");
-    // A file of another form is encoded again, and a note has the reason.
-    let run = herringbone(&["concat", "--copy", "--force", &small, EXAMPLE, "-o", &out]);
-    assert_eq!(run.code, 0);
-    assert!(
-        run.stderr.contains("column chunks cannot be copied"),
-        "{}",
-        run.stderr
-    );
-    assert_eq!(rows(&out), [rows(EXAMPLE), rows(EXAMPLE)].concat());
+    // A file with another type is encoded again, and a note has the reason.
+    let text = folder.with("numbers.csv", "n\n1\n");
+    let (long, int) = (folder.file("long.parquet"), folder.file("int.parquet"));
+    herringbone(&["convert", &text, &long, "--type", "n=Int64"]).ok("");
+    herringbone(&["convert", &text, &int, "--type", "n=Int32"]).ok("");
+    let all = ["concat", "--copy", "--force", &long, &int, "-o", &out];
+    let run = herringbone(&[&all[..], &["--cast"]].concat());
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let expected = "int.parquet: column chunks cannot be copied: the column `n` has another";
+    assert!(run.stderr.contains(expected), "{}", run.stderr);
+    assert!(!run.stderr.contains("long.parquet"), "{}", run.stderr);
+    herringbone(&["cat", &out]).ok("{\"n\":1}\n{\"n\":1}\n");
 }
