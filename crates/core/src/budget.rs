@@ -301,7 +301,7 @@ pub(crate) enum MemoryUse {
     Copy,
     /// The dictionary in the form needed for lookups.
     Dictionary,
-    /// The array under construction, and pages that it keeps parts of in place.
+    /// The array under construction, and pages that it borrows from.
     Array,
 }
 
@@ -323,7 +323,7 @@ impl ColumnMemory {
     }
 
     /// Returns the number of bytes reserved for one purpose.
-    pub(crate) fn held(&self, part: MemoryUse) -> u64 {
+    pub(crate) fn reserved(&self, part: MemoryUse) -> u64 {
         self.parts[part as usize]
     }
 
@@ -331,8 +331,8 @@ impl ColumnMemory {
     ///
     /// # Errors
     /// Limit if the budget does not have enough bytes left. Nothing changes then.
-    pub(crate) fn hold(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
-        let others = self.reservation.bytes - self.held(part);
+    pub(crate) fn resize(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
+        let others = self.reservation.bytes - self.reserved(part);
         self.reservation.resize(others.saturating_add(bytes))?;
         self.parts[part as usize] = bytes;
         Ok(())
@@ -341,12 +341,12 @@ impl ColumnMemory {
     /// Reserves at least `bytes` bytes for one purpose.
     ///
     /// # Errors
-    /// See [`Self::hold`].
-    pub(crate) fn hold_at_least(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
-        if bytes <= self.held(part) {
+    /// See [`Self::resize`].
+    pub(crate) fn reserve(&mut self, part: MemoryUse, bytes: u64) -> Result<()> {
+        if bytes <= self.reserved(part) {
             return Ok(());
         }
-        self.hold(part, bytes)
+        self.resize(part, bytes)
     }
 
     /// Returns the counts of the work so far.
@@ -361,19 +361,19 @@ impl ColumnMemory {
     }
 
     /// Transfers the memory of the array to its column batch. After the last column batch, the column holds nothing.
-    /// If that column batch `keeps` pages or the dictionary, it takes over their memory too.
-    pub(crate) fn hand_over(&mut self, is_last: bool, keeps: bool) -> Reservation {
-        let bytes = match is_last && keeps {
+    /// If that column batch `borrows` pages or the dictionary, it takes over their memory too.
+    pub(crate) fn hand_over(&mut self, is_last: bool, borrows: bool) -> Reservation {
+        let bytes = match is_last && borrows {
             true => self.reservation.bytes,
-            false => self.held(MemoryUse::Array),
+            false => self.reserved(MemoryUse::Array),
         };
-        let held = self.reservation.split(bytes);
+        let handed_over = self.reservation.split(bytes);
         self.parts[MemoryUse::Array as usize] = 0;
         if is_last {
             self.parts = [0; NUM_USES];
             self.reservation.release();
         }
-        held
+        handed_over
     }
 }
 
@@ -391,13 +391,13 @@ mod tests {
     fn what_is_refused_changes_nothing() {
         let budget = budget(100);
         let mut column = ColumnMemory::new(budget.clone());
-        column.hold(MemoryUse::Window, 40).unwrap();
-        column.hold(MemoryUse::Body, 50).unwrap();
-        let error = column.hold(MemoryUse::Array, 11).unwrap_err();
+        column.resize(MemoryUse::Window, 40).unwrap();
+        column.resize(MemoryUse::Body, 50).unwrap();
+        let error = column.resize(MemoryUse::Array, 11).unwrap_err();
         assert!(Budget::refused(&error), "{error}");
         assert_eq!((budget.used(), column.left()), (90, 10));
-        column.hold(MemoryUse::Body, 20).unwrap();
-        column.hold(MemoryUse::Array, 40).unwrap();
+        column.resize(MemoryUse::Body, 20).unwrap();
+        column.resize(MemoryUse::Array, 40).unwrap();
         assert_eq!((budget.used(), column.left()), (100, 0));
         drop(column);
         assert_eq!(budget.used(), 0);
@@ -407,19 +407,19 @@ mod tests {
     fn column_batches_take_their_share_along() {
         let budget = budget(100);
         let mut column = ColumnMemory::new(budget.clone());
-        column.hold(MemoryUse::Body, 30).unwrap();
-        column.hold(MemoryUse::Array, 20).unwrap();
+        column.resize(MemoryUse::Body, 30).unwrap();
+        column.resize(MemoryUse::Array, 20).unwrap();
         let first = column.hand_over(false, true);
         assert_eq!((first.bytes(), budget.used()), (20, 50));
-        column.hold(MemoryUse::Array, 5).unwrap();
+        column.resize(MemoryUse::Array, 5).unwrap();
         let last = column.hand_over(true, true);
         drop(column);
         assert_eq!((last.bytes(), budget.used()), (35, 55));
         drop((first, last));
         assert_eq!(budget.used(), 0);
         let mut column = ColumnMemory::new(budget.clone());
-        column.hold(MemoryUse::Body, 30).unwrap();
-        column.hold(MemoryUse::Array, 20).unwrap();
+        column.resize(MemoryUse::Body, 30).unwrap();
+        column.resize(MemoryUse::Array, 20).unwrap();
         let last = column.hand_over(true, false);
         assert_eq!((last.bytes(), budget.used()), (20, 20));
     }

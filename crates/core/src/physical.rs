@@ -83,7 +83,7 @@ impl PageDecompressor {
     /// Corrupt if the body does not have the length in the header, or is not valid for this codec; Limit.
     pub fn decompress(&mut self, header: &PageHeader, body: Bytes) -> Result<Buffer> {
         check_sizes(header, &self.limits)?;
-        self.memory.hold(MemoryUse::Window, body.len() as u64)?;
+        self.memory.resize(MemoryUse::Window, body.len() as u64)?;
         let page = self.body.open(
             (header, 0),
             Buffer::from(body),
@@ -215,7 +215,7 @@ impl PageDecoder {
         // Discards leftovers of an earlier page that ended with an error.
         self.array.finish(None).ok();
         check_sizes(header, &self.limits)?;
-        self.memory.hold(MemoryUse::Window, body.len() as u64)?;
+        self.memory.resize(MemoryUse::Window, body.len() as u64)?;
         let page = (header, start.data_pages_before);
         let body = Buffer::from(body);
         let page_use = PageUse::default();
@@ -247,8 +247,7 @@ impl PageDecoder {
     fn open_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
         let entries = num_values.min(values.len());
         let bytes = self.array.dictionary_bytes(values.len(), entries);
-        self.memory
-            .hold_at_least(MemoryUse::Dictionary, bytes as u64)?;
+        self.memory.reserve(MemoryUse::Dictionary, bytes as u64)?;
         self.array.set_dictionary(values, num_values)?;
         self.array
             .set_page(Encoding::Plain, values.clone(), num_values)?;
@@ -302,7 +301,7 @@ impl PageDecoder {
         if room > 0 {
             bytes = bytes.min(BLOCK_BYTES);
         }
-        self.memory.hold(MemoryUse::Array, bytes as u64)?;
+        self.memory.resize(MemoryUse::Array, bytes as u64)?;
         self.array.append(values)?;
         page.values_left -= values;
         let values = self.array.finish(None)?;

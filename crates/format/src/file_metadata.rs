@@ -17,7 +17,7 @@ use crate::{
     RowGroupHeader, SchemaElement, SortingColumn,
     modular_encryption::FileDecryption,
     schema_element::{lossy_text, read_schema},
-    thrift::{CompactReader, RawStruct, Templates, Value, Wire, count, required, thrift_struct},
+    thrift::{CompactReader, RawStruct, ShapeCache, Value, Wire, count, required, thrift_struct},
 };
 
 /// The metadata of a file: `FileMetaData` in the specification, with its column chunks still encoded.
@@ -358,8 +358,8 @@ struct Scan {
     num_rows: Option<i64>,
     row_groups: Option<Vec<IndexedRowGroup>>,
     column_chunks: Vec<u32>,
-    /// The templates of the column chunks so far.
-    templates: Templates,
+    /// The shapes of the column chunks so far.
+    shapes: ShapeCache,
     key_value_metadata: Vec<KeyValue>,
     created_by: Option<String>,
     column_orders: Option<Vec<ColumnOrder>>,
@@ -492,7 +492,7 @@ impl Scan {
         for _ in 0..size {
             // The cast is lossless: the footer's length fits in a u32.
             self.column_chunks.push(reader.position() as u32);
-            reader.skip_struct_like(&mut self.templates)?;
+            reader.skip_struct_cached(&mut self.shapes)?;
         }
         Ok(first..self.column_chunks.len())
     }

@@ -23,7 +23,7 @@ mod column;
 mod row_group;
 mod file_metadata;
 mod readable_chunk;
-mod alike_chunks;
+mod layout_cache;
 mod partial_metadata;
 mod page_header;
 mod page_index;
@@ -32,7 +32,6 @@ mod bloom_filter;
 #[cfg(test)]
 mod tests;
 
-pub use alike_chunks::AlikeChunks;
 pub use bloom_filter::{
     BloomFilterAlgorithm, BloomFilterCompression, BloomFilterHash, BloomFilterHeader,
 };
@@ -45,6 +44,7 @@ pub use enums::{
 pub use error::{Error, ErrorKind, Location, Remedy, Result};
 pub use extension::FooterExtension;
 pub use file_metadata::{FileMetadata, FileMetadataParts};
+pub use layout_cache::LayoutCache;
 pub use limits::Limits;
 pub use logical_type::{ColumnOrder, LogicalType, TimeUnit};
 pub use page_header::{

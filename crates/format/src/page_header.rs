@@ -199,7 +199,7 @@ impl PageHeader {
         limits: &Limits,
     ) -> Result<Option<(Self, usize)>> {
         let read = |reader: &mut CompactReader<'_>| {
-            reader.pass_over_raw_structs();
+            reader.skip_raw_structs();
             let mut header = Self::read(reader, Wire::Struct)?;
             if let Some(page) = &mut header.data_page_header {
                 page.statistics = None;

@@ -42,7 +42,7 @@ pub(crate) enum GroupForm {
         key: usize,
     },
     /// A group whose annotation does not fit its fields. It is read as a struct.
-    Misfit,
+    Mismatch,
 }
 
 /// Returns the form of a node, apart from its own repetition.
@@ -63,7 +63,7 @@ pub(crate) fn group_form(schema: &ParquetSchema, node: usize) -> GroupForm {
 fn list(schema: &ParquetSchema, node: usize) -> GroupForm {
     let name = |node: usize| schema.nodes()[node].element.name.as_str();
     let Some(repeated) = only_repeated_child(schema, node) else {
-        return GroupForm::Misfit;
+        return GroupForm::Mismatch;
     };
     let element = match only_child(schema, repeated) {
         Some(child)
@@ -78,7 +78,7 @@ fn list(schema: &ParquetSchema, node: usize) -> GroupForm {
 
 fn map(schema: &ParquetSchema, node: usize) -> GroupForm {
     let Some(repeated) = only_repeated_child(schema, node) else {
-        return GroupForm::Misfit;
+        return GroupForm::Mismatch;
     };
     let mut children = schema.children(repeated);
     match (children.next(), children.next(), children.next()) {
@@ -88,7 +88,7 @@ fn map(schema: &ParquetSchema, node: usize) -> GroupForm {
             value,
         },
         (Some(key), None, None) => GroupForm::Keys { repeated, key },
-        _ => GroupForm::Misfit,
+        _ => GroupForm::Mismatch,
     }
 }
 

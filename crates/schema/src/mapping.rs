@@ -157,7 +157,7 @@ pub fn to_arrow_extended(
     let mut nesting = Nesting::new(schema, options, &ignored);
     let (mut top, marks) = Top::new(&mut nesting, projection, &extensions.columns)?;
     let mut warnings = Warnings::default();
-    warn_of_misfits(schema, marks.as_deref(), &nesting.misfits, &mut warnings);
+    warn_of_mismatches(schema, marks.as_deref(), &nesting.mismatched, &mut warnings);
     let omittable = nesting.omittable;
 
     let mut metadata: HashMap<String, String> = key_values
@@ -230,13 +230,13 @@ pub fn to_arrow_extended(
 }
 
 /// Adds a warning for each annotation that does not fit the fields of its group.
-fn warn_of_misfits(
+fn warn_of_mismatches(
     schema: &ParquetSchema,
     marks: Option<&[bool]>,
-    misfits: &[usize],
+    mismatched: &[usize],
     warnings: &mut Warnings,
 ) {
-    for &node in misfits {
+    for &node in mismatched {
         if warnings.is_full() {
             break;
         }

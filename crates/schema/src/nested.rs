@@ -25,7 +25,7 @@ pub(crate) struct Nesting<'a> {
     /// By node: true if it wraps the elements of a list or the entries of a map, and has no name in Arrow.
     pub(crate) omittable: Vec<bool>,
     /// The nodes whose annotation does not fit their fields.
-    pub(crate) misfits: Vec<usize>,
+    pub(crate) mismatched: Vec<usize>,
 }
 
 impl<'a> Nesting<'a> {
@@ -39,7 +39,7 @@ impl<'a> Nesting<'a> {
             options,
             ignored,
             omittable: vec![false; schema.nodes().len()],
-            misfits: Vec::new(),
+            mismatched: Vec::new(),
         }
     }
 
@@ -86,8 +86,8 @@ impl<'a> Nesting<'a> {
         let (data_type, kind) = match group_form(self.schema, node) {
             GroupForm::Leaf => return self.leaf(node, nullable),
             GroupForm::Struct => self.group(node),
-            GroupForm::Misfit => {
-                self.misfits.push(node);
+            GroupForm::Mismatch => {
+                self.mismatched.push(node);
                 self.group(node)
             }
             GroupForm::List { repeated, element } => {

@@ -3,7 +3,7 @@
 use super::options::StatisticsLevel;
 use super::settings::ColumnSettings;
 use herringbone_core::encoding::dictionary::Dictionary;
-use herringbone_core::encoding::values::Values;
+use herringbone_core::encoding::physical_values::Values;
 use herringbone_core::statistics::{BoundsBuilder, EncodedBounds};
 
 /// The bounds of some values of a column.

@@ -199,19 +199,19 @@ impl ChunkBuilder {
         let PageBuffers {
             front,
             body,
-            cuts,
+            section_starts,
             start,
             levels_end,
             ..
         } = &mut buffers;
         let header = match self.version {
-            DataPageVersion::V1 => levels_v1(page, front, cuts)?,
+            DataPageVersion::V1 => levels_v1(page, front, section_starts)?,
             DataPageVersion::V2 => levels_v2(page, front)?,
         };
         match self.levels_are_apart() {
-            true => *start = append_values(&[], body, cuts),
+            true => *start = append_values(&[], body, section_starts),
             false => {
-                *start = append_values(front, body, cuts);
+                *start = append_values(front, body, section_starts);
                 *levels_end = front.len();
                 front.clear();
             }
@@ -457,14 +457,18 @@ impl ChunkBuilder {
 }
 
 /// Writes levels of version 1, with their lengths.
-fn levels_v1(page: &DataPage<'_>, out: &mut Vec<u8>, cuts: &mut Vec<usize>) -> Result<PageHeader> {
+fn levels_v1(
+    page: &DataPage<'_>,
+    out: &mut Vec<u8>,
+    section_starts: &mut Vec<usize>,
+) -> Result<PageHeader> {
     let levels = page.levels;
     for section in [&levels.rep, &levels.def] {
         if !section.is_empty() {
             let bytes = length(section.len())?;
             out.extend_from_slice(&bytes.to_le_bytes());
             out.extend_from_slice(section);
-            cuts.push(out.len());
+            section_starts.push(out.len());
         }
     }
     let num_values = length(levels.num_levels)?;

@@ -38,7 +38,7 @@ use super::settings::ColumnSettings;
 use herringbone_core::array::dictionary::{Keyed, slots};
 use herringbone_core::array::{Scratch, Selected, values};
 use herringbone_core::bloom_filter::BloomFilterBuilder;
-use herringbone_core::encoding::values::{PlainSize, Slots, Values, plain_width};
+use herringbone_core::encoding::physical_values::{PlainSize, Slots, Values, plain_width};
 use herringbone_core::levels::{EncodedLevels, PageLevels};
 
 /// The maximum number of rows in a segment of a column whose rows differ in size.
@@ -565,7 +565,7 @@ impl ColumnWriter {
         };
         self.chunk.data_page(
             &page,
-            |front, out, cuts| encoder.finish_page_behind(front, out, cuts),
+            |front, out, section_starts| encoder.finish_page_after(front, out, section_starts),
             sink,
         )?;
         *bounds = Bounds::new(&self.settings);

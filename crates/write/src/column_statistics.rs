@@ -11,7 +11,7 @@ use std::fmt::Debug;
 use herringbone_format::{GeospatialStatistics, Result, SchemaElement};
 use herringbone_schema::WriteLeaf;
 
-use herringbone_core::encoding::values::Values;
+use herringbone_core::encoding::physical_values::Values;
 
 /// A factory of column statistics.
 pub trait ColumnStatisticsFactory: Debug + Send + Sync {

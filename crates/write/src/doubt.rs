@@ -12,7 +12,7 @@ use herringbone_schema::WriteLeaf;
 use super::bounds::Bounds;
 use super::growth::Counts;
 use herringbone_core::encoding::ValueEncoder;
-use herringbone_core::encoding::values::{PlainSize, Values, with_plain};
+use herringbone_core::encoding::physical_values::{PlainSize, Values, with_plain};
 use herringbone_core::levels::EncodedLevels;
 
 /// The number of values in a block of a page. The dictionary is tested with the start of each block.

@@ -6,7 +6,7 @@ use super::column_statistics::ColumnStatistics;
 use super::options::BloomFilterOptions;
 use super::settings::ColumnSettings;
 use herringbone_core::bloom_filter::{BloomFilterBuilder, hash};
-use herringbone_core::encoding::values::Values;
+use herringbone_core::encoding::physical_values::Values;
 
 /// Observers that receive every value at least once.
 pub(super) struct Observers {

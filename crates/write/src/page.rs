@@ -12,7 +12,7 @@ use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{PageHeader, Result};
 
 use super::settings::ColumnSettings;
-use herringbone_core::compression::{Compression, compress_cut};
+use herringbone_core::compression::{Compression, compress_sections};
 use herringbone_core::encoding::{BEHIND_PAGE, LARGE_PAGE, length};
 
 /// A consumer of the data pages of a column chunk.
@@ -61,7 +61,7 @@ pub struct PageBuffers {
     pub(super) levels_end: usize,
     /// The offsets in the body at which bytes of another kind begin: levels of version 1, values, or sections of
     /// values.
-    pub(super) cuts: Vec<usize>,
+    pub(super) section_starts: Vec<usize>,
     /// The compressed body; empty if the body is not compressed.
     compressed: Vec<u8>,
     /// The capacity of the body when it was full. The next body has the same capacity, whatever happened to this one.
@@ -88,7 +88,7 @@ impl PageBuffers {
         self.front.clear();
         self.body.clear();
         self.compressed.clear();
-        self.cuts.clear();
+        self.section_starts.clear();
         (self.start, self.levels_end) = (0, 0);
         self.body.reserve_exact(self.room);
     }
@@ -245,12 +245,12 @@ impl UnfinishedPage {
         let PageBuffers {
             body,
             start,
-            cuts,
+            section_starts,
             compressed,
             ..
         } = &mut self.buffers;
         let body = body.get(*start..).unwrap_or_default();
-        compress_cut(self.compression, body, cuts, compressed)
+        compress_sections(self.compression, body, section_starts, compressed)
     }
 
     /// Compresses the values alone, and only if that saves enough.
@@ -259,7 +259,7 @@ impl UnfinishedPage {
             body,
             start,
             levels_end,
-            cuts,
+            section_starts,
             compressed,
             ..
         } = &mut self.buffers;
@@ -269,8 +269,10 @@ impl UnfinishedPage {
             return Ok(());
         }
         compressed.extend_from_slice(levels);
-        cuts.iter_mut().for_each(|cut| *cut -= *levels_end);
-        compress_cut(self.compression, values, cuts, compressed)?;
+        section_starts
+            .iter_mut()
+            .for_each(|start| *start -= *levels_end);
+        compress_sections(self.compression, values, section_starts, compressed)?;
         let compressed_values = compressed.len() - *levels_end;
         let pays = self.settings.codec_pays(values.len(), compressed_values);
         if !pays {

@@ -18,7 +18,7 @@ use super::settings::ColumnSettings;
 use herringbone_core::compression::Compression;
 use herringbone_core::encoding::ValueEncoder;
 use herringbone_core::encoding::dictionary::{Dictionary, ranks};
-use herringbone_core::encoding::values::{PlainSize, Slots, Values, with_plain};
+use herringbone_core::encoding::physical_values::{PlainSize, Slots, Values, with_plain};
 use herringbone_core::levels::EncodedLevels;
 
 /// The number of pages of values after which their encoding is chosen again.

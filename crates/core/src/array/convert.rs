@@ -10,7 +10,7 @@ use herringbone_kernels::expand::{expand, spread};
 use herringbone_kernels::filter::{filter_plain, retain};
 use herringbone_kernels::plain;
 
-use super::values::Values;
+use super::fixed_width_buffer::FixedWidthBuffer;
 use crate::encoding::plain::PlainDecoder;
 use crate::encoding::{Native, Page, ends_early};
 use crate::malformed;
@@ -117,7 +117,7 @@ pub(super) trait Convert<U: Native>: Send {
         &self,
         _page: &mut PlainDecoder,
         _wanted: &BooleanBuffer,
-        _values: &mut Values<Self::To>,
+        _values: &mut FixedWidthBuffer<Self::To>,
     ) -> Result<bool> {
         Ok(false)
     }
@@ -173,7 +173,7 @@ impl<U: Native + ArrowNativeType> Convert<U> for Identity {
         &self,
         page: &mut PlainDecoder,
         wanted: &BooleanBuffer,
-        values: &mut Values<U>,
+        values: &mut FixedWidthBuffer<U>,
     ) -> Result<bool> {
         values.filter_plain(page.take::<U>(wanted.len())?, wanted);
         Ok(true)
@@ -268,7 +268,7 @@ impl<U: Native, T: ArrowNativeType> Convert<U> for Blocks<T> {
         &self,
         page: &mut PlainDecoder,
         wanted: &BooleanBuffer,
-        values: &mut Values<T>,
+        values: &mut FixedWidthBuffer<T>,
     ) -> Result<bool> {
         let mut scratch = Vec::<U>::new();
         filter_plain(page.take::<U>(wanted.len())?, wanted, &mut scratch);

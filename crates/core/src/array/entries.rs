@@ -4,7 +4,7 @@ use herringbone_arrow::buffer::ArrowNativeType;
 use herringbone_kernels::plain;
 
 use super::convert::{BLOCK_BYTES, Lost};
-use super::values::Values;
+use super::fixed_width_buffer::FixedWidthBuffer;
 use crate::encoding::dictionary::Indices;
 
 /// Dictionary entries for an array of values `T`.
@@ -26,7 +26,7 @@ impl<T: ArrowNativeType> Entries<T> {
         indices: &mut Indices,
         n: usize,
         elements: usize,
-        out: &mut Values<T>,
+        out: &mut FixedWidthBuffer<T>,
         lost_of_array: &mut Lost,
     ) -> herringbone_format::Result<()> {
         let before = out.len();

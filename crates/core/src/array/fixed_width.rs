@@ -11,7 +11,7 @@ use herringbone_kernels::bitmap::Bitmap;
 use super::convert::Short;
 use super::convert::{Blocks, Convert, Lost};
 use super::entries::Entries;
-use super::values::Values;
+use super::fixed_width_buffer::FixedWidthBuffer;
 use super::{LeafArray, LeafType, finish_fixed_width};
 use crate::encoding::{Native, Page, Rest, product};
 use crate::malformed;
@@ -27,7 +27,7 @@ pub(super) struct FixedWidth<U: Native, C: Convert<U>> {
     units: usize,
     dictionary: Option<Entries<C::To>>,
     page: Page<U>,
-    values: Values<C::To>,
+    values: FixedWidthBuffer<C::To>,
     lost: Lost,
     /// The number of array slots so far.
     slots: usize,
@@ -52,7 +52,7 @@ impl<U: Native, C: Convert<U>> FixedWidth<U, C> {
             units,
             dictionary: None,
             page: Page::Empty,
-            values: Values::new(),
+            values: FixedWidthBuffer::new(),
             lost: Lost::default(),
             slots: 0,
         }
@@ -136,7 +136,7 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         Ok(())
     }
 
-    fn leave_dictionary(&mut self) -> bool {
+    fn drop_dictionary(&mut self) -> bool {
         self.dictionary = None;
         true
     }
@@ -146,7 +146,7 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         Ok(())
     }
 
-    fn leave_page(&mut self) {
+    fn release_page(&mut self) {
         self.page = Page::Empty;
         // Further values require a copy anyway. Copying now releases the page before the next one is installed.
         if self.values.is_borrowed() {
@@ -171,7 +171,7 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
         num_values.saturating_mul(width)
     }
 
-    fn keeps_pages(&self) -> bool {
+    fn borrows_pages(&self) -> bool {
         self.values.is_borrowed()
     }
 

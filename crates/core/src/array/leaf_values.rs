@@ -8,7 +8,7 @@ use super::{
     Scratch, Selected, boolean, byte_layouts, decimal, fixed_size_binary, interval, null,
     primitive, timestamp_96,
 };
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 
 /// Returns the selected slots as values of the leaf's physical type.
 ///
@@ -44,7 +44,7 @@ pub fn values<'a>(
 }
 
 /// Returns true if some values of the leaf's Arrow type may be refused.
-pub(crate) fn may_misfit(leaf: &WriteLeaf) -> bool {
+pub(crate) fn may_be_refused(leaf: &WriteLeaf) -> bool {
     use DataType::{Decimal32, Decimal64, Decimal128, Decimal256, Interval, Time32, Time64};
     leaf.conversion != WriteConversion::Identity
         || matches!(

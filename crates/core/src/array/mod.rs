@@ -23,7 +23,7 @@ mod timestamp_96;
 mod convert;
 mod entries;
 mod fixed_width;
-mod values;
+mod fixed_width_buffer;
 // Selection of a layout, and input shared by several layouts when writing.
 mod factory;
 mod leaf_values;
@@ -73,7 +73,7 @@ pub trait LeafArray: Send {
 
     /// Releases the dictionary, because later pages are unlikely to need it. Returns false if the dictionary is part of
     /// the array, or if this leaf cannot have one.
-    fn leave_dictionary(&mut self) -> bool {
+    fn drop_dictionary(&mut self) -> bool {
         false
     }
 
@@ -81,7 +81,7 @@ pub trait LeafArray: Send {
     fn set_page(&mut self, encoding: Encoding, values: Buffer, num_values: usize) -> Result<()>;
 
     /// Releases the page, before the next one is installed. None of its values are needed any longer.
-    fn leave_page(&mut self);
+    fn release_page(&mut self);
 
     /// Returns the number of the next `n` values that fit into the remaining offsets and into `budget` bytes. Returns
     /// `n` for fixed-width types. The call is cheap if all of them fit.
@@ -108,8 +108,8 @@ pub trait LeafArray: Send {
         0
     }
 
-    /// Returns true if the unfinished array references parts of pages or of a dictionary in place.
-    fn keeps_pages(&self) -> bool {
+    /// Returns true if the unfinished array borrows parts of pages or of a dictionary.
+    fn borrows_pages(&self) -> bool {
         false
     }
 

@@ -11,7 +11,7 @@ use herringbone_schema::WriteLeaf;
 
 use super::LeafArray;
 use crate::encoding::Rest;
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 
 /// An array of nulls.
 #[derive(Default)]
@@ -28,7 +28,7 @@ impl LeafArray for NullLeaf {
         Ok(())
     }
 
-    fn leave_page(&mut self) {}
+    fn release_page(&mut self) {}
 
     fn most_bytes(&mut self, _n: usize) -> usize {
         0

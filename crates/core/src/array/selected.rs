@@ -102,14 +102,14 @@ impl<'a> Selected<'a> {
         &self,
         out: &mut Vec<U>,
         with: impl Fn(T::Native) -> Option<U>,
-        misfit: impl Fn(T::Native) -> Error,
+        out_of_range: impl Fn(T::Native) -> Error,
     ) -> Result<()> {
         let mut scratch = Vec::new();
         let values = self.dense_local(self.array.as_primitive::<T>().values(), &mut scratch);
         out.clear();
         out.reserve(values.len());
         for value in values {
-            out.push(with(*value).ok_or_else(|| misfit(*value))?);
+            out.push(with(*value).ok_or_else(|| out_of_range(*value))?);
         }
         Ok(())
     }
@@ -119,14 +119,14 @@ impl<'a> Selected<'a> {
         &self,
         out: &mut Vec<u8>,
         with: impl Fn(T::Native) -> Option<[u8; N]>,
-        misfit: impl Fn(T::Native) -> Error,
+        out_of_range: impl Fn(T::Native) -> Error,
     ) -> Result<()> {
         let mut scratch = Vec::new();
         let values = self.dense_local(self.array.as_primitive::<T>().values(), &mut scratch);
         out.clear();
         out.reserve(values.len() * N);
         for value in values {
-            out.extend_from_slice(&with(*value).ok_or_else(|| misfit(*value))?);
+            out.extend_from_slice(&with(*value).ok_or_else(|| out_of_range(*value))?);
         }
         Ok(())
     }

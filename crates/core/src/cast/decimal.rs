@@ -11,7 +11,7 @@ use herringbone_arrow::buffer::{ArrowNativeType, i256};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::Result;
 
-use super::{misfit, mismatch};
+use super::{mismatch, out_of_range};
 
 /// Returns the numbers of digits before and after the decimal point.
 pub(super) fn decimal_places(data_type: &DataType) -> Option<(i16, i16)> {
@@ -94,8 +94,8 @@ where
             None => T::Native::from_i256(value.to_i256().checked_mul(wide?)?),
         }
     };
-    let cast: PrimitiveArray<T> =
-        values.try_unary(|value| cast(value).ok_or_else(|| misfit(value.to_i256(), array, to)))?;
+    let cast: PrimitiveArray<T> = values
+        .try_unary(|value| cast(value).ok_or_else(|| out_of_range(value.to_i256(), array, to)))?;
     Ok(Arc::new(cast.with_data_type(to.clone())))
 }
 

@@ -217,17 +217,17 @@ fn time(array: &ArrayRef, to: &DataType, factor: Factor) -> Result<ArrayRef> {
         Factor::Multiply(factor) => value.checked_mul(factor),
         Factor::Divide(divisor) => (value % divisor == 0).then_some(value / divisor),
     };
-    let misfit = |value: i64| misfit(i256::from(value), array, to);
+    let out_of_range = |value: i64| out_of_range(i256::from(value), array, to);
     let cast: ArrayRef = match to.primitive_width() {
         Some(4) => {
             let narrow = |value| cast(value).and_then(|value| i32::try_from(value).ok());
             let counts: PrimitiveArray<Int32Type> =
-                counts.try_unary(|value| narrow(value).ok_or_else(|| misfit(value)))?;
+                counts.try_unary(|value| narrow(value).ok_or_else(|| out_of_range(value)))?;
             Arc::new(counts)
         }
         _ => {
             let counts: PrimitiveArray<Int64Type> =
-                counts.try_unary(|value| cast(value).ok_or_else(|| misfit(value)))?;
+                counts.try_unary(|value| cast(value).ok_or_else(|| out_of_range(value)))?;
             Arc::new(counts)
         }
     };
@@ -282,7 +282,7 @@ fn text(array: &ArrayRef) -> Result<ArrayRef> {
     }
 }
 
-fn misfit(value: i256, array: &ArrayRef, to: &DataType) -> Error {
+fn out_of_range(value: i256, array: &ArrayRef, to: &DataType) -> Error {
     let from = array.data_type();
     Error::unsupported(format!("the value {value} of {from} has no place in {to}"))
 }

@@ -61,14 +61,13 @@ impl DictionaryValues {
         // Entries without any bytes are detected later as an error in the chunk.
         let entries = num_values.min(values.len());
         let bytes = array.dictionary_bytes(values.len(), entries);
-        self.memory
-            .hold_at_least(MemoryUse::Dictionary, bytes as u64)?;
+        self.memory.reserve(MemoryUse::Dictionary, bytes as u64)?;
         array.set_page(Encoding::Plain, values, num_values)?;
         if array.values_that_fit(num_values, usize::MAX)? < num_values {
             return Err(Error::unsupported("a dictionary too long for an array"));
         }
         array.append(num_values)?;
-        array.leave_page();
+        array.release_page();
         array.finish(None).map(|values| Step::Ready(Some(values)))
     }
 }

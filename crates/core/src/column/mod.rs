@@ -228,7 +228,7 @@ impl ColumnChunkDecoder {
         let own = size_of::<Self>() + size_of::<PageReader>();
         let bytes = own + COLUMN_BYTES + 2 * block;
         memory
-            .hold(MemoryUse::Column, bytes as u64)
+            .resize(MemoryUse::Column, bytes as u64)
             .map_err(locate)?;
         let array = leaf_array(&plan.leaf_type).map_err(locate)?;
         Ok(Box::new(Self {
@@ -255,9 +255,9 @@ impl ColumnChunkDecoder {
     }
 
     /// Restricts the column to the rows of `part`.
-    pub fn restrict(&mut self, part: ColumnSplit) {
-        self.rows.restrict(&part.rows);
-        self.pages.restrict(part);
+    pub fn restrict(&mut self, split: ColumnSplit) {
+        self.rows.restrict(&split.rows);
+        self.pages.restrict(split);
     }
 
     /// Returns true if the column failed because the next split starts with a different row than expected. The chunk
@@ -313,7 +313,7 @@ impl ColumnChunkDecoder {
     }
 
     fn decode(&mut self) -> Result<Step<Option<ColumnBatch>>> {
-        self.pages.leave_dictionary(&mut self.batch)?;
+        self.pages.drop_dictionary(&mut self.batch)?;
         let max_rows = self.rows.batch_rows();
         let step = match self.plan.max_rep_level {
             0 => self.fill_flat(max_rows)?,

@@ -71,17 +71,17 @@ impl RowCounter {
         if self.pages.start() != shared.start() {
             return Err(Error::corrupt("a page is not where it was"));
         }
-        let mut kept = Reservation::new(self.budget.clone());
+        let mut memory = Reservation::new(self.budget.clone());
         // If there is no memory for the body, it is decompressed again later.
         let is_kept =
-            self.pages.is_compressed() && kept.resize(u64::try_from(bytes).unwrap_or(0)).is_ok();
+            self.pages.is_compressed() && memory.resize(u64::try_from(bytes).unwrap_or(0)).is_ok();
         let to_keep = Some(shared).filter(|_| is_kept);
         let page = match self.pages.body(false, to_keep, &mut self.memory)? {
             Step::Need(range) => return Ok(Step::Need(range)),
             Step::Ready(page) => page,
         };
         if is_kept {
-            shared.hold(kept);
+            shared.set_memory(memory);
         } else {
             drop(shared.take());
         }

@@ -20,19 +20,19 @@ thread_local! {
 /// Feature if the codec was not compiled in; the error names the cargo feature. Argument if the input is larger
 /// than the codec allows. Io if the library of the codec failed.
 pub fn compress(compression: Compression, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-    compress_cut(compression, input, &[], out)
+    compress_sections(compression, input, &[], out)
 }
 
 /// Calls [`compress`] for an input of several sections, such as levels followed by values, or the streams of
-/// BYTE_STREAM_SPLIT. `cuts` contains the start of each section except the first, in ascending order.
+/// BYTE_STREAM_SPLIT. `section_starts` contains the start of each section except the first, in ascending order.
 ///
 /// # Errors
 ///
 /// See [`compress`].
-pub fn compress_cut(
+pub fn compress_sections(
     compression: Compression,
     input: &[u8],
-    cuts: &[usize],
+    section_starts: &[usize],
     out: &mut Vec<u8>,
 ) -> Result<()> {
     COMPRESSORS.with_borrow_mut(|compressors| {
@@ -51,7 +51,7 @@ pub fn compress_cut(
             }
         };
         match compressors.get_mut(index) {
-            Some(compressor) => compressor.compress_cut(input, cuts, out),
+            Some(compressor) => compressor.compress_sections(input, section_starts, out),
             None => Err(absent(compression.codec())),
         }
     })
@@ -106,16 +106,16 @@ impl Compressor {
     ///
     /// Argument if the input is larger than the codec allows. Io if the library failed. On an error, `out` is
     /// unchanged.
-    pub(crate) fn compress_cut(
+    pub(crate) fn compress_sections(
         &mut self,
         input: &[u8],
-        cuts: &[usize],
+        section_starts: &[usize],
         out: &mut Vec<u8>,
     ) -> Result<()> {
         let start = out.len();
-        let done = match cuts {
+        let done = match section_starts {
             [] => self.inner.compress(input, out),
-            cuts => self.inner.compress_cut(input, cuts, out),
+            section_starts => self.inner.compress_sections(input, section_starts, out),
         };
         if done.is_err() {
             out.truncate(start);

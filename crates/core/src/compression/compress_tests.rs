@@ -70,7 +70,7 @@ fn pages_come_back() {
             // After existing bytes, and twice, so that contexts are reused.
             for before in [&b""[..], b"before"] {
                 let mut out = before.to_vec();
-                compressor.compress_cut(&plain, &[], &mut out).unwrap();
+                compressor.compress_sections(&plain, &[], &mut out).unwrap();
                 assert_eq!(&out[..before.len()], before);
                 let mut output = vec![0xa5; plain.len()];
                 decompressor
@@ -90,11 +90,11 @@ fn patterns_shrink_and_noise_hardly_grows() {
         }
         let (mut zeros, mut random) = (Vec::new(), Vec::new());
         compressor
-            .compress_cut(&[0; 300_000], &[], &mut zeros)
+            .compress_sections(&[0; 300_000], &[], &mut zeros)
             .unwrap();
         assert!(zeros.len() < 20_000, "{compression} {}", zeros.len());
         compressor
-            .compress_cut(&noise(70_000), &[], &mut random)
+            .compress_sections(&noise(70_000), &[], &mut random)
             .unwrap();
         // The fastest level of zlib uses the fixed codes, half of which have nine bits.
         assert!(random.len() < 75_000, "{compression} {}", random.len());
@@ -176,7 +176,9 @@ fn brotli_in_rust_makes_sound_pages_too() {
         for level in [0, 4, 9] {
             let mut compressor = brotli::BrotliCompressor::new(BrotliLevel::new(level).unwrap());
             let mut page = Vec::new();
-            compressor.compress_cut(&plain, &[], &mut page).unwrap();
+            compressor
+                .compress_sections(&plain, &[], &mut page)
+                .unwrap();
             let mut output = vec![0xa5; plain.len()];
             decompress(CompressionCodec::Brotli, &page, &mut output).unwrap();
             assert!(output == plain, "{level} {}", plain.len());
@@ -210,7 +212,9 @@ fn zlib_makes_sound_pages_too() {
             let mut compressor = gzip::GzipCompressor::new(GzipLevel::new(level).unwrap());
             for _again in 0..2 {
                 let mut page = Vec::new();
-                compressor.compress_cut(&plain, &[], &mut page).unwrap();
+                compressor
+                    .compress_sections(&plain, &[], &mut page)
+                    .unwrap();
                 let mut output = vec![0xa5; plain.len()];
                 decompress(CompressionCodec::Gzip, &page, &mut output).unwrap();
                 assert!(output == plain, "{level} {}", plain.len());
@@ -219,7 +223,7 @@ fn zlib_makes_sound_pages_too() {
     }
 }
 
-/// Blocks end at cuts, but the output is one frame.
+/// Blocks end with their sections, but the output is one frame.
 #[cfg(all(
     feature = "snappy",
     feature = "gzip",
@@ -227,29 +231,29 @@ fn zlib_makes_sound_pages_too() {
     feature = "lz4"
 ))]
 #[test]
-fn inputs_that_are_cut_come_back() {
+fn inputs_of_sections_come_back() {
     // Two streams: one of random bytes, one of few distinct bytes.
     let mut input = noise(40_000);
     input.extend((0..40_000_usize).map(|at| [1, 2, 7][(at * at) % 11 % 3]));
     for compression in ["snappy", "gzip", "zstd:1", "zstd:9", "lz4_raw"] {
         let compression: Compression = compression.parse().unwrap();
-        for cuts in [&[][..], &[40_000], &[1, 2, 40_000, 79_999]] {
+        for section_starts in [&[][..], &[40_000], &[1, 2, 40_000, 79_999]] {
             let mut out = b"front".to_vec();
-            super::compress_cut(compression, &input, cuts, &mut out).unwrap();
+            super::compress_sections(compression, &input, section_starts, &mut out).unwrap();
             assert_eq!(&out[..5], b"front");
             let mut back = vec![0; input.len()];
             decompress(compression.codec(), &out[5..], &mut back).unwrap();
-            assert!(back == input, "{compression} {cuts:?}");
+            assert!(back == input, "{compression} {section_starts:?}");
         }
-        // Matches after the cut are found, and the section has its own codes.
-        let bytes = |cuts: &[usize]| {
+        // Matches in an earlier section are found, and the section has its own codes.
+        let bytes = |section_starts: &[usize]| {
             let mut out = Vec::new();
-            super::compress_cut(compression, &input, cuts, &mut out).unwrap();
+            super::compress_sections(compression, &input, section_starts, &mut out).unwrap();
             out.len()
         };
         let is_for = matches!(compression, Compression::Snappy | Compression::Zstd(_));
         assert_eq!(bytes(&[40_000]) < bytes(&[]), is_for, "{compression}");
-        // Cuts that would leave too few bytes are ignored.
+        // Sections that would leave too few bytes are ignored.
         assert_eq!(bytes(&[1, 2, 79_999]), bytes(&[]), "{compression}");
     }
 }

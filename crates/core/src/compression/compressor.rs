@@ -11,30 +11,39 @@ pub(super) trait Compress: Send {
     /// Argument if the input is larger than the codec allows. Io if the library failed.
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()>;
 
-    /// Compresses an input of several sections, which begin at `cuts`, in ascending order. A codec may reset its model
-    /// there.
+    /// Compresses an input of several sections, which begin at `section_starts`, in ascending order. A codec may reset
+    /// its model there.
     ///
     /// # Errors
     ///
     /// See [`Self::compress`].
-    fn compress_cut(&mut self, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<()> {
-        let _ = cuts;
+    fn compress_sections(
+        &mut self,
+        input: &[u8],
+        section_starts: &[usize],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let _ = section_starts;
         self.compress(input, out)
     }
 }
 
-/// Returns the cuts of an input of `length` bytes that leave sections of at least `least` bytes.
+/// Returns the section starts of an input of `length` bytes that leave sections of at least `least` bytes.
 #[cfg(any(feature = "snappy", feature = "zstd"))]
-pub(super) fn far_apart(cuts: &[usize], length: usize, least: usize) -> Vec<usize> {
+pub(super) fn far_apart(section_starts: &[usize], length: usize, least: usize) -> Vec<usize> {
     let mut last = 0;
-    let mut is_far = |cut: usize| {
-        let is_far = cut >= last + least && cut + least <= length;
+    let mut is_far = |start: usize| {
+        let is_far = start >= last + least && start + least <= length;
         if is_far {
-            last = cut;
+            last = start;
         }
         is_far
     };
-    cuts.iter().copied().filter(|cut| is_far(*cut)).collect()
+    section_starts
+        .iter()
+        .copied()
+        .filter(|start| is_far(*start))
+        .collect()
 }
 
 /// Calls `fill` with `bound` zeroed bytes and appends those it wrote to `out`. `fill` returns their number.

@@ -56,7 +56,7 @@ mod compress_tests;
 
 pub use choice::Compression;
 pub use compress::compress;
-pub use compress::compress_cut;
+pub use compress::compress_sections;
 pub use level::{BrotliLevel, GzipLevel, ZstdLevel};
 
 use std::cell::RefCell;

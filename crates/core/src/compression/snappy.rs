@@ -25,13 +25,18 @@ pub(super) struct SnappyCompressor(Compressor);
 
 impl Compress for SnappyCompressor {
     fn compress(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        self.compress_cut(input, &[], out)
+        self.compress_sections(input, &[], out)
     }
 
-    fn compress_cut(&mut self, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<()> {
+    fn compress_sections(
+        &mut self,
+        input: &[u8],
+        section_starts: &[usize],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
         let too_long = "a page is larger than the 4 GiB that SNAPPY can hold";
-        let cuts = far_apart(cuts, input.len(), MIN_PART);
-        let done = self.0.compress(input, &cuts, out);
+        let section_starts = far_apart(section_starts, input.len(), MIN_PART);
+        let done = self.0.compress(input, &section_starts, out);
         done.map_err(|TooLong| Error::argument(too_long))
     }
 }

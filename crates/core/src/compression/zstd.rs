@@ -70,20 +70,25 @@ impl Compress for ZstdCompressor {
         Ok(())
     }
 
-    /// Ends a block at each cut. Each block has its own codes for the bytes that are frequent in it.
-    fn compress_cut(&mut self, input: &[u8], cuts: &[usize], out: &mut Vec<u8>) -> Result<()> {
-        let cuts = far_apart(cuts, input.len(), MIN_PART);
-        if cuts.is_empty() {
+    /// Ends a block at the end of each section. Each block has its own codes for the bytes that are frequent in it.
+    fn compress_sections(
+        &mut self,
+        input: &[u8],
+        section_starts: &[usize],
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let section_starts = far_apart(section_starts, input.len(), MIN_PART);
+        if section_starts.is_empty() {
             return self.compress(input, out);
         }
         // A block has a header of 3 bytes, and each flush ends a block.
-        out.reserve(compress_bound(input.len()) + 16 * (cuts.len() + 1));
+        out.reserve(compress_bound(input.len()) + 16 * (section_starts.len() + 1));
         let size = Some(input.len() as u64);
         self.0.set_pledged_src_size(size).map_err(code)?;
         let start = out.len();
         let mut tail = OutBuffer::around_pos(out, start);
         let mut from = 0;
-        for to in cuts.into_iter().chain([input.len()]) {
+        for to in section_starts.into_iter().chain([input.len()]) {
             let part = input.get(from..to).unwrap_or_default();
             let end = match to == input.len() {
                 true => ZSTD_EndDirective::ZSTD_e_end,

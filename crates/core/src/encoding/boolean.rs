@@ -6,9 +6,9 @@ use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::bitmap::Bitmap;
 
+use super::physical_values::Values;
 use super::plain::PlainBooleans;
 use super::rle::RleBooleans;
-use super::values::Values;
 use super::{Rest, ValueEncoder, mismatch};
 use crate::malformed;
 

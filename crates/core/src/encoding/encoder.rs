@@ -5,7 +5,7 @@
 use herringbone_format::{Encoding, Error, Result, Type};
 
 use super::boolean::BooleanEncoder;
-use super::values::Values;
+use super::physical_values::Values;
 use super::{
     alp, byte_stream_split, delta_binary_packed, delta_byte_array, delta_length_byte_array, plain,
     rle,
@@ -24,20 +24,21 @@ pub trait ValueEncoder: Send {
     /// rough upper estimate.
     fn page_bytes(&self) -> usize;
 
-    /// Appends the values section of the page to `out`, and starts the next page. Appends to `cuts` the positions in
-    /// `out` at which bytes of another kind begin, such as values after their lengths. Codecs make use of them.
-    fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>);
+    /// Appends the values section of the page to `out`, and starts the next page. Appends to `section_starts` the
+    /// positions in `out` at which bytes of another kind begin, such as values after their lengths. Codecs make use of
+    /// them.
+    fn finish_page(&mut self, out: &mut Vec<u8>, section_starts: &mut Vec<usize>);
 
     /// Finishes the page with `front` before the values section. `out` must be empty. Returns the position in `out` of
-    /// the first byte of `front`, which is also the origin of the positions in `cuts`.
-    fn finish_page_behind(
+    /// the first byte of `front`, which is also the origin of the positions in `section_starts`.
+    fn finish_page_after(
         &mut self,
         front: &[u8],
         out: &mut Vec<u8>,
-        cuts: &mut Vec<usize>,
+        section_starts: &mut Vec<usize>,
     ) -> usize {
         out.extend_from_slice(front);
-        self.finish_page(out, cuts);
+        self.finish_page(out, section_starts);
         0
     }
 
@@ -93,11 +94,15 @@ mod tests {
         let mut encoder =
             value_encoder(encoding, (physical_type, 4), Compression::Uncompressed).unwrap();
         encoder.append(values).unwrap();
-        let (mut page, mut cuts) = (Vec::new(), vec![5]);
-        let start = encoder.finish_page_behind(b"front", &mut page, &mut cuts);
+        let (mut page, mut section_starts) = (Vec::new(), vec![5]);
+        let start = encoder.finish_page_after(b"front", &mut page, &mut section_starts);
         assert_eq!(&page[start..start + 5], b"front");
-        let ends = cuts.iter().skip(1).copied().chain([page.len() - start]);
-        let parts = cuts
+        let ends = section_starts
+            .iter()
+            .skip(1)
+            .copied()
+            .chain([page.len() - start]);
+        let parts = section_starts
             .iter()
             .zip(ends)
             .map(|(&from, to)| page[start + from..start + to].to_vec());

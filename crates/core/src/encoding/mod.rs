@@ -20,7 +20,7 @@ pub(crate) mod byte_array;
 mod decoder;
 mod encoder;
 pub(crate) mod rest;
-pub mod values;
+pub mod physical_values;
 
 use herringbone_format::{Error, Result};
 

@@ -112,10 +112,10 @@ impl BodyDecoder {
             let others = u64::from(page_use.another) + u64::from(page_use.shared.is_some());
             self.num_bodies = self.num_bodies.max(1 + others);
             let bodies = self.largest_body.saturating_mul(self.num_bodies);
-            memory.hold_at_least(MemoryUse::Body, bodies)?;
+            memory.reserve(MemoryUse::Body, bodies)?;
         }
         if is_encrypted {
-            memory.hold_at_least(MemoryUse::Decrypted, body.len() as u64)?;
+            memory.reserve(MemoryUse::Decrypted, body.len() as u64)?;
         }
         if self.is_compressed() && !page_use.is_again {
             self.decompression_limit
@@ -292,7 +292,7 @@ impl BodyDecoder {
         let output = Buffer::from_vec(output);
         self.keep_body(&output);
         if let Some(shared) = shared {
-            shared.leave(output.clone());
+            shared.store(output.clone());
         }
         Ok(output)
     }

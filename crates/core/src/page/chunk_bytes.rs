@@ -41,7 +41,7 @@ impl ChunkBytes {
     }
 
     /// Frees the bytes before `offset` if few bytes follow. These are copied.
-    pub(crate) fn leave(&mut self, offset: u64) {
+    pub(crate) fn free_before(&mut self, offset: u64) {
         let rest = self.available(offset);
         if rest.len() <= self.window.len() / MAX_MOVED {
             (self.start, self.window) = (offset, Bytes::copy_from_slice(rest));
@@ -49,7 +49,7 @@ impl ChunkBytes {
     }
 
     /// Frees the whole window if it contains fewer than `few` bytes from `offset` on.
-    pub(crate) fn let_go(&mut self, offset: u64, few: u64) {
+    pub(crate) fn free_if_few(&mut self, offset: u64, few: u64) {
         if (self.available(offset).len() as u64) < few {
             self.window = Bytes::new();
         }

@@ -140,20 +140,20 @@ impl PageReader {
             if self.walker.start().num_values_before >= self.num_values || is_at_end {
                 return Ok(Step::Ready(None));
             }
-            self.hold_window(memory, USUAL_HEADER)?;
+            self.reserve_window(memory, USUAL_HEADER)?;
             if !self.decode_header()? {
                 // Grows up to twofold each time, because the header is decoded from its start again.
                 let position = self.walker.position();
                 let available = self.bytes.available(position).len() as u64;
                 let least = (available + 1).next_power_of_two().max(USUAL_HEADER);
-                self.hold_windows(memory, least)?;
+                self.reserve_windows(memory, least)?;
                 // The window is replaced, so it is dropped first.
-                self.bytes.let_go(position, u64::MAX);
+                self.bytes.free_if_few(position, u64::MAX);
                 return Ok(Step::Need(self.window(position, least, least)));
             }
             // Available bytes count like requested bytes.
             let length = self.walker.header_bytes() as u64;
-            self.hold_windows(memory, length)?;
+            self.reserve_windows(memory, length)?;
             let Some(header) = self.walker.header() else {
                 continue;
             };
@@ -171,18 +171,18 @@ impl PageReader {
     }
 
     /// Reserves memory for the bytes of the chunk that are requested at once. At least `least` of them are needed.
-    fn hold_window(&self, memory: &mut ColumnMemory, least: u64) -> Result<()> {
+    fn reserve_window(&self, memory: &mut ColumnMemory, least: u64) -> Result<()> {
         let chunk = &self.range;
         let window = self.usual_window().max(least).min(chunk.end - chunk.start);
-        memory.hold_at_least(MemoryUse::Window, window)
+        memory.reserve(MemoryUse::Window, window)
     }
 
     /// Reserves memory for a header of `length` bytes, as if it had been requested in growing steps.
-    fn hold_windows(&self, memory: &mut ColumnMemory, length: u64) -> Result<()> {
+    fn reserve_windows(&self, memory: &mut ColumnMemory, length: u64) -> Result<()> {
         let mut least = USUAL_HEADER;
         while least < length {
             least *= 2;
-            self.hold_window(memory, least)?;
+            self.reserve_window(memory, least)?;
         }
         Ok(())
     }
@@ -296,11 +296,11 @@ impl PageReader {
     ) -> Result<Step<Page>> {
         let range = self.walker.body()?;
         let length = range.end - range.start;
-        self.hold_window(memory, length + USUAL_HEADER)?;
+        self.reserve_window(memory, length + USUAL_HEADER)?;
         let (Some(body), Some(header)) = (self.bytes.take(range.clone()), self.walker.header())
         else {
             // The window is replaced, so it is dropped first.
-            self.bytes.let_go(range.start, length);
+            self.bytes.free_if_few(range.start, length);
             let window = self.window(range.start, length, length + USUAL_HEADER);
             return Ok(Step::Need(window));
         };
@@ -325,10 +325,10 @@ impl PageReader {
         self.walker.pass();
         if is_copied && length + length / 2 > self.usual_window() {
             // The few remaining bytes are requested again, with the next page.
-            self.bytes.let_go(range.end, length);
-            memory.hold(MemoryUse::Window, 0)?;
+            self.bytes.free_if_few(range.end, length);
+            memory.resize(MemoryUse::Window, 0)?;
         } else if is_copied || self.is_compressed() {
-            self.bytes.leave(range.end);
+            self.bytes.free_before(range.end);
         }
         Ok(Step::Ready(page))
     }

@@ -12,29 +12,29 @@ use crate::budget::Reservation;
 #[derive(Debug, Clone)]
 pub struct SharedPage {
     start: PageStart,
-    kept: Arc<Mutex<Kept>>,
+    stored: Arc<Mutex<Stored>>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Stored {
     body: Option<Buffer>,
     /// The memory of the body, if it was decompressed before any split needed it.
     memory: Option<Reservation>,
     /// The number of splits that have yet to take the body.
-    parts: usize,
+    splits_left: usize,
 }
 
 impl SharedPage {
-    /// Creates a page for `parts` splits.
+    /// Creates a page for `splits` splits.
     #[must_use]
-    pub fn new(start: PageStart, parts: usize) -> Self {
-        let kept = Kept {
-            parts,
-            ..Kept::default()
+    pub fn new(start: PageStart, splits: usize) -> Self {
+        let stored = Stored {
+            splits_left: splits,
+            ..Stored::default()
         };
         Self {
             start,
-            kept: Arc::new(Mutex::new(kept)),
+            stored: Arc::new(Mutex::new(stored)),
         }
     }
 
@@ -47,36 +47,36 @@ impl SharedPage {
     /// Registers one more split that needs the page.
     #[must_use]
     pub fn share(&self) -> Self {
-        self.lock().parts += 1;
+        self.lock().splits_left += 1;
         self.clone()
     }
 
     /// Takes the decompressed body on behalf of one split, if it is stored.
     pub(crate) fn take(&self) -> Option<Buffer> {
-        let mut kept = self.lock();
-        kept.parts = kept.parts.saturating_sub(1);
-        if kept.parts > 0 {
-            return kept.body.clone();
+        let mut stored = self.lock();
+        stored.splits_left = stored.splits_left.saturating_sub(1);
+        if stored.splits_left > 0 {
+            return stored.body.clone();
         }
-        drop(kept.memory.take());
-        kept.body.take()
+        drop(stored.memory.take());
+        stored.body.take()
     }
 
     /// Stores the decompressed body for the splits that have yet to take it.
-    pub(crate) fn leave(&self, decompressed: Buffer) {
-        let mut kept = self.lock();
-        if kept.parts > 0 {
-            kept.body = Some(decompressed);
+    pub(crate) fn store(&self, decompressed: Buffer) {
+        let mut stored = self.lock();
+        if stored.splits_left > 0 {
+            stored.body = Some(decompressed);
         }
     }
 
     /// Takes over the memory reserved for the body.
-    pub(crate) fn hold(&self, memory: Reservation) {
+    pub(crate) fn set_memory(&self, memory: Reservation) {
         self.lock().memory = Some(memory);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Stored> {
+        self.stored.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -93,19 +93,19 @@ mod tests {
     use crate::page::decompression_limit::DecompressionLimit;
     use crate::page::{MaxLevels, Page};
 
-    fn page(parts: usize) -> SharedPage {
+    fn page(splits: usize) -> SharedPage {
         let start = PageStart::first(4);
-        SharedPage::new(start, parts)
+        SharedPage::new(start, splits)
     }
 
     #[test]
-    fn what_one_part_left_is_not_decompressed_again() {
+    fn what_one_split_stored_is_not_decompressed_again() {
         let header = PageHeader::new(PageType::DataPage, 4, 3).data_page_header(
             DataPageHeader::new(1, Encoding::Plain, Encoding::Rle, Encoding::Rle),
         );
         let shared = page(2);
         assert!(shared.take().is_none());
-        shared.leave(Buffer::from(vec![1_u8, 2, 3, 4]));
+        shared.store(Buffer::from(vec![1_u8, 2, 3, 4]));
         let limit = DecompressionLimit::new(&Limits::default(), Type::Int32, 0);
         let mut decoder = BodyDecoder::new(
             CompressionCodec::Snappy,
@@ -141,15 +141,15 @@ mod tests {
     }
 
     #[test]
-    fn it_is_kept_until_all_parts_came() {
+    fn it_is_stored_until_all_splits_took_it() {
         let shared = page(1);
-        shared.leave(Buffer::from(vec![1_u8]));
-        let behind = shared.share();
+        shared.store(Buffer::from(vec![1_u8]));
+        let another = shared.share();
         assert!(shared.take().is_some());
-        assert!(behind.take().is_some());
-        assert!(behind.take().is_none());
+        assert!(another.take().is_some());
+        assert!(another.take().is_none());
         // All splits have taken the page.
-        shared.leave(Buffer::from(vec![1_u8]));
+        shared.store(Buffer::from(vec![1_u8]));
         assert!(shared.take().is_none());
     }
 }

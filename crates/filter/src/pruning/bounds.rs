@@ -148,7 +148,7 @@ fn finish(array: &mut dyn LeafArray, values: Vec<u8>, validity: &[bool]) -> Resu
         return Err(Error::unsupported("bounds that are too long for an array"));
     }
     array.append_spread(num_values, &slots, 0, validity.len())?;
-    array.leave_page();
+    array.release_page();
     let nulls = NullBuffer::from(validity);
     array.finish(Some(nulls).filter(|nulls| nulls.null_count() > 0))
 }

@@ -17,7 +17,7 @@
 //! counterpart. The structs of the format are declared once each with the `thrift_struct!` macro, which
 //! generates both directions.
 
-mod templates;
+mod shape_cache;
 mod reader;
 mod skip;
 mod structs;
@@ -29,8 +29,8 @@ mod tests;
 
 use crate::{Error, Limits, Result};
 pub use reader::{CompactReader, Field};
+pub(crate) use shape_cache::ShapeCache;
 pub(crate) use structs::{count, required, thrift_struct};
-pub(crate) use templates::Templates;
 pub use value::RawStruct;
 pub(crate) use value::{Value, read_union, write_union};
 pub use writer::CompactWriter;

@@ -1,8 +1,8 @@
 //! Reading values one after another.
 
 use super::{
-    Templates, Wire,
-    skip::{Fault, advance, list_header, read_varint, skip_field, skip_value},
+    ShapeCache, Wire,
+    skip::{SkipError, advance, list_header, read_varint, skip_field, skip_value},
 };
 use crate::{Error, Result};
 
@@ -30,7 +30,7 @@ pub struct CompactReader<'a> {
     base_offset: Option<u64>,
     ran_out: bool,
     /// True if raw structs are skipped and returned without bytes.
-    without_raw_structs: bool,
+    skips_raw_structs: bool,
 }
 
 impl<'a> CompactReader<'a> {
@@ -46,7 +46,7 @@ impl<'a> CompactReader<'a> {
             max_depth: max_depth.min(Self::DEPTH_CEILING),
             base_offset: None,
             ran_out: false,
-            without_raw_structs: false,
+            skips_raw_structs: false,
         }
     }
 
@@ -122,16 +122,16 @@ impl<'a> CompactReader<'a> {
     ) -> Result<Option<Field>> {
         // Footers are long, so position and id stay in registers.
         let (bytes, mut position, mut id) = (self.bytes, self.position, *last);
-        let fault = loop {
+        let error = loop {
             let Some(&header) = bytes.get(position) else {
-                break Fault::ENDS;
+                break SkipError::ENDS;
             };
             if header == 0 {
                 self.position = position + 1;
                 return Ok(None);
             }
             let Some(wire) = Wire::from_id(header & 0x0f) else {
-                break Fault::WIRE;
+                break SkipError::WIRE;
             };
             if header < 0x10 {
                 self.position = position;
@@ -151,18 +151,18 @@ impl<'a> CompactReader<'a> {
             }
             position = match skip_field(bytes, position, wire, self.max_depth, &mut ()) {
                 Ok(end) => end,
-                Err(fault) => break fault,
+                Err(error) => break error,
             };
         };
         self.position = position;
-        Err(self.fault(fault))
+        Err(self.skip_error(error))
     }
 
     /// Returns the id after a field header without a difference. Advances past both.
     fn long_field_id(&mut self) -> Result<i16> {
         let (id, end) = match read_varint(self.bytes, self.position + 1) {
             Ok(read) => read,
-            Err(fault) => return Err(self.fault(fault)),
+            Err(error) => return Err(self.skip_error(error)),
         };
         let Ok(id) = i16::try_from(zigzag(id)) else {
             return Err(self.corrupt("field id of more than 16 bits"));
@@ -217,7 +217,7 @@ impl<'a> CompactReader<'a> {
                 Ok(false)
             }
             Some(_) => Err(self.corrupt("boolean that is neither true nor false")),
-            None => Err(self.fault(Fault::ENDS)),
+            None => Err(self.skip_error(SkipError::ENDS)),
         }
     }
 
@@ -230,7 +230,7 @@ impl<'a> CompactReader<'a> {
     #[inline]
     pub fn binary(&mut self) -> Result<&'a [u8]> {
         let bytes = read_varint(self.bytes, self.position).and_then(|(length, start)| {
-            let length = usize::try_from(length).map_err(|_| Fault::ENDS)?;
+            let length = usize::try_from(length).map_err(|_| SkipError::ENDS)?;
             let end = advance(self.bytes, start, length)?;
             Ok((self.bytes.get(start..end).unwrap_or_default(), end))
         });
@@ -239,7 +239,7 @@ impl<'a> CompactReader<'a> {
                 self.position = end;
                 Ok(bytes)
             }
-            Err(fault) => Err(self.fault(fault)),
+            Err(error) => Err(self.skip_error(error)),
         }
     }
 
@@ -263,13 +263,13 @@ impl<'a> CompactReader<'a> {
     pub fn list(&mut self) -> Result<(Wire, usize)> {
         match list_header(self.bytes, self.position) {
             Ok((_, size, end)) if size > self.bytes.len().saturating_sub(end) => {
-                Err(self.fault(Fault::ENDS))
+                Err(self.skip_error(SkipError::ENDS))
             }
             Ok((wire, size, end)) => {
                 self.position = end;
                 Ok((wire.unwrap_or(Wire::Struct), size))
             }
-            Err(fault) => Err(self.fault(fault)),
+            Err(error) => Err(self.skip_error(error)),
         }
     }
 
@@ -281,7 +281,7 @@ impl<'a> CompactReader<'a> {
                 self.position = end;
                 Ok(())
             }
-            Err(fault) => Err(self.fault(fault)),
+            Err(error) => Err(self.skip_error(error)),
         }
     }
 
@@ -293,49 +293,49 @@ impl<'a> CompactReader<'a> {
         self.field(last).ok().filter(|_| is_short)
     }
 
-    /// Returns the note on an earlier struct with the structure of the one at this position, or on this struct,
-    /// made by `note`. Returns `None` if the struct cannot be skipped, or structs seldom have the same
-    /// structure.
+    /// Returns the value that `cache` has for the shape of the struct at this position. If the shape is new, `value`
+    /// makes its value from this struct. Returns `None` if the struct cannot be skipped, or structs seldom have the
+    /// same structure.
     #[inline]
-    pub(crate) fn like_others<'t, T>(
+    pub(crate) fn cached_by_shape<'t, T>(
         &self,
-        others: &'t mut Templates<T>,
-        note: impl FnOnce(Self) -> T,
+        cache: &'t mut ShapeCache<T>,
+        value: impl FnOnce(Self) -> T,
     ) -> Option<&'t T> {
-        let note = || note(self.clone());
-        let like = others.like(self.bytes, self.position, self.max_depth, note);
-        like.ok().flatten().map(|(_, noted)| noted)
+        let value = || value(self.clone());
+        let cached = cache.get_or_insert(self.bytes, self.position, self.max_depth, value);
+        cached.ok().flatten().map(|(_, value)| value)
     }
 
-    /// Reads the integer that starts `bytes` bytes after this position, of 16 bits or more.
+    /// Reads the integer at this offset from the position, of 16 bits or more.
     #[inline]
-    pub(crate) fn varint_behind(&self, bytes: usize) -> Option<i64> {
-        let integer = read_varint(self.bytes, self.position.checked_add(bytes)?);
+    pub(crate) fn varint_at(&self, offset: usize) -> Option<i64> {
+        let integer = read_varint(self.bytes, self.position.checked_add(offset)?);
         integer.ok().map(|(integer, _)| zigzag(integer))
     }
 
     /// Skips a struct that is likely to have the structure of an earlier one.
     #[inline]
-    pub(crate) fn skip_struct_like(&mut self, others: &mut Templates) -> Result<()> {
-        match others.skip_struct(self.bytes, self.position, self.max_depth) {
+    pub(crate) fn skip_struct_cached(&mut self, cache: &mut ShapeCache) -> Result<()> {
+        match cache.skip_struct(self.bytes, self.position, self.max_depth) {
             Ok(end) => {
                 self.position = end;
                 Ok(())
             }
-            Err(fault) => Err(self.fault(fault)),
+            Err(error) => Err(self.skip_error(error)),
         }
     }
 
     /// Makes [`Self::raw_struct`] return empty slices from now on.
-    pub(crate) fn pass_over_raw_structs(&mut self) {
-        self.without_raw_structs = true;
+    pub(crate) fn skip_raw_structs(&mut self) {
+        self.skips_raw_structs = true;
     }
 
     /// Returns the bytes of a struct, including the final zero.
     pub fn raw_struct(&mut self) -> Result<&'a [u8]> {
         let start = self.position;
         self.skip(Wire::Struct)?;
-        if self.without_raw_structs {
+        if self.skips_raw_structs {
             return Ok(&[]);
         }
         Ok(self.bytes.get(start..self.position).unwrap_or_default())
@@ -362,9 +362,9 @@ impl<'a> CompactReader<'a> {
     }
 
     #[cold]
-    fn fault(&mut self, fault: Fault) -> Error {
-        self.ran_out = fault == Fault::ENDS;
-        if fault == Fault::DEPTH {
+    fn skip_error(&mut self, error: SkipError) -> Error {
+        self.ran_out = error == SkipError::ENDS;
+        if error == SkipError::DEPTH {
             let (allowed, position) = (self.max_depth as u64, self.position as u64);
             let error = Error::limit("schema_depth", allowed + 1, allowed);
             return match self.base_offset {
@@ -372,7 +372,7 @@ impl<'a> CompactReader<'a> {
                 None => error,
             };
         }
-        self.corrupt(fault.message())
+        self.corrupt(error.message())
     }
 
     #[cold]
@@ -387,7 +387,7 @@ impl<'a> CompactReader<'a> {
                 self.position = end;
                 Ok(value)
             }
-            Err(fault) => Err(self.fault(fault)),
+            Err(error) => Err(self.skip_error(error)),
         }
     }
 
@@ -398,7 +398,7 @@ impl<'a> CompactReader<'a> {
                 self.position += N;
                 Ok(*array)
             }
-            None => Err(self.fault(Fault::ENDS)),
+            None => Err(self.skip_error(SkipError::ENDS)),
         }
     }
 }

@@ -1,33 +1,33 @@
 //! Skipping values without decoding them.
 //!
 //! Indexing a footer is mostly skipping, so the position stays in registers: functions take it and return it,
-//! and a fault is a plain number. To learn which bits determine the end of a value, pass a [`Trace`]. `()`
+//! and an error is a plain number. To learn which bits determine the end of a value, pass a [`SkipTrace`]. `()`
 //! traces nothing, and costs nothing.
 
 use super::Wire;
 
 /// Receives the bytes that determine the end of a skipped value. Bytes not reported, such as text and doubles,
 /// were not examined.
-pub(super) trait Trace {
+pub(super) trait SkipTrace {
     /// All bits of these bytes matter: headers, sizes, lengths.
-    fn whole(&mut self, from: usize, to: usize);
+    fn all_bits(&mut self, from: usize, to: usize);
     /// The highest bits of these bytes matter: integers.
-    fn highest(&mut self, from: usize, to: usize);
+    fn high_bits(&mut self, from: usize, to: usize);
 }
 
-impl Trace for () {
+impl SkipTrace for () {
     #[inline]
-    fn whole(&mut self, _: usize, _: usize) {}
+    fn all_bits(&mut self, _: usize, _: usize) {}
     #[inline]
-    fn highest(&mut self, _: usize, _: usize) {}
+    fn high_bits(&mut self, _: usize, _: usize) {}
 }
 
 /// The reason that a value cannot be skipped. One word wide, like the position, so that a `Result` of the two
 /// is returned in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Fault(usize);
+pub(super) struct SkipError(usize);
 
-impl Fault {
+impl SkipError {
     /// The bytes end inside the value.
     pub(super) const ENDS: Self = Self(0);
     /// Structs or lists nested beyond the limit.
@@ -57,8 +57,8 @@ pub(super) fn skip_value(
     position: usize,
     wire: Wire,
     depth: usize,
-    trace: &mut impl Trace,
-) -> Result<usize, Fault> {
+    trace: &mut impl SkipTrace,
+) -> Result<usize, SkipError> {
     match wire {
         Wire::BooleanTrue | Wire::BooleanFalse => Ok(position),
         Wire::I8 => advance(bytes, position, 1),
@@ -80,8 +80,8 @@ pub(super) fn skip_field(
     position: usize,
     wire: Wire,
     depth: usize,
-    trace: &mut impl Trace,
-) -> Result<usize, Fault> {
+    trace: &mut impl SkipTrace,
+) -> Result<usize, SkipError> {
     match wire {
         Wire::BooleanTrue | Wire::BooleanFalse => Ok(position),
         Wire::I16 | Wire::I32 | Wire::I64 => skip_varint(bytes, position, trace),
@@ -99,8 +99,8 @@ fn skip_element(
     position: usize,
     wire: Wire,
     depth: usize,
-    trace: &mut impl Trace,
-) -> Result<usize, Fault> {
+    trace: &mut impl SkipTrace,
+) -> Result<usize, SkipError> {
     match wire {
         Wire::BooleanTrue | Wire::BooleanFalse => advance(bytes, position, 1),
         wire => skip_value(bytes, position, wire, depth, trace),
@@ -112,12 +112,12 @@ pub(super) fn skip_struct(
     bytes: &[u8],
     mut position: usize,
     depth: usize,
-    trace: &mut impl Trace,
-) -> Result<usize, Fault> {
-    let depth = depth.checked_sub(1).ok_or(Fault::DEPTH)?;
+    trace: &mut impl SkipTrace,
+) -> Result<usize, SkipError> {
+    let depth = depth.checked_sub(1).ok_or(SkipError::DEPTH)?;
     loop {
-        let header = *bytes.get(position).ok_or(Fault::ENDS)?;
-        trace.whole(position, position + 1);
+        let header = *bytes.get(position).ok_or(SkipError::ENDS)?;
+        trace.all_bits(position, position + 1);
         position += 1;
         if header == 0 {
             return Ok(position);
@@ -125,7 +125,7 @@ pub(super) fn skip_struct(
         if header < 0x10 {
             position = skip_varint(bytes, position, trace)?;
         }
-        let wire = Wire::from_id(header & 0x0f).ok_or(Fault::WIRE)?;
+        let wire = Wire::from_id(header & 0x0f).ok_or(SkipError::WIRE)?;
         position = skip_field(bytes, position, wire, depth, trace)?;
     }
 }
@@ -135,11 +135,11 @@ fn skip_list(
     bytes: &[u8],
     start: usize,
     depth: usize,
-    trace: &mut impl Trace,
-) -> Result<usize, Fault> {
-    let depth = depth.checked_sub(1).ok_or(Fault::DEPTH)?;
+    trace: &mut impl SkipTrace,
+) -> Result<usize, SkipError> {
+    let depth = depth.checked_sub(1).ok_or(SkipError::DEPTH)?;
     let (wire, size, mut position) = list_header(bytes, start)?;
-    trace.whole(start, position);
+    trace.all_bits(start, position);
     let Some(wire) = wire else {
         return Ok(position);
     };
@@ -173,8 +173,8 @@ fn skip_list(
 pub(super) fn list_header(
     bytes: &[u8],
     position: usize,
-) -> Result<(Option<Wire>, usize, usize), Fault> {
-    let header = *bytes.get(position).ok_or(Fault::ENDS)?;
+) -> Result<(Option<Wire>, usize, usize), SkipError> {
+    let header = *bytes.get(position).ok_or(SkipError::ENDS)?;
     let mut position = position + 1;
     let mut size = usize::from(header >> 4);
     if size == 15 {
@@ -183,7 +183,7 @@ pub(super) fn list_header(
     if size == 0 {
         return Ok((None, 0, position));
     }
-    let wire = Wire::from_id(header & 0x0f).ok_or(Fault::WIRE)?;
+    let wire = Wire::from_id(header & 0x0f).ok_or(SkipError::WIRE)?;
     Ok((Some(wire), size, position))
 }
 
@@ -191,19 +191,19 @@ fn skip_map(
     bytes: &[u8],
     start: usize,
     depth: usize,
-    trace: &mut impl Trace,
-) -> Result<usize, Fault> {
-    let depth = depth.checked_sub(1).ok_or(Fault::DEPTH)?;
+    trace: &mut impl SkipTrace,
+) -> Result<usize, SkipError> {
+    let depth = depth.checked_sub(1).ok_or(SkipError::DEPTH)?;
     let (size, mut position) = read_size(bytes, start)?;
     if size == 0 {
-        trace.whole(start, position);
+        trace.all_bits(start, position);
         return Ok(position);
     }
-    let types = *bytes.get(position).ok_or(Fault::ENDS)?;
+    let types = *bytes.get(position).ok_or(SkipError::ENDS)?;
     position += 1;
-    trace.whole(start, position);
-    let key = Wire::from_id(types >> 4).ok_or(Fault::WIRE)?;
-    let value = Wire::from_id(types & 0x0f).ok_or(Fault::WIRE)?;
+    trace.all_bits(start, position);
+    let key = Wire::from_id(types >> 4).ok_or(SkipError::WIRE)?;
+    let value = Wire::from_id(types & 0x0f).ok_or(SkipError::WIRE)?;
     for _ in 0..size {
         position = skip_element(bytes, position, key, depth, trace)?;
         position = skip_element(bytes, position, value, depth, trace)?;
@@ -214,17 +214,21 @@ fn skip_map(
 /// Returns the end of the varint. Most varints have one byte, and a well-predicted branch lets the processor
 /// continue without waiting for that byte. For the others (offsets, sizes), eight bytes are examined at once.
 #[inline]
-fn skip_varint(bytes: &[u8], position: usize, trace: &mut impl Trace) -> Result<usize, Fault> {
+fn skip_varint(
+    bytes: &[u8],
+    position: usize,
+    trace: &mut impl SkipTrace,
+) -> Result<usize, SkipError> {
     let end = match bytes.get(position) {
         Some(&byte) if byte < 0x80 => position + 1,
         _ => skip_long_varint(bytes, position)?,
     };
-    trace.highest(position, end);
+    trace.high_bits(position, end);
     Ok(end)
 }
 
 #[inline]
-fn skip_long_varint(bytes: &[u8], position: usize) -> Result<usize, Fault> {
+fn skip_long_varint(bytes: &[u8], position: usize) -> Result<usize, SkipError> {
     if let Some(Some(word)) = bytes.get(position..).map(|rest| rest.first_chunk::<8>()) {
         let ends = !u64::from_le_bytes(*word) & 0x8080_8080_8080_8080;
         if ends != 0 {
@@ -235,32 +239,32 @@ fn skip_long_varint(bytes: &[u8], position: usize) -> Result<usize, Fault> {
 }
 
 #[inline]
-fn skip_binary(bytes: &[u8], start: usize, trace: &mut impl Trace) -> Result<usize, Fault> {
+fn skip_binary(bytes: &[u8], start: usize, trace: &mut impl SkipTrace) -> Result<usize, SkipError> {
     let (length, position) = read_varint(bytes, start)?;
-    trace.whole(start, position);
-    let length = usize::try_from(length).map_err(|_| Fault::ENDS)?;
+    trace.all_bits(start, position);
+    let length = usize::try_from(length).map_err(|_| SkipError::ENDS)?;
     advance(bytes, position, length)
 }
 
 #[inline]
-pub(super) fn advance(bytes: &[u8], position: usize, count: usize) -> Result<usize, Fault> {
+pub(super) fn advance(bytes: &[u8], position: usize, count: usize) -> Result<usize, SkipError> {
     match position.checked_add(count) {
         Some(end) if end <= bytes.len() => Ok(end),
-        _ => Err(Fault::ENDS),
+        _ => Err(SkipError::ENDS),
     }
 }
 
 /// Returns a varint and its end.
 #[inline]
-pub(super) fn read_varint(bytes: &[u8], position: usize) -> Result<(u64, usize), Fault> {
+pub(super) fn read_varint(bytes: &[u8], position: usize) -> Result<(u64, usize), SkipError> {
     match bytes.get(position) {
         Some(&byte) if byte < 0x80 => Ok((u64::from(byte), position + 1)),
         Some(_) => read_long_varint(bytes, position),
-        None => Err(Fault::ENDS),
+        None => Err(SkipError::ENDS),
     }
 }
 
-fn read_long_varint(bytes: &[u8], position: usize) -> Result<(u64, usize), Fault> {
+fn read_long_varint(bytes: &[u8], position: usize) -> Result<(u64, usize), SkipError> {
     let rest = bytes.get(position..).unwrap_or_default();
     let mut value = 0;
     for (index, &byte) in rest.iter().take(10).enumerate() {
@@ -270,17 +274,17 @@ fn read_long_varint(bytes: &[u8], position: usize) -> Result<(u64, usize), Fault
         }
     }
     Err(if rest.len() < 10 {
-        Fault::ENDS
+        SkipError::ENDS
     } else {
-        Fault::VARINT
+        SkipError::VARINT
     })
 }
 
 /// Returns the size of a list or map, and the end of that size.
-fn read_size(bytes: &[u8], position: usize) -> Result<(usize, usize), Fault> {
+fn read_size(bytes: &[u8], position: usize) -> Result<(usize, usize), SkipError> {
     let (size, position) = read_varint(bytes, position)?;
     match i32::try_from(size) {
         Ok(size) => Ok((size.unsigned_abs() as usize, position)),
-        Err(_) => Err(Fault::SIZE),
+        Err(_) => Err(SkipError::SIZE),
     }
 }

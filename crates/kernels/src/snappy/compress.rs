@@ -87,15 +87,15 @@ struct Copies {
 pub struct TooLong;
 
 impl Compressor {
-    /// Appends the block of `plain` to `out`. The ascending positions in `cuts` mark where bytes of another kind
-    /// begin. After a cut, no copy refers to bytes before it, and the steps of the search start over.
+    /// Appends the block of `plain` to `out`. The ascending positions in `section_starts` mark where bytes of another
+    /// kind begin. In a new section, no copy refers to bytes before it, and the steps of the search start over.
     ///
     /// # Errors
     /// [`TooLong`] from 4 GiB on. Nothing is appended in that case.
     pub fn compress(
         &mut self,
         plain: &[u8],
-        cuts: &[usize],
+        section_starts: &[usize],
         out: &mut Vec<u8>,
     ) -> Result<(), TooLong> {
         let mut size = u32::try_from(plain.len()).map_err(|_| TooLong)?;
@@ -108,7 +108,7 @@ impl Compressor {
         out.push(size as u8);
         self.table.resize(1 << MAX_PLACES, 0);
         let mut start = 0;
-        for end in cuts.iter().copied().chain([plain.len()]) {
+        for end in section_starts.iter().copied().chain([plain.len()]) {
             if let Some(part) = plain.get(start..end) {
                 self.part(part, out);
                 start = end;

@@ -285,7 +285,7 @@ fn what_is_compressed_is_decompressed_by_snap() {
     }
 }
 
-/// After a cut, bytes are searched from the first one on, whatever precedes the cut.
+/// The bytes of a section are searched from the first one on, whatever precedes the section.
 #[test]
 fn parts_are_searched_for_themselves() {
     let mut random = Random(7);
@@ -293,22 +293,30 @@ fn parts_are_searched_for_themselves() {
     let noise = random.bytes(length);
     let few: Vec<u8> = random.bytes(length).iter().map(|byte| byte % 4).collect();
     let plain = [&noise[..], &few].concat();
-    let block = |cuts: &[usize]| {
+    let block = |section_starts: &[usize]| {
         let mut block = Vec::new();
-        let done = Compressor::default().compress(&plain, cuts, &mut block);
+        let done = Compressor::default().compress(&plain, section_starts, &mut block);
         done.unwrap();
-        assert_eq!(snap(&block, plain.len()).unwrap(), plain, "{cuts:?}");
-        assert_eq!(decode(&block, plain.len()).unwrap(), plain, "{cuts:?}");
+        assert_eq!(
+            snap(&block, plain.len()).unwrap(),
+            plain,
+            "{section_starts:?}"
+        );
+        assert_eq!(
+            decode(&block, plain.len()).unwrap(),
+            plain,
+            "{section_starts:?}"
+        );
         block
     };
     // Each block starts with a size of two to three bytes.
     let of_few = compress(&few).len();
-    let cut = block(&[length]);
-    assert!(cut.len() > of_few && cut.ends_with(&compress(&few)[3..]));
-    assert!(cfg!(miri) || cut.len() + length / 20 < block(&[]).len());
+    let two_sections = block(&[length]);
+    assert!(two_sections.len() > of_few && two_sections.ends_with(&compress(&few)[3..]));
+    assert!(cfg!(miri) || two_sections.len() + length / 20 < block(&[]).len());
     block(&[0, 1, 2, length, 2 * length]);
-    // Positions that do not ascend or lie past the end are not cuts.
-    assert_eq!(block(&[length, 5, 3 * length]), cut);
+    // Positions that do not ascend or lie past the end do not begin a section.
+    assert_eq!(block(&[length, 5, 3 * length]), two_sections);
 }
 
 /// A compressor produces the same block for a page whatever it compressed before.

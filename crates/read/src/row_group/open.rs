@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use herringbone_format::modular_encryption::{ChunkCipher, KeyRequest, KeyStep};
-use herringbone_format::{AlikeChunks, CompressionCodec, Error, PageHeader, ReadableChunk, Result};
+use herringbone_format::{CompressionCodec, Error, LayoutCache, PageHeader, ReadableChunk, Result};
 
 use crate::plan::ArrayTree;
 use crate::{ReadPlan, RowGroupPlan};
@@ -112,7 +112,7 @@ impl OpenRowGroup {
         };
         let chunks_present = plan.metadata.num_columns(row_group.ordinal());
         let mut chunks = Vec::with_capacity(plan.columns().len());
-        let mut others = (plan.columns().len() >= MANY_COLUMNS).then(AlikeChunks::default);
+        let mut cache = (plan.columns().len() >= MANY_COLUMNS).then(LayoutCache::default);
         let (mut bytes, mut bytes_of_file) = (0u64, 0u64);
         for column in plan.columns() {
             if column.leaf >= chunks_present {
@@ -121,7 +121,7 @@ impl OpenRowGroup {
                 ));
                 return Err(locate(error, column));
             }
-            let chunk = readable_chunk(plan, row_group.ordinal(), column, others.as_mut())
+            let chunk = readable_chunk(plan, row_group.ordinal(), column, cache.as_mut())
                 .and_then(KeyStep::ready)
                 .and_then(|chunk| Chunk::new(chunk, column, plan.pages.file_length))
                 .map_err(|error| locate(error, column))?;
@@ -459,16 +459,16 @@ pub fn missing_keys(plan: &ReadPlan, index: usize) -> Vec<KeyRequest> {
     keys
 }
 
-/// Returns the metadata of a column chunk, or the key that it needs. `others` contains chunks decoded before.
+/// Returns the metadata of a column chunk, or the key that it needs. `cache` contains chunks decoded before.
 fn readable_chunk(
     plan: &ReadPlan,
     row_group: usize,
     column: &ColumnPlan,
-    others: Option<&mut AlikeChunks>,
+    cache: Option<&mut LayoutCache>,
 ) -> Result<KeyStep<ReadableChunk>> {
     let metadata = &plan.metadata;
-    let step = match others {
-        Some(others) => metadata.readable_chunk_like(row_group, column.leaf, others)?,
+    let step = match cache {
+        Some(cache) => metadata.readable_chunk_cached(row_group, column.leaf, cache)?,
         None => metadata.readable_chunk(row_group, column.leaf)?,
     };
     if let (KeyStep::Ready(chunk), Some(decryption)) = (&step, metadata.decryption())

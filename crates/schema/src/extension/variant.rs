@@ -46,7 +46,7 @@ impl ExtensionMapping for Variant {
             _ => return Ok(None),
         };
         let is_whole = stored.is_whole();
-        if version != VERSION || (is_whole && misfit(stored.storage.data_type()).is_some()) {
+        if version != VERSION || (is_whole && mismatch(stored.storage.data_type()).is_some()) {
             return Ok(None);
         }
         let mut storage = stored.storage.clone();
@@ -73,7 +73,7 @@ impl ExtensionMapping for Variant {
         let DataType::Struct(fields) = data_type else {
             return Err(refused("it is stored as a struct"));
         };
-        if let Some(why) = misfit(data_type) {
+        if let Some(why) = mismatch(data_type) {
             return Err(refused(why));
         }
         let is_shredded = fields.iter().any(|field| field.name() == "typed_value");
@@ -100,7 +100,7 @@ fn refused(why: &str) -> Error {
 }
 
 /// Returns the reason why a type is not the struct of a variant, or `None` if it is one.
-fn misfit(data_type: &DataType) -> Option<&'static str> {
+fn mismatch(data_type: &DataType) -> Option<&'static str> {
     let DataType::Struct(fields) = data_type else {
         return Some("it is stored as a struct");
     };
@@ -113,11 +113,11 @@ fn misfit(data_type: &DataType) -> Option<&'static str> {
     if others.clone().count() + 1 != fields.len() {
         return Some("`metadata` is there twice");
     }
-    misfit_of_group(others, 0)
+    mismatch_of_group(others, 0)
 }
 
 /// Checks `value` and `typed_value`, of the variant itself, of a field or of elements.
-fn misfit_of_group<'a>(
+fn mismatch_of_group<'a>(
     fields: impl Iterator<Item = &'a FieldRef>,
     depth: usize,
 ) -> Option<&'static str> {
@@ -138,15 +138,15 @@ fn misfit_of_group<'a>(
     match (value, typed) {
         (None, None) => Some("it has neither `value` nor `typed_value`"),
         (Some(value), _) if !is_binary(values(value)) => Some("its `value` has to be binary"),
-        (_, typed) => misfit_of_typed(values(typed?), depth + 1),
+        (_, typed) => mismatch_of_typed(values(typed?), depth + 1),
     }
 }
 
 /// Checks the type that values are shredded into.
-fn misfit_of_typed(data_type: &DataType, depth: usize) -> Option<&'static str> {
+fn mismatch_of_typed(data_type: &DataType, depth: usize) -> Option<&'static str> {
     use DataType as T;
     let group = |field: &FieldRef| match field.data_type() {
-        T::Struct(fields) => misfit_of_group(fields.iter(), depth),
+        T::Struct(fields) => mismatch_of_group(fields.iter(), depth),
         _ => Some("its `typed_value` has fields or elements that are no groups"),
     };
     match data_type {

@@ -10,9 +10,9 @@ use crate::costs::{self, Decoded};
 use crate::explanation::{EncodingEstimate, StoredAs};
 use crate::options::{DataPageVersion, Prefer};
 use crate::settings::ColumnSettings;
-use herringbone_core::compression::{Compression, compress_cut};
+use herringbone_core::compression::{Compression, compress_sections};
 use herringbone_core::encoding::dictionary::{Dictionary, ranks};
-use herringbone_core::encoding::values::Values;
+use herringbone_core::encoding::physical_values::Values;
 
 /// The number of values per sampled value. A larger sample would take as long as writing the values.
 const SAMPLE_SHARE: usize = 32;
@@ -202,9 +202,9 @@ impl<'a> Sampler<'a> {
         }
         let mut encoder = self.settings.value_encoder(encoding)?;
         encoder.append(values)?;
-        let (mut encoded, mut cuts) = (Vec::new(), Vec::new());
-        encoder.finish_page(&mut encoded, &mut cuts);
-        let compressed = self.compressed_cut(&encoded, &cuts)?;
+        let (mut encoded, mut section_starts) = (Vec::new(), Vec::new());
+        encoder.finish_page(&mut encoded, &mut section_starts);
+        let compressed = self.compressed_sections(&encoded, &section_starts)?;
         let counts = (self.num_values as u64, of_all(plain), of_all(encoded.len()));
         Ok(self.estimates(form, counts, of_all(compressed)))
     }
@@ -337,15 +337,20 @@ impl<'a> Sampler<'a> {
 
     /// Returns the number of stored bytes of a section.
     fn compressed(&self, bytes: &[u8]) -> Result<usize> {
-        self.compressed_cut(bytes, &[])
+        self.compressed_sections(bytes, &[])
     }
 
-    fn compressed_cut(&self, bytes: &[u8], cuts: &[usize]) -> Result<usize> {
+    fn compressed_sections(&self, bytes: &[u8], section_starts: &[usize]) -> Result<usize> {
         if self.settings.compression == Compression::Uncompressed {
             return Ok(bytes.len());
         }
         let mut compressed = Vec::new();
-        compress_cut(self.settings.compression, bytes, cuts, &mut compressed)?;
+        compress_sections(
+            self.settings.compression,
+            bytes,
+            section_starts,
+            &mut compressed,
+        )?;
         Ok(match self.settings.version {
             DataPageVersion::V1 => compressed.len(),
             DataPageVersion::V2 => compressed.len().min(bytes.len()),

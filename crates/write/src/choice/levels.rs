@@ -5,7 +5,7 @@ use herringbone_kernels::hybrid::Runs;
 
 use crate::options::DataPageVersion;
 use crate::settings::ColumnSettings;
-use herringbone_core::compression::{Compression, compress_cut};
+use herringbone_core::compression::{Compression, compress_sections};
 use herringbone_core::levels::{EncodedLevels, PageLevels};
 
 /// The part of the level bytes that pages of version 1 must save, as a divisor. Readers make better use of version 2.
@@ -75,6 +75,6 @@ pub(crate) fn choose_levels(settings: &ColumnSettings, page: &PageLevels) -> Res
 fn compressed_bytes(compression: Compression, levels: &EncodedLevels) -> Result<usize> {
     let mut compressed = Vec::new();
     let all = [levels.rep.as_slice(), &levels.def].concat();
-    compress_cut(compression, &all, &[levels.rep.len()], &mut compressed)?;
+    compress_sections(compression, &all, &[levels.rep.len()], &mut compressed)?;
     Ok(compressed.len())
 }

@@ -23,7 +23,7 @@ use super::settings::ColumnSettings;
 use estimate::{Estimate, Sampler};
 use herringbone_core::compression::Compression;
 use herringbone_core::encoding::dictionary::Dictionary;
-use herringbone_core::encoding::values::Values;
+use herringbone_core::encoding::physical_values::Values;
 
 /// The minimum number of bytes in PLAIN for which a sample is used. Below, a codec adds more to a page than could be
 /// saved.

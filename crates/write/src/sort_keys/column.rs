@@ -14,7 +14,7 @@ use super::values::{
 };
 use herringbone_core::array::Scratch;
 use herringbone_core::array::dictionary::{Keyed, slots};
-use herringbone_core::encoding::values::{Values, plain_width};
+use herringbone_core::encoding::physical_values::{Values, plain_width};
 use herringbone_core::levels::DefinitionLevels;
 
 /// A column by which rows are sorted.

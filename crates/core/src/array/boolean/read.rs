@@ -38,7 +38,7 @@ impl LeafArray for BooleanLeaf {
         Ok(())
     }
 
-    fn leave_page(&mut self) {
+    fn release_page(&mut self) {
         self.page = Booleans::empty();
     }
 

@@ -3,7 +3,7 @@
 use herringbone_arrow::array::cast::AsArray;
 
 use crate::array::Selected;
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 
 /// Returns the bits of the selected slots.
 pub(in crate::array) fn values<'a>(selected: Selected<'a>, scratch: &'a mut Vec<u8>) -> Values<'a> {

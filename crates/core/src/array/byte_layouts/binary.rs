@@ -137,7 +137,7 @@ impl<O: OffsetSizeTrait> ByteLayout for ByteBuilder<O> {
         self.bytes()
     }
 
-    fn keeps_pages(&self) -> bool {
+    fn borrows_pages(&self) -> bool {
         self.keeps_page()
     }
 

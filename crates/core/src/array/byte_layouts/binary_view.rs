@@ -120,7 +120,7 @@ impl ByteLayout for ViewBuilder {
         self.bytes()
     }
 
-    fn keeps_pages(&self) -> bool {
+    fn borrows_pages(&self) -> bool {
         true
     }
 

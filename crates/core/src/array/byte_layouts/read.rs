@@ -119,7 +119,7 @@ pub(super) trait ByteLayout: ByteSink + Send {
     fn bytes(&self) -> usize;
 
     /// Returns true if values stay in their pages.
-    fn keeps_pages(&self) -> bool;
+    fn borrows_pages(&self) -> bool;
 
     /// Returns the array of all slots since the last call.
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed>;
@@ -160,7 +160,7 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
         Ok(())
     }
 
-    fn leave_dictionary(&mut self) -> bool {
+    fn drop_dictionary(&mut self) -> bool {
         self.dictionary = None;
         true
     }
@@ -175,7 +175,7 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
         Ok(())
     }
 
-    fn leave_page(&mut self) {
+    fn release_page(&mut self) {
         self.page = Page::Direct(ByteArrays::Empty);
     }
 
@@ -214,8 +214,8 @@ impl<S: ByteLayout> LeafArray for ByteLeaf<S> {
         }
     }
 
-    fn keeps_pages(&self) -> bool {
-        self.sink.keeps_pages()
+    fn borrows_pages(&self) -> bool {
+        self.sink.borrows_pages()
     }
 
     fn append(&mut self, n: usize) -> Result<()> {

@@ -13,7 +13,7 @@ use herringbone_schema::WriteLeaf;
 
 use crate::array::Selected;
 use crate::array::leaf_values::no_form;
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 
 /// Returns the selected slots as BYTE_ARRAY.
 ///

@@ -13,7 +13,7 @@ use crate::array::convert::Short;
 use crate::array::convert::{Blocks, Convert, Lost};
 use crate::array::finish_fixed_width;
 use crate::array::fixed_width::{FixedWidth, converted};
-use crate::array::values::Values;
+use crate::array::fixed_width_buffer::FixedWidthBuffer;
 use crate::array::{LeafArray, LeafType, unsupported};
 use crate::encoding::Rest;
 use crate::encoding::byte_array::ByteArrays;
@@ -140,7 +140,7 @@ struct ByteArrayDecimal<T> {
     data_type: DataType,
     dictionary: Option<Vec<T>>,
     page: Page,
-    values: Values<T>,
+    values: FixedWidthBuffer<T>,
 }
 
 enum Page {
@@ -154,7 +154,7 @@ impl<T: Decimal + ArrowNativeType> ByteArrayDecimal<T> {
             data_type,
             dictionary: None,
             page: Page::Direct(ByteArrays::Empty),
-            values: Values::new(),
+            values: FixedWidthBuffer::new(),
         }
     }
 }
@@ -181,7 +181,7 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
         Ok(())
     }
 
-    fn leave_dictionary(&mut self) -> bool {
+    fn drop_dictionary(&mut self) -> bool {
         self.dictionary = None;
         true
     }
@@ -196,7 +196,7 @@ impl<T: Decimal + ArrowNativeType> LeafArray for ByteArrayDecimal<T> {
         Ok(())
     }
 
-    fn leave_page(&mut self) {
+    fn release_page(&mut self) {
         self.page = Page::Direct(ByteArrays::Empty);
     }
 

@@ -197,11 +197,11 @@ pub(super) fn check_digits<T: Unscaled + fmt::Display>(
     if leaf.allow_out_of_range || T::all_within(values, digits) {
         return Ok(());
     }
-    let mut misfits = values
+    let mut refused = values
         .iter()
         .filter(|value| !T::all_within(&[**value], digits));
-    Err(match misfits.next() {
-        Some(value) => misfit(*value, leaf).with_remedy(Remedy::AllowOutOfRange),
+    Err(match refused.next() {
+        Some(value) => out_of_range(*value, leaf).with_remedy(Remedy::AllowOutOfRange),
         None => Error::argument("a decimal has too many digits"),
     })
 }
@@ -219,7 +219,7 @@ pub(super) fn digits(data_type: &DataType) -> Option<u8> {
 }
 
 #[cold]
-pub(super) fn misfit<T: Unscaled>(value: T, leaf: &WriteLeaf) -> Error {
+pub(super) fn out_of_range<T: Unscaled>(value: T, leaf: &WriteLeaf) -> Error {
     Error::argument(format!(
         "the unscaled decimal {value} has more digits than {} allows",
         leaf.data_type

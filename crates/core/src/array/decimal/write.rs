@@ -8,10 +8,10 @@ use herringbone_arrow::schema::DataType;
 use herringbone_format::{Result, Type};
 use herringbone_schema::{WriteConversion, WriteLeaf};
 
-use super::unscaled::{Rescale, Unscaled, check_digits, digits, misfit};
+use super::unscaled::{Rescale, Unscaled, check_digits, digits, out_of_range};
 use crate::array::leaf_values::no_form;
 use crate::array::{Scratch, Selected};
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 
 /// Returns the selected slots as numbers or bytes of the leaf's physical type.
 ///
@@ -55,7 +55,7 @@ where
             integers::<T>(leaf, selected, &mut scratch.int64)?;
             scratch.int32.clear();
             for value in &scratch.int64 {
-                let stored = i32::try_from(*value).map_err(|_| misfit(*value, leaf))?;
+                let stored = i32::try_from(*value).map_err(|_| out_of_range(*value, leaf))?;
                 scratch.int32.push(stored);
             }
             Ok(Values::Int32(&scratch.int32))
@@ -100,7 +100,7 @@ where
     for value in values {
         let stored = rescale.apply(*value);
         let stored = stored.and_then(|it| i64::try_from(it).ok());
-        out.push(stored.ok_or_else(|| misfit(*value, leaf))?);
+        out.push(stored.ok_or_else(|| out_of_range(*value, leaf))?);
     }
     Ok(())
 }
@@ -152,7 +152,7 @@ where
     out.reserve(values.len() * width);
     for value in values {
         if !rescale.append_big_endian(*value, width, out) {
-            return Err(misfit(*value, leaf));
+            return Err(out_of_range(*value, leaf));
         }
     }
     Ok(())

@@ -163,7 +163,7 @@ impl LeafArray for DictionaryLeaf {
         self.entries
             .set_page(Encoding::Plain, values.clone(), num_values)?;
         self.entries.append(num_values)?;
-        self.entries.leave_page();
+        self.entries.release_page();
         self.dictionary = Some(self.entries.finish(None)?);
         Ok(())
     }
@@ -185,8 +185,8 @@ impl LeafArray for DictionaryLeaf {
         Ok(())
     }
 
-    fn leave_page(&mut self) {
-        self.others.leave_page();
+    fn release_page(&mut self) {
+        self.others.release_page();
         self.page = Page::Others;
     }
 
@@ -244,8 +244,8 @@ impl LeafArray for DictionaryLeaf {
         keys.saturating_add(parts)
     }
 
-    fn keeps_pages(&self) -> bool {
-        !self.parts.is_empty() || self.others.keeps_pages()
+    fn borrows_pages(&self) -> bool {
+        !self.parts.is_empty() || self.others.borrows_pages()
     }
 
     fn append(&mut self, n: usize) -> Result<()> {

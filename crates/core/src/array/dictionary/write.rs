@@ -13,9 +13,9 @@ use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 use herringbone_schema::WriteLeaf;
 
-use crate::array::leaf_values::{may_misfit, values};
+use crate::array::leaf_values::{may_be_refused, values};
 use crate::array::{Scratch, Selected};
-use crate::encoding::values::Slots;
+use crate::encoding::physical_values::Slots;
 
 /// Scratch memory for arrays with keys, reused for each block.
 #[derive(Debug, Default)]
@@ -68,7 +68,7 @@ pub fn slots<'a>(
             _ => break,
         };
     }
-    keyed.find_named(entries, may_misfit(leaf));
+    keyed.find_named(entries, may_be_refused(leaf));
     let selected = Selected {
         array: entries,
         nulls: None,
@@ -83,10 +83,10 @@ pub fn slots<'a>(
 
 impl Keyed {
     /// Finds the values referenced by keys. Unreferenced values may be null, or arbitrary.
-    fn find_named(&mut self, entries: &ArrayRef, may_misfit: bool) {
+    fn find_named(&mut self, entries: &ArrayRef, may_be_refused: bool) {
         const UNNAMED: u32 = u32::MAX;
         self.named.clear();
-        if entries.nulls().is_none() && !may_misfit && entries.len() <= self.keys.len() {
+        if entries.nulls().is_none() && !may_be_refused && entries.len() <= self.keys.len() {
             self.named.push(0..entries.len());
             return;
         }

@@ -10,7 +10,7 @@ use herringbone_schema::WriteLeaf;
 
 use crate::array::Selected;
 use crate::array::leaf_values::{no_form, width};
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 
 /// Returns the selected slots as FIXED_LEN_BYTE_ARRAY, INT96 or BYTE_ARRAY.
 ///

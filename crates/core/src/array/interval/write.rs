@@ -11,7 +11,7 @@ use herringbone_format::{Error, Result};
 
 use super::BYTES;
 use crate::array::Selected;
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 
 /// Returns the selected slots as INTERVAL.
 ///
@@ -25,17 +25,17 @@ pub(in crate::array) fn values<'a>(
     match unit {
         IntervalUnit::YearMonth => {
             selected.bytes_of::<IntervalYearMonthType, BYTES>(out, year_month, |v| {
-                misfit(format_args!("{v} months"))
+                out_of_range(format_args!("{v} months"))
             })?
         }
         IntervalUnit::DayTime => {
             selected.bytes_of::<IntervalDayTimeType, BYTES>(out, day_time, |v| {
-                misfit(format_args!("{} days {} ms", v.days, v.milliseconds))
+                out_of_range(format_args!("{} days {} ms", v.days, v.milliseconds))
             })?
         }
         IntervalUnit::MonthDayNano => {
             selected.bytes_of::<IntervalMonthDayNanoType, BYTES>(out, month_day_nano, |v| {
-                misfit(format_args!(
+                out_of_range(format_args!(
                     "{} months {} days {} ns",
                     v.months, v.days, v.nanoseconds
                 ))
@@ -81,7 +81,7 @@ fn month_day_nano(value: IntervalMonthDayNano) -> Option<[u8; BYTES]> {
 }
 
 #[cold]
-fn misfit(value: fmt::Arguments<'_>) -> Error {
+fn out_of_range(value: fmt::Arguments<'_>) -> Error {
     Error::argument(format!(
         "the interval {value} does not fit INTERVAL, whose months, days and milliseconds are \
          unsigned and whole"

@@ -64,8 +64,11 @@ pub(super) fn check_times<T: Copy + Into<i64>>(
     if leaf.allow_out_of_range || !values.iter().fold(false, |any, value| any | beyond(value)) {
         return Ok(());
     }
-    let misfit = values.iter().find(|value| beyond(value));
-    Err(no_time(misfit.map_or(0, |value| (*value).into()), unit))
+    let out_of_range = values.iter().find(|value| beyond(value));
+    Err(no_time(
+        out_of_range.map_or(0, |value| (*value).into()),
+        unit,
+    ))
 }
 
 #[cold]

@@ -14,7 +14,7 @@ use herringbone_schema::{WriteConversion, WriteLeaf};
 use super::times;
 use crate::array::leaf_values::no_form;
 use crate::array::{Scratch, Selected};
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 
 /// Returns the selected slots as numbers of the leaf's physical type.
 ///

@@ -11,7 +11,7 @@ use herringbone_schema::WriteLeaf;
 use super::BYTES;
 use crate::array::Selected;
 use crate::array::primitive::per_second;
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 const NANOS_PER_SECOND: i64 = 1_000_000_000;

@@ -18,7 +18,7 @@ use crate::encoding::Rest;
 use crate::loss::{Loss, Losses, Lost};
 use crate::page::BLOCK_LEVELS;
 
-mod fit;
+mod memory;
 
 /// The builder of a column batch, which takes the values of the open page. Also owns the memory of the column.
 pub(super) struct BatchBuilder {
@@ -33,8 +33,8 @@ pub(super) struct BatchBuilder {
     /// Damaged pages whose values are null in the column batch.
     losses: Losses,
     memory: ColumnMemory,
-    /// The number of bytes of earlier pages that the array keeps in place.
-    kept_bytes: usize,
+    /// The number of bytes of earlier pages that the array borrows from.
+    borrowed_bytes: usize,
     /// The size of the last column batch, in bytes. The next batch reserves at least this much if the budget allows.
     last_bytes: usize,
 }
@@ -54,7 +54,7 @@ impl BatchBuilder {
             rows: 0,
             losses: Losses::default(),
             memory,
-            kept_bytes: 0,
+            borrowed_bytes: 0,
             last_bytes: 0,
             plan,
         }
@@ -122,22 +122,22 @@ impl BatchBuilder {
         num_values: usize,
     ) -> Result<()> {
         let copied = self.array.page_bytes(encoding, values.len());
-        self.memory.hold(MemoryUse::Copy, copied as u64)?;
+        self.memory.resize(MemoryUse::Copy, copied as u64)?;
         self.array.set_page(encoding, values, num_values)
     }
 
-    /// Leaves a page of `body_bytes` bytes. Its memory becomes free, unless the array keeps parts of it.
-    pub(super) fn leave_page(&mut self, body_bytes: usize) {
-        self.array.leave_page();
-        self.kept_bytes = match self.array.keeps_pages() {
-            true => self.kept_bytes.saturating_add(body_bytes),
+    /// Releases a page of `body_bytes` bytes. Its memory becomes free, unless the array borrows parts of it.
+    pub(super) fn release_page(&mut self, body_bytes: usize) {
+        self.array.release_page();
+        self.borrowed_bytes = match self.array.borrows_pages() {
+            true => self.borrowed_bytes.saturating_add(body_bytes),
             false => 0,
         };
     }
 
-    /// Returns true if the array keeps parts of pages, or of the dictionary, in place.
-    pub(super) fn keeps_pages(&self) -> bool {
-        self.array.keeps_pages()
+    /// Returns true if the array borrows parts of pages or of the dictionary.
+    pub(super) fn borrows_pages(&self) -> bool {
+        self.array.borrows_pages()
     }
 
     /// Returns the rest of the page, after the values taken or skipped so far.
@@ -150,18 +150,17 @@ impl BatchBuilder {
         // Entries without any bytes are detected later as an error.
         let entries = num_values.min(values.len());
         let bytes = self.array.dictionary_bytes(values.len(), entries);
-        self.memory
-            .hold_at_least(MemoryUse::Dictionary, bytes as u64)?;
+        self.memory.reserve(MemoryUse::Dictionary, bytes as u64)?;
         self.array.set_dictionary(values, num_values)
     }
 
     /// Drops the dictionary. Returns false if the array still needs it.
-    pub(super) fn leave_dictionary(&mut self) -> Result<bool> {
-        let is_away = self.array.leave_dictionary();
-        if is_away {
-            self.memory.hold(MemoryUse::Dictionary, 0)?;
+    pub(super) fn drop_dictionary(&mut self) -> Result<bool> {
+        let is_dropped = self.array.drop_dictionary();
+        if is_dropped {
+            self.memory.resize(MemoryUse::Dictionary, 0)?;
         }
-        Ok(is_away)
+        Ok(is_dropped)
     }
 
     /// Skips the next `n` values of the page.

@@ -17,14 +17,14 @@ use crate::levels::Levels;
 use crate::loss::is_damage;
 use crate::page::{Page, PageMap, PageReader, PageReaderChunk, PageReaderOptions, PageStart};
 
-mod dictionary_use;
+mod dictionary_lifetime;
 mod levels;
-mod map_use;
+mod map_seek;
 mod split_ends;
 
-use dictionary_use::{DictionaryUse, is_indices};
+use dictionary_lifetime::{DictionaryLifetime, is_indices};
 use levels::{LevelBlock, OpenPage};
-use map_use::MapUse;
+use map_seek::MapSeek;
 use split_ends::SplitEnds;
 
 /// The position of a column among the pages of its chunk, and the levels of the open page.
@@ -35,13 +35,13 @@ pub(super) struct PageCursor {
     page: Option<OpenPage>,
     block: LevelBlock,
     /// The page map, if the column uses one.
-    map: Option<MapUse>,
+    map: Option<MapSeek>,
     /// True if pages are skipped by the rows stated in their headers. If an index contradicts a header, only the body
     /// of the page shows which of them is right.
     believes_headers: bool,
     /// The ends of the split, if the column decodes only a part of the chunk. Few columns do.
     split: Option<Box<SplitEnds>>,
-    dictionary: DictionaryUse,
+    dictionary: DictionaryLifetime,
     dictionary_is_lost: bool,
 }
 
@@ -79,7 +79,7 @@ impl PageCursor {
             map: None,
             believes_headers: true,
             split: None,
-            dictionary: DictionaryUse::default(),
+            dictionary: DictionaryLifetime::default(),
             dictionary_is_lost: false,
         }
     }
@@ -87,12 +87,12 @@ impl PageCursor {
     /// Uses this map to jump to pages with selected rows, unless the map is contradicted.
     pub(super) fn use_map(&mut self, map: Arc<PageMap>) {
         self.believes_headers = !map.is_contradicted();
-        self.map = self.believes_headers.then(|| MapUse::new(map));
+        self.map = self.believes_headers.then(|| MapSeek::new(map));
     }
 
     /// Restricts the cursor to the pages of `part`.
-    pub(super) fn restrict(&mut self, part: ColumnSplit) {
-        self.split = Some(Box::new(SplitEnds::new(part)));
+    pub(super) fn restrict(&mut self, split: ColumnSplit) {
+        self.split = Some(Box::new(SplitEnds::new(split)));
     }
 
     /// Returns true if the next split starts with a different row than expected.
@@ -158,9 +158,9 @@ impl PageCursor {
     }
 
     /// Drops an idle dictionary, between two column batches.
-    pub(super) fn leave_dictionary(&mut self, batch: &mut BatchBuilder) -> Result<()> {
+    pub(super) fn drop_dictionary(&mut self, batch: &mut BatchBuilder) -> Result<()> {
         if self.dictionary.is_idle() && batch.is_empty() {
-            self.dictionary.leave(batch.leave_dictionary()?);
+            self.dictionary.set_dropped(batch.drop_dictionary()?);
         }
         Ok(())
     }
@@ -175,10 +175,10 @@ impl PageCursor {
             return Ok(Step::Ready(PageStep::Levels));
         }
         self.check_used_page(batch)?;
-        // From here on, errors belong to the next page. The memory of the old page is free, unless the array keeps
+        // From here on, errors belong to the next page. The memory of the old page is free, unless the array borrows
         // parts of it.
         if let Some(left) = self.page.take() {
-            batch.leave_page(left.body_bytes);
+            batch.release_page(left.body_bytes);
         }
         let place = self.pages.start();
         self.open_next_page(place, rows, batch)
@@ -313,7 +313,7 @@ impl PageCursor {
         place: PageStart,
         batch: &mut BatchBuilder,
     ) -> Result<Step<PageStep>> {
-        let another = batch.keeps_pages();
+        let another = batch.borrows_pages();
         let shared = self.split.as_ref();
         let shared = shared.and_then(|split| split.shared(next.start));
         let opened = match self.pages.body(another, shared, batch.memory()) {

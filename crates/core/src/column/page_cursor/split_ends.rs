@@ -17,11 +17,11 @@ pub(super) struct SplitEnds {
 }
 
 impl SplitEnds {
-    pub(super) fn new(part: ColumnSplit) -> Self {
+    pub(super) fn new(split: ColumnSplit) -> Self {
         Self {
-            begin: Some(part.begin),
-            end: part.end,
-            shared: part.shared,
+            begin: Some(split.begin),
+            end: split.end,
+            shared: split.shared,
             is_wrong: false,
         }
     }

@@ -3,7 +3,7 @@
 use herringbone_format::Result;
 use herringbone_kernels::alp::AlpEncoder;
 
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 use crate::encoding::{ValueEncoder, mismatch};
 
 /// Declares the encoder of one type.

@@ -4,8 +4,8 @@ use herringbone_format::Result;
 use herringbone_kernels::byte_stream_split;
 
 use crate::encoding::ValueEncoder;
+use crate::encoding::physical_values::Values;
 use crate::encoding::plain::append_plain;
-use crate::encoding::values::Values;
 
 /// The maximum number of streams that are reported separately to the codec.
 const MAX_STREAMS: usize = 16;
@@ -34,12 +34,12 @@ impl ValueEncoder for Split {
         self.bytes.len()
     }
 
-    fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>) {
+    fn finish_page(&mut self, out: &mut Vec<u8>, section_starts: &mut Vec<usize>) {
         let start = out.len();
         byte_stream_split::split(&self.bytes, self.width, out);
         if self.width <= MAX_STREAMS {
             let stream = self.bytes.len() / self.width.max(1);
-            cuts.extend((1..self.width).map(|ordinal| start + ordinal * stream));
+            section_starts.extend((1..self.width).map(|ordinal| start + ordinal * stream));
         }
         self.bytes.clear();
     }

@@ -4,7 +4,7 @@ use herringbone_format::Result;
 use herringbone_kernels::delta::{self, Blocks};
 
 use crate::compression::Compression;
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 use crate::encoding::{ValueEncoder, mismatch};
 
 /// Declares the encoder of one width.

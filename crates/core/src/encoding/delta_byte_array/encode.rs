@@ -3,7 +3,7 @@
 use herringbone_format::Result;
 use herringbone_kernels::delta::{self, Blocks};
 
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 use crate::encoding::{ValueEncoder, length, mismatch};
 
 #[derive(Default)]
@@ -59,11 +59,11 @@ impl ValueEncoder for DeltaBytes {
         4 * self.prefixes.len() + self.bytes.len()
     }
 
-    fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>) {
+    fn finish_page(&mut self, out: &mut Vec<u8>, section_starts: &mut Vec<usize>) {
         delta::encode_i32(&self.prefixes, Blocks::Smallest, out);
-        cuts.push(out.len());
+        section_starts.push(out.len());
         delta::encode_i32(&self.suffixes, Blocks::Smallest, out);
-        cuts.push(out.len());
+        section_starts.push(out.len());
         self.prefixes.clear();
         self.suffixes.clear();
         out.append(&mut self.bytes);

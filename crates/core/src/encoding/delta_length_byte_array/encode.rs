@@ -3,7 +3,7 @@
 use herringbone_format::Result;
 use herringbone_kernels::delta::{self, Blocks};
 
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 use crate::encoding::{ValueEncoder, length, mismatch};
 
 #[derive(Default)]
@@ -30,10 +30,10 @@ impl ValueEncoder for DeltaLength {
         4 * self.lengths.len() + self.bytes.len()
     }
 
-    fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>) {
+    fn finish_page(&mut self, out: &mut Vec<u8>, section_starts: &mut Vec<usize>) {
         delta::encode_i32(&self.lengths, Blocks::Smallest, out);
         self.lengths.clear();
-        cuts.push(out.len());
+        section_starts.push(out.len());
         out.append(&mut self.bytes);
     }
 

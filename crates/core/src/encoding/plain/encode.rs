@@ -4,7 +4,7 @@ use herringbone_format::Result;
 use herringbone_kernels::bytes::append_byte_arrays;
 use herringbone_kernels::plain;
 
-use crate::encoding::values::Values;
+use crate::encoding::physical_values::Values;
 use crate::encoding::{BEHIND_PAGE, LARGE_PAGE, ValueEncoder, length, mismatch};
 
 /// The PLAIN encoder for all types except BOOLEAN.
@@ -49,13 +49,13 @@ impl ValueEncoder for Plain {
         self.bytes.len() - self.room
     }
 
-    fn finish_page(&mut self, out: &mut Vec<u8>, cuts: &mut Vec<usize>) {
+    fn finish_page(&mut self, out: &mut Vec<u8>, section_starts: &mut Vec<usize>) {
         let front = std::mem::take(out);
-        let start = self.finish_page_behind(&front, out, cuts);
+        let start = self.finish_page_after(&front, out, section_starts);
         out.drain(..start);
     }
 
-    fn finish_page_behind(&mut self, front: &[u8], out: &mut Vec<u8>, _: &mut Vec<usize>) -> usize {
+    fn finish_page_after(&mut self, front: &[u8], out: &mut Vec<u8>, _: &mut Vec<usize>) -> usize {
         if front.len() > self.room {
             // The first page, or a page with more levels than any previous page.
             let more = std::iter::repeat_n(0, front.len() - self.room);
@@ -110,7 +110,7 @@ mod tests {
                 };
                 plain.append(&fixed).unwrap();
                 let (front, mut page) = (vec![7; front], Vec::new());
-                let start = plain.finish_page_behind(&front, &mut page, &mut Vec::new());
+                let start = plain.finish_page_after(&front, &mut page, &mut Vec::new());
                 assert_eq!(page[start..], [&front[..], &values].concat());
                 assert_eq!(plain.page_bytes(), 0);
             }
@@ -126,7 +126,7 @@ mod tests {
             for _ in 0..3 {
                 page.clear();
                 plain.append(&Values::Int32(&values)).unwrap();
-                let start = plain.finish_page_behind(levels, &mut page, &mut Vec::new());
+                let start = plain.finish_page_after(levels, &mut page, &mut Vec::new());
                 assert_eq!(page[start..].len(), levels.len() + 4000);
             }
             assert!(page.capacity() >= page.len() + BEHIND_PAGE);

@@ -10,7 +10,7 @@ use herringbone_format::{Result, Type};
 use herringbone_kernels::plain;
 
 use crate::encoding::mismatch;
-use crate::encoding::values::{Slots, Values};
+use crate::encoding::physical_values::{Slots, Values};
 use byte_arrays::ByteArrays;
 use numbers::Numbers;
 pub use sort::ranks;

@@ -157,7 +157,7 @@ mod tests {
     use herringbone_format::Type;
 
     use super::*;
-    use crate::encoding::values::{Slots, Values};
+    use crate::encoding::physical_values::{Slots, Values};
 
     fn dictionary(physical_type: Type, values: Values<'_>) -> Dictionary {
         let mut dictionary = Dictionary::new(physical_type, 0).unwrap();

@@ -23,14 +23,14 @@ impl BatchBuilder {
         self.last_bytes = self.array_bytes();
         let finishing = self.array.finishing_bytes();
         let mut bytes = self.last_bytes.saturating_add(finishing);
-        let keeps = self.array.keeps_pages();
-        if keeps && !is_last {
+        let borrows = self.array.borrows_pages();
+        if borrows && !is_last {
             // The page stays in memory with the column batch.
             bytes += page_bytes;
         }
-        self.memory.hold(MemoryUse::Array, bytes as u64)?;
-        self.kept_bytes = 0;
-        Ok(self.memory.hand_over(is_last, keeps))
+        self.memory.resize(MemoryUse::Array, bytes as u64)?;
+        self.borrowed_bytes = 0;
+        Ok(self.memory.hand_over(is_last, borrows))
     }
 
     /// Returns how many of the next `n` values fit into the column batch: 0 only if it already contains rows or `n`
@@ -90,37 +90,37 @@ impl BatchBuilder {
         let levels = n.saturating_mul(nesting_builders) + n / 8;
         let needed = |values: usize| (used.saturating_add(levels)).saturating_add(values) as u64;
         let values = self.array.most_bytes(n);
-        let held = self.memory.held(MemoryUse::Array);
-        if needed(values) <= held {
+        let reserved = self.memory.reserved(MemoryUse::Array);
+        if needed(values) <= reserved {
             return Ok(());
         }
         // Grows like a vector.
-        let ample = needed(values).max(self.last_bytes as u64).max(held * 2);
+        let ample = needed(values).max(self.last_bytes as u64).max(reserved * 2);
         for bytes in [ample, needed(values)] {
-            if self.memory.hold(MemoryUse::Array, bytes).is_ok() {
+            if self.memory.resize(MemoryUse::Array, bytes).is_ok() {
                 return Ok(());
             }
         }
         // The values may need much less than their maximum size.
         let mut tried = SMALL_RESERVE;
         loop {
-            let left = usize::try_from(self.memory.left().saturating_add(held));
+            let left = usize::try_from(self.memory.left().saturating_add(reserved));
             let left = left.unwrap_or(usize::MAX);
             tried = tried.min(left.saturating_sub(used.saturating_add(levels)));
             if self.array.values_that_fit(n, tried)? >= n {
-                return self.memory.hold(MemoryUse::Array, needed(tried));
+                return self.memory.resize(MemoryUse::Array, needed(tried));
             }
             if needed(tried) >= left as u64 {
-                return self.memory.hold(MemoryUse::Array, needed(values));
+                return self.memory.resize(MemoryUse::Array, needed(values));
             }
             tried = tried.saturating_mul(2);
         }
     }
 
-    /// Returns the number of bytes of the array under construction, and of the pages that it keeps.
+    /// Returns the number of bytes of the array under construction, and of the pages that it borrows from.
     pub(super) fn array_bytes(&self) -> usize {
         self.used_bytes()
-            .saturating_add(self.kept_bytes)
+            .saturating_add(self.borrowed_bytes)
             .saturating_add(self.validity.len() / 8)
     }
 

@@ -1,37 +1,37 @@
 //! Layouts of column chunks whose metadata has the same structure as that of other chunks.
 //!
 //! The chunks of a wide table differ only in counts, offsets and bounds. If the bits that determine the
-//! structure of a struct equal those of an earlier chunk ([`Templates`]), each integer is at the same position
+//! structure of a struct equal those of an earlier chunk ([`ShapeCache`]), each integer is at the same position
 //! as in that chunk:
 //!
 //! ```text
 //! ColumnChunk   26 00 | 1c 15 04 … 15 00 16 0a … 00 | 00
-//! places                  └ type      └ codec └ num_values …
+//! offsets                 └ type      └ codec └ num_values …
 //! ```
 
 use crate::modular_encryption::KeyStep;
-use crate::thrift::{CompactReader, Templates, Wire};
+use crate::thrift::{CompactReader, ShapeCache, Wire};
 use crate::{ColumnLayout, CompressionCodec, FileMetadata, ReadableChunk, Result, Type};
 
 /// The structures of column chunks decoded so far, for decoding further chunks faster.
 #[doc(hidden)] // For reads.
 #[derive(Debug, Default)]
-pub struct AlikeChunks(Templates<Option<Places>>);
+pub struct LayoutCache(ShapeCache<Option<FieldOffsets>>);
 
 impl FileMetadata {
     /// Returns the readable chunk, see [`Self::readable_chunk`]. Faster if the chunk has the same structure as
-    /// one decoded with `others` before.
+    /// one decoded with `cache` before.
     ///
     /// **Errors**: see [`Self::readable_chunk`].
     #[doc(hidden)] // For reads.
-    pub fn readable_chunk_like(
+    pub fn readable_chunk_cached(
         &self,
         row_group: usize,
         leaf: usize,
-        others: &mut AlikeChunks,
+        cache: &mut LayoutCache,
     ) -> Result<KeyStep<ReadableChunk>> {
         let layout = match self.decryption() {
-            None => self.layout_like(row_group, leaf, others),
+            None => self.cached_layout(row_group, leaf, cache),
             Some(_) => None,
         };
         match layout {
@@ -45,22 +45,22 @@ impl FileMetadata {
 
     /// Returns the layout of a chunk with the structure of an earlier one, or `None` if anything about it is
     /// wrong or unusual.
-    fn layout_like(
+    fn cached_layout(
         &self,
         row_group: usize,
         leaf: usize,
-        others: &mut AlikeChunks,
+        cache: &mut LayoutCache,
     ) -> Option<ColumnLayout> {
         let chunk = self.chunk_reader(row_group, leaf).ok()?;
-        let places = chunk.like_others(&mut others.0, Places::of)?;
-        places.as_ref()?.layout(&chunk)
+        let offsets = chunk.cached_by_shape(&mut cache.0, FieldOffsets::of)?;
+        offsets.as_ref()?.layout(&chunk)
     }
 }
 
 /// The positions of the integers of a [`ColumnLayout`], in bytes from the start of the
 /// [`ColumnChunk`](crate::ColumnChunk).
 #[derive(Debug, Clone, Copy)]
-struct Places {
+struct FieldOffsets {
     type_: usize,
     codec: usize,
     num_values: usize,
@@ -70,32 +70,32 @@ struct Places {
     dictionary_page_offset: Option<usize>,
 }
 
-impl Places {
+impl FieldOffsets {
     /// Returns the positions in the chunk at the reader's position. Returns `None` if a required one is
-    /// missing, the chunk is in another file or encrypted, or it contains ids that a template does not compare.
+    /// missing, the chunk is in another file or encrypted, or it contains ids that a shape does not compare.
     fn of(mut chunk: CompactReader<'_>) -> Option<Self> {
         let start = chunk.position();
-        let mut places = None;
+        let mut offsets = None;
         let mut last = 0;
         while let Some(field) = chunk.short_field(&mut last)? {
             match field.id {
                 1 | 8 | 9 => return None,
                 3 if field.wire != Wire::Struct => return None,
-                3 => places = Some(Self::of_metadata(&mut chunk, start)?),
+                3 => offsets = Some(Self::of_metadata(&mut chunk, start)?),
                 _ => chunk.skip(field.wire).ok()?,
             }
         }
-        places
+        offsets
     }
 
     fn of_metadata(metadata: &mut CompactReader<'_>, start: usize) -> Option<Self> {
-        let mut places = [None; 12];
+        let mut offsets = [None; 12];
         let mut last = 0;
         while let Some(field) = metadata.short_field(&mut last)? {
-            let place = usize::try_from(field.id).ok();
-            if let Some(place) = place.and_then(|id| places.get_mut(id)) {
+            let offset = usize::try_from(field.id).ok();
+            if let Some(offset) = offset.and_then(|id| offsets.get_mut(id)) {
                 let is_varint = matches!(field.wire, Wire::I16 | Wire::I32 | Wire::I64);
-                *place = is_varint.then(|| metadata.position() - start);
+                *offset = is_varint.then(|| metadata.position() - start);
             }
             metadata.skip(field.wire).ok()?;
         }
@@ -112,7 +112,7 @@ impl Places {
             data_page,
             _,
             dictionary,
-        ] = places;
+        ] = offsets;
         Some(Self {
             type_: type_?,
             codec: codec?,
@@ -126,9 +126,9 @@ impl Places {
 
     /// Decodes the integers at these positions of a chunk with the same structure; `None` if one is invalid.
     fn layout(&self, chunk: &CompactReader<'_>) -> Option<ColumnLayout> {
-        let integer = |place: usize| chunk.varint_behind(place);
-        let id = |place| i32::try_from(integer(place)?).ok();
-        let count = |place| integer(place).filter(|count| *count >= 0);
+        let integer = |offset: usize| chunk.varint_at(offset);
+        let id = |offset| i32::try_from(integer(offset)?).ok();
+        let count = |offset| integer(offset).filter(|count| *count >= 0);
         Some(ColumnLayout {
             type_: Type::from_id(id(self.type_)?)?,
             codec: CompressionCodec::from_id(id(self.codec)?),
@@ -137,7 +137,7 @@ impl Places {
             total_compressed_size: count(self.total_compressed_size)?,
             data_page_offset: count(self.data_page_offset)?,
             dictionary_page_offset: match self.dictionary_page_offset {
-                Some(place) => Some(integer(place)?),
+                Some(offset) => Some(integer(offset)?),
                 None => None,
             },
         })
@@ -173,7 +173,7 @@ mod tests {
         let Ok(metadata) = decode(footer) else {
             return 0;
         };
-        let (mut others, mut by_places) = (AlikeChunks::default(), 0);
+        let (mut cache, mut by_offsets) = (LayoutCache::default(), 0);
         for row_group in 0..metadata.num_row_groups() {
             for leaf in 0..metadata.num_columns(row_group) {
                 let told =
@@ -181,17 +181,17 @@ mod tests {
                         Ok(chunk) => format!("{:?}", chunk.layout),
                         Err(error) => error.to_string(),
                     };
-                let alike = told(metadata.readable_chunk_like(row_group, leaf, &mut others));
-                assert_eq!(alike, told(metadata.readable_chunk(row_group, leaf)));
-                let layout = metadata.layout_like(row_group, leaf, &mut others);
-                by_places += usize::from(layout.is_some());
+                let cached = told(metadata.readable_chunk_cached(row_group, leaf, &mut cache));
+                assert_eq!(cached, told(metadata.readable_chunk(row_group, leaf)));
+                let layout = metadata.cached_layout(row_group, leaf, &mut cache);
+                by_offsets += usize::from(layout.is_some());
             }
         }
-        by_places
+        by_offsets
     }
 
     #[test]
-    fn chunks_that_are_alike_are_what_they_are_one_by_one() {
+    fn chunks_of_one_shape_are_what_they_are_one_by_one() {
         assert_eq!(compare(&footer()), 60);
     }
 
@@ -209,37 +209,37 @@ mod tests {
     }
 
     /// Returns true if a chunk of these fields, including its metadata, has positions.
-    fn has_places(fields: &[&[u8]]) -> bool {
+    fn has_offsets(fields: &[&[u8]]) -> bool {
         let chunk = [&fields.concat()[..], &[0]].concat();
-        Places::of(CompactReader::new(&chunk, 12)).is_some()
+        FieldOffsets::of(CompactReader::new(&chunk, 12)).is_some()
     }
 
     /// {1: 2, 3: [], codec, 5: 10, 6: 10, 7: 10, 9: 10}
     fn metadata_with(codec: &[u8]) -> Vec<u8> {
-        let behind = [0x16, 20, 0x16, 20, 0x16, 20, 0x26, 20, 0];
-        [&[0x15, 4, 0x29, 0x05], codec, &behind].concat()
+        let counts = [0x16, 20, 0x16, 20, 0x16, 20, 0x26, 20, 0];
+        [&[0x15, 4, 0x29, 0x05], codec, &counts].concat()
     }
 
     #[test]
-    fn ids_that_are_not_compared_have_no_places() {
-        let places = |codec: &[u8]| has_places(&[&[0x3c], &metadata_with(codec)]);
-        assert!(places(&[0x15, 12]));
+    fn ids_that_are_not_compared_have_no_offsets() {
+        let offsets = |codec: &[u8]| has_offsets(&[&[0x3c], &metadata_with(codec)]);
+        assert!(offsets(&[0x15, 12]));
         // The same id as a separate varint; then text in place of the codec.
-        assert!(!places(&[0x05, 8, 12]));
-        assert!(!places(&[0x18, 1, b'a']));
+        assert!(!offsets(&[0x05, 8, 12]));
+        assert!(!offsets(&[0x18, 1, b'a']));
     }
 
     #[test]
-    fn other_files_ciphers_and_what_is_no_struct_have_no_places() {
+    fn other_files_ciphers_and_what_is_no_struct_have_no_offsets() {
         let metadata = metadata_with(&[0x15, 12]);
         // A path before the metadata; then an offset, a cipher, and a module after it.
-        assert!(!has_places(&[&[0x18, 1, b'a', 0x2c], &metadata]));
-        assert!(has_places(&[&[0x3c], &metadata, &[0x16, 8]]));
-        assert!(!has_places(&[&[0x3c], &metadata, &[0x5c, 0]]));
-        assert!(!has_places(&[&[0x3c], &metadata, &[0x68, 0]]));
+        assert!(!has_offsets(&[&[0x18, 1, b'a', 0x2c], &metadata]));
+        assert!(has_offsets(&[&[0x3c], &metadata, &[0x16, 8]]));
+        assert!(!has_offsets(&[&[0x3c], &metadata, &[0x5c, 0]]));
+        assert!(!has_offsets(&[&[0x3c], &metadata, &[0x68, 0]]));
         // Text with the length and the bytes of the struct.
         let text = [&metadata[1..], &[0; 7]].concat();
         assert_eq!(metadata[0] as usize, text.len());
-        assert!(!has_places(&[&[0x38, metadata[0]], &text]));
+        assert!(!has_offsets(&[&[0x38, metadata[0]], &text]));
     }
 }

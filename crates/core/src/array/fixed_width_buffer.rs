@@ -8,7 +8,7 @@ use herringbone_kernels::plain::Plain;
 use herringbone_kernels::trim;
 
 /// The values of an array so far.
-pub(super) struct Values<T> {
+pub(super) struct FixedWidthBuffer<T> {
     owned: Vec<T>,
     /// Aligned bytes of a page that already are the values; `owned` is empty in this case.
     borrowed: Option<Buffer>,
@@ -18,7 +18,7 @@ pub(super) struct Values<T> {
     most: usize,
 }
 
-impl<T: ArrowNativeType> Values<T> {
+impl<T: ArrowNativeType> FixedWidthBuffer<T> {
     pub(super) fn new() -> Self {
         Self {
             owned: Vec::new(),
@@ -169,7 +169,7 @@ mod tests {
         for bit in [true, true, false, true, false, false, true] {
             validity.append_run(bit, 1);
         }
-        let mut values = Values::<u8>::new();
+        let mut values = FixedWidthBuffer::<u8>::new();
         values.vector(0).extend(*b"...abcdefghi");
         values.expand(3, &validity, 1, 6);
         assert_eq!(values.owned, *b"...abc\0\0\0def\0\0\0\0\0\0ghi");
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn borrowed_values_become_a_vector_on_demand() {
         let page = Buffer::from_vec(vec![1i32, 2, 3]);
-        let mut values = Values::<i32>::new();
+        let mut values = FixedWidthBuffer::<i32>::new();
         values.borrow(page.clone());
         assert_eq!((values.len(), values.bytes()), (3, 12));
         assert_eq!(values.finish().as_ptr(), page.as_ptr());

@@ -13,7 +13,7 @@ use crate::column::selection::SelectionRun;
 use crate::page::{DataPage, PageMap, PageStart};
 
 /// The page map of a column chunk, and its use by the column.
-pub(super) struct MapUse {
+pub(super) struct MapSeek {
     map: Arc<PageMap>,
     /// True if pages were skipped by the map.
     has_jumped: bool,
@@ -21,7 +21,7 @@ pub(super) struct MapUse {
     uncounted: Option<usize>,
 }
 
-impl MapUse {
+impl MapSeek {
     pub(super) fn new(map: Arc<PageMap>) -> Self {
         Self {
             map,
@@ -67,7 +67,7 @@ impl PageCursor {
         let first = map.get(0).map_or(u64::MAX, |page| page.range.start);
         let is_behind = page.offset >= first;
         if is_behind && !used.agrees(page, position) {
-            return self.leave_map().map(|()| None);
+            return self.drop_map().map(|()| None);
         }
         let (row, end) = match rows.run() {
             SelectionRun::Skip(rows) => (position + rows as u64, None),
@@ -123,7 +123,7 @@ impl PageCursor {
         });
         match is_right {
             true => Ok(()),
-            false => self.leave_map(),
+            false => self.drop_map(),
         }
     }
 
@@ -154,7 +154,7 @@ impl PageCursor {
     }
 
     /// Drops a wrong map.
-    fn leave_map(&mut self) -> Result<()> {
+    fn drop_map(&mut self) -> Result<()> {
         match self.map.take() {
             Some(used) if used.has_jumped => Err(contradicted()),
             _ => {

@@ -1,8 +1,8 @@
-//! The time during which a column keeps its dictionary.
+//! The time during which a column has its dictionary in memory.
 //!
 //! ```text
 //! pages   dictionary | indices | indices | PLAIN | PLAIN | PLAIN | PLAIN | ...
-//! kept    ##############################
+//! memory  ##############################
 //! ```
 //!
 //! Writers abandon a dictionary once it has grown too large. From then on, all pages of the column chunk are PLAIN.
@@ -15,7 +15,7 @@ use crate::page::PageStart;
 
 /// The state of a column's dictionary.
 #[derive(Default)]
-pub(super) struct DictionaryUse {
+pub(super) struct DictionaryLifetime {
     /// The place of the dictionary page; `None` before it was read.
     place: Option<PageStart>,
     /// True if the last data page did not need the dictionary.
@@ -29,21 +29,21 @@ enum State {
     #[default]
     Present,
     /// The dictionary was dropped.
-    Away,
+    Dropped,
     /// The dictionary is read once more, for the page at this place.
     Returning(PageStart),
     /// The dictionary stays in memory to the end of the chunk.
-    Kept,
+    Permanent,
 }
 
-impl DictionaryUse {
+impl DictionaryLifetime {
     /// Records that the dictionary page at `place` was read. If it was read once more, returns the data page to
     /// continue with.
     pub(super) fn read(&mut self, place: PageStart) -> Option<PageStart> {
         self.place = Some(place);
         match self.state {
             State::Returning(page) => {
-                self.state = State::Kept;
+                self.state = State::Permanent;
                 Some(page)
             }
             _ => None,
@@ -61,14 +61,18 @@ impl DictionaryUse {
     }
 
     /// Records whether the dictionary was dropped. Otherwise it cannot be dropped at all.
-    pub(super) fn leave(&mut self, is_away: bool) {
-        self.state = if is_away { State::Away } else { State::Kept };
+    pub(super) fn set_dropped(&mut self, is_dropped: bool) {
+        self.state = if is_dropped {
+            State::Dropped
+        } else {
+            State::Permanent
+        };
     }
 
     /// Returns the place of the dictionary page if it must be read again before the data page at `page`, which needs
     /// it.
     pub(super) fn return_for(&mut self, page: PageStart) -> Option<PageStart> {
-        if !matches!(self.state, State::Away) {
+        if !matches!(self.state, State::Dropped) {
             return None;
         }
         self.state = State::Returning(page);

@@ -2,8 +2,8 @@
 //!
 //! Few bits of a struct determine where it ends: headers, sizes, lengths, and the highest bit of each byte of
 //! an integer. The column chunks of a file agree in nearly all of these, and differ in counts, offsets and
-//! bounds. The deciding bits of a struct are therefore saved as a [`Template`]. Skipping a struct that fits the
-//! template would take the same steps, so it has the same length.
+//! bounds. The deciding bits of a struct are therefore saved as a [`Shape`]. Skipping a struct that fits the
+//! shape would take the same steps, so it has the same length.
 //!
 //! ```text
 //! struct   18 03 'a' 'b' 'c' 16 c8 01 00      {1: "abc", 2: 100}
@@ -12,7 +12,7 @@
 //!
 //! Comparing takes a few instructions per eight bytes, without a branch per field.
 
-use super::skip::{Fault, Trace, skip_struct};
+use super::skip::{SkipError, SkipTrace, skip_struct};
 
 #[cfg(test)]
 mod tests;
@@ -20,133 +20,133 @@ mod tests;
 /// The number of bytes compared at once.
 const BLOCK: usize = 32;
 
-/// The maximum number of bytes in a template. Longer structs seldom have the same structure: they contain long
+/// The maximum number of bytes in a shape. Longer structs seldom have the same structure: they contain long
 /// texts, or lists of varying sizes.
 const MAX_BYTES: usize = 1024;
 
-/// The number of templates: enough for alternating columns of some types, with two lengths of their offsets.
-const TEMPLATES: usize = 8;
+/// The number of shapes: enough for alternating columns of some types, with two lengths of their offsets.
+const MAX_SHAPES: usize = 8;
 
-/// Templates of earlier structs, with a note on each.
+/// Shapes of earlier structs, with a value for each.
 #[derive(Debug, Clone)]
-pub(crate) struct Templates<T = ()> {
+pub(crate) struct ShapeCache<T = ()> {
     /// The most recently used first.
-    templates: Vec<(Template, T)>,
+    shapes: Vec<(Shape, T)>,
     credit: Credit,
 }
 
-impl<T> Default for Templates<T> {
+impl<T> Default for ShapeCache<T> {
     fn default() -> Self {
         Self {
-            templates: Vec::new(),
-            credit: Credit(Credit::MOST),
+            shapes: Vec::new(),
+            credit: Credit(Credit::MAX),
         }
     }
 }
 
-impl Templates {
+impl ShapeCache {
     /// Returns the end of the struct that starts at `position`, see [`skip_struct`], which is used if no
-    /// template fits. `depth` must be the same for all structs.
+    /// shape fits. `depth` must be the same for all structs.
     #[inline]
     pub(super) fn skip_struct(
         &mut self,
         bytes: &[u8],
         position: usize,
         depth: usize,
-    ) -> Result<usize, Fault> {
-        match self.like(bytes, position, depth, || ())? {
+    ) -> Result<usize, SkipError> {
+        match self.get_or_insert(bytes, position, depth, || ())? {
             Some((end, ())) => Ok(end),
             None => skip_struct(bytes, position, depth, &mut ()),
         }
     }
 }
 
-impl<T> Templates<T> {
-    /// Returns the end of the struct that starts at `position`, and the note on the struct of the template that
-    /// it fits. If no template fits, the struct itself may become a template. Returns `None` if no template
+impl<T> ShapeCache<T> {
+    /// Returns the end of the struct that starts at `position`, and the value saved with the shape that
+    /// it fits. If no shape fits, the struct itself may become a shape. Returns `None` if no shape
     /// fits and a new one is not worth its cost. `depth` must be the same for all structs.
     #[inline]
-    pub(super) fn like(
+    pub(super) fn get_or_insert(
         &mut self,
         bytes: &[u8],
         position: usize,
         depth: usize,
-        note: impl FnOnce() -> T,
-    ) -> Result<Option<(usize, &T)>, Fault> {
-        let last = self.templates.first();
-        let end = match last.and_then(|(template, _)| template.end(bytes, position)) {
+        value: impl FnOnce() -> T,
+    ) -> Result<Option<(usize, &T)>, SkipError> {
+        let last = self.shapes.first();
+        let end = match last.and_then(|(shape, _)| shape.end(bytes, position)) {
             Some(end) => {
-                self.credit.earn(Credit::FITS);
+                self.credit.earn(Credit::HIT);
                 Some(end)
             }
-            None => self.like_an_earlier_one(bytes, position, depth, note)?,
+            None => self.find_or_insert(bytes, position, depth, value)?,
         };
-        let noted = self.templates.first().map(|(_, noted)| noted);
-        Ok(end.zip(noted))
+        let value = self.shapes.first().map(|(_, value)| value);
+        Ok(end.zip(value))
     }
 
-    /// Compares a struct with all templates but the first. A fitting or new template becomes the first.
-    fn like_an_earlier_one(
+    /// Compares a struct with all shapes but the first. A fitting or new shape becomes the first.
+    fn find_or_insert(
         &mut self,
         bytes: &[u8],
         position: usize,
         depth: usize,
-        note: impl FnOnce() -> T,
-    ) -> Result<Option<usize>, Fault> {
-        if !self.credit.buys_a_template() {
-            self.credit.earn(Credit::FITS_NOT);
+        value: impl FnOnce() -> T,
+    ) -> Result<Option<usize>, SkipError> {
+        if !self.credit.affords_shape() {
+            self.credit.earn(Credit::MISS);
             return Ok(None);
         }
-        let others = self.templates.iter().enumerate().skip(1);
-        let mut fitting = others.filter_map(|(index, (template, _))| {
-            let end = template.end(bytes, position)?;
+        let others = self.shapes.iter().enumerate().skip(1);
+        let mut fitting = others.filter_map(|(index, (shape, _))| {
+            let end = shape.end(bytes, position)?;
             Some((index, end))
         });
         if let Some((index, end)) = fitting.next() {
-            self.credit.earn(Credit::FITS);
-            let template = self.templates.remove(index);
-            self.templates.insert(0, template);
+            self.credit.earn(Credit::HIT);
+            let shape = self.shapes.remove(index);
+            self.shapes.insert(0, shape);
             return Ok(Some(end));
         }
-        self.credit.buy_a_template();
-        // The least recently used template makes room.
-        let unused = (self.templates.len() == TEMPLATES).then(|| self.templates.pop());
-        let unused = unused.flatten().map(|(template, _)| template);
-        let mut template = unused.unwrap_or_default();
-        let end = template.take(bytes, position, depth)?;
-        self.templates.insert(0, (template, note()));
+        self.credit.pay_for_shape();
+        // The least recently used shape makes room.
+        let unused = (self.shapes.len() == MAX_SHAPES).then(|| self.shapes.pop());
+        let unused = unused.flatten().map(|(shape, _)| shape);
+        let mut shape = unused.unwrap_or_default();
+        let end = shape.set(bytes, position, depth)?;
+        self.shapes.insert(0, (shape, value()));
         Ok(Some(end))
     }
 }
 
-/// The budget for creating templates. Creating one costs as much as skipping several structs, and pays off if
-/// many others fit it. Otherwise, templates are only created now and then.
+/// The budget for creating shapes. Creating one costs as much as skipping several structs, and pays off if
+/// many others fit it. Otherwise, shapes are only created now and then.
 #[derive(Debug, Clone, Copy)]
 struct Credit(u32);
 
 impl Credit {
-    const MOST: u32 = 32 * Self::TEMPLATE;
-    const TEMPLATE: u32 = 128;
-    const FITS: u32 = 32;
-    const FITS_NOT: u32 = 1;
+    const MAX: u32 = 32 * Self::SHAPE;
+    const SHAPE: u32 = 128;
+    const HIT: u32 = 32;
+    const MISS: u32 = 1;
 
     fn earn(&mut self, credit: u32) {
-        self.0 = (self.0 + credit).min(Self::MOST);
+        self.0 = (self.0 + credit).min(Self::MAX);
     }
 
-    fn buys_a_template(self) -> bool {
-        self.0 >= Self::TEMPLATE
+    fn affords_shape(self) -> bool {
+        self.0 >= Self::SHAPE
     }
 
-    fn buy_a_template(&mut self) {
-        self.0 = self.0.saturating_sub(Self::TEMPLATE);
+    fn pay_for_shape(&mut self) {
+        self.0 = self.0.saturating_sub(Self::SHAPE);
     }
 }
 
 /// The deciding bits of a struct.
 #[derive(Debug, Clone, Default)]
-struct Template {
-    /// The number of bytes in the struct; 0 for an empty template, which nothing fits.
+struct Shape {
+    /// The number of bytes in the struct; 0 for an empty shape, which nothing fits.
     length: usize,
     blocks: Vec<Block>,
 }
@@ -175,7 +175,7 @@ impl Block {
     }
 }
 
-impl Template {
+impl Shape {
     /// Returns the end of the struct at `position`, if it fits and at least a whole number of blocks is left.
     #[inline]
     fn end(&self, bytes: &[u8], position: usize) -> Option<usize> {
@@ -184,16 +184,16 @@ impl Template {
         }
         let (blocks, _) = bytes.get(position..)?.as_chunks::<BLOCK>();
         let blocks = blocks.get(..self.blocks.len())?;
-        for (template, bytes) in self.blocks.iter().zip(blocks) {
-            if !template.fits(bytes) {
+        for (shape, bytes) in self.blocks.iter().zip(blocks) {
+            if !shape.fits(bytes) {
                 return None;
             }
         }
         Some(position + self.length)
     }
 
-    /// Turns this into the template of the struct at `position`. Returns the end of the struct.
-    fn take(&mut self, bytes: &[u8], position: usize, depth: usize) -> Result<usize, Fault> {
+    /// Turns this into the shape of the struct at `position`. Returns the end of the struct.
+    fn set(&mut self, bytes: &[u8], position: usize, depth: usize) -> Result<usize, SkipError> {
         self.length = 0;
         self.blocks.clear();
         let mut masks = Masks {
@@ -238,12 +238,12 @@ impl Masks {
     }
 }
 
-impl Trace for Masks {
-    fn whole(&mut self, from: usize, to: usize) {
+impl SkipTrace for Masks {
+    fn all_bits(&mut self, from: usize, to: usize) {
         self.set(from, to, 0xff);
     }
 
-    fn highest(&mut self, from: usize, to: usize) {
+    fn high_bits(&mut self, from: usize, to: usize) {
         self.set(from, to, 0x80);
     }
 }

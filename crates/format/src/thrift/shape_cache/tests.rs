@@ -1,4 +1,4 @@
-//! Compares skipping by templates with skipping one by one, for valid, damaged and truncated structs.
+//! Compares skipping by shapes with skipping one by one, for valid, damaged and truncated structs.
 
 use super::super::skip::skip_struct;
 use super::super::{CompactWriter, Wire};
@@ -101,16 +101,16 @@ fn structs(seed: u64) -> Vec<u8> {
     writer.finish()
 }
 
-/// Skips structs until the bytes end or a fault occurs. Returns the end of each, and the fault.
+/// Skips structs until the bytes end or a error occurs. Returns the end of each, and the error.
 fn ends(
     bytes: &[u8],
-    mut skip: impl FnMut(usize) -> Result<usize, Fault>,
-) -> (Vec<usize>, Option<Fault>) {
+    mut skip: impl FnMut(usize) -> Result<usize, SkipError>,
+) -> (Vec<usize>, Option<SkipError>) {
     let (mut ends, mut position) = (Vec::new(), 0);
     while position < bytes.len() {
         match skip(position) {
             Ok(end) => position = end,
-            Err(fault) => return (ends, Some(fault)),
+            Err(error) => return (ends, Some(error)),
         }
         ends.push(position);
     }
@@ -118,8 +118,8 @@ fn ends(
 }
 
 fn compare(bytes: &[u8]) -> usize {
-    let mut templates = Templates::default();
-    let fast = ends(bytes, |at| templates.skip_struct(bytes, at, DEPTH));
+    let mut shapes = ShapeCache::default();
+    let fast = ends(bytes, |at| shapes.skip_struct(bytes, at, DEPTH));
     let plain = ends(bytes, |at| skip_struct(bytes, at, DEPTH, &mut ()));
     assert_eq!(fast, plain);
     plain.0.len()
@@ -162,14 +162,14 @@ fn every_byte_that_decides_is_compared() {
     writer.end_struct();
     let one = writer.finish();
     let padded = [one.clone(), vec![0; 64]].concat();
-    let mut template = Template::default();
-    assert_eq!(template.take(&padded, 0, DEPTH), Ok(one.len()));
+    let mut shape = Shape::default();
+    assert_eq!(shape.set(&padded, 0, DEPTH), Ok(one.len()));
     let mut fitting = 0;
     for index in 0..one.len() {
         for value in 0..=255 {
             let mut other = padded.clone();
             other[index] = value;
-            if let Some(end) = template.end(&other, 0) {
+            if let Some(end) = shape.end(&other, 0) {
                 assert_eq!(skip_struct(&other, 0, DEPTH, &mut ()), Ok(end));
                 fitting += 1;
             }
@@ -182,7 +182,7 @@ fn every_byte_that_decides_is_compared() {
 }
 
 #[test]
-fn where_nothing_is_alike_templates_are_seldom_taken() {
+fn shapes_of_structs_that_all_differ_are_seldom_saved() {
     let mut writer = CompactWriter::new();
     let structs = if cfg!(miri) { 400 } else { 2000 };
     for length in 0..structs {
@@ -192,17 +192,17 @@ fn where_nothing_is_alike_templates_are_seldom_taken() {
         writer.end_struct();
     }
     let bytes = writer.finish();
-    let mut templates = Templates::default();
+    let mut shapes = ShapeCache::default();
     let mut taken = 0;
     let mut last = None;
     ends(&bytes, |at| {
-        let end = templates.skip_struct(&bytes, at, DEPTH);
-        let first = templates.templates.first();
-        let first = first.map(|(template, ())| template.length);
+        let end = shapes.skip_struct(&bytes, at, DEPTH);
+        let first = shapes.shapes.first();
+        let first = first.map(|(shape, ())| shape.length);
         taken += usize::from(first != last);
         last = first;
         end
     });
     assert!((32..=32 + structs / 128).contains(&taken), "{taken}");
-    assert_eq!(templates.templates.len(), TEMPLATES);
+    assert_eq!(shapes.shapes.len(), MAX_SHAPES);
 }
