@@ -10,7 +10,7 @@ use herringbone_format::{
 };
 
 use super::bounds::Bounds;
-use super::choice::EarlierChoice;
+use super::choice::CarriedChoice;
 use super::chunk_pages::ChunkPages;
 use super::chunked_buffer::ChunkedBuffer;
 use super::column_statistics::ChunkStatistics;
@@ -76,7 +76,7 @@ pub struct EndedColumn {
     num_pages: usize,
     has_offset_index: bool,
     /// The choice made for the chunk, which may hold for the next row group.
-    pub(super) choice: Option<EarlierChoice>,
+    pub(super) choice: Option<CarriedChoice>,
 }
 
 impl EndedColumn {
@@ -328,7 +328,7 @@ impl ChunkBuilder {
     /// Limit if the dictionary page is larger than its header can record; errors of codecs and of encryption.
     pub(crate) fn finish(
         mut self,
-        (stored_as, estimates, choice): (StoredAs, Vec<EncodingEstimate>, Option<EarlierChoice>),
+        (stored_as, estimates, choice): (StoredAs, Vec<EncodingEstimate>, Option<CarriedChoice>),
         dictionary: Option<DictionaryEntries<'_>>,
         distinct: Option<u64>,
         statistics: ChunkStatistics,

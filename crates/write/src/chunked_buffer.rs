@@ -22,7 +22,7 @@ pub(crate) struct ChunkedBuffer {
     room: usize,
     len: usize,
     /// The bytes reserved by all parts. Taken buffers count with their length.
-    held: usize,
+    reserved: usize,
 }
 
 impl ChunkedBuffer {
@@ -34,7 +34,7 @@ impl ChunkedBuffer {
     /// Returns the number of reserved bytes. It depends on the appended bytes, not on the capacity of the buffers that
     /// contained them.
     pub(crate) fn heap_bytes(&self) -> usize {
-        size_of::<Bytes>() * self.parts.capacity() + self.held
+        size_of::<Bytes>() * self.parts.capacity() + self.reserved
     }
 
     /// Appends a copy of bytes.
@@ -42,7 +42,7 @@ impl ChunkedBuffer {
         if self.open.capacity() - self.open.len() < bytes.len() {
             self.close(2 * self.open.capacity());
             self.open = Vec::with_capacity(self.room.max(bytes.len()));
-            self.held += self.open.capacity();
+            self.reserved += self.open.capacity();
         }
         self.open.extend_from_slice(bytes);
         self.len += bytes.len();
@@ -60,7 +60,7 @@ impl ChunkedBuffer {
         part.shrink_to_fit();
         let part = Bytes::from(part).slice(start..);
         self.len += part.len();
-        self.held += part.len();
+        self.reserved += part.len();
         self.close(2 * self.open.len());
         self.parts.push(part);
     }
@@ -109,8 +109,11 @@ mod tests {
             parts.push(&[1; 40]);
             parts.push_or_take(&mut vec![2; LARGE], 0);
         }
-        let (held, len) = (parts.heap_bytes(), parts.len());
-        assert!((len..len + 100 * 200).contains(&held), "{held} for {len}");
+        let (reserved, len) = (parts.heap_bytes(), parts.len());
+        assert!(
+            (len..len + 100 * 200).contains(&reserved),
+            "{reserved} for {len}"
+        );
     }
 
     /// The last part may be twice as large as all bytes before it.
@@ -119,8 +122,8 @@ mod tests {
         let mut parts = ChunkedBuffer::default();
         for i in 0..3000_usize {
             parts.push(&vec![1; i % 999]);
-            let (held, len) = (parts.heap_bytes(), parts.len());
-            assert!(held <= 3 * len.max(1000), "{held} for {len}");
+            let (reserved, len) = (parts.heap_bytes(), parts.len());
+            assert!(reserved <= 3 * len.max(1000), "{reserved} for {len}");
         }
     }
 }

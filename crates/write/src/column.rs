@@ -6,10 +6,10 @@
 //!
 //! The storage of values is chosen only after some pages ([`choice`](super::choice)). Until then, their indices are
 //! buffered. Then all are written as indices, or all as values, and in the second case the dictionary is dropped. If
-//! nearly all values were new to the dictionary, they are buffered as values meanwhile ([`doubt`](super::doubt)). A
-//! dictionary that grows too large later is closed: pages after that are written as values, and earlier pages stay.
-//! Without a dictionary, the values of the first page are buffered for the choice, and from time to time those of a
-//! later one.
+//! nearly all values were new to the dictionary, they are buffered as values meanwhile
+//! ([`sampled_trial`](super::sampled_trial)). A dictionary that grows too large later is closed: pages after that are
+//! written as values, and earlier pages stay. Without a dictionary, the values of the first page are buffered for the
+//! choice, and from time to time those of a later one.
 //!
 //! An Arrow dictionary column has a whole dictionary, in its own order, including values that no slot uses. It is
 //! copied unchanged before the slots are processed, unless it is unordered and too large.
@@ -25,15 +25,15 @@ use herringbone_format::{Encoding, Error, Result};
 use herringbone_kernels::hybrid;
 
 use super::bounds::Bounds;
-use super::choice::{Choice, EarlierChoice, LevelForm, choose_levels, usual_runs};
+use super::choice::{CarriedChoice, Choice, LevelForm, choose_levels, usual_runs};
 use super::chunk::{ChunkBuilder, DataPage, DictionaryEntries, EndedColumn};
 use super::column_statistics::ColumnStatistics;
-use super::doubt::DoubtedPage;
-use super::growth::doubt_after;
+use super::dictionary_growth::sampled_trial_after;
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::observers::{Observers, bloom_filter};
 use super::page::PageSink;
 use super::page_values::{PageValues, PendingPage, Phase};
+use super::sampled_trial::TrialPage;
 use super::settings::ColumnSettings;
 use herringbone_core::array::dictionary::{Keyed, slots};
 use herringbone_core::array::{Scratch, Selected, values};
@@ -45,7 +45,7 @@ use herringbone_core::levels::{EncodedLevels, PageLevels};
 const BLOCK_ROWS: usize = 4096;
 
 /// The maximum number of rows in a segment of a list column before its first page is finished. Lists have many values
-/// in few rows, so that a dictionary may soon be in doubt.
+/// in few rows, so that a sampled trial may begin soon.
 const FIRST_LISTS: usize = 512;
 
 /// The maximum number of values in a page. This is far below what its header can count.
@@ -69,8 +69,8 @@ pub struct ColumnWriter {
     choice: Option<Choice>,
     chunk: ChunkBuilder,
     observers: Observers,
-    /// The values of the last listed Arrow dictionary.
-    listed: Option<ArrayRef>,
+    /// The values of the last preloaded Arrow dictionary.
+    preloaded: Option<ArrayRef>,
 }
 
 /// Memory reused for each block of any column. There is one per thread, so that it stays in the cache. No column
@@ -83,7 +83,7 @@ pub struct BlockMemory {
 
 /// The maximum number of bytes of [`BlockMemory`] retained between blocks. Most blocks need less, and anything larger
 /// is freed.
-const KEPT_BYTES: usize = 2 << 20;
+const MAX_RETAINED_BYTES: usize = 2 << 20;
 
 impl Default for BlockMemory {
     fn default() -> Self {
@@ -99,8 +99,9 @@ impl BlockMemory {
     /// Drops the arrays, and frees the memory if it is more than most blocks need.
     fn release(&mut self) {
         self.levels.release();
-        let held = self.levels.heap_bytes() + self.scratch.heap_bytes() + self.keyed.heap_bytes();
-        if held > KEPT_BYTES {
+        let reserved =
+            self.levels.heap_bytes() + self.scratch.heap_bytes() + self.keyed.heap_bytes();
+        if reserved > MAX_RETAINED_BYTES {
             *self = Self::default();
         }
     }
@@ -141,7 +142,7 @@ impl Extent {
 }
 
 impl ColumnWriter {
-    /// Creates an empty column chunk whose pages are encrypted with `cipher`. `earlier` is the choice of the previous
+    /// Creates an empty column chunk whose pages are encrypted with `cipher`. `carried` is the choice of the previous
     /// row group.
     ///
     /// # Errors
@@ -151,7 +152,7 @@ impl ColumnWriter {
         path: Arc<LeafPath>,
         cipher: Option<ChunkCipher>,
         statistics: Option<Box<dyn ColumnStatistics>>,
-        earlier: Option<EarlierChoice>,
+        carried: Option<CarriedChoice>,
     ) -> Result<Self> {
         let leaf = &settings.leaf;
         let runs = usual_runs(settings.compression);
@@ -161,14 +162,14 @@ impl ColumnWriter {
             segment: Extent::default(),
             is_counted_out: false,
             levels: None,
-            values: PageValues::new(settings.clone(), earlier)?,
+            values: PageValues::new(settings.clone(), carried)?,
             choice: None,
             chunk: ChunkBuilder::new(settings.clone(), cipher),
             observers: Observers {
                 bloom_filter: bloom_filter(&settings)?,
                 statistics,
             },
-            listed: None,
+            preloaded: None,
             path,
             settings,
         })
@@ -232,10 +233,11 @@ impl ColumnWriter {
         let same_size = leaf.max_rep_level == 0
             && (plain_width(leaf.physical_type, leaf.type_length).is_some()
                 || matches!(array.data_type(), DataType::Dictionary(..)));
-        let is_first = self.values.phase == Phase::Undecided && self.values.pending.is_empty();
+        let is_first =
+            self.values.phase == Phase::DictionaryTrial && self.values.pending.is_empty();
         match same_size {
             true if is_first => {
-                doubt_after(self.settings.row_group_values()).min(self.settings.page_rows)
+                sampled_trial_after(self.settings.row_group_values()).min(self.settings.page_rows)
             }
             true => self.settings.page_rows,
             false if leaf.max_rep_level > 0 && is_first => FIRST_LISTS,
@@ -250,8 +252,8 @@ impl ColumnWriter {
         if self.values.may_be_indices() {
             self.segment.bits = 0;
         }
-        if self.values.is_in_doubt() {
-            self.values.begin_doubt()?;
+        if self.values.is_unlikely_to_pay_off() {
+            self.values.begin_sampled_trial()?;
         }
         // Values do not fit if the page is full. Indices do not fit if no more values can be counted.
         let has_no_room = is_full && (!self.values.may_be_indices() || self.is_counted_out);
@@ -271,15 +273,15 @@ impl ColumnWriter {
         if self.append(array, rows.clone(), memory)? {
             return Ok(rows.len());
         }
-        // Fewer than `beyond` rows from `at` on fit.
-        let (mut at, mut beyond) = (rows.start, rows.len());
-        while beyond > 1 {
-            let half = beyond / 2;
+        // Fewer than `limit` rows from `at` on fit.
+        let (mut at, mut limit) = (rows.start, rows.len());
+        while limit > 1 {
+            let half = limit / 2;
             if self.append(array, at..at + half, memory)? {
                 at += half;
-                beyond -= half;
+                limit -= half;
             } else {
-                beyond = half;
+                limit = half;
             }
         }
         Ok(at - rows.start)
@@ -295,7 +297,7 @@ impl ColumnWriter {
         let num_rows = rows.len();
         let all = rows.clone();
         leaf_levels(&self.path, array, rows, &mut memory.levels)?;
-        self.list_entries(memory)?;
+        self.preload_dictionary(memory)?;
         let BlockMemory {
             levels,
             scratch,
@@ -330,11 +332,13 @@ impl ColumnWriter {
     }
 
     /// Copies the values of the Arrow dictionary, if they are to be restored on reading, and are not too large.
-    fn list_entries(&mut self, memory: &mut BlockMemory) -> Result<()> {
+    fn preload_dictionary(&mut self, memory: &mut BlockMemory) -> Result<()> {
         let settings = &self.settings;
         let are_indices = self.values.are_indices();
-        let (Some(_), Some(dictionary)) = (settings.lists_entries, &mut self.values.dictionary)
-        else {
+        let (Some(_), Some(dictionary)) = (
+            settings.preserve_arrow_dictionary,
+            &mut self.values.dictionary,
+        ) else {
             return Ok(());
         };
         let Some(array) = memory.levels.leaf.as_any_dictionary_opt() else {
@@ -344,11 +348,14 @@ impl ColumnWriter {
         // Run-end encoded values do not have an order of their own.
         if entries.data_type() != &settings.leaf.data_type
             || !are_indices
-            || self.listed.as_ref().is_some_and(|it| is_same(it, entries))
+            || self
+                .preloaded
+                .as_ref()
+                .is_some_and(|it| is_same(it, entries))
         {
             return Ok(());
         }
-        self.listed = Some(entries.clone());
+        self.preloaded = Some(entries.clone());
         let selected = Selected {
             array: entries,
             nulls: entries.nulls(),
@@ -364,7 +371,7 @@ impl ColumnWriter {
         if let Slots::Values(values) = values
             && (settings.keeps_order() || bytes <= settings.dictionary_bytes)
         {
-            dictionary.list(&values)?;
+            dictionary.preload(&values)?;
             self.values.keeps_dictionary = true;
         }
         Ok(())
@@ -400,14 +407,14 @@ impl ColumnWriter {
         error
     }
 
-    /// Returns the maximum number of rows of the page. The first two pages are shorter while the dictionary is
-    /// undecided, because its indices are narrow while it is small.
+    /// Returns the maximum number of rows of the page. The first two pages are shorter while the dictionary is on
+    /// trial, because its indices are narrow while it is small.
     fn page_rows(&self) -> usize {
         let rows = self.settings.page_rows;
-        let num_pages = self.values.pending.len() + self.values.doubt.pages.len();
+        let num_pages = self.values.pending.len() + self.values.sampled_trial.pages.len();
         match (self.values.phase, num_pages) {
-            (Phase::Undecided | Phase::Doubted, 0) => (rows / 4).max(1),
-            (Phase::Undecided | Phase::Doubted, 1) => (rows / 2).max(1),
+            (Phase::DictionaryTrial | Phase::SampledTrial, 0) => (rows / 4).max(1),
+            (Phase::DictionaryTrial | Phase::SampledTrial, 1) => (rows / 2).max(1),
             _ => rows,
         }
     }
@@ -415,24 +422,24 @@ impl ColumnWriter {
     fn page_is_full(&self) -> bool {
         let bytes = match self.values.phase {
             // The segment is the page, which ends if the next row does not fit.
-            Phase::Values | Phase::Held => 0,
+            Phase::Values | Phase::EncodingTrial => 0,
             // Indices usually take two bytes or less.
-            Phase::Codes => 2 * self.values.indices.len(),
-            Phase::Undecided => self.page_size.bytes / 2,
-            Phase::Doubted => self.page_size.bytes,
+            Phase::Dictionary => 2 * self.values.indices.len(),
+            Phase::DictionaryTrial => self.page_size.bytes / 2,
+            Phase::SampledTrial => self.page_size.bytes,
         };
         self.page.num_rows() >= self.page_rows()
             || bytes + self.page.num_levels() / 4 >= self.settings.page_bytes
             || (self.page.num_rows() > 0
                 && (self.values.dictionary_is_full()
-                    || self.values.is_hopeless()
-                    || self.values.doubt_ends()))
+                    || self.values.cannot_pay_off()
+                    || self.values.sampled_trial_ends()))
     }
 
     fn finish_page(&mut self, sink: &mut dyn PageSink) -> Result<()> {
         if self.levels.is_none() {
-            let form = match self.values.earlier_for(self.page.num_levels()) {
-                Some(earlier) => earlier.levels,
+            let form = match self.values.reuse_for(self.page.num_levels()) {
+                Some(carried) => carried.levels,
                 None => choose_levels(&self.settings, &self.page)?,
             };
             self.page.choose_runs(form.runs);
@@ -448,39 +455,39 @@ impl ColumnWriter {
                 self.write_values(&levels, size.byte_array_bytes, sink)?;
                 return self.values.after_values();
             }
-            Phase::Held => {
-                let choice = values.choose_by_held(levels.num_levels - levels.num_nulls)?;
-                let is_chosen = choice.is_founded();
+            Phase::EncodingTrial => {
+                let choice = values.choose_by_buffered(levels.num_levels - levels.num_nulls)?;
+                let is_chosen = choice.is_sampled();
                 if values.dictionary.is_none() {
-                    self.note(choice);
+                    self.record_choice(choice);
                 }
                 self.write_values(&levels, size.byte_array_bytes, sink)?;
-                return self.values.after_held(is_chosen);
+                return self.values.after_encoding_trial(is_chosen);
             }
-            Phase::Codes => {
+            Phase::Dictionary => {
                 let page = values.take_indices(levels, size);
                 self.write_indices(&page, sink)?;
                 self.values.indices = page.indices;
                 self.values.indices.clear();
             }
-            Phase::Undecided => {
-                values.hold_back(levels, size);
-                self.go_on_undecided(sink)?;
+            Phase::DictionaryTrial => {
+                values.buffer_indices(levels, size);
+                self.decide_if_due(sink)?;
             }
-            Phase::Doubted => {
-                values.hold_back_doubted(levels, size)?;
-                self.go_on_undecided(sink)?;
+            Phase::SampledTrial => {
+                values.buffer_trial_page(levels, size)?;
+                self.decide_if_due(sink)?;
             }
         }
         if self.values.dictionary_is_full() {
-            self.values.leave_dictionary()?;
+            self.values.end_dictionary()?;
         }
         Ok(())
     }
 
     /// Continues after a buffered page.
-    fn go_on_undecided(&mut self, sink: &mut dyn PageSink) -> Result<()> {
-        match self.values.is_time_to_decide() {
+    fn decide_if_due(&mut self, sink: &mut dyn PageSink) -> Result<()> {
+        match self.values.is_decision_due() {
             true => self.decide(sink),
             false => Ok(()),
         }
@@ -489,10 +496,10 @@ impl ColumnWriter {
     /// Writes the buffered pages as indices or as values, whichever costs less.
     fn decide(&mut self, sink: &mut dyn PageSink) -> Result<()> {
         let choice = self.values.choose()?;
-        self.note(choice);
+        self.record_choice(choice);
         let pending = std::mem::take(&mut self.values.pending);
         self.values.pending_values = 0;
-        if self.values.phase == Phase::Codes {
+        if self.values.phase == Phase::Dictionary {
             return pending
                 .iter()
                 .try_for_each(|page| self.write_indices(page, sink));
@@ -506,24 +513,24 @@ impl ColumnWriter {
             let values = &mut self.values;
             let observers = &mut self.observers;
             // The dictionary is dropped before the last page is encoded, so that both do not take memory at once.
-            let kept = if at == last { dictionary.take() } else { None };
-            if let Some(dictionary) = kept.as_ref().or(dictionary.as_ref()) {
+            let last_dictionary = if at == last { dictionary.take() } else { None };
+            if let Some(dictionary) = last_dictionary.as_ref().or(dictionary.as_ref()) {
                 dictionary.with_values(page.indices.iter().copied(), |all| {
                     values.append_values(all, observers)
                 })?;
             }
-            drop(kept);
+            drop(last_dictionary);
             self.write_values(&page.levels, page.byte_array_bytes, sink)?;
         }
-        let doubt = std::mem::take(&mut self.values.doubt);
-        doubt
+        let trial = std::mem::take(&mut self.values.sampled_trial);
+        trial
             .pages
             .into_iter()
-            .try_for_each(|page| self.write_doubted(page, sink))
+            .try_for_each(|page| self.write_trial_page(page, sink))
     }
 
     /// Writes a page that the dictionary did not receive.
-    fn write_doubted(&mut self, mut page: DoubtedPage, sink: &mut dyn PageSink) -> Result<()> {
+    fn write_trial_page(&mut self, mut page: TrialPage, sink: &mut dyn PageSink) -> Result<()> {
         let values = &mut self.values;
         if values.encoding == Encoding::Plain && self.observers.is_empty() {
             values.encoder = page.encoder;
@@ -539,7 +546,7 @@ impl ColumnWriter {
     }
 
     /// Records the choice for the whole chunk.
-    fn note(&mut self, choice: Choice) {
+    fn record_choice(&mut self, choice: Choice) {
         self.chunk.choose_compression(choice.compression);
         self.choice = Some(choice);
     }
@@ -611,7 +618,10 @@ impl ColumnWriter {
         if self.page.num_rows() > 0 {
             self.finish_page(sink)?;
         }
-        if matches!(self.values.phase, Phase::Undecided | Phase::Doubted) {
+        if matches!(
+            self.values.phase,
+            Phase::DictionaryTrial | Phase::SampledTrial
+        ) {
             self.decide(sink)?;
         }
         let dictionary = self.values.dictionary.as_ref();
@@ -621,7 +631,7 @@ impl ColumnWriter {
             let observers = &mut self.observers;
             dictionary.with_values(dictionary.used(), |values| observers.insert(values));
         }
-        let only_indices = self.values.phase == Phase::Codes;
+        let only_indices = self.values.phase == Phase::Dictionary;
         let distinct = dictionary
             .filter(|_| only_indices)
             .map(|it| it.used().count());
@@ -633,10 +643,10 @@ impl ColumnWriter {
         let is_sorted = self.values.is_sorted();
         let has_dictionary = dictionary.is_some();
         let extent = (self.chunk.num_levels(), has_dictionary);
-        let earlier = self.values.earlier.as_ref();
+        let carried = self.values.carried.as_ref();
         let chosen = self.choice.as_ref().zip(self.levels);
         let next =
-            chosen.map(|(choice, levels)| EarlierChoice::new(choice, levels, extent, earlier));
+            chosen.map(|(choice, levels)| CarriedChoice::new(choice, levels, extent, carried));
         let estimates = self.choice.map(|choice| choice.estimates);
         let choice = (self.values.stored_as(), estimates.unwrap_or_default(), next);
         self.chunk.finish(

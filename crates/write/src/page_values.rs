@@ -7,13 +7,15 @@ use herringbone_format::{Encoding, Result};
 
 use super::bounds::Bounds;
 use super::choice::{
-    Choice, EarlierChoice, Indexed, Packing, choose, choose_encoding, choose_for_doubted,
+    CarriedChoice, Choice, Indexed, Packing, choose, choose_encoding, choose_for_trial_page,
 };
-use super::doubt::{Doubt, DoubtedPage};
+use super::dictionary_growth::{
+    Counts, DECIDE_AFTER, EntrySizes, Growth, LAST_VALUES, SAMPLED_TRIAL_ENDS_AFTER,
+};
 use super::explanation::StoredAs;
-use super::growth::{Counts, DECIDE_AFTER, DOUBT_ENDS_AFTER, EntrySizes, Growth, LAST_VALUES};
 use super::observers::Observers;
 use super::options::DataPageVersion;
+use super::sampled_trial::{SampledTrial, TrialPage};
 use super::settings::ColumnSettings;
 use herringbone_core::compression::Compression;
 use herringbone_core::encoding::ValueEncoder;
@@ -22,17 +24,17 @@ use herringbone_core::encoding::physical_values::{PlainSize, Slots, Values, with
 use herringbone_core::levels::EncodedLevels;
 
 /// The number of pages of values after which their encoding is chosen again.
-const LOOK_AGAIN_AFTER: usize = 7;
+const CHOOSE_AGAIN_AFTER: usize = 7;
 
-/// The share of a declined dictionary's bytes per value that a new one may take to be tried. Only sizes after the
+/// The share of a rejected dictionary's bytes per value that a new one may take to be tried. Only sizes after the
 /// codec show which form is better, and these are sizes before the codec.
-const BETTER_THAN_DECLINED: f64 = 0.75;
+const BETTER_THAN_REJECTED: f64 = 0.75;
 
 /// The values of a column chunk under construction.
 pub(super) struct PageValues {
     settings: Arc<ColumnSettings>,
     /// The encoding choice carried over from the previous row group.
-    pub(super) earlier: Option<EarlierChoice>,
+    pub(super) carried: Option<CarriedChoice>,
     /// The dictionary. It is present as long as a page of the chunk has indices, or may still get them.
     pub(super) dictionary: Option<Dictionary>,
     pub(super) phase: Phase,
@@ -46,9 +48,9 @@ pub(super) struct PageValues {
     /// The size of the pending values in PLAIN, in bytes.
     pending_bytes: usize,
     /// The size of the pending values as indices, in bytes.
-    pending_code_bytes: usize,
+    pending_index_bytes: usize,
     /// The values after the pending pages, which the dictionary may still receive.
-    pub(super) doubt: Doubt,
+    pub(super) sampled_trial: SampledTrial,
     /// The encoder of values outside the dictionary.
     pub(super) encoder: Box<dyn ValueEncoder>,
     pub(super) encoding: Encoding,
@@ -68,13 +70,13 @@ pub(super) struct PageValues {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// Indices, which may still be converted to values.
-    Undecided,
+    DictionaryTrial,
     /// Values, which the dictionary may still receive. Those in the dictionary were all new.
-    Doubted,
+    SampledTrial,
     /// Indices.
-    Codes,
+    Dictionary,
     /// PLAIN values of a page from which its encoding is chosen.
-    Held,
+    EncodingTrial,
     /// Values.
     Values,
 }
@@ -108,13 +110,13 @@ impl PendingPage {
 }
 
 impl PageValues {
-    /// Creates a chunk without values. `earlier` is the choice of the previous row group.
+    /// Creates a chunk without values. `carried` is the choice of the previous row group.
     ///
     /// # Errors
     /// Argument if an encoding does not support the column's type.
     pub(super) fn new(
         settings: Arc<ColumnSettings>,
-        earlier: Option<EarlierChoice>,
+        carried: Option<CarriedChoice>,
     ) -> Result<Self> {
         let leaf = &settings.leaf;
         let dictionary = if settings.dictionary {
@@ -127,19 +129,19 @@ impl PageValues {
             && settings.version == DataPageVersion::V1
             && settings.compression != Compression::Uncompressed;
         // A dictionary that did not pay in the previous row group must first show that it would.
-        let is_doubted = settings.lists_entries.is_none()
-            && !settings.dictionary_is_asked
-            && earlier.is_some_and(|earlier| earlier.is_in_doubt());
-        let (phase, held) = match dictionary {
-            Some(_) if is_doubted => (Phase::Doubted, Encoding::Plain),
-            Some(_) => (Phase::Undecided, encoding),
+        let starts_sampled = settings.preserve_arrow_dictionary.is_none()
+            && !settings.dictionary_is_requested
+            && carried.is_some_and(|carried| carried.needs_sampled_trial());
+        let (phase, first_encoding) = match dictionary {
+            Some(_) if starts_sampled => (Phase::SampledTrial, Encoding::Plain),
+            Some(_) => (Phase::DictionaryTrial, encoding),
             None if settings.encodings.len() > 1 || may_drop_codec => {
-                (Phase::Held, Encoding::Plain)
+                (Phase::EncodingTrial, Encoding::Plain)
             }
             None => (Phase::Values, encoding),
         };
         Ok(Self {
-            earlier,
+            carried,
             dictionary,
             phase,
             keeps_dictionary: false,
@@ -147,9 +149,9 @@ impl PageValues {
             pending: Vec::new(),
             pending_values: 0,
             pending_bytes: 0,
-            pending_code_bytes: 0,
-            doubt: Doubt::default(),
-            encoder: settings.value_encoder(held)?,
+            pending_index_bytes: 0,
+            sampled_trial: SampledTrial::default(),
+            encoder: settings.value_encoder(first_encoding)?,
             encoding,
             pages_since_choice: 0,
             packing: Packing::TIGHT,
@@ -163,13 +165,13 @@ impl PageValues {
     /// Returns the approximate bytes that the values will take in the file, without those already written as pages.
     pub(super) fn estimated_bytes(&self) -> usize {
         let of_page = match self.phase {
-            Phase::Values | Phase::Held | Phase::Doubted => self.encoder.page_bytes(),
-            Phase::Undecided | Phase::Codes => self.indices.len() / 2 * 3,
+            Phase::Values | Phase::EncodingTrial | Phase::SampledTrial => self.encoder.page_bytes(),
+            Phase::DictionaryTrial | Phase::Dictionary => self.indices.len() / 2 * 3,
         };
         let dictionary = self.dictionary.as_ref();
         dictionary.map_or(0, Dictionary::plain_bytes)
             + self.pending_values / 2 * 3
-            + self.doubt.bytes()
+            + self.sampled_trial.bytes()
             + of_page
     }
 
@@ -179,26 +181,26 @@ impl PageValues {
         self.dictionary.as_ref().map_or(0, Dictionary::heap_bytes)
             + size_of::<u32>() * self.indices.capacity()
             + pending.sum::<usize>()
-            + self.doubt.heap_bytes()
+            + self.sampled_trial.heap_bytes()
             + self.encoder.heap_bytes()
             + self.bounds.heap_bytes()
     }
 
     /// Returns true if values are added to the dictionary.
     pub(super) fn are_indices(&self) -> bool {
-        matches!(self.phase, Phase::Undecided | Phase::Codes)
+        matches!(self.phase, Phase::DictionaryTrial | Phase::Dictionary)
     }
 
     /// Returns true if values are added to the dictionary, or may be added later. Pages then end as if they were.
     pub(super) fn may_be_indices(&self) -> bool {
-        self.are_indices() || self.phase == Phase::Doubted
+        self.are_indices() || self.phase == Phase::SampledTrial
     }
 
     pub(super) fn append(&mut self, slots: &Slots<'_>, observers: &mut Observers) -> Result<()> {
         match self.phase {
-            Phase::Undecided | Phase::Codes => self.append_to_dictionary(slots),
-            Phase::Doubted => slots.with_values(|values| self.append_doubted(values)),
-            Phase::Held | Phase::Values => {
+            Phase::DictionaryTrial | Phase::Dictionary => self.append_to_dictionary(slots),
+            Phase::SampledTrial => slots.with_values(|values| self.append_sampled(values)),
+            Phase::EncodingTrial | Phase::Values => {
                 slots.with_values(|values| self.append_values(values, observers))
             }
         }
@@ -215,19 +217,19 @@ impl PageValues {
         dictionary.append(slots, &mut self.indices)
     }
 
-    fn append_doubted(&mut self, values: &Values<'_>) -> Result<()> {
+    fn append_sampled(&mut self, values: &Values<'_>) -> Result<()> {
         self.encoder.append(values)?;
         self.bounds.update(values);
-        let parts = self.doubt.count(values.num_values());
+        let parts = self.sampled_trial.count(values.num_values());
         if let Some(dictionary) = &mut self.dictionary {
-            let mut num_tested = 0;
+            let mut num_sampled = 0;
             for part in parts {
-                num_tested += part.len();
+                num_sampled += part.len();
                 self.indices.clear();
                 dictionary.append(&Slots::Values(values.slice(part)), &mut self.indices)?;
             }
             self.indices.clear();
-            self.doubt.tested_values += num_tested;
+            self.sampled_trial.sampled_values += num_sampled;
         }
         Ok(())
     }
@@ -256,12 +258,12 @@ impl PageValues {
     }
 
     /// Buffers the page of indices until its form is decided.
-    pub(super) fn hold_back(&mut self, levels: EncodedLevels, size: PlainSize) {
+    pub(super) fn buffer_indices(&mut self, levels: EncodedLevels, size: PlainSize) {
         self.pending_values += self.indices.len();
         self.pending_bytes += size.bytes;
         let page = self.take_indices(levels, size);
         let width = Packing::TIGHT.width(page.num_entries);
-        self.pending_code_bytes += page.indices.len() * usize::from(width) / 8;
+        self.pending_index_bytes += page.indices.len() * usize::from(width) / 8;
         self.pending.push(page);
     }
 
@@ -276,22 +278,22 @@ impl PageValues {
     }
 
     /// Returns true if the dictionary is still on trial, and saves nothing, neither now nor later by all estimates.
-    pub(super) fn is_hopeless(&self) -> bool {
+    pub(super) fn cannot_pay_off(&self) -> bool {
         let growth = self.growth();
-        growth.is_some_and(|(growth, sizes)| growth.is_hopeless(sizes))
+        growth.is_some_and(|(growth, sizes)| growth.cannot_pay_off(sizes))
     }
 
     /// Returns true if the dictionary saves nothing, because nearly all values are new.
-    pub(super) fn is_in_doubt(&self) -> bool {
+    pub(super) fn is_unlikely_to_pay_off(&self) -> bool {
         let growth = self.growth();
-        self.settings.lists_entries.is_none()
+        self.settings.preserve_arrow_dictionary.is_none()
             && !self.dictionary_is_full()
-            && growth.is_some_and(|(growth, sizes)| growth.is_in_doubt(sizes))
+            && growth.is_some_and(|(growth, sizes)| growth.is_unlikely_to_pay_off(sizes))
     }
 
     /// Returns the growth of the dictionary while it is on trial.
     fn growth(&self) -> Option<(Growth, EntrySizes)> {
-        let (Phase::Undecided, Some(dictionary)) = (self.phase, &self.dictionary) else {
+        let (Phase::DictionaryTrial, Some(dictionary)) = (self.phase, &self.dictionary) else {
             return None;
         };
         if self.keeps_dictionary {
@@ -323,20 +325,20 @@ impl PageValues {
         EntrySizes {
             average,
             value: average,
-            most: self.settings.dictionary_bytes as f64,
+            max_bytes: self.settings.dictionary_bytes as f64,
             values: self.settings.row_group_values().min(DECIDE_AFTER) as f64,
         }
     }
 
-    /// Buffers values of the page under construction and of later pages as values, for as long as it is in doubt
+    /// Buffers values of the page under construction and of later pages as values, as long as it is unclear
     /// whether values repeat.
-    pub(super) fn begin_doubt(&mut self) -> Result<()> {
+    pub(super) fn begin_sampled_trial(&mut self) -> Result<()> {
         let Some(dictionary) = &self.dictionary else {
             return Ok(());
         };
         let mut encoder = self.plain_encoder()?;
         let indices = mem::take(&mut self.indices);
-        self.doubt = Doubt::behind(Counts {
+        self.sampled_trial = SampledTrial::after(Counts {
             values: self.pending_values + indices.len(),
             entries: dictionary.num_values(),
         });
@@ -344,19 +346,19 @@ impl PageValues {
             self.bounds = Bounds::of_indices(&self.settings, dictionary, &indices);
         }
         dictionary.with_values(indices.into_iter(), |values| encoder.append(values))?;
-        (self.phase, self.encoder) = (Phase::Doubted, encoder);
+        (self.phase, self.encoder) = (Phase::SampledTrial, encoder);
         Ok(())
     }
 
     /// Buffers the page of values until its form is decided. If the tested values show that the dictionary will pay,
     /// it receives all buffered values.
-    pub(super) fn hold_back_doubted(
+    pub(super) fn buffer_trial_page(
         &mut self,
         levels: EncodedLevels,
         size: PlainSize,
     ) -> Result<()> {
         let next = self.plain_encoder()?;
-        self.doubt.end_page(DoubtedPage {
+        self.sampled_trial.end_page(TrialPage {
             levels,
             encoder: mem::replace(&mut self.encoder, next),
             size,
@@ -365,63 +367,64 @@ impl PageValues {
         let Some(dictionary) = &self.dictionary else {
             return Ok(());
         };
-        let before = self.doubt.before;
+        let before = self.sampled_trial.before;
         let growth = Growth {
             first: Counts::default(),
             before,
             now: Counts {
-                values: before.values + self.doubt.tested_values,
+                values: before.values + self.sampled_trial.sampled_values,
                 entries: dictionary.num_values(),
             },
         };
         let mut sizes = self.entry_sizes(dictionary);
-        let earlier = self.earlier_for(self.doubt.all_values());
-        if let Some(declined) = earlier.and_then(|earlier| earlier.declined) {
-            sizes.value = sizes.value.min(declined * BETTER_THAN_DECLINED);
+        let carried = self.reuse_for(self.sampled_trial.all_values());
+        if let Some(rejected) = carried.and_then(|carried| carried.rejected) {
+            sizes.value = sizes.value.min(rejected * BETTER_THAN_REJECTED);
         }
-        match growth.will_save(sizes) {
-            true => self.end_doubt(),
+        match growth.will_pay_off(sizes) {
+            true => self.end_sampled_trial(),
             false => Ok(()),
         }
     }
 
-    /// Returns true if a doubt ends without values that repeat.
-    pub(super) fn doubt_ends(&self) -> bool {
-        self.phase == Phase::Doubted && self.doubt.all_values() >= DOUBT_ENDS_AFTER
+    /// Returns true if a sampled trial ends without values that repeat.
+    pub(super) fn sampled_trial_ends(&self) -> bool {
+        self.phase == Phase::SampledTrial
+            && self.sampled_trial.all_values() >= SAMPLED_TRIAL_ENDS_AFTER
     }
 
     /// Adds the buffered values to the dictionary.
-    fn end_doubt(&mut self) -> Result<()> {
-        self.phase = Phase::Undecided;
+    fn end_sampled_trial(&mut self) -> Result<()> {
+        self.phase = Phase::DictionaryTrial;
         let settings = self.settings.clone();
-        for mut page in mem::take(&mut self.doubt).pages {
+        for mut page in mem::take(&mut self.sampled_trial).pages {
             page.with_values(&settings.leaf, |_, values, _| {
                 self.append_to_dictionary(&Slots::Values(values.slice(0..values.num_values())))
             })?;
-            self.hold_back(page.levels, page.size);
+            self.buffer_indices(page.levels, page.size);
         }
         Ok(())
     }
 
-    pub(super) fn is_time_to_decide(&self) -> bool {
+    pub(super) fn is_decision_due(&self) -> bool {
         match self.phase {
-            Phase::Doubted => self.doubt_ends(),
+            Phase::SampledTrial => self.sampled_trial_ends(),
             _ => {
                 self.pending_values >= DECIDE_AFTER
                     || self.dictionary_is_full()
-                    || self.is_hopeless()
+                    || self.cannot_pay_off()
             }
         }
     }
 
     /// Chooses the form of the buffered pages, and of the pages after them.
     pub(super) fn choose(&mut self) -> Result<Choice> {
-        let earlier = self.earlier_for(self.doubt.all_values());
-        let pages = self.doubt.pages.iter_mut();
+        let carried = self.reuse_for(self.sampled_trial.all_values());
+        let pages = self.sampled_trial.pages.iter_mut();
         if let Some(page) = pages.max_by_key(|page| page.num_values()) {
-            let choice = match earlier.filter(|earlier| earlier.is_values()) {
-                Some(earlier) => earlier.again(),
-                None => choose_for_doubted(&self.settings, page)?,
+            let choice = match carried.filter(|carried| carried.is_values()) {
+                Some(carried) => carried.reuse(),
+                None => choose_for_trial_page(&self.settings, page)?,
             };
             self.set_encoding(choice.encoding)?;
             self.phase = Phase::Values;
@@ -438,16 +441,16 @@ impl PageValues {
                 .map(|page| &*page.indices)
                 .filter(|indices| !indices.is_empty())
                 .collect(),
-            index_bytes: self.pending_code_bytes,
+            index_bytes: self.pending_index_bytes,
             plain_bytes: self.pending_bytes,
-            is_asked: self.keeps_dictionary,
-            earlier: self.earlier_for(self.pending_values),
+            is_requested: self.keeps_dictionary,
+            carried: self.reuse_for(self.pending_values),
         };
         let choice = choose(&self.settings, &indexed)?;
         self.set_encoding(choice.encoding)?;
         match choice.indices {
             Some(form) => {
-                self.phase = Phase::Codes;
+                self.phase = Phase::Dictionary;
                 self.packing = form.packing;
                 if let Some(order) = &choice.order {
                     self.sort_dictionary(order);
@@ -458,9 +461,10 @@ impl PageValues {
         Ok(choice)
     }
 
-    /// Returns the choice of the previous row group, if it holds for `num_values` values.
-    pub(super) fn earlier_for(&self, num_values: usize) -> Option<EarlierChoice> {
-        self.earlier.filter(|earlier| earlier.holds_for(num_values))
+    /// Returns the choice of the previous row group, if it applies to `num_values` values.
+    pub(super) fn reuse_for(&self, num_values: usize) -> Option<CarriedChoice> {
+        self.carried
+            .filter(|carried| carried.applies_to(num_values))
     }
 
     fn plain_encoder(&self) -> Result<Box<dyn ValueEncoder>> {
@@ -497,18 +501,18 @@ impl PageValues {
 
     /// Chooses the encoding by the buffered values, and encodes them again. If they are too few, the choice is left to
     /// the next page. This page then has the encoding chosen last, or the usual one.
-    pub(super) fn choose_by_held(&mut self, num_values: usize) -> Result<Choice> {
+    pub(super) fn choose_by_buffered(&mut self, num_values: usize) -> Result<Choice> {
         let mut plain = Vec::new();
         self.encoder.finish_page(&mut plain, &mut Vec::new());
         let settings = self.settings.clone();
         let leaf = &settings.leaf;
         let (physical_type, type_length) = (leaf.physical_type, leaf.type_length);
         with_plain((physical_type, type_length), &plain, num_values, |values| {
-            let choice = match self.earlier_for(num_values) {
-                Some(earlier) => earlier.again(),
+            let choice = match self.reuse_for(num_values) {
+                Some(carried) => carried.reuse(),
                 None => choose_encoding(&settings, values, plain.len())?,
             };
-            self.set_encoding(match choice.is_founded() {
+            self.set_encoding(match choice.is_sampled() {
                 true => choice.encoding,
                 false => self.encoding,
             })?;
@@ -518,11 +522,11 @@ impl PageValues {
     }
 
     /// Continues in the chosen encoding, or with PLAIN values from which an encoding is chosen.
-    pub(super) fn after_held(&mut self, is_chosen: bool) -> Result<()> {
+    pub(super) fn after_encoding_trial(&mut self, is_chosen: bool) -> Result<()> {
         self.pages_since_choice = 0;
         match is_chosen {
             true => self.phase = Phase::Values,
-            false => self.hold()?,
+            false => self.begin_encoding_trial()?,
         }
         Ok(())
     }
@@ -531,24 +535,24 @@ impl PageValues {
     /// changed.
     pub(super) fn after_values(&mut self) -> Result<()> {
         self.pages_since_choice += 1;
-        if self.pages_since_choice >= LOOK_AGAIN_AFTER {
-            self.leave_dictionary()?;
+        if self.pages_since_choice >= CHOOSE_AGAIN_AFTER {
+            self.end_dictionary()?;
         }
         Ok(())
     }
 
     /// Continues with values outside the dictionary, in an encoding chosen by the first ones.
-    pub(super) fn leave_dictionary(&mut self) -> Result<()> {
+    pub(super) fn end_dictionary(&mut self) -> Result<()> {
         match self.settings.encodings.len() {
             0 | 1 => self.phase = Phase::Values,
-            _ => self.hold()?,
+            _ => self.begin_encoding_trial()?,
         }
         Ok(())
     }
 
-    fn hold(&mut self) -> Result<()> {
+    fn begin_encoding_trial(&mut self) -> Result<()> {
         self.encoder = self.plain_encoder()?;
-        self.phase = Phase::Held;
+        self.phase = Phase::EncodingTrial;
         Ok(())
     }
 

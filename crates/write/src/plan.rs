@@ -141,9 +141,9 @@ impl WritePlan {
             .ok_or_else(|| Error::argument(format!("the file has no column {column}")))?;
         let statistics = self.column_statistics(column, &plan.settings)?;
         let cipher = self.cipher(row_group, column);
-        let earlier = before.and_then(|before| before.choice);
+        let carried = before.and_then(|before| before.choice);
         let (settings, path) = (plan.settings.clone(), plan.path.clone());
-        ColumnWriter::new(settings, path, cipher, statistics, earlier)
+        ColumnWriter::new(settings, path, cipher, statistics, carried)
     }
 
     /// Returns the cipher of a column chunk, if it is to be encrypted.

@@ -36,13 +36,13 @@ pub(crate) struct ColumnSettings {
     pub(crate) encodings: Vec<Encoding>,
     pub(crate) dictionary: bool,
     /// True if the caller requested a dictionary.
-    pub(crate) dictionary_is_asked: bool,
+    pub(crate) dictionary_is_requested: bool,
     /// True if the writer may choose the order of the entries.
     pub(crate) may_sort_dictionary: bool,
     pub(crate) dictionary_bytes: usize,
     /// Set if Arrow's dictionary is to be restored unchanged on reading. All its values are then written to the
     /// dictionary page, in their order.
-    pub(crate) lists_entries: Option<ArrowDictionary>,
+    pub(crate) preserve_arrow_dictionary: Option<ArrowDictionary>,
     pub(crate) statistics: StatisticsLevel,
     pub(crate) truncate_bounds: usize,
     pub(crate) bloom_filter: Option<BloomFilterOptions>,
@@ -129,10 +129,10 @@ impl ColumnSettings {
             ),
             encodings,
             dictionary,
-            dictionary_is_asked: by_name || chosen.dictionary == Some(true),
+            dictionary_is_requested: by_name || chosen.dictionary == Some(true),
             may_sort_dictionary,
             dictionary_bytes: chosen.dictionary_bytes.unwrap_or(1 << 20),
-            lists_entries: arrow_dictionary.filter(|_| dictionary),
+            preserve_arrow_dictionary: arrow_dictionary.filter(|_| dictionary),
             statistics: chosen.statistics.unwrap_or(StatisticsLevel::Page),
             truncate_bounds: chosen.truncate_bounds.unwrap_or(64),
             bloom_filter: chosen.bloom_filter,
@@ -164,7 +164,8 @@ impl ColumnSettings {
 
     /// Returns true if all values must be in the dictionary, however large it grows.
     pub(crate) fn keeps_order(&self) -> bool {
-        self.lists_entries.is_some_and(|it| it.is_ordered)
+        self.preserve_arrow_dictionary
+            .is_some_and(|it| it.is_ordered)
     }
 
     /// Creates an encoder of values for `encoding`.

@@ -123,8 +123,8 @@ fn a_dictionary_without_hope_ends_early() {
         (page.num_values, encodings)
     };
     let values = noise(16 * 30_000);
-    // 1,024 values are enough for a doubt, after 512 rows. After another 4,096 rows, more than the maximum of 24,576
-    // values are waiting.
+    // 1,024 values are enough for a sampled trial, after 512 rows. After another 4,096 rows, more than the maximum of
+    // 24,576 values are waiting.
     let (num_values, encodings) = first_page(values.clone());
     assert_eq!((num_values, encodings), (73_728, vec![Encoding::Plain]));
     // One value in 16 repeats. If all were equally likely, 8,192 values would suggest 64,000 distinct ones, and 40,960
@@ -150,29 +150,29 @@ fn page_values(array: ArrayRef, options: WriteOptions) -> Vec<i32> {
 /// If all values are new, their page continues as a page of plain values. If values repeat after all, they become a
 /// dictionary.
 #[test]
-fn a_doubt_in_the_middle_of_a_page_does_not_end_it() {
+fn a_sampled_trial_in_the_middle_of_a_page_does_not_end_it() {
     let widest = || options(Compatibility::Widest, "none");
     let new = noise(6000);
     let (all, part) = (new.clone(), new[..300].to_vec());
     let integers = |values: Vec<i64>| -> ArrayRef { Arc::new(Int64Array::from(values)) };
     let pages = page_values(integers(all.clone()), widest());
     assert_eq!(pages, [6000]);
-    // In a row group of 1,000 rows, the doubt starts after 250 rows, before the 300 values have repeated.
+    // In a row group of 1,000 rows, the sampled trial starts after 250 rows, before the 300 values have repeated.
     let turns = |n: usize| part.iter().copied().cycle().take(n).collect::<Vec<_>>();
     let (file, encodings) = of_one(integers(turns(1000)), widest().row_group_rows(1000));
     assert_eq!(encodings, [Encoding::RleDictionary]);
     let header = file.pages(0, 0).unwrap().next().unwrap().unwrap().header;
     assert_eq!(header.dictionary_page_header.unwrap().num_values, 300);
-    // If more rows may follow, the doubt would only start after 1,024 rows.
+    // If more rows may follow, the sampled trial would only start after 1,024 rows.
     let (_, encodings) = of_one(integers(turns(1000)), widest());
     assert_eq!(encodings, [Encoding::RleDictionary]);
     let strings = StringArray::from_iter_values(all.iter().map(|value| format!("{value:x}")));
     assert_eq!(page_values(Arc::new(strings), widest()), [6000]);
 }
 
-/// The first of 10,000 strings is the maximum, and precedes the doubt about the dictionary.
+/// The first of 10,000 strings is the maximum, and precedes the sampled trial of the dictionary.
 #[test]
-fn values_from_before_a_doubt_are_within_the_bounds() {
+fn values_from_before_a_sampled_trial_are_within_the_bounds() {
     let strings = (0..10_000).map(|i| format!("{:05}", 20_000 - i));
     let strings: ArrayRef = Arc::new(StringArray::from_iter_values(strings));
     for compatibility in [Compatibility::Widest, Compatibility::Modern] {
@@ -188,9 +188,9 @@ fn values_from_before_a_doubt_are_within_the_bounds() {
     }
 }
 
-/// During a doubt, pages end where pages of indices would. At most 24,576 values wait.
+/// During a sampled trial, pages end where pages of indices would. At most 24,576 values wait.
 #[test]
-fn pages_in_doubt_have_as_many_rows_as_those_of_indices() {
+fn pages_of_a_sampled_trial_have_as_many_rows_as_those_of_indices() {
     let widest = || options(Compatibility::Widest, "none");
     let integers: ArrayRef = Arc::new(Int64Array::from(noise(ROWS)));
     assert_eq!(page_values(integers, widest()), [8192, 16_384, 15_424]);
@@ -206,9 +206,9 @@ fn pages_in_doubt_have_as_many_rows_as_those_of_indices() {
     assert_eq!(pages[..4], [8192, 16_384, 32_768, 20_480]);
 }
 
-/// After a doubt, values are encoded again. Nulls are not among them.
+/// After a sampled trial, values are encoded again. Nulls are not among them.
 #[test]
-fn nulls_are_no_values_in_doubt() {
+fn nulls_are_not_values_of_a_sampled_trial() {
     let values = noise(10_000).into_iter().enumerate();
     let values = values.map(|(at, value)| (at % 7 > 0).then_some(value));
     let values: ArrayRef = Arc::new(values.collect::<Int64Array>());

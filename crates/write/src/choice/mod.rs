@@ -5,20 +5,20 @@
 //! far from the best one are not tried further. The sample is at fixed rows of the row group, so neither threads nor
 //! batches change the choice.
 
-mod earlier;
+mod carried;
 mod estimate;
 mod levels;
 mod packing;
 
-pub(super) use earlier::{Basis, EarlierChoice};
+pub(super) use carried::{CarriedChoice, ChoiceSource};
 pub(super) use levels::{LevelForm, choose_levels, usual_runs};
 pub(super) use packing::{IndexForm, Packing};
 
 use herringbone_format::{Encoding, Result};
 
-use super::doubt::DoubtedPage;
 use super::explanation::EncodingEstimate;
 use super::options::DataPageVersion;
+use super::sampled_trial::TrialPage;
 use super::settings::ColumnSettings;
 use estimate::{Estimate, Sampler};
 use herringbone_core::compression::Compression;
@@ -30,7 +30,7 @@ use herringbone_core::encoding::physical_values::Values;
 const MIN_BYTES: usize = 512;
 
 /// The ratio of PLAIN bytes to bytes of dictionary and indices from which no other encoding is tried.
-const OBVIOUS: usize = 4;
+const OBVIOUS_RATIO: usize = 4;
 
 /// The form in which a column chunk is stored.
 #[derive(Debug)]
@@ -44,10 +44,10 @@ pub(super) struct Choice {
     pub(super) compression: Compression,
     /// The bytes per value that a dictionary would have taken, before the codec. Set if a dictionary that saves bytes
     /// was not chosen.
-    pub(super) declined: Option<f64>,
+    pub(super) rejected: Option<f64>,
     /// The estimates from which the form was chosen.
     pub(super) estimates: Vec<EncodingEstimate>,
-    pub(super) basis: Basis,
+    pub(super) source: ChoiceSource,
 }
 
 /// Values buffered for a choice, all of them in a dictionary.
@@ -60,9 +60,9 @@ pub(super) struct Indexed<'a> {
     /// The size of the values in PLAIN, in bytes.
     pub(super) plain_bytes: usize,
     /// True if the values are stored as indices whatever their cost.
-    pub(super) is_asked: bool,
-    /// The choice of the previous row group, if it holds for these values.
-    pub(super) earlier: Option<EarlierChoice>,
+    pub(super) is_requested: bool,
+    /// The choice of the previous row group, if it applies to these values.
+    pub(super) carried: Option<CarriedChoice>,
 }
 
 /// Chooses for values outside a dictionary. `values` are the first values, which take `plain_bytes` bytes in PLAIN.
@@ -76,7 +76,7 @@ pub(super) fn choose_encoding(
 ) -> Result<Choice> {
     let default = settings.usual_encoding();
     if plain_bytes < MIN_BYTES {
-        return Ok(Choice::without_looking(settings, None, default));
+        return Ok(Choice::unsampled(settings, None, default));
     }
     let sampler = Sampler::new(settings, values.num_values(), plain_bytes);
     let sample = values.front(sampler.len());
@@ -94,13 +94,13 @@ fn values_have_one_form(settings: &ColumnSettings) -> bool {
 ///
 /// # Errors
 /// See [`choose_encoding`].
-pub(super) fn choose_for_doubted(
+pub(super) fn choose_for_trial_page(
     settings: &ColumnSettings,
-    page: &mut DoubtedPage,
+    page: &mut TrialPage,
 ) -> Result<Choice> {
     if values_have_one_form(settings) {
         let only = settings.usual_encoding();
-        return Ok(Choice::without_looking(settings, None, only));
+        return Ok(Choice::unsampled(settings, None, only));
     }
     page.with_values(&settings.leaf, |encoder, values, plain_bytes| {
         let choice = choose_encoding(settings, values, plain_bytes)?;
@@ -117,32 +117,32 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
     let default = settings.usual_encoding();
     let dictionary = indexed.dictionary;
     let indexed_bytes = dictionary.plain_bytes() + indexed.index_bytes;
-    let saves = indexed.is_asked || indexed_bytes < indexed.plain_bytes;
+    let saves = indexed.is_requested || indexed_bytes < indexed.plain_bytes;
     if indexed.plain_bytes < MIN_BYTES {
         let form = saves.then(IndexForm::default);
-        return Ok(Choice::without_looking(settings, form, default));
+        return Ok(Choice::unsampled(settings, form, default));
     }
-    let is_obvious = saves && indexed_bytes * OBVIOUS <= indexed.plain_bytes;
+    let is_obvious = saves && indexed_bytes * OBVIOUS_RATIO <= indexed.plain_bytes;
     // A requested dictionary is used if indices take fewer bytes.
-    let is_settled = indexed.is_asked || settings.dictionary_is_asked && saves;
+    let is_settled = indexed.is_requested || settings.dictionary_is_requested && saves;
     let tries_values = !is_settled && !is_obvious;
     let has_codec = settings.compression != Compression::Uncompressed;
     if !saves && values_have_one_form(settings) || saves && !tries_values && !has_codec {
         // Only one form is possible.
         let form = saves.then(IndexForm::default);
-        return Ok(Choice::without_looking(settings, form, default));
+        return Ok(Choice::unsampled(settings, form, default));
     }
     let num_values: usize = indexed.pages.iter().map(|page| page.len()).sum();
     let sampler = Sampler::new(settings, num_values, indexed.plain_bytes);
-    if let Some(earlier) = indexed.earlier
-        && let Some(form) = earlier.indices
+    if let Some(carried) = indexed.carried
+        && let Some(form) = carried.indices
         && saves
     {
         let order = match form.is_sorted {
             true => sampler.sorted(dictionary),
             false => None,
         };
-        return Ok(earlier.again().with_order(order));
+        return Ok(carried.reuse().with_order(order));
     }
     let sample = sampler.indices(&indexed.pages);
     let (mut estimates, order) = match saves {
@@ -158,15 +158,15 @@ pub(super) fn choose(settings: &ColumnSettings, indexed: &Indexed<'_>) -> Result
     }
     let mut choice = Choice::cheapest(settings, &estimates, default).with_order(order);
     if saves && choice.indices.is_none() {
-        choice.declined = Some(indexed_bytes as f64 / num_values.max(1) as f64);
+        choice.rejected = Some(indexed_bytes as f64 / num_values.max(1) as f64);
     }
     Ok(choice)
 }
 
 impl Choice {
     /// Returns true if there were enough values for the choice.
-    pub(super) fn is_founded(&self) -> bool {
-        self.basis != Basis::Nothing
+    pub(super) fn is_sampled(&self) -> bool {
+        self.source != ChoiceSource::Default
     }
 
     /// Sets the order of the entries, if they are to be sorted and have an order.
@@ -178,7 +178,7 @@ impl Choice {
         self
     }
 
-    fn without_looking(
+    fn unsampled(
         settings: &ColumnSettings,
         indices: Option<IndexForm>,
         encoding: Encoding,
@@ -188,9 +188,9 @@ impl Choice {
             order: None,
             encoding,
             compression: settings.compression,
-            declined: None,
+            rejected: None,
             estimates: Vec::new(),
-            basis: Basis::Nothing,
+            source: ChoiceSource::Default,
         }
     }
 
@@ -208,11 +208,11 @@ impl Choice {
             order: None,
             encoding: outside.and_then(Estimate::encoding).unwrap_or(default),
             compression: chosen.map_or(settings.compression, |chosen| chosen.compression),
-            declined: None,
+            rejected: None,
             estimates: estimates.iter().map(Estimate::explain).collect(),
-            basis: match chosen {
-                Some(_) => Basis::Sample,
-                None => Basis::Nothing,
+            source: match chosen {
+                Some(_) => ChoiceSource::Sample,
+                None => ChoiceSource::Default,
             },
         }
     }

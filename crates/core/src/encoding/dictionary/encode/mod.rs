@@ -111,7 +111,7 @@ impl Dictionary {
     ///
     /// # Errors
     /// See [`Self::append`].
-    pub fn list(&mut self, values: &Values<'_>) -> Result<()> {
+    pub fn preload(&mut self, values: &Values<'_>) -> Result<()> {
         let known = self.num_values();
         self.used.get_or_insert_with(|| vec![true; known]);
         self.append_values(values, &mut Vec::new())

@@ -24,7 +24,7 @@ fn distinct(n: usize) -> Vec<i64> {
     values.collect()
 }
 
-fn in_turns(period: usize) -> Vec<i64> {
+fn cyclic(period: usize) -> Vec<i64> {
     distinct(period).into_iter().cycle().take(ROWS).collect()
 }
 
@@ -59,11 +59,11 @@ fn all_are(values: &[i64], encoding: Encoding) {
 }
 
 #[test]
-fn values_in_turns_are_a_dictionary() {
+fn cyclic_values_are_a_dictionary() {
     // 10,000 entries of 8 bytes and 14 bits per value instead of 8 bytes per value. 20,000 values repeat in the second
     // page.
     for period in [5000, 10_000, 20_000] {
-        all_are(&in_turns(period), RleDictionary);
+        all_are(&cyclic(period), RleDictionary);
     }
 }
 
@@ -91,8 +91,8 @@ fn values_that_become_few_are_a_dictionary() {
 /// Pages withheld from the dictionary have correct bounds, and their values are in the bloom filter. This holds for
 /// numbers and strings, whatever the outcome. The bytes do not depend on the batches or the threads.
 #[test]
-fn pages_in_doubt_are_whole() {
-    for values in [distinct(ROWS), in_turns(20_000), distinct(20_000)] {
+fn pages_of_a_sampled_trial_are_whole() {
+    for values in [distinct(ROWS), cyclic(20_000), distinct(20_000)] {
         for array in arrays(&values) {
             for compatibility in [Compatibility::Widest, Compatibility::Modern] {
                 let columns = ColumnOptions::new().bloom_filter(BloomFilterOptions::new(0.01));

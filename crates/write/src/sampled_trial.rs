@@ -1,4 +1,4 @@
-//! Values buffered while a dictionary is in doubt, because nearly all values were new to it.
+//! Values buffered after nearly all values were new to a dictionary, which then receives only a sample of them.
 //!
 //! Such a dictionary is usually given up in the end, and looking up new values is most of the work of writing them. It
 //! still pays if values repeat cyclically, or if the data changes. So the rest of the page and a few more pages are
@@ -10,7 +10,7 @@ use herringbone_format::Result;
 use herringbone_schema::WriteLeaf;
 
 use super::bounds::Bounds;
-use super::growth::Counts;
+use super::dictionary_growth::Counts;
 use herringbone_core::encoding::ValueEncoder;
 use herringbone_core::encoding::physical_values::{PlainSize, Values, with_plain};
 use herringbone_core::levels::EncodedLevels;
@@ -19,34 +19,34 @@ use herringbone_core::levels::EncodedLevels;
 const BLOCK_VALUES: usize = 512;
 
 /// The number of values at the start of a block with which the dictionary is tested.
-const TESTED_VALUES: usize = 64;
+const SAMPLED_VALUES: usize = 64;
 
 /// The values that the dictionary may still receive.
 #[derive(Default)]
-pub(super) struct Doubt {
-    /// The counts of the dictionary when the doubt began.
+pub(super) struct SampledTrial {
+    /// The counts of the dictionary when this trial began.
     pub(super) before: Counts,
-    /// The finished pages. The first values of the first page may be in the dictionary, because the doubt began after
+    /// The finished pages. The first values of the first page may be in the dictionary, because the trial began after
     /// them.
-    pub(super) pages: Vec<DoubtedPage>,
-    /// The number of values since the doubt began.
+    pub(super) pages: Vec<TrialPage>,
+    /// The number of values since the trial began.
     num_values: usize,
     /// The number of values counted in the page under construction.
     page_values: usize,
     /// The number of values with which the dictionary was tested.
-    pub(super) tested_values: usize,
+    pub(super) sampled_values: usize,
 }
 
-impl Doubt {
-    /// Creates a doubt without pages, after `before.values` values.
-    pub(super) fn behind(before: Counts) -> Self {
+impl SampledTrial {
+    /// Creates a trial without pages, after `before.values` values.
+    pub(super) fn after(before: Counts) -> Self {
         Self {
             before,
             ..Self::default()
         }
     }
 
-    /// Returns the number of values of the chunk, including those before the doubt.
+    /// Returns the number of values of the chunk, including those before the trial.
     pub(super) fn all_values(&self) -> usize {
         self.before.values + self.num_values
     }
@@ -58,7 +58,7 @@ impl Doubt {
 
     /// Returns the number of reserved bytes.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.pages.iter().map(DoubtedPage::heap_bytes).sum()
+        self.pages.iter().map(TrialPage::heap_bytes).sum()
     }
 
     /// Counts `num_values` values of the page under construction. Returns the ranges of these values with which the
@@ -72,14 +72,14 @@ impl Doubt {
     }
 
     /// Finishes the page under construction.
-    pub(super) fn end_page(&mut self, page: DoubtedPage) {
+    pub(super) fn end_page(&mut self, page: TrialPage) {
         self.page_values = 0;
         self.pages.push(page);
     }
 }
 
 /// A page of values that the dictionary may still receive.
-pub(super) struct DoubtedPage {
+pub(super) struct TrialPage {
     pub(super) levels: EncodedLevels,
     /// The encoder, which contains the values in PLAIN.
     pub(super) encoder: Box<dyn ValueEncoder>,
@@ -87,7 +87,7 @@ pub(super) struct DoubtedPage {
     pub(super) bounds: Bounds,
 }
 
-impl DoubtedPage {
+impl TrialPage {
     pub(super) fn num_values(&self) -> usize {
         self.levels.num_levels - self.levels.num_nulls
     }
@@ -121,7 +121,7 @@ fn tested(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let blocks = range.start / BLOCK_VALUES..range.end.div_ceil(BLOCK_VALUES);
     let parts = blocks.map(move |block| {
         let start = block * BLOCK_VALUES;
-        start.max(range.start)..(start + TESTED_VALUES).min(range.end)
+        start.max(range.start)..(start + SAMPLED_VALUES).min(range.end)
     });
     parts.filter(|part| !part.is_empty())
 }
@@ -153,13 +153,13 @@ mod tests {
 
     #[test]
     fn each_page_has_tested_values_of_its_own() {
-        let mut doubt = Doubt::behind(Counts {
+        let mut trial = SampledTrial::after(Counts {
             values: 1024,
             entries: 1020,
         });
-        assert_eq!(doubt.count(500).flatten().count(), 64);
-        assert_eq!(doubt.all_values(), 1524);
-        doubt.end_page(DoubtedPage {
+        assert_eq!(trial.count(500).flatten().count(), 64);
+        assert_eq!(trial.all_values(), 1524);
+        trial.end_page(TrialPage {
             levels: EncodedLevels::default(),
             encoder: value_encoder(Encoding::Plain, (Type::Int64, 0), Compression::Uncompressed)
                 .unwrap(),
@@ -167,7 +167,7 @@ mod tests {
             bounds: Bounds::default(),
         });
         // A new page starts with tested values again.
-        assert_eq!(doubt.count(10).collect::<Vec<_>>(), [0..10]);
-        assert_eq!(doubt.all_values(), 1534);
+        assert_eq!(trial.count(10).collect::<Vec<_>>(), [0..10]);
+        assert_eq!(trial.all_values(), 1534);
     }
 }

@@ -109,7 +109,7 @@ fn a_large_row_group_is_looked_at_behind_a_small_one() {
     assert_eq!(looked_at(&choices), [0, 1]);
 }
 
-/// One value in ten repeats, which causes no doubt while more rows may follow.
+/// One value in ten repeats, which does not begin a sampled trial while more rows may follow.
 #[test]
 fn a_dictionary_that_saves_nothing_is_none_behind_one_that_did() {
     let new = new_values(2000);
@@ -203,7 +203,7 @@ fn what_was_declined_by_the_codec_is_not_tried_again() {
     }
 }
 
-/// A dictionary in doubt is tested with the first 64 of each 512 values. These are all new, and the values between
+/// A dictionary in a sampled trial receives the first 64 of each 512 values. These are all new, and the values between
 /// them are all equal. After 65,536 values, the dictionary is tried with all values.
 #[test]
 fn what_tests_do_not_see_is_found_now_and_then() {

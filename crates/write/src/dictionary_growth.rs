@@ -21,26 +21,26 @@ const JUDGE_AFTER: usize = 1 << 13;
 /// still change: values that repeat cyclically are all new at first.
 const MIN_REPEATED: usize = 32;
 
-/// The bounds of the number of values after which a dictionary can be in doubt.
-const DOUBT_AFTER: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 10;
+/// The bounds of the number of values after which a sampled trial can begin.
+const SAMPLED_TRIAL_AFTER: std::ops::RangeInclusive<usize> = 1 << 8..=1 << 10;
 
-/// The part of a small row group after which a dictionary can be in doubt, as a divisor of its values.
+/// The part of a small row group after which a sampled trial can begin, as a divisor of its values.
 const PART_OF_FEW: usize = 4;
 
-/// The number of recent values per required repeat. With fewer repeats, the dictionary is in doubt. For many values,
+/// The number of recent values per required repeat. With fewer repeats, a sampled trial begins. For many values,
 /// [`MIN_REPEATED`] repeats are sufficient.
 const REPEATED_PER_VALUES: usize = 128;
 
-/// The number of values after which a doubt ends, without further waiting for values that repeat.
-pub(super) const DOUBT_ENDS_AFTER: usize = 3 << 13;
+/// The number of values after which a sampled trial ends, without further waiting for values that repeat.
+pub(super) const SAMPLED_TRIAL_ENDS_AFTER: usize = 3 << 13;
 
 /// The minimum number of recent values from which the share of new values is computed. They start at a page boundary.
 pub(super) const LAST_VALUES: usize = 1 << 12;
 
-/// Returns the number of values after which a dictionary can be in doubt, in a row group with `row_group_values`
+/// Returns the number of values after which a sampled trial can begin, in a row group with `row_group_values`
 /// values.
-pub(super) fn doubt_after(row_group_values: usize) -> usize {
-    (row_group_values / PART_OF_FEW).clamp(*DOUBT_AFTER.start(), *DOUBT_AFTER.end())
+pub(super) fn sampled_trial_after(row_group_values: usize) -> usize {
+    (row_group_values / PART_OF_FEW).clamp(*SAMPLED_TRIAL_AFTER.start(), *SAMPLED_TRIAL_AFTER.end())
 }
 
 /// The growth of a dictionary.
@@ -68,7 +68,7 @@ pub(super) struct EntrySizes {
     /// The average size of a value outside the dictionary, in bytes.
     pub(super) value: f64,
     /// The maximum number of bytes that all entries together may take.
-    pub(super) most: f64,
+    pub(super) max_bytes: f64,
     /// The expected number of values, at most [`DECIDE_AFTER`].
     pub(super) values: f64,
 }
@@ -78,49 +78,50 @@ struct NewValues {
     /// The share of new values among the next values.
     share: f64,
     /// The relative decrease of `share` per value.
-    fall: f64,
+    decay: f64,
 }
 
 /// The tolerance when shares are compared, in standard deviations.
 const DEVIATIONS: f64 = 2.0;
 
 /// The least relative decrease of a share per value. Avoids a division by zero.
-const MIN_FALL: f64 = 1e-12;
+const MIN_DECAY: f64 = 1e-12;
 
 impl Growth {
     /// Returns true if the dictionary saves nothing so far, and will not save anything once all values are included.
-    pub(super) fn is_hopeless(&self, sizes: EntrySizes) -> bool {
+    pub(super) fn cannot_pay_off(&self, sizes: EntrySizes) -> bool {
         self.now.values >= JUDGE_AFTER
             && self.repeated() >= MIN_REPEATED
             && !self.saves(sizes)
-            && !self.will_save(sizes)
+            && !self.will_pay_off(sizes)
     }
 
     /// Returns true if the dictionary saves nothing so far, and probably never will. Either nearly all recent values
     /// are new, or the second half of the row group will not save anything either.
-    pub(super) fn is_in_doubt(&self, sizes: EntrySizes) -> bool {
+    pub(super) fn is_unlikely_to_pay_off(&self, sizes: EntrySizes) -> bool {
         let (values, of_all) = (self.now.values, sizes.values as usize);
-        if values < doubt_after(of_all) || self.saves(sizes) {
+        if values < sampled_trial_after(of_all) || self.saves(sizes) {
             return false;
         }
         let few = (self.last().values / REPEATED_PER_VALUES).min(MIN_REPEATED);
-        self.repeated() < few || values >= of_all / 2 && !self.will_save(sizes)
+        self.repeated() < few || values >= of_all / 2 && !self.will_pay_off(sizes)
     }
 
     /// Returns true if the dictionary will save bytes once all values are included, extrapolated from the most recent
     /// values.
-    pub(super) fn will_save(&self, sizes: EntrySizes) -> bool {
+    pub(super) fn will_pay_off(&self, sizes: EntrySizes) -> bool {
         if self.repeated() == 0 {
             return false;
         }
         let (values, entries) = (self.now.values as f64, self.now.entries as f64);
         let new = self.new_values();
-        let most = sizes.most / sizes.average;
+        let max_entries = sizes.max_bytes / sizes.average;
         let more = (sizes.values - values).max(0.0);
-        match entries + new.among(more) {
-            expected if expected > most => {
-                sizes.saves(values + new.values_with(most - entries), most)
-            }
+        match entries + new.expected_new(more) {
+            expected if expected > max_entries => sizes.saves(
+                values + new.values_until(max_entries - entries),
+                max_entries,
+            ),
             expected => sizes.saves(values + more, expected),
         }
     }
@@ -137,12 +138,12 @@ impl Growth {
                 DEVIATIONS * (self.first.variance() + last.variance()).sqrt(),
             ),
         };
-        let fall = self.first.share().ln() - last.share().ln() + chance;
-        let fall = (fall / (last_middle - first_middle)).max(MIN_FALL);
-        let behind = self.now.values as f64 - last_middle;
+        let decay = self.first.share().ln() - last.share().ln() + chance;
+        let decay = (decay / (last_middle - first_middle)).max(MIN_DECAY);
+        let after_middle = self.now.values as f64 - last_middle;
         NewValues {
-            share: last.share() * (-fall * behind).exp(),
-            fall,
+            share: last.share() * (-decay * after_middle).exp(),
+            decay,
         }
     }
 
@@ -178,13 +179,13 @@ impl Counts {
 
 impl NewValues {
     /// Returns the expected number of new values among the next `values` values.
-    fn among(&self, values: f64) -> f64 {
-        -self.share * (-self.fall * values).exp_m1() / self.fall
+    fn expected_new(&self, values: f64) -> f64 {
+        -self.share * (-self.decay * values).exp_m1() / self.decay
     }
 
     /// Returns the number of next values expected to contain `new` new values.
-    fn values_with(&self, new: f64) -> f64 {
-        -(-new * self.fall / self.share).ln_1p() / self.fall
+    fn values_until(&self, new: f64) -> f64 {
+        -(-new * self.decay / self.share).ln_1p() / self.decay
     }
 }
 
@@ -203,7 +204,7 @@ mod tests {
     const DOUBLES: EntrySizes = EntrySizes {
         average: 8.0,
         value: 8.0,
-        most: (1 << 20) as f64,
+        max_bytes: (1 << 20) as f64,
         values: DECIDE_AFTER as f64,
     };
 
@@ -220,7 +221,7 @@ mod tests {
             before: counts(page[0]),
             now: counts(page[1]),
         });
-        let given_up = growths.filter(|growth| growth.is_hopeless(sizes));
+        let given_up = growths.filter(|growth| growth.cannot_pay_off(sizes));
         given_up.map(|growth| growth.now.values).next()
     }
 
@@ -249,7 +250,7 @@ mod tests {
         let strings = EntrySizes {
             average: 100.0,
             value: 100.0,
-            most: 1e9,
+            max_bytes: 1e9,
             ..DOUBLES
         };
         assert_eq!(given_up(4e6, strings), None);
@@ -299,16 +300,20 @@ mod tests {
         // The share is 0.818. The standard deviations of its logarithm are 0.0052 and 0.0037. Combined and doubled,
         // they are 0.0128.
         let new = growth(13_400).new_values();
-        assert!((new.fall * 12_288.0 - 0.0128).abs() < 1e-4, "{}", new.fall);
-        assert!((new.share - 0.818 * (-new.fall * 8192.0).exp()).abs() < 1e-3);
-        assert!((new.among(1000.0) - 1000.0 * new.share).abs() < 1.0);
-        assert!((new.values_with(new.among(5e5)) - 5e5).abs() < 1.0);
+        assert!(
+            (new.decay * 12_288.0 - 0.0128).abs() < 1e-4,
+            "{}",
+            new.decay
+        );
+        assert!((new.share - 0.818 * (-new.decay * 8192.0).exp()).abs() < 1e-3);
+        assert!((new.expected_new(1000.0) - 1000.0 * new.share).abs() < 1.0);
+        assert!((new.values_until(new.expected_new(5e5)) - 5e5).abs() < 1.0);
         // More values are new than before, so the share does not fall at all.
-        assert_eq!(growth(14_000).new_values().fall, MIN_FALL);
+        assert_eq!(growth(14_000).new_values().decay, MIN_DECAY);
     }
 
     #[test]
-    fn where_all_are_new_it_is_in_doubt() {
+    fn a_dictionary_of_new_values_is_unlikely_to_pay_off() {
         let growth = |from, to, entries| Growth {
             first: Counts::default(),
             before: Counts {
@@ -320,19 +325,19 @@ mod tests {
                 entries,
             },
         };
-        assert!(!growth(0, 1023, 1023).is_in_doubt(DOUBLES));
-        assert!(growth(0, 1024, 1024 - 7).is_in_doubt(DOUBLES));
-        assert!(!growth(0, 1024, 1024 - 8).is_in_doubt(DOUBLES));
-        assert!(growth(0, 8192, 8192 - 31).is_in_doubt(DOUBLES));
-        assert!(!growth(0, 8192, 8192 - 32).is_in_doubt(DOUBLES));
-        assert!(!growth(0, 8192, 8192).is_hopeless(DOUBLES));
+        assert!(!growth(0, 1023, 1023).is_unlikely_to_pay_off(DOUBLES));
+        assert!(growth(0, 1024, 1024 - 7).is_unlikely_to_pay_off(DOUBLES));
+        assert!(!growth(0, 1024, 1024 - 8).is_unlikely_to_pay_off(DOUBLES));
+        assert!(growth(0, 8192, 8192 - 31).is_unlikely_to_pay_off(DOUBLES));
+        assert!(!growth(0, 8192, 8192 - 32).is_unlikely_to_pay_off(DOUBLES));
+        assert!(!growth(0, 8192, 8192).cannot_pay_off(DOUBLES));
         // None, 20 or 200 of 2048 further values repeat.
-        assert!(!growth(8192, 10_240, 10_240).will_save(DOUBLES));
-        assert!(!growth(8192, 10_240, 10_240 - 20).will_save(DOUBLES));
-        assert!(growth(8192, 10_240, 10_240 - 200).will_save(DOUBLES));
+        assert!(!growth(8192, 10_240, 10_240).will_pay_off(DOUBLES));
+        assert!(!growth(8192, 10_240, 10_240 - 20).will_pay_off(DOUBLES));
+        assert!(growth(8192, 10_240, 10_240 - 200).will_pay_off(DOUBLES));
         // All further values repeat, or all but one.
-        assert!(growth(8192, 10_240, 8192).will_save(DOUBLES));
-        assert!(growth(8192, 10_240, 8193).will_save(DOUBLES));
+        assert!(growth(8192, 10_240, 8192).will_pay_off(DOUBLES));
+        assert!(growth(8192, 10_240, 8193).will_pay_off(DOUBLES));
     }
 
     /// 19 in 20 values are new. Of 1,000 values drawn that way 906 are new. With 8 bytes per entry and 10 bits per
@@ -351,21 +356,21 @@ mod tests {
                 entries: values * 19 / 20,
             },
         };
-        assert!(!growth(499).is_in_doubt(of_all(1000)));
-        assert!(growth(500).is_in_doubt(of_all(1000)));
-        assert!(!growth(500).is_in_doubt(of_all(1002)));
+        assert!(!growth(499).is_unlikely_to_pay_off(of_all(1000)));
+        assert!(growth(500).is_unlikely_to_pay_off(of_all(1000)));
+        assert!(!growth(500).is_unlikely_to_pay_off(of_all(1002)));
         // One in two is new. 8-bit indices and half of the 64-bit values already save bytes.
         let mut half_new = growth(500);
         half_new.now.entries = 250;
-        assert!(!half_new.is_in_doubt(of_all(1000)));
+        assert!(!half_new.is_unlikely_to_pay_off(of_all(1000)));
         // With nine in ten new, nothing is saved so far. 1,000 values with 818 entries will save bytes.
         let mut nine_in_ten = growth(500);
         nine_in_ten.now.entries = 450;
-        assert!(!nine_in_ten.is_in_doubt(of_all(1000)));
+        assert!(!nine_in_ten.is_unlikely_to_pay_off(of_all(1000)));
     }
 
     #[test]
-    fn a_doubt_begins_behind_a_part_of_a_small_row_group() {
+    fn a_sampled_trial_begins_after_a_part_of_a_small_row_group() {
         for (rows, values) in [
             (10, 256),
             (1024, 256),
@@ -373,7 +378,7 @@ mod tests {
             (4096, 1024),
             (1 << 20, 1024),
         ] {
-            assert_eq!(doubt_after(rows), values, "{rows}");
+            assert_eq!(sampled_trial_after(rows), values, "{rows}");
         }
     }
 
@@ -394,7 +399,7 @@ mod tests {
                 entries: 32_778,
             },
         };
-        assert!(!growth.is_hopeless(DOUBLES));
-        assert!(!growth.is_in_doubt(DOUBLES));
+        assert!(!growth.cannot_pay_off(DOUBLES));
+        assert!(!growth.is_unlikely_to_pay_off(DOUBLES));
     }
 }
