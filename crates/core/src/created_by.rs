@@ -18,7 +18,7 @@ pub struct CreatedBy {
     pub(crate) appends_zeros: bool,
     /// True if it truncates upper bounds of byte arrays in column indexes without incrementing them. Values may then
     /// lie above the bounds (segmentio/parquet-go issue 495, fixed in April 2023).
-    pub cuts_upper_bounds: bool,
+    pub truncates_upper_bounds: bool,
     /// True if it left the header of the dictionary page out of `total_compressed_size` (PARQUET-816). The last page
     /// may then start after the end of its column chunk.
     pub(crate) omits_dictionary_header: bool,
@@ -33,7 +33,7 @@ impl CreatedBy {
             // Its last version was 1.5.1. Arrow before 3.0 still used this name and version.
             compresses_all_pages: name == "parquet-cpp" && version < [2, 0, 0],
             appends_zeros: name == "fastparquet-python" || name == "fastparquet",
-            cuts_upper_bounds: CUTTING_WRITERS.iter().any(|it| name.starts_with(it)),
+            truncates_upper_bounds: CUTTING_WRITERS.iter().any(|it| name.starts_with(it)),
         }
     }
 }
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn who_cuts_upper_bounds() {
+    fn truncated_upper_bounds_by_writer() {
         for (created_by, expected) in [
             (
                 "github.com/segmentio/parquet-go version 0.0.0-20230209 (build f785677b9a75)",
@@ -94,7 +94,7 @@ mod tests {
             ("parquet-mr version 1.13.1", false),
         ] {
             let writer = CreatedBy::new(Some(created_by));
-            assert_eq!(writer.cuts_upper_bounds, expected, "{created_by}");
+            assert_eq!(writer.truncates_upper_bounds, expected, "{created_by}");
         }
     }
 

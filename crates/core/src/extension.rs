@@ -128,7 +128,7 @@ pub trait StorageWriter: Send {
 
     /// Notes that the column is encrypted, and that readers of the footer may not have its key. Anything that reveals
     /// its values must stay out of the key-value metadata. Called before [`key_values`](Self::key_values).
-    fn hide_values(&mut self) {}
+    fn redact_values(&mut self) {}
 
     /// Returns entries for the key-value metadata of the file. They replace other entries with the same keys.
     ///

@@ -9,10 +9,10 @@ use herringbone_arrow::schema::{DataType, FieldRef, Schema};
 use herringbone_format::{Error, Result};
 use herringbone_kernels::key_table::KeyTable;
 
-use super::below_lists;
 use super::leaf_test::{Asked, LeafTest};
+use super::nested;
 use super::position::TextForm;
-use super::predicate::Each;
+use super::predicate::Quantifier;
 
 /// The test results of one dictionary.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub struct ArrayTest {
     /// The path of the column, from the root.
     path: Vec<String>,
     /// The number of a row's values that must be accepted, for a column below a list.
-    each: Option<Each>,
+    quantifier: Option<Quantifier>,
     /// `None` if the test only rules out rows by metadata.
     test: Option<LeafTest>,
     /// The results for dictionaries in use. Consecutive batches share a dictionary, and each thread may have its own.
@@ -38,12 +38,12 @@ pub struct ArrayTest {
 ///
 /// # Errors
 /// Unsupported if there is no such field.
-fn field_at(tested: &Schema, path: &[String], each: Option<Each>) -> Result<FieldRef> {
+fn field_at(tested: &Schema, path: &[String], quantifier: Option<Quantifier>) -> Result<FieldRef> {
     let unreachable = || Error::unsupported("a test of a field inside of an extension type");
     let (first, rest) = path.split_first().ok_or_else(unreachable)?;
     let (_, mut found) = tested.fields().find(first).ok_or_else(unreachable)?;
-    if each.is_some() {
-        return below_lists::field(found, rest).cloned();
+    if quantifier.is_some() {
+        return nested::field(found, rest).cloned();
     }
     for name in rest {
         let DataType::Struct(fields) = found.data_type() else {
@@ -55,8 +55,8 @@ fn field_at(tested: &Schema, path: &[String], each: Option<Each>) -> Result<Fiel
 }
 
 /// Returns true if a schema has the field at a path.
-pub(super) fn has_field(schema: &Schema, path: &[String], each: Option<Each>) -> bool {
-    field_at(schema, path, each).is_ok()
+pub(super) fn has_field(schema: &Schema, path: &[String], quantifier: Option<Quantifier>) -> bool {
+    field_at(schema, path, quantifier).is_ok()
 }
 
 impl ArrayTest {
@@ -65,7 +65,7 @@ impl ArrayTest {
     /// # Errors
     /// Argument if a literal cannot be compared with its values; Unsupported if there is no such field.
     pub(super) fn new(tested: &Schema, path: &[String], asked: Asked<'_>) -> Result<Self> {
-        let field = field_at(tested, path, asked.each)?;
+        let field = field_at(tested, path, asked.quantifier)?;
         let test = LeafTest::new(asked, field.data_type(), TextForm::of_field(&field))?;
         Ok(Self {
             test: Some(test),
@@ -77,7 +77,7 @@ impl ArrayTest {
     pub(super) fn without_values(path: &[String], asked: Asked<'_>) -> Self {
         Self {
             path: path.to_vec(),
-            each: asked.each,
+            quantifier: asked.quantifier,
             test: None,
             dictionaries: Mutex::default(),
         }
@@ -89,8 +89,8 @@ impl ArrayTest {
     }
 
     /// Returns the number of a row's values that must be accepted, for a column below a list.
-    pub(super) fn each(&self) -> Option<Each> {
-        self.each
+    pub(super) fn quantifier(&self) -> Option<Quantifier> {
+        self.quantifier
     }
 
     /// Returns one bit per row, which is set if the row's value is accepted.
@@ -101,8 +101,8 @@ impl ArrayTest {
         let Some(test) = &self.test else {
             return Ok(BooleanBuffer::new_set(batch.num_rows()));
         };
-        if let Some(each) = self.each {
-            return below_lists::accepted_rows(test, each, &self.path, batch);
+        if let Some(quantifier) = self.quantifier {
+            return nested::accepted_rows(test, quantifier, &self.path, batch);
         }
         let (array, nulls) = array_at(&self.path, batch)?;
         let bits = match array.data_type() {

@@ -72,7 +72,7 @@ fn rejects_nulls(expression: &Expression, is_negated: bool) -> bool {
     let mut parts = match expression {
         Expression::Test { column, test, .. } => {
             // For a null in place of a list, the result is unknown.
-            return is_negated || column.each.is_some() || !matches!(test, Test::IsNull);
+            return is_negated || column.quantifier.is_some() || !matches!(test, Test::IsNull);
         }
         Expression::Rows(_) => return false,
         Expression::Not(inner) => return rejects_nulls(inner, !is_negated),

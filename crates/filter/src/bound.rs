@@ -12,7 +12,7 @@ use super::array_test::{ArrayTest, has_field};
 use super::bound_rows::BoundRows;
 use super::bounds_test::BoundsTest;
 use super::leaf_test::Asked;
-use super::predicate::{Each, Expression};
+use super::predicate::{Expression, Quantifier};
 use super::tested_leaves::leaf_at;
 use super::verdicts::Verdicts;
 use super::wanted_columns::as_wanted;
@@ -267,7 +267,7 @@ impl Binder<'_> {
             return Ok(ArrayTest::without_values(path, asked));
         }
         let mut stages = self.tested.iter().map(|it| it.schema);
-        let has_column = |schema: &&Schema| has_field(schema, path, asked.each);
+        let has_column = |schema: &&Schema| has_field(schema, path, asked.quantifier);
         let schema = stages.clone().find(has_column).or(stages.next());
         match schema {
             Some(schema) => ArrayTest::new(schema, path, asked),
@@ -382,7 +382,7 @@ impl LeafNode {
             return Ok(Verdict::Some);
         };
         // `all` accepts an empty list, whatever the values are.
-        if self.array.each() == Some(Each::All) {
+        if self.array.quantifier() == Some(Quantifier::All) {
             return Ok(Verdict::Some);
         }
         Ok(match test.evaluate(&values)?.count_set_bits() {

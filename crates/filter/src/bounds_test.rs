@@ -10,7 +10,7 @@ use super::evaluate::key_at;
 use super::leaf_test::{Asked, Facts, Key, LeafTest};
 use super::point_hashes::point_hashes;
 use super::position::TextForm;
-use super::predicate::Each;
+use super::predicate::Quantifier;
 use super::verdicts::Verdicts;
 use super::wanted_columns::BoundsCast;
 use crate::pruning::BoundsDecoder;
@@ -54,8 +54,8 @@ impl BoundsTest {
         let form = TextForm::of_leaf(schema, leaf);
         let test = LeafTest::new(asked, cast.data_type(data_type), form).ok()?;
         // Bounds do not cover empty or null lists.
-        let is_unknown = |each| each == Each::All || !test.is_of_values();
-        if asked.each.is_some_and(is_unknown) {
+        let is_unknown = |quantifier| quantifier == Quantifier::All || !test.is_of_values();
+        if asked.quantifier.is_some_and(is_unknown) {
             return None;
         }
         let natural = schema.order(leaf);
@@ -80,7 +80,7 @@ impl BoundsTest {
             is_signed: natural == ColumnOrderKind::Signed && !ignored,
             is_ordered: is_ordered && !ignored,
             is_float: natural.is_float(),
-            is_below_list: asked.each.is_some(),
+            is_below_list: asked.quantifier.is_some(),
             trust: IndexTrust::new(metadata, leaf_schema),
         })
     }

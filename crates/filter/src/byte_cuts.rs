@@ -53,7 +53,7 @@ impl<'a> ByteCuts<'a> {
                 while left != 0 {
                     let bit = left.trailing_zeros();
                     let value = array.value(64 * word + bit as usize);
-                    *inside ^= u64::from(is_behind(cut, value.as_ref())) << bit;
+                    *inside ^= u64::from(is_after(cut, value.as_ref())) << bit;
                     left &= left - 1;
                 }
             }
@@ -66,7 +66,7 @@ impl<'a> ByteCuts<'a> {
     pub(super) fn contains(&self, value: &[u8]) -> bool {
         let first = first_of(value);
         let is_passed = |(of_cut, cut): &(u64, &Cut<Vec<u8>>)| match of_cut.cmp(&first) {
-            Ordering::Equal => is_behind(cut, value),
+            Ordering::Equal => is_after(cut, value),
             different => different == Ordering::Less,
         };
         self.starts_inside != (self.cuts.partition_point(is_passed) % 2 == 1)
@@ -74,9 +74,9 @@ impl<'a> ByteCuts<'a> {
 }
 
 /// Returns true if a value lies after a cut.
-fn is_behind(cut: &Cut<Vec<u8>>, value: &[u8]) -> bool {
+fn is_after(cut: &Cut<Vec<u8>>, value: &[u8]) -> bool {
     match cut.key.as_slice().cmp(value) {
-        Ordering::Equal => !cut.is_behind,
+        Ordering::Equal => !cut.is_after,
         different => different == Ordering::Less,
     }
 }
@@ -106,10 +106,10 @@ mod tests {
         .map(|value| value.as_bytes().to_vec())
         .into();
         for key in &values {
-            for is_behind in [false, true] {
+            for is_after in [false, true] {
                 let cut = |key: &Vec<u8>| Cut {
                     key: key.clone(),
-                    is_behind,
+                    is_after,
                 };
                 let sets = [
                     Ranges::below(cut(key)),

@@ -176,12 +176,12 @@ fn intervals<T: Ordered>(keys: &Ranges<i256>) -> Vec<(T::Key, T::Key)> {
     let inclusive = pieces.iter().filter_map(|(low, high)| {
         let low = match low {
             None => i256::MIN,
-            Some(cut) if cut.is_behind => cut.key.checked_add(one)?,
+            Some(cut) if cut.is_after => cut.key.checked_add(one)?,
             Some(cut) => cut.key,
         };
         let high = match high {
             None => i256::MAX,
-            Some(cut) if cut.is_behind => cut.key,
+            Some(cut) if cut.is_after => cut.key,
             Some(cut) => cut.key.checked_sub(one)?,
         };
         T::clip(low, high)

@@ -10,7 +10,7 @@ use herringbone_kernels::key_table::KeyTable;
 use super::evaluate;
 use super::like::LikePattern;
 use super::position::{Position, TextForm, bytes, position};
-use super::predicate::{Column, Comparison, Each, Test};
+use super::predicate::{Column, Comparison, Quantifier, Test};
 use super::ranges::{Cut, Ranges};
 use super::{Literal, Verdict};
 
@@ -78,7 +78,7 @@ pub(super) struct Asked<'a> {
     /// True if floating-point numbers compare as in IEEE 754.
     pub(super) is_ieee: bool,
     /// The number of a row's values that must be accepted, for a column below a list.
-    pub(super) each: Option<Each>,
+    pub(super) quantifier: Option<Quantifier>,
 }
 
 impl<'a> Asked<'a> {
@@ -87,7 +87,9 @@ impl<'a> Asked<'a> {
             test,
             is_negated,
             is_ieee,
-            each: column.each.map(|each| each.negated_if(is_negated)),
+            quantifier: column
+                .quantifier
+                .map(|quantifier| quantifier.negated_if(is_negated)),
         }
     }
 }
@@ -159,7 +161,7 @@ impl LeafTest {
         let accepted = match accepted {
             Self::Keys(keys) if is_nan_aside => Self::Keys(keys.and_below(Cut {
                 key: nan(),
-                is_behind: false,
+                is_after: false,
             })),
             accepted => accepted,
         };
@@ -320,7 +322,7 @@ fn is_bytes(data_type: &DataType) -> bool {
 fn starting_with(prefix: Vec<u8>) -> Ranges<Vec<u8>> {
     let before = |key| Cut {
         key,
-        is_behind: false,
+        is_after: false,
     };
     // The least value above all values with the prefix: trailing 0xFF bytes are dropped, and the last byte is
     // incremented.
@@ -373,9 +375,9 @@ impl Values<'_> {
 
     fn between(self, low: &Literal, high: &Literal) -> Result<LeafTest> {
         if is_bytes(self.data_type) {
-            let cut = |literal, is_behind| {
+            let cut = |literal, is_after| {
                 let key = self.bytes(literal)?;
-                Ok::<_, Error>(Cut { key, is_behind })
+                Ok::<_, Error>(Cut { key, is_after })
             };
             return Ok(LeafTest::Bytes(Ranges::between(
                 cut(low, false)?,
@@ -386,9 +388,9 @@ impl Values<'_> {
             position(low, self.data_type)?,
             position(high, self.data_type)?,
         );
-        let cut = |at: Position, is_behind| Cut {
+        let cut = |at: Position, is_after| Cut {
             key: at.key,
-            is_behind,
+            is_after,
         };
         let ranges = Ranges::between(cut(low, !low.is_exact), cut(high, true));
         Ok(LeafTest::Keys(ranges))
@@ -416,9 +418,9 @@ impl Values<'_> {
 /// Returns the keys for which a comparison with `key` is true. If not exact, the literal lies between `key` and the
 /// next key.
 fn ordered<K: Ord + Clone>(comparison: Comparison, key: &K, is_exact: bool) -> Ranges<K> {
-    let below = |is_behind| {
+    let below = |is_after| {
         let key = key.clone();
-        Ranges::below(Cut { key, is_behind })
+        Ranges::below(Cut { key, is_after })
     };
     match comparison {
         Comparison::Equal if !is_exact => Ranges::none(),

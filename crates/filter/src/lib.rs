@@ -18,7 +18,7 @@ mod batch;
 mod bound;
 mod bound_rows;
 mod array_test;
-mod below_lists;
+mod nested;
 mod bounds_test;
 mod byte_cuts;
 mod evaluate;

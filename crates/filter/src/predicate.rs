@@ -80,19 +80,19 @@ pub(super) enum Comparison {
 pub struct Column {
     pub(super) path: Vec<String>,
     /// The number of a row's values that must pass, for a column below a list.
-    pub(super) each: Option<Each>,
+    pub(super) quantifier: Option<Quantifier>,
 }
 
 /// The number of a row's values below a list that must pass a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Each {
+pub(super) enum Quantifier {
     /// At least one value.
     Any,
     /// All values.
     All,
 }
 
-impl Each {
+impl Quantifier {
     /// Returns the quantifier for the test, which is negated if `is_negated`: `not any` is `all not`, and `not all`
     /// is `any not`.
     pub(super) fn negated_if(self, is_negated: bool) -> Self {
@@ -115,7 +115,7 @@ pub fn col(path: &str) -> Column {
 pub fn col_at<S: Into<String>>(path: impl IntoIterator<Item = S>) -> Column {
     Column {
         path: path.into_iter().map(Into::into).collect(),
-        each: None,
+        quantifier: None,
     }
 }
 
@@ -133,7 +133,7 @@ impl Column {
     #[must_use]
     pub fn any(self) -> Self {
         Self {
-            each: Some(Each::Any),
+            quantifier: Some(Quantifier::Any),
             ..self
         }
     }
@@ -143,15 +143,17 @@ impl Column {
     #[must_use]
     pub fn all(self) -> Self {
         Self {
-            each: Some(Each::All),
+            quantifier: Some(Quantifier::All),
             ..self
         }
     }
 
     /// Returns the negation of a test for each value: any value differs if not all are equal.
     fn negated(self, test: impl FnOnce(Self) -> Predicate) -> Predicate {
-        let each = self.each.map(|each| each.negated_if(true));
-        test(Self { each, ..self }).not()
+        let quantifier = self
+            .quantifier
+            .map(|quantifier| quantifier.negated_if(true));
+        test(Self { quantifier, ..self }).not()
     }
 
     fn test(self, test: Test) -> Predicate {
@@ -327,10 +329,10 @@ impl fmt::Display for Expression {
 impl fmt::Display for Column {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let path = self.path.join(".");
-        match self.each {
+        match self.quantifier {
             None => f.write_str(&path),
-            Some(Each::Any) => write!(f, "any({path})"),
-            Some(Each::All) => write!(f, "all({path})"),
+            Some(Quantifier::Any) => write!(f, "any({path})"),
+            Some(Quantifier::All) => write!(f, "all({path})"),
         }
     }
 }

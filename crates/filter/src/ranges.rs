@@ -20,7 +20,7 @@ pub(super) struct Ranges<K> {
 pub(super) struct Cut<K> {
     pub(super) key: K,
     /// True if it is after the value.
-    pub(super) is_behind: bool,
+    pub(super) is_after: bool,
 }
 
 /// A piece from one cut to another, unbounded where `None`.
@@ -47,9 +47,9 @@ impl<K: Ord + Clone> Ranges<K> {
     pub(super) fn points(mut keys: Vec<K>) -> Self {
         keys.sort();
         keys.dedup();
-        let cut = |key: &K, is_behind| Cut {
+        let cut = |key: &K, is_after| Cut {
             key: key.clone(),
-            is_behind,
+            is_after,
         };
         Self {
             starts_inside: false,
@@ -119,7 +119,7 @@ impl<K: Ord + Clone> Ranges<K> {
     pub(super) fn contains(&self, compare: impl Fn(&K) -> Ordering) -> bool {
         let passed = self.cuts.partition_point(|cut| match compare(&cut.key) {
             Ordering::Less => true,
-            Ordering::Equal => !cut.is_behind,
+            Ordering::Equal => !cut.is_after,
             Ordering::Greater => false,
         });
         self.starts_inside != (passed % 2 == 1)
@@ -133,7 +133,7 @@ impl<K: Ord + Clone> Ranges<K> {
             None => 0,
             Some(min) => self
                 .cuts
-                .partition_point(|cut| cut.key < *min || (cut.key == *min && !cut.is_behind)),
+                .partition_point(|cut| cut.key < *min || (cut.key == *min && !cut.is_after)),
         };
         if self.starts_inside != (passed % 2 == 1) {
             return true;
@@ -142,7 +142,7 @@ impl<K: Ord + Clone> Ranges<K> {
         match (self.cuts.get(passed), max) {
             (None, _) => false,
             (Some(_), None) => true,
-            (Some(cut), Some(max)) => cut.key < *max || (cut.key == *max && !cut.is_behind),
+            (Some(cut), Some(max)) => cut.key < *max || (cut.key == *max && !cut.is_after),
         }
     }
 
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn sets_of_numbers_are_what_their_members_say() {
         type IsMember = fn(i32) -> bool;
-        let cut = |key: i32, is_behind| Cut { key, is_behind };
+        let cut = |key: i32, is_after| Cut { key, is_after };
         let up_to_5 = cut(5, true);
         let sets: [(Ranges<i32>, IsMember); 8] = [
             (Ranges::points(vec![3, 7]).and_below(up_to_5.clone()), |x| {
@@ -209,9 +209,9 @@ mod tests {
                             set.pieces().iter().any(|(low, high)| {
                                 (min..=max).any(|x| {
                                     low.is_none_or(|low| {
-                                        low.key < x || (low.key == x && !low.is_behind)
+                                        low.key < x || (low.key == x && !low.is_after)
                                     }) && high.is_none_or(|high| {
-                                        x < high.key || (x == high.key && high.is_behind)
+                                        x < high.key || (x == high.key && high.is_after)
                                     })
                                 })
                             })

@@ -77,7 +77,7 @@ pub(super) fn leaf_at(schema: &ParquetSchema, column: &Column) -> Result<usize> 
         .leaves()
         .get(leaf)
         .is_some_and(|it| it.max_rep_level > 0);
-    let error = match (is_below_list, column.each) {
+    let error = match (is_below_list, column.quantifier) {
         (true, None) => {
             "a row may have several of its values, which lie below a list: say any or all of it"
         }
@@ -94,7 +94,7 @@ fn leaf_of_node(schema: &ParquetSchema, node: usize, column: &Column) -> Result<
     let group = schema.nodes().get(node);
     let leaves = group.map_or(0..0, |it| it.leaves.clone());
     let is_group = group.is_none_or(|it| it.is_group());
-    if !is_group || (column.each.is_some() && leaves.len() == 1) {
+    if !is_group || (column.quantifier.is_some() && leaves.len() == 1) {
         return Ok(leaves.start);
     }
     let path = column.path.join(".");

@@ -10,8 +10,8 @@ use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_read::{Needs, Poll, PushDecoder, ReadPlan, ReadSequence};
 
-use crate::blocking::requests_for;
 use crate::source::Source;
+use crate::source_bytes::requests_for;
 
 /// Decodes on the caller's thread, from bytes fetched in rounds.
 pub(crate) struct Fetched {

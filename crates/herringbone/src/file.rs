@@ -21,14 +21,14 @@ use herringbone_format::{
 use herringbone_read::{ReadOptions, ReadPlan, RowGroupExplanation, explain};
 use herringbone_schema::{Int96Overflow, ParquetSchema, SchemaOptions, to_arrow};
 
-use crate::blocking::SourceBytes;
-use crate::int96::Int96Units;
+use crate::int96_units::Int96Units;
 use crate::metadata_handle::MetadataHandle;
 use crate::open_options::OpenOptions;
 use crate::page_indexes;
 use crate::pages::Pages;
 use crate::reader::Reader;
 use crate::source::{FileSource, Source, SourceWithTail};
+use crate::source_bytes::SourceBytes;
 
 /// A Parquet file whose footer has been read. Provides its metadata and readers of its data.
 ///

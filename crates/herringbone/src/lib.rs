@@ -54,15 +54,14 @@ examples_of! {
 }
 
 mod allocator;
-mod blocking;
-mod column_encoder;
+mod source_bytes;
 mod encoders;
 pub mod extension;
 pub mod filter;
 mod fetched;
 mod file;
 mod file_writer;
-mod int96;
+mod int96_units;
 mod metadata_handle;
 mod open_options;
 #[doc(hidden)] // `herringbone-inspect` walks pages that the footer does not reference.
@@ -75,7 +74,7 @@ mod reader;
 mod row_group_copy;
 pub mod schema;
 pub mod source;
-mod target;
+mod file_target;
 mod threads;
 mod writer;
 
@@ -90,6 +89,7 @@ pub use herringbone_variant as variant;
 
 pub use column_encoder::{ColumnEncoder, EncodedChunk};
 pub use file::ParquetFile;
+pub use file_target::FileTarget;
 pub use herringbone_core::Step;
 pub use herringbone_core::compression::{BrotliLevel, Compression, GzipLevel, ZstdLevel};
 pub use herringbone_core::loss::{Loss, Losses, Lost, OnError};
@@ -108,12 +108,11 @@ pub use herringbone_write::{
     DataPageVersion, EncodingEstimate, Explanation, Prefer, SortingColumnOption, StatisticsLevel,
     StoredAs, UnsortedRows, WriteOptions,
 };
-pub use int96::Int96Units;
+pub use int96_units::Int96Units;
 pub use metadata_handle::MetadataHandle;
 pub use open_options::OpenOptions;
 pub use pages::{PageInfo, PageStart, Pages};
 pub use reader::Reader;
-pub use target::FileTarget;
 pub use writer::Writer;
 
 use std::path::Path;

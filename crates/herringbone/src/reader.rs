@@ -15,9 +15,9 @@ use herringbone_read::{
 };
 
 use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
-use crate::blocking::{SourceBytes, is_fetched_ahead};
 use crate::fetched::Fetched;
 use crate::source::Source;
+use crate::source_bytes::{SourceBytes, is_fetched_ahead};
 use crate::threads::{Grain, Threads};
 
 /// The number of values below which starting a second thread does not pay off.

@@ -178,7 +178,7 @@ impl ReadSequence {
 
     /// Returns the part of a batch to emit.
     pub fn emit(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
-        self.window.cut_batch(batch)
+        self.window.clip_batch(batch)
     }
 
     /// Records damage left out of emitted batches.
@@ -236,7 +236,7 @@ impl ReadSequence {
                 Ok(RowGroupStep::Batch(batch)) => {
                     let losses = row_group.take_losses();
                     self.losses.append(losses);
-                    if let Some(batch) = self.window.cut_batch(batch) {
+                    if let Some(batch) = self.window.clip_batch(batch) {
                         return Ok(ReadStep::Batch(batch));
                     }
                 }

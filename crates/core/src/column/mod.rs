@@ -121,7 +121,7 @@ pub struct ColumnRows {
     /// The selected rows known to the plan.
     pub ranges: RowRanges,
     /// Selected rows after the ranges. More of them may become known during decoding.
-    pub found: Selectors,
+    pub selectors: Selectors,
     /// The number of rows per batch.
     pub batch_rows: usize,
     /// The number of selected rows emitted before the first of these rows.
@@ -132,16 +132,16 @@ impl ColumnRows {
     /// Returns the number of known selected rows.
     pub fn num_wanted(&self) -> u64 {
         let ranges = self.ranges.iter().map(|range| range.end - range.start);
-        let found = self.found.pieces.iter().map(RowSelector::count);
-        ranges.chain(found).sum()
+        let selectors = self.selectors.pieces.iter().map(RowSelector::count);
+        ranges.chain(selectors).sum()
     }
 
     /// Returns a walk over the rows of the row group.
     pub fn selection(&self) -> SelectionCursor {
         let mut selection = SelectionCursor::new(self.ranges.clone());
-        let found = self.found.pieces.iter();
-        found.for_each(|piece| selection.extend(piece.clone()));
-        if self.found.is_open {
+        let selectors = self.selectors.pieces.iter();
+        selectors.for_each(|piece| selection.extend(piece.clone()));
+        if self.selectors.is_open {
             selection.open();
         }
         selection

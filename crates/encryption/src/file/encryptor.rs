@@ -47,17 +47,17 @@ impl FileEncryptor {
     /// **Errors**: argument if the properties name a column that the file does not have, or if it has more than
     /// [`MAX_ORDINALS`] columns; I/O if random bytes are not available.
     pub fn new(properties: &FileEncryptionProperties, leaves: &[ColumnPath]) -> Result<Self> {
-        Self::beside(properties, leaves, &[])
+        Self::with_siblings(properties, leaves, &[])
     }
 
     /// Creates an encryptor for a file in which some leaves belong to sibling fields of others. Such leaves use the
     /// keys of those others, unless the properties name them.
     ///
     /// **Errors**: see [`new`](Self::new).
-    pub(super) fn beside(
+    pub(super) fn with_siblings(
         properties: &FileEncryptionProperties,
         leaves: &[ColumnPath],
-        beside: &[SiblingField],
+        siblings: &[SiblingField],
     ) -> Result<Self> {
         if leaves.len() > MAX_ORDINALS {
             return Err(Error::argument(format!(
@@ -65,7 +65,7 @@ impl FileEncryptor {
                 leaves.len()
             )));
         }
-        let protections = properties.resolve(leaves, beside)?;
+        let protections = properties.resolve(leaves, siblings)?;
         let file_unique = random::array()?;
         let prefix = properties.aad_prefix().0.unwrap_or_default();
         let file_aad = Arc::new(FileAad::new(prefix, &file_unique));

@@ -199,9 +199,11 @@ impl Encryption for FileEncryptionProperties {
         &self,
         _path: Option<&Path>,
         leaves: &[ColumnPath],
-        beside: &[SiblingField],
+        siblings: &[SiblingField],
     ) -> Result<Option<Arc<dyn FileEncryption>>> {
-        Ok(Some(Arc::new(FileEncryptor::beside(self, leaves, beside)?)))
+        Ok(Some(Arc::new(FileEncryptor::with_siblings(
+            self, leaves, siblings,
+        )?)))
     }
 }
 
@@ -221,10 +223,10 @@ impl<F: EncryptionPropertiesFactory> Encryption for PerFile<F> {
         &self,
         path: Option<&Path>,
         leaves: &[ColumnPath],
-        beside: &[SiblingField],
+        siblings: &[SiblingField],
     ) -> Result<Option<Arc<dyn FileEncryption>>> {
         match self.0.encryption_properties(text(path)?)? {
-            Some(properties) => properties.open_siblings(path, leaves, beside),
+            Some(properties) => properties.open_siblings(path, leaves, siblings),
             None => Ok(None),
         }
     }

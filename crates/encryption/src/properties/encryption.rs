@@ -223,13 +223,13 @@ impl FileEncryptionProperties {
         (self.0.aad_prefix.as_deref(), self.0.store_aad_prefix)
     }
 
-    /// Returns the protection of each leaf. `beside` lists fields that take the protection of a sibling.
+    /// Returns the protection of each leaf. `siblings` lists fields that take the protection of a sibling.
     ///
     /// **Errors**: argument if a path covers no leaf.
     pub(crate) fn resolve(
         &self,
         leaves: &[ColumnPath],
-        beside: &[SiblingField],
+        siblings: &[SiblingField],
     ) -> Result<Vec<ColumnProtection>> {
         let inner = &self.0;
         inner.columns.check(leaves.iter().map(Vec::as_slice))?;
@@ -238,9 +238,9 @@ impl FileEncryptionProperties {
             OtherColumns::Plaintext => ColumnProtection::Plaintext,
         };
         let of_neighbour = |leaf: &ColumnPath| {
-            let mut beside = beside.iter();
-            let beside = beside.find(|it| leaf.starts_with(&it.path))?;
-            inner.columns.get(&beside.of)
+            let mut siblings = siblings.iter();
+            let sibling = siblings.find(|it| leaf.starts_with(&it.path))?;
+            inner.columns.get(&sibling.of)
         };
         let resolve = |leaf: &ColumnPath| {
             let own = inner.columns.get(leaf);

@@ -12,7 +12,7 @@ use herringbone_core::created_by::CreatedBy;
 pub struct IndexTrust {
     has_byte_arrays: bool,
     /// True if the writer truncates upper bounds of byte arrays without raising them.
-    cuts_upper_bounds: bool,
+    truncates_upper_bounds: bool,
     max_rep_level: u8,
     max_def_level: u8,
 }
@@ -22,7 +22,7 @@ impl IndexTrust {
     pub fn new(metadata: &FileMetadata, leaf: &Leaf) -> Self {
         Self {
             has_byte_arrays: leaf.physical_type == Type::ByteArray,
-            cuts_upper_bounds: CreatedBy::new(metadata.created_by()).cuts_upper_bounds,
+            truncates_upper_bounds: CreatedBy::new(metadata.created_by()).truncates_upper_bounds,
             max_rep_level: leaf.max_rep_level,
             max_def_level: leaf.max_def_level,
         }
@@ -41,8 +41,8 @@ impl IndexTrust {
         let max = index.max_values.get(page).filter(|_| has_values)?;
         // A bound that consists of 0xFF bytes may be a truncated value that could not be raised.
         let is_greatest = !max.is_empty() && max.iter().all(|byte| *byte == u8::MAX);
-        let is_cut = self.has_byte_arrays && (self.cuts_upper_bounds || is_greatest);
-        (!is_cut).then_some(max)
+        let may_be_truncated = self.has_byte_arrays && (self.truncates_upper_bounds || is_greatest);
+        (!may_be_truncated).then_some(max)
     }
 
     /// Returns true if a page has no values. Some writers claim this for pages of lists that have as many nulls as

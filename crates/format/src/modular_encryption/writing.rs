@@ -20,18 +20,18 @@ pub trait Encryption: Send + Sync + fmt::Debug {
         leaves: &[Vec<String>],
     ) -> Result<Option<Arc<dyn FileEncryption>>>;
 
-    /// Returns the object that encrypts a new file with derived fields. The leaves of the fields in `beside`
+    /// Returns the object that encrypts a new file with derived fields. The leaves of the fields in `siblings`
     /// are encrypted like those that they are derived from, unless the configuration names them. Ignores
-    /// `beside` and calls [`open`](Self::open), unless implemented.
+    /// `siblings` and calls [`open`](Self::open), unless implemented.
     ///
     /// **Errors**: see [`open`](Self::open).
     fn open_siblings(
         &self,
         path: Option<&Path>,
         leaves: &[Vec<String>],
-        beside: &[SiblingField],
+        siblings: &[SiblingField],
     ) -> Result<Option<Arc<dyn FileEncryption>>> {
-        let _ = beside;
+        let _ = siblings;
         self.open(path, leaves)
     }
 }

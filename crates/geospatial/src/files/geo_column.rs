@@ -130,7 +130,7 @@ impl StorageWriter for GeoColumnWriter {
         self.former_covering.iter().cloned().collect()
     }
 
-    fn hide_values(&mut self) {
+    fn redact_values(&mut self) {
         self.is_hidden = true;
     }
 

@@ -26,24 +26,24 @@ const MAX_ROWS_AHEAD: usize = 1 << 17;
 const MAX_BYTES_AHEAD: usize = 16 << 20;
 
 /// The divisor of the memory limit and of the row group size that bounds the bytes of slices ahead.
-const PART_AHEAD: usize = 16;
+const SHARE_AHEAD: usize = 16;
 
 /// The maximum number of handed-out pages per thread.
 const PAGES_PER_THREAD: usize = 2;
 
 /// The divisor of the memory limit that bounds the bytes of handed-out pages.
-const PART_OF_PAGES: usize = 16;
+const SHARE_OF_PAGES: usize = 16;
 
 /// The size in bytes from which a page takes so long to finish that other threads may run out of work.
 const LARGE_PAGE: usize = 1 << 18;
 
 /// The number of slices that a thread may continue with its own column while other columns are behind. The
 /// memory of its column is near it.
-const SLICES_IN_PER_ROW: usize = 8;
+const SLICES_IN_A_ROW: usize = 8;
 
 /// The usual upper bound on the bytes needed to encode one byte of an array: small integers become codes of
 /// four bytes.
-const GROWTH: usize = 4;
+const ENCODED_GROWTH: usize = 4;
 
 /// The bytes that a column may need for its first rows. Most are tables of its dictionary.
 const FIRST_BYTES: usize = 256 << 10;
@@ -315,7 +315,7 @@ impl State {
     /// columns.
     pub(super) fn catch_up(&mut self, options: &WriteOptions, is_large: &mut bool) -> Option<()> {
         let memory_bytes = options.memory_bytes;
-        let part = memory_bytes.min(options.row_group_bytes) / PART_AHEAD;
+        let part = memory_bytes.min(options.row_group_bytes) / SHARE_AHEAD;
         if self.threads <= 1 && !self.are_finished(self.slices.len()) {
             return None;
         }
@@ -359,7 +359,7 @@ impl State {
         let open = self.next_row_group();
         let waiting = self.slices.iter().filter(|slice| slice.row_group == open);
         let waiting: usize = waiting.map(|slice| slice.array_bytes).sum();
-        known.saturating_add(waiting.saturating_mul(GROWTH))
+        known.saturating_add(waiting.saturating_mul(ENCODED_GROWTH))
     }
 
     /// Returns true if the first `n` slices are finished.
@@ -435,7 +435,7 @@ impl State {
         let has_room = self.threads > 1
             && (self.busy < self.threads || page_bytes >= LARGE_PAGE)
             && self.pages_out < PAGES_PER_THREAD * self.threads
-            && self.page_bytes_out + page_bytes <= memory_bytes / PART_OF_PAGES;
+            && self.page_bytes_out + page_bytes <= memory_bytes / SHARE_OF_PAGES;
         if has_room {
             self.pages_out += 1;
             self.page_bytes_out += page_bytes;
@@ -478,7 +478,7 @@ impl State {
         let (Reverse((first_slice, _)), Reverse(first)) = (task, column);
         let last = last.filter(|ordinal| {
             let column = self.columns.get(*ordinal);
-            column.is_some_and(|column| column.waits_with_rows_to(first_slice + SLICES_IN_PER_ROW))
+            column.is_some_and(|column| column.waits_with_rows_to(first_slice + SLICES_IN_A_ROW))
         });
         let ordinal = last.unwrap_or(first);
         let column = self.columns.get_mut(ordinal)?;
@@ -645,7 +645,7 @@ mod tests {
         };
         state.push(1, append(0, 9));
         // Column 1 waits at the first slice. After eight more slices, it is its turn.
-        assert_eq!(slices_in_a_row(&mut state), 1 + SLICES_IN_PER_ROW);
+        assert_eq!(slices_in_a_row(&mut state), 1 + SLICES_IN_A_ROW);
         assert_eq!(next(&mut state, Some(1)), Some(0));
         // The stale entries of column 0 before that are not jobs.
         assert!(!state.has_jobs());

@@ -20,9 +20,9 @@ use herringbone_format::{Error, Result};
 use herringbone_pipeline::{Crew, Shared, Work};
 use herringbone_read::{LevelTask, ReadSequence, RowGroupRead, RowGroupStep};
 
-use self::state::{BATCHES_AHEAD, Event, Ready, Slot, State, Way};
-use crate::blocking::SharedBytes;
+use self::state::{BATCHES_AHEAD, Event, ReadMode, Ready, Slot, State};
 use crate::source::Source;
+use crate::source_bytes::SharedBytes;
 
 /// The number of whole row groups per thread that may be under way. One is not enough: the caller returns no batch while it
 /// works on a row group of its own.
@@ -193,11 +193,11 @@ impl ReadWork {
             return None;
         }
         let read = slot.read.as_mut()?;
-        match slot.way {
-            Way::Whole if is_alone && running > 0 => None,
-            Way::WholeIfDue if !is_due => None,
-            Way::Whole if index >= WHOLE_PER_THREAD * self.threads => None,
-            Way::Whole | Way::WholeIfDue => {
+        match slot.mode {
+            ReadMode::Whole if is_alone && running > 0 => None,
+            ReadMode::WholeIfDue if !is_due => None,
+            ReadMode::Whole if index >= WHOLE_PER_THREAD * self.threads => None,
+            ReadMode::Whole | ReadMode::WholeIfDue => {
                 read.tighten_filter(&plan);
                 Some(Task::Whole {
                     id: slot.id,
@@ -205,11 +205,11 @@ impl ReadWork {
                     how: (is_due, is_alone),
                 })
             }
-            Way::Unopened => {
+            ReadMode::Unopened => {
                 read.tighten_filter(&plan);
                 take_to_open(slot, bytes_ahead)
             }
-            Way::Shared => {
+            ReadMode::Shared => {
                 if let Some(task) = read.take_task(ahead) {
                     return Some(Task::Level(slot.id, Box::new(task)));
                 }
@@ -234,7 +234,10 @@ impl ReadWork {
         while self.begin(state) {}
         let (plan, bytes_ahead) = (state.sequence.plan().clone(), state.sequence.memory_ahead());
         let mut reads = Vec::new();
-        let unopened = state.slots.iter_mut().filter(|it| it.way == Way::Unopened);
+        let unopened = state
+            .slots
+            .iter_mut()
+            .filter(|it| it.mode == ReadMode::Unopened);
         for slot in unopened {
             if let Some(mut read) = slot.read.take() {
                 read.tighten_filter(&plan);
@@ -277,11 +280,11 @@ impl ReadWork {
         let Some(read) = state.sequence.next_row_group() else {
             return false;
         };
-        let way = match self.grain {
-            Grain::RowGroup if self.fetched_row_groups.is_none() => Way::Whole,
-            Grain::RowGroup | Grain::Column => Way::Unopened,
+        let mode = match self.grain {
+            Grain::RowGroup if self.fetched_row_groups.is_none() => ReadMode::Whole,
+            Grain::RowGroup | Grain::Column => ReadMode::Unopened,
         };
-        state.push(read, way);
+        state.push(read, mode);
         true
     }
 
@@ -448,9 +451,9 @@ impl Work for ReadWork {
                 for Opened { id, read, is_open } in reads {
                     if let Some((index, slot)) = state.slot(id) {
                         slot.read = Some(read);
-                        slot.way = match self.grain {
-                            Grain::RowGroup => Way::Whole,
-                            Grain::Column => Way::Shared,
+                        slot.mode = match self.grain {
+                            Grain::RowGroup => ReadMode::Whole,
+                            Grain::Column => ReadMode::Shared,
                         };
                         slot.take_result(index, is_open.map(|_| ()));
                     }

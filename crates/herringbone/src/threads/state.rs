@@ -10,7 +10,7 @@ use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{Error, Result};
 use herringbone_read::{Assembly, LevelTask, ReadSequence, RowGroupRead, SharedStep};
 
-use crate::blocking::SharedBytes;
+use crate::source_bytes::SharedBytes;
 
 /// The number of batches after the one that is due that threads may work on, if they share columns.
 pub(super) const BATCHES_AHEAD: u64 = 3;
@@ -35,7 +35,7 @@ pub(super) struct Slot {
     pub(super) id: u64,
     /// Absent while a thread has all of it.
     pub(super) read: Option<Box<RowGroupRead>>,
-    pub(super) way: Way,
+    pub(super) mode: ReadMode,
     /// Batches of a whole row group that wait for their turn.
     pub(super) ready: VecDeque<Result<Ready>>,
     pub(super) is_over: bool,
@@ -46,7 +46,7 @@ pub(super) struct Slot {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum ReadMode {
     /// One thread makes batches, one after the other.
     Whole,
     /// One thread makes batches, but only while the row group is due: it was refused memory before.
@@ -88,12 +88,12 @@ impl State {
     }
 
     /// Begins with a row group, after those that are under way.
-    pub(super) fn push(&mut self, read: RowGroupRead, way: Way) {
+    pub(super) fn push(&mut self, read: RowGroupRead, mode: ReadMode) {
         self.begun += 1;
         let id = self.new_id();
         self.slots.push_back(Slot {
             id,
-            way,
+            mode,
             ready: VecDeque::new(),
             is_over: false,
             rows_left: read.rows_left(),
@@ -132,9 +132,12 @@ impl State {
                 self.pop_front();
                 continue;
             }
-            let read = front.read.as_mut().filter(|_| front.way == Way::Shared)?;
+            let read = front
+                .read
+                .as_mut()
+                .filter(|_| front.mode == ReadMode::Shared)?;
             if read.tighten_filter(&plan) {
-                self.restart_front(Way::Unopened);
+                self.restart_front(ReadMode::Unopened);
                 continue;
             }
             match read.poll_shared(most) {
@@ -215,16 +218,16 @@ impl State {
         }
         self.bytes.drop_ahead();
         self.is_alone = true;
-        self.restart_front(Way::Whole);
+        self.restart_front(ReadMode::Whole);
     }
 
     /// Starts the row group that is due again after the rows that were emitted.
-    pub(super) fn restart_front(&mut self, way: Way) {
+    pub(super) fn restart_front(&mut self, mode: ReadMode) {
         // Tasks that are under way belong to the row group as it was.
         let id = self.new_id();
         if let Some(front) = self.slots.front_mut() {
             front.id = id;
-            front.way = way;
+            front.mode = mode;
             if let Some(read) = &mut front.read {
                 read.restart();
                 front.rows_left = read.rows_left();
@@ -274,7 +277,7 @@ impl State {
 impl Slot {
     /// Returns the number of batches that are still to come, if it is small.
     pub(super) fn batches_left(&self) -> u64 {
-        let read = self.read.as_ref().filter(|_| self.way == Way::Shared);
+        let read = self.read.as_ref().filter(|_| self.mode == ReadMode::Shared);
         let left = read.and_then(|read| read.batches_left());
         left.unwrap_or(u64::MAX)
     }
@@ -289,7 +292,7 @@ impl Slot {
             if let Some(read) = &mut self.read {
                 read.restart();
             }
-            self.way = Way::WholeIfDue;
+            self.mode = ReadMode::WholeIfDue;
             return;
         }
         self.ready.push_back(Err(error));

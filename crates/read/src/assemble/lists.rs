@@ -38,7 +38,11 @@ impl Padding<'_> {
 
 /// Returns `slots + 1` offsets from slot `from` on, rebased to 0. If these are all offsets, they are moved rather
 /// than copied.
-pub(super) fn cut<O: OffsetSizeTrait>(offsets: &mut Vec<O>, from: usize, slots: usize) -> Vec<O> {
+pub(super) fn slice_offsets<O: OffsetSizeTrait>(
+    offsets: &mut Vec<O>,
+    from: usize,
+    slots: usize,
+) -> Vec<O> {
     if slots == 0 {
         // Several batches may take no slots, so the offsets must remain.
         return vec![O::usize_as(0)];
@@ -46,9 +50,9 @@ pub(super) fn cut<O: OffsetSizeTrait>(offsets: &mut Vec<O>, from: usize, slots: 
     if from == 0 && offsets.len() == slots + 1 {
         return std::mem::take(offsets);
     }
-    let cut = offsets.get(from..=from + slots).unwrap_or_default();
-    let first = cut.first().copied().unwrap_or_default();
-    cut.iter().map(|&offset| offset - first).collect()
+    let slice = offsets.get(from..=from + slots).unwrap_or_default();
+    let first = slice.first().copied().unwrap_or_default();
+    slice.iter().map(|&offset| offset - first).collect()
 }
 
 /// Returns the number of elements in lists with these offsets, which start at 0.
@@ -167,16 +171,16 @@ fn fixed_size_list_array(
 
 #[cfg(test)]
 mod tests {
-    use super::cut;
+    use super::slice_offsets;
 
     #[test]
-    fn no_lists_may_be_cut_off_again_and_again() {
+    fn no_lists_may_be_sliced_off_again_and_again() {
         let mut offsets = vec![0_i32];
-        assert_eq!(cut(&mut offsets, 0, 0), [0]);
-        assert_eq!(cut(&mut offsets, 0, 0), [0]);
+        assert_eq!(slice_offsets(&mut offsets, 0, 0), [0]);
+        assert_eq!(slice_offsets(&mut offsets, 0, 0), [0]);
         let mut offsets = vec![0_i64, 2, 5];
-        assert_eq!(cut(&mut offsets, 0, 0), [0]);
-        assert_eq!(cut(&mut offsets, 1, 1), [0, 3]);
-        assert_eq!(cut(&mut offsets, 0, 2), [0, 2, 5]);
+        assert_eq!(slice_offsets(&mut offsets, 0, 0), [0]);
+        assert_eq!(slice_offsets(&mut offsets, 1, 1), [0, 3]);
+        assert_eq!(slice_offsets(&mut offsets, 0, 2), [0, 2, 5]);
     }
 }

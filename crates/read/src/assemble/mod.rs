@@ -16,7 +16,7 @@ use herringbone_arrow::buffer::NullBuffer;
 use herringbone_arrow::schema::ArrowError;
 use herringbone_format::{Error, Remedy, Result};
 
-use lists::{Padding, cut, elements, large_list_array, list_array};
+use lists::{Padding, elements, large_list_array, list_array, slice_offsets};
 use row_origins::RowOrigins;
 use siblings::{LevelsInUse, disagreement, disagreement_with};
 
@@ -40,7 +40,7 @@ pub(crate) struct BatchAssembler {
     /// and casts.
     made: Reservation,
     /// The arrays of the current batch from which extension columns are made.
-    kept: Vec<Option<ArrayRef>>,
+    storages: Vec<Option<ArrayRef>>,
     origins: Box<RowOrigins>,
 }
 
@@ -72,7 +72,7 @@ impl BatchAssembler {
             plan,
             column_batches,
             losses: Vec::new(),
-            kept: Vec::new(),
+            storages: Vec::new(),
             origins: Box::new(RowOrigins::new()),
         }
     }
@@ -173,10 +173,10 @@ impl BatchAssembler {
             for node in plan.storages() {
                 self.root(node, rows)?;
             }
-            let kept = std::mem::take(&mut self.kept);
+            let storages = std::mem::take(&mut self.storages);
             let row_group = self.row_group();
             for column in plan.extension_columns() {
-                let array = column.make(&kept).map_err(|error| match row_group {
+                let array = column.make(&storages).map_err(|error| match row_group {
                     Some(row_group) => error.in_row_group(row_group),
                     None => error,
                 });
@@ -297,10 +297,11 @@ impl BatchAssembler {
             ArrayNode::Wrapped { wrappers, inner } => {
                 put_around(self.array(inner, slots)?, wrappers)
             }
-            ArrayNode::Kept { slot, inner } => {
+            ArrayNode::Storage { slot, inner } => {
                 let array = self.array(inner, slots)?;
-                self.kept.resize(self.kept.len().max(slot + 1), None);
-                if let Some(place) = self.kept.get_mut(*slot) {
+                self.storages
+                    .resize(self.storages.len().max(slot + 1), None);
+                if let Some(place) = self.storages.get_mut(*slot) {
                     *place = Some(array.clone());
                 }
                 Ok(array)
@@ -422,8 +423,8 @@ impl BatchAssembler {
         in_use.taken += slots;
         let offsets = in_use.nestings.offsets.as_mut().ok_or_else(disagreement)?;
         Ok(match offsets {
-            Offsets::I32(offsets) => Offsets::I32(cut(offsets, from, slots)),
-            Offsets::I64(offsets) => Offsets::I64(cut(offsets, from, slots)),
+            Offsets::I32(offsets) => Offsets::I32(slice_offsets(offsets, from, slots)),
+            Offsets::I64(offsets) => Offsets::I64(slice_offsets(offsets, from, slots)),
         })
     }
 }

@@ -13,7 +13,7 @@ use herringbone_schema::{ArrowMapping, ColumnStorage, Conversion, Node, NodeKind
 use super::ReadOptions;
 
 use crate::wanted_schema::{ArrayConversion, Root};
-use crate::wrappers::{ExtensionArray, KeptColumn, TypedWrapper, max_slots, typed_wrappers};
+use crate::wrappers::{ExtensionArray, StorageColumn, TypedWrapper, max_slots, typed_wrappers};
 use herringbone_core::array::LeafType;
 use herringbone_core::cast::Constant;
 use herringbone_core::column::ColumnPlan;
@@ -65,7 +65,7 @@ pub(crate) enum ArrayNode {
         inner: Box<Self>,
     },
     /// An array from which extension columns are made. It is also stored in this slot.
-    Kept { slot: usize, inner: Box<Self> },
+    Storage { slot: usize, inner: Box<Self> },
     /// Another array with wrappers around it.
     Wrapped {
         wrappers: Vec<TypedWrapper>,
@@ -80,7 +80,7 @@ impl ArrayNode {
             Self::Leaf { column } => Some(*column),
             Self::Struct { children, .. } => children.iter().find_map(Self::first_column),
             Self::List { child, .. } => child.first_column(),
-            Self::Kept { inner, .. }
+            Self::Storage { inner, .. }
             | Self::Wrapped { inner, .. }
             | Self::Converted { inner, .. } => inner.first_column(),
             Self::Constant(_) => None,
@@ -96,7 +96,7 @@ pub(crate) struct ArrayTree {
     /// The nodes from which extension columns are made, and which the batch does not contain.
     pub(crate) storages: Vec<ArrayNode>,
     /// The extension columns, which follow the roots.
-    pub(crate) extension_columns: Vec<KeptColumn>,
+    pub(crate) extension_columns: Vec<StorageColumn>,
     /// The shared lists, from the outermost to the innermost.
     pub(crate) shared_lists: Vec<SharedList>,
 }
@@ -116,7 +116,7 @@ impl ArrayTree {
             shared_lists: Vec::new(),
             sharing: Vec::new(),
             max_slots: usize::MAX,
-            kept: kept_nodes(mapping),
+            storage_nodes: storage_nodes(mapping),
         };
         let roots = match wanted {
             None => {
@@ -132,24 +132,26 @@ impl ArrayTree {
                     .collect::<Result<_>>()?
             }
         };
-        let kept = std::mem::take(&mut builder.kept);
-        let storages = (kept.len()..).zip(&mapping.storages);
+        let storage_nodes = std::mem::take(&mut builder.storage_nodes);
+        let storages = (storage_nodes.len()..).zip(&mapping.storages);
         let storages = storages.map(|(slot, node)| {
             let inner = Box::new(builder.node(node, TOP)?);
-            Ok(ArrayNode::Kept { slot, inner })
+            Ok(ArrayNode::Storage { slot, inner })
         });
         let storages = storages.collect::<Result<_>>()?;
         let columns = mapping.extension_columns.iter();
         let extension_columns = columns.zip(&options.extension_columns).map(|(column, of)| {
             let slot = match column.storage {
-                ColumnStorage::Shared(node) => kept.iter().position(|kept| *kept == node),
-                ColumnStorage::Own(place) => Some(kept.len() + place),
+                ColumnStorage::Shared(node) => {
+                    storage_nodes.iter().position(|storage| *storage == node)
+                }
+                ColumnStorage::Own(place) => Some(storage_nodes.len() + place),
             };
             let array = ExtensionArray {
                 extension: of.extension.clone(),
                 field: column.field.clone(),
             };
-            KeptColumn {
+            StorageColumn {
                 slot: slot.unwrap_or(usize::MAX),
                 array: column.makes_arrays.then_some(array),
             }
@@ -166,16 +168,16 @@ impl ArrayTree {
 }
 
 /// Returns the projected nodes from which extension columns are made, without duplicates.
-fn kept_nodes(mapping: &ArrowMapping) -> Vec<usize> {
-    let mut kept = Vec::new();
+fn storage_nodes(mapping: &ArrowMapping) -> Vec<usize> {
+    let mut storage_nodes = Vec::new();
     for column in &mapping.extension_columns {
         if let ColumnStorage::Shared(node) = column.storage
-            && !kept.contains(&node)
+            && !storage_nodes.contains(&node)
         {
-            kept.push(node);
+            storage_nodes.push(node);
         }
     }
-    kept
+    storage_nodes
 }
 
 /// The levels of the innermost list around a node.
@@ -233,7 +235,7 @@ struct Builder<'a> {
     /// The number of slots for which the wrappers around the current node have room.
     max_slots: usize,
     /// The schema nodes whose arrays are stored for extension columns. Each position is a slot.
-    kept: Vec<usize>,
+    storage_nodes: Vec<usize>,
 }
 
 impl Builder<'_> {
@@ -272,10 +274,13 @@ impl Builder<'_> {
 
     /// Returns the array node within the wrappers of a node.
     fn decoded(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
-        let array = self.unkept(node, depth)?;
-        let slot = self.kept.iter().position(|kept| *kept == node.schema_node);
+        let array = self.inner_node(node, depth)?;
+        let slot = self
+            .storage_nodes
+            .iter()
+            .position(|storage| *storage == node.schema_node);
         Ok(match slot {
-            Some(slot) => ArrayNode::Kept {
+            Some(slot) => ArrayNode::Storage {
                 slot,
                 inner: Box::new(array),
             },
@@ -283,7 +288,7 @@ impl Builder<'_> {
         })
     }
 
-    fn unkept(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
+    fn inner_node(&mut self, node: &Node, depth: Depth) -> Result<ArrayNode> {
         match &node.kind {
             NodeKind::Leaf { leaf, conversion } => self.leaf(node, *leaf, *conversion, depth),
             NodeKind::Struct(children) => self.struct_(node, children, depth),

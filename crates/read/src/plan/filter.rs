@@ -107,13 +107,13 @@ impl FilterPlan {
             })
             .collect();
         let predicate = BoundPredicate::new((last, passed), &all.metadata, schema, &stages)?;
-        let (mut sources, kept) = sources(all.schema(), tested.schema());
+        let (mut sources, used) = sources(all.schema(), tested.schema());
         let columns = match &all.options.wanted_schema {
             Some(wanted) => others_of(wanted, all, &sources)?,
             None => {
                 // The leaves of roots that are not emitted as they were tested.
                 let root_of = |leaf: usize| schema.path(leaf).first().map(|it| (*it).to_owned());
-                let is_other = |leaf: &usize| root_of(*leaf).is_none_or(|it| !kept.contains(&it));
+                let is_other = |leaf: &usize| root_of(*leaf).is_none_or(|it| !used.contains(&it));
                 ReadColumns::Projection(Projection::Leaves(all.leaves().filter(is_other).collect()))
             }
         };
@@ -342,7 +342,7 @@ fn dictionaries(
 
 /// Returns the origins of the columns of `all`, and the names of the columns that are emitted as they were tested.
 fn sources(all: &SchemaRef, tested: &SchemaRef) -> (Vec<ColumnSource>, Vec<String>) {
-    let mut kept = Vec::new();
+    let mut used = Vec::new();
     let is_alone = |schema: &SchemaRef, name: &str| {
         schema
             .fields()
@@ -356,11 +356,11 @@ fn sources(all: &SchemaRef, tested: &SchemaRef) -> (Vec<ColumnSource>, Vec<Strin
         let name = field.name();
         match same.filter(|_| is_alone(all, name) && is_alone(tested, name)) {
             Some(index) => {
-                kept.push(name.clone());
+                used.push(name.clone());
                 ColumnSource::Tested(index)
             }
             None => ColumnSource::Other,
         }
     });
-    (sources.collect(), kept)
+    (sources.collect(), used)
 }

@@ -21,7 +21,7 @@ use row_groups::{plan_row_groups, repeats};
 
 use super::WantedSchema;
 use super::wanted_schema::{resolve, unwanted_null, with_fields_behind};
-use super::wrappers::KeptColumn;
+use super::wrappers::StorageColumn;
 use herringbone_core::budget::{Budget, ColumnRole};
 use herringbone_core::column::ColumnPlan;
 use herringbone_core::created_by::CreatedBy;
@@ -228,7 +228,7 @@ impl ReadPlan {
     }
 
     /// Returns the extension columns, which follow those of the [tree](Self::tree).
-    pub(crate) fn extension_columns(&self) -> &[KeptColumn] {
+    pub(crate) fn extension_columns(&self) -> &[StorageColumn] {
         &self.tree.extension_columns
     }
 

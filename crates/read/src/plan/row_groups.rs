@@ -135,7 +135,7 @@ pub(crate) fn plan_row_groups(
         };
         let selections = options.row_selections.iter();
         let ranges = selections.fold(ranges, |it, selection| selection.apply(it, ordinal, &rows));
-        let ranges = window.cut(ranges);
+        let ranges = window.clip(ranges);
         let num_wanted = count(&ranges);
         if num_wanted > 0 {
             let num_rows = rows.end - rows.start;
@@ -205,7 +205,7 @@ impl Window {
     }
 
     /// Returns the part of a batch of the next rows to emit, if any.
-    pub(crate) fn cut_batch(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
+    pub(crate) fn clip_batch(&mut self, batch: RecordBatch) -> Option<RecordBatch> {
         let rows = self.next(batch.num_rows() as u64);
         // Both are at most the rows of the batch.
         let (first, length) = (rows.start as usize, (rows.end - rows.start) as usize);
@@ -216,15 +216,15 @@ impl Window {
         }
     }
 
-    fn cut(&mut self, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
-        let mut kept = Vec::with_capacity(ranges.len());
+    fn clip(&mut self, ranges: Vec<Range<u64>>) -> Vec<Range<u64>> {
+        let mut clipped = Vec::with_capacity(ranges.len());
         for range in ranges {
             let taken = self.next(range.end - range.start);
             if !taken.is_empty() {
-                kept.push(range.start + taken.start..range.start + taken.end);
+                clipped.push(range.start + taken.start..range.start + taken.end);
             }
         }
-        kept
+        clipped
     }
 }
 
@@ -235,8 +235,8 @@ mod tests {
     #[test]
     fn offset_and_limit_count_wanted_rows() {
         let mut window = Window { offset: 3, left: 4 };
-        assert_eq!(window.cut(vec![0..2, 4..6]), [5..6]);
-        assert_eq!(window.cut(vec![0..2, 8..20]), [0..2, 8..9]);
-        assert_eq!(window.cut(vec![0..2]), []);
+        assert_eq!(window.clip(vec![0..2, 4..6]), [5..6]);
+        assert_eq!(window.clip(vec![0..2, 8..20]), [0..2, 8..9]);
+        assert_eq!(window.clip(vec![0..2]), []);
     }
 }

@@ -40,7 +40,7 @@ pub(crate) struct ColumnSet {
     /// The first lane that may lack its column batch.
     first: usize,
     tasks: Tasks,
-    /// True if a part of a lane begins at a different row than expected.
+    /// True if a split of a lane begins at a different row than expected.
     is_split_wrong: bool,
     /// The number of rows of the batches so far, if threads share the columns.
     rows: u64,
@@ -49,13 +49,13 @@ pub(crate) struct ColumnSet {
 /// The tasks of a column set shared by threads.
 #[derive(Default)]
 pub(super) struct Tasks {
-    /// The column batches of due parts, by urgency.
+    /// The column batches of due splits, by urgency.
     pub(super) due: BTreeSet<TaskKey>,
-    /// The column batches of later parts.
+    /// The column batches of later splits.
     pub(super) ahead: BTreeSet<TaskKey>,
     /// The lanes with uncounted pages.
     pub(super) uncounted: BTreeSet<usize>,
-    /// The number of parts per lane that may be in progress.
+    /// The number of splits per lane that may be in progress.
     pub(super) threads: usize,
 }
 
@@ -64,7 +64,7 @@ pub(super) struct Tasks {
 pub(super) struct TaskKey {
     pub(super) batch: u64,
     pub(super) lane: usize,
-    pub(super) part: usize,
+    pub(super) split: usize,
 }
 
 /// A unit of work on one column, which any thread can do.
@@ -75,7 +75,7 @@ pub enum ColumnTask {
     Count(CountTask),
 }
 
-/// The next column batch of a part of a column.
+/// The next column batch of a split of a column.
 pub struct DecodeTask {
     key: TaskKey,
     decoder: Box<ColumnChunkDecoder>,
@@ -252,12 +252,12 @@ impl ColumnSet {
         let share = ahead / (self.lanes.len().max(1) as u64);
         let first = |ranges: Vec<Range<u64>>| {
             let mut left = share;
-            let cut = ranges.into_iter().map(move |range| {
+            let clipped = ranges.into_iter().map(move |range| {
                 let end = range.end.min(range.start.saturating_add(left));
                 left -= end - range.start;
                 range.start..end
             });
-            cut.filter(|range| !range.is_empty())
+            clipped.filter(|range| !range.is_empty())
         };
         ranges.into_iter().flat_map(first).collect()
     }
@@ -346,11 +346,11 @@ impl ColumnSet {
         Ok(true)
     }
 
-    /// Shares the columns among threads. `splits` has the parts of each column.
+    /// Shares the columns among threads. `splits` has the splits of each column.
     pub(crate) fn share(&mut self, splits: Vec<LaneSplits>, threads: usize) {
         self.tasks.threads = threads;
         for (ordinal, (lane, splits)) in self.lanes.iter_mut().zip(splits).enumerate() {
-            lane.split(&self.row_group, ordinal, splits);
+            lane.share(&self.row_group, ordinal, splits);
             self.tasks.add_first(lane, ordinal);
         }
     }
@@ -429,15 +429,15 @@ impl ColumnSet {
                     return;
                 };
                 let result = task.column_batch.unwrap_or_else(|| Err(not_read()));
-                self.is_split_wrong |= !lane.deliver(task.key.part, task.decoder, result);
-                self.tasks.add(lane, task.key.lane, task.key.part);
+                self.is_split_wrong |= !lane.deliver(task.key.split, task.decoder, result);
+                self.tasks.add(lane, task.key.lane, task.key.split);
             }
             ColumnTask::Count(task) => {
                 let Some(lane) = self.lanes.get_mut(task.lane) else {
                     return;
                 };
                 let first = lane.counted(&self.row_group, task.lane, task.group, task.rows);
-                self.tasks.add_parts(lane, task.lane, first);
+                self.tasks.add_splits(lane, task.lane, first);
                 if !lane.has_uncounted() {
                     self.tasks.uncounted.remove(&task.lane);
                 }
@@ -448,7 +448,10 @@ impl ColumnSet {
 
 /// Takes the decoder of a task from its lane, unless a thread has it.
 fn take(lanes: &mut [Lane], key: TaskKey) -> Option<ColumnTask> {
-    let decoder = lanes.get_mut(key.lane)?.part(key.part)?.take_decoder()?;
+    let decoder = lanes
+        .get_mut(key.lane)?
+        .split_at(key.split)?
+        .take_decoder()?;
     Some(ColumnTask::Decode(DecodeTask {
         key,
         decoder,

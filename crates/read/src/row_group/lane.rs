@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! one thread        one decoder, which decodes in place
-//! several threads   parts, each with its decoder: [ passed ] [ due ] [ ahead ] [ ahead ] …
+//! several threads   splits, each with its decoder: [ passed ] [ due ] [ ahead ] [ ahead ] …
 //! ```
 
 use std::collections::{BTreeSet, VecDeque};
@@ -24,17 +24,17 @@ pub(super) struct Lane {
     decoder: Option<Box<ColumnChunkDecoder>>,
     /// True after the last column batch of a lane that one thread decodes.
     is_over: bool,
-    /// The due part, and those after it.
-    parts: VecDeque<Part>,
-    /// The pages whose rows are still to be counted. Further parts depend on the counts.
+    /// The due split, and those after it.
+    splits: VecDeque<LaneSplit>,
+    /// The pages whose rows are still to be counted. Further splits depend on the counts.
     counting: Option<Box<Counting>>,
-    /// The number of parts that have delivered everything.
+    /// The number of splits that have delivered everything.
     passed: usize,
 }
 
-/// A part of a column, usually all of it.
+/// A split of a column, usually all of it.
 #[derive(Default)]
-pub(super) struct Part {
+pub(super) struct LaneSplit {
     /// `None` while a thread has it, and after the last column batch.
     decoder: Option<Box<ColumnChunkDecoder>>,
     ready: VecDeque<Result<ColumnBatch>>,
@@ -44,21 +44,21 @@ pub(super) struct Part {
     is_over: bool,
 }
 
-impl Part {
+impl LaneSplit {
     fn new(decoder: Result<Box<ColumnChunkDecoder>>, first_batch: u64) -> Self {
-        let mut part = Self {
+        let mut split = Self {
             first_batch,
             ..Self::default()
         };
         match decoder {
-            Ok(decoder) => part.decoder = Some(decoder),
+            Ok(decoder) => split.decoder = Some(decoder),
             // The error is reported when the column is due.
             Err(error) => {
-                part.ready.push_back(Err(error));
-                part.is_over = true;
+                split.ready.push_back(Err(error));
+                split.is_over = true;
             }
         }
-        part
+        split
     }
 
     /// Takes the decoder, unless a thread has it.
@@ -114,35 +114,36 @@ impl Lane {
     }
 
     /// Splits the lane, so that threads can share it.
-    pub(super) fn split(&mut self, row_group: &OpenRowGroup, ordinal: usize, splits: LaneSplits) {
+    pub(super) fn share(&mut self, row_group: &OpenRowGroup, ordinal: usize, splits: LaneSplits) {
         match splits {
             LaneSplits::Whole => {
-                let part = Part::new(row_group.column(ordinal), 0);
-                self.parts.push_back(part);
+                let split = LaneSplit::new(row_group.column(ordinal), 0);
+                self.splits.push_back(split);
             }
-            LaneSplits::Parts(parts, limit) => {
-                self.add_parts(row_group, ordinal, parts, limit.as_ref());
+            LaneSplits::Known(splits, limit) => {
+                self.add_splits(row_group, ordinal, splits, limit.as_ref());
             }
             LaneSplits::Counting(counting) => self.counting = Some(counting),
         }
     }
 
-    fn add_parts(
+    fn add_splits(
         &mut self,
         row_group: &OpenRowGroup,
         ordinal: usize,
-        parts: Vec<ColumnSplit>,
+        splits: Vec<ColumnSplit>,
         limit: Option<&DecompressionLimit>,
     ) {
         let starts = row_group.batch_starts();
-        for part in parts {
-            let first_batch = starts.partition_point(|start| *start < part.rows.start) as u64;
-            let part = Part::new(row_group.part(ordinal, part, limit.cloned()), first_batch);
-            self.parts.push_back(part);
+        for split in splits {
+            let first_batch = starts.partition_point(|start| *start < split.rows.start) as u64;
+            let split =
+                LaneSplit::new(row_group.split(ordinal, split, limit.cloned()), first_batch);
+            self.splits.push_back(split);
         }
     }
 
-    /// Returns true if pages must be counted before all parts are known.
+    /// Returns true if pages must be counted before all splits are known.
     pub(super) fn is_counting(&self) -> bool {
         self.counting.is_some()
     }
@@ -152,21 +153,25 @@ impl Lane {
         self.counting.as_ref().is_some_and(|it| it.has_more())
     }
 
-    /// Takes the next group of pages to count, unless more than `most` parts and groups are already waiting.
+    /// Takes the next group of pages to count, unless more than `most` splits and groups are already waiting.
     pub(super) fn begin_count(
         &mut self,
         row_group: &OpenRowGroup,
         most: usize,
     ) -> Option<(usize, Result<Box<RowCounter>>)> {
         let counting = self.counting.as_mut()?;
-        let parts = self.parts.iter().filter(|part| !part.is_passed()).count();
-        match parts + counting.num_begun() > most {
+        let splits = self
+            .splits
+            .iter()
+            .filter(|split| !split.is_passed())
+            .count();
+        match splits + counting.num_started() > most {
             true => None,
             false => counting.begin(row_group),
         }
     }
 
-    /// Records the row counts of a group of pages. Returns the ordinal of the first part that became known.
+    /// Records the row counts of a group of pages. Returns the ordinal of the first split that became known.
     pub(super) fn counted(
         &mut self,
         row_group: &OpenRowGroup,
@@ -174,49 +179,49 @@ impl Lane {
         group: usize,
         rows: Result<Vec<u64>>,
     ) -> usize {
-        let first = self.passed + self.parts.len();
+        let first = self.passed + self.splits.len();
         if let Some(counting) = &mut self.counting {
-            let parts = counting.counted(group, rows);
-            self.add_parts(row_group, ordinal, parts, None);
+            let splits = counting.counted(group, rows);
+            self.add_splits(row_group, ordinal, splits, None);
         }
         first
     }
 
-    /// Returns the part with this ordinal, unless it has passed.
-    pub(super) fn part(&mut self, part: usize) -> Option<&mut Part> {
-        self.parts.get_mut(part.checked_sub(self.passed)?)
+    /// Returns the split with this ordinal, unless it has passed.
+    pub(super) fn split_at(&mut self, split: usize) -> Option<&mut LaneSplit> {
+        self.splits.get_mut(split.checked_sub(self.passed)?)
     }
 
-    /// Takes back the decoder of a part, together with a column batch. Returns false if the part was split at a wrong
-    /// row.
+    /// Takes back the decoder of a split, together with a column batch. Returns false if the column was split at a
+    /// wrong row.
     pub(super) fn deliver(
         &mut self,
-        part: usize,
+        split: usize,
         decoder: Box<ColumnChunkDecoder>,
         column_batch: Result<ColumnBatch>,
     ) -> bool {
         let is_right = column_batch.is_ok() || !decoder.is_split_wrong();
-        let Some(part) = self.part(part) else {
+        let Some(split) = self.split_at(split) else {
             return is_right;
         };
         match column_batch.is_ok() && !decoder.is_done() {
-            true => part.decoder = Some(decoder),
-            false => part.is_over = true,
+            true => split.decoder = Some(decoder),
+            false => split.is_over = true,
         }
-        part.ready.push_back(column_batch);
+        split.ready.push_back(column_batch);
         is_right
     }
 
-    /// Returns the next task of a part, unless a thread has its decoder or enough column batches wait.
-    fn next_task(&self, lane: usize, part: usize) -> Option<TaskKey> {
-        let open = self.parts.get(part.checked_sub(self.passed)?)?;
-        let is_due = part == self.passed;
+    /// Returns the next task of a split, unless a thread has its decoder or enough column batches wait.
+    fn next_task(&self, lane: usize, split: usize) -> Option<TaskKey> {
+        let open = self.splits.get(split.checked_sub(self.passed)?)?;
+        let is_due = split == self.passed;
         let is_full = is_due && open.ready.len() as u64 >= BATCHES_AHEAD;
         let decoder = open.decoder.as_ref().filter(|_| !is_full)?;
         Some(TaskKey {
             batch: open.first_batch + decoder.next_batch(),
             lane,
-            part,
+            split,
         })
     }
 }
@@ -227,23 +232,23 @@ impl Tasks {
         if lane.is_counting() {
             self.uncounted.insert(ordinal);
         }
-        self.add_parts(lane, ordinal, 0);
+        self.add_splits(lane, ordinal, 0);
     }
 
-    /// Adds the tasks of the parts from `first` on, but not for more parts than the threads may decode ahead.
-    pub(super) fn add_parts(&mut self, lane: &Lane, ordinal: usize, first: usize) {
-        let end = (lane.passed + lane.parts.len()).min(lane.passed + self.threads + 1);
-        for part in first..end {
-            self.add(lane, ordinal, part);
+    /// Adds the tasks of the splits from `first` on, but not for more splits than the threads may decode ahead.
+    pub(super) fn add_splits(&mut self, lane: &Lane, ordinal: usize, first: usize) {
+        let end = (lane.passed + lane.splits.len()).min(lane.passed + self.threads + 1);
+        for split in first..end {
+            self.add(lane, ordinal, split);
         }
     }
 
-    /// Adds the next task of a part, if it has one.
-    pub(super) fn add(&mut self, lane: &Lane, ordinal: usize, part: usize) {
-        let Some(key) = lane.next_task(ordinal, part) else {
+    /// Adds the next task of a split, if it has one.
+    pub(super) fn add(&mut self, lane: &Lane, ordinal: usize, split: usize) {
+        let Some(key) = lane.next_task(ordinal, split) else {
             return;
         };
-        self.tasks_of(part == lane.passed).insert(key);
+        self.tasks_of(split == lane.passed).insert(key);
     }
 
     fn tasks_of(&mut self, is_due: bool) -> &mut BTreeSet<TaskKey> {
@@ -262,8 +267,8 @@ impl Tasks {
         lane: &mut Lane,
         ordinal: usize,
     ) -> Result<Option<ColumnBatch>> {
-        while lane.parts.len() > 1 && lane.parts.front().is_some_and(Part::is_passed) {
-            lane.parts.pop_front();
+        while lane.splits.len() > 1 && lane.splits.front().is_some_and(LaneSplit::is_passed) {
+            lane.splits.pop_front();
             lane.passed += 1;
             if let Some(key) = lane.next_task(ordinal, lane.passed) {
                 self.ahead.remove(&key);
@@ -272,9 +277,9 @@ impl Tasks {
             self.add(lane, ordinal, lane.passed + self.threads);
         }
         let ready = lane
-            .parts
+            .splits
             .front_mut()
-            .and_then(|part| part.ready.pop_front());
+            .and_then(|split| split.ready.pop_front());
         let Some(column_batch) = ready.transpose()? else {
             return Ok(None);
         };

@@ -148,7 +148,7 @@ impl Levels {
             let accepted = levels
                 .rows
                 .get_mut(level)
-                .map(|rows| rows.add_sure(Vec::new()));
+                .map(|rows| rows.add_accepted(Vec::new()));
             levels.pass_on(level, accepted.unwrap_or_default());
         }
         Ok(levels)
@@ -184,7 +184,7 @@ impl Levels {
         let Some((last, before)) = self.rows.split_last() else {
             return self.rows_left;
         };
-        let to_find: u64 = before.iter().map(SelectedRows::rows_to_find).sum();
+        let to_find: u64 = before.iter().map(SelectedRows::rows_pending).sum();
         last.rows_left() + to_find
     }
 
@@ -284,13 +284,13 @@ impl Levels {
             else {
                 return Ok(RowGroupStep::End);
             };
-            let is_over = rows.is_tested() || rows.found() >= most;
+            let is_over = rows.is_tested() || rows.num_selected() >= most;
             let batch_rows = set.row_group().batch_rows() as u64;
-            if is_over || rows.found() >= batch_rows {
-                if rows.found() == 0 {
+            if is_over || rows.num_selected() >= batch_rows {
+                if rows.num_selected() == 0 {
                     return Ok(RowGroupStep::End);
                 }
-                if let Some(batch) = set.poll(rows.found(), bytes)? {
+                if let Some(batch) = set.poll(rows.num_selected(), bytes)? {
                     return rows.put_together(&batch).map(RowGroupStep::Batch);
                 }
                 if is_over || !tests_ahead {
@@ -472,14 +472,14 @@ impl Levels {
         else {
             return false;
         };
-        let has_found = level + 1 == self.rows.len() && rows.found() >= most;
-        self.error.is_none() && (rows.is_tested() || has_found)
+        let has_enough = level + 1 == self.rows.len() && rows.num_selected() >= most;
+        self.error.is_none() && (rows.is_tested() || has_enough)
     }
 
     /// Returns the number of rows known so far that a level still has to decode.
     fn rows_of(&self, level: usize) -> u64 {
         match level.checked_sub(1).and_then(|below| self.rows.get(below)) {
-            Some(below) => below.found(),
+            Some(below) => below.num_selected(),
             None => self
                 .rows
                 .first()

@@ -140,7 +140,7 @@ impl OpenRowGroup {
             row_group: row_group.ordinal(),
             num_rows: row_group.num_rows,
             ranges: row_group.ranges.clone(),
-            found: Selectors::default(),
+            selectors: Selectors::default(),
             rows_before: row_group.rows_before,
             batch_rows: batch_rows(plan, row_group, bytes),
         };
@@ -237,21 +237,21 @@ impl OpenRowGroup {
         DecompressionLimit::new(&self.pages.limits, leaf.physical_type, leaf.type_length)
     }
 
-    /// Creates the decoder of a part of a column. The part extends from a multiple of [`Self::batch_rows`] to another
+    /// Creates the decoder of a split of a column. The split extends from a multiple of [`Self::batch_rows`] to another
     /// one, or to the last row. Without a `limit`, all pages of the chunk must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// See [`Self::column`].
-    pub(crate) fn part(
+    pub(crate) fn split(
         &self,
         ordinal: usize,
-        part: ColumnSplit,
+        split: ColumnSplit,
         limit: Option<DecompressionLimit>,
     ) -> Result<Box<ColumnChunkDecoder>> {
         let (plan, chunk) = self.get(ordinal)?;
         let limit = limit.unwrap_or_else(|| self.decompression_limit(plan).unlimited());
         let mut column = self.make(plan, chunk, limit)?;
-        column.restrict(part);
+        column.restrict(split);
         if let Some(map) = &chunk.map {
             column.use_map(map.clone());
         }
@@ -259,7 +259,7 @@ impl OpenRowGroup {
     }
 
     /// Creates the counter of the rows in these pages of a column, which are adjacent in its chunk. It retains the
-    /// decompressed pages for the decoders of parts. All pages of the chunk must be [allowed](ChunkInPlan::allows).
+    /// decompressed pages for the decoders of splits. All pages of the chunk must be [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// Argument if the read has no such column.
@@ -360,17 +360,17 @@ impl OpenRowGroup {
     /// Selects only the rows that are [added later](Self::extend_selection).
     pub(crate) fn wait_for_rows(&mut self) {
         self.rows.ranges = [].into();
-        self.rows.found.is_open = true;
+        self.rows.selectors.is_open = true;
     }
 
     /// Selects more rows, after all others.
     pub(crate) fn extend_selection(&mut self, piece: &RowSelector) {
-        self.rows.found.pieces.push(piece.clone());
+        self.rows.selectors.pieces.push(piece.clone());
     }
 
     /// Ends the selection: no more rows will be added.
     pub(crate) fn close_selection(&mut self) {
-        self.rows.found.is_open = false;
+        self.rows.selectors.is_open = false;
     }
 
     /// Returns the number of rows in the row group.

@@ -25,13 +25,13 @@ pub(crate) struct SelectedRows {
     /// A cursor over the rows to test, at the first untested row.
     walk: SelectionCursor,
     /// The rows selected without a test and not yet passed to the next level.
-    sure: VecDeque<Range<u64>>,
+    accepted: VecDeque<Range<u64>>,
     /// The number of rows known so far that must still be tested.
     untested: u64,
     /// True if more rows to test may follow.
     is_open: bool,
     /// The number of selected rows that were not emitted.
-    found: u64,
+    num_selected: u64,
     /// The selected rows, each piece with its number of rows. Some rows of the first piece may have been emitted.
     pieces: VecDeque<(RowSelector, u64)>,
     emitted_of_first: u64,
@@ -46,12 +46,12 @@ pub(crate) struct SelectedRows {
 pub(crate) struct Joiner {
     filter: Arc<FilterPlan>,
     schema: SchemaRef,
-    kept: VecDeque<Kept>,
+    waiting: VecDeque<TestedRows>,
     memory: Reservation,
 }
 
 /// Rows of tested columns that wait for their batch.
-struct Kept {
+struct TestedRows {
     arrays: Vec<ArrayRef>,
     rows: usize,
     taken: usize,
@@ -104,16 +104,16 @@ impl SelectedRows {
             joiner: Some(Joiner {
                 filter: filter.clone(),
                 schema,
-                kept: VecDeque::new(),
+                waiting: VecDeque::new(),
                 memory: Reservation::new(budget.clone()),
             }),
             budget: budget.clone(),
             filter,
             walk: SelectionCursor::new([].into()),
-            sure: VecDeque::new(),
+            accepted: VecDeque::new(),
             untested: 0,
             is_open: false,
-            found: 0,
+            num_selected: 0,
             pieces: VecDeque::new(),
             emitted_of_first: 0,
             emitted_to: 0,
@@ -132,7 +132,7 @@ impl SelectedRows {
             // These rows must be decoded whatever their verdict is.
             true => within(|verdict| verdict != Verdict::None),
             false => {
-                self.sure = within(|verdict| verdict == Verdict::All).into();
+                self.accepted = within(|verdict| verdict == Verdict::All).into();
                 within(|verdict| verdict == Verdict::Some)
             }
         };
@@ -185,12 +185,12 @@ impl SelectedRows {
     pub(crate) fn end(&mut self) -> Vec<RowSelector> {
         self.walk.close();
         (self.untested, self.is_open) = (0, false);
-        self.add_sure(Vec::new())
+        self.add_accepted(Vec::new())
     }
 
     /// Counts emitted rows.
     fn emit(&mut self, rows: u64) {
-        self.found = self.found.saturating_sub(rows);
+        self.num_selected = self.num_selected.saturating_sub(rows);
         self.emitted_of_first += rows;
         while let Some((piece, count)) = self.pieces.front()
             && *count <= self.emitted_of_first
@@ -231,18 +231,18 @@ impl SelectedRows {
     }
 
     /// Returns the number of rows that must still be tested, plus the waiting rows selected without a test.
-    pub(crate) fn rows_to_find(&self) -> u64 {
-        self.untested + count(self.sure.iter())
+    pub(crate) fn rows_pending(&self) -> u64 {
+        self.untested + count(self.accepted.iter())
     }
 
     /// Returns the number of selected rows known so far that were not emitted.
-    pub(crate) fn found(&self) -> u64 {
-        self.found
+    pub(crate) fn num_selected(&self) -> u64 {
+        self.num_selected
     }
 
     /// Returns an upper bound on the number of rows still to be emitted.
     pub(crate) fn rows_left(&self) -> u64 {
-        self.rows_to_find() + self.found
+        self.rows_pending() + self.num_selected
     }
 
     /// Records the result of the next tested rows. Returns the selected rows that follow those returned before.
@@ -253,14 +253,14 @@ impl SelectedRows {
         let (bits, chosen) = (tested.bits.clone(), tested.chosen as u64);
         // If the budget refuses, the rows still count as untested.
         if let Some(joiner) = &mut self.joiner {
-            joiner.keep(tested)?;
+            joiner.push(tested)?;
         }
         let metrics = self.budget.metrics();
         metrics.rows_tested.add(bits.len() as u64);
         metrics.rows_found.add(chosen);
         self.untested = self.untested.saturating_sub(bits.len() as u64);
         let pieces = self.pieces(&bits);
-        Ok(self.add_sure(pieces))
+        Ok(self.add_accepted(pieces))
     }
 
     /// Takes the waiting tested columns, to [join](Joiner::join) them with others.
@@ -295,27 +295,27 @@ impl SelectedRows {
     }
 
     /// Returns these selected rows, together with the rows before the next test that need no test.
-    pub(crate) fn add_sure(&mut self, found: Vec<RowSelector>) -> Vec<RowSelector> {
+    pub(crate) fn add_accepted(&mut self, tested: Vec<RowSelector>) -> Vec<RowSelector> {
         let next = self.next_test();
-        let mut pieces = Vec::with_capacity(found.len());
-        let mut add_sure = |before: u64, pieces: &mut Vec<RowSelector>| {
+        let mut pieces = Vec::with_capacity(tested.len());
+        let mut add_accepted = |before: u64, pieces: &mut Vec<RowSelector>| {
             let ranges = std::iter::from_fn(|| {
-                let is_before = self.sure.front().is_some_and(|it| it.start < before);
-                is_before.then(|| self.sure.pop_front()).flatten()
+                let is_before = self.accepted.front().is_some_and(|it| it.start < before);
+                is_before.then(|| self.accepted.pop_front()).flatten()
             });
             let ranges: Vec<Range<u64>> = ranges.collect();
             if !ranges.is_empty() {
                 pieces.push(RowSelector::Ranges(ranges.into()));
             }
         };
-        for piece in found {
-            add_sure(piece.start(), &mut pieces);
+        for piece in tested {
+            add_accepted(piece.start(), &mut pieces);
             pieces.push(piece);
         }
-        add_sure(next, &mut pieces);
+        add_accepted(next, &mut pieces);
         for piece in &pieces {
             let count = piece.count();
-            self.found += count;
+            self.num_selected += count;
             self.pieces.push_back((piece.clone(), count));
         }
         pieces
@@ -336,7 +336,7 @@ impl SelectedRows {
 }
 
 impl Joiner {
-    fn keep(&mut self, tested: Tested) -> Result<()> {
+    fn push(&mut self, tested: Tested) -> Result<()> {
         let Tested { arrays, chosen, .. } = tested;
         if arrays.is_empty() {
             return Ok(());
@@ -346,7 +346,7 @@ impl Joiner {
             .map(|array| array.get_array_memory_size() as u64);
         let bytes = bytes.sum();
         self.memory.add(bytes)?;
-        self.kept.push_back(Kept {
+        self.waiting.push_back(TestedRows {
             arrays,
             rows: chosen,
             taken: 0,
@@ -361,14 +361,14 @@ impl Joiner {
     /// Limit if the budget refuses.
     pub(crate) fn join(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
         let rows = others.num_rows();
-        let mut kept = self.take_kept(rows)?.into_iter();
+        let mut tested = self.take_tested(rows)?.into_iter();
         let mut others = others.columns().iter().cloned();
         let columns = self
             .filter
             .sources()
             .iter()
             .filter_map(|source| match source {
-                ColumnSource::Tested(_) => kept.next(),
+                ColumnSource::Tested(_) => tested.next(),
                 ColumnSource::Other => others.next(),
             });
         let columns = columns.collect();
@@ -378,23 +378,23 @@ impl Joiner {
     }
 
     /// Takes the next `rows` rows of the columns that are emitted as they were tested.
-    fn take_kept(&mut self, rows: usize) -> Result<Vec<ArrayRef>> {
+    fn take_tested(&mut self, rows: usize) -> Result<Vec<ArrayRef>> {
         let mut pieces: Vec<Vec<ArrayRef>> = Vec::new();
         let (mut left, mut freed) = (rows, 0);
         while left > 0
-            && let Some(kept) = self.kept.front_mut()
+            && let Some(front) = self.waiting.front_mut()
         {
-            let taken = left.min(kept.rows - kept.taken);
-            let slices = kept
+            let taken = left.min(front.rows - front.taken);
+            let slices = front
                 .arrays
                 .iter()
-                .map(|array| array.slice(kept.taken, taken));
+                .map(|array| array.slice(front.taken, taken));
             pieces.push(slices.collect());
-            kept.taken += taken;
+            front.taken += taken;
             left -= taken;
-            if kept.taken == kept.rows {
-                freed += kept.bytes;
-                self.kept.pop_front();
+            if front.taken == front.rows {
+                freed += front.bytes;
+                self.waiting.pop_front();
             }
         }
         self.memory

@@ -37,17 +37,17 @@ impl ExtensionArray {
 
 /// A column created from a retained storage array.
 #[derive(Debug)]
-pub(crate) struct KeptColumn {
+pub(crate) struct StorageColumn {
     /// The index of the storage among the retained arrays.
     pub(crate) slot: usize,
     /// The extension array to create, or `None` if the column is the storage itself.
     pub(crate) array: Option<ExtensionArray>,
 }
 
-impl KeptColumn {
+impl StorageColumn {
     /// Creates the column from the retained arrays.
-    pub(crate) fn make(&self, kept: &[Option<ArrayRef>]) -> Result<ArrayRef> {
-        let storage = kept.get(self.slot).and_then(Option::as_ref);
+    pub(crate) fn make(&self, storages: &[Option<ArrayRef>]) -> Result<ArrayRef> {
+        let storage = storages.get(self.slot).and_then(Option::as_ref);
         let storage = storage.ok_or_else(|| Error::argument("a storage was not kept"))?;
         match &self.array {
             Some(array) => array

@@ -25,7 +25,7 @@ use herringbone_schema::{ArrowWrapper, Node};
 use herringbone_core::array::dictionary::max_values;
 use herringbone_core::extension::ExtensionType;
 
-pub(crate) use extension::{ExtensionArray, KeptColumn};
+pub(crate) use extension::{ExtensionArray, StorageColumn};
 pub(super) use run_ends::padded_runs;
 use same::{distinct, run_starts};
 

@@ -38,18 +38,18 @@ const PAGE_ROWS_BESIDE: usize = 1 << 11;
 
 /// Encryption that takes sibling columns into account.
 #[derive(Debug)]
-struct Beside {
+struct WithSiblings {
     encryption: Arc<dyn Encryption>,
-    beside: Vec<SiblingField>,
+    siblings: Vec<SiblingField>,
 }
 
-impl Encryption for Beside {
+impl Encryption for WithSiblings {
     fn open(
         &self,
         path: Option<&Path>,
         leaves: &[Vec<String>],
     ) -> Result<Option<Arc<dyn FileEncryption>>> {
-        self.encryption.open_siblings(path, leaves, &self.beside)
+        self.encryption.open_siblings(path, leaves, &self.siblings)
     }
 }
 
@@ -146,9 +146,9 @@ impl StorageBatches {
     /// that describe other columns are encrypted like those. Their pages are small unless another size is requested.
     #[must_use]
     pub fn options(&self, options: &WriteOptions) -> WriteOptions {
-        let mut beside = Vec::new();
+        let mut siblings = Vec::new();
         for field in &self.fields {
-            field.beside(&mut beside);
+            field.siblings(&mut siblings);
         }
         let mut options = options.clone();
         if options.columns.page_rows.is_none() {
@@ -158,10 +158,13 @@ impl StorageBatches {
             };
             // These are first, so that the caller's overrides win.
             let others = std::mem::take(&mut options.overrides);
-            options.overrides = beside.iter().map(small).chain(others).collect();
+            options.overrides = siblings.iter().map(small).chain(others).collect();
         }
-        if let Some(encryption) = options.encryption.take_if(|_| !beside.is_empty()) {
-            options.encryption = Some(Arc::new(Beside { encryption, beside }));
+        if let Some(encryption) = options.encryption.take_if(|_| !siblings.is_empty()) {
+            options.encryption = Some(Arc::new(WithSiblings {
+                encryption,
+                siblings,
+            }));
         }
         options
     }
@@ -285,7 +288,7 @@ impl StorageField {
     }
 
     /// Collects the sibling fields that describe those of extension types.
-    fn beside(&self, out: &mut Vec<SiblingField>) {
+    fn siblings(&self, out: &mut Vec<SiblingField>) {
         match &self.kind {
             Kind::Same => {}
             Kind::Extension(writer) => {
@@ -297,7 +300,7 @@ impl StorageField {
                     }),
                 );
             }
-            Kind::Struct(fields) => fields.iter().for_each(|field| field.beside(out)),
+            Kind::Struct(fields) => fields.iter().for_each(|field| field.siblings(out)),
             // Elements do not have siblings.
             Kind::Elements(_) => {}
         }
@@ -308,7 +311,7 @@ impl StorageField {
             Kind::Same => {}
             Kind::Extension(writer) => {
                 if leaves.iter().any(|leaf| leaf.starts_with(&self.path)) {
-                    writer.hide_values();
+                    writer.redact_values();
                 }
             }
             Kind::Struct(fields) => fields.iter_mut().for_each(|field| field.hide(leaves)),
@@ -385,13 +388,13 @@ fn in_encoding(values: &StorageField) -> Result<Kind> {
 
 fn choose_all(fields: &mut [StorageField], arrays: &[ArrayRef]) -> Result<Vec<FieldRef>> {
     let mut stored: Vec<FieldRef> = Vec::with_capacity(fields.len());
-    let mut beside = Vec::new();
+    let mut siblings = Vec::new();
     for (field, array) in fields.iter_mut().zip(arrays) {
         let of_field = field.choose(array)?;
-        beside.extend(of_field.iter().skip(1).map(|field| field.name().clone()));
+        siblings.extend(of_field.iter().skip(1).map(|field| field.name().clone()));
         stored.extend(of_field);
     }
-    for name in beside {
+    for name in siblings {
         if stored.iter().filter(|field| *field.name() == name).count() > 1 {
             return Err(Error::argument(format!(
                 "an extension type adds the column `{name}`, and there is one of this name"

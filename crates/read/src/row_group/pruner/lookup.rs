@@ -5,7 +5,7 @@ use std::ops::Range;
 use herringbone_arrow::array::ArrayRef;
 use herringbone_format::{ColumnChunk, Encoding, FileMetadata, Limits, PageType, Result};
 
-use super::page_index::{FoundPages, PageIndex};
+use super::page_index::{ChunkIndexes, PageIndex};
 
 use crate::ReadPlan;
 use crate::bytes::FileBytes;
@@ -39,7 +39,7 @@ enum What {
 }
 
 /// The result of a lookup.
-pub(super) enum Found {
+pub(super) enum LookupResult {
     Nothing,
     /// The chunk has no value accepted by the test with this index.
     NoValue(usize),
@@ -47,7 +47,7 @@ pub(super) enum Found {
         tests: Vec<usize>,
         values: ArrayRef,
     },
-    Pages(Box<FoundPages>),
+    Pages(Box<ChunkIndexes>),
 }
 
 impl Lookup {
@@ -162,7 +162,7 @@ impl Lookup {
     ///
     /// # Errors
     /// Errors in the bytes.
-    pub(super) fn poll(&mut self, limits: &Limits) -> Result<Option<Found>> {
+    pub(super) fn poll(&mut self, limits: &Limits) -> Result<Option<LookupResult>> {
         if !self.needs.is_empty() {
             return Ok(None);
         }
@@ -174,15 +174,15 @@ impl Lookup {
             } => ask(*test, probe, hashes, limits)?,
             What::Dictionary { tests, values } => match values.poll()? {
                 Step::Need(range) => Step::Need(range),
-                Step::Ready(None) => Step::Ready(Found::Nothing),
-                Step::Ready(Some(values)) => Step::Ready(Found::Dictionary {
+                Step::Ready(None) => Step::Ready(LookupResult::Nothing),
+                Step::Ready(Some(values)) => Step::Ready(LookupResult::Dictionary {
                     tests: std::mem::take(tests),
                     values,
                 }),
             },
             What::PageIndex(index) => {
                 let found = index.poll(limits, &mut self.needs)?;
-                return Ok(found.map(Box::new).map(Found::Pages));
+                return Ok(found.map(Box::new).map(LookupResult::Pages));
             }
         };
         Ok(match step {
@@ -201,17 +201,17 @@ fn ask(
     probe: &mut BloomFilterProbe,
     hashes: &mut Vec<u64>,
     limits: &Limits,
-) -> Result<Step<Found>> {
+) -> Result<Step<LookupResult>> {
     while let Some(hash) = hashes.last() {
         match probe.poll(*hash, limits)? {
             Step::Need(range) => return Ok(Step::Need(range)),
-            Step::Ready(true) => return Ok(Step::Ready(Found::Nothing)),
+            Step::Ready(true) => return Ok(Step::Ready(LookupResult::Nothing)),
             Step::Ready(false) => {
                 hashes.pop();
             }
         }
     }
-    Ok(Step::Ready(Found::NoValue(test)))
+    Ok(Step::Ready(LookupResult::NoValue(test)))
 }
 
 /// Returns the range of a chunk's dictionary, if all data pages refer to it and it is a small part of the chunk.

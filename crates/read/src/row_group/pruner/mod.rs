@@ -18,8 +18,8 @@ use std::sync::Arc;
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{ColumnChunk, ErrorKind, Result};
 
-use self::lookup::{Found, Lookup};
-use self::page_index::FoundPages;
+use self::lookup::{Lookup, LookupResult};
+use self::page_index::ChunkIndexes;
 use super::explanation::StepExplanation;
 use super::open::OpenRowGroup;
 use crate::bytes::FileBytes;
@@ -497,11 +497,11 @@ impl RowGroupPruner {
         };
         let leaf = lookup.leaf();
         match found {
-            Found::Nothing => {}
-            Found::NoValue(test) => {
+            LookupResult::Nothing => {}
+            LookupResult::NoValue(test) => {
                 self.and(test, &Verdicts::all(self.row_group.num_rows, Verdict::None))
             }
-            Found::Dictionary { tests, values } => {
+            LookupResult::Dictionary { tests, values } => {
                 for test in tests {
                     let verdict = match self.leaf_node(test) {
                         Some(node) => node.verdict_of_values(&values)?,
@@ -513,14 +513,14 @@ impl RowGroupPruner {
                     }
                 }
             }
-            Found::Pages(found) => self.add_pages(leaf, &found)?,
+            LookupResult::Pages(found) => self.add_pages(leaf, &found)?,
         }
         Ok(true)
     }
 
     /// Applies the pages of a leaf. Invalid indexes are ignored. If the indexes contradict each other or the first
     /// page, the map is marked as contradicted.
-    fn add_pages(&mut self, leaf: usize, found: &FoundPages) -> Result<()> {
+    fn add_pages(&mut self, leaf: usize, found: &ChunkIndexes) -> Result<()> {
         let map = self.chunk_range(leaf);
         let map =
             map.and_then(|range| PageMap::new(&found.offsets, &range, self.row_group.num_rows));

@@ -47,7 +47,7 @@ impl<T> Index<T> {
 }
 
 /// The indexes of a chunk.
-pub(super) struct FoundPages {
+pub(super) struct ChunkIndexes {
     /// The column index, if it was requested.
     pub(super) bounds: Option<Arc<ColumnIndex>>,
     pub(super) offsets: Arc<OffsetIndex>,
@@ -57,7 +57,7 @@ pub(super) struct FoundPages {
     first_rows: Option<u64>,
 }
 
-impl FoundPages {
+impl ChunkIndexes {
     /// Returns true if the first data page may have as many rows as the indexes imply, according to its header. If
     /// all rows of an index are off by one, this page is the one that is too long.
     pub(super) fn may_start_with(&self, rows: u64) -> bool {
@@ -145,7 +145,7 @@ impl PageIndex {
         &mut self,
         limits: &Limits,
         needs: &mut Vec<Range<u64>>,
-    ) -> Result<Option<FoundPages>> {
+    ) -> Result<Option<ChunkIndexes>> {
         if !self.is_asked {
             self.is_asked = true;
             needs.extend(self.bounds.as_ref().and_then(Index::missing));
@@ -175,7 +175,7 @@ impl PageIndex {
         let rows = header.and_then(|header| rows_of_page(header, self.is_flat));
         let bounds = self.bounds.as_ref();
         let bounds = bounds.map(|index| self.index(index, limits));
-        Ok(Some(FoundPages {
+        Ok(Some(ChunkIndexes {
             bounds: bounds.transpose()?,
             offsets,
             first_levels: levels.and_then(|it| u64::try_from(it).ok()).unwrap_or(0),

@@ -3,11 +3,11 @@
 //! ```text
 //! pages     |  0  |  1  |  2  |  3  |  4  |  5  |  6  |  7  |  8  |
 //! groups    |       0         |       1         |       2         |
-//! parts     |        0           |       1          |     2       |
+//! splits    |        0           |       1          |     2       |
 //! ```
 //!
 //! Threads decompress groups of pages in any order, and count the rows that start there. Once all pages up to the end
-//! of a part are counted, the part can be decoded from the decompressed pages.
+//! of a split are counted, the split can be decoded from the decompressed pages.
 
 use std::collections::VecDeque;
 
@@ -49,7 +49,7 @@ impl Counting {
         let mut groups = VecDeque::new();
         let (mut group, mut work) = (Vec::new(), 0);
         for mut page in pages {
-            // Shared by the counter of its rows and the part that contains them.
+            // Shared by the counter of its rows and the split that contains them.
             page.shared = Some(SharedPage::new(page.place.page, 2));
             work += page.work;
             group.push(page);
@@ -77,7 +77,7 @@ impl Counting {
     }
 
     /// Returns the number of groups begun but not split yet.
-    pub(crate) fn num_begun(&self) -> usize {
+    pub(crate) fn num_started(&self) -> usize {
         self.begun.len()
     }
 
@@ -93,14 +93,14 @@ impl Counting {
         Some((self.num_split + self.begun.len() - 1, counter))
     }
 
-    /// Records the number of rows that start in each page of a group. Returns the parts that became known. If
-    /// counting failed, the rest is one part, which fails for the same reason.
+    /// Records the number of rows that start in each page of a group. Returns the splits that became known. If
+    /// counting failed, the rest is one split, which fails for the same reason.
     pub(crate) fn counted(&mut self, group: usize, rows: Result<Vec<u64>>) -> Vec<ColumnSplit> {
         let index = group.checked_sub(self.num_split);
         if let Some(begun) = index.and_then(|index| self.begun.get_mut(index)) {
             begun.rows = Some(rows);
         }
-        let mut parts = Vec::new();
+        let mut splits = Vec::new();
         while self.begun.front().is_some_and(|begun| begun.rows.is_some())
             && let Some(Begun { pages, rows }) = self.begun.pop_front()
         {
@@ -117,12 +117,12 @@ impl Counting {
             for (mut page, rows) in pages.into_iter().zip(rows) {
                 page.place.rows_before = self.rows;
                 self.rows += rows;
-                parts.extend(self.splitter.add(page));
+                splits.extend(self.splitter.add(page));
             }
         }
         if self.groups.is_empty() && self.begun.is_empty() {
-            parts.extend(self.splitter.end());
+            splits.extend(self.splitter.end());
         }
-        parts
+        splits
     }
 }

@@ -3,15 +3,15 @@
 //! ```text
 //! pages     |   0   |   1   |   2   |   3   |   4   |
 //! batches   |  |  |  |  |  |  |  |  |  |  |  |  |  |
-//! parts     |           |           |              |
+//! splits    |           |           |              |
 //! ```
 //!
-//! Parts begin where batches begin, so that their column batches are those of the undivided column. If a page has
-//! rows of two parts, one of them decompresses it, and both decode it.
+//! Splits begin where batches begin, so that their column batches are those of the undivided column. If a page has
+//! rows of two splits, one of them decompresses it, and both decode it.
 //!
-//! The offset index has the place and the first row of each page. It may be wrong, so each part checks that the next one
-//! begins with the expected row. Without an index, page headers are read. Those of version 1 do not have the number of rows
-//! of a page of lists: threads [count](Counting) them during the read.
+//! The offset index has the place and the first row of each page. It may be wrong, so each split checks that the next
+//! one begins with the expected row. Without an index, page headers are read. Those of version 1 do not have the number
+//! of rows of a page of lists: threads [count](Counting) them during the read.
 
 mod counting;
 mod splitter;
@@ -41,13 +41,13 @@ const HEADER_BYTES: u64 = 512;
 /// The least work of decoding a value, in bytes. A value takes time to decode even if it has few bits.
 const BYTES_PER_VALUE: u64 = 8;
 
-/// The least work of a part, in decompressed bytes.
+/// The least work of a split, in decompressed bytes.
 const MIN_BYTES: u64 = 1 << 20;
 
-/// The least work of a part, in multiples of the dictionary size. Each part decodes the dictionary.
+/// The least work of a split, in multiples of the dictionary size. Each split decodes the dictionary.
 const MIN_DICTIONARIES: u64 = 4;
 
-/// The most work of a part, in bytes. Each thread works one part ahead, whose arrays wait in memory.
+/// The most work of a split, in bytes. Each thread works one split ahead, whose arrays wait in memory.
 const MAX_BYTES: u64 = 8 << 20;
 
 /// The number of pages per split column for which the memory of the read must have room.
@@ -59,8 +59,8 @@ const MAX_PAGES: usize = 1 << 16;
 /// The largest number of bytes per page in an offset index.
 const INDEX_BYTES_PER_PAGE: usize = 64;
 
-/// The number of parts per thread. With several parts, fast threads can do more work than slow ones.
-const PARTS_PER_THREAD: u64 = 8;
+/// The number of splits per thread. With several splits, fast threads can do more work than slow ones.
+const SPLITS_PER_THREAD: u64 = 8;
 
 /// The share of rows that must be selected for columns to be split: one in `MIN_SHARE`.
 const MIN_SHARE: u64 = 4;
@@ -68,16 +68,16 @@ const MIN_SHARE: u64 = 4;
 /// The largest number of batches in a row group whose columns are split. Their list takes a few megabytes.
 const MAX_BATCHES: u64 = 1 << 18;
 
-/// The number of groups of pages to count per part.
-const GROUPS_PER_PART: u64 = 4;
+/// The number of groups of pages to count per split.
+const GROUPS_PER_SPLIT: u64 = 4;
 
-/// The parts of a column to be shared by threads.
+/// The splits of a column to be shared by threads.
 pub(crate) enum LaneSplits {
     /// The column stays whole.
     Whole,
-    /// These parts. They share a limit on their decompressed size, unless all of their pages were counted against it.
-    Parts(Vec<ColumnSplit>, Option<DecompressionLimit>),
-    /// The parts become known as pages are counted.
+    /// These splits. They share a limit on their decompressed size, unless all of their pages were counted against it.
+    Known(Vec<ColumnSplit>, Option<DecompressionLimit>),
+    /// The splits become known as pages are counted.
     Counting(Box<Counting>),
 }
 
@@ -106,7 +106,7 @@ pub(crate) fn of_row_group(
 ) -> Vec<LaneSplits> {
     let options = plan.options();
     let columns = row_group.num_columns();
-    let mut cuts: Vec<_> = (0..columns).map(|_| LaneSplits::Whole).collect();
+    let mut splits: Vec<_> = (0..columns).map(|_| LaneSplits::Whole).collect();
     let chunks: Vec<_> = (0..columns).filter_map(|i| row_group.chunk(i)).collect();
     let work_of = |chunk: &ChunkInPlan| work(chunk.uncompressed_size, chunk.num_values);
     let works = chunks.iter().map(work_of);
@@ -116,7 +116,7 @@ pub(crate) fn of_row_group(
     let is_endless = num_rows / row_group.batch_rows() as u64 > MAX_BATCHES;
     // A lost page must be reported only once.
     if is_sparse || is_endless || matches!(options.on_error, OnError::NullPage) {
-        return cuts;
+        return splits;
     }
     let batch_starts = row_group.batch_starts();
     // A column is long if it exceeds a thread's share by a quarter.
@@ -126,15 +126,15 @@ pub(crate) fn of_row_group(
     // A column with a larger page stays whole: the memory must have room for `PAGES_IN_BUDGET` pages of each long
     // column.
     let largest_page = options.limits.memory_bytes / PAGES_IN_BUDGET / long.max(1);
-    for (ordinal, (chunk, cut)) in chunks.iter().zip(&mut cuts).enumerate() {
-        let part = work_of(chunk) / (threads as u64 * PARTS_PER_THREAD);
-        let part = part.clamp(MIN_BYTES, MAX_BYTES);
+    for (ordinal, (chunk, split)) in chunks.iter().zip(&mut splits).enumerate() {
+        let split_bytes = work_of(chunk) / (threads as u64 * SPLITS_PER_THREAD);
+        let split_bytes = split_bytes.clamp(MIN_BYTES, MAX_BYTES);
         // Lists may continue on the next page. The rows in which they do are known only if all rows are read.
-        let may_be_cut = chunk.is_flat || num_wanted == num_rows;
-        if !may_be_cut || !is_long(chunk) || work_of(chunk) < 2 * part {
+        let can_split = chunk.is_flat || num_wanted == num_rows;
+        if !can_split || !is_long(chunk) || work_of(chunk) < 2 * split_bytes {
             continue;
         }
-        // With skipped rows, the ends of parts cannot be checked.
+        // With skipped rows, the ends of splits cannot be checked.
         let map = (num_wanted == num_rows).then(|| page_map(chunk, num_rows, (plan, bytes)));
         let mapped = map
             .flatten()
@@ -147,20 +147,20 @@ pub(crate) fn of_row_group(
         let Some(pages) = pages else {
             continue;
         };
-        let part = part.max(pages.dictionary.saturating_mul(MIN_DICTIONARIES));
-        let splitter = Splitter::new(num_rows, batch_starts.clone(), part, chunk.is_flat);
+        let split_bytes = split_bytes.max(pages.dictionary.saturating_mul(MIN_DICTIONARIES));
+        let splitter = Splitter::new(num_rows, batch_starts.clone(), split_bytes, chunk.is_flat);
         let checks_ends = num_wanted == num_rows;
-        *cut = if pages.are_rows_known {
+        *split = if pages.are_rows_known {
             let limit = limit.map(DecompressionLimit::shared);
             split_all(pages.data, splitter, (limit, checks_ends))
         } else {
-            let group = part / GROUPS_PER_PART;
+            let group = split_bytes / GROUPS_PER_SPLIT;
             LaneSplits::Counting(Box::new(Counting::new(
                 ordinal, pages.data, splitter, group,
             )))
         };
     }
-    cuts
+    splits
 }
 
 /// Splits a chunk whose pages are known.
@@ -170,15 +170,15 @@ fn split_all(
     (limit, checks_ends): (Option<DecompressionLimit>, bool),
 ) -> LaneSplits {
     let pages = pages.into_iter();
-    let mut parts: Vec<_> = pages.filter_map(|page| splitter.add(page)).collect();
-    parts.extend(splitter.end());
+    let mut splits: Vec<_> = pages.filter_map(|page| splitter.add(page)).collect();
+    splits.extend(splitter.end());
     if !checks_ends {
-        // A part with skipped rows may end before its last page.
-        parts.iter_mut().for_each(|part| part.end = None);
+        // A split with skipped rows may end before its last page.
+        splits.iter_mut().for_each(|split| split.end = None);
     }
-    match parts.len() {
+    match splits.len() {
         0 | 1 => LaneSplits::Whole,
-        _ => LaneSplits::Parts(parts, limit),
+        _ => LaneSplits::Known(splits, limit),
     }
 }
 
@@ -386,21 +386,21 @@ mod tests {
         pages
     }
 
-    fn rows_and_pages(parts: &[ColumnSplit]) -> Vec<(Range<u64>, usize)> {
-        parts
+    fn rows_and_pages(splits: &[ColumnSplit]) -> Vec<(Range<u64>, usize)> {
+        splits
             .iter()
-            .map(|part| (part.rows.clone(), part.begin.page.ordinal))
+            .map(|split| (split.rows.clone(), split.begin.page.ordinal))
             .collect()
     }
 
-    fn cut(pages: Vec<DataPage>, num_rows: u64, batch_rows: u64, work: u64) -> Vec<ColumnSplit> {
+    fn split(pages: Vec<DataPage>, num_rows: u64, batch_rows: u64, work: u64) -> Vec<ColumnSplit> {
         let starts = (0..num_rows).step_by(batch_rows as usize).collect();
         match split_all(
             pages,
             Splitter::new(num_rows, starts, work, true),
             (None, true),
         ) {
-            LaneSplits::Parts(parts, _) => parts,
+            LaneSplits::Known(splits, _) => splits,
             _ => Vec::new(),
         }
     }
@@ -408,14 +408,14 @@ mod tests {
     #[test]
     fn parts_begin_with_batches_and_in_the_page_that_has_them() {
         let pages = || pages(&[50, 50, 50, 50, 50]);
-        let parts = cut(pages(), 250, 20, 90);
+        let splits = split(pages(), 250, 20, 90);
         assert_eq!(
-            rows_and_pages(&parts),
+            rows_and_pages(&splits),
             [(0..100, 1), (100..200, 3), (200..250, 5)]
         );
-        let parts = cut(pages(), 250, 30, 50);
+        let splits = split(pages(), 250, 30, 50);
         assert_eq!(
-            rows_and_pages(&parts),
+            rows_and_pages(&splits),
             [
                 (0..60, 1),
                 (60..120, 2),
@@ -424,18 +424,18 @@ mod tests {
                 (210..250, 5)
             ]
         );
-        // The batch starts two pages after the one in which the part reaches the required work.
-        let parts = cut(pages(), 250, 120, 50);
+        // The batch starts two pages after the one in which the split reaches the required work.
+        let splits = split(pages(), 250, 120, 50);
         assert_eq!(
-            rows_and_pages(&parts),
+            rows_and_pages(&splits),
             [(0..120, 1), (120..240, 3), (240..250, 5)]
         );
     }
 
     #[test]
     fn what_is_not_worth_it_stays_whole() {
-        assert!(cut(pages(&[50, 50]), 100, 100, 10).is_empty());
-        assert!(cut(pages(&[50, 50]), 100, 10, 200).is_empty());
-        assert!(cut(Vec::new(), 0, 10, 200).is_empty());
+        assert!(split(pages(&[50, 50]), 100, 100, 10).is_empty());
+        assert!(split(pages(&[50, 50]), 100, 10, 200).is_empty());
+        assert!(split(Vec::new(), 0, 10, 200).is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The choice of the rows at which parts of a column end.
+//! The choice of the rows at which splits of a column end.
 
 use std::sync::Arc;
 
@@ -13,18 +13,18 @@ pub(super) struct DataPage {
     pub(super) shared: Option<SharedPage>,
 }
 
-/// A splitter that forms parts with about the same work from the pages of a column chunk, one page after another.
+/// A splitter that forms splits with about the same work from the pages of a column chunk, one page after another.
 pub(super) struct Splitter {
     num_rows: u64,
     /// The first row of each batch.
     batch_starts: Arc<[u64]>,
-    part_work: u64,
+    split_work: u64,
     is_flat: bool,
-    /// The current part.
+    /// The current split.
     open: Option<ColumnSplit>,
-    /// The work of the pages of the current part so far.
+    /// The work of the pages of the current split so far.
     work: u64,
-    /// The first row of the next part, at which a batch starts.
+    /// The first row of the next split, at which a batch starts.
     next: Option<u64>,
     /// The last page, and its work.
     last: Option<(PageOfRow, u64)>,
@@ -34,13 +34,13 @@ impl Splitter {
     pub(super) fn new(
         num_rows: u64,
         batch_starts: Arc<[u64]>,
-        part_work: u64,
+        split_work: u64,
         is_flat: bool,
     ) -> Self {
         Self {
             num_rows,
             batch_starts,
-            part_work,
+            split_work,
             is_flat,
             open: None,
             work: 0,
@@ -49,11 +49,11 @@ impl Splitter {
         }
     }
 
-    /// Adds the next page. Returns a part if it is now complete.
+    /// Adds the next page. Returns a split if it is now complete.
     pub(super) fn add(&mut self, page: DataPage) -> Option<ColumnSplit> {
         let place = page.place;
         let next = self.next.take_if(|first| place.rows_before > *first);
-        let complete = next.and_then(|first| self.cut(first));
+        let complete = next.and_then(|first| self.split_before(first));
         // Rows before the first batch are not selected.
         let first_wanted = self.batch_starts.first().copied().unwrap_or_default();
         let open = self.open.get_or_insert_with(|| ColumnSplit {
@@ -62,7 +62,7 @@ impl Splitter {
             end: None,
             shared: Vec::new(),
         });
-        if self.work >= self.part_work && self.next.is_none() {
+        if self.work >= self.split_work && self.next.is_none() {
             // The first batch that starts in this page or after it.
             let starts = &self.batch_starts;
             let next = starts.partition_point(|start| *start < place.rows_before);
@@ -75,21 +75,21 @@ impl Splitter {
         complete
     }
 
-    /// Returns the remaining parts after the last page.
+    /// Returns the remaining splits after the last page.
     pub(super) fn end(&mut self) -> impl Iterator<Item = ColumnSplit> {
         let first = self.next.take();
-        let before = first.and_then(|first| self.cut(first));
+        let before = first.and_then(|first| self.split_before(first));
         before.into_iter().chain(self.open.take())
     }
 
-    /// Begins the next part with the row `first`, in the last page. Returns the part before it.
-    fn cut(&mut self, first: u64) -> Option<ColumnSplit> {
+    /// Begins the next split with the row `first`, in the last page. Returns the split before it.
+    fn split_before(&mut self, first: u64) -> Option<ColumnSplit> {
         let (begin, work) = self.last?;
         let mut before = self.open.take()?;
         before.rows.end = first;
         before.end = Some(begin);
         let mut shared = Vec::new();
-        // Below lists, the previous part looks in this page for the end of its last row.
+        // Below lists, the previous split looks in this page for the end of its last row.
         if !self.is_flat || begin.rows_before < first {
             let counted = before
                 .shared

@@ -13,7 +13,7 @@ use herringbone_format::{Error, Result};
 
 use super::array_test::within_structs;
 use super::leaf_test::LeafTest;
-use super::predicate::Each;
+use super::predicate::Quantifier;
 
 /// A step on the path to a column.
 enum Place<'a> {
@@ -100,20 +100,20 @@ pub(super) fn field<'a>(from: &'a FieldRef, path: &'a [String]) -> Result<&'a Fi
 /// Argument if the column was not read.
 pub(super) fn accepted_rows(
     test: &LeafTest,
-    each: Each,
+    quantifier: Quantifier,
     path: &[String],
     batch: &RecordBatch,
 ) -> Result<BooleanBuffer> {
     let missing = || Error::argument("a tested column was not read");
     let (first, rest) = path.split_first().ok_or_else(missing)?;
     let array = batch.column_by_name(first).ok_or_else(missing)?;
-    accepted(test, each, rest, array)
+    accepted(test, quantifier, rest, array)
 }
 
 /// Returns one bit per slot of an array on the way to the column. The schema bounds the depth of the recursion.
 fn accepted(
     test: &LeafTest,
-    each: Each,
+    quantifier: Quantifier,
     path: &[String],
     array: &ArrayRef,
 ) -> Result<BooleanBuffer> {
@@ -121,17 +121,17 @@ fn accepted(
         Place::Leaf => test.evaluate(array),
         Place::Struct(index, rest) => {
             let column = array.as_struct().columns().get(index);
-            let bits = accepted(test, each, rest, column.ok_or_else(no_column)?)?;
+            let bits = accepted(test, quantifier, rest, column.ok_or_else(no_column)?)?;
             Ok(within_structs(bits, array.nulls(), test))
         }
         Place::List(_, rest) => {
             let (values, slots) = lists(array)?;
-            let bits = accepted(test, each, rest, &values)?;
+            let bits = accepted(test, quantifier, rest, &values)?;
             let is_accepted = |slot: &Range<usize>| {
                 let accepted = bits.slice(slot.start, slot.len()).count_set_bits();
-                match each {
-                    Each::Any => accepted > 0,
-                    Each::All => accepted == slot.len(),
+                match quantifier {
+                    Quantifier::Any => accepted > 0,
+                    Quantifier::All => accepted == slot.len(),
                 }
             };
             Ok(BooleanBuffer::collect_bool(array.len(), |index| {
