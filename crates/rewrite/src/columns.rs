@@ -8,13 +8,13 @@ use herringbone::schema::ParquetSchema;
 /// A comparison of the top-level columns of two schemas, by name.
 #[derive(Debug)]
 pub(crate) struct Columns<'a> {
-    of_new: HashMap<&'a str, Likeness>,
+    of_new: HashMap<&'a str, Similarity>,
     are_same: bool,
 }
 
-/// The likeness of a column to the column with the same name in an earlier file.
+/// The similarity of a column to the column with the same name in an earlier file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Likeness {
+pub(crate) enum Similarity {
     /// The columns are equal, including the names, types and nullability of fields inside them.
     Same,
     /// Some fields inside are missing, or the nullability of fields differs.
@@ -32,13 +32,13 @@ impl<'a> Columns<'a> {
         }
         let compared = fields(new).map(|field| {
             let before = by_name.get(field.name());
-            let likeness = before.map_or(Likeness::Other, |before| field.likeness(before));
-            (field.name(), likeness)
+            let similarity = before.map_or(Similarity::Other, |before| field.similarity(before));
+            (field.name(), similarity)
         });
         let of_new: HashMap<_, _> = compared.collect();
         let names = |schema| fields(schema).map(|field| field.name());
         let are_same =
-            names(earlier).eq(names(new)) && of_new.values().all(|it| *it == Likeness::Same);
+            names(earlier).eq(names(new)) && of_new.values().all(|it| *it == Similarity::Same);
         Self { of_new, are_same }
     }
 
@@ -47,9 +47,9 @@ impl<'a> Columns<'a> {
         self.are_same
     }
 
-    /// Returns the likeness of a column of the new file.
-    pub(crate) fn likeness(&self, name: &str) -> Likeness {
-        self.of_new.get(name).copied().unwrap_or(Likeness::Other)
+    /// Returns the similarity of a column of the new file.
+    pub(crate) fn similarity(&self, name: &str) -> Similarity {
+        self.of_new.get(name).copied().unwrap_or(Similarity::Other)
     }
 }
 
@@ -62,7 +62,7 @@ impl<'a> Field<'a> {
     }
 
     /// Compares this field with the field of an earlier file.
-    fn likeness(&self, earlier: &Self) -> Likeness {
+    fn similarity(&self, earlier: &Self) -> Similarity {
         let mut is_same = self.0.len() == earlier.0.len();
         let mut others = earlier.0.iter();
         for (element, depth) in &self.0 {
@@ -70,21 +70,21 @@ impl<'a> Field<'a> {
             let is_it =
                 |(other, at): &&(&SchemaElement, usize)| at == depth && other.name == element.name;
             match others.find(is_it) {
-                Some((other, _)) if is_alike(element, other) => {
+                Some((other, _)) if is_similar(element, other) => {
                     is_same &= element.repetition_type == other.repetition_type;
                 }
-                _ => return Likeness::Other,
+                _ => return Similarity::Other,
             }
         }
         match is_same {
-            true => Likeness::Same,
-            false => Likeness::Similar,
+            true => Similarity::Same,
+            false => Similarity::Similar,
         }
     }
 }
 
 /// Returns true if two elements have the same type. Files of old writers have only the older of two annotations.
-fn is_alike(a: &SchemaElement, b: &SchemaElement) -> bool {
+fn is_similar(a: &SchemaElement, b: &SchemaElement) -> bool {
     let repeats = |it: &SchemaElement| it.repetition_type == Some(Repetition::Repeated);
     let annotation = match (&a.logical_type, &b.logical_type) {
         (Some(a), Some(b)) => a == b,

@@ -54,18 +54,18 @@
 mod bloom_filters;
 mod carry_over;
 mod columns;
-mod common_schema;
+mod schema_merge;
 pub mod encryption;
 mod geometries;
 mod key_values;
 mod note;
 mod parquet_schema;
 mod promotion;
-mod same_schema;
+mod schema_diff;
 mod sorting;
 
 pub use carry_over::{Carried, CarryOver, InputFile};
-pub use common_schema::{SchemaMerge, names_that_differ_in_case};
 pub use geometries::is_geoarrow;
 pub use note::Note;
-pub use same_schema::difference;
+pub use schema_diff::difference;
+pub use schema_merge::{SchemaMerge, names_that_differ_in_case};

@@ -42,7 +42,7 @@ pub(crate) fn common_parquet_schema<'a>(
             let is_same = |other: &HashMap<_, Vec<Vec<_>>>| {
                 // A file without the column does not describe it differently.
                 let of_name = other.get(name);
-                of_name.is_none_or(|of_name| of_name.iter().any(|their| are_alike(&field, their)))
+                of_name.is_none_or(|of_name| of_name.iter().any(|their| are_similar(&field, their)))
             };
             match by_name.iter().all(is_same) {
                 true => kept.push(field),
@@ -103,7 +103,7 @@ fn fields(schema: &ParquetSchema) -> impl Iterator<Item = Vec<&SchemaElement>> {
 }
 
 /// Returns true if two fields differ at most in nullability.
-fn are_alike(a: &[&SchemaElement], b: &[&SchemaElement]) -> bool {
+fn are_similar(a: &[&SchemaElement], b: &[&SchemaElement]) -> bool {
     let repeats = |element: &SchemaElement| element.repetition_type == Some(Repetition::Repeated);
     let alike = |(a, b): (&&SchemaElement, &&SchemaElement)| {
         let b = SchemaElement::clone(b).repetition_type(a.repetition_type);

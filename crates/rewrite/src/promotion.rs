@@ -2,7 +2,7 @@
 
 use herringbone_arrow::schema::{DataType, TimeUnit};
 
-use crate::common_schema::finer;
+use crate::schema_merge::finer;
 
 /// The maximum number of digits of `Decimal128` and of `Decimal256`.
 const MAX_DIGITS: [i16; 2] = [38, 76];

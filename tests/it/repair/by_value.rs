@@ -184,7 +184,7 @@ fn theirs(
 fn repaired(bytes: &[u8], options: &RepairOptions) -> Option<(Vec<Rows>, Repair)> {
     let mut repair = Repair::open(Bytes::copy_from_slice(bytes), options).ok()?;
     repair.check(&ReadOptions::default(), |_| {}).unwrap();
-    let back = row_groups(repair.file(), repair.sound().iter().copied());
+    let back = row_groups(repair.file(), repair.valid_row_groups().iter().copied());
     Some((back, repair))
 }
 

@@ -61,7 +61,10 @@ fn like(sibling: &ParquetFile) -> RepairOptions {
 /// The recovered row groups.
 fn had_back(bytes: &[u8], options: &RepairOptions) -> Result<Vec<Rows>, Error> {
     let repair = repaired(bytes, options)?;
-    Ok(row_groups(repair.file(), repair.sound().iter().copied()))
+    Ok(row_groups(
+        repair.file(),
+        repair.valid_row_groups().iter().copied(),
+    ))
 }
 
 /// The ordinals of the recovered row groups. Panics if one is not in the file or out of order.
@@ -115,7 +118,7 @@ fn with_a_footer_a_damaged_page_costs_its_row_group() {
     let place = body(&file, ID, 1);
     file[place.start] ^= 1;
     let repair = repaired(&file, &RepairOptions::default()).unwrap();
-    assert_eq!(repair.sound(), [1]);
+    assert_eq!(repair.valid_row_groups(), [1]);
     assert_eq!(row_groups(repair.file(), [1]), originals[1..]);
     let [lost] = repair.lost() else {
         panic!("{:?}", repair.lost());
@@ -308,7 +311,7 @@ fn a_single_column_of_lists_comes_back_in_part() {
         for (page, _) in pages(&original) {
             for (way, damaged) in damaged(&file[..footer(&file)], &page).iter().enumerate() {
                 let repair = repaired(damaged, &like(&original)).unwrap();
-                let back = rows(repair.file(), repair.sound());
+                let back = rows(repair.file(), repair.valid_row_groups());
                 let lost = rows_in_order(&all, &back);
                 assert!(lost >= 10, "page {page:?}, way {way}: {lost} rows are lost");
                 in_part += usize::from(!back.is_empty());
@@ -376,7 +379,9 @@ fn files_of_others_come_back() {
         );
         let without_tail = &bytes[..bytes.len() - FOOTER_TAIL_BYTES];
         let repair = repaired(without_tail, &RepairOptions::default()).unwrap();
-        if rows(repair.file(), repair.sound().to_vec()) != wanted || !repair.lost().is_empty() {
+        if rows(repair.file(), repair.valid_row_groups().to_vec()) != wanted
+            || !repair.lost().is_empty()
+        {
             wrong.push(format!("{name} without tail: {:?}", repair.lost()));
         }
         tails += 1;
@@ -390,15 +395,15 @@ fn files_of_others_come_back() {
         };
         if i64::try_from(repair.num_rows()) == Ok(original.metadata().num_rows()) {
             whole += 1;
-            if rows(repair.file(), repair.sound().to_vec()) != wanted {
+            if rows(repair.file(), repair.valid_row_groups().to_vec()) != wanted {
                 wrong.push(format!("{name} without footer: other rows"));
             }
         } else if leaves > 1 {
-            let back = row_groups(repair.file(), repair.sound().iter().copied());
+            let back = row_groups(repair.file(), repair.valid_row_groups().iter().copied());
             which(&all(&original), &back);
         } else {
             // With a single column, the ends of row groups are unknown.
-            let back = rows(repair.file(), repair.sound().to_vec());
+            let back = rows(repair.file(), repair.valid_row_groups().to_vec());
             rows_in_order(&wanted[0], &back[0]);
             parts += 1;
         }

@@ -172,12 +172,14 @@ fn a_footer_with_chunks_over_each_other_is_not_believed() {
     let mut offset = 0;
     let wrong = with_metadata(&file, 0, |metadata| offset = metadata.data_page_offset);
     assert_eq!(
-        repaired(&wrong, &RepairOptions::default()).unwrap().sound(),
+        repaired(&wrong, &RepairOptions::default())
+            .unwrap()
+            .valid_row_groups(),
         [0, 1]
     );
     let wrong = with_metadata(&file, 1, |metadata| metadata.data_page_offset = offset);
     let repair = repaired(&wrong, &RepairOptions::default()).unwrap();
-    assert_eq!(repair.sound(), [1]);
+    assert_eq!(repair.valid_row_groups(), [1]);
     assert_eq!(repair.lost()[0].reason, "column chunks lie over each other");
 }
 
@@ -198,7 +200,7 @@ fn a_cut_page_is_a_loss() {
     };
     for cut in first(1) + 1..first(1) + 60 {
         let repair = repaired(&file[..cut], &like(&original)).unwrap();
-        let back = row_groups(repair.file(), repair.sound().iter().copied());
+        let back = row_groups(repair.file(), repair.valid_row_groups().iter().copied());
         assert_eq!(back, all(&original)[..1], "{cut} bytes");
         let [lost] = repair.lost() else {
             panic!("{cut} bytes: {:?}", repair.lost());
@@ -240,7 +242,7 @@ fn a_row_group_of_zeros_is_a_loss() {
     let mut options = like(&original);
     options.ignore_footer = true;
     let repair = repaired(&damaged, &options).unwrap();
-    let back = row_groups(repair.file(), repair.sound().iter().copied());
+    let back = row_groups(repair.file(), repair.valid_row_groups().iter().copied());
     assert_eq!(which(&all(&original), &back), [0, 2]);
     let [bytes, rows] = repair.lost() else {
         panic!("{:?}", repair.lost());

@@ -21,7 +21,7 @@ use crate::rows::int96_unit;
 use crate::save;
 use crate::target::Target;
 
-/// Writes the sound row groups.
+/// Writes the valid row groups.
 pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     let destination = &request.destination;
     Target::check(destination)?;
@@ -39,7 +39,7 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     let mut read = request.decode.options().limits(context.limits.clone());
     let repair = checked(context, input, &options, &read)?;
     let is_whole = repair.source() == RepairSource::Footer && repair.lost().is_empty();
-    if repair.sound().is_empty() && !is_whole {
+    if repair.valid_row_groups().is_empty() && !is_whole {
         let is_encrypted = encryption(input, &repair)?.is_some();
         let advice = match uses_footer(&repair, &options) && !is_encrypted {
             true => "; --ignore-footer looks for pages without the footer",
@@ -51,15 +51,15 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
         )));
     }
     if read.schema.int96_overflow == Int96Overflow::CoarserUnit {
-        let sound = read.clone().row_groups(repair.sound().to_vec());
-        let units = repair.file().int96_units(&sound);
+        let valid = read.clone().row_groups(repair.valid_row_groups().to_vec());
+        let units = repair.file().int96_units(&valid);
         let units = units.map_err(|error| input.failure(&error))?;
         read.schema.int96_unit = int96_unit(&units)?;
         read.schema.int96_overflow = Int96Overflow::Error;
     }
     let mut reader = repair.read(read).map_err(|error| input.failure(&error))?;
     let mut kept = carry_over::start(&request.write, Protection::Keep);
-    carry_over::add(&mut kept, input, repair.file(), repair.sound())?;
+    carry_over::add(&mut kept, input, repair.file(), repair.valid_row_groups())?;
     let write = request.write.options(request.decode.threads);
     // Values that violate their annotation are not lost.
     let mut write = write.allow_out_of_range(true);
@@ -91,7 +91,7 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
         "{}: {} in {}",
         input.name,
         counted(repair.num_rows(), "row"),
-        counted(repair.sound().len() as u64, "row group")
+        counted(repair.valid_row_groups().len() as u64, "row group")
     ));
     Ok(())
 }

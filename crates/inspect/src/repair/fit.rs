@@ -14,7 +14,7 @@ use herringbone::source::Source;
 /// The maximum number of trial decodings per page, to bound the time.
 const TRIALS_PER_PAGE: usize = 64;
 /// The number of trial decodings allowed for any number of pages.
-const FEWEST_TRIALS: usize = 10_000;
+const MIN_TRIALS: usize = 10_000;
 /// The maximum number of retained decoders. Each of them may contain a dictionary.
 const MAX_DECODERS: usize = 16;
 
@@ -94,7 +94,7 @@ impl<'a> Fits<'a> {
             trials_left: pages
                 .len()
                 .saturating_mul(TRIALS_PER_PAGE)
-                .saturating_add(FEWEST_TRIALS),
+                .saturating_add(MIN_TRIALS),
         }
     }
 

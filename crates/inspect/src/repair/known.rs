@@ -10,9 +10,9 @@ use super::codecs::CodecSet;
 
 /// The parts of a file that are occupied by column chunks.
 #[derive(Debug, Default)]
-pub(super) struct Taken(BTreeMap<u64, u64>);
+pub(super) struct OccupiedRanges(BTreeMap<u64, u64>);
 
-impl Taken {
+impl OccupiedRanges {
     /// Marks a part as occupied. Returns false if it overlaps an occupied part.
     pub(super) fn take(&mut self, part: Range<u64>) -> bool {
         let before = self.0.range(..part.end).next_back();
@@ -43,8 +43,8 @@ pub(super) fn usable(
     row_groups: Vec<RowGroup>,
     schema: &ParquetSchema,
     end: u64,
-) -> (Vec<RowGroup>, Taken) {
-    let mut taken = Taken::default();
+) -> (Vec<RowGroup>, OccupiedRanges) {
+    let mut taken = OccupiedRanges::default();
     let fits = |row_group: &RowGroup| {
         let chunks = row_group.columns.iter().map(|it| it.meta_data.as_ref());
         let types = chunks.clone().map(|it| it.map(|it| it.type_));

@@ -3,7 +3,7 @@
 //! ```text
 //! footer readable             → its row groups                                ┐
 //! footer damaged or truncated → its remaining schema and row groups,          ├─► each is read once
-//!                               row groups assembled from pages after these   │   ─► the sound ones
+//!                               row groups assembled from pages after these   │   ─► the valid ones
 //! footer lost                 → schema of a sibling, row groups from pages    ┘
 //! ```
 //!
@@ -189,7 +189,7 @@ pub struct Repair {
     file: ParquetFile,
     source: RepairSource,
     /// The row groups that were read to their end.
-    sound: Vec<usize>,
+    valid: Vec<usize>,
     lost: Vec<Lost>,
     /// True if the last row group found is the last one of the file.
     end_is_known: bool,
@@ -227,7 +227,7 @@ impl Repair {
         Self {
             file,
             source,
-            sound: Vec::new(),
+            valid: Vec::new(),
             lost,
             end_is_known: true,
         }
@@ -291,13 +291,13 @@ impl Repair {
         })
     }
 
-    /// Reads each row group to its end. Calls `progress` with the number of row groups read so far. Only sound
+    /// Reads each row group to its end. Calls `progress` with the number of row groups read so far. Only valid
     /// row groups are returned afterwards. Timestamps outside the range of their unit do not count as damage.
     ///
     /// # Errors
     /// Io if the source fails; Argument if the options name something that is not in the file.
     pub fn check(&mut self, options: &ReadOptions, mut progress: impl FnMut(usize)) -> Result<()> {
-        self.sound.clear();
+        self.valid.clear();
         let overlapping = known::overlapping(self.file.metadata())?;
         for row_group in 0..self.num_row_groups() {
             match self.read_to_end(row_group, options) {
@@ -305,7 +305,7 @@ impl Repair {
                     let error = Error::corrupt("column chunks lie over each other");
                     self.lose(row_group, error)?;
                 }
-                Ok(()) => self.sound.push(row_group),
+                Ok(()) => self.valid.push(row_group),
                 Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Argument) => {
                     return Err(error);
                 }
@@ -338,12 +338,12 @@ impl Repair {
         Ok(())
     }
 
-    /// Returns a reader of the sound row groups.
+    /// Returns a reader of the valid row groups.
     ///
     /// # Errors
     /// See [`ParquetFile::read`].
     pub fn read(&self, options: ReadOptions) -> Result<Reader> {
-        self.file.read(options.row_groups(self.sound.clone()))
+        self.file.read(options.row_groups(self.valid.clone()))
     }
 
     /// Returns the file, with the best metadata that could be recovered.
@@ -358,23 +358,23 @@ impl Repair {
         self.source
     }
 
-    /// Returns the number of row groups found, sound or not.
+    /// Returns the number of row groups found, valid or not.
     #[must_use]
     pub fn num_row_groups(&self) -> usize {
         self.file.metadata().num_row_groups()
     }
 
-    /// Returns the ordinals of the sound row groups, after a [check](Self::check).
+    /// Returns the ordinals of the valid row groups, after a [check](Self::check).
     #[must_use]
-    pub fn sound(&self) -> &[usize] {
-        &self.sound
+    pub fn valid_row_groups(&self) -> &[usize] {
+        &self.valid
     }
 
-    /// Returns the number of rows in the sound row groups.
+    /// Returns the number of rows in the valid row groups.
     #[must_use]
     pub fn num_rows(&self) -> u64 {
         let header = |row_group: &usize| self.file.metadata().row_group_header(*row_group).ok();
-        let headers = self.sound.iter().filter_map(header);
+        let headers = self.valid.iter().filter_map(header);
         headers
             .filter_map(|it| u64::try_from(it.num_rows).ok())
             .sum()

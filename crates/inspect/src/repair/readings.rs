@@ -10,7 +10,7 @@ use super::scan::{FoundPage, FoundPages, Gap};
 /// The maximum number of steps per page, to bound the time.
 const STEPS_PER_PAGE: usize = 1_000;
 /// The number of steps allowed for any number of pages.
-const FEWEST_STEPS: usize = 1_000_000;
+const MIN_STEPS: usize = 1_000_000;
 /// The maximum number of steps for any number of pages. Bounded because their results are kept in memory.
 const MAX_STEPS: usize = 20_000_000;
 
@@ -104,7 +104,7 @@ impl<'a> Readings<'a> {
             steps_left: pages
                 .len()
                 .saturating_mul(STEPS_PER_PAGE)
-                .saturating_add(FEWEST_STEPS)
+                .saturating_add(MIN_STEPS)
                 .min(MAX_STEPS),
         }
     }

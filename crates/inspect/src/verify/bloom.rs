@@ -12,7 +12,7 @@ use herringbone_format::{
 
 use super::ChunkId;
 use super::finding::{FindingKind, Report};
-use super::truth::for_each_plain;
+use super::observed::for_each_plain;
 use herringbone::ParquetFile;
 
 /// A bloom filter, and counts of the values missing from it.
@@ -167,6 +167,6 @@ impl Bloom {
         let message =
             format!("{missed} of {values} values are not in the filter, though they occur");
         report.error(FindingKind::BloomFilter, message);
-        report.leave_page();
+        report.end_page();
     }
 }

@@ -10,7 +10,7 @@ use herringbone_schema::ColumnOrderKind;
 
 use super::column::Column;
 use super::finding::Severity;
-use super::truth::{OldBounds, flipped};
+use super::observed::{OldBounds, flipped};
 
 /// The maximum number of bytes shown of a bound.
 const SHOWN_BYTES: usize = 24;
@@ -32,11 +32,11 @@ pub(super) enum Side {
     Max,
 }
 
-/// Returns the fault of a bound of `column`, if it has one. `truth` contains the bounds of all values.
+/// Returns the fault of a bound of `column`, if it has one. `observed` contains the bounds of all values.
 pub(super) fn fault(
     column: &Column,
     bound: Bound<'_>,
-    truth: &BoundsBuilder,
+    observed: &BoundsBuilder,
 ) -> Option<(Severity, String)> {
     let (order, physical) = (column.order, column.leaf.physical_type);
     if order == ColumnOrderKind::Undefined {
@@ -46,7 +46,7 @@ pub(super) fn fault(
     if let Some(message) = wrong_length(column, bytes) {
         return Some((Severity::Error, format!("{name} {message}")));
     }
-    let actual = actual(truth, bound.side, column.total_order)?;
+    let actual = actual(observed, bound.side, column.total_order)?;
     let claimed = match column.total_order {
         true => bytes.to_vec(),
         false => including_zeros(order, bytes, bound.side),
@@ -99,8 +99,8 @@ fn nan_fault(
 }
 
 /// Returns the actual bound of the values.
-fn actual(truth: &BoundsBuilder, side: Side, total_order: bool) -> Option<Vec<u8>> {
-    let bounds = truth.finish(total_order);
+fn actual(observed: &BoundsBuilder, side: Side, total_order: bool) -> Option<Vec<u8>> {
+    let bounds = observed.finish(total_order);
     match side {
         Side::Min => bounds.min,
         Side::Max => bounds.max,
@@ -151,12 +151,12 @@ pub(super) fn old_bounds_hold(
     column: &Column,
     min: Option<&[u8]>,
     max: Option<&[u8]>,
-    truth: &OldBounds,
+    observed: &OldBounds,
 ) -> bool {
     let physical = column.leaf.physical_type;
-    let holds = |order, truth: &BoundsBuilder, min: Option<&[u8]>, max: Option<&[u8]>| {
+    let holds = |order, observed: &BoundsBuilder, min: Option<&[u8]>, max: Option<&[u8]>| {
         let within = |claimed: Option<&[u8]>, side, beyond| {
-            let (Some(claimed), Some(actual)) = (claimed, actual(truth, side, false)) else {
+            let (Some(claimed), Some(actual)) = (claimed, actual(observed, side, false)) else {
                 return true;
             };
             let claimed = including_zeros(order, claimed, side);
@@ -164,14 +164,16 @@ pub(super) fn old_bounds_hold(
         };
         within(min, Side::Min, Ordering::Greater) && within(max, Side::Max, Ordering::Less)
     };
-    let mut orders = truth.orders.iter();
-    if truth.orders.is_empty() || orders.any(|(order, truth)| holds(*order, truth, min, max)) {
+    let mut orders = observed.orders.iter();
+    if observed.orders.is_empty()
+        || orders.any(|(order, observed)| holds(*order, observed, min, max))
+    {
         return true;
     }
-    truth.signed_bytes.as_ref().is_some_and(|truth| {
+    observed.signed_bytes.as_ref().is_some_and(|observed| {
         let (min, max) = (min.map(flipped), max.map(flipped));
         let order = ColumnOrderKind::UnsignedBytes;
-        holds(order, truth, min.as_deref(), max.as_deref())
+        holds(order, observed, min.as_deref(), max.as_deref())
     })
 }
 

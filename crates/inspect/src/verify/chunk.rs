@@ -18,9 +18,9 @@ use super::finding::{FindingKind, Report, Severity};
 use super::geospatial::{self, Geometries};
 use super::index::{FoundPage, Indexes};
 use super::nesting::Nesting;
+use super::observed::{Observed, for_each_plain};
 use super::page::PageCheck;
-use super::truth::{Truth, for_each_plain};
-use super::{ChunkId, encodings, regions, statistics};
+use super::{ChunkId, byte_ranges, encodings, statistics};
 use herringbone::ParquetFile;
 use herringbone::pages::read_header;
 use herringbone::source::Source;
@@ -58,7 +58,7 @@ pub(super) fn check(
     column: &Column,
     report: &mut Report,
 ) -> Result<Checked> {
-    let Some((metadata, cipher)) = regions::readable(file, id, chunk, report) else {
+    let Some((metadata, cipher)) = byte_ranges::readable(file, id, chunk, report) else {
         return Ok(Checked::default());
     };
     if metadata.type_ != column.leaf.physical_type {
@@ -72,7 +72,7 @@ pub(super) fn check(
         let message = format!("path_in_schema is `{found}`, the column is another one");
         report.error(FindingKind::ColumnMetadata, message);
     }
-    let Some(range) = regions::chunk_range(metadata, file.source().len()) else {
+    let Some(range) = byte_ranges::chunk_range(metadata, file.source().len()) else {
         return Ok(Checked::default());
     };
     let (limits, budget) = (file.limits().clone(), Budget::new(file.limits()));
@@ -106,7 +106,7 @@ pub(super) fn check(
         walker: PageWalker::new(range, file.source().len())
             .encrypted(cipher.clone(), has_dictionary),
         decoder,
-        truth: Some(Truth::new(column, old_bounds)),
+        observed: Some(Observed::new(column, old_bounds)),
         old_bounds,
         distinct: distinct.map(|_| HashSet::new()),
         indexes: indexes(file, chunk, cipher.as_ref(), report)?,
@@ -121,11 +121,11 @@ pub(super) fn check(
         sizes: Sizes::default(),
     };
     let complete = walk.pages(report)?;
-    report.leave_page();
+    report.end_page();
     walk.finish(complete, num_rows, report);
     Ok(Checked {
         sizes: complete.then_some(walk.sizes),
-        nesting: (complete && walk.truth.is_some()).then_some(walk.nesting),
+        nesting: (complete && walk.observed.is_some()).then_some(walk.nesting),
     })
 }
 
@@ -154,7 +154,7 @@ fn indexes(
 }
 
 /// Returns an index if it can be decoded. An index outside the file is reported by the check of the file's
-/// regions.
+/// byte ranges.
 fn index<T>(
     file: &ParquetFile,
     (decoder, cipher): (Result<Option<IndexDecoder<T>>>, Option<&ChunkCipher>),
@@ -196,7 +196,7 @@ struct Walk<'a> {
     /// `None` if values of the type cannot be decoded.
     decoder: Option<PageDecoder>,
     /// The actual contents of the pages so far; `None` after a page that could not be decoded.
-    truth: Option<Truth>,
+    observed: Option<Observed>,
     old_bounds: bool,
     /// The hashes of the distinct values; `None` if they are not counted.
     distinct: Option<HashSet<u64>>,
@@ -220,7 +220,7 @@ impl Walk<'_> {
         let end = self.walker.chunk().end;
         while self.walker.position() < end {
             let start = self.walker.start();
-            report.enter_page(start.ordinal, start.offset);
+            report.begin_page(start.ordinal, start.offset);
             let header = match read_header(self.source, &mut self.walker, self.limits) {
                 Ok(header) => header,
                 Err(error) => {
@@ -268,7 +268,7 @@ impl Walk<'_> {
             PageCheck::new(header, self.limits, self.column, self.old_bounds, report)
         else {
             if is_data {
-                self.truth = None;
+                self.observed = None;
             }
             return Ok(());
         };
@@ -344,9 +344,9 @@ impl Walk<'_> {
         let found = FoundPage {
             offset: self.walker.start().offset,
             size: end - self.walker.start().offset,
-            first_row: self.truth.as_ref().map(Truth::rows),
+            first_row: self.observed.as_ref().map(Observed::rows),
             starts_row: check.starts_row,
-            truth: decoded.then_some(&check.truth),
+            observed: decoded.then_some(&check.observed),
         };
         let is_first = ordinal == usize::from(self.dictionary_page.is_some());
         if is_first && decoded && !check.starts_row {
@@ -361,9 +361,9 @@ impl Walk<'_> {
             report.error(FindingKind::Nesting, message);
         }
         self.indexes.page(found, self.column, report);
-        match &mut self.truth {
-            Some(truth) if decoded => truth.merge(&check.truth),
-            truth => *truth = None,
+        match &mut self.observed {
+            Some(observed) if decoded => observed.merge(&check.observed),
+            observed => *observed = None,
         }
     }
 
@@ -394,20 +394,20 @@ impl Walk<'_> {
         if let Some(geometries) = &self.geometries {
             geometries.finish(report);
         }
-        let Some(truth) = self.truth.as_ref().filter(|_| complete) else {
+        let Some(observed) = self.observed.as_ref().filter(|_| complete) else {
             return;
         };
-        if truth.rows() != num_rows {
-            let rows = truth.rows();
+        if observed.rows() != num_rows {
+            let rows = observed.rows();
             let message = format!("the column chunk has {rows} rows, its row group {num_rows}");
             report.error(FindingKind::Rows, message);
         }
         if let Some(claimed) = &self.metadata.statistics {
             let distinct = self.distinct.as_ref().map(|it| it.len() as u64);
-            statistics::check(claimed, self.column, truth, distinct, report);
+            statistics::check(claimed, self.column, observed, distinct, report);
         }
         if let Some(sizes) = &self.metadata.size_statistics {
-            statistics::check_sizes(sizes, self.column, truth, report);
+            statistics::check_sizes(sizes, self.column, observed, report);
         }
     }
 

@@ -6,10 +6,10 @@ use herringbone_format::{ErrorKind, Result, RowGroupHeader};
 use herringbone_schema::{SchemaOptions, to_arrow};
 
 use super::ChunkId;
+use super::byte_ranges::ByteRanges;
 use super::chunk::Sizes;
 use super::finding::{FindingKind, Report};
 use super::geoparquet;
-use super::regions::Regions;
 use super::variants;
 use herringbone::ParquetFile;
 
@@ -18,8 +18,8 @@ use herringbone::ParquetFile;
 /// # Errors
 /// Io if the source fails.
 pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
-    let mut regions = Regions::default();
-    magic(file, &mut regions, report)?;
+    let mut byte_ranges = ByteRanges::default();
+    magic(file, &mut byte_ranges, report)?;
     schema(file, report)?;
     let metadata = file.metadata();
     let leaves = file.parquet_schema().leaves().len();
@@ -48,7 +48,9 @@ pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
                 .location
                 .set_column(file.parquet_schema().column_path(leaf));
             match metadata.column_chunk(row_group, leaf) {
-                Ok(chunk) => regions.chunk(file, ChunkId { row_group, leaf }, &chunk, report)?,
+                Ok(chunk) => {
+                    byte_ranges.chunk(file, ChunkId { row_group, leaf }, &chunk, report)?
+                }
                 Err(error) => report.failed(FindingKind::ColumnMetadata, error)?,
             }
         }
@@ -60,12 +62,12 @@ pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
         let message = format!("the footer says {said} rows, the row groups have {rows}");
         report.error(FindingKind::Rows, message);
     }
-    regions.overlaps(report);
+    byte_ranges.overlaps(report);
     Ok(())
 }
 
 /// Checks the first and the last bytes.
-fn magic(file: &ParquetFile, regions: &mut Regions, report: &mut Report) -> Result<()> {
+fn magic(file: &ParquetFile, byte_ranges: &mut ByteRanges, report: &mut Report) -> Result<()> {
     let length = file.source().len();
     let magic = MAGIC.len() as u64;
     let start = file.source().read(0..magic.min(length))?;
@@ -89,10 +91,10 @@ fn magic(file: &ParquetFile, regions: &mut Regions, report: &mut Report) -> Resu
         report.error(FindingKind::Magic, message);
     }
     report.location.offset = None;
-    regions.push(0..magic, "magic", &report.location);
+    byte_ranges.push(0..magic, "magic", &report.location);
     let metadata_length = u64::from(tail.metadata_length);
     let footer = tail_offset.saturating_sub(metadata_length);
-    regions.push(footer..length, "footer", &report.location);
+    byte_ranges.push(footer..length, "footer", &report.location);
     let decoded = file.metadata().encoded_len() as u64;
     // A signature follows if the footer is signed.
     let is_alone = !tail.encrypted && file.metadata().encryption_algorithm().is_none();

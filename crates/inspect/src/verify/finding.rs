@@ -142,10 +142,10 @@ kinds! {
 }
 
 /// The maximum number of listed findings per part of a file. Even a small file may have very many.
-const MOST: usize = 1000;
+const MAX_FINDINGS: usize = 1000;
 
 /// The maximum number of bytes in a message, which may quote the file.
-const LONGEST_MESSAGE: usize = 4096;
+const MAX_MESSAGE_BYTES: usize = 4096;
 
 /// Findings waiting to be returned, and the location of further findings.
 #[derive(Debug, Default)]
@@ -180,14 +180,14 @@ impl Report {
         location: Location,
         mut message: String,
     ) {
-        if self.findings.len() >= MOST {
+        if self.findings.len() >= MAX_FINDINGS {
             let (before, worst) = self.left_out.unwrap_or((0, severity));
             self.left_out = Some((before + 1, worst.max(severity)));
             return;
         }
-        if message.len() > LONGEST_MESSAGE {
+        if message.len() > MAX_MESSAGE_BYTES {
             let mut ends = message.char_indices().map(|(end, _)| end);
-            let end = ends.rfind(|end| *end <= LONGEST_MESSAGE);
+            let end = ends.rfind(|end| *end <= MAX_MESSAGE_BYTES);
             message.truncate(end.unwrap_or_default());
             message.push('…');
         }
@@ -202,7 +202,7 @@ impl Report {
     /// Reports the number of omitted findings of the part.
     pub(super) fn close(&mut self) {
         if let Some((more, severity)) = self.left_out.take() {
-            self.leave_page();
+            self.end_page();
             self.findings.push_back(Finding {
                 kind: FindingKind::LeftOut,
                 severity,
@@ -233,13 +233,13 @@ impl Report {
     }
 
     /// Sets the location of further findings to the page at `offset`.
-    pub(super) fn enter_page(&mut self, page: usize, offset: u64) {
+    pub(super) fn begin_page(&mut self, page: usize, offset: u64) {
         self.location.page = Some(page);
         self.location.offset = Some(offset);
     }
 
     /// Removes the page from the location of further findings.
-    pub(super) fn leave_page(&mut self) {
+    pub(super) fn end_page(&mut self) {
         self.location.page = None;
         self.location.offset = None;
     }

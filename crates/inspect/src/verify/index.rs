@@ -7,8 +7,8 @@ use herringbone_schema::ColumnOrderKind;
 use super::bounds::{Bound, Side, fault};
 use super::column::Column;
 use super::finding::{FindingKind, Report};
+use super::observed::Observed;
 use super::statistics::histogram_fault;
-use super::truth::Truth;
 
 /// The page indexes of a column chunk, and the number of data pages compared with them.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ pub(super) struct FoundPage<'a> {
     /// True if the page starts with a new row, or this is unknown.
     pub(super) starts_row: bool,
     /// The actual contents of the page; `None` if it cannot be decoded.
-    pub(super) truth: Option<&'a Truth>,
+    pub(super) observed: Option<&'a Observed>,
 }
 
 impl Indexes {
@@ -40,20 +40,21 @@ impl Indexes {
         self.pages += 1;
         if let Some(index) = &self.offset_index {
             location(index, ordinal, page, report);
-            if let (Some(bytes), Some(truth)) = (&index.unencoded_byte_array_data_bytes, page.truth)
+            if let (Some(bytes), Some(observed)) =
+                (&index.unencoded_byte_array_data_bytes, page.observed)
                 && column.is_byte_array()
                 && let Some(claimed) = bytes.get(ordinal)
-                && u64::try_from(*claimed) != Ok(truth.byte_array_bytes)
+                && u64::try_from(*claimed) != Ok(observed.byte_array_bytes)
             {
-                let actual = truth.byte_array_bytes;
+                let actual = observed.byte_array_bytes;
                 let message = format!(
                     "unencoded_byte_array_data_bytes is {claimed}, the values have {actual} bytes"
                 );
                 report.error(FindingKind::OffsetIndex, message);
             }
         }
-        if let (Some(index), Some(truth)) = (&self.column_index, page.truth) {
-            summary(index, ordinal, truth, column, report);
+        if let (Some(index), Some(observed)) = (&self.column_index, page.observed) {
+            summary(index, ordinal, observed, column, report);
         }
     }
 
@@ -111,7 +112,7 @@ fn location(index: &OffsetIndex, ordinal: usize, page: FoundPage<'_>, report: &m
 fn summary(
     index: &ColumnIndex,
     ordinal: usize,
-    truth: &Truth,
+    observed: &Observed,
     column: &Column,
     report: &mut Report,
 ) {
@@ -135,7 +136,7 @@ fn summary(
         bound("min_values", Side::Min),
         bound("max_values", Side::Max),
     ];
-    match (null_page, truth.values()) {
+    match (null_page, observed.values()) {
         (true, 0) => {
             if bounds.iter().any(|bound| !bound.bytes.is_empty()) {
                 // Readers ignore them.
@@ -147,7 +148,7 @@ fn summary(
                 format!("null_pages says that there are only nulls, but there are {values} values");
             report.error(kind, message);
         }
-        (false, 0) if truth.levels() > 0 => {
+        (false, 0) if observed.levels() > 0 => {
             report.error(
                 kind,
                 "null_pages says that there are values, but there are only nulls",
@@ -155,26 +156,26 @@ fn summary(
         }
         (false, _) => {
             for bound in bounds {
-                if let Some((severity, message)) = fault(column, bound, &truth.bounds) {
+                if let Some((severity, message)) = fault(column, bound, &observed.bounds) {
                     report.push(severity, kind, message);
                 }
             }
         }
     }
-    counts(index, ordinal, truth, column, report);
+    counts(index, ordinal, observed, column, report);
 }
 
 /// Compares the nulls, NaNs and levels of a page.
 fn counts(
     index: &ColumnIndex,
     ordinal: usize,
-    truth: &Truth,
+    observed: &Observed,
     column: &Column,
     report: &mut Report,
 ) {
     let kind = FindingKind::ColumnIndex;
     let null_count = index.null_counts.as_ref().and_then(|it| it.get(ordinal));
-    let (levels, slots) = (truth.without_value(), truth.null_slots(column));
+    let (levels, slots) = (observed.without_value(), observed.null_slots(column));
     if let Some(&claimed) = null_count
         && ![Ok(levels), Ok(slots)].contains(&u64::try_from(claimed))
     {
@@ -182,7 +183,7 @@ fn counts(
         report.error(kind, message);
     }
     let nan_count = index.nan_counts.as_ref().and_then(|it| it.get(ordinal));
-    if let (Some(&claimed), Some(nans)) = (nan_count, truth.bounds.nan_count())
+    if let (Some(&claimed), Some(nans)) = (nan_count, observed.bounds.nan_count())
         && claimed != nans
     {
         report.error(
@@ -194,12 +195,12 @@ fn counts(
         (
             "repetition_level_histograms",
             &index.repetition_level_histograms,
-            &truth.rep_histogram,
+            &observed.rep_histogram,
         ),
         (
             "definition_level_histograms",
             &index.definition_level_histograms,
-            &truth.def_histogram,
+            &observed.def_histogram,
         ),
     ];
     for (name, claimed, actual) in histograms {

@@ -20,7 +20,7 @@
 //! a key are not checked. Each part of a file (the file as a whole, a column chunk, a row group) lists its
 //! first 1,000 findings. Further ones are only counted.
 
-mod ahead;
+mod parallel;
 mod bloom;
 mod bounds;
 mod chunk;
@@ -34,11 +34,11 @@ mod geospatial;
 mod index;
 mod nesting;
 mod page;
-mod part;
-mod regions;
+mod task;
+mod byte_ranges;
 mod sorting;
 mod statistics;
-mod truth;
+mod observed;
 mod values;
 mod variants;
 
@@ -49,12 +49,12 @@ use std::sync::Arc;
 use herringbone_format::{Location, Result};
 use herringbone_pipeline::{Spawn, threads};
 
-use ahead::Ahead;
 use chunk::Sizes;
 use finding::Report;
 use herringbone::ParquetFile;
 use nesting::Shared;
-use part::{Outcome, Task};
+use parallel::ParallelVerifier;
+use task::{Outcome, Task};
 
 /// The identification of a column chunk in a file.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +85,7 @@ pub struct Verify {
 /// The next step of the check.
 enum Step {
     File,
-    Parts(Ahead),
+    Tasks(ParallelVerifier),
     Done,
 }
 
@@ -153,10 +153,10 @@ impl Verify {
             Step::File => {
                 file::check(&self.file, &mut self.report)?;
                 let (file, spawn) = (self.file.clone(), self.spawn.clone());
-                self.step = Step::Parts(Ahead::new(file, self.useful_threads(), spawn));
+                self.step = Step::Tasks(ParallelVerifier::new(file, self.useful_threads(), spawn));
             }
-            Step::Parts(ahead) => match ahead.next()? {
-                Some(outcome) => self.part(outcome)?,
+            Step::Tasks(verifier) => match verifier.next()? {
+                Some(outcome) => self.add_outcome(outcome)?,
                 None => self.step = Step::Done,
             },
             Step::Done => {}
@@ -176,7 +176,7 @@ impl Verify {
     }
 
     /// Adds the outcome of a part, and compares it with other parts.
-    fn part(&mut self, outcome: Outcome) -> Result<()> {
+    fn add_outcome(&mut self, outcome: Outcome) -> Result<()> {
         let Outcome {
             task,
             mut report,

@@ -11,8 +11,8 @@ use herringbone_format::{Encoding, Limits, PageHeader, PageType, Result, Statist
 
 use super::column::Column;
 use super::finding::{FindingKind, Report};
+use super::observed::{Observed, for_each_plain};
 use super::statistics;
-use super::truth::{Truth, for_each_plain};
 use herringbone::source::Source;
 
 /// A page while it is decoded.
@@ -24,7 +24,7 @@ pub(super) struct PageCheck<'a> {
     pub(super) encoding: Encoding,
     /// The number of levels, or of entries in a dictionary, declared in the header.
     pub(super) num_values: u64,
-    pub(super) truth: Truth,
+    pub(super) observed: Observed,
     /// True if the first level starts a row.
     pub(super) starts_row: bool,
     /// The number of values that are not UTF-8, and the ordinal of the first one.
@@ -83,7 +83,7 @@ impl<'a> PageCheck<'a> {
             column,
             encoding,
             num_values: u64::try_from(declared).unwrap_or_default(),
-            truth: Truth::new(column, old_bounds),
+            observed: Observed::new(column, old_bounds),
             starts_row: true,
             not_text: None,
             too_long: None,
@@ -131,7 +131,7 @@ impl<'a> PageCheck<'a> {
                         self.starts_row = block.rep.first() == Some(&0);
                     }
                     first = false;
-                    self.truth.add(&block);
+                    self.observed.add(&block);
                     self.values(&block.values);
                     see(&block);
                 }
@@ -223,7 +223,7 @@ impl<'a> PageCheck<'a> {
             let (kind, message) = allowed.fault(count, first);
             report.error(kind, message);
         }
-        let level = |level: &u8| self.truth.def_histogram.get(usize::from(*level));
+        let level = |level: &u8| self.observed.def_histogram.get(usize::from(*level));
         let null_keys: u64 = self.column.null_keys.iter().filter_map(level).sum();
         if null_keys > 0 {
             let message = format!("{null_keys} keys of a map are null");
@@ -243,8 +243,8 @@ impl<'a> PageCheck<'a> {
                     );
                 }
             };
-            compare("num_nulls", v2.num_nulls, self.truth.without_value());
-            compare("num_rows", v2.num_rows, self.truth.rows());
+            compare("num_nulls", v2.num_nulls, self.observed.without_value());
+            compare("num_rows", v2.num_rows, self.observed.rows());
             if !self.starts_row && self.num_values > 0 {
                 report.error(
                     kind,
@@ -253,7 +253,7 @@ impl<'a> PageCheck<'a> {
             }
         }
         if let Some(claimed) = &self.claimed {
-            statistics::check(claimed, self.column, &self.truth, None, report);
+            statistics::check(claimed, self.column, &self.observed, None, report);
         }
     }
 }

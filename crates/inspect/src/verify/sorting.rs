@@ -12,7 +12,7 @@ use herringbone_schema::ColumnOrderKind;
 
 use super::column::Column;
 use super::finding::{FindingKind, Report};
-use super::truth::for_each_plain;
+use super::observed::for_each_plain;
 use herringbone::ParquetFile;
 use herringbone::pages::Pages;
 use herringbone::source::Source;

@@ -6,7 +6,7 @@ use herringbone_schema::ColumnOrderKind;
 use super::bounds::{Bound, Side, fault, old_bounds_hold};
 use super::column::Column;
 use super::finding::{FindingKind, Report, Severity};
-use super::truth::Truth;
+use super::observed::Observed;
 
 /// Returns true if the deprecated `min` or `max` differs from `min_value` and `max_value`, or only the
 /// deprecated ones are valid.
@@ -22,12 +22,12 @@ pub(super) fn has_old_bounds(statistics: Option<&Statistics>, column: &Column) -
 pub(super) fn check(
     statistics: &Statistics,
     column: &Column,
-    truth: &Truth,
+    observed: &Observed,
     distinct: Option<u64>,
     report: &mut Report,
 ) {
     if let Some(claimed) = statistics.null_count {
-        let (levels, slots) = (truth.without_value(), truth.null_slots(column));
+        let (levels, slots) = (observed.without_value(), observed.null_slots(column));
         let claimed_count = u64::try_from(claimed).ok();
         // The specification does not define whether empty lists count.
         if claimed_count != Some(levels) && claimed_count != Some(slots) {
@@ -40,7 +40,7 @@ pub(super) fn check(
             report.error(FindingKind::Statistics, message);
         }
     }
-    if let (Some(claimed), Some(nans)) = (statistics.nan_count, truth.bounds.nan_count())
+    if let (Some(claimed), Some(nans)) = (statistics.nan_count, observed.bounds.nan_count())
         && claimed != nans
     {
         let message = format!("nan_count is {claimed}, there are {nans} NaNs");
@@ -75,16 +75,18 @@ pub(super) fn check(
             exact,
             side,
         };
-        if let Some((severity, message)) = fault(column, bound, &truth.bounds) {
+        if let Some((severity, message)) = fault(column, bound, &observed.bounds) {
             report.push(severity, FindingKind::Statistics, message);
         }
     }
-    old_bounds(statistics, column, truth, report);
+    old_bounds(statistics, column, observed, report);
 }
 
 /// Checks the deprecated bounds, if they differ from the other bounds.
-fn old_bounds(statistics: &Statistics, column: &Column, truth: &Truth, report: &mut Report) {
-    let Some(old) = &truth.old_bounds else { return };
+fn old_bounds(statistics: &Statistics, column: &Column, observed: &Observed, report: &mut Report) {
+    let Some(old) = &observed.old_bounds else {
+        return;
+    };
     let (min, max) = (statistics.min.as_deref(), statistics.max.as_deref());
     if has_old_bounds(Some(statistics), column) && !old_bounds_hold(column, min, max, old) {
         // Few readers still use them, and only in the order of signed numbers.
@@ -101,15 +103,15 @@ fn old_bounds(statistics: &Statistics, column: &Column, truth: &Truth, report: &
 pub(super) fn check_sizes(
     sizes: &SizeStatistics,
     column: &Column,
-    truth: &Truth,
+    observed: &Observed,
     report: &mut Report,
 ) {
     let kind = FindingKind::SizeStatistics;
     if let Some(claimed) = sizes.unencoded_byte_array_data_bytes
         && column.is_byte_array()
-        && u64::try_from(claimed) != Ok(truth.byte_array_bytes)
+        && u64::try_from(claimed) != Ok(observed.byte_array_bytes)
     {
-        let actual = truth.byte_array_bytes;
+        let actual = observed.byte_array_bytes;
         let message =
             format!("unencoded_byte_array_data_bytes is {claimed}, the values have {actual} bytes");
         report.error(kind, message);
@@ -118,12 +120,12 @@ pub(super) fn check_sizes(
         (
             "repetition_level_histogram",
             &sizes.repetition_level_histogram,
-            &truth.rep_histogram,
+            &observed.rep_histogram,
         ),
         (
             "definition_level_histogram",
             &sizes.definition_level_histogram,
-            &truth.def_histogram,
+            &observed.def_histogram,
         ),
     ];
     for (name, claimed, actual) in histograms {

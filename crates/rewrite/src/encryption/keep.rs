@@ -17,7 +17,7 @@ use crate::Note;
 type Crypto = Option<ColumnCryptoMetadata>;
 
 /// The encryption of a new file.
-pub(crate) struct Kept {
+pub(crate) struct RetainedEncryption {
     pub(crate) properties: FileEncryptionProperties,
     /// True if the key material of the first input is outside the file.
     pub(crate) external_key_material: bool,
@@ -83,7 +83,7 @@ pub(crate) fn keep(
     files: &[(String, Option<EncryptedFile>)],
     leaves: &[WriteLeaf],
     notes: &mut Vec<Note>,
-) -> Result<Option<Kept>> {
+) -> Result<Option<RetainedEncryption>> {
     let like = |(_, file): &(String, Option<EncryptedFile>)| {
         file.as_ref().map(|file| file.like(leaves)).transpose()
     };
@@ -93,7 +93,7 @@ pub(crate) fn keep(
     let properties = like(first)?;
     for other in others {
         if properties != like(other)? {
-            return Err(not_alike(&first.0, &other.0));
+            return Err(encryptions_differ(&first.0, &other.0));
         }
     }
     let (name, Some(file)) = first else {
@@ -102,13 +102,13 @@ pub(crate) fn keep(
     if file.clear.is_duckdb_dialect() {
         notes.push(Note::DuckDbDialect { file: name.clone() });
     }
-    Ok(properties.map(|properties| Kept {
+    Ok(properties.map(|properties| RetainedEncryption {
         properties,
         external_key_material: file.has_external_key_material(leaves),
     }))
 }
 
-fn not_alike(a: &str, b: &str) -> Error {
+fn encryptions_differ(a: &str, b: &str) -> Error {
     let message = format!(
         "{a} and {b} are not encrypted alike, so their rows cannot be in one file that is encrypted as they are"
     );

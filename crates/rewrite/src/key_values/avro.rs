@@ -8,12 +8,12 @@ use herringbone_arrow::schema::Schema;
 use herringbone_text::json::JsonValue;
 
 use super::{array_mut, by_name, name};
-use crate::columns::{Columns, Likeness};
+use crate::columns::{Columns, Similarity};
 
 /// Removes the columns that the new file does not have. Returns false if that is not enough: if fields inside columns
 /// are missing too, if columns have a different type, or if the rest refers to a removed type.
 pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) -> bool {
-    let is_same = |name: &str| columns.likeness(name) == Likeness::Same;
+    let is_same = |name: &str| columns.similarity(name) == Similarity::Same;
     if !new.fields().iter().all(|field| is_same(field.name())) {
         return false;
     }

@@ -12,7 +12,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema, TimeUnit};
 use herringbone_text::json::{JsonObject, JsonValue};
 
 use super::{array_mut, by_name};
-use crate::columns::{Columns, Likeness};
+use crate::columns::{Columns, Similarity};
 
 /// The outcome of [`adapt`].
 pub(super) struct Told {
@@ -44,7 +44,7 @@ pub(super) fn adapt(
             let Some(field) = field_name(entry).and_then(|name| fields.get(name)) else {
                 return false;
             };
-            let is_other = columns.likeness(field.name()) == Likeness::Other;
+            let is_other = columns.similarity(field.name()) == Similarity::Other;
             let has_gaps = with_gaps.contains(field.name().as_str());
             // The number of categories is that of one file.
             if is_other || has_gaps || (!keeps_rows && is_categorical(entry)) {

@@ -12,12 +12,12 @@ use herringbone_arrow::schema::{DataType, Field, Fields, Schema};
 use herringbone_text::json::JsonValue;
 
 use super::{array_mut, by_name, member_mut, name};
-use crate::columns::{Columns, Likeness};
+use crate::columns::{Columns, Similarity};
 
 /// Removes the columns and fields that the new file does not have. Returns false if the others do not match those of
 /// the new file.
 pub(super) fn adapt(value: &mut JsonValue, new: &Schema, columns: &Columns<'_>) -> bool {
-    let is_other = |field: &Field| columns.likeness(field.name()) == Likeness::Other;
+    let is_other = |field: &Field| columns.similarity(field.name()) == Similarity::Other;
     !new.fields().iter().any(|field| is_other(field)) && fields(value, new.fields())
 }
 

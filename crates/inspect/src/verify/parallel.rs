@@ -11,14 +11,14 @@ use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_pipeline::{Crew, Shared, Spawn, Work};
 
-use super::part::{self, Outcome, Task};
+use super::task::{self, Outcome, Task};
 use herringbone::ParquetFile;
 
 /// The maximum number of tasks per thread ahead of the caller.
 const TASKS_AHEAD: u64 = 2;
 
 /// The checks of all tasks of a file.
-pub(super) struct Ahead(Crew<Checks>);
+pub(super) struct ParallelVerifier(Crew<Checks>);
 
 struct Checks {
     file: ParquetFile,
@@ -38,7 +38,7 @@ struct State {
     outcomes: BTreeMap<u64, Result<Outcome>>,
 }
 
-impl Ahead {
+impl ParallelVerifier {
     pub(super) fn new(file: ParquetFile, threads: usize, spawn: Option<Arc<dyn Spawn>>) -> Self {
         let state = State {
             next: first(&file, 0),
@@ -99,7 +99,7 @@ impl Work for Checks {
     }
 
     fn run(&self, (ordinal, task): (u64, Task), (): &mut (), _: &Shared<Self>) -> Self::Output {
-        (ordinal, part::check(&self.file, task))
+        (ordinal, task::check(&self.file, task))
     }
 
     fn finish(&self, state: &mut State, (ordinal, outcome): Self::Output) {

@@ -12,7 +12,7 @@ use super::column::Column;
 
 /// The actual counts and bounds of a page or of a column chunk.
 #[derive(Debug, Clone)]
-pub(super) struct Truth {
+pub(super) struct Observed {
     /// The number of occurrences of each repetition level, starting at level 0.
     pub(super) rep_histogram: Vec<u64>,
     /// The number of occurrences of each definition level, starting at level 0.
@@ -24,7 +24,7 @@ pub(super) struct Truth {
     pub(super) old_bounds: Option<OldBounds>,
 }
 
-impl Truth {
+impl Observed {
     /// Starts without values.
     pub(super) fn new(column: &Column, old_bounds: bool) -> Self {
         Self {

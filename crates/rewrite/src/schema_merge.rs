@@ -13,7 +13,7 @@ use herringbone_arrow::schema::{
 };
 
 use crate::promotion::promoted;
-use crate::same_schema::{Difference, of_meanings, path};
+use crate::schema_diff::{Difference, of_meanings, path};
 
 /// The differences allowed between merged files.
 ///

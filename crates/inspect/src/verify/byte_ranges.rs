@@ -13,7 +13,7 @@ use herringbone::source::Source;
 
 /// A part of a file.
 #[derive(Debug)]
-struct Region {
+struct NamedRange {
     range: Range<u64>,
     name: &'static str,
     location: Location,
@@ -21,12 +21,12 @@ struct Region {
 
 /// All parts of a file.
 #[derive(Debug, Default)]
-pub(super) struct Regions(Vec<Region>);
+pub(super) struct ByteRanges(Vec<NamedRange>);
 
-impl Regions {
+impl ByteRanges {
     pub(super) fn push(&mut self, range: Range<u64>, name: &'static str, location: &Location) {
         if range.start < range.end {
-            self.0.push(Region {
+            self.0.push(NamedRange {
                 range,
                 name,
                 location: location.clone(),
@@ -124,7 +124,7 @@ impl Regions {
         self.0
             .sort_by_key(|region| (region.range.start, region.range.end));
         // The part that extends furthest so far.
-        let mut last: Option<Region> = None;
+        let mut last: Option<NamedRange> = None;
         for region in self.0 {
             if let Some(last) = &last
                 && region.range.start < last.range.end
