@@ -69,19 +69,19 @@ pub(crate) fn apply(
 
 /// Returns the key material to be copied. `None` if it already exists.
 fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMaterial>> {
-    let wrong = |what: &str| Failure::Usage(format!("{}: {what}", input.name));
+    let usage = |what: &str| Failure::Usage(format!("{}: {what}", input.name));
     let Some(from) = input.path() else {
-        return Err(wrong(
+        return Err(usage(
             "its key material is in a file next to it, so it needs a path",
         ));
     };
     if Target::is_stdout(&destination.path) {
-        return Err(wrong(
+        return Err(usage(
             "its key material is in a file next to it, which standard output cannot have",
         ));
     }
     let material = KeyMaterial::new(from, &destination.path, destination.force);
-    let material = material.map_err(|error| wrong(error.message()))?;
+    let material = material.map_err(|error| usage(error.message()))?;
     if material.is_shared() {
         return Ok(None);
     }

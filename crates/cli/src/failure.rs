@@ -24,7 +24,7 @@ pub(crate) enum Failure {
 }
 
 /// Returns user input for use in errors, truncated if it is long.
-pub(crate) fn cut(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     const MAX_CHARACTERS: usize = 100;
     match text.char_indices().nth(MAX_CHARACTERS) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

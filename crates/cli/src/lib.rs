@@ -15,7 +15,7 @@
 
 mod advice;
 mod args;
-mod chunks;
+mod column_chunks;
 mod commands;
 mod context;
 mod describe;
@@ -25,14 +25,14 @@ mod failure;
 pub mod import;
 mod input;
 mod interrupt;
-mod listing;
+mod table_or_jsonl;
 mod load;
 mod output;
 mod progress;
 mod render;
 mod rows;
 mod carry_over;
-mod choices;
+mod explain_encodings;
 mod save;
 mod target;
 
@@ -45,7 +45,7 @@ use herringbone::Limits;
 use args::{Arguments, Command};
 use context::{Context, complain};
 use encryption::Keys;
-use failure::{Failure, cut};
+use failure::{Failure, shortened};
 use output::Output;
 
 /// Runs the command line.
@@ -96,7 +96,7 @@ fn explain(mut error: clap::Error) -> ExitCode {
         ContextKind::InvalidValue,
     ] {
         if let Some(ContextValue::String(text)) = error.get(kind) {
-            let text = cut(text);
+            let text = shortened(text);
             error.insert(kind, ContextValue::String(text));
         }
     }

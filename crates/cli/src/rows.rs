@@ -20,7 +20,7 @@ use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::render::counted::counted;
+use crate::render::plural::counted;
 use crate::render::sink::Sink;
 
 /// A range of rows, counted over all files.

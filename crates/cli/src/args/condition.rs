@@ -14,7 +14,7 @@ use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 
 use super::operand::Operand;
-use crate::failure::cut;
+use crate::failure::shortened;
 use crate::load::hex;
 
 /// The maximum length of a condition in bytes. Nested parts are processed recursively.
@@ -261,7 +261,7 @@ pub(super) fn shown(part: &(impl Display + Sync)) -> String {
         thread.ok()?.join().ok()
     });
     match text {
-        Some(text) => format!("`{}`", cut(&text)),
+        Some(text) => format!("`{}`", shortened(&text)),
         None => "a part of the condition".to_owned(),
     }
 }

@@ -7,7 +7,7 @@ use herringbone::variant::{PrimitiveType, VariantPath};
 use sqlparser::ast::{Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 use super::condition::{column, literal, shown};
-use crate::failure::cut;
+use crate::failure::shortened;
 use crate::load::data_type_of;
 
 /// One side of a comparison.
@@ -131,7 +131,7 @@ fn type_of(name: &str) -> Result<PrimitiveType, String> {
                 format!(
                     "unknown type `{}` of variants; use one of: boolean, tinyint, smallint, int, bigint, float, \
                      double, decimal(P, S), date, time, timestamp, timestamp_ntz, string, binary, uuid",
-                    cut(name)
+                    shortened(name)
                 )
             };
             if let Some(digits) = lower.strip_prefix("decimal") {

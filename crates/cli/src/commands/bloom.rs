@@ -12,14 +12,14 @@ use herringbone_arrow::schema::DataType;
 
 use super::stats::object;
 use crate::args::{BloomCheck, Chunks};
-use crate::chunks::{self, Place};
+use crate::column_chunks::{self, Place};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
-use crate::listing::{self, Header, Listing};
 use crate::load;
 use crate::output::Output;
 use crate::render::table::shown;
+use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
 const HEADER: Header = Header {
@@ -34,13 +34,13 @@ pub(crate) fn check(
     request: &BloomCheck,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = listing::format(request.format, output);
+    let format = table_or_jsonl::format(request.format, output);
     let file = input.open()?;
     let chunks = Chunks {
         columns: Some(request.column.clone()),
         row_groups: request.row_groups.clone(),
     };
-    let (row_groups, leaves) = chunks::of_file(&file, &chunks, input)?;
+    let (row_groups, leaves) = column_chunks::of_file(&file, &chunks, input)?;
     let [leaf] = leaves[..] else {
         let text = format!(
             "the column has {} columns in it, and one can be asked",

@@ -98,14 +98,14 @@ fn schema_of_rows(convert: &Convert, input: &Input) -> Result<SchemaRef> {
 fn types(convert: &Convert) -> Result<Vec<Field>> {
     let mut types = Vec::new();
     for setting in &convert.types {
-        let wrong = |text: String| Failure::Usage(format!("--type: {text}"));
+        let usage = |text: String| Failure::Usage(format!("--type: {text}"));
         let columns = setting.columns.as_ref();
-        let columns = columns.ok_or_else(|| wrong("expected COLUMN=TYPE".into()))?;
+        let columns = columns.ok_or_else(|| usage("expected COLUMN=TYPE".into()))?;
         for path in &columns.paths {
             let [name] = path.as_slice() else {
-                return Err(wrong(format!("`{}` is within a column", path.join("."))));
+                return Err(usage(format!("`{}` is within a column", path.join("."))));
             };
-            types.push(load::field_of(name, &setting.value).map_err(wrong)?);
+            types.push(load::field_of(name, &setting.value).map_err(usage)?);
         }
     }
     Ok(types)
@@ -126,16 +126,16 @@ fn shredding(convert: &Convert) -> Result<VariantExtension> {
             "none" => Shredding::None,
             "auto" => Shredding::Infer(InferOptions::default()),
             text => {
-                let wrong = |why: String| {
+                let usage = |why: String| {
                     Failure::Usage(format!(
                         "--variant {}: {why}; expected none, auto or a type as `Int64` or \
                          `Struct(\"a\": Int64, \"b\": Utf8)`",
                         column.name
                     ))
                 };
-                let data_type = load::data_type_of(text).map_err(wrong)?;
+                let data_type = load::data_type_of(text).map_err(usage)?;
                 let shredding = ShreddingType::of_values(&data_type);
-                Shredding::As(shredding.map_err(|error| wrong(error.to_string()))?)
+                Shredding::As(shredding.map_err(|error| usage(error.to_string()))?)
             }
         };
         extension = extension.shredding_of(&column.name, shredding);
@@ -150,45 +150,45 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
         FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson
     );
     let is_csv = from == FileFormat::Csv;
-    let wrong = |text: &str| Err(Failure::Usage(text.into()));
+    let usage = |text: &str| Err(Failure::Usage(text.into()));
     let types = !convert.types.is_empty() || convert.infer_rows.is_some();
     if !is_text && (convert.schema.is_some() || types) {
-        return wrong(
+        return usage(
             "--schema, --type and --infer-rows are for CSV and JSON lines; IN has a schema",
         );
     }
     if from != FileFormat::Jsonl && !convert.variants.is_empty() {
-        return wrong(
+        return usage(
             "--variant is for JSON lines; of Parquet, VARIANT columns stay what they are",
         );
     }
     let is_shredded = |column: &VariantColumn| column.shredding != "none";
     if to != FileFormat::Parquet && convert.variants.iter().any(is_shredded) {
-        return wrong(
+        return usage(
             "--variant COLUMN=auto and other types shred columns of Parquet, but OUT is not a Parquet file",
         );
     }
     if from != FileFormat::Csv && convert.infer_rows == Some(0) {
-        return wrong("--infer-rows 0 is for CSV: the columns of JSON lines are in the rows");
+        return usage("--infer-rows 0 is for CSV: the columns of JSON lines are in the rows");
     }
     if from != FileFormat::Parquet && convert.damage.is_given() {
-        return wrong("--on-error is for Parquet input");
+        return usage("--on-error is for Parquet input");
     }
     if !is_csv && (convert.no_header || convert.delimiter.is_some()) {
-        return wrong("--no-header and --delimiter are for CSV input");
+        return usage("--no-header and --delimiter are for CSV input");
     }
     if convert.csv.has_null() && !is_csv && to != FileFormat::Csv {
-        return wrong("--null is for CSV, and neither IN nor OUT is");
+        return usage("--null is for CSV, and neither IN nor OUT is");
     }
     if convert.csv.crlf && to != FileFormat::Csv {
-        return wrong("--crlf is for CSV, and OUT is not CSV");
+        return usage("--crlf is for CSV, and OUT is not CSV");
     }
     let delimiter = convert.delimiter.map(char::from);
     if delimiter.is_some_and(|it| convert.csv.null().contains(it)) {
-        return wrong("the text for null holds the delimiter");
+        return usage("the text for null holds the delimiter");
     }
     if to != FileFormat::Parquet && convert.write.is_given() {
-        return wrong("OUT is not Parquet, so there is nothing to choose about pages and the like");
+        return usage("OUT is not Parquet, so there is nothing to choose about pages and the like");
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use herringbone::{ParquetFile, ReadOptions};
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
-use crate::render::counted::counted;
+use crate::render::plural::counted;
 use crate::render::printable::printable;
 
 /// Prints the result of each pruning step for the rows of a file. Also prints the rows left to be tested, and the

@@ -4,13 +4,13 @@ use herringbone::format::OffsetIndex;
 
 use super::stats::{Texts, object};
 use crate::args::Index;
-use crate::chunks::{self, Place};
+use crate::column_chunks::{self, Place};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::input::Input;
-use crate::listing::{self, Header, Listing};
 use crate::output::Output;
 use crate::render::table::shown;
+use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
 const HEADER: Header = Header {
@@ -37,10 +37,10 @@ pub(crate) fn run(
     request: &Index,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = listing::format(request.format, output);
+    let format = table_or_jsonl::format(request.format, output);
     let mut list = Listing::new(format, HEADER, output);
     let file = input.open()?;
-    let (row_groups, leaves) = chunks::of_file(&file, &request.chunks(), input)?;
+    let (row_groups, leaves) = column_chunks::of_file(&file, &request.chunks(), input)?;
     let mut without = 0u64;
     for &row_group in &row_groups {
         for &leaf in &leaves {

@@ -11,7 +11,7 @@ use crate::encryption::Summary;
 use crate::failure::Result;
 use crate::input::Input;
 use crate::output::Output;
-use crate::render::counted::counted;
+use crate::render::plural::counted;
 use crate::render::printable::printable;
 use crate::render::table::{self, shown};
 

@@ -4,17 +4,17 @@ use herringbone::PageInfo;
 use serde_json::Value;
 
 use crate::args::{Chunks, ListFormat};
-use crate::chunks::{self, Place};
+use crate::column_chunks::{self, Place};
 use crate::context::Context;
 use crate::describe::bound::Bounds;
 use crate::describe::{Object, list, page};
 use crate::failure::Result;
 use crate::input::Input;
-use crate::listing::{self, Header, Listing};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::render::printable::printable;
 use crate::render::table::shown;
+use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
 const HEADER: Header = Header {
@@ -48,7 +48,7 @@ pub(crate) fn run(
     request: &Request<'_>,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = listing::format(request.format, output);
+    let format = table_or_jsonl::format(request.format, output);
     for input in inputs {
         if format == ListFormat::Table && inputs.len() > 1 {
             output.line(&format!("{}:", printable(&input.name)))?;
@@ -67,7 +67,7 @@ fn file(
     list: &mut Listing<'_, '_>,
 ) -> Result<()> {
     let file = input.open()?;
-    let (row_groups, leaves) = chunks::of_file(&file, chunks, input)?;
+    let (row_groups, leaves) = column_chunks::of_file(&file, chunks, input)?;
     let total = row_groups.len().saturating_mul(leaves.len()) as u64;
     let mut progress = Progress::new(!context.quiet, total, "column chunks");
     for &row_group in &row_groups {

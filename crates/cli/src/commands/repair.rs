@@ -16,7 +16,7 @@ use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 use crate::load::{self, Rows, Work};
 use crate::progress::Progress;
-use crate::render::counted::counted;
+use crate::render::plural::counted;
 use crate::rows::int96_unit;
 use crate::save;
 use crate::target::Target;

@@ -10,8 +10,8 @@ use herringbone_rewrite::encryption::Protection;
 
 use crate::args::{Destination, Rewrite, Write};
 use crate::carry_over;
-use crate::choices;
 use crate::context::Context;
+use crate::explain_encodings;
 use crate::failure::Result;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
@@ -48,7 +48,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
         true => Output::new("standard error", io::stderr()),
         false => Output::stdout(),
     };
-    choices::print(&explanation.take(), &mut out)
+    explain_encodings::print(&explanation.take(), &mut out)
 }
 
 /// Writes the rows of `inputs` to one file, with everything carried over. Copies column chunks if `copy` is true.

@@ -6,16 +6,16 @@ use herringbone_arrow::schema::Field;
 use serde_json::Value;
 
 use crate::args::{Chunks, ListFormat};
-use crate::chunks::{self, Place};
+use crate::column_chunks::{self, Place};
 use crate::context::Context;
 use crate::describe::{Object, list};
 use crate::failure::Result;
 use crate::input::Input;
-use crate::listing::{self, Header, Listing};
 use crate::output::Output;
 use crate::render::printable::printable;
 use crate::render::table::shown;
 use crate::render::value;
+use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
 const HEADER: Header = Header {
@@ -31,7 +31,7 @@ pub(crate) fn run(
     format: Option<ListFormat>,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = listing::format(format, output);
+    let format = table_or_jsonl::format(format, output);
     for input in inputs {
         if format == ListFormat::Table && inputs.len() > 1 {
             output.line(&format!("{}:", printable(&input.name)))?;
@@ -50,7 +50,7 @@ fn file(
     list: &mut Listing<'_, '_>,
 ) -> Result<()> {
     let file = input.open()?;
-    let (row_groups, leaves) = chunks::of_file(&file, chunks, input)?;
+    let (row_groups, leaves) = column_chunks::of_file(&file, chunks, input)?;
     for &row_group in &row_groups {
         for &leaf in &leaves {
             let place = Place {

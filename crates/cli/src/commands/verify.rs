@@ -10,7 +10,7 @@ use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::render::counted::counted;
+use crate::render::plural::counted;
 use crate::render::printable::{json_line, printable};
 
 /// The options for checking files.

@@ -21,7 +21,7 @@ use super::foreign::NOT_UTF8;
 use super::json::batches;
 use super::json::rows::{FileRows, RowTexts, Sampled};
 use super::sample::Sample;
-use super::value::Wrong;
+use super::value::ParseError;
 use super::{Rows, Stream, TextOptions};
 use crate::failure::{Failure, Result};
 use crate::render::geometry::is_geometry;
@@ -182,13 +182,13 @@ impl<S: RowTexts> RowTexts for Features<S> {
         let feature = str::from_utf8(&self.feature);
         let feature = feature.map_err(|_| NOT_UTF8.to_owned());
         let made = feature.and_then(|it| self.columns.row(it, &mut text));
-        made.map_err(|it| self.features.wrong(line, Wrong::new(it)))?;
+        made.map_err(|it| self.features.failure(line, ParseError::new(it)))?;
         *row = text.into_bytes();
         Ok(Some(line))
     }
 
-    fn wrong(&self, line: usize, wrong: Wrong) -> Failure {
-        self.features.wrong(line, wrong)
+    fn failure(&self, line: usize, error: ParseError) -> Failure {
+        self.features.failure(line, error)
     }
 }
 
@@ -299,7 +299,7 @@ fn for_each_member<'t>(
     see: &mut dyn FnMut(String, &'t str) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut json = JsonReader::new(text);
-    let words = |error| Wrong::from(error).words();
+    let words = |error| ParseError::from(error).into_text();
     if !matches!(json.value(), Ok(JsonToken::Object)) {
         return Err(format!("{what} is not an object"));
     }
@@ -308,7 +308,7 @@ fn for_each_member<'t>(
         let name = name.to_cow();
         let value = json.skip().map_err(words)?;
         if !names.insert(name.clone()) {
-            return Err(Wrong::key_twice(&name).words());
+            return Err(ParseError::key_twice(&name).into_text());
         }
         see(name.into_owned(), value)?;
     }

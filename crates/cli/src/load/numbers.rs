@@ -8,7 +8,7 @@ use super::value::number::Number;
 const DIGITS: [(usize, u8); 2] = [(38, 38), (76, 76)];
 
 /// The maximum number of digits inspected. No type can hold more, apart from zeros.
-const MOST: usize = 800;
+const MAX_DIGITS: usize = 800;
 
 /// The common properties of a set of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl Numbers {
     pub(super) fn of(number: &Number<'_>) -> Self {
         let minus_zero = number.is_minus_zero();
         let integers = number.is_integer && !minus_zero;
-        if number.len() > MOST {
+        if number.len() > MAX_DIGITS {
             return Self {
                 integers,
                 signed: false,
@@ -43,7 +43,7 @@ impl Numbers {
                 minus_zero,
                 float: false,
                 special: false,
-                whole: MOST,
+                whole: MAX_DIGITS,
                 places: 0,
             };
         }
@@ -57,7 +57,7 @@ impl Numbers {
                 // Built from the digits alone, so that the text need not be parsed again.
                 let text = format!("0.{digits}0e{}", power + 1);
                 let value = text.parse().unwrap_or(f64::INFINITY);
-                number.is_held_by(value)
+                number.is_exact_as(value)
             }
         };
         let (digits, power) = match size {

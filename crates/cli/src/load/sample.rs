@@ -7,7 +7,7 @@ use super::{Stream, unreadable};
 use crate::failure::{Failure, Result};
 
 /// The maximum size of a sample in bytes, even if the text is a single long line.
-const MOST: usize = 64 << 20;
+const MAX_SAMPLE_BYTES: usize = 64 << 20;
 
 /// The size of the read buffer in bytes.
 const BUFFER: usize = 256 << 10;
@@ -60,15 +60,15 @@ impl Sample {
             is_whole,
             rest,
         } = self;
-        while text.len() < MOST {
+        while text.len() < MAX_SAMPLE_BYTES {
             let before = text.len();
             let mut line = rest.by_ref().take(BUFFER as u64);
             let read = line.read_until(b'\n', text);
             let name = &rest.get_ref().name;
             *is_whole = read.map_err(|error| unreadable(name, &error))? == 0;
             let line = text.get(before..).unwrap_or_default();
-            let wrong = |text| Failure::Data(format!("{name}: {text}"));
-            if *is_whole || enough(line).map_err(wrong)? {
+            let data_failure = |text| Failure::Data(format!("{name}: {text}"));
+            if *is_whole || enough(line).map_err(data_failure)? {
                 break;
             }
         }

@@ -17,7 +17,7 @@ use crate::input::{self, Input};
 const STREAM: &[u8] = &[0xff; 4];
 
 /// The maximum size of a schema in text, in bytes.
-const MOST: u64 = 64 << 20;
+const MAX_SCHEMA_BYTES: u64 = 64 << 20;
 
 /// Calls `of_parquet` for a Parquet file. Calls `of_arrow` for the schema of an Arrow IPC file or stream, or for a
 /// schema in text. A pipe can only contain the text.
@@ -55,10 +55,10 @@ pub(crate) fn schema_file<T>(
     if is_arrow {
         return of_arrow(ipc_schema(path, &context.limits)?);
     }
-    file.take(MOST + 1)
+    file.take(MAX_SCHEMA_BYTES + 1)
         .read_to_end(&mut text)
         .map_err(refused)?;
-    if text.len() as u64 > MOST {
+    if text.len() as u64 > MAX_SCHEMA_BYTES {
         return Err(Failure::Data(format!(
             "{name}: neither Parquet nor Arrow, and longer than 64 MiB, the most that a schema as text may have"
         )));

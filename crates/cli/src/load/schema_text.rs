@@ -17,7 +17,7 @@ use herringbone::geospatial::geoarrow::{ExtensionCrs, ExtensionMetadata};
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
-use crate::failure::cut;
+use crate::failure::shortened;
 
 /// The maximum nesting of fields.
 const DEPTH: usize = 64;
@@ -42,7 +42,7 @@ pub(super) fn schema(text: &str) -> Result<SchemaRef, String> {
     let fields = fields(&mut lines, 0)?;
     match lines.next() {
         None => Ok(Arc::new(Schema::new(fields))),
-        Some(line) => Err(line.wrong("is indented, but not below a type with fields")),
+        Some(line) => Err(line.error("is indented, but not below a type with fields")),
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) fn data_type_of(text: &str) -> Result<DataType, String> {
     text.parse().map_err(|_| {
         format!(
             "unknown type `{}`; use one as `schema --format arrow` prints it, such as Int64 or Timestamp(ms, \"UTC\")",
-            cut(text)
+            shortened(text)
         )
     })
 }
@@ -130,12 +130,12 @@ impl<'t> Line<'t> {
             extension,
         };
         if spaces % 2 == 1 || line.depth > DEPTH {
-            return Err(line.wrong("is not indented by two spaces a level"));
+            return Err(line.error("is not indented by two spaces a level"));
         }
         Ok(line)
     }
 
-    fn wrong(&self, what: &str) -> String {
+    fn error(&self, what: &str) -> String {
         format!("line {}: `{}` {what}", self.number, self.name)
     }
 }
@@ -154,7 +154,7 @@ fn fields(lines: &mut Lines<'_>, depth: usize) -> Result<Fields, String> {
 fn field(line: &Line<'_>, children: &Fields) -> Result<Field, String> {
     let one = || match children.as_ref() {
         [child] => Ok(FieldRef::clone(child)),
-        _ => Err(line.wrong("has one field below it")),
+        _ => Err(line.error("has one field below it")),
     };
     let data_type = match line.data_type {
         "Struct" => DataType::Struct(children.clone()),
@@ -164,12 +164,12 @@ fn field(line: &Line<'_>, children: &Fields) -> Result<Field, String> {
         "LargeListView" => DataType::LargeListView(one()?),
         "Map" => match one()?.data_type() {
             DataType::Struct(pair) if pair.len() == 2 => DataType::Map(one()?, false),
-            _ => return Err(line.wrong("has one struct of key and value below it")),
+            _ => return Err(line.error("has one struct of key and value below it")),
         },
         other => match fixed_size(other) {
             Some(size) => DataType::FixedSizeList(one()?, size),
             None if !children.is_empty() => {
-                return Err(line.wrong("has fields, but no type that has"));
+                return Err(line.error("has fields, but no type that has"));
             }
             None => data_type_of(other)
                 .map_err(|why| format!("line {}: `{}`: {why}", line.number, line.name))?,
@@ -188,7 +188,7 @@ fn extended(line: &Line<'_>, data_type: DataType) -> Result<Field, String> {
             let name = parts.next().unwrap_or_default();
             let mut pairs = vec![(EXTENSION_TYPE_NAME_KEY.to_owned(), name.to_owned())];
             if let Some(crs) = parts.next() {
-                let metadata = geometries(crs, parts.next()).map_err(|it| line.wrong(&it))?;
+                let metadata = geometries(crs, parts.next()).map_err(|it| line.error(&it))?;
                 pairs.push((EXTENSION_TYPE_METADATA_KEY.to_owned(), metadata));
             }
             field.with_metadata(HashMap::from_iter(pairs))

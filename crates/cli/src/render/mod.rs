@@ -1,6 +1,6 @@
 //! Record batches as text: JSON lines, CSV and tables.
 
-pub(crate) mod counted;
+pub(crate) mod plural;
 pub(crate) mod csv;
 pub(crate) mod geojson;
 pub(crate) mod geometry;

@@ -12,7 +12,7 @@ use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, FieldRef, SchemaRef};
 
-use super::counted::counted;
+use super::plural::counted;
 use super::printable::push_printable;
 use super::value::{Boxed, of};
 use crate::failure::Result;

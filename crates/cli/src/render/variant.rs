@@ -21,15 +21,17 @@ impl Variants {
     /// # Errors
     /// Data if values are malformed, or violate the rules of shredding.
     pub(crate) fn new(array: &dyn Array) -> Result<Self> {
-        let wrong = |error: herringbone::Error| Failure::Data(error.to_string());
-        let values = VariantArray::try_new(array).map_err(wrong)?;
+        let data_failure = |error: herringbone::Error| Failure::Data(error.to_string());
+        let values = VariantArray::try_new(array).map_err(data_failure)?;
         let options = UnshredOptions::default();
         let mut writer = JsonWriter::new();
         let mut text = String::new();
         let mut ends = Vec::with_capacity(values.len());
         for row in 0..values.len() {
-            if let Some(value) = values.value(row, &options).map_err(wrong)? {
-                writer.write(value.as_variant(), &mut text).map_err(wrong)?;
+            if let Some(value) = values.value(row, &options).map_err(data_failure)? {
+                writer
+                    .write(value.as_variant(), &mut text)
+                    .map_err(data_failure)?;
             }
             ends.push(text.len());
         }

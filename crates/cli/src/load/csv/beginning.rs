@@ -7,7 +7,7 @@ use herringbone_arrow::schema::{DataType, Field, Fields, Schema, SchemaRef};
 use super::delimiter::{found, take_directive};
 use super::kind::Kind;
 use super::names::{distinct, similar};
-use super::records::{Records, Wrong};
+use super::records::{RecordError, Records};
 use crate::failure::{Failure, Result};
 use crate::load::sample::Sample;
 use crate::load::{Stream, TextOptions};
@@ -58,8 +58,8 @@ impl Beginning {
             ));
         }
         let mut parser = Parser::new(options, delimiter, line);
-        let words = |(line, text): Wrong| format!("line {line}: {text}");
-        let refused = |wrong| Failure::Data(format!("{name}: {}", words(wrong)));
+        let words = |(line, text): RecordError| format!("line {line}: {text}");
+        let refused = |error| Failure::Data(format!("{name}: {}", words(error)));
         if !parser.read(&sample.text).map_err(refused)? && !sample.is_whole {
             sample.read(|text| parser.read(text).map_err(words))?;
         }
@@ -159,7 +159,7 @@ impl<'o> Parser<'o> {
     }
 
     /// Reads more of the text. Returns true if it has enough rows.
-    fn read(&mut self, mut text: &[u8]) -> Result<bool, Wrong> {
+    fn read(&mut self, mut text: &[u8]) -> Result<bool, RecordError> {
         if !self.in_rows {
             if text.is_empty() {
                 return Ok(false);
@@ -170,7 +170,7 @@ impl<'o> Parser<'o> {
             if !self.in_rows {
                 return Ok(false);
             }
-            self.rows = self.header.behind_header();
+            self.rows = self.header.after_header();
         }
         while !text.is_empty() && self.done < self.wanted {
             let taken = self.rows.read(text, self.wanted - self.done, usize::MAX)?;
@@ -183,14 +183,14 @@ impl<'o> Parser<'o> {
     }
 
     /// Ends the sample. An incomplete last record counts only if the sample is the whole text.
-    fn end(&mut self, is_whole: bool) -> Result<(), Wrong> {
+    fn end(&mut self, is_whole: bool) -> Result<(), RecordError> {
         let end = |records: &mut Records, is_first| match is_whole {
             true => records.read(b"", 1, usize::MAX).map(|_| ()),
-            false => records.cut(is_first),
+            false => records.end_truncated(is_first),
         };
         if !self.in_rows {
             end(&mut self.header, true)?;
-            self.rows = self.header.behind_header();
+            self.rows = self.header.after_header();
         }
         if self.done < self.wanted {
             end(&mut self.rows, self.done == 0)?;
@@ -200,7 +200,7 @@ impl<'o> Parser<'o> {
     }
 
     /// Inspects the fields of complete records, and drops the records.
-    fn look(&mut self) -> Result<(), Wrong> {
+    fn look(&mut self) -> Result<(), RecordError> {
         let width = self.rows.width.unwrap_or(0);
         let null = &self.options.null;
         self.kinds.resize(width, Kind::Nothing);
@@ -229,7 +229,12 @@ impl<'o> Parser<'o> {
     }
 
     /// Returns the inferred types.
-    fn beginning(mut self, sample: Sample, delimiter: u8, line: usize) -> Result<Beginning, Wrong> {
+    fn beginning(
+        mut self,
+        sample: Sample,
+        delimiter: u8,
+        line: usize,
+    ) -> Result<Beginning, RecordError> {
         let width = self.rows.width.unwrap_or(0);
         self.kinds.resize(width, Kind::Nothing);
         self.kinds_in_quotes.resize(width, Kind::Nothing);

@@ -56,7 +56,7 @@ fn width(sample: &Sample, options: &TextOptions<'_>, delimiter: u8, most: usize)
     }
     match sample.is_whole {
         true => records.read(b"", 1, usize::MAX).map(|_| ()).ok()?,
-        false => records.cut(records.width.is_none()).ok()?,
+        false => records.end_truncated(records.width.is_none()).ok()?,
     }
     records.width
 }

@@ -20,7 +20,7 @@ use self::kind::Kind;
 use self::records::Records;
 use super::row_size::batch_rows;
 use super::value::number::Number;
-use super::value::{Rules, Scalar, Slot, Wrong, may_be_empty};
+use super::value::{ParseError, Rules, Scalar, Slot, may_be_empty};
 use super::{BATCH_BYTES, INFERRED, Rows, Stream, TextOptions};
 use crate::failure::{Failure, Result};
 
@@ -31,30 +31,30 @@ use crate::failure::{Failure, Result};
 pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'static>> {
     let name = stream.name.clone();
     let work = stream.work();
-    let wrong = |text: String| Failure::Data(format!("{name}: {text}"));
+    let data_failure = |text: String| Failure::Data(format!("{name}: {text}"));
     let beginning = Beginning::of(stream, options)?;
     let (schema, order) = match &options.schema {
         Some(schema) if options.header => {
-            let order = matched(&beginning.names, schema).map_err(wrong)?;
+            let order = matched(&beginning.names, schema).map_err(data_failure)?;
             (schema.clone(), order)
         }
         Some(schema) => (schema.clone(), (0..schema.fields().len()).collect()),
         None => {
             options.all_are_in(&name, |column| beginning.names.contains(column))?;
-            let schema = beginning.schema(options).map_err(wrong)?;
+            let schema = beginning.schema(options).map_err(data_failure)?;
             let order = (0..schema.fields().len()).collect();
             beginning.notes(&name, options);
             (schema, order)
         }
     };
-    let rows = batch_rows(&schema, options.limits).map_err(wrong)?;
+    let rows = batch_rows(&schema, options.limits).map_err(data_failure)?;
     let column = |(field, &from): (&FieldRef, &usize)| {
         let chosen = options.types.iter().any(|it| it.name() == field.name());
         Column::new(field, from, options.schema.is_none() && !chosen)
     };
     let columns = schema.fields().iter().zip(&order).map(column);
-    let columns = columns.collect::<Result<Vec<_>, Wrong>>();
-    let columns = columns.map_err(|it| wrong(it.words()))?;
+    let columns = columns.collect::<Result<Vec<_>, ParseError>>();
+    let columns = columns.map_err(|it| data_failure(it.into_text()))?;
     let mut records = Records::new(
         beginning.delimiter,
         Some(order.len()),
@@ -121,7 +121,7 @@ struct Column {
 }
 
 impl Column {
-    fn new(field: &Field, from: usize, inferred: bool) -> Result<Self, Wrong> {
+    fn new(field: &Field, from: usize, inferred: bool) -> Result<Self, ParseError> {
         Ok(Self {
             slot: Slot::new(field, "", &Rules::default())?,
             from,
@@ -139,7 +139,7 @@ impl Column {
         (text, quoted): (&str, bool),
         null: &str,
         all_quoted: bool,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), ParseError> {
         let text_in_quotes = quoted && !all_quoted;
         let is_empty = text.is_empty() && !self.may_be_empty;
         if !quoted && text == null || is_empty && !(self.inferred.is_some() && text_in_quotes) {
@@ -150,11 +150,11 @@ impl Column {
         {
             let cell = Scalar::Cell(text);
             if text_in_quotes {
-                let wrong = Wrong::misfit(cell, data_type, "it is quoted, so it is text");
-                return Err(self.slot.wrong(wrong));
+                let error = ParseError::invalid(cell, data_type, "it is quoted, so it is text");
+                return Err(self.slot.locate(error));
             }
             if !Kind::of(text).goes_with(data_type) {
-                return Err(self.slot.wrong(Wrong::misfit(cell, data_type, "")));
+                return Err(self.slot.locate(ParseError::invalid(cell, data_type, "")));
             }
         }
         self.slot.scalar(Scalar::Cell(text))
@@ -192,7 +192,7 @@ impl<R: BufRead> Batches<R> {
         }
         let columns = self
             .arrays()
-            .map_err(|(line, wrong)| self.wrong(line, wrong))?;
+            .map_err(|(line, error)| self.failure(line, error))?;
         let rows = RecordBatchOptions::new().with_row_count(Some(self.records.len()));
         self.records.clear_to(BATCH_BYTES);
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &rows);
@@ -210,7 +210,7 @@ impl<R: BufRead> Batches<R> {
                 .map_err(|error| Failure::System(format!("{}: {error}", self.name)))?;
             let available = text.len();
             let taken = self.records.read(text, rows, BATCH_BYTES);
-            let taken = taken.map_err(|(line, text)| self.wrong(line, Wrong::new(text)))?;
+            let taken = taken.map_err(|(line, text)| self.failure(line, ParseError::new(text)))?;
             self.input.consume(taken);
             // Stop once the parser has seen the end of the input, or has enough records.
             if available == 0 || taken < available {
@@ -220,43 +220,43 @@ impl<R: BufRead> Batches<R> {
     }
 
     /// Converts the records to columns. An error includes its line.
-    fn arrays(&mut self) -> Result<Vec<ArrayRef>, (usize, Wrong)> {
-        let no_text = |(line, text): records::Wrong| (line, Wrong::new(text));
+    fn arrays(&mut self) -> Result<Vec<ArrayRef>, (usize, ParseError)> {
+        let record_error = |(line, text): records::RecordError| (line, ParseError::new(text));
         if i32::try_from(self.records.bytes()).is_err() {
             let text = "a row of more than 2 GiB";
             let last = self.records.len().saturating_sub(1);
-            return Err((self.records.line(last), Wrong::new(text)));
+            return Err((self.records.line(last), ParseError::new(text)));
         }
-        let fields = self.records.text().map_err(no_text)?;
+        let fields = self.records.text().map_err(record_error)?;
         for record in 0..self.records.len() {
             for column in &mut self.columns {
-                let field = fields.get(record, column.from).map_err(no_text)?;
+                let field = fields.get(record, column.from).map_err(record_error)?;
                 column
                     .append(field, &self.null, self.all_quoted)
-                    .map_err(|wrong| (self.records.line(record), wrong))?;
+                    .map_err(|error| (self.records.line(record), error))?;
             }
         }
         let last = self.records.line(self.records.len());
         let columns = self.columns.iter_mut().map(|it| it.slot.finish());
         columns
             .collect::<Result<_, _>>()
-            .map_err(|wrong| (last, wrong))
+            .map_err(|error| (last, error))
     }
 
-    fn wrong(&self, line: usize, wrong: Wrong) -> Failure {
+    fn failure(&self, line: usize, error: ParseError) -> Failure {
         let of_inferred = |path: &String| {
             let is_it = |it: &&Column| it.slot.is_called(path);
             let column = self.columns.iter().find(is_it);
             column.is_some_and(|it| it.inferred.is_some())
         };
-        let hint = match &wrong.path {
+        let hint = match &error.path {
             Some(path) if of_inferred(path) => INFERRED,
             _ => "",
         };
         Failure::Data(format!(
             "{}: line {line}: {}{hint}",
             self.name,
-            wrong.words()
+            error.into_text()
         ))
     }
 }

@@ -6,7 +6,7 @@ use crate::load::foreign::NOT_UTF8;
 const MAX_FIELDS: usize = 1 << 20;
 
 /// A line number, and an error message.
-pub(super) type Wrong = (usize, String);
+pub(super) type RecordError = (usize, String);
 
 /// Splits text, which may arrive in pieces, into records of `width` fields.
 ///
@@ -72,7 +72,7 @@ impl Records {
     }
 
     /// Creates the reader for the records after a header in the same text.
-    pub(super) fn behind_header(&self) -> Self {
+    pub(super) fn after_header(&self) -> Self {
         let mut records = Self::new(self.delimiter, self.width, self.most_fields);
         records.blanks = self.width == Some(1);
         records.line = self.line;
@@ -115,7 +115,12 @@ impl Records {
     ///
     /// # Errors
     /// A record has too many or too few fields, quotes are not closed at the end, or text follows closing quotes.
-    pub(super) fn read(&mut self, text: &[u8], most: usize, bytes: usize) -> Result<usize, Wrong> {
+    pub(super) fn read(
+        &mut self,
+        text: &[u8],
+        most: usize,
+        bytes: usize,
+    ) -> Result<usize, RecordError> {
         if text.is_empty() {
             return self.end().map(|()| 0);
         }
@@ -143,7 +148,7 @@ impl Records {
                         }
                         self.end_record()?;
                     }
-                    self.behind(byte);
+                    self.end_line(byte);
                 }
                 State::Record => {
                     self.lines.push(self.line);
@@ -169,7 +174,7 @@ impl Records {
                     self.state = State::Field;
                     if end != delimiter {
                         self.end_record()?;
-                        self.behind(end);
+                        self.end_line(end);
                     }
                 }
                 State::Quoted => {
@@ -208,7 +213,7 @@ impl Records {
         run.len()
     }
 
-    fn end_field(&mut self) -> Result<(), Wrong> {
+    fn end_field(&mut self) -> Result<(), RecordError> {
         if self.open >= self.most_fields {
             let line = self.lines.last().copied().unwrap_or(self.line);
             let most = self.most_fields;
@@ -226,7 +231,7 @@ impl Records {
         Ok(())
     }
 
-    fn end_record(&mut self) -> Result<(), Wrong> {
+    fn end_record(&mut self) -> Result<(), RecordError> {
         let width = *self.width.get_or_insert(self.open);
         if self.open != width {
             let line = self.lines.last().copied().unwrap_or(self.line);
@@ -238,7 +243,7 @@ impl Records {
     }
 
     /// Moves past the end of a line.
-    fn behind(&mut self, end: u8) {
+    fn end_line(&mut self, end: u8) {
         self.line += 1;
         self.state = match end {
             b'\r' => State::Return,
@@ -247,7 +252,7 @@ impl Records {
     }
 
     /// Ends the text. The last line may lack its line end.
-    fn end(&mut self) -> Result<(), Wrong> {
+    fn end(&mut self) -> Result<(), RecordError> {
         match self.state {
             State::Record | State::Return => return Ok(()),
             State::Quoted => {
@@ -267,7 +272,7 @@ impl Records {
     ///
     /// # Errors
     /// A record has too many fields.
-    pub(super) fn cut(&mut self, is_first: bool) -> Result<(), Wrong> {
+    pub(super) fn end_truncated(&mut self, is_first: bool) -> Result<(), RecordError> {
         if is_first && self.len() == 0 && self.is_open() {
             // The text may end within a character.
             if let Err(error) = str::from_utf8(&self.data)
@@ -297,7 +302,7 @@ impl Records {
     ///
     /// # Errors
     /// Some text is not UTF-8.
-    pub(super) fn text(&self) -> Result<Fields<'_>, Wrong> {
+    pub(super) fn text(&self) -> Result<Fields<'_>, RecordError> {
         match str::from_utf8(&self.data) {
             Ok(text) => Ok(Fields {
                 records: self,
@@ -306,12 +311,12 @@ impl Records {
             Err(error) => {
                 let at = error.valid_up_to();
                 let field = self.fields.partition_point(|field| field.end <= at);
-                Err(self.no_text(field))
+                Err(self.not_utf8(field))
             }
         }
     }
 
-    fn no_text(&self, field: usize) -> Wrong {
+    fn not_utf8(&self, field: usize) -> RecordError {
         let record = field / self.width.unwrap_or(1).max(1);
         let line = self.line(record);
         (line, NOT_UTF8.into())
@@ -334,7 +339,7 @@ impl<'r> Fields<'r> {
     ///
     /// # Errors
     /// Some text is not UTF-8.
-    pub(super) fn get(&self, record: usize, column: usize) -> Result<(&'r str, bool), Wrong> {
+    pub(super) fn get(&self, record: usize, column: usize) -> Result<(&'r str, bool), RecordError> {
         let fields = &self.records.fields;
         let at = record * self.records.width.unwrap_or(0) + column;
         let start = at.checked_sub(1).and_then(|it| fields.get(it));
@@ -344,7 +349,7 @@ impl<'r> Fields<'r> {
         };
         // Malformed text may split a character between two fields.
         let text = self.text.get(start..field.end);
-        let text = text.ok_or_else(|| self.records.no_text(at))?;
+        let text = text.ok_or_else(|| self.records.not_utf8(at))?;
         Ok((text, field.quoted))
     }
 }
@@ -378,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_are_split_wherever_the_text_is_cut() {
+    fn fields_are_split_wherever_the_text_is_split() {
         for (text, width, blanks, expected) in [
             // The examples of RFC 4180, section 2.
             (
@@ -448,22 +453,22 @@ mod tests {
     }
 
     #[test]
-    fn a_text_may_be_cut() {
+    fn a_text_may_be_truncated() {
         for (text, expected) in [("a,b\nc,\"d", 1), ("a,\"b", 1), ("a,b\n", 1), ("", 0)] {
             let mut records = Records::new(b',', Some(2), 99);
             records
                 .read(text.as_bytes(), usize::MAX, usize::MAX)
                 .unwrap();
-            records.cut(true).unwrap();
+            records.end_truncated(true).unwrap();
             assert_eq!(records.len(), expected, "{text:?}");
         }
     }
 
     #[test]
-    fn a_record_that_is_cut_counts_if_it_is_the_first() {
+    fn a_truncated_record_counts_if_it_is_the_first() {
         let mut records = Records::new(b',', Some(3), 99);
         records.read(b"a,\"b", 9, 99).unwrap();
-        records.cut(false).unwrap();
+        records.end_truncated(false).unwrap();
         assert_eq!((records.len(), records.fields.len()), (0, 0));
     }
 

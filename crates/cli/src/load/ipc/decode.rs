@@ -141,7 +141,7 @@ impl Decoder {
         let extended = joined.try_extend(0, 0, first.len());
         extended
             .and_then(|()| joined.try_extend(1, 0, second.len()))
-            .map_err(|error| wrong(&error))?;
+            .map_err(|error| arrow_error(&error))?;
         self.dictionaries.insert(id, make_array(joined.freeze()));
         Ok(())
     }
@@ -157,7 +157,7 @@ impl Decoder {
         let dictionaries = &self.dictionaries;
         let decoder = RecordBatchDecoder::try_new(body, batch, schema, dictionaries, &version);
         let batch = decoder.and_then(RecordBatchDecoder::read_record_batch);
-        let batch = batch.map_err(|error| wrong(&error))?;
+        let batch = batch.map_err(|error| arrow_error(&error))?;
         check_repeats(&batch, &self.limits)?;
         Ok(batch)
     }
@@ -167,7 +167,7 @@ fn no_header() -> Error {
     Error::corrupt("a message without its header")
 }
 
-fn wrong(error: &ArrowError) -> Error {
+fn arrow_error(error: &ArrowError) -> Error {
     Error::corrupt(error.to_string())
 }
 
@@ -179,7 +179,7 @@ pub(super) fn schema_of(schema: arrow_ipc::Schema<'_>, limits: &Limits) -> Resul
              and rewrites it",
         ));
     }
-    let schema = try_fb_to_schema(schema).map_err(|error| wrong(&error))?;
+    let schema = try_fb_to_schema(schema).map_err(|error| arrow_error(&error))?;
     let fields = schema.flattened_fields();
     if fields.len() > limits.schema_nodes {
         let (found, most) = (fields.len() as u64, limits.schema_nodes as u64);

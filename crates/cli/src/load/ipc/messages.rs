@@ -58,10 +58,10 @@ impl Message {
             0
         };
         let length = metadata.get(marker..).and_then(|it| it.first_chunk());
-        let length = size(i32::from_le_bytes(*length.ok_or_else(cut)?).into())?;
+        let length = size(i32::from_le_bytes(*length.ok_or_else(truncated)?).into())?;
         metadata.drain(..marker + 4);
         if metadata.len() < length {
-            return Err(cut().into());
+            return Err(truncated().into());
         }
         metadata.truncate(length);
         let message = Self {
@@ -94,7 +94,7 @@ pub(super) fn next_message(
         prefix.clear();
         bytes.by_ref().take(4).read_to_end(&mut prefix)?;
     }
-    let length = prefix.first_chunk().ok_or_else(cut)?;
+    let length = prefix.first_chunk().ok_or_else(truncated)?;
     let length = size(i32::from_le_bytes(*length).into())?;
     if length == 0 {
         return Ok(None);
@@ -119,7 +119,7 @@ impl Blocks {
     /// Reads the footer.
     pub(super) fn read(bytes: &mut impl Bytes, limits: &Limits) -> Result<(Self, Schema), Problem> {
         let file = bytes.seek(SeekFrom::End(0))?;
-        let trailer = file.checked_sub(TRAILER as u64).ok_or_else(cut)?;
+        let trailer = file.checked_sub(TRAILER as u64).ok_or_else(truncated)?;
         bytes.seek(SeekFrom::Start(trailer))?;
         let mut end = Vec::new();
         read_exactly(bytes, TRAILER, &mut end)?;
@@ -128,7 +128,7 @@ impl Blocks {
             Error::corrupt("the file does not end in \"ARROW1\": it is not complete")
         })?;
         let length = size(i32::from_le_bytes(*length).into())?;
-        let start = trailer.checked_sub(length as u64).ok_or_else(cut)?;
+        let start = trailer.checked_sub(length as u64).ok_or_else(truncated)?;
         bytes.seek(SeekFrom::Start(start))?;
         let mut footer = Vec::new();
         read_exactly(bytes, length, &mut footer)?;
@@ -197,7 +197,7 @@ pub(super) fn size(declared: i64) -> Result<usize> {
     size.map_err(|_| Error::corrupt(format!("a length or offset of {declared} bytes")))
 }
 
-fn cut() -> Error {
+fn truncated() -> Error {
     Error::corrupt("the bytes end within a message")
 }
 
@@ -215,7 +215,7 @@ fn read_exactly(bytes: &mut impl Read, length: usize, out: &mut Vec<u8>) -> Resu
     let read = bytes.by_ref().take(length as u64).read_to_end(out)?;
     match read == length {
         true => Ok(()),
-        false => Err(cut().into()),
+        false => Err(truncated().into()),
     }
 }
 

@@ -79,7 +79,7 @@ fn stream_rows(
 ) -> Result<Rows<'static>> {
     let mut decoder = guarded(&name, || {
         let first = next_message(&mut bytes, &limits)?;
-        let first = first.ok_or_else(|| Problem::wrong("there is no schema"))?;
+        let first = first.ok_or_else(|| Problem::corrupt("there is no schema"))?;
         Ok(Decoder::of_message(&first, limits.clone())?)
     })?;
     Ok(Rows {
@@ -132,7 +132,7 @@ fn expected(
     let found = message.root(limits)?.header_type();
     match found == kind {
         true => Ok(message),
-        false => Err(Problem::wrong(format!(
+        false => Err(Problem::corrupt(format!(
             "the footer names a message of kind {kind:?}, but it is {found:?} (offset {})",
             block.offset()
         ))),
@@ -163,7 +163,7 @@ enum Problem {
 }
 
 impl Problem {
-    fn wrong(text: impl Into<String>) -> Self {
+    fn corrupt(text: impl Into<String>) -> Self {
         Self::Bytes(Error::corrupt(text))
     }
 }
@@ -177,7 +177,7 @@ impl From<Error> for Problem {
 impl From<io::Error> for Problem {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::wrong("the bytes end within a message"),
+            io::ErrorKind::UnexpectedEof => Self::corrupt("the bytes end within a message"),
             _ => Self::System(error),
         }
     }
@@ -189,7 +189,7 @@ fn guarded<T>(name: &str, read: impl FnOnce() -> Result<T, Problem>) -> Result<T
     panic::set_hook(Box::new(|_| {}));
     let read = panic::catch_unwind(AssertUnwindSafe(read));
     panic::set_hook(hook);
-    let contradiction = || Problem::wrong("lengths or offsets contradict each other");
+    let contradiction = || Problem::corrupt("lengths or offsets contradict each other");
     read.unwrap_or_else(|_| Err(contradiction()))
         .map_err(|problem| match problem {
             Problem::System(error) => Failure::System(format!("{name}: {error}")),

@@ -12,7 +12,7 @@ use herringbone_text::json::{JsonReader, JsonToken};
 
 use crate::load::numbers::Numbers;
 use crate::load::value::number::Number;
-use crate::load::value::{Result, Wrong, is_special};
+use crate::load::value::{ParseError, Result, is_special};
 
 /// The kind of the values seen so far.
 #[derive(Debug, Clone)]
@@ -140,11 +140,11 @@ impl Inference {
         while let Some(name) = json.key()? {
             let name = name.to_cow();
             if members.places.contains_key(name.as_ref()) {
-                return Err(Wrong::key_twice(&name));
+                return Err(ParseError::key_twice(&name));
             }
             self.fields += 1;
             if self.fields > most {
-                return Err(Wrong::new(format!(
+                return Err(ParseError::new(format!(
                     "objects have more than {most} different keys, and the limit `schema_nodes` allows as \
                      many fields; --type COLUMN=TYPE gives a column with such objects the type of a map"
                 )));

@@ -15,7 +15,7 @@ use self::rows::{FileRows, RowTexts, Sampled, line_ends};
 use super::foreign::NOT_UTF8;
 use super::row_size::batch_rows;
 use super::sample::Sample;
-use super::value::{Column as _, Rules, Slot, Struct, Wrong, variant_type};
+use super::value::{Column as _, ParseError, Rules, Slot, Struct, variant_type};
 use super::{BATCH_BYTES, INFERRED, Rows, Stream, TextOptions};
 use crate::failure::{Failure, Result};
 
@@ -68,7 +68,7 @@ pub(super) fn batches<'a>(
         Slot::new(field, "", if chosen { &given } else { &rules })
     });
     let columns = slots.collect::<Result<_, _>>();
-    let columns = columns.map_err(|it: Wrong| refused(it.words()))?;
+    let columns = columns.map_err(|it: ParseError| refused(it.into_text()))?;
     let batches = Batches {
         name: name.to_owned(),
         rows,
@@ -109,7 +109,7 @@ fn infer<S: RowTexts>(
             let kind = inference.row(json, &is_chosen)?;
             inference.both(std::mem::replace(&mut columns, Kind::Null), kind)
         });
-        columns = kind.map_err(|(below, wrong)| rows.wrong(line + below, wrong))?;
+        columns = kind.map_err(|(below, error)| rows.failure(line + below, error))?;
     }
     let refused = |text: String| Failure::Data(format!("{name}: {text}"));
     let Kind::Struct(columns) = columns else {
@@ -136,17 +136,18 @@ fn infer<S: RowTexts>(
 /// Reads the text of a row. An error includes the number of lines before it within the row.
 fn with_text<T>(
     row: &[u8],
-    read: impl FnOnce(&mut JsonReader<'_>) -> Result<T, Wrong>,
-) -> Result<T, (usize, Wrong)> {
+    read: impl FnOnce(&mut JsonReader<'_>) -> Result<T, ParseError>,
+) -> Result<T, (usize, ParseError)> {
     let text = str::from_utf8(row).map_err(|error| {
         let before = row.get(..error.valid_up_to()).unwrap_or_default();
-        (line_ends(before), Wrong::new(NOT_UTF8))
+        (line_ends(before), ParseError::new(NOT_UTF8))
     })?;
     let mut json = JsonReader::new(text);
-    let value = read(&mut json).and_then(|value| json.end().map(|()| value).map_err(Wrong::from));
-    value.map_err(|wrong| {
+    let value =
+        read(&mut json).and_then(|value| json.end().map(|()| value).map_err(ParseError::from));
+    value.map_err(|error| {
         let before = row.get(..json.position()).unwrap_or(row);
-        (line_ends(before), wrong)
+        (line_ends(before), error)
     })
 }
 
@@ -177,11 +178,11 @@ impl<S: RowTexts> Batches<S> {
                 json.value()?;
                 columns.object(json)
             });
-            if let Err((below, mut wrong)) = appended {
-                if self.inferred && wrong.path.is_some() {
-                    wrong.message += INFERRED;
+            if let Err((below, mut error)) = appended {
+                if self.inferred && error.path.is_some() {
+                    error.message += INFERRED;
                 }
-                return Err(self.rows.wrong(line + below, wrong));
+                return Err(self.rows.failure(line + below, error));
             }
         }
         self.flush()
@@ -193,7 +194,10 @@ impl<S: RowTexts> Batches<S> {
             return Ok(None);
         }
         let refused = |text: String| Failure::Data(format!("{}: {text}", self.name));
-        let columns = self.columns.columns().map_err(|it| refused(it.words()))?;
+        let columns = self
+            .columns
+            .columns()
+            .map_err(|it| refused(it.into_text()))?;
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options);
         batch.map(Some).map_err(|error| refused(error.to_string()))

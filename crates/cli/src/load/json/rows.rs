@@ -13,7 +13,7 @@ use std::io::BufRead;
 
 use crate::failure::{Failure, Result};
 use crate::load::foreign::NOT_UTF8;
-use crate::load::value::Wrong;
+use crate::load::value::ParseError;
 use crate::load::{BATCH_BYTES, unreadable};
 
 /// The maximum size of a row in bytes: the limit of 32-bit offsets.
@@ -34,7 +34,7 @@ pub(in crate::load) trait RowTexts {
     fn next_row(&mut self, row: &mut Vec<u8>) -> Result<Option<usize>>;
 
     /// Returns the failure for an error on a line.
-    fn wrong(&self, line: usize, wrong: Wrong) -> Failure;
+    fn failure(&self, line: usize, error: ParseError) -> Failure;
 }
 
 /// A callback for the members of a collection without its features, called when the collection has ended.
@@ -124,13 +124,13 @@ impl<'a, R: BufRead> FileRows<'a, R> {
             Next::CommaOrEnd => "`,` or `]`",
         };
         let text = format!("{found} was found where {expected} was expected");
-        self.wrong(self.line, Wrong::new(text))
+        self.failure(self.line, ParseError::new(text))
     }
 
     fn ends_early(&self, within: &str) -> Failure {
-        self.wrong(
+        self.failure(
             self.line,
-            Wrong::new(format!("the file ends within {within}")),
+            ParseError::new(format!("the file ends within {within}")),
         )
     }
 
@@ -151,7 +151,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
             row.extend_from_slice(part);
             self.consume(end, lines);
             if row.len() > MAX_ROW_BYTES {
-                return Err(self.wrong(self.line, Wrong::new("a row of more than 2 GiB")));
+                return Err(self.failure(self.line, ParseError::new("a row of more than 2 GiB")));
             }
             match stop {
                 Stop::No => {}
@@ -173,7 +173,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
                 Some(see) => text.and_then(|text| see(&text)),
                 None => Ok(()),
             };
-            seen.map_err(|text| self.wrong(line, Wrong::new(text)))?;
+            seen.map_err(|text| self.failure(line, ParseError::new(text)))?;
         }
         self.next = Next::CommaOrEnd;
         Ok(())
@@ -220,8 +220,8 @@ impl<R: BufRead> RowTexts for FileRows<'_, R> {
         }
     }
 
-    fn wrong(&self, line: usize, wrong: Wrong) -> Failure {
-        Failure::Data(format!("{}: line {line}: {}", self.name, wrong.words()))
+    fn failure(&self, line: usize, error: ParseError) -> Failure {
+        Failure::Data(format!("{}: line {line}: {}", self.name, error.into_text()))
     }
 }
 
@@ -358,8 +358,8 @@ impl<S: RowTexts> RowTexts for Sampled<S> {
         }
     }
 
-    fn wrong(&self, line: usize, wrong: Wrong) -> Failure {
-        self.rest.wrong(line, wrong)
+    fn failure(&self, line: usize, error: ParseError) -> Failure {
+        self.rest.failure(line, error)
     }
 }
 

@@ -12,7 +12,7 @@ use herringbone_arrow::array::builder::{
 use herringbone_arrow::array::{ArrayRef, BinaryArray};
 use herringbone_arrow::schema::{DataType, Field};
 
-use super::{Column, Result, Scalar, Wrong};
+use super::{Column, ParseError, Result, Scalar};
 use crate::render::geometry::is_geometry;
 
 /// A column of bytes.
@@ -119,12 +119,12 @@ impl<B: Builder> Column for Bytes<B> {
 
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
         let (Scalar::Text(text) | Scalar::Cell(text)) = scalar else {
-            return Err(Wrong::misfit(scalar, &"string", "bytes are base64"));
+            return Err(ParseError::invalid(scalar, &"string", "bytes are base64"));
         };
         let bytes = self.text.read(text);
-        let bytes = bytes.map_err(|(what, why)| Wrong::misfit(scalar, &what, &why))?;
+        let bytes = bytes.map_err(|(what, why)| ParseError::invalid(scalar, &what, &why))?;
         let appended = self.builder.value(&bytes);
-        appended.map_err(|why| Wrong::misfit(scalar, &"value of the column's length", &why))
+        appended.map_err(|why| ParseError::invalid(scalar, &"value of the column's length", &why))
     }
 
     fn finish(&mut self) -> Result<ArrayRef> {

@@ -9,7 +9,7 @@ use herringbone_arrow::array::{ArrayRef, DictionaryArray, PrimitiveArray, RunArr
 use herringbone_arrow::buffer::ArrowNativeType as _;
 
 use super::structs::arrow;
-use super::{Column, Result, Scalar, Slot, Wrong};
+use super::{Column, ParseError, Result, Scalar, Slot};
 
 /// A column of values encoded as keys.
 pub(super) struct Dictionary<K: ArrowDictionaryKeyType> {
@@ -41,7 +41,7 @@ impl<K: ArrowDictionaryKeyType> Column for Dictionary<K> {
         }
         let next = self.known.len();
         let key = K::Native::from_usize(next).ok_or_else(|| {
-            Wrong::new(format!(
+            ParseError::new(format!(
                 "more than {next} different values close together, which {} cannot count",
                 K::DATA_TYPE
             ))
@@ -114,7 +114,7 @@ impl<R: RunEndIndexType> Column for Runs<R> {
         (self.last, self.count) = (None, 0);
         let ends = std::mem::take(&mut self.ends).into_iter();
         let ends: Option<Vec<R::Native>> = ends.map(R::Native::from_usize).collect();
-        let ends = ends.ok_or_else(|| Wrong::new("more rows than the run ends can count"))?;
+        let ends = ends.ok_or_else(|| ParseError::new("more rows than the run ends can count"))?;
         let ends = PrimitiveArray::<R>::from_iter_values(ends);
         let runs = RunArray::try_new(&ends, &self.values.finish()?);
         Ok(Arc::new(runs.map_err(arrow)?))

@@ -11,7 +11,7 @@ use herringbone_arrow::schema::{FieldRef, Fields};
 use herringbone_text::json::{JsonReader, JsonToken};
 
 use super::structs::{arrow, nulls, whole};
-use super::{Column, Result, Scalar, Slot, Wrong};
+use super::{Column, ParseError, Result, Scalar, Slot};
 
 /// A constructor of list arrays, from offsets, nulls and items. There is one more offset than there are lists.
 pub(super) type Make = Box<dyn Fn(Vec<usize>, Option<NullBuffer>, ArrayRef) -> Result<ArrayRef>>;
@@ -60,7 +60,7 @@ impl Column for Lists {
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
         match scalar {
             Scalar::Cell(text) => whole(self, text),
-            _ => Err(Wrong::misfit(scalar, &"array", "")),
+            _ => Err(ParseError::invalid(scalar, &"array", "")),
         }
     }
 
@@ -71,14 +71,14 @@ impl Column for Lists {
             self.count += 1;
             if (self.count as u64).saturating_mul(self.item_bytes) > MAX_ITEM_BYTES {
                 let text = format!("items of a fixed length take more than {MAX_ITEM_BYTES} bytes");
-                return Err(Wrong::new(text));
+                return Err(ParseError::new(text));
             }
         }
         let found = self.count - before;
         match self.length {
             Some(length) if length != found => {
                 let text = format!("an array of {found}, where there are {length} in each");
-                return Err(Wrong::new(text));
+                return Err(ParseError::new(text));
             }
             _ => {}
         }
@@ -88,7 +88,7 @@ impl Column for Lists {
     }
 
     fn object(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
-        Err(Wrong::new("an object, where an array belongs"))
+        Err(ParseError::new("an object, where an array belongs"))
     }
 
     fn finish(&mut self) -> Result<ArrayRef> {
@@ -103,8 +103,8 @@ fn fitting<O: OffsetSizeTrait>(offsets: Vec<usize>) -> Result<ScalarBuffer<O>> {
     Ok(fitting.ok_or_else(too_many)?.into())
 }
 
-fn too_many() -> Wrong {
-    Wrong::new("more items than the offsets of the type can count")
+fn too_many() -> ParseError {
+    ParseError::new("more items than the offsets of the type can count")
 }
 
 /// Returns a constructor for contiguous lists.
@@ -166,23 +166,23 @@ impl Column for Maps {
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
         match scalar {
             Scalar::Cell(text) => whole(self, text),
-            _ => Err(Wrong::misfit(scalar, &"array of [key, value]", "")),
+            _ => Err(ParseError::invalid(scalar, &"array of [key, value]", "")),
         }
     }
 
     fn array(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
-        let wrong = || Err(Wrong::new("no array of [key, value]"));
+        let mismatch = || Err(ParseError::new("no array of [key, value]"));
         while json.item()? {
             if !matches!(json.value()?, JsonToken::Array) || !json.item()? {
-                return wrong();
+                return mismatch();
             }
             self.keys.json(json)?;
             if !json.item()? {
-                return wrong();
+                return mismatch();
             }
             self.values.json(json)?;
             if json.item()? {
-                return wrong();
+                return mismatch();
             }
             self.count += 1;
         }

@@ -25,7 +25,7 @@ use super::primitive::{Booleans, decimals, floats, integers, primitive};
 use super::temporal::{dates, dates_in_milliseconds, times, timestamps};
 use super::text::{Nulls, Texts};
 use super::variant::Variants;
-use super::{Column, Result, Rules, Scalar, Slot, Struct, Wrong};
+use super::{Column, ParseError, Result, Rules, Scalar, Slot, Struct};
 use crate::load::row_size::slot_bytes;
 
 /// Returns the column of a field. `path` is its name in errors.
@@ -59,8 +59,8 @@ pub(super) fn column(field: &Field, path: &str, rules: &Rules) -> Result<Box<dyn
     })
 }
 
-fn unsupported(data_type: &DataType) -> Wrong {
-    Wrong::new(format!("text cannot be read as {data_type}"))
+fn unsupported(data_type: &DataType) -> ParseError {
+    ParseError::new(format!("text cannot be read as {data_type}"))
 }
 
 fn numeric(data_type: &DataType, inferred: bool) -> Result<Box<dyn Column>> {
@@ -213,7 +213,7 @@ fn encoded(
         let values = values.with_metadata(metadata.metadata().clone());
         let mut slot = Slot::new(&values, "", rules)?;
         path.clone_into(&mut slot.path);
-        Ok::<_, Wrong>(slot)
+        Ok::<_, ParseError>(slot)
     };
     match data_type {
         DataType::Dictionary(keys, values) if !values.is_nested() => {

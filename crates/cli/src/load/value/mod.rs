@@ -55,16 +55,16 @@ impl<'t> Scalar<'t> {
 
 /// An error about a value.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Wrong {
+pub(super) struct ParseError {
     /// The column, and the fields inside it.
     pub(super) path: Option<String>,
     pub(super) message: String,
 }
 
 /// The result type for values.
-pub(super) type Result<T, E = Wrong> = std::result::Result<T, E>;
+pub(super) type Result<T, E = ParseError> = std::result::Result<T, E>;
 
-impl Wrong {
+impl ParseError {
     pub(super) fn new(message: impl Into<String>) -> Self {
         Self {
             path: None,
@@ -78,7 +78,7 @@ impl Wrong {
     }
 
     /// Returns the error that `value` is not a `what`, and why.
-    pub(super) fn misfit(value: Scalar<'_>, what: &impl std::fmt::Display, why: &str) -> Self {
+    pub(super) fn invalid(value: Scalar<'_>, what: &impl std::fmt::Display, why: &str) -> Self {
         const SHOWN: usize = 80;
         let text = value.text();
         let mut shown: String = text.chars().take(SHOWN).collect();
@@ -102,7 +102,7 @@ impl Wrong {
     }
 
     /// Returns the complete message.
-    pub(super) fn words(self) -> String {
+    pub(super) fn into_text(self) -> String {
         match self.path {
             Some(path) => format!("column `{path}`: {}", self.message),
             None => self.message,
@@ -110,7 +110,7 @@ impl Wrong {
     }
 }
 
-impl From<JsonError> for Wrong {
+impl From<JsonError> for ParseError {
     fn from(error: JsonError) -> Self {
         match error.problem {
             JsonProblem::Unexpected { .. } => Self::new(format!("this is not JSON: {error}")),
@@ -142,7 +142,7 @@ pub(crate) fn value_of(field: &Field, text: &str) -> Result<ArrayRef, String> {
         slot.scalar(Scalar::Cell(text))?;
         slot.finish()
     };
-    make().map_err(Wrong::words)
+    make().map_err(ParseError::into_text)
 }
 
 /// A column being built.
@@ -155,12 +155,16 @@ pub(super) trait Column {
 
     /// Appends a JSON array. Its opening bracket has been read.
     fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
-        Err(Wrong::new("an array, where a value without parts belongs"))
+        Err(ParseError::new(
+            "an array, where a value without parts belongs",
+        ))
     }
 
     /// Appends a JSON object. Its opening brace has been read.
     fn object(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
-        Err(Wrong::new("an object, where a value without parts belongs"))
+        Err(ParseError::new(
+            "an object, where a value without parts belongs",
+        ))
     }
 
     /// Appends a JSON `null`, if the column has such a value in addition to the null of a row.
@@ -187,7 +191,7 @@ impl Slot {
     pub(super) fn new(field: &Field, parent: &str, rules: &Rules) -> Result<Self> {
         let dot = if parent.is_empty() { "" } else { "." };
         let path = format!("{parent}{dot}{}", field.name());
-        let column = make::column(field, &path, rules).map_err(|wrong| wrong.of(&path))?;
+        let column = make::column(field, &path, rules).map_err(|error| error.of(&path))?;
         Ok(Self {
             path,
             nullable: field.is_nullable(),
@@ -201,14 +205,14 @@ impl Slot {
     }
 
     /// Adds the name of the slot to an error.
-    pub(super) fn wrong(&self, wrong: Wrong) -> Wrong {
-        wrong.of(&self.path)
+    pub(super) fn locate(&self, error: ParseError) -> ParseError {
+        error.of(&self.path)
     }
 
     /// Appends a null, if the field is nullable.
     pub(super) fn null(&mut self) -> Result<()> {
         if !self.nullable {
-            return Err(Wrong::new("a null, but the column is `not null`").of(&self.path));
+            return Err(ParseError::new("a null, but the column is `not null`").of(&self.path));
         }
         self.column.null();
         Ok(())
@@ -222,7 +226,7 @@ impl Slot {
     /// Appends a value without parts.
     pub(super) fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
         let appended = self.column.scalar(scalar);
-        appended.map_err(|wrong| wrong.of(&self.path))
+        appended.map_err(|error| error.of(&self.path))
     }
 
     /// Appends the next value of a JSON text.
@@ -240,11 +244,11 @@ impl Slot {
             JsonToken::Array => self.column.array(json),
             JsonToken::Object => self.column.object(json),
         };
-        appended.map_err(|wrong| wrong.of(&self.path))
+        appended.map_err(|error| error.of(&self.path))
     }
 
     /// Returns the values so far.
     pub(super) fn finish(&mut self) -> Result<ArrayRef> {
-        self.column.finish().map_err(|wrong| wrong.of(&self.path))
+        self.column.finish().map_err(|error| error.of(&self.path))
     }
 }

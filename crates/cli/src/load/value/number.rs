@@ -109,7 +109,7 @@ impl<'t> Number<'t> {
 
     /// Returns true if `value`, the nearest float, has all digits of the number. Printed with the same number of
     /// digits, or with just enough to be unique, it must have the same digits.
-    pub(in crate::load) fn is_held_by(&self, value: f64) -> bool {
+    pub(in crate::load) fn is_exact_as(&self, value: f64) -> bool {
         if self.len() <= 15 && value.is_normal() {
             return true;
         }
@@ -225,8 +225,8 @@ mod tests {
     }
 
     #[test]
-    fn floats_hold_their_digits_or_not() {
-        for (text, held) in [
+    fn floats_have_all_digits_or_not() {
+        for (text, is_exact) in [
             ("0.1", true),
             ("0.10000000000000000000", true),
             // The exact value of the float 0.1, and a number that differs in the last digit.
@@ -250,7 +250,11 @@ mod tests {
             ("0.1234567890123456789", false),
         ] {
             let number = Number::of(text).unwrap();
-            assert_eq!(number.is_held_by(text.parse().unwrap()), held, "{text}");
+            assert_eq!(
+                number.is_exact_as(text.parse().unwrap()),
+                is_exact,
+                "{text}"
+            );
         }
         let mut bits = 1_u64;
         for _ in 0..20_000 {
@@ -258,7 +262,7 @@ mod tests {
             let value = f64::from_bits(bits);
             if value.is_finite() {
                 let text = format!("{value:?}");
-                assert!(Number::of(&text).unwrap().is_held_by(value), "{text}");
+                assert!(Number::of(&text).unwrap().is_exact_as(value), "{text}");
             }
         }
     }

@@ -9,7 +9,7 @@ use herringbone_arrow::schema::DataType;
 use std::sync::Arc;
 
 use super::number::{DIGITS, Number, RANGE};
-use super::{Column, Result, Scalar, Wrong};
+use super::{Column, ParseError, Result, Scalar};
 
 /// A column of values of fixed width, converted by `parse`.
 struct Primitive<T: ArrowPrimitiveType, F> {
@@ -29,7 +29,7 @@ where
 
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
         let value = (self.parse)(scalar);
-        let value = value.map_err(|why| Wrong::misfit(scalar, &self.data_type, why))?;
+        let value = value.map_err(|why| ParseError::invalid(scalar, &self.data_type, why))?;
         self.builder.append_value(value);
         Ok(())
     }
@@ -154,7 +154,7 @@ where
         if wide.is_infinite() || lost {
             return Err(RANGE);
         }
-        if (inferred || number.is_integer) && !is_held(&number, wide) {
+        if (inferred || number.is_integer) && !is_exact(&number, wide) {
             return Err(DIGITS);
         }
         Ok(value)
@@ -163,12 +163,12 @@ where
 
 /// Returns true if the value has all digits of the number. Integers below 1e15 are compared exactly, for floats of any
 /// width.
-fn is_held(number: &Number<'_>, value: f64) -> bool {
+fn is_exact(number: &Number<'_>, value: f64) -> bool {
     match number.is_integer {
         true if value.abs() < 1e15 => {
             number.scaled(0).map(i256::to_i128) == Ok(Some(value as i128))
         }
-        _ => number.is_held_by(value),
+        _ => number.is_exact_as(value),
     }
 }
 
@@ -221,7 +221,7 @@ impl Column for Booleans {
             Scalar::Boolean(value) => value,
             Scalar::Cell(text) if text.eq_ignore_ascii_case("true") => true,
             Scalar::Cell(text) if text.eq_ignore_ascii_case("false") => false,
-            _ => return Err(Wrong::misfit(scalar, &DataType::Boolean, "")),
+            _ => return Err(ParseError::invalid(scalar, &DataType::Boolean, "")),
         };
         self.0.append_value(value);
         Ok(())

@@ -8,7 +8,7 @@ use herringbone_arrow::buffer::NullBuffer;
 use herringbone_arrow::schema::{ArrowError, Fields};
 use herringbone_text::json::{JsonReader, JsonToken};
 
-use super::{Column, Result, Rules, Scalar, Slot, Wrong};
+use super::{Column, ParseError, Result, Rules, Scalar, Slot};
 
 /// A struct, or the columns of a file.
 pub(in crate::load) struct Struct {
@@ -76,12 +76,12 @@ impl Column for Struct {
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
         match scalar {
             Scalar::Cell(text) => whole(self, text),
-            _ => Err(Wrong::misfit(scalar, &"object", "")),
+            _ => Err(ParseError::invalid(scalar, &"object", "")),
         }
     }
 
     fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
-        Err(Wrong::new("an array, where an object belongs"))
+        Err(ParseError::new("an array, where an object belongs"))
     }
 
     fn object(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
@@ -92,13 +92,13 @@ impl Column for Struct {
             let Some(at) = self.find(&key, expected) else {
                 let dot = if self.path.is_empty() { "" } else { "." };
                 let path = format!("{}{dot}{key}", self.path);
-                return Err(Wrong::new("it is not in the schema").of(&path));
+                return Err(ParseError::new("it is not in the schema").of(&path));
             };
             let (Some(named), Some(slot)) = (self.named.get_mut(at), self.slots.get_mut(at)) else {
                 continue;
             };
             if std::mem::replace(named, self.objects) == self.objects {
-                return Err(Wrong::key_twice(&key));
+                return Err(ParseError::key_twice(&key));
             }
             slot.json(json)?;
             expected = at + 1;
@@ -134,8 +134,8 @@ pub(super) fn nulls(valid: &mut Vec<bool>) -> (Option<NullBuffer>, usize) {
 }
 
 /// Converts an error of Arrow about an array.
-pub(super) fn arrow(error: ArrowError) -> Wrong {
-    Wrong::new(error.to_string())
+pub(super) fn arrow(error: ArrowError) -> ParseError {
+    ParseError::new(error.to_string())
 }
 
 /// Appends a JSON array or object in a field of CSV.
@@ -145,7 +145,7 @@ pub(super) fn whole(column: &mut dyn Column, text: &str) -> Result<()> {
         JsonToken::Array => column.array(&mut json)?,
         JsonToken::Object => column.object(&mut json)?,
         _ => {
-            return Err(Wrong::misfit(
+            return Err(ParseError::invalid(
                 Scalar::Cell(text),
                 &"JSON array or object",
                 "",

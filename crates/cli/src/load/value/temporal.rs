@@ -21,8 +21,8 @@ fn per_second(unit: TimeUnit) -> u32 {
 }
 
 /// Returns the reason why a time is not a count of the unit of its column.
-fn reason(wrong: NotCounted) -> &'static str {
-    match wrong {
+fn reason(error: NotCounted) -> &'static str {
+    match error {
         NotCounted::MoreDigits => DIGITS,
         NotCounted::OutOfRange => RANGE,
     }

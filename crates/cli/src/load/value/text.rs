@@ -5,7 +5,7 @@ use std::sync::Arc;
 use herringbone_arrow::array::builder::{LargeStringBuilder, StringBuilder, StringViewBuilder};
 use herringbone_arrow::array::{ArrayRef, NullArray};
 
-use super::{Column, Result, Scalar, Wrong};
+use super::{Column, ParseError, Result, Scalar};
 
 /// A column of text.
 pub(super) struct Texts<B> {
@@ -30,7 +30,7 @@ macro_rules! texts {
 
             fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
                 if !self.any && matches!(scalar, Scalar::Boolean(_) | Scalar::Number(_)) {
-                    return Err(Wrong::misfit(scalar, &"string", ""));
+                    return Err(ParseError::invalid(scalar, &"string", ""));
                 }
                 self.builder.append_value(scalar.text());
                 Ok(())
@@ -55,7 +55,7 @@ impl Column for Nulls {
     }
 
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
-        Err(Wrong::misfit(scalar, &"null", ""))
+        Err(ParseError::invalid(scalar, &"null", ""))
     }
 
     fn finish(&mut self) -> Result<ArrayRef> {

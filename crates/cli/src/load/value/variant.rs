@@ -9,7 +9,7 @@ use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::schema::{DataType, Field};
 use herringbone_text::json::{JsonReader, JsonToken};
 
-use super::{Column, Result, Scalar, Wrong};
+use super::{Column, ParseError, Result, Scalar};
 
 /// Returns the Arrow type that variants are read as.
 ///
@@ -25,19 +25,19 @@ pub(super) struct Variants {
     options: JsonOptions,
     values: Shredder,
     /// An error that could not be returned when it occurred.
-    failed: Option<Wrong>,
+    failed: Option<ParseError>,
 }
 
-fn wrong(error: herringbone::Error) -> Wrong {
-    Wrong::new(error.to_string())
+fn parse_error(error: herringbone::Error) -> ParseError {
+    ParseError::new(error.to_string())
 }
 
 impl Variants {
     /// Creates the column of a field annotated as variant.
     pub(super) fn new(field: &Field) -> Result<Self> {
-        let data_type = variant_type().map_err(wrong)?;
+        let data_type = variant_type().map_err(parse_error)?;
         if *field.data_type() != data_type {
-            return Err(Wrong::new(format!(
+            return Err(ParseError::new(format!(
                 "variants are read as {data_type}, not as {}",
                 field.data_type()
             )));
@@ -45,7 +45,7 @@ impl Variants {
         Ok(Self {
             builder: VariantBuilder::new(),
             options: JsonOptions::default(),
-            values: Shredder::new(ShreddingType::Unshredded).map_err(wrong)?,
+            values: Shredder::new(ShreddingType::Unshredded).map_err(parse_error)?,
             failed: None,
         })
     }
@@ -53,24 +53,24 @@ impl Variants {
     /// Appends the rest of an array or object to the value under construction.
     fn inner(&mut self, json: &mut JsonReader<'_>, is_array: bool) -> Result<()> {
         if is_array {
-            self.builder.begin_array().map_err(wrong)?;
+            self.builder.begin_array().map_err(parse_error)?;
             while json.item()? {
                 self.json(json)?;
             }
         } else {
-            self.builder.begin_object().map_err(wrong)?;
+            self.builder.begin_object().map_err(parse_error)?;
             while let Some(name) = json.key()? {
-                self.builder.field(&name.to_cow()).map_err(wrong)?;
+                self.builder.field(&name.to_cow()).map_err(parse_error)?;
                 self.json(json)?;
             }
         }
-        self.builder.end().map_err(wrong)
+        self.builder.end().map_err(parse_error)
     }
 
     /// Appends the next value. The reader limits the depth of the recursion.
     fn json(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
         match json.value()? {
-            JsonToken::Null => self.builder.push(Value::Null).map_err(wrong),
+            JsonToken::Null => self.builder.push(Value::Null).map_err(parse_error),
             JsonToken::Boolean(value) => self.push(Scalar::Boolean(value)),
             JsonToken::Number(number) => self.push(Scalar::Number(number.text)),
             JsonToken::NonFinite(_) => Err(json.unexpected("a value of JSON").into()),
@@ -88,19 +88,19 @@ impl Variants {
                 self.builder.push_json(text, &self.options)
             }
         }
-        .map_err(wrong)
+        .map_err(parse_error)
     }
 
     fn append(&mut self) -> Result<()> {
-        let value = self.builder.finish().map_err(wrong)?;
-        self.values.append(value.as_variant()).map_err(wrong)
+        let value = self.builder.finish().map_err(parse_error)?;
+        self.values.append(value.as_variant()).map_err(parse_error)
     }
 }
 
 impl Column for Variants {
     fn null(&mut self) {
         if let Err(error) = self.values.append_null() {
-            self.failed.get_or_insert(wrong(error));
+            self.failed.get_or_insert(parse_error(error));
         }
     }
 
@@ -120,16 +120,16 @@ impl Column for Variants {
     }
 
     fn json_null(&mut self) -> Option<Result<()>> {
-        let pushed = self.builder.push(Value::Null).map_err(wrong);
+        let pushed = self.builder.push(Value::Null).map_err(parse_error);
         Some(pushed.and_then(|()| self.append()))
     }
 
     fn finish(&mut self) -> Result<ArrayRef> {
-        if let Some(wrong) = self.failed.take() {
-            return Err(wrong);
+        if let Some(error) = self.failed.take() {
+            return Err(error);
         }
-        let next = Shredder::new(ShreddingType::Unshredded).map_err(wrong)?;
+        let next = Shredder::new(ShreddingType::Unshredded).map_err(parse_error)?;
         let values = std::mem::replace(&mut self.values, next);
-        Ok(Arc::new(values.finish().map_err(wrong)?))
+        Ok(Arc::new(values.finish().map_err(parse_error)?))
     }
 }

@@ -6,11 +6,11 @@ use herringbone::{ColumnChoice, Compression, StoredAs};
 
 use crate::failure::Result;
 use crate::output::Output;
-use crate::render::counted::counted;
+use crate::render::plural::counted;
 use crate::render::printable::printable;
 
-/// One way to store a column, summed over the row groups in which it was tried.
-struct Way {
+/// One form in which to store a column, summed over the row groups in which it was tried.
+struct Form {
     stored_as: StoredAs,
     compression: Compression,
     bytes: u64,
@@ -37,14 +37,14 @@ pub(crate) fn print(choices: &[ColumnChoice], out: &mut Output<'_>) -> Result<()
                 counted(row_groups as u64, "row group")
             ))?;
         }
-        let ways = ways(&chunks);
-        if ways.is_empty() {
+        let forms = forms(&chunks);
+        if forms.is_empty() {
             out.line("  nothing else was tried: it was asked for, or there is nothing to save")?;
             continue;
         }
         out.line("  by a sample:")?;
-        for way in ways {
-            out.line(&line(&way))?;
+        for form in forms {
+            out.line(&line(&form))?;
         }
     }
     out.flush()
@@ -63,21 +63,21 @@ fn chosen(chunks: &[&ColumnChoice]) -> Vec<(String, usize)> {
     all
 }
 
-/// Returns all ways tried, the smallest first.
-fn ways(chunks: &[&ColumnChoice]) -> Vec<Way> {
-    let mut ways: Vec<Way> = Vec::new();
+/// Returns all forms tried, the smallest first.
+fn forms(chunks: &[&ColumnChoice]) -> Vec<Form> {
+    let mut forms: Vec<Form> = Vec::new();
     for estimate in chunks.iter().flat_map(|chunk| &chunk.estimates) {
         let (stored_as, compression) = (estimate.stored_as, estimate.compression);
-        let known = ways
+        let known = forms
             .iter_mut()
-            .find(|way| (way.stored_as, way.compression) == (stored_as, compression));
+            .find(|form| (form.stored_as, form.compression) == (stored_as, compression));
         match known {
-            Some(way) => {
-                way.bytes += estimate.bytes;
-                way.nanoseconds += estimate.nanoseconds;
-                way.row_groups += 1;
+            Some(form) => {
+                form.bytes += estimate.bytes;
+                form.nanoseconds += estimate.nanoseconds;
+                form.row_groups += 1;
             }
-            None => ways.push(Way {
+            None => forms.push(Form {
                 stored_as,
                 compression,
                 bytes: estimate.bytes,
@@ -86,21 +86,21 @@ fn ways(chunks: &[&ColumnChoice]) -> Vec<Way> {
             }),
         }
     }
-    ways.sort_by_key(|way| way.bytes);
-    ways
+    forms.sort_by_key(|form| form.bytes);
+    forms
 }
 
-fn line(way: &Way) -> String {
+fn line(form: &Form) -> String {
     let mut line = String::new();
-    let milliseconds = way.nanoseconds as f64 / 1e6;
+    let milliseconds = form.nanoseconds as f64 / 1e6;
     // Writing to a string never fails.
     write!(
         line,
         "    {:>12} bytes, {milliseconds:>9.3} ms to read: {}, {}, in {}",
-        way.bytes,
-        way.stored_as,
-        way.compression,
-        counted(way.row_groups as u64, "row group")
+        form.bytes,
+        form.stored_as,
+        form.compression,
+        counted(form.row_groups as u64, "row group")
     )
     .ok();
     line
