@@ -7,7 +7,7 @@ use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, StructArray};
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_arrow::schema::{DataType, FieldRef, Schema};
 use herringbone_format::{Error, Result};
-use herringbone_kernels::key_table::KeyTable;
+use herringbone_kernels::accepted_keys::AcceptedKeys;
 
 use super::leaf_test::{Asked, LeafTest};
 use super::nested;
@@ -18,7 +18,7 @@ use super::predicate::Quantifier;
 #[derive(Debug)]
 struct TestedDictionary {
     values: Weak<dyn Array>,
-    accepted: Arc<KeyTable>,
+    accepted: Arc<AcceptedKeys>,
 }
 
 /// A test of an array.
@@ -122,7 +122,7 @@ impl ArrayTest {
     }
 
     /// Returns the accepted values of a dictionary. Each dictionary in use is tested only once, unless threads race.
-    fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<Arc<KeyTable>> {
+    fn accepted_of(&self, test: &LeafTest, values: &ArrayRef) -> Result<Arc<AcceptedKeys>> {
         let lock = || {
             let tested = self.dictionaries.lock();
             tested.unwrap_or_else(PoisonError::into_inner)
@@ -137,7 +137,7 @@ impl ArrayTest {
         if let Some(accepted) = same {
             return Ok(accepted);
         }
-        let accepted = Arc::new(KeyTable::new(&test.evaluate_values(values)?));
+        let accepted = Arc::new(AcceptedKeys::new(&test.evaluate_values(values)?));
         let mut tested = lock();
         tested.retain(|tested| tested.values.strong_count() > 0);
         tested.push(TestedDictionary {

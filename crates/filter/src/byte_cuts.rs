@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use herringbone_arrow::array::types::ByteArrayType;
 use herringbone_arrow::array::{Array as _, GenericByteArray};
 use herringbone_arrow::buffer::BooleanBuffer;
-use herringbone_kernels::between::{between, first_bytes, first_of};
+use herringbone_kernels::range_compare::{between, first_bytes, first_of};
 
 use super::ranges::{Cut, Ranges};
 

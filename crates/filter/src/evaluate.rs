@@ -6,8 +6,8 @@ use herringbone_arrow::array::{Array, ArrayRef, PrimitiveArray, RunArray};
 use herringbone_arrow::buffer::{BooleanBuffer, i256};
 use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_format::{Error, Result};
-use herringbone_kernels::between::{OrderKey, float_key};
-use herringbone_kernels::key_table::KeyTable;
+use herringbone_kernels::accepted_keys::AcceptedKeys;
+use herringbone_kernels::range_compare::{OrderKey, float_key};
 
 use super::byte_cuts::ByteCuts;
 use super::leaf_test::{Key, LeafTest};
@@ -21,7 +21,7 @@ pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffe
     let bits = match array.data_type() {
         DataType::Dictionary(_, _) => {
             let values = accepted_of_values(test, array.as_any_dictionary().values())?;
-            return accepted_of_dictionary(test, array, &KeyTable::new(&values));
+            return accepted_of_dictionary(test, array, &AcceptedKeys::new(&values));
         }
         DataType::RunEndEncoded(ends, _) => match ends.data_type() {
             DataType::Int16 => runs::<Int16Type>(test, array)?,
@@ -40,7 +40,7 @@ pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffe
 pub(super) fn accepted_of_dictionary(
     test: &LeafTest,
     array: &ArrayRef,
-    values: &KeyTable,
+    values: &AcceptedKeys,
 ) -> Result<BooleanBuffer> {
     macro_rules! keys {
         ($type:ty) => {
@@ -214,7 +214,7 @@ fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
 
 /// Returns one bit per value.
 fn between<T: Ordered>(values: &[T], low: T::Key, high: T::Key) -> BooleanBuffer {
-    let words = herringbone_kernels::between::between(values, (low, high));
+    let words = herringbone_kernels::range_compare::between(values, (low, high));
     BooleanBuffer::new(words.into(), 0, values.len())
 }
 

@@ -4,8 +4,8 @@ use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{BooleanBuffer, i256};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
-use herringbone_kernels::between::float_key;
-use herringbone_kernels::key_table::KeyTable;
+use herringbone_kernels::accepted_keys::AcceptedKeys;
+use herringbone_kernels::range_compare::float_key;
 
 use super::evaluate;
 use super::like::LikePattern;
@@ -220,7 +220,7 @@ impl LeafTest {
     pub(super) fn evaluate_keys(
         &self,
         array: &ArrayRef,
-        accepted: &KeyTable,
+        accepted: &AcceptedKeys,
     ) -> Result<BooleanBuffer> {
         evaluate::accepted_of_dictionary(self, array, accepted)
     }

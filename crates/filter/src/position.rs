@@ -8,7 +8,7 @@ use herringbone_arrow::array::types::{ArrowPrimitiveType, Float16Type};
 use herringbone_arrow::buffer::i256;
 use herringbone_arrow::schema::{DataType, Field, TimeUnit};
 use herringbone_format::{Error, Result, uuid};
-use herringbone_kernels::between::float_key;
+use herringbone_kernels::range_compare::float_key;
 use herringbone_schema::{LOGICAL_TYPE_KEY, ParquetSchema};
 
 use super::literal::Literal;

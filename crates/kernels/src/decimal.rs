@@ -349,7 +349,7 @@ mod tests {
 
     #[test]
     fn all_widths_up_to_the_integer() {
-        let bytes = crate::lanes::noise(16 * 50);
+        let bytes = crate::simd_lanes::noise(16 * 50);
         for width in 1..=16 {
             let numbers: Vec<i128> = bytes.chunks_exact(width).map(naive).collect();
             let mut wide = vec![5];
@@ -387,7 +387,7 @@ mod tests {
     #[test]
     fn integers_keep_their_value() {
         for n in [0, 1, 7, 100] {
-            let bytes = crate::lanes::noise(8 * n);
+            let bytes = crate::simd_lanes::noise(8 * n);
             let narrow: Vec<i32> = bytes.chunks_exact(8).map(from_short_chunk).collect();
             let wide: Vec<i64> = bytes.chunks_exact(8).map(from_short_chunk).collect();
             let mut out = vec![9_i128];

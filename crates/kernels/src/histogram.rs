@@ -3,15 +3,15 @@
 use crate::multiversion::multiversion;
 
 /// The maximum number of distinct levels counted by separate comparisons.
-const FEW: usize = 8;
+const MAX_COMPARED_LEVELS: usize = 8;
 /// The number of levels in a block, small enough for a count in a byte.
 const BLOCK: usize = 128;
 
 /// Adds the number of occurrences of each level in `levels` to `histogram[level]`. Levels past the end of
 /// `histogram` are not counted.
 pub fn count_levels(levels: &[u8], histogram: &mut [u64]) {
-    if histogram.len() <= FEW {
-        return few(levels, histogram);
+    if histogram.len() <= MAX_COMPARED_LEVELS {
+        return count_by_comparisons(levels, histogram);
     }
     // Several counters, so that a repeated level does not wait for its previous increment.
     let mut counts = [[0_u64; 256]; 4];
@@ -26,7 +26,7 @@ pub fn count_levels(levels: &[u8], histogram: &mut [u64]) {
 }
 
 /// Implements [`count_levels`] for few distinct levels: one comparison for each of them.
-fn few(levels: &[u8], histogram: &mut [u64]) {
+fn count_by_comparisons(levels: &[u8], histogram: &mut [u64]) {
     multiversion!(inner(levels: &[u8], histogram: &mut [u64]))
 }
 
@@ -43,7 +43,7 @@ fn inner(levels: &[u8], histogram: &mut [u64]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lanes::noise;
+    use crate::simd_lanes::noise;
 
     #[test]
     fn every_number_of_levels() {
@@ -65,8 +65,8 @@ mod tests {
             }
         }
         let mut histogram = [0; 2];
-        const MANY: usize = if cfg!(miri) { 1000 } else { 100_000 };
-        count_levels(&[1; MANY], &mut histogram);
-        assert_eq!(histogram, [0, MANY as u64]);
+        const NUM_LEVELS: usize = if cfg!(miri) { 1000 } else { 100_000 };
+        count_levels(&[1; NUM_LEVELS], &mut histogram);
+        assert_eq!(histogram, [0, NUM_LEVELS as u64]);
     }
 }

@@ -10,7 +10,7 @@ use herringbone::arrow::array::{Array, ArrayRef, RecordBatch};
 use herringbone::arrow::schema::DataType;
 use herringbone::source::{FetchPolicy, Source};
 use herringbone::variant::extension::{Shredding, VariantExtension, VariantGet};
-use herringbone::variant::shredding::{GetOptions, Misfits, ShreddingType};
+use herringbone::variant::shredding::{GetOptions, OnCastError, ShreddingType};
 use herringbone::variant::{PrimitiveType, VariantPath};
 use herringbone::{Error, ErrorKind, Limits, ParquetFile, ReadOptions, Result, WriteOptions};
 
@@ -188,7 +188,7 @@ fn the_same_types_from_any_shredding() {
 #[test]
 fn misfits_are_errors_on_request() {
     let mut options = GetOptions::default();
-    options.misfits = Misfits::Error;
+    options.on_cast_error = OnCastError::Error;
     for shredding in shreddings() {
         let file = file(shredding);
         let read = |text: &str, wanted| {

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use herringbone_kernels::between::first_of;
+use herringbone_kernels::range_compare::first_of;
 
 use super::truncate;
 

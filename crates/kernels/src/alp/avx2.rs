@@ -3,8 +3,8 @@
 use std::arch::x86_64::*;
 
 use super::scalar;
-use crate::lanes::Packed;
-use crate::lanes::avx2::{Plan32, Plan64};
+use crate::simd_lanes::Packed;
+use crate::simd_lanes::avx2::{Plan32, Plan64};
 
 /// Implements [`AlpFloat::decode`](super::AlpFloat).
 #[target_feature(enable = "avx2")]

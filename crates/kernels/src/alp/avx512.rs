@@ -2,8 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use crate::lanes::Packed;
-use crate::lanes::avx512::{Plan32, Plan64};
+use crate::simd_lanes::Packed;
+use crate::simd_lanes::avx512::{Plan32, Plan64};
 
 /// Implements [`AlpFloat::decode`](super::AlpFloat).
 #[target_feature(enable = "avx512f,avx512bw")]

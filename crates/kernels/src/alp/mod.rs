@@ -25,8 +25,8 @@ mod tests;
 pub use encode::{AlpEncode, AlpEncoder};
 
 use crate::Malformed;
-use crate::lanes::Packed;
 use crate::plain::{self, Plain};
+use crate::simd_lanes::Packed;
 
 /// The size of the page header in bytes.
 const HEADER_BYTES: usize = 7;

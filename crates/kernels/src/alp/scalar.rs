@@ -1,7 +1,7 @@
 //! One value at a time, in portable code.
 
 use super::AlpFloat;
-use crate::lanes::Packed;
+use crate::simd_lanes::Packed;
 
 macro_rules! decode {
     ($float:ident, $integer:ident) => {

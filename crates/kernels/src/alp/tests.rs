@@ -116,7 +116,7 @@ fn vectors_in_parts() {
 
 #[test]
 fn every_width_with_every_kernel() {
-    let noise = crate::lanes::noise(8 * 64);
+    let noise = crate::simd_lanes::noise(8 * 64);
     let numbers: Vec<u64> = noise
         .as_chunks()
         .0

@@ -109,11 +109,11 @@ fn selected_by(
 #[inline]
 fn selected_bits(bits: u64, wanted: u64) -> u64 {
     /// The maximum number of bits moved one by one.
-    const FEW: u32 = 12;
+    const MAX_MOVED_SINGLY: u32 = 12;
     if wanted == u64::MAX {
         return bits;
     }
-    if wanted.count_ones() > FEW {
+    if wanted.count_ones() > MAX_MOVED_SINGLY {
         return moved_bits(bits, wanted);
     }
     let (mut selected, mut left) = (0, wanted);

@@ -1,7 +1,7 @@
 //! Splits by the definition, and joins with every kernel.
 
 use super::*;
-use crate::lanes::noise;
+use crate::simd_lanes::noise;
 
 fn naive_split(values: &[u8], width: usize) -> Vec<u8> {
     (0..width)

@@ -11,7 +11,7 @@ use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
 use crate::filter::retain;
 use crate::hybrid::HybridDecoder;
 use crate::multiversion::multiversion;
-use crate::over_copy::{SLACK, over_copy};
+use crate::wild_copy::{SLACK, wild_copy};
 use crate::{Malformed, utf8};
 
 /// The number of values looked up at once: their entries stay in the L1 cache.
@@ -275,7 +275,7 @@ unsafe fn append_entries<O: OffsetSizeTrait>(
             // SAFETY: the caller promises that the entry and `SLACK` bytes lie in the dictionary, and that there
             // is room for `filled`, all remaining lengths and `SLACK` bytes.
             unsafe {
-                over_copy(
+                wild_copy(
                     source.add(entry.start()),
                     target.add(filled),
                     entry.length(),

@@ -1,7 +1,7 @@
 //! Writes byte arrays as PLAIN: each value follows its length, which is four bytes, little endian.
 
 use crate::Malformed;
-use crate::over_copy::{SLACK, over_copy};
+use crate::wild_copy::{SLACK, wild_copy};
 
 const PREFIX: usize = size_of::<u32>();
 const OUT_OF_RANGE: Malformed = Malformed("byte array offsets decrease or end past the data");
@@ -81,7 +81,7 @@ unsafe fn append(
             target.cast::<[u8; PREFIX]>().write(length.to_le_bytes());
             let (source, target) = (data.as_ptr().add(from), target.add(PREFIX));
             if from + bytes + SLACK <= data.len() {
-                over_copy(source, target, bytes);
+                wild_copy(source, target, bytes);
             } else {
                 std::ptr::copy_nonoverlapping(source, target, bytes);
             }
@@ -158,7 +158,7 @@ unsafe fn copy_exactly(value: &[u8], target: *mut u8) {
 mod tests {
     use super::*;
     use crate::bytes::value_at;
-    use crate::lanes::noise;
+    use crate::simd_lanes::noise;
 
     #[test]
     fn values_behind_their_lengths() {

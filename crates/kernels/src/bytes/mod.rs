@@ -108,7 +108,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
 
     /// Returns true if the data is a slice of a page, which retains the whole page.
     #[must_use]
-    pub fn keeps_page(&self) -> bool {
+    pub fn borrows_page(&self) -> bool {
         self.borrowed.is_some()
     }
 

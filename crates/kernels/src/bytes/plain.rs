@@ -6,7 +6,7 @@
 //!
 //! The start of a value is known only after the previous length has been read. A page is therefore one chain of
 //! loads, about six cycles per value. Everything else must run in parallel with that chain. The bytes are copied in
-//! the same pass, 32 at once ([`over_copy`]). One comparison per value covers the end of the page, the end of the
+//! the same pass, 32 at once ([`wild_copy`]). One comparison per value covers the end of the page, the end of the
 //! buffer and the range of the offsets.
 //! If all values have the same length, they are checked eight at a time, and nothing waits.
 
@@ -18,17 +18,17 @@ use herringbone_arrow::buffer::BooleanBuffer;
 use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
 use crate::Malformed;
 use crate::multiversion::multiversion;
-use crate::over_copy::{SLACK, over_copy};
 use crate::prefetch;
+use crate::wild_copy::{SLACK, wild_copy};
 
 /// The size of the length before each value, in bytes.
 const PREFIX: usize = 4;
 
 /// The number of values checked together if they may all have the same length.
-const ALIKE: usize = 8;
+const SAME_LENGTH_VALUES: usize = 8;
 
 /// The number of equally long values in a row after which later values are likely to be alike too.
-const LONG: usize = 8 * ALIKE;
+const LONG: usize = 8 * SAME_LENGTH_VALUES;
 
 /// The largest number of values of varying lengths between two attempts to find values of one length.
 const BLOCK: usize = 4096;
@@ -90,13 +90,13 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
             done: 0,
             n,
         };
-        let mut block = ALIKE;
+        let mut block = SAME_LENGTH_VALUES;
         while walk.done < n {
             let before = walk.done;
-            walk = copy_plain_alike(self, page, walk, wanted);
+            walk = copy_plain_same_length(self, page, walk, wanted);
             // If the lengths varied early, the next values are unlikely to be alike for long.
             block = match walk.done - before >= LONG {
-                true => ALIKE,
+                true => SAME_LENGTH_VALUES,
                 false => BLOCK.min(8 * block),
             };
             let end = n.min(walk.done + block);
@@ -236,7 +236,7 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
             }
             // SAFETY: `at + PREFIX + length + SLACK <= page.len()`, and
             // `filled + length + SLACK <= data.capacity()`; page and data are different allocations.
-            unsafe { over_copy(source.add(at + PREFIX), data.add(filled), length) };
+            unsafe { wild_copy(source.add(at + PREFIX), data.add(filled), length) };
             at = at + prefix + length;
             let is_wanted = wanted.value(done);
             filled += length * is_wanted;
@@ -260,9 +260,9 @@ fn copy_plain_wide<O: OffsetSizeTrait, W: Wanted>(
     ) -> Walk)
 }
 
-/// Continues the walk like [`copy_plain_wide`], over values of the same length, [`ALIKE`] at a time. Nothing waits
-/// for their lengths.
-fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
+/// Continues the walk like [`copy_plain_wide`], over values of the same length, [`SAME_LENGTH_VALUES`] at a time.
+/// Nothing waits for their lengths.
+fn copy_plain_same_length<O: OffsetSizeTrait, W: Wanted>(
     builder: &mut ByteBuilder<O>,
     page: &[u8],
     walk: Walk,
@@ -284,18 +284,22 @@ fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
             return walk;
         };
         let stride = PREFIX + length;
-        // The bytes that `ALIKE` values take together, plus the slack after them.
-        let in_page = ALIKE.saturating_mul(stride).saturating_add(SLACK);
-        let in_data = ALIKE.saturating_mul(length).saturating_add(SLACK);
+        // The bytes that `SAME_LENGTH_VALUES` values take together, plus the slack after them.
+        let in_page = SAME_LENGTH_VALUES
+            .saturating_mul(stride)
+            .saturating_add(SLACK);
+        let in_data = SAME_LENGTH_VALUES
+            .saturating_mul(length)
+            .saturating_add(SLACK);
         while let Some(values) = page.get(at..).and_then(|rest| rest.get(..in_page)) {
             let filled = builder.data.len();
             let is_room = ByteBuilder::<O>::max_data().min(builder.data.capacity()) - filled
                 >= in_data
-                && builder.offsets.capacity() - builder.offsets.len() >= ALIKE;
-            if n - done < ALIKE || !is_room {
+                && builder.offsets.capacity() - builder.offsets.len() >= SAME_LENGTH_VALUES;
+            if n - done < SAME_LENGTH_VALUES || !is_room {
                 break;
             }
-            if !values_alike(page, at, length) {
+            if !have_same_length(page, at, length) {
                 break;
             }
             let source = values.as_ptr();
@@ -305,20 +309,20 @@ fn copy_plain_alike<O: OffsetSizeTrait, W: Wanted>(
                 builder.offsets.spare_capacity_mut(),
             );
             let offsets = offsets.as_mut_ptr().cast::<O>();
-            for value in 0..ALIKE {
+            for value in 0..SAME_LENGTH_VALUES {
                 prefetch::ahead(source.wrapping_add(value * stride));
                 // SAFETY: `value * stride + PREFIX + length + SLACK` is at most `in_page`. `end` is at most
                 // `filled + value * length`, after which there is room for `length + SLACK`. Page and data are
                 // different allocations.
-                unsafe { over_copy(source.add(value * stride + PREFIX), data.add(end), length) };
+                unsafe { wild_copy(source.add(value * stride + PREFIX), data.add(end), length) };
                 let is_wanted = wanted.value(done + value);
                 end += length * is_wanted;
-                // SAFETY: `appended <= value`, and there is room for `ALIKE` offsets.
+                // SAFETY: `appended <= value`, and there is room for `SAME_LENGTH_VALUES` offsets.
                 unsafe { offsets.add(appended).write(O::usize_as(end)) };
                 appended += is_wanted;
             }
-            at += ALIKE * stride;
-            done += ALIKE;
+            at += SAME_LENGTH_VALUES * stride;
+            done += SAME_LENGTH_VALUES;
             // SAFETY: the bytes up to `end` were copied from the page, in order; that is at most `max_data`.
             unsafe { builder.data.set_len(end) };
             // SAFETY: `appended` offsets were written, rising up to `end`.
@@ -353,29 +357,30 @@ pub fn skip_plain(page: &[u8], position: usize, n: usize) -> Result<usize, Malfo
         let length = value_at(page, at).ok_or(ENDS_EARLY)?.len();
         at += PREFIX + length;
         left -= 1;
-        // If the length has just changed, it is unlikely to stay the same for the next `ALIKE` values.
+        // If the length has just changed, it is unlikely to stay the same for the next `SAME_LENGTH_VALUES` values.
         if before.replace(length) == Some(length) {
-            while left >= ALIKE && values_alike(page, at, length) {
-                at += ALIKE * (PREFIX + length);
-                left -= ALIKE;
+            while left >= SAME_LENGTH_VALUES && have_same_length(page, at, length) {
+                at += SAME_LENGTH_VALUES * (PREFIX + length);
+                left -= SAME_LENGTH_VALUES;
             }
         }
     }
     Ok(at)
 }
 
-/// Returns true if the next [`ALIKE`] values of `page` from `at` on are complete and `length` bytes long each.
+/// Returns true if the next [`SAME_LENGTH_VALUES`] values of `page` from `at` on are complete and `length` bytes long
+/// each.
 #[inline(always)]
-fn values_alike(page: &[u8], at: usize, length: usize) -> bool {
+fn have_same_length(page: &[u8], at: usize, length: usize) -> bool {
     let stride = PREFIX + length;
     let end = stride
-        .checked_mul(ALIKE)
+        .checked_mul(SAME_LENGTH_VALUES)
         .and_then(|bytes| bytes.checked_add(at));
     let Some(values) = end.and_then(|end| page.get(at..end)) else {
         return false;
     };
     let mut differing = 0;
-    for value in 0..ALIKE {
+    for value in 0..SAME_LENGTH_VALUES {
         let prefix = values.get(value * stride..).and_then(<[u8]>::first_chunk);
         differing |= prefix.map_or(usize::MAX, |prefix| {
             u32::from_le_bytes(*prefix) as usize ^ length

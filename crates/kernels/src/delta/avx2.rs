@@ -9,8 +9,8 @@ use std::mem::MaybeUninit;
 
 use super::{DeltaDecoder, scalar};
 use crate::Malformed;
-use crate::lanes::Packed;
-use crate::lanes::avx2::{Plan32, Plan64};
+use crate::simd_lanes::Packed;
+use crate::simd_lanes::avx2::{Plan32, Plan64};
 
 macro_rules! extend {
     (

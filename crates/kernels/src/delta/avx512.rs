@@ -15,8 +15,8 @@ use std::mem::MaybeUninit;
 
 use super::{DeltaDecoder, scalar};
 use crate::Malformed;
-use crate::lanes::Packed;
-use crate::lanes::avx512::{PairsPlan, Plan32, Plan64};
+use crate::simd_lanes::Packed;
+use crate::simd_lanes::avx512::{PairsPlan, Plan32, Plan64};
 
 /// The widest values, in bits, for which the sum of 32 values fits into 32 bits.
 const WIDEST_SUMMED_IN_32: usize = 27;

@@ -29,8 +29,8 @@ pub use encode::{Blocks, encode_i32, encode_i64};
 use std::mem::MaybeUninit;
 
 use crate::Malformed;
-use crate::lanes::Packed;
 use crate::plain::Plain;
+use crate::simd_lanes::Packed;
 
 /// The number of values decoded at once in order to skip them.
 const SKIPPED_AT_ONCE: usize = 1024;

@@ -4,7 +4,7 @@ use std::mem::MaybeUninit;
 
 use super::DeltaDecoder;
 use crate::Malformed;
-use crate::lanes::Packed;
+use crate::simd_lanes::Packed;
 
 macro_rules! extend {
     ($type:ident, $sum:ident) => {

@@ -249,7 +249,10 @@ fn decode<T: Delta>(
 #[test]
 fn kernels_agree() {
     use crate::cpu;
-    let bytes = [crate::lanes::noise(64 * 256 / 8), vec![0xff; 64 * 256 / 8]];
+    let bytes = [
+        crate::simd_lanes::noise(64 * 256 / 8),
+        vec![0xff; 64 * 256 / 8],
+    ];
     let widths = (0..=64u8).step_by(if cfg!(miri) { 16 } else { 1 });
     // The last data has the greatest possible sums.
     for (width, noise) in widths.flat_map(|width| bytes.each_ref().map(|bytes| (width, bytes))) {

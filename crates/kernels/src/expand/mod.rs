@@ -27,11 +27,11 @@ mod avx512;
 #[cfg(target_arch = "x86_64")]
 mod bmi2;
 #[cfg(target_arch = "x86_64")]
-mod movable;
+mod bit_patterns;
 mod scalar;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use movable::is_plain;
+pub(crate) use bit_patterns::is_plain;
 
 /// Moves the dense values at the end of `out` to their slots.
 ///

@@ -1,8 +1,8 @@
 //! Compares compaction with filtering one slot at a time.
 
 use super::*;
-use crate::lanes::noise;
 use crate::plain;
+use crate::simd_lanes::noise;
 
 fn check<T: Copy + PartialEq + std::fmt::Debug + 'static>(from: impl Fn(usize) -> T) {
     let lengths: &[usize] = if cfg!(miri) {

@@ -60,7 +60,7 @@ pub(super) fn extend<T: Copy>(
         if !these.is_empty() {
             values
                 .cpu()
-                .cut_run(values, data, local.width, run, these)?;
+                .decode_part_of_run(values, data, local.width, run, these)?;
         }
         slots = rest;
         let (position, done) = whole_runs(values, data, local.position, local.width, slots)?;
@@ -123,7 +123,7 @@ fn whole_runs<T: Copy>(
 
 /// Writes all of `slots`, which are as long as the run. The run may begin or end within a group.
 #[inline(always)]
-pub(super) fn cut_run<T: Copy>(
+pub(super) fn decode_part_of_run<T: Copy>(
     values: &impl Values<T>,
     data: &[u8],
     width: u8,

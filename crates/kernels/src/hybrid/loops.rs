@@ -24,8 +24,8 @@ pub(super) trait Loops: Copy {
         out: &mut Vec<T>,
     ) -> Result<(), Malformed>;
 
-    /// Runs [`decode::cut_run`]. Not inlined: it would take registers from the loop over runs.
-    fn cut_run<T: Copy, V: Values<T>>(
+    /// Runs [`decode::decode_part_of_run`]. Not inlined: it would take registers from the loop over runs.
+    fn decode_part_of_run<T: Copy, V: Values<T>>(
         self,
         values: &V,
         data: &[u8],
@@ -79,7 +79,7 @@ macro_rules! loops {
             }
 
             #[inline(always)]
-            fn cut_run<T: Copy, V: Values<T>>(
+            fn decode_part_of_run<T: Copy, V: Values<T>>(
                 self,
                 values: &V,
                 data: &[u8],
@@ -96,7 +96,7 @@ macro_rules! loops {
                     run: Run,
                     slots: &mut [MaybeUninit<T>],
                 ) -> Result<(), Malformed> {
-                    decode::cut_run(values, data, width, run, slots)
+                    decode::decode_part_of_run(values, data, width, run, slots)
                 }
                 // SAFETY: the token proves that the instructions are available.
                 unsafe { enabled(values, data, width, run, slots) }

@@ -138,7 +138,7 @@ fn convert_usual<const PER_SECOND: i64>(
     let last_day = const { last_day(PER_SECOND).cast_unsigned() };
     let nanos_per_unit = const { nanos_per_unit(PER_SECOND).cast_unsigned() };
     let mut usual = true;
-    // A plain loop, so that `usual` stays in a register.
+    // A `for` loop, so that `usual` stays in a register.
     for (slot, value) in slots.iter_mut().zip(values) {
         let (days, nanos) = parse(value);
         let nanos = nanos.cast_unsigned();

@@ -131,7 +131,7 @@ pub enum Cast<'a> {
     /// The value is the variant null.
     Null,
     /// The value cannot be represented in the wanted type. Contains the type that it has.
-    Misfit(VariantType),
+    Mismatch(VariantType),
     /// The value.
     Value(Scalar<'a>),
 }
@@ -151,7 +151,7 @@ impl<'a> Variant<'a> {
     ///
     /// # Errors
     ///
-    /// See [`Variant::get`] and [`Variant::cast`]. A missing value or a misfit is not an error.
+    /// See [`Variant::get`] and [`Variant::cast`]. A missing value or a mismatch is not an error.
     pub fn get_as(
         &self,
         path: &VariantPath,
@@ -166,7 +166,7 @@ impl<'a> Variant<'a> {
 
     /// Casts this value to the type `wanted`.
     ///
-    /// Nothing is lost: a value that `wanted` cannot represent is a misfit.
+    /// Nothing is lost: a value that `wanted` cannot represent is a mismatch.
     ///
     /// | wanted | values that fit |
     /// |---|---|
@@ -219,11 +219,11 @@ pub(crate) fn cast_value<'a>(
     };
     match scalar {
         Some(scalar) => Cast::Value(scalar),
-        None => Cast::Misfit(value.variant_type()),
+        None => Cast::Mismatch(value.variant_type()),
     }
 }
 
-/// Casts `value` to the type `wanted`, without text conversions. Returns `None` for a misfit.
+/// Casts `value` to the type `wanted`, without text conversions. Returns `None` for a mismatch.
 pub(crate) fn cast<'a>(value: &Value<'a>, wanted: PrimitiveType) -> Option<Scalar<'a>> {
     use PrimitiveType as T;
     match wanted {

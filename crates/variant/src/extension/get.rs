@@ -183,7 +183,9 @@ impl Needed<'_> {
         if self.get.wanted.is_none() {
             self.names |= node.is_group();
             self.leaves.extend(leaves);
-        } else if !node.is_group() || self.get.options.misfits == crate::shredding::Misfits::Error {
+        } else if !node.is_group()
+            || self.get.options.on_cast_error == crate::shredding::OnCastError::Error
+        {
             // One column of an object or array is enough to determine whether it is null.
             self.leaves.extend(leaves.next());
         }

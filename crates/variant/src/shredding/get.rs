@@ -38,14 +38,14 @@ pub struct GetOptions {
     /// Casts that are only done on request.
     pub cast: CastOptions,
     /// The treatment of values that do not fit the wanted type.
-    pub misfits: Misfits,
+    pub on_cast_error: OnCastError,
     /// Options for reconstructing shredded values.
     pub unshred: UnshredOptions,
 }
 
 /// The treatment of values that do not fit the wanted type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Misfits {
+pub enum OnCastError {
     /// They are null.
     #[default]
     Null,
@@ -55,7 +55,7 @@ pub enum Misfits {
 
 impl VariantArray {
     /// Casts the value of a row at `path` to `wanted`. The result distinguishes missing values, nulls and
-    /// misfits. A null row has no value at any path.
+    /// mismatches. A null row has no value at any path.
     ///
     /// Shredded fields are read only from their own columns. If data next to them breaks the rules of
     /// shredding, only a lenient read finds it.
@@ -92,11 +92,11 @@ impl VariantArray {
     }
 
     /// Casts the values of all rows at `path` to an array of [`PrimitiveType::data_type`]. Missing values,
-    /// nulls of either kind and misfits become null.
+    /// nulls of either kind and mismatches become null.
     ///
     /// # Errors
     ///
-    /// See [`VariantArray::get_as`]. Fails for misfits if they are an [error](Misfits::Error).
+    /// See [`VariantArray::get_as`]. Fails for mismatches if they are an [error](OnCastError::Error).
     pub fn get_all_as(
         &self,
         path: &VariantPath,
@@ -299,8 +299,8 @@ fn cast_row<'a>(row: Row<'a>, wanted: PrimitiveType, options: &GetOptions) -> Re
             Typed::Primitive(array, stored) => {
                 cast_value(primitive_value(array, *stored, row), wanted, options.cast)
             }
-            Typed::Array(..) => Cast::Misfit(VariantType::Array),
-            Typed::Object(_) => Cast::Misfit(VariantType::Object),
+            Typed::Array(..) => Cast::Mismatch(VariantType::Array),
+            Typed::Object(_) => Cast::Mismatch(VariantType::Object),
         },
     })
 }
@@ -308,14 +308,16 @@ fn cast_row<'a>(row: Row<'a>, wanted: PrimitiveType, options: &GetOptions) -> Re
 fn append(column: &mut PrimitiveColumn, value: Cast<'_>, options: &GetOptions) -> Result<()> {
     match value {
         Cast::Value(scalar) => return column.append(&scalar),
-        Cast::Misfit(of) if options.misfits == Misfits::Error => return Err(misfit(of)),
-        Cast::Missing | Cast::Null | Cast::Misfit(_) => column.append_null(),
+        Cast::Mismatch(of) if options.on_cast_error == OnCastError::Error => {
+            return Err(mismatch(of));
+        }
+        Cast::Missing | Cast::Null | Cast::Mismatch(_) => column.append_null(),
     }
     Ok(())
 }
 
 #[cold]
-fn misfit(of: VariantType) -> Error {
+fn mismatch(of: VariantType) -> Error {
     Error::argument(format!(
         "a value of type {of} does not have the requested type"
     ))

@@ -37,7 +37,7 @@ use herringbone_format::{Error, Result};
 use crate::cast::PrimitiveType;
 
 pub(crate) use data_type::values_type;
-pub use get::{GetOptions, Misfits};
+pub use get::{GetOptions, OnCastError};
 pub(crate) use get::{check_path, metadata_type};
 pub(crate) use infer::infer_from;
 pub use infer::{InferOptions, ShreddedTypes};

@@ -87,9 +87,9 @@ fn missing_null_and_misfit_are_told_apart() {
     assert_eq!(get("$.n").unwrap(), Cast::Null);
     assert_eq!(
         get("$.a['b.c'][2]").unwrap(),
-        Cast::Misfit(VariantType::String)
+        Cast::Mismatch(VariantType::String)
     );
-    assert_eq!(get("$.a").unwrap(), Cast::Misfit(VariantType::Object));
+    assert_eq!(get("$.a").unwrap(), Cast::Mismatch(VariantType::Object));
     for missing in ["$.b", "$.a.b.c", "$.a['b.c'][3]", "$.a[0]", "$.n.x", "$[0]"] {
         assert_eq!(get(missing).unwrap(), Cast::Missing, "{missing}");
     }
@@ -121,8 +121,8 @@ fn cast(value: Value<'_>, wanted: PrimitiveType, options: CastOptions) -> Option
         Cast::Value(Scalar::Time(value)) => Some(Scalar::Time(value)),
         Cast::Value(Scalar::Timestamp(value)) => Some(Scalar::Timestamp(value)),
         Cast::Value(Scalar::Uuid(value)) => Some(Scalar::Uuid(value)),
-        Cast::Misfit(misfit) => {
-            assert_eq!(misfit, value.variant_type());
+        Cast::Mismatch(found) => {
+            assert_eq!(found, value.variant_type());
             None
         }
         other => panic!("{other:?}"),
@@ -313,5 +313,5 @@ fn values_are_written_as_text_on_request() {
         .as_variant()
         .cast(PrimitiveType::String, options)
         .unwrap();
-    assert_eq!(cast, Cast::Misfit(VariantType::Object));
+    assert_eq!(cast, Cast::Mismatch(VariantType::Object));
 }

@@ -138,7 +138,7 @@ impl<O: OffsetSizeTrait> ByteLayout for ByteBuilder<O> {
     }
 
     fn borrows_pages(&self) -> bool {
-        self.keeps_page()
+        self.borrows_page()
     }
 
     fn finish(&mut self, nulls: Option<NullBuffer>) -> Result<ArrayRef, Malformed> {

@@ -22,7 +22,7 @@ use herringbone_arrow::data::transform::{Capacities, MutableArrayData};
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Encoding, Error, Remedy, Result};
 use herringbone_kernels::bitmap::Bitmap;
-use herringbone_kernels::keys::KeyBuilder;
+use herringbone_kernels::dictionary_keys::KeyBuilder;
 
 use super::max_values;
 use crate::array::{LeafArray, LeafType, leaf_array};

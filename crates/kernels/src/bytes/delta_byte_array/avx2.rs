@@ -12,7 +12,7 @@ use crate::cpu::Avx2;
 const BYTES: usize = 32;
 
 /// The longest value whose byte positions a signed comparison can handle.
-const MOST: usize = i8::MAX as usize;
+const MAX_LENGTH: usize = i8::MAX as usize;
 
 /// The first bytes of a value; bytes past its end are arbitrary.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ impl Current for Registers {
         let mut first = [[0; BYTES]; 4];
         // SAFETY: the caller promises that `length` bytes may be read; the copy is no longer than the array.
         unsafe {
-            std::ptr::copy_nonoverlapping(value, first.as_mut_ptr().cast(), length.min(MOST));
+            std::ptr::copy_nonoverlapping(value, first.as_mut_ptr().cast(), length.min(MAX_LENGTH));
         }
         // SAFETY: the byte arrays and the registers have the same size, and any bit pattern is a valid register.
         Self(unsafe { std::mem::transmute::<[[u8; BYTES]; 4], [__m256i; 4]>(first) })
@@ -39,7 +39,7 @@ impl Current for Registers {
         to: *mut u8,
     ) -> bool {
         let whole = length.next_multiple_of(BYTES);
-        let (Some(from), true) = (at.checked_sub(prefix), length <= MOST) else {
+        let (Some(from), true) = (at.checked_sub(prefix), length <= MAX_LENGTH) else {
             return false;
         };
         if from + whole > bytes.len() {
@@ -56,7 +56,7 @@ impl Current for Registers {
 /// Writes the next value from the prefix in `current` and the suffix loaded at `from`.
 ///
 /// # Safety
-/// `prefix <= length <= MOST`. `length` rounded up to whole registers is readable at `from` and writable at `to`.
+/// `prefix <= length <= MAX_LENGTH`. `length` rounded up to whole registers is readable at `from` and writable at `to`.
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn follow(

@@ -13,7 +13,7 @@ use crate::cpu::Avx512;
 const BYTES: usize = 64;
 
 /// The longest value assembled in registers, in bytes.
-const MOST: usize = 2 * BYTES;
+const MAX_LENGTH: usize = 2 * BYTES;
 
 /// The first bytes of a value; bytes past its end are arbitrary.
 #[derive(Clone, Copy)]
@@ -34,11 +34,11 @@ impl Current for Registers {
         (bytes, at): (&[u8], usize),
         to: *mut u8,
     ) -> bool {
-        let (Some(from), true) = (at.checked_sub(prefix), length <= MOST) else {
+        let (Some(from), true) = (at.checked_sub(prefix), length <= MAX_LENGTH) else {
             return false;
         };
         // Always two registers, however short the value is: that costs one comparison.
-        if bytes.len() < MOST || from > bytes.len() - MOST {
+        if bytes.len() < MAX_LENGTH || from > bytes.len() - MAX_LENGTH {
             return false;
         }
         let from = bytes.as_ptr().wrapping_add(from);
@@ -67,8 +67,8 @@ unsafe fn load(value: *const u8, length: usize) -> Registers {
 /// Writes the next value from the prefix in `current` and the suffix loaded at `from`.
 ///
 /// # Safety
-/// `prefix <= length <= MOST`. Two registers are readable at `from`. At `to`, all registers that the value occupies
-/// are writable, and at least one.
+/// `prefix <= length <= MAX_LENGTH`. Two registers are readable at `from`. At `to`, all registers that the value
+/// occupies are writable, and at least one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,bmi2")]
 unsafe fn follow(

@@ -26,7 +26,7 @@ use super::{ByteBuilder, ENDS_EARLY, OVERFLOW};
 use crate::Malformed;
 #[cfg(target_arch = "x86_64")]
 use crate::cpu::{Avx2, Avx512};
-use crate::over_copy::{SLACK, over_copy, over_copy_within};
+use crate::wild_copy::{SLACK, wild_copy, wild_copy_within};
 
 const PREFIX_TOO_LONG: Malformed =
     Malformed("a byte array shares more bytes with the one before it than that has");
@@ -256,13 +256,13 @@ unsafe fn copy(
 ) {
     const { assert!(SLACK <= SPARE) };
     // SAFETY: the caller promises the bytes of the prefix, and room for them and `SLACK` more.
-    unsafe { over_copy_within(previous, to, prefix) };
+    unsafe { wild_copy_within(previous, to, prefix) };
     let source = bytes.as_ptr().wrapping_add(at);
     let to = to.wrapping_add(prefix);
     if bytes.len() - at >= suffix + SLACK {
         // SAFETY: `suffix + SLACK` bytes are readable in `bytes`, and writable at `to` by the caller's promise.
         // `bytes` is borrowed, so it cannot overlap the spare capacity being written.
-        unsafe { over_copy(source, to, suffix) };
+        unsafe { wild_copy(source, to, suffix) };
     } else {
         // SAFETY: `bytes` has the suffix and `to` has room for it, by the caller's promise; this copy needs no
         // slack.
@@ -273,7 +273,7 @@ unsafe fn copy(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::lanes::noise;
+    use crate::simd_lanes::noise;
 
     const VALUES: usize = if cfg!(miri) { 20 } else { 200 };
 

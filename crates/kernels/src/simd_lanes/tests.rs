@@ -43,7 +43,7 @@ mod x86_64 {
 
     use super::{bit_by_bit, noise};
     use crate::cpu;
-    use crate::lanes::{Packed, avx2, avx512};
+    use crate::simd_lanes::{Packed, avx2, avx512};
 
     const N: usize = 45;
 

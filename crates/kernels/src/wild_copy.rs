@@ -6,7 +6,7 @@
 
 use std::mem::MaybeUninit;
 
-/// The number of bytes after a value that [`over_copy`] may read at its source and write at its destination.
+/// The number of bytes after a value that [`wild_copy`] may read at its source and write at its destination.
 pub(crate) const SLACK: usize = 32;
 
 /// The length from which the library's copy is faster than steps of [`SLACK`] bytes.
@@ -19,22 +19,22 @@ const LONG: usize = 256;
 /// `length + SLACK` bytes are readable at `source` and writable at `target`, and the two ranges do
 /// not overlap.
 #[inline(always)]
-pub(crate) unsafe fn over_copy(source: *const u8, target: *mut u8, length: usize) {
+pub(crate) unsafe fn wild_copy(source: *const u8, target: *mut u8, length: usize) {
     // SAFETY: the first 32 bytes lie within the `length + SLACK` that the caller grants on both sides.
     unsafe { copy_32(source, target) };
     if length > SLACK {
         // SAFETY: the caller's contract, unchanged.
-        unsafe { over_copy_rest(source, target, length) };
+        unsafe { wild_copy_rest(source, target, length) };
     }
 }
 
-/// Continues [`over_copy`] for more than 32 bytes, after the first 32.
+/// Continues [`wild_copy`] for more than 32 bytes, after the first 32.
 ///
 /// # Safety
 ///
-/// See [`over_copy`].
+/// See [`wild_copy`].
 #[inline]
-unsafe fn over_copy_rest(source: *const u8, target: *mut u8, length: usize) {
+unsafe fn wild_copy_rest(source: *const u8, target: *mut u8, length: usize) {
     if length >= LONG {
         // SAFETY: `length` bytes are granted on both sides, without overlap.
         unsafe { std::ptr::copy_nonoverlapping(source, target, length) };
@@ -55,7 +55,7 @@ unsafe fn over_copy_rest(source: *const u8, target: *mut u8, length: usize) {
 /// `source` and `target` belong to the same allocation, `source + length <= target`, and
 /// `length + SLACK` bytes are allocated at `target`, those before `target` initialised.
 #[inline(always)]
-pub(crate) unsafe fn over_copy_within(source: *const u8, target: *mut u8, length: usize) {
+pub(crate) unsafe fn wild_copy_within(source: *const u8, target: *mut u8, length: usize) {
     let mut done = 0;
     loop {
         // The 32 bytes are all loaded before they are stored, so the overlap after `target` is harmless: the bytes
@@ -100,7 +100,7 @@ mod tests {
             let mut target = vec![0u8; length + SLACK + 8];
             let from = &source[..length + SLACK];
             // SAFETY: both vectors hold `length + SLACK` bytes.
-            unsafe { over_copy(from.as_ptr(), target.as_mut_ptr(), length) };
+            unsafe { wild_copy(from.as_ptr(), target.as_mut_ptr(), length) };
             assert_eq!(target[..length], from[..length]);
             assert!(target[length + SLACK..].iter().all(|&b| b == 0));
         }

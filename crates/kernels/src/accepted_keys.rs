@@ -12,9 +12,9 @@ const WORD: usize = 64;
 ///
 /// Invariant: one byte per value, 0 or 1, followed by zeros up to a power of two.
 #[derive(Debug)]
-pub struct KeyTable(Vec<u8>);
+pub struct AcceptedKeys(Vec<u8>);
 
-impl KeyTable {
+impl AcceptedKeys {
     /// Creates the table. A value is accepted if its bit is set.
     #[must_use]
     pub fn new(accepted: &BooleanBuffer) -> Self {
@@ -59,7 +59,7 @@ mod tests {
     fn a_bit_is_that_of_the_value_of_the_key() {
         for values in [0, 1, 2, 3, 64, 100, 1000] {
             let bits = BooleanBuffer::collect_bool(values, |value| value * value % 7 < 3);
-            let table = KeyTable::new(&bits);
+            let table = AcceptedKeys::new(&bits);
             for len in [0, 1, 63, 64, 65, 200] {
                 let keys: Vec<i32> = (0..len)
                     .map(|slot| slot * 31 % values.max(1) as i32)
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn keys_of_all_widths_are_looked_up_and_those_of_no_value_do_no_harm() {
-        let table = KeyTable::new(&BooleanBuffer::from(vec![false, true, true]));
+        let table = AcceptedKeys::new(&BooleanBuffer::from(vec![false, true, true]));
         let expected = BooleanBuffer::from(vec![true, false, true]);
         assert_eq!(table.accepted(&[1_i8, 0, 2]), expected);
         assert_eq!(table.accepted(&[1_u64, 0, 2]), expected);
