@@ -95,9 +95,9 @@ fn keeps(name: &str, bytes: &Bytes, options: &ReadOptions, threads: &[usize]) {
                 refused,
             } = outcome(bytes, &options, (policy, budget));
             // An emitted batch does not count, because other threads may continue before it is dropped.
-            let given_out = if threads > 1 { batch } else { 0 };
+            let emitted = if threads > 1 { batch } else { 0 };
             assert!(
-                held <= budget + margin(budget, columns, shares) + given_out,
+                held <= budget + margin(budget, columns, shares) + emitted,
                 "{name}, {threads} threads, {policy:?}: {held} bytes held with a budget of {budget}"
             );
             if !refused {

@@ -292,7 +292,7 @@ impl<W: Write> FileWriter<W> {
     /// Compares rows of the open row group, if unsorted row groups are written without a declared order.
     fn compare(&mut self, batch: &RecordBatch, rows: Range<usize>) -> Result<()> {
         if let Some(sorting) = &mut self.sorting
-            && self.plan.options().unsorted_rows == UnsortedRows::Undeclared
+            && self.plan.options().unsorted_rows == UnsortedRows::OmitSortingColumns
             && self.is_sorted
         {
             let rows = batch.slice(rows.start, rows.len());
@@ -308,7 +308,7 @@ impl<W: Write> FileWriter<W> {
         self.are_sorted
             .push_back(std::mem::replace(&mut self.is_sorted, true));
         if let Some(sorting) = &mut self.sorting
-            && self.plan.options().unsorted_rows == UnsortedRows::Undeclared
+            && self.plan.options().unsorted_rows == UnsortedRows::OmitSortingColumns
         {
             sorting.restart();
         }

@@ -94,7 +94,7 @@ fn only_row_groups_that_are_sorted_say_so() {
     );
     let options = WriteOptions::default()
         .sorting_columns(vec![sorting("s", false, false)])
-        .unsorted_rows(UnsortedRows::Undeclared)
+        .unsorted_rows(UnsortedRows::OmitSortingColumns)
         .row_group_rows(2);
     let mut writer = Writer::new(Vec::new(), batch.schema(), options).unwrap();
     // The boundary between two batches is checked too.

@@ -60,7 +60,7 @@ impl CommonSorting {
             });
         }
         options.sorting_columns = common;
-        options.unsorted_rows = UnsortedRows::Undeclared;
+        options.unsorted_rows = UnsortedRows::OmitSortingColumns;
     }
 }
 

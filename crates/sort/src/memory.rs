@@ -15,7 +15,7 @@ use super::gather::{Place, gather_batches};
 const PREFIX_BYTES: usize = 12;
 
 /// The number of rows up to which rows are compared one by one, rather than by the next bytes of all of them.
-const FEW: usize = 32;
+const MAX_COMPARED_ROWS: usize = 32;
 
 /// Batches, and the sort keys of their rows.
 pub(super) struct MemoryRows {
@@ -140,7 +140,7 @@ fn sort_equal_prefixes(entries: &mut [u128], keys: &RowKeys) {
                 .map_or(0, |entry| keys.row(row_of(*entry)).len());
             // No key is a prefix of another one: if a key ends here, all are equal, and already in order.
             if group.len() > 1 && longest > depth {
-                if group.len() <= FEW {
+                if group.len() <= MAX_COMPARED_ROWS {
                     let rest = |entry: &u128| keys.row(row_of(*entry)).get(depth..);
                     group.sort_unstable_by(|a, b| {
                         rest(a).cmp(&rest(b)).then((*a as u32).cmp(&(*b as u32)))

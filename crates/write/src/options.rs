@@ -98,7 +98,7 @@ pub enum UnsortedRows {
     /// Only row groups ended by the caller are checked separately.
     Error,
     /// Such a row group does not declare the sorting columns. The others do.
-    Undeclared,
+    OmitSortingColumns,
 }
 
 /// The bloom filter of a column.

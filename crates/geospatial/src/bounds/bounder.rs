@@ -121,7 +121,7 @@ impl Bounder {
             }
             Xy::Earth(earth) => {
                 let width = xs.max - xs.min;
-                if earth.holds(xs, ys, width, self.edges) {
+                if earth.contains(xs, ys, width, self.edges) {
                     earth.longitudes.add(xs.min, xs.max);
                 } else if let Err(reason) = earth.add(coordinates, self.edges, kind, is_shell) {
                     self.unknown.get_or_insert(reason);

@@ -33,7 +33,7 @@ impl Earth {
     /// longitudes of their own bounds. No such edge goes around the Earth or over a pole. `latitudes` and
     /// `longitudes` bound the positions, and no sequence is wider than `width`.
     #[inline]
-    pub(super) fn holds(
+    pub(super) fn contains(
         &self,
         longitudes: Interval,
         latitudes: Interval,

@@ -57,7 +57,7 @@ impl Longitudes {
 
     /// Adds longitudes that lie within `bounds`. NaN is ignored.
     pub(super) fn add_each(&mut self, longitudes: impl Iterator<Item = f64>, bounds: Interval) {
-        if bounds.is_empty() || self.hold(bounds.min, bounds.max) {
+        if bounds.is_empty() || self.contain(bounds.min, bounds.max) {
             return;
         }
         if bounds.max - bounds.min <= CLOSE {
@@ -71,7 +71,7 @@ impl Longitudes {
 
     /// Returns true if everything from `west` eastwards to `east` is covered. `west` must not exceed `east`.
     #[inline]
-    pub(super) fn hold(&self, west: f64, east: f64) -> bool {
+    pub(super) fn contain(&self, west: f64, east: f64) -> bool {
         let mut arcs = self.arcs().iter();
         arcs.any(|arc| arc.west <= west && east <= arc.east)
     }
@@ -107,7 +107,7 @@ impl Longitudes {
 
     fn insert(&mut self, new: Arc) {
         // Most positions are near earlier ones.
-        if self.hold(new.west, new.east) {
+        if self.contain(new.west, new.east) {
             return;
         }
         let arcs = self.arcs();

@@ -90,12 +90,12 @@ impl Bounder {
                 // No sequence is wider: its westernmost and easternmost positions are each at most `x_spread` from
                 // its first one.
                 let width = 2.0 * bounds.x_spread;
-                if !earth.holds(xs, ys, width, self.edges) {
+                if !earth.contains(xs, ys, width, self.edges) {
                     for it in sequences.as_slice() {
                         let coordinates = Coordinates::of_little_endian(it.positions);
                         self.add_sequence(coordinates, it.kind, it.is_shell);
                     }
-                } else if !earth.longitudes.hold(xs.min, xs.max) {
+                } else if !earth.longitudes.contain(xs.min, xs.max) {
                     for it in sequences.as_slice() {
                         let [xs, _] = intervals(&position_bounds::<false>(&[*it]));
                         if !xs.is_empty() {

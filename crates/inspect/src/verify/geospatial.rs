@@ -198,7 +198,7 @@ impl<'a> Geometries<'a> {
         }
         let found = self.found.as_ref().filter(|_| is_valid);
         let found = found.and_then(|found| found.extent().bbox());
-        if found.is_some_and(|found| !holds_arcs(bbox, &found, self.edges)) {
+        if found.is_some_and(|found| !contains_arcs(bbox, &found, self.edges)) {
             let message = "the bounding box leaves out parts of edges, which are arcs of great \
                            circles, or a pole within a polygon";
             report.error(kind, message);
@@ -245,7 +245,7 @@ impl Seen {
 }
 
 /// Returns true if a box contains the box that edges need, within the tolerance.
-fn holds_arcs(claimed: &BoundingBox, needed: &BoundingBox, edges: Edges) -> bool {
+fn contains_arcs(claimed: &BoundingBox, needed: &BoundingBox, edges: Edges) -> bool {
     let mut wider = claimed.clone();
     wider.ymin -= CALCULATED;
     wider.ymax += CALCULATED;

@@ -170,8 +170,8 @@ fn room_for(plain: usize) -> usize {
     plain + plain / PART_MORE + SLACK
 }
 
-/// A window, in which copies have at least `LEAST` bytes, 4 to 8.
-struct Window<'a, const LEAST: u32> {
+/// A window, in which copies have at least `MIN_COPY` bytes, 4 to 8.
+struct Window<'a, const MIN_COPY: u32> {
     plain: &'a [u8],
     /// For each hash, the last position of bytes with that hash, or 0.
     table: &'a mut [u16],
@@ -179,7 +179,7 @@ struct Window<'a, const LEAST: u32> {
     shift: u32,
 }
 
-impl<const LEAST: u32> Window<'_, LEAST> {
+impl<const MIN_COPY: u32> Window<'_, MIN_COPY> {
     /// Appends the elements of `plain`, at most [`WINDOW`] bytes. `out` has room for them. The length of the table
     /// is a power of two, and all its entries are 0.
     fn compress(plain: &[u8], table: &mut [u16], out: &mut Vec<u8>) -> Copies {
@@ -188,7 +188,7 @@ impl<const LEAST: u32> Window<'_, LEAST> {
         assert!(room.len() >= room_for(plain.len()));
         let start = room.as_mut_ptr().cast::<u8>();
         let shift = 64 - table.len().trailing_zeros();
-        let mut window = Window::<LEAST> {
+        let mut window = Window::<MIN_COPY> {
             plain,
             table,
             shift,
@@ -294,7 +294,7 @@ impl<const LEAST: u32> Window<'_, LEAST> {
             let hash = self.hash(bytes);
             let place = self.table.get_unchecked_mut(hash);
             let earlier = usize::from(std::mem::replace(place, at as u16));
-            (earlier, first::<LEAST>(bytes ^ self.load(earlier)) == 0)
+            (earlier, first::<MIN_COPY>(bytes ^ self.load(earlier)) == 0)
         }
     }
 
@@ -311,10 +311,10 @@ impl<const LEAST: u32> Window<'_, LEAST> {
         }
     }
 
-    /// Returns the hash of the first `LEAST` of these bytes, below the length of the table.
+    /// Returns the hash of the first `MIN_COPY` of these bytes, below the length of the table.
     #[inline(always)]
     fn hash(&self, bytes: u64) -> usize {
-        (first::<LEAST>(bytes).wrapping_mul(MULTIPLIER) >> self.shift) as usize
+        (first::<MIN_COPY>(bytes).wrapping_mul(MULTIPLIER) >> self.shift) as usize
     }
 
     /// Loads the 8 bytes at `at`.

@@ -33,7 +33,7 @@ const MIN_VALUES: usize = 256;
 const FIRST_PART: usize = 4;
 
 /// The multiple of the best cost, as a fraction, above which an encoding is not tried further.
-const FAR: (u128, u128) = (3, 2);
+const MAX_COST_RATIO: (u128, u128) = (3, 2);
 
 /// The number of bytes of a dictionary per sampled byte.
 const DICTIONARY_SHARE: usize = 4;
@@ -170,7 +170,7 @@ impl<'a> Sampler<'a> {
         };
         let costs: Vec<u128> = estimates.iter().map(|it| cost(it)).collect();
         let best = costs.iter().copied().chain(least).min().unwrap_or(0);
-        let is_near = |cost: u128| cost <= best * FAR.0 / FAR.1;
+        let is_near = |cost: u128| cost <= best * MAX_COST_RATIO.0 / MAX_COST_RATIO.1;
         let num_near = costs
             .iter()
             .copied()
