@@ -8,6 +8,8 @@ const MAX_FIELDS: usize = 1 << 20;
 /// A line number, and an error message.
 pub(super) type RecordError = (usize, String);
 
+type Result<T, E = RecordError> = std::result::Result<T, E>;
+
 /// Splits text, which may arrive in pieces, into records of `width` fields.
 ///
 /// Quotes are special at the beginning of a field, and such a field ends with them. A line ends with CR LF, LF or
@@ -115,12 +117,7 @@ impl Records {
     ///
     /// # Errors
     /// A record has too many or too few fields, quotes are not closed at the end, or text follows closing quotes.
-    pub(super) fn read(
-        &mut self,
-        text: &[u8],
-        most: usize,
-        bytes: usize,
-    ) -> Result<usize, RecordError> {
+    pub(super) fn read(&mut self, text: &[u8], most: usize, bytes: usize) -> Result<usize> {
         if text.is_empty() {
             return self.end().map(|()| 0);
         }
@@ -213,7 +210,7 @@ impl Records {
         run.len()
     }
 
-    fn end_field(&mut self) -> Result<(), RecordError> {
+    fn end_field(&mut self) -> Result<()> {
         if self.open >= self.most_fields {
             let line = self.lines.last().copied().unwrap_or(self.line);
             let most = self.most_fields;
@@ -231,7 +228,7 @@ impl Records {
         Ok(())
     }
 
-    fn end_record(&mut self) -> Result<(), RecordError> {
+    fn end_record(&mut self) -> Result<()> {
         let width = *self.width.get_or_insert(self.open);
         if self.open != width {
             let line = self.lines.last().copied().unwrap_or(self.line);
@@ -252,7 +249,7 @@ impl Records {
     }
 
     /// Ends the text. The last line may lack its line end.
-    fn end(&mut self) -> Result<(), RecordError> {
+    fn end(&mut self) -> Result<()> {
         match self.state {
             State::Record | State::Return => return Ok(()),
             State::Quoted => {
@@ -272,7 +269,7 @@ impl Records {
     ///
     /// # Errors
     /// A record has too many fields.
-    pub(super) fn end_truncated(&mut self, is_first: bool) -> Result<(), RecordError> {
+    pub(super) fn end_truncated(&mut self, is_first: bool) -> Result<()> {
         if is_first && self.len() == 0 && self.is_open() {
             // The text may end within a character.
             if let Err(error) = str::from_utf8(&self.data)
@@ -302,7 +299,7 @@ impl Records {
     ///
     /// # Errors
     /// Some text is not UTF-8.
-    pub(super) fn text(&self) -> Result<Fields<'_>, RecordError> {
+    pub(super) fn text(&self) -> Result<Fields<'_>> {
         match str::from_utf8(&self.data) {
             Ok(text) => Ok(Fields {
                 records: self,
@@ -339,7 +336,7 @@ impl<'r> Fields<'r> {
     ///
     /// # Errors
     /// Some text is not UTF-8.
-    pub(super) fn get(&self, record: usize, column: usize) -> Result<(&'r str, bool), RecordError> {
+    pub(super) fn get(&self, record: usize, column: usize) -> Result<(&'r str, bool)> {
         let fields = &self.records.fields;
         let at = record * self.records.width.unwrap_or(0) + column;
         let start = at.checked_sub(1).and_then(|it| fields.get(it));
