@@ -1,5 +1,9 @@
 //! Arrow extension types of your own: conversions between arrays and stored columns, and statistics.
 //!
+//! An Arrow extension type is a name and metadata on a field. It gives a meaning to arrays of another type, its
+//! storage: a UUID is stored as 16 bytes. An extension type of this module can also convert the arrays. A read
+//! then returns arrays that the file does not contain, and a write stores arrays in another form.
+//!
 //! UUID, JSON, FILE and VARIANT columns are read and written as Arrow's `arrow.uuid`, `arrow.json`,
 //! `arrow.parquet.file` and `arrow.parquet.variant` without this module. VARIANT is then read as it is stored.
 //! For a type of your own, implement [`ExtensionMapping`], which maps fields, and [`ExtensionType`], which

@@ -33,6 +33,20 @@ use crate::source_bytes::SourceBytes;
 /// A Parquet file whose footer has been read. Provides its metadata and readers of its data.
 ///
 /// Cheap to clone. You can read from it several times, and on several threads.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// assert_eq!(file.metadata().num_rows(), 24);
+/// assert_eq!(file.parquet_schema().leaves().len(), 9);
+/// let mut reader = file.read(ReadOptions::new().columns(["id", "name"]))?;
+/// let batch = reader.next_batch()?.ok_or("no rows")?;
+/// // The first row group has 16 rows, and batches never span row groups.
+/// assert_eq!((batch.num_rows(), batch.num_columns()), (16, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct ParquetFile {
     source: Arc<dyn Source>,

@@ -1,18 +1,28 @@
 //! Filters that select rows by their values.
 //!
+//! A [`Predicate`] is a test such as `col("id").ge(3)`, or a combination of predicates. Pass it to
+//! [`ReadOptions::filter`](crate::ReadOptions::filter). As in SQL, a comparison with null is neither true nor
+//! false. A read returns only rows for which the whole predicate is true.
+//!
+//! A read with a filter works in two stages. First it prunes: statistics, bloom filters, dictionaries and page
+//! indexes rule out row groups and pages whose rows cannot match. Then it decodes the tested columns, and decodes
+//! the other columns only for the selected rows. The result never depends on pruning.
+//! [`ParquetFile::explain`](crate::ParquetFile::explain) returns the effect of each [`PruningStep`]. For a test
+//! that this library lacks, implement [`RowPredicate`].
+//!
 //! ```
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
 //! use herringbone::filter::col;
 //! use herringbone::{ParquetFile, ReadOptions};
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
 //!
 //! let file = ParquetFile::open("testdata/example.parquet")?;
-//! let wanted = col("id").ge(3).and(col("name").is_not_null());
-//! for batch in file.read(ReadOptions::new().filter(wanted))? {
-//!     println!("{}", batch?.num_rows());
-//! }
-//! # Ok(())
-//! # }
+//! let wanted = col("id").ge(20).and(col("name").ne("basil"));
+//! let mut reader = file.read(ReadOptions::new().filter(wanted))?;
+//! let batch = reader.next_batch()?.ok_or("no rows")?;
+//! assert_eq!(batch.num_rows(), 3);
+//! // The statistics ruled out the first row group.
+//! assert_eq!(reader.metrics().row_groups_pruned, 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 pub use herringbone_core::metrics::{ReadCounts, ReadMetrics, StepMetrics};

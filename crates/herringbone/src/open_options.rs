@@ -7,6 +7,20 @@ use herringbone_format::Limits;
 use herringbone_format::modular_encryption::Decryption;
 
 /// Options for opening a file. They can be converted from [`Limits`] alone.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::source::FileSource;
+/// use herringbone::{Limits, OpenOptions, ParquetFile};
+///
+/// let mut limits = Limits::default();
+/// limits.footer_bytes = 1000;
+/// let source = FileSource::open("testdata/example.parquet")?;
+/// let options = OpenOptions::new().limits(limits);
+/// let error = ParquetFile::from_source(source, options).unwrap_err();
+/// assert_eq!(error.limit_name(), Some("footer_bytes"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct OpenOptions {

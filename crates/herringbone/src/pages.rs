@@ -27,6 +27,21 @@ pub struct PageInfo {
 }
 
 /// The pages of a column chunk in file order, including index pages and unknown pages.
+///
+/// [`ParquetFile::pages`](crate::ParquetFile::pages) creates this iterator. It reads the headers, but not the bodies.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::ParquetFile;
+/// use herringbone::format::PageType;
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let pages = file.pages(0, 0)?.collect::<herringbone::Result<Vec<_>>>()?;
+/// let types: Vec<_> = pages.iter().map(|page| page.header.type_).collect();
+/// assert_eq!(types, [PageType::DictionaryPage, PageType::DataPage]);
+/// assert_eq!((pages[1].start.offset, pages[1].body_bytes), (80, 25));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Pages {
     source: Arc<dyn Source>,
     limits: Limits,

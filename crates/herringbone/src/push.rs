@@ -1,8 +1,52 @@
-//! Reading without built-in I/O: you supply bytes as they arrive, in any order.
+//! Reading without built-in I/O: your program fetches the bytes, and a decoder decodes them.
 //!
-//! [`ParquetFile::plan`](crate::ParquetFile::plan) plans a read, and a [`PushDecoder`] returns the byte ranges
-//! that it needs. [`requests`] merges such ranges into few requests. A [`FooterDecoder`] decodes the footer
-//! from the last bytes of a file.
+//! A [`PushDecoder`] never reads. Your program owns the I/O, blocking or async, and drives the decoder in a
+//! loop. [`PushDecoder::poll`] decodes the bytes supplied so far. It returns the next batch, the end of the
+//! read, or the byte ranges that it needs. Your program fetches these ranges, and passes their bytes to
+//! [`PushDecoder::supply`], in any order and in any pieces.
+//!
+//! [`Needs`] lists the ranges in two groups. `now` belongs to the row group that the decoder works on: it
+//! cannot continue without these bytes. `soon` belongs to the row groups after it. A program that fetches
+//! `soon` along with `now` makes fewer round trips, and may buffer more bytes. `cancelled` lists ranges of
+//! earlier answers that the decoder no longer needs, so your program can drop their requests.
+//!
+//! ```
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+//! use std::sync::Arc;
+//! use bytes::Bytes;
+//! use herringbone::push::{FetchPolicy, Poll, PushDecoder, requests};
+//! use herringbone::{ParquetFile, ReadOptions};
+//!
+//! // This store has its object in memory. Yours sends requests.
+//! let store = Bytes::from(std::fs::read("testdata/example.parquet")?);
+//! let plan = ParquetFile::from_bytes(store.clone())?.plan(&ReadOptions::new().columns(["id"]))?;
+//! let mut decoder = PushDecoder::new(Arc::new(plan));
+//! let mut rows = 0;
+//! loop {
+//!     match decoder.poll()? {
+//!         Poll::Needs(needs) => {
+//!             let soon = needs.soon.into_iter().map(|it| it.range);
+//!             let ranges = needs.now.into_iter().chain(soon);
+//!             for request in requests(ranges, &FetchPolicy::remote()) {
+//!                 let (start, end) = (request.range.start, request.range.end);
+//!                 decoder.supply(start, &store.slice(start as usize..end as usize));
+//!             }
+//!         }
+//!         Poll::Batch(batch) => rows += batch.num_rows(),
+//!         Poll::Finished => break,
+//!         Poll::NeedsKeys(_) => return Err("the file is encrypted".into()),
+//!     }
+//! }
+//! assert_eq!(rows, 24);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | decode the footer from its last bytes | [`MetadataHandle::decode`](crate::MetadataHandle::decode), or [`FooterDecoder`] |
+//! | plan a read | [`MetadataHandle::plan`](crate::MetadataHandle::plan), or [`ParquetFile::plan`](crate::ParquetFile::plan) |
+//! | merge ranges into few requests | [`requests`] |
+//! | decode row groups on several threads | [`PushDecoder::take_row_group`] |
 
 pub use herringbone_core::fetch::FetchPolicy;
 pub use herringbone_core::fetch::{Request, Requests, requests};

@@ -38,6 +38,21 @@ const SMALL_CHUNK_BYTES: u64 = 2 << 10;
 ///
 /// Batches are returned in file order and are the same for any number of threads. After an error, no more
 /// batches are returned.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let mut reader = file.read(ReadOptions::new().columns(["id"]))?;
+/// let mut rows = 0;
+/// while let Some(batch) = reader.next_batch()? {
+///     rows += batch.num_rows();
+/// }
+/// assert_eq!(rows, 24);
+/// assert_eq!(reader.metrics().row_groups, 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Reader {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,

@@ -18,7 +18,7 @@ use std::path::Path;
 ///
 /// let file = FileSource::open("data.parquet")?;
 /// let tail = file.read(file.len() - 8..file.len())?;
-/// # Ok::<(), herringbone_format::Error>(())
+/// # Ok::<(), herringbone::Error>(())
 /// ```
 #[derive(Debug)]
 pub struct FileSource {

@@ -2,10 +2,31 @@
 //!
 //! The decoders never read. They return the byte ranges that they need, and a blocking driver reads these from
 //! a [`Source`]. A source can be bytes in memory, or a [`FileSource`] whose positioned reads let several
-//! threads share one open file without a lock.
+//! threads share one open file without a lock. For any other store, implement [`Source`]: it needs a length and
+//! a positioned read. If your store is async, use [`push`](crate::push) instead.
+//!
+//! The [`FetchPolicy`] of a source describes the cost of its reads. The reader derives from it how far apart
+//! two ranges may be to share a request, how many requests run at the same time, and how far to read ahead.
 //!
 //! Pass a memory map as bytes in memory, with [`Bytes::from_owner`]. Mapping is left to the caller: if another
 //! process truncates a mapped file, the system kills this process.
+//!
+//! ```
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+//! use bytes::Bytes;
+//! use herringbone::source::{FetchPolicy, FileSource, Source};
+//! use herringbone::{Limits, ParquetFile};
+//!
+//! let source = FileSource::open("testdata/example.parquet")?;
+//! assert_eq!(source.read(0..4)?, "PAR1");
+//! assert_eq!(source.fetch_policy(), FetchPolicy::local());
+//! let on_disk = ParquetFile::from_source(source, Limits::default())?;
+//!
+//! let bytes = Bytes::from(std::fs::read("testdata/example.parquet")?);
+//! let in_memory = ParquetFile::from_source(bytes, Limits::default())?;
+//! assert_eq!(on_disk.metadata().num_rows(), in_memory.metadata().num_rows());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod fetched;
 mod file;
@@ -22,6 +43,38 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// The bytes of one Parquet file, read by position.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use std::ops::Range;
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use bytes::Bytes;
+/// use herringbone::source::{FileSource, Source};
+/// use herringbone::{Limits, ParquetFile};
+///
+/// /// Counts the reads of a [`FileSource`].
+/// struct Counted(FileSource, AtomicU64);
+///
+/// impl Source for Counted {
+///     fn len(&self) -> u64 {
+///         self.0.len()
+///     }
+///
+///     fn read(&self, range: Range<u64>) -> herringbone::Result<Bytes> {
+///         self.1.fetch_add(1, Ordering::Relaxed);
+///         self.0.read(range)
+///     }
+/// }
+///
+/// let file = FileSource::open("testdata/example.parquet")?;
+/// let source = Arc::new(Counted(file, AtomicU64::new(0)));
+/// let file = ParquetFile::from_source(source.clone(), Limits::default())?;
+/// assert_eq!(file.metadata().num_rows(), 24);
+/// assert_eq!(source.1.load(Ordering::Relaxed), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Source: Send + Sync {
     /// Returns the size of the file in bytes. It must not change.
     fn len(&self) -> u64;
