@@ -28,8 +28,8 @@ use crate::fetch::FetchPolicy;
 /// supply the suffix at once.
 ///
 /// ```
-/// use herringbone_core::footer::{FooterDecoder, FooterStep};
-/// use herringbone_format::Limits;
+/// use herringbone::push::{FooterDecoder, FooterStep};
+/// use herringbone::Limits;
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
 ///

@@ -6,6 +6,31 @@ use herringbone_format::{Error, ErrorKind};
 ///
 /// Damage is any cause of an error of the kinds Corrupt, Unsupported and Limit, because a changed byte may look like
 /// any of them. Other errors, and damage to the footer, always end the read.
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # let metadata = writer.finish()?;
+/// # let chunk = metadata.column_chunk(1, 0)?.meta_data.ok_or("no metadata")?;
+/// # let end = chunk.data_page_offset as usize + 50;
+/// # bytes[end] ^= 1;
+/// use herringbone::{OnError, ParquetFile, ReadOptions};
+///
+/// // 100 rows in two row groups. A bit of the second one has flipped.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let mut reader = file.read(ReadOptions::new().on_error(OnError::SkipRowGroup))?;
+/// assert_eq!(reader.next_batch()?.ok_or("no rows")?.num_rows(), 50);
+/// assert!(reader.next_batch()?.is_none());
+/// // Without the option, the read fails at this row group.
+/// let mut reader = file.read(ReadOptions::new())?;
+/// assert!(reader.next_batch().and_then(|_| reader.next_batch()).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum OnError {
@@ -56,6 +81,30 @@ pub enum Lost {
 }
 
 /// The losses of a read: the first ones, and the number of the others. A small file may have very many.
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # let metadata = writer.finish()?;
+/// # let chunk = metadata.column_chunk(1, 0)?.meta_data.ok_or("no metadata")?;
+/// # let end = chunk.data_page_offset as usize + 50;
+/// # bytes[end] ^= 1;
+/// use herringbone::{Lost, OnError, ParquetFile, ReadOptions};
+///
+/// // 100 rows in two row groups. A bit of the second one has flipped.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let mut reader = file.read(ReadOptions::new().on_error(OnError::SkipRowGroup))?;
+/// while let Some(_batch) = reader.next_batch()? {}
+/// let loss = &reader.losses().kept()[0];
+/// assert_eq!(loss.lost, Lost::Rows(50));
+/// assert_eq!(loss.error.location().row_group, Some(1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Default)]
 pub struct Losses {
     kept: Vec<Loss>,

@@ -13,6 +13,29 @@ use herringbone_format::{Error, Result};
 ///
 /// A pool must not wait. If it refuses, the read drops the work ahead of its output and tries again. If the pool
 /// refuses once more, the read fails with an error of kind [Limit](herringbone_format::ErrorKind::Limit).
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use herringbone::{MemoryPool, ReadOptions};
+///
+/// /// A pool without a limit, which counts.
+/// #[derive(Debug, Default)]
+/// struct Counted(AtomicU64);
+///
+/// impl MemoryPool for Counted {
+///     fn take(&self, bytes: u64) -> bool {
+///         self.0.fetch_add(bytes, Ordering::Relaxed);
+///         true
+///     }
+///
+///     fn give_back(&self, bytes: u64) {
+///         self.0.fetch_sub(bytes, Ordering::Relaxed);
+///     }
+/// }
+///
+/// let options = ReadOptions::new().memory_pool(std::sync::Arc::new(Counted::default()));
+/// assert!(options.memory_pool.is_some());
+/// ```
 pub trait MemoryPool: Debug + Send + Sync {
     /// Takes `bytes` bytes. Returns false if the pool does not have them.
     fn take(&self, bytes: u64) -> bool;
@@ -25,7 +48,7 @@ pub trait MemoryPool: Debug + Send + Sync {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use herringbone_core::memory_pool::{MemoryPool, SharedMemory};
+/// use herringbone::{MemoryPool, SharedMemory};
 ///
 /// let pool = SharedMemory::new(100);
 /// assert!(pool.take(60));

@@ -34,6 +34,31 @@ const INT96_BYTES: usize = 12;
 ///
 /// Open a page with [`Self::open`], and retrieve its contents with [`Self::block`]. After an error the rest of that
 /// page is lost, but the next page can be opened.
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from(vec![Some(1), None, Some(3)]));
+/// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().columns(herringbone::ColumnOptions::new().dictionary(false));
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::physical::PageDecoder;
+/// use herringbone::{Limits, ParquetFile};
+///
+/// // The slots 1, null and 3 of a nullable column.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let leaf = &file.parquet_schema().leaves()[0];
+/// let codec = file.metadata().column_chunk(0, 0)?.meta_data.ok_or("no metadata")?.codec;
+/// let mut decoder = PageDecoder::new(leaf, codec, file.metadata().created_by(), Limits::default())?;
+/// let page = file.pages(0, 0)?.next().ok_or("no page")??;
+/// let start = page.start.offset + page.header_bytes as u64;
+/// decoder.open(&page.header, &page.start, file.source().read(start..start + page.body_bytes)?)?;
+/// let block = decoder.block()?.ok_or("no values")?;
+/// assert_eq!((block.def, block.values.len()), (&[1, 0, 1][..], 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct PageDecoder {
     max_def_level: u8,
     max_rep_level: u8,

@@ -11,12 +11,12 @@ use std::str::FromStr;
 /// `zstd:3`, `lz4_raw`. Without a level, the default level is used.
 ///
 /// ```
-/// use herringbone_core::compression::{Compression, ZstdLevel};
+/// use herringbone::{Compression, ZstdLevel};
 ///
 /// let compression: Compression = "zstd:3".parse()?;
 /// assert_eq!(compression, Compression::Zstd(ZstdLevel::new(3)?));
 /// assert_eq!(compression.to_string(), "zstd:3");
-/// # Ok::<(), herringbone_format::Error>(())
+/// # Ok::<(), herringbone::Error>(())
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Compression {

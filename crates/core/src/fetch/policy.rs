@@ -3,7 +3,7 @@
 /// The best way to request the bytes of a source: the cost and the maximum size of a request.
 ///
 /// ```
-/// use herringbone_core::fetch::FetchPolicy;
+/// use herringbone::source::FetchPolicy;
 ///
 /// // An object store in the same data center: a round trip takes 5 ms instead of 50 ms.
 /// let mut policy = FetchPolicy::remote();

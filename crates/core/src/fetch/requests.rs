@@ -55,7 +55,7 @@ pub struct Requests {
 /// - Empty ranges are ignored.
 ///
 /// ```
-/// use herringbone_core::fetch::{FetchPolicy, requests};
+/// use herringbone::push::{FetchPolicy, requests};
 ///
 /// let mut policy = FetchPolicy::remote();
 /// policy.max_gap_bytes = 10;
