@@ -39,6 +39,30 @@ pub use virtual_columns::VirtualColumn;
 pub(crate) use virtual_columns::VirtualValues;
 
 /// The plan of a read, shared by everything that decodes a part of it.
+///
+/// `ParquetFile::plan` and `MetadataHandle::plan` create a plan from [`ReadOptions`]. It has the schema of the batches
+/// before any row is read. Pass it to a [`PushDecoder`](crate::PushDecoder).
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let plan = file.plan(&ReadOptions::new().columns(["price"]).row_ranges(vec![60..70]))?;
+/// assert_eq!(plan.schema().field(0).name(), "price");
+/// let row_groups = plan.row_groups();
+/// assert_eq!((row_groups.len(), row_groups[0].ordinal()), (1, 1));
+/// assert_eq!(row_groups[0].num_wanted(), 10);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct ReadPlan {
     pub(crate) metadata: Arc<FileMetadata>,

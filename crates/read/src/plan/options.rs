@@ -18,9 +18,23 @@ use herringbone_filter::{Predicate, PruningSteps};
 /// The options of a read: its columns and rows, and the way to read them. The default reads the whole file.
 ///
 /// ```
-/// use herringbone_read::ReadOptions;
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::filter::col;
+/// use herringbone::{ParquetFile, ReadOptions};
 ///
-/// let options = ReadOptions::new().columns(["id", "name"]).limit(100);
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let options = ReadOptions::new().columns(["id"]).filter(col("price").ge(20)).limit(10);
+/// let batch = file.read(options)?.next_batch()?.ok_or("no rows")?;
+/// assert_eq!((batch.num_rows(), batch.num_columns()), (10, 1));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]

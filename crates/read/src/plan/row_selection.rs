@@ -8,12 +8,26 @@ use herringbone_format::{Error, Result};
 /// A selection of rows to keep, or to leave out as deleted, by position in the file or in one row group.
 ///
 /// ```
-/// use herringbone_read::{ReadOptions, RowSelection};
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::{ParquetFile, ReadOptions, RowSelection};
 ///
-/// // A deletion vector of the file, and only rows 10 to 19 of the third row group.
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// // A deletion vector of the file, and only rows 10 to 19 of the second row group.
 /// let options = ReadOptions::new()
-///     .row_selection(RowSelection::delete_rows([3, 17, 4_000]))
-///     .row_selection(RowSelection::keep([10..20]).of_row_group(2));
+///     .row_selection(RowSelection::delete_rows([3, 17, 65]))
+///     .row_selection(RowSelection::keep([10..20]).of_row_group(1));
+/// let batches = file.read(options)?.collect::<Result<Vec<_>, _>>()?;
+/// let rows: Vec<_> = batches.iter().map(|batch| batch.num_rows()).collect();
+/// assert_eq!(rows, [48, 9]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RowSelection {

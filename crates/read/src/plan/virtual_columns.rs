@@ -10,6 +10,31 @@ use herringbone_format::{Error, Result};
 use herringbone_core::cast::Constant;
 
 /// A column with the origin of each row, which follows the columns read from the file.
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::arrow::array::{cast::AsArray, types::Int64Type};
+/// use herringbone::{ParquetFile, ReadOptions, VirtualColumn};
+///
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let options = ReadOptions::new()
+///     .columns(["id"])
+///     .offset(60)
+///     .virtual_column(VirtualColumn::row_number("row"))
+///     .virtual_column(VirtualColumn::file_name("file", "part-0.parquet"));
+/// let batch = file.read(options)?.next_batch()?.ok_or("no rows")?;
+/// assert_eq!(batch.column(1).as_primitive::<Int64Type>().value(0), 60);
+/// assert_eq!(batch.column(2).as_string::<i32>().value(0), "part-0.parquet");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct VirtualColumn {
     field: FieldRef,

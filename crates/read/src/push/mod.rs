@@ -25,6 +25,37 @@ use herringbone_core::loss::Losses;
 use herringbone_core::metrics::ReadMetrics;
 
 /// The result of [`PushDecoder::poll`].
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use std::sync::Arc;
+/// use herringbone::push::{Poll, PushDecoder};
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+///
+/// let source = file.source().clone();
+/// let plan = file.plan(&ReadOptions::new().columns(["id"]))?;
+/// let mut decoder = PushDecoder::new(Arc::new(plan));
+/// // Nothing was supplied yet: the decoder waits for the first row group, and lists the second one.
+/// let Poll::Needs(needs) = decoder.poll()? else { return Err("nothing is needed".into()) };
+/// assert!(!needs.now.is_empty());
+/// assert_eq!(needs.soon[0].first_row, 50);
+/// for range in needs.now {
+///     decoder.supply(range.start, &source.read(range)?);
+/// }
+/// let Poll::Batch(batch) = decoder.poll()? else { return Err("more is needed".into()) };
+/// assert_eq!(batch.num_rows(), 50);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub enum Poll {
     /// Bytes of the file are needed.
@@ -38,6 +69,8 @@ pub enum Poll {
 }
 
 /// Byte ranges of the file that a decoder needs.
+///
+/// The example of [`Poll`] shows both lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Needs {
@@ -63,6 +96,41 @@ pub struct Soon {
 ///
 /// Ranges are listed row group by row group, as far ahead as the [policy](Self::with_policy) and the memory of the
 /// read allow. Fetch `now`, together with `soon` if that is cheap, then [supply](Self::supply) the bytes.
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use std::sync::Arc;
+/// use herringbone::push::{Poll, PushDecoder};
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+///
+/// let source = file.source().clone();
+/// let mut decoder = PushDecoder::new(Arc::new(file.plan(&ReadOptions::new())?));
+/// let mut rows = 0;
+/// loop {
+///     match decoder.poll()? {
+///         Poll::Needs(needs) => {
+///             for range in needs.now {
+///                 decoder.supply(range.start, &source.read(range)?);
+///             }
+///         }
+///         Poll::Batch(batch) => rows += batch.num_rows(),
+///         Poll::Finished => break,
+///         Poll::NeedsKeys(_) => return Err("the file is encrypted".into()),
+///     }
+/// }
+/// assert_eq!(rows, 100);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct PushDecoder {
     sequence: ReadSequence,
     store: ByteStore,

@@ -43,6 +43,33 @@ pub(super) use resolution::resolve;
 ///
 /// Two casts depend on the values. Units of time may become finer or coarser as long as no value is lost, and bytes
 /// become text if they are UTF-8. A required field can be read from a nullable one, unless it contains a null.
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use std::sync::Arc;
+/// use herringbone::arrow::array::{Array, Int32Array};
+/// use herringbone::arrow::schema::{DataType, Field, Schema};
+/// use herringbone::{ParquetFile, ReadOptions, WantedSchema};
+///
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// // The file does not have the column `tax`, and `price` is Int64 in it.
+/// let tax = Field::new("tax", DataType::Int32, true);
+/// let price = Field::new("price", DataType::Decimal128(20, 0), true);
+/// let wanted = WantedSchema::new(Arc::new(Schema::new(vec![tax, price])))
+///     .default_value(["tax"], Arc::new(Int32Array::from(vec![7])));
+/// let batch = file.read(ReadOptions::new().wanted_schema(wanted))?.next_batch()?.ok_or("no rows")?;
+/// assert_eq!(batch.column(0).as_ref(), &Int32Array::from(vec![7; 50]) as &dyn Array);
+/// assert_eq!(batch.column(1).data_type(), &DataType::Decimal128(20, 0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct WantedSchema {
     schema: SchemaRef,
