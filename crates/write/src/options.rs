@@ -136,6 +136,26 @@ impl Default for BloomFilterOptions {
 
 /// Options of columns. Options set to `None` are taken from more general options, and finally from
 /// [`WriteOptions::compatibility`].
+///
+/// ```
+/// use std::sync::Arc;
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// use herringbone::format::Encoding;
+/// use herringbone::{BloomFilterOptions, ColumnOptions, WriteOptions, Writer};
+///
+/// let ids = ColumnOptions::new()
+///     .encoding(Encoding::DeltaBinaryPacked)
+///     .bloom_filter(BloomFilterOptions::new(0.01));
+/// let options = WriteOptions::new().column("id", ids);
+/// # let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
+/// writer.write(&batch)?;
+/// let chunk = writer.finish()?.column_chunk(0, 0)?.meta_data.ok_or("no metadata")?;
+/// assert!(chunk.encodings.contains(&Encoding::DeltaBinaryPacked));
+/// assert!(chunk.bloom_filter_offset.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ColumnOptions {
@@ -229,6 +249,25 @@ impl ColumnOptions {
 }
 
 /// A column by which rows are sorted.
+///
+/// ```
+/// use std::sync::Arc;
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// use herringbone::{SortingColumnOption, WriteOptions, Writer};
+///
+/// let by_id = SortingColumnOption::new(["id"]).descending(true);
+/// let options = WriteOptions::new().sort_by(vec![by_id]);
+/// let ids: ArrayRef = Arc::new(Int64Array::from(vec![2, 3, 1]));
+/// let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// let mut file = Vec::new();
+/// let mut writer = Writer::new(&mut file, batch.schema(), options)?;
+/// writer.write(&batch)?;
+/// writer.finish()?;
+/// let sorted = herringbone::ParquetFile::from_bytes(file)?.read(Default::default())?.next_batch()?;
+/// let expected: ArrayRef = Arc::new(Int64Array::from(vec![3, 2, 1]));
+/// assert_eq!(sorted.ok_or("no rows")?.column(0), &expected);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SortingColumnOption {
     /// The path of the column, as parts.
@@ -269,12 +308,20 @@ impl SortingColumnOption {
 /// Options for writing a file. The default suits most files.
 ///
 /// ```
-/// use herringbone_core::compression::Compression;
-/// use herringbone_write::{ColumnOptions, WriteOptions};
+/// use std::sync::Arc;
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// use herringbone::{ColumnOptions, Compression, WriteOptions, Writer};
 ///
 /// let options = WriteOptions::new()
-///     .compression(Compression::Snappy)
-///     .column("id", ColumnOptions::new().dictionary(false));
+///     .compression(Compression::Uncompressed)
+///     .column("id", ColumnOptions::new().dictionary(false))
+///     .row_group_rows(2);
+/// let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+/// let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
+/// writer.write(&batch)?;
+/// assert_eq!(writer.finish()?.num_row_groups(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]

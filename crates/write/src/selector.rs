@@ -4,6 +4,17 @@ use herringbone_format::Type;
 use herringbone_schema::WriteLeaf;
 
 /// A selector of the columns to which an option applies.
+///
+/// ```
+/// use herringbone::format::Type;
+/// use herringbone::{ColumnOptions, ColumnSelector, WriteOptions};
+///
+/// let plain = ColumnOptions::new().dictionary(false);
+/// let options = WriteOptions::new()
+///     .column_override(ColumnSelector::Pattern("*.price".to_owned()), plain.clone())
+///     .column_override(ColumnSelector::PhysicalType(Type::Double), plain);
+/// assert_eq!(options.overrides.len(), 2);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ColumnSelector {
     /// The column with this path, and all columns below it. Parts are those of the Parquet schema, but the names that
