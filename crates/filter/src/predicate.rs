@@ -10,7 +10,7 @@ use super::{Literal, RowPredicate};
 /// As in SQL, a comparison with a null is neither true nor false. A row is selected if the whole predicate is true.
 ///
 /// ```
-/// use herringbone_filter::col;
+/// use herringbone::filter::col;
 ///
 /// let wanted = col("a").gt(5).and(col("b.c").is_in(["x", "y"])).and(col("d").is_null().not());
 /// assert_eq!(wanted.to_string(), "(a > 5 and b.c in ('x', 'y') and not d is null)");
@@ -105,12 +105,27 @@ impl Quantifier {
 
 /// Returns the column at a path whose parts are separated by dots: `"a"`, or `"b.c"` for the field `c` of the struct
 /// `b`.
+///
+/// ```
+/// use herringbone::filter::col;
+///
+/// assert_eq!(col("b.c").between(1, 5).to_string(), "b.c between 1 and 5");
+/// assert_eq!(col("name").starts_with("a").to_string(), "name starts with 'a'");
+/// ```
 #[must_use]
 pub fn col(path: &str) -> Column {
     col_at(path.split('.'))
 }
 
 /// Returns the column at a path, given by its parts, which may contain dots.
+///
+/// ```
+/// use herringbone::filter::{col, col_at};
+///
+/// // The field `c` of `b`, and a top-level column with a dot in its name.
+/// assert_eq!(col_at(["b", "c"]).eq(1).to_string(), col("b.c").eq(1).to_string());
+/// let dotted = col_at(["b.c"]).eq(1);
+/// ```
 #[must_use]
 pub fn col_at<S: Into<String>>(path: impl IntoIterator<Item = S>) -> Column {
     Column {
@@ -126,7 +141,7 @@ impl Column {
     /// As in SQL, the result is unknown for a null in place of the list, and an empty list has no such value.
     ///
     /// ```
-    /// use herringbone_filter::col;
+    /// use herringbone::filter::col;
     ///
     /// assert_eq!(col("tags").any().eq("new").to_string(), "any(tags) = 'new'");
     /// ```

@@ -4,6 +4,16 @@ use herringbone_core::metrics::PruningStep;
 
 /// The set of [steps](PruningStep) that a read may take. A step is taken only if it may save work. The selected rows
 /// are the same with any set.
+///
+/// ```
+/// use herringbone::ReadOptions;
+/// use herringbone::filter::{PruningStep, PruningSteps, col};
+///
+/// // Bloom filters are not read: each would take a request.
+/// let steps = PruningSteps::all().without(PruningStep::BloomFilters);
+/// assert!(!steps.has(PruningStep::BloomFilters));
+/// let options = ReadOptions::new().filter(col("id").eq(7)).pruning(steps);
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PruningSteps(u8);
 

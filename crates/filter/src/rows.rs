@@ -28,16 +28,25 @@ pub type RowTest = Box<dyn Fn(&RecordBatch) -> Result<BooleanArray, RowError> + 
 /// threads may call it at the same time.
 ///
 /// ```
-/// use herringbone_arrow::array::{BooleanArray, cast::AsArray, types::Int64Type};
-/// use herringbone_arrow::schema::SchemaRef;
-/// use herringbone_filter::{Predicate, RowError, RowPredicate, RowTest, col};
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::arrow::array::{BooleanArray, cast::AsArray, types::Int64Type};
+/// use herringbone::arrow::schema::SchemaRef;
+/// use herringbone::filter::{Predicate, RowError, RowPredicate, RowTest, col};
+/// use herringbone::{ParquetFile, ReadOptions};
 ///
 /// #[derive(Debug)]
 /// struct IsSquare;
 ///
 /// impl RowPredicate for IsSquare {
 ///     fn columns(&self) -> Vec<Vec<String>> {
-///         vec![vec!["a".to_owned()]]
+///         vec![vec!["id".to_owned()]]
 ///     }
 ///
 ///     fn bind(&self, columns: &SchemaRef) -> Result<RowTest, RowError> {
@@ -53,7 +62,12 @@ pub type RowTest = Box<dyn Fn(&RecordBatch) -> Result<BooleanArray, RowError> + 
 ///     }
 /// }
 ///
-/// let squares = col("a").between(0, 100).and(Predicate::rows(IsSquare));
+/// // The column `id` has the numbers 0 to 99.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let squares = col("id").lt(50).and(Predicate::rows(IsSquare));
+/// let batch = file.read(ReadOptions::new().filter(squares))?.next_batch()?.ok_or("no rows")?;
+/// assert_eq!(batch.num_rows(), 8);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait RowPredicate: fmt::Debug + Send + Sync {
     /// Returns the columns that the predicate looks at, each as the path from the root to a field. A path through

@@ -27,6 +27,37 @@ const USUAL_HEADER: u64 = 64;
 /// ```
 ///
 /// In an encrypted filter, all bits are one module, which is read once and retained.
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50).columns(
+/// #     herringbone::ColumnOptions::new().bloom_filter(herringbone::BloomFilterOptions::new(0.001)),
+/// # );
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::pruning::bloom_filter_hash;
+/// use herringbone::{ParquetFile, Step};
+///
+/// // 100 rows in two row groups, with the columns `id` and `price`, which have bloom filters.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let mut filter = file.bloom_filter(0, 0)?.ok_or("no bloom filter")?;
+/// let mut may_contain = |id: i64| -> herringbone::Result<bool> {
+///     let hash = bloom_filter_hash(&id.to_le_bytes());
+///     loop {
+///         match filter.poll(hash, file.limits())? {
+///             Step::Ready(answer) => return Ok(answer),
+///             Step::Need(range) => filter.supply(range.start, file.source().read(range)?),
+///         }
+///     }
+/// };
+/// assert!(may_contain(7)?);
+/// assert!(!may_contain(1_000_000)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct BloomFilterProbe {
     start: u64,

@@ -31,6 +31,28 @@ use super::index_trust::IndexTrust;
 /// Columns without an order, such as INT96 and geometries, have no bounds. A bound is null if it does not have the
 /// bytes of a value, or is NaN. Both are null if the lower one is above the upper one. A floating-point bound of zero
 /// has the sign with which it holds for both zeros.
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::ParquetFile;
+/// use herringbone::arrow::array::{cast::AsArray, types::Int64Type};
+///
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let bounds = file.row_group_bounds(0)?;
+/// let (min, max) = (bounds.min.as_primitive::<Int64Type>(), bounds.max.as_primitive::<Int64Type>());
+/// assert_eq!((min.values().to_vec(), max.values().to_vec()), (vec![0, 50], vec![49, 99]));
+/// assert_eq!(bounds.null_counts.values().to_vec(), [0, 0]);
+/// assert_eq!(bounds.row_counts.values().to_vec(), [50, 50]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct ColumnBounds {
