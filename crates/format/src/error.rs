@@ -187,6 +187,18 @@ impl fmt::Display for Remedy {
 }
 
 /// An error with its kind, message, location and remedy.
+///
+/// ```
+/// use herringbone::{ErrorKind, ParquetFile};
+///
+/// let error = ParquetFile::from_bytes("not Parquet").unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Corrupt);
+/// println!("{error}");
+/// // The location has all known parts.
+/// let error = error.in_row_group(2).in_column("a.b");
+/// assert_eq!(error.location().row_group, Some(2));
+/// assert_eq!(error.location().column.as_deref(), Some("a.b"));
+/// ```
 pub struct Error(Box<Inner>);
 
 struct Inner {

@@ -21,6 +21,20 @@ use crate::{
 };
 
 /// The metadata of a file: `FileMetaData` in the specification, with its column chunks still encoded.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::ParquetFile;
+/// use herringbone::format::CompressionCodec;
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let metadata = file.metadata();
+/// assert_eq!((metadata.num_rows(), metadata.num_row_groups()), (24, 2));
+/// // Column chunks are decoded on demand.
+/// let chunk = metadata.column_chunk(1, 0)?.meta_data.ok_or("no metadata")?;
+/// assert_eq!((chunk.codec, chunk.num_values), (CompressionCodec::Zstd, 8));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct FileMetadata {
     bytes: Bytes,

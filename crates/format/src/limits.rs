@@ -7,10 +7,16 @@
 /// Upper bounds on the resources that a file may use. You can raise or lower each one.
 ///
 /// ```
-/// use herringbone_format::Limits;
+/// use herringbone::{ErrorKind, Limits, ParquetFile};
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
 ///
 /// let mut limits = Limits::default();
-/// limits.page_bytes = 64 << 20;
+/// limits.row_groups = 1;
+/// let bytes = bytes::Bytes::from(std::fs::read("testdata/example.parquet")?);
+/// let error = ParquetFile::from_source(bytes, limits).unwrap_err();
+/// assert_eq!(error.kind(), ErrorKind::Limit);
+/// assert_eq!(error.limit_name(), Some("row_groups"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]

@@ -12,7 +12,7 @@ const FIRST_DEPTH: usize = 4;
 /// precedes each value. Lists contain only values.
 ///
 /// ```
-/// use herringbone_format::thrift::{CompactWriter, Wire};
+/// use herringbone::format::thrift::{CompactWriter, Wire};
 ///
 /// let mut writer = CompactWriter::new();
 /// writer.begin_struct();
