@@ -1,5 +1,17 @@
 //! The whole mapping between Parquet schemas and Arrow schemas, without data or I/O.
 //!
+//! A Parquet schema is a tree of fields, and its leaves are the columns of the file. Each leaf has a physical
+//! type, such as INT32, and may have an annotation, such as DATE. Structs, lists and nulls do not have columns of
+//! their own. Instead, two levels per slot of a leaf record which of its ancestors are present, and which list
+//! continues. In an Arrow schema these are types: structs, lists, maps and nullable fields.
+//!
+//! A [`ParquetSchema`] is the tree of the file with the levels of each node. An [`ArrowMapping`] is the
+//! corresponding Arrow schema as a tree of [`Node`]s. Each node is an Arrow field together with the definition
+//! and repetition levels that determine its validity and its offsets. Some Arrow types do not exist in Parquet,
+//! such as dictionaries and time zone names. A writer therefore embeds the Arrow schema in the file, under
+//! [`ARROW_SCHEMA_KEY`], and a reader restores these types. [`SchemaOptions`] and [`WriteSchemaOptions`] change
+//! the mapping.
+//!
 //! ```text
 //! elements of the footer ──► ParquetSchema ──► to_arrow ──► ArrowMapping ──► project ──► ArrowMapping
 //!                            tree, levels      + ARROW:schema   Arrow fields,
@@ -9,10 +21,23 @@
 //!                  + options
 //! ```
 //!
-//! A [`ParquetSchema`] is the tree of the file with the levels of each node. It can be parsed from text, or
-//! built from [`NodeBuilder`]s. An [`ArrowMapping`] is the corresponding Arrow schema as a tree of [`Node`]s.
-//! Each node is an Arrow field together with the definition and repetition levels that determine its validity
-//! and its offsets.
+//! ```
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+//! use herringbone::ParquetFile;
+//! use herringbone::arrow::schema::DataType;
+//! use herringbone::schema::{SchemaOptions, to_arrow};
+//!
+//! let file = ParquetFile::open("testdata/example.parquet")?;
+//! let schema = file.parquet_schema();
+//! let key_values = file.metadata().key_value_metadata();
+//! let mapping = to_arrow(schema, key_values, &SchemaOptions::default())?;
+//! let name = mapping.schema.field_with_name("name")?;
+//! assert_eq!((name.data_type(), name.is_nullable()), (&DataType::Utf8, true));
+//! // The strings of the list `tags`: the list, its elements and each string may be missing.
+//! let leaf = &schema.leaves()[6];
+//! assert_eq!((schema.column_path(6).as_str(), leaf.max_def_level), ("tags.list.element", 3));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 

@@ -66,6 +66,22 @@ pub enum Int96Overflow {
 /// The file may contain the Arrow schema it was written from. That schema decides the properties that Parquet
 /// cannot express: time zone names, dictionaries, runs, large and view layouts, and more. A choice here that is
 /// not the default overrides it.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::arrow::schema::DataType;
+/// use herringbone::schema::{ByteLayout, SchemaOptions};
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// let mut schema = SchemaOptions::default();
+/// schema.strings = ByteLayout::Views;
+/// schema.smallest_decimals = true;
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let plan = file.plan(&ReadOptions::new().schema(schema))?;
+/// assert_eq!(plan.schema().field_with_name("name")?.data_type(), &DataType::Utf8View);
+/// assert_eq!(plan.schema().field_with_name("price")?.data_type(), &DataType::Decimal32(9, 2));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SchemaOptions {
@@ -121,6 +137,23 @@ impl Default for SchemaOptions {
 }
 
 /// The columns to read. Whatever the order of the request, columns are returned in the file's order.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::{ParquetFile, Projection, ReadOptions};
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let names = |projection| -> herringbone::Result<Vec<String>> {
+///     let plan = file.plan(&ReadOptions::new().projection(projection))?;
+///     Ok(plan.schema().fields().iter().map(|field| field.name().clone()).collect())
+/// };
+/// assert_eq!(names(Projection::Names(vec!["name".into(), "id".into()]))?, ["id", "name"]);
+/// // Only the field `country` of the struct `origin`.
+/// let country = vec!["origin".into(), "country".into()];
+/// assert_eq!(names(Projection::Paths(vec![country]))?, ["origin"]);
+/// assert_eq!(names(Projection::Leaves(vec![0, 8]))?, ["id", "origin"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Projection {
     /// All columns.

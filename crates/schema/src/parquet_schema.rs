@@ -82,6 +82,20 @@ pub struct Leaf {
 }
 
 /// The schema tree of a file, cheap to clone.
+///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::ParquetFile;
+/// use herringbone::format::Type;
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let schema = file.parquet_schema();
+/// let leaves = schema.leaves().iter().enumerate();
+/// let doubles = leaves.filter(|(_, leaf)| leaf.physical_type == Type::Double);
+/// let paths: Vec<_> = doubles.map(|(leaf, _)| schema.column_path(leaf)).collect();
+/// assert_eq!(paths, ["weight"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParquetSchema(Arc<Inner>);
 
@@ -101,8 +115,8 @@ impl ParquetSchema {
     /// level does not fit in a byte.
     ///
     /// ```
-    /// use herringbone_format::{Limits, Repetition, SchemaElement, Type};
-    /// use herringbone_schema::ParquetSchema;
+    /// use herringbone::format::{Limits, Repetition, SchemaElement, Type};
+    /// use herringbone::schema::ParquetSchema;
     ///
     /// let elements = [
     ///     SchemaElement::new("schema".into()).num_children(1),
@@ -111,7 +125,7 @@ impl ParquetSchema {
     /// let schema = ParquetSchema::new(&elements, &Limits::default())?;
     /// assert_eq!(schema.leaves()[0].max_def_level, 1);
     /// assert_eq!(schema.to_string(), "message schema {\n  optional int32 a;\n}\n");
-    /// # Ok::<(), herringbone_format::Error>(())
+    /// # Ok::<(), herringbone::Error>(())
     /// ```
     pub fn new(elements: &[SchemaElement], limits: &Limits) -> Result<Self> {
         Self::from_elements(elements.to_vec(), limits)

@@ -124,8 +124,8 @@ impl WriteMapping {
 /// its type. Limit if fields are nested too deeply to be read back.
 ///
 /// ```
-/// use herringbone_arrow::schema::{DataType, Field, Schema};
-/// use herringbone_schema::{WriteSchemaOptions, from_arrow};
+/// use herringbone::arrow::schema::{DataType, Field, Schema};
+/// use herringbone::schema::{WriteSchemaOptions, from_arrow};
 ///
 /// let schema = Schema::new(vec![Field::new("a", DataType::UInt8, true)]);
 /// let mapping = from_arrow(&schema, &WriteSchemaOptions::default())?;
@@ -134,7 +134,7 @@ impl WriteMapping {
 ///     "message schema {\n  optional int32 a (INTEGER(8,false));\n}\n"
 /// );
 /// assert!(mapping.key_values(&[], &[])?.is_empty());
-/// # Ok::<(), herringbone_format::Error>(())
+/// # Ok::<(), herringbone::Error>(())
 /// ```
 pub fn from_arrow(schema: &Schema, options: &WriteSchemaOptions) -> Result<WriteMapping> {
     from_arrow_extended(schema, options, &[])
