@@ -29,6 +29,25 @@ type Job = Box<dyn FnOnce() + Send>;
 /// caller waits for it.
 ///
 /// A job may wait for other jobs of the same reader or writer that have started, but never for one that has not.
+///
+/// ```
+/// use std::sync::Arc;
+/// use herringbone::{ReadOptions, Spawn, WriteOptions};
+///
+/// /// Starts one new thread per job. With a pool of your own, pass the job to it.
+/// #[derive(Debug)]
+/// struct NewThreads;
+///
+/// impl Spawn for NewThreads {
+///     fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
+///         std::thread::spawn(job);
+///     }
+/// }
+///
+/// let read = ReadOptions::new().spawn(Arc::new(NewThreads));
+/// let write = WriteOptions::new().spawn(Arc::new(NewThreads));
+/// assert!(read.spawn.is_some() && write.spawn.is_some());
+/// ```
 pub trait Spawn: Debug + Send + Sync {
     /// Runs a job on another thread.
     fn spawn(&self, job: Box<dyn FnOnce() + Send>);
