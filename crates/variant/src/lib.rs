@@ -1,12 +1,25 @@
 //! VARIANT values: their binary encoding, JSON, paths, casts and shredding.
 //!
-//! A value is two byte strings: *metadata*, a dictionary of field names, and the *value* itself. [`Variant`] is
-//! a view over both that checks every part it accesses. [`Variant::validated`] checks everything at once.
-//! [`VariantBuilder`] makes values, and [`VariantBuf`] owns one. [`json`] converts from and to JSON.
-//! [`VariantPath`] points into values, and [`Variant::cast`] converts them to one type.
+//! VARIANT columns store values of any type, one per row, like JSON but typed and binary. Each value is two byte
+//! strings: *metadata*, a dictionary of field names, and the *value* itself. [`Variant`] is a view over both that
+//! checks every part it accesses. [`Variant::validated`] checks everything at once. [`VariantBuilder`] makes
+//! values, and [`VariantBuf`] owns one. [`json`] converts from and to JSON. [`VariantPath`] points into values,
+//! and [`Variant::cast`] converts them to one type.
 //!
-//! With one of the features `arrow-60` (default) and `arrow-59`, `shredding` stores values in Arrow arrays, and
-//! `extension` reads and writes them in Parquet files.
+//! Shredding stores fields of common types in Parquet columns of their own. A read of one path then decodes only
+//! these columns, and their statistics prune row groups and pages. With one of the features `arrow-60` (default)
+//! and `arrow-59`, `shredding` stores values in Arrow arrays, and `extension` reads and writes them in Parquet
+//! files.
+//!
+//! ```
+//! use herringbone::variant::{Value, VariantBuf, VariantPath};
+//!
+//! let event = VariantBuf::from_json(r#"{"user": {"id": 7}, "tags": ["new"]}"#)?;
+//! let path: VariantPath = "$.user.id".parse()?;
+//! let id = event.as_variant().get(&path)?.ok_or("no id")?;
+//! assert!(matches!(id.value()?, Value::Int8(7)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]

@@ -8,7 +8,7 @@ use herringbone_format::{Error, Result};
 /// code that walks a whole value: validation, equality, JSON, shredding and builders.
 ///
 /// ```
-/// use herringbone_variant::Limits;
+/// use herringbone::variant::Limits;
 ///
 /// let mut limits = Limits::default();
 /// limits.variant_depth = 64;

@@ -7,6 +7,17 @@ use crate::metadata::Metadata;
 use crate::variant::Variant;
 
 /// A value that owns its metadata and its bytes.
+///
+/// ```
+/// use herringbone::variant::{Limits, Value, VariantBuf};
+///
+/// let value = VariantBuf::from_json(r#"{"price": 1.50}"#)?;
+/// let (metadata, bytes) = value.into_parts();
+/// let value = VariantBuf::validated(metadata, bytes, &Limits::default())?;
+/// let price = value.as_variant().field("price")?.ok_or("no price")?;
+/// assert!(matches!(price.value()?, Value::Decimal4(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct VariantBuf {
     metadata: Vec<u8>,

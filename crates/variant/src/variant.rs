@@ -18,7 +18,7 @@ use crate::{array::Array, object::Object};
 /// it, returns an error.
 ///
 /// ```
-/// use herringbone_variant::{Value, Variant};
+/// use herringbone::variant::{Value, Variant};
 ///
 /// // {"a": 5}: one name; an object of one field, its id, two offsets, and an int8.
 /// let metadata = [0x11, 1, 0, 1, b'a'];
@@ -26,7 +26,7 @@ use crate::{array::Array, object::Object};
 /// let variant = Variant::new(&metadata, &value)?;
 /// let a = variant.field("a")?.unwrap();
 /// assert!(matches!(a.value()?, Value::Int8(5)));
-/// # Ok::<(), herringbone_format::Error>(())
+/// # Ok::<(), herringbone::Error>(())
 /// ```
 #[derive(Debug, Clone, Copy)]
 pub struct Variant<'a> {

@@ -39,7 +39,7 @@ pub enum DuplicateFields {
 /// *Variant Binary Encoding.*
 ///
 /// ```
-/// use herringbone_variant::{Value, VariantBuilder};
+/// use herringbone::variant::{Value, VariantBuilder};
 ///
 /// let mut builder = VariantBuilder::new();
 /// builder.begin_object()?;
@@ -53,7 +53,7 @@ pub enum DuplicateFields {
 /// builder.end()?;
 /// let variant = builder.finish()?;
 /// assert_eq!(variant.as_variant().field("tags")?.unwrap().as_array()?.unwrap().len(), 2);
-/// # Ok::<(), herringbone_format::Error>(())
+/// # Ok::<(), herringbone::Error>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct VariantBuilder {

@@ -29,6 +29,38 @@ use crate::shredding::{
 /// It skips `value` if statistics prove it all null. It reads `metadata` only if values without a column of
 /// their own need names. So values that break the rules of shredding elsewhere are not found, unless the read
 /// is lenient: a lenient read also inspects the columns next to the path.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use herringbone::arrow::array::{Array, RecordBatch, cast::AsArray, types::Int64Type};
+/// # use herringbone::arrow::schema::Schema;
+/// # use herringbone::variant::VariantBuf;
+/// # use herringbone::variant::shredding::{Shredder, ShreddingType, variant_field};
+/// # let mut events = Shredder::new(ShreddingType::Unshredded)?;
+/// # for json in [r#"{"user": {"id": 7}}"#, r#"{"user": {"id": 8}}"#, "null"] {
+/// #     events.append(VariantBuf::from_json(json)?.as_variant())?;
+/// # }
+/// # let events = events.finish()?;
+/// # let field = variant_field("event", events.data_type().clone(), true);
+/// # let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![Arc::new(events)])?;
+/// # let mut file = Vec::new();
+/// # let options = herringbone::WriteOptions::new();
+/// # let mut writer = herringbone::Writer::new(&mut file, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::variant::PrimitiveType;
+/// use herringbone::variant::extension::VariantGet;
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// // The file has the column `event` with JSON such as `{"user": {"id": 7}}`.
+/// let file = ParquetFile::from_bytes(file)?;
+/// let id = VariantGet::new("$.user.id".parse()?).as_type(PrimitiveType::Int64);
+/// let options = ReadOptions::new().columns::<String>([]).extension_column("id", ["event"], id);
+/// let ids = file.read(options)?.next_batch()?.ok_or("no rows")?;
+/// let ids: Vec<_> = ids.column(0).as_primitive::<Int64Type>().iter().collect();
+/// assert_eq!(ids, [Some(7), Some(8), None]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct VariantGet {
     pub(super) path: VariantPath,

@@ -9,10 +9,10 @@
 //! Without these extensions, a VARIANT group is read and written as it is stored, shredded or not.
 //!
 //! ```
-//! use herringbone_read::ReadOptions;
-//! use herringbone_write::WriteOptions;
-//! use herringbone_variant::PrimitiveType;
-//! use herringbone_variant::extension::{Shredding, VariantExtension, VariantGet};
+//! use herringbone::ReadOptions;
+//! use herringbone::WriteOptions;
+//! use herringbone::variant::PrimitiveType;
+//! use herringbone::variant::extension::{Shredding, VariantExtension, VariantGet};
 //!
 //! let read = ReadOptions::new()
 //!     .columns(["id"])
@@ -24,7 +24,7 @@
 //!     );
 //! let write = WriteOptions::new()
 //!     .extension(VariantExtension::new().shredding(Shredding::Infer(Default::default())));
-//! # Ok::<(), herringbone_format::Error>(())
+//! # Ok::<(), herringbone::Error>(())
 //! ```
 
 mod get;
@@ -57,6 +57,37 @@ pub use get::VariantGet;
 ///
 /// Writing: an array of that name, or of the older name `parquet.variant`, becomes a VARIANT group of version
 /// 1, shredded according to [`Shredding`]. Its storage may have any form that the Arrow type allows.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use herringbone::arrow::array::{Array, RecordBatch, cast::AsArray, types::Int64Type};
+/// # use herringbone::arrow::schema::Schema;
+/// # use herringbone::variant::VariantBuf;
+/// # use herringbone::variant::shredding::{Shredder, ShreddingType, variant_field};
+/// # let mut events = Shredder::new(ShreddingType::Unshredded)?;
+/// # for json in [r#"{"user": {"id": 7}}"#, r#"{"user": {"id": 8}}"#, "null"] {
+/// #     events.append(VariantBuf::from_json(json)?.as_variant())?;
+/// # }
+/// # let events = events.finish()?;
+/// # let field = variant_field("event", events.data_type().clone(), true);
+/// # let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![Arc::new(events)])?;
+/// use herringbone::variant::extension::{Shredding, VariantExtension};
+/// use herringbone::variant::shredding::InferOptions;
+/// use herringbone::{ParquetFile, ReadOptions, WriteOptions, Writer};
+///
+/// // `batch` has the column `event` with JSON such as `{"user": {"id": 7}}`.
+/// let shredding = Shredding::Infer(InferOptions::default());
+/// let options = WriteOptions::new().extension(VariantExtension::new().shredding(shredding));
+/// let mut file = Vec::new();
+/// let mut writer = Writer::new(&mut file, batch.schema(), options)?;
+/// writer.write(&batch)?;
+/// writer.finish()?;
+///
+/// let file = ParquetFile::from_bytes(file)?;
+/// let plan = file.plan(&ReadOptions::new().extension(VariantExtension::new()))?;
+/// assert_eq!(plan.schema().field(0).extension_type_name(), Some("arrow.parquet.variant"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct VariantExtension {
     unshred: UnshredOptions,

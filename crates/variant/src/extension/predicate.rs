@@ -41,13 +41,13 @@ impl VariantGet {
     /// Its type must compare like the requested one: they are equal, or both are integers or decimals.
     ///
     /// ```
-    /// use herringbone_read::ReadOptions;
-    /// use herringbone_variant::PrimitiveType;
-    /// use herringbone_variant::extension::VariantGet;
+    /// use herringbone::ReadOptions;
+    /// use herringbone::variant::PrimitiveType;
+    /// use herringbone::variant::extension::VariantGet;
     ///
     /// let age = VariantGet::new("$.user.age".parse()?).as_type(PrimitiveType::Int64);
     /// let options = ReadOptions::new().filter(age.filter(["event"], |age| age.ge(18)));
-    /// # Ok::<(), herringbone_format::Error>(())
+    /// # Ok::<(), herringbone::Error>(())
     /// ```
     #[must_use]
     pub fn filter<S: Into<String>>(

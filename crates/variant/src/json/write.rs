@@ -21,8 +21,8 @@ use crate::variant::Variant;
 /// Writes values as JSON text, and records which types are lost: see [`json`](crate::json).
 ///
 /// ```
-/// use herringbone_variant::json::JsonWriter;
-/// use herringbone_variant::{Value, VariantBuilder};
+/// use herringbone::variant::json::JsonWriter;
+/// use herringbone::variant::{Value, VariantBuilder};
 ///
 /// let mut builder = VariantBuilder::new();
 /// builder.push(Value::Date(0))?;
@@ -32,7 +32,7 @@ use crate::variant::Variant;
 /// writer.write(date.as_variant(), &mut text)?;
 /// assert_eq!(text, r#""1970-01-01""#);
 /// assert_eq!(writer.lost_types().to_string(), "date");
-/// # Ok::<(), herringbone_format::Error>(())
+/// # Ok::<(), herringbone::Error>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct JsonWriter {

@@ -38,12 +38,12 @@ pub enum PathPart {
 /// The `$` may be left out: `a.b[0]`.
 ///
 /// ```
-/// use herringbone_variant::VariantPath;
+/// use herringbone::variant::VariantPath;
 ///
 /// let path: VariantPath = "$.a['b.c'][0]".parse()?;
 /// assert_eq!(path, VariantPath::root().field("a").field("b.c").element(0));
 /// assert_eq!(path.to_string(), "$.a['b.c'][0]");
-/// # Ok::<(), herringbone_format::Error>(())
+/// # Ok::<(), herringbone::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct VariantPath {

@@ -19,8 +19,8 @@ use crate::path::{PathPart, VariantPath};
 /// faster, and faults elsewhere are not found.
 ///
 /// ```
-/// use herringbone_variant::shredding::{GetOptions, Shredder, ShreddingType, variant_get};
-/// use herringbone_variant::{PrimitiveType, VariantBuf};
+/// use herringbone::variant::shredding::{GetOptions, Shredder, ShreddingType, variant_get};
+/// use herringbone::variant::{PrimitiveType, VariantBuf};
 ///
 /// let mut shredder = Shredder::new(ShreddingType::Unshredded)?;
 /// shredder.append(VariantBuf::from_json(r#"{"user": {"id": 7}}"#)?.as_variant())?;
@@ -28,7 +28,7 @@ use crate::path::{PathPart, VariantPath};
 /// let path = "$.user.id".parse()?;
 /// let ids = variant_get(&array, &path, PrimitiveType::Int64, &GetOptions::default())?;
 /// assert_eq!((ids.len(), ids.null_count()), (1, 0));
-/// # Ok::<(), herringbone_format::Error>(())
+/// # Ok::<(), herringbone::Error>(())
 /// ```
 ///
 /// # Errors

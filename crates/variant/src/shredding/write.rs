@@ -19,8 +19,8 @@ use crate::variant::Variant;
 /// any width, with the scale of the column; timestamps in either unit. All other values stay in `value`.
 ///
 /// ```
-/// use herringbone_variant::shredding::{Shredder, ShreddingType};
-/// use herringbone_variant::{PrimitiveType, VariantBuf};
+/// use herringbone::variant::shredding::{Shredder, ShreddingType};
+/// use herringbone::variant::{PrimitiveType, VariantBuf};
 ///
 /// let id = ShreddingType::Primitive(PrimitiveType::Int64);
 /// let mut shredder = Shredder::new(ShreddingType::Object(vec![("id".to_owned(), id)]))?;
@@ -28,7 +28,7 @@ use crate::variant::Variant;
 /// shredder.append_null()?;
 /// let array = shredder.finish()?;
 /// assert_eq!(array.column_names(), ["metadata", "value", "typed_value"]);
-/// # Ok::<(), herringbone_format::Error>(())
+/// # Ok::<(), herringbone::Error>(())
 /// ```
 pub struct Shredder {
     fields: Fields,
