@@ -1,12 +1,20 @@
 //! GEOMETRY and GEOGRAPHY of Parquet: their values, statistics and metadata.
 //!
+//! A geospatial column stores shapes as well-known binary (WKB): points, lines, polygons and collections of them.
+//! The edges of a GEOMETRY are straight lines in the plane of its coordinates. The edges of a GEOGRAPHY are paths on
+//! the surface of the Earth. The logical type names the coordinate reference system. Each column chunk may have a
+//! bounding box, by which a read prunes row groups that cannot touch the requested box.
+//!
+//! GeoParquet is an older convention for the same purpose. It describes geometry columns in JSON, in the key-value
+//! metadata of the file. `Geospatial` reads both, and writes both on request.
+//!
 //! ```text
 //! value of a column ──► wkb::Events ──► wkt, geojson, ISO WKB
 //!                            └────────► bounds ──► GeospatialStatistics
 //! ```
 //!
 //! ```
-//! use herringbone_geospatial::{Edges, StatisticsBuilder, geojson, wkt};
+//! use herringbone::geospatial::{Edges, StatisticsBuilder, geojson, wkt};
 //!
 //! // A path over the Pacific, across the antimeridian.
 //! let mut value = Vec::new();
@@ -21,7 +29,7 @@
 //! assert_eq!((bbox.xmin, bbox.xmax), (170.0, -170.0));
 //! // Great circles bulge poleward.
 //! assert!(bbox.ymin == 50.0 && bbox.ymax > 50.4);
-//! # Ok::<(), herringbone_format::Error>(())
+//! # Ok::<(), herringbone::Error>(())
 //! ```
 //!
 //! - [`wkb`] reads well-known binary without allocation and without recursion, and writes it.

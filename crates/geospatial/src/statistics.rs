@@ -67,6 +67,20 @@ impl GeometryTypes {
 }
 
 /// Computes statistics from values, or from other statistics.
+///
+/// ```
+/// use herringbone::geospatial::{Edges, StatisticsBuilder, wkt};
+///
+/// let mut statistics = StatisticsBuilder::new(Edges::Planar);
+/// for text in ["POINT (1 5)", "LINESTRING (3 2, 4 6)"] {
+///     let mut value = Vec::new();
+///     wkt::read(text, &mut value)?;
+///     statistics.add(&value)?;
+/// }
+/// let bbox = statistics.extent().bbox().ok_or("no positions")?;
+/// assert_eq!((bbox.xmin, bbox.xmax, bbox.ymin, bbox.ymax), (1.0, 4.0, 2.0, 6.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct StatisticsBuilder {
     bounder: Bounder,

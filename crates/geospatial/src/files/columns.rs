@@ -14,6 +14,38 @@ use crate::geoparquet::{Encoding, GeoColumn, GeoMetadata, KEY};
 use crate::{ColumnMeaning, Edges, StatisticsBuilder};
 
 /// A geometry column, described by everything that the file contains about it.
+///
+/// ```
+/// # use std::{collections::HashMap, sync::Arc};
+/// # use herringbone::arrow::array::{ArrayRef, BinaryArray, RecordBatch};
+/// # use herringbone::arrow::schema::{DataType, Field, Schema};
+/// # use herringbone::geospatial::wkt;
+/// # let mut points = vec![Vec::new(), Vec::new()];
+/// # wkt::read("POINT (12.5 41.9)", &mut points[0])?;
+/// # wkt::read("POINT (2.3 48.9)", &mut points[1])?;
+/// # let name = ("ARROW:extension:name".to_owned(), "geoarrow.wkb".to_owned());
+/// # let field = Field::new("place", DataType::Binary, true).with_metadata(HashMap::from([name]));
+/// # let points: ArrayRef = Arc::new(BinaryArray::from_iter_values(points));
+/// # let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![points])?;
+/// # let mut file = Vec::new();
+/// # let options = Geospatial::new().write_options(herringbone::WriteOptions::new());
+/// # let mut writer = herringbone::Writer::new(&mut file, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::format::BoundingBox;
+/// use herringbone::geospatial::{GeometryColumn, Geospatial};
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// // The file has the column `place` with two points, one of them in Rome.
+/// let file = ParquetFile::from_bytes(file)?;
+/// let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata())?;
+/// let place = columns.iter().find(|column| column.is_primary).ok_or("no geometries")?;
+/// assert_eq!(place.path, ["place"]);
+/// let rome = place.intersects(&BoundingBox::new(12.2, 12.8, 41.7, 42.1))?;
+/// let options = ReadOptions::new().extension(Geospatial::new()).filter(rome);
+/// assert_eq!(file.read(options)?.next_batch()?.ok_or("no rows")?.num_rows(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct GeometryColumn {

@@ -40,13 +40,29 @@ pub use options::GeoParquetOptions;
 /// GEOMETRY or GEOGRAPHY. Column chunks get a bounding box and the geometry types that occur.
 ///
 /// ```
-/// use std::sync::Arc;
-/// use herringbone_geospatial::{GeoParquetOptions, Geospatial, geoparquet::Version};
-/// use herringbone_write::WriteOptions;
+/// # use std::{collections::HashMap, sync::Arc};
+/// # use herringbone::arrow::array::{ArrayRef, BinaryArray, RecordBatch};
+/// # use herringbone::arrow::schema::{DataType, Field, Schema};
+/// # use herringbone::geospatial::wkt;
+/// # let mut points = vec![Vec::new(), Vec::new()];
+/// # wkt::read("POINT (12.5 41.9)", &mut points[0])?;
+/// # wkt::read("POINT (2.3 48.9)", &mut points[1])?;
+/// # let name = ("ARROW:extension:name".to_owned(), "geoarrow.wkb".to_owned());
+/// # let field = Field::new("place", DataType::Binary, true).with_metadata(HashMap::from([name]));
+/// # let points: ArrayRef = Arc::new(BinaryArray::from_iter_values(points));
+/// # let batch = RecordBatch::try_new(Arc::new(Schema::new(vec![field])), vec![points])?;
+/// use herringbone::geospatial::{GeoParquetOptions, Geospatial, geoparquet::Version};
+/// use herringbone::{WriteOptions, Writer};
 ///
+/// // `batch` has the column `place`: points as `geoarrow.wkb`.
 /// // GeoParquet 1.1 with a column of boxes, by which readers skip pages.
 /// let geoparquet = GeoParquetOptions::new(Version::V1_1).covering(true);
 /// let options = Geospatial::new().geoparquet(geoparquet).write_options(WriteOptions::new());
+/// let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
+/// writer.write(&batch)?;
+/// let metadata = writer.finish()?;
+/// assert!(metadata.key_value_metadata().iter().any(|pair| pair.key == "geo"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Geospatial {

@@ -67,11 +67,11 @@ impl GeometryColumn {
     /// how they bound edges.
     ///
     /// ```no_run
-    /// # use herringbone_read::ReadOptions;
-    /// # use herringbone_format::{BoundingBox, FileMetadata};
-    /// # use herringbone_schema::ParquetSchema;
-    /// # use herringbone_geospatial::GeometryColumn;
-    /// # fn options(schema: &ParquetSchema, metadata: &FileMetadata) -> herringbone_format::Result<()> {
+    /// # use herringbone::ReadOptions;
+    /// # use herringbone::format::{BoundingBox, FileMetadata};
+    /// # use herringbone::schema::ParquetSchema;
+    /// # use herringbone::geospatial::GeometryColumn;
+    /// # fn options(schema: &ParquetSchema, metadata: &FileMetadata) -> herringbone::Result<()> {
     /// // `parquet_schema()` and `metadata()` of a `ParquetFile` return the arguments.
     /// let columns = GeometryColumn::of_file(schema, metadata)?;
     /// if let Some(column) = columns.iter().find(|it| it.is_primary) {

@@ -6,7 +6,7 @@
 //!
 //! ```
 //! use geo_traits::{GeometryTrait, GeometryType, LineStringTrait, CoordTrait};
-//! use herringbone_geospatial::{wkb::views::Geometry, wkt};
+//! use herringbone::geospatial::{wkb::views::Geometry, wkt};
 //!
 //! let mut value = Vec::new();
 //! wkt::read("LINESTRING (1 2, 4 6, 4 7)", &mut value)?;
@@ -14,7 +14,7 @@
 //! let GeometryType::LineString(line) = geometry.as_type() else { unreachable!() };
 //! let last = line.coord(2).unwrap();
 //! assert_eq!((last.x(), last.y()), (4.0, 7.0));
-//! # Ok::<(), herringbone_format::Error>(())
+//! # Ok::<(), herringbone::Error>(())
 //! ```
 
 // The traits of `geo-traits` have methods whose signatures contain `unsafe`. Our implementations are safe: each
