@@ -1,17 +1,54 @@
-//! Parquet Modular Encryption (specification: *Parquet Modular Encryption*): the encryption of a file's modules, the
-//! keys for it, the checks of a reader, and the key tools shared by parquet-java and pyarrow.
+//! Parquet Modular Encryption: the keys of files, the checks of readers, and the key tools shared by parquet-java
+//! and pyarrow.
 //!
-//! A file is encrypted module by module. The modules are its footer and, for each encrypted column, the metadata,
-//! page headers, pages, indexes and bloom filters. A [`ModuleKey`] encrypts and decrypts modules with one key in one
-//! file. A [`ModuleId`] identifies a module, so that no module can replace another.
+//! Files are encrypted module by module. The modules are the footer and, for each encrypted column, the metadata,
+//! page headers, pages, indexes and bloom filters. Each column can have its own key. A reader then needs the keys of
+//! the footer and of the columns that it reads, and of no others. Every module is encrypted together with its place
+//! in the file. A reader therefore notices if one module replaces another.
+//!
+//! [`FileEncryptionProperties`] are the keys and policies of a writer, and [`FileDecryptionProperties`] those of a
+//! reader. If the keys are kept in a key management service, use [`key_tools`].
 //!
 //! ```
-//! use herringbone_encryption::{
+//! # use std::sync::Arc;
+//! # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+//! # let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+//! # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("salary", ids)])?;
+//! use herringbone::encryption::{FileDecryptionProperties, FileEncryptionProperties, Key, KeyLength};
+//! use herringbone::{OpenOptions, ParquetFile, ReadOptions, WriteOptions, Writer};
+//!
+//! let (footer_key, salary_key) = (Key::generate(KeyLength::Bits256)?, Key::generate(KeyLength::Bits256)?);
+//! let properties = FileEncryptionProperties::builder(footer_key.clone())
+//!     .column_key(["salary"], salary_key)
+//!     .build()?;
+//! // `batch` has the columns `id` and `salary`.
+//! let options = WriteOptions::new().encryption(Arc::new(properties));
+//! let mut file = Vec::new();
+//! let mut writer = Writer::new(&mut file, batch.schema(), options)?;
+//! writer.write(&batch)?;
+//! writer.finish()?;
+//!
+//! // This reader has the key of the footer, and not that of `salary`.
+//! let properties = FileDecryptionProperties::builder().footer_key(footer_key).build()?;
+//! let options = OpenOptions::new().decryption(Some(Arc::new(properties)), None);
+//! let file = ParquetFile::from_source(bytes::Bytes::from(file), options)?;
+//! let mut ids = file.read(ReadOptions::new().columns(["id"]))?;
+//! assert_eq!(ids.next_batch()?.ok_or("no rows")?.num_rows(), 3);
+//! let mut salaries = file.read(ReadOptions::new().columns(["salary"]))?;
+//! assert_eq!(salaries.next_batch().unwrap_err().kind(), herringbone::ErrorKind::Key);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The lower layer encrypts single modules. A [`ModuleKey`] encrypts and decrypts the modules of its file, and a
+//! [`ModuleId`] identifies one of them.
+//!
+//! ```
+//! use herringbone::encryption::{
 //!     FileDecryptionProperties, FileDecryptor, FileEncryptionProperties, FileEncryptor, Key, KeyLength, ModuleId,
 //!     ModuleKind,
 //! };
 //!
-//! # fn main() -> herringbone_encryption::Result<()> {
+//! # fn main() -> herringbone::encryption::Result<()> {
 //! let key = Key::generate(KeyLength::Bits256)?;
 //! let properties = FileEncryptionProperties::builder(key.clone()).aad_prefix("employees.part0").build()?;
 //! let file = FileEncryptor::new(&properties, &[vec!["salary".into()]])?;

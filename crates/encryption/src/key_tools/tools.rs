@@ -15,6 +15,27 @@ const CACHE_LIFETIME: Duration = Duration::from_secs(600);
 
 /// Creates and unwraps data keys with master keys of a KMS. Threads may share it. Keys are cached for a while,
 /// separately for each token, instance and address of the KMS, and then wiped.
+///
+/// ```
+/// use std::sync::Arc;
+/// use herringbone::WriteOptions;
+/// use herringbone::encryption::key_tools::{
+///     EncryptionConfiguration, InMemoryKms, KeyTools, KmsClient, KmsConnection,
+/// };
+/// use herringbone::encryption::{Key, KeyLength};
+///
+/// // Your client calls a KMS. This one has a master key in memory.
+/// let master_keys = [("master", Key::generate(KeyLength::Bits128)?)];
+/// let kms: Arc<dyn KmsClient> = Arc::new(InMemoryKms::new(master_keys));
+/// let tools = KeyTools::new(Arc::new(move |_: &KmsConnection| Ok(kms.clone())));
+///
+/// // New keys for the next file, which contains them, wrapped by the master key.
+/// let configuration = EncryptionConfiguration::new("master");
+/// let properties = tools.encryption_properties(&KmsConnection::default(), &configuration, None)?;
+/// let options = WriteOptions::new().encryption(Arc::new(properties));
+/// assert!(options.encryption.is_some());
+/// # Ok::<(), herringbone::Error>(())
+/// ```
 pub struct KeyTools {
     factory: Arc<dyn KmsClientFactory>,
     clients: Cache<Arc<dyn KmsClient>>,

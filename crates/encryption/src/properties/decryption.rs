@@ -14,6 +14,19 @@ use crate::{
 pub type AadPrefixVerifier = Arc<dyn Fn(&[u8]) -> Result<()> + Send + Sync>;
 
 /// The keys and policies of a reader. Clones share them.
+///
+/// ```
+/// use std::sync::Arc;
+/// use herringbone::ReadOptions;
+/// use herringbone::encryption::{FileDecryptionProperties, Key, KeyLength};
+///
+/// let key = Key::generate(KeyLength::Bits128)?;
+/// let properties = FileDecryptionProperties::builder().footer_key(key).build()?;
+/// // Unencrypted files are rejected unless `allow_plaintext` is set.
+/// assert!(properties.check_plaintext_file().is_err());
+/// let options = ReadOptions::new().decryption(Arc::new(properties));
+/// # Ok::<(), herringbone::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct FileDecryptionProperties(Arc<Inner>);
 

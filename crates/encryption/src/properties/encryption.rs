@@ -61,6 +61,20 @@ pub(crate) enum ColumnProtection {
 }
 
 /// The keys and choices of a writer. Clones share them. Each file gets its own identifier.
+///
+/// ```
+/// use herringbone::encryption::{Algorithm, FileEncryptionProperties, Key, KeyLength};
+///
+/// let key = Key::generate(KeyLength::Bits128)?;
+/// let properties = FileEncryptionProperties::builder(key)
+///     .column_key(["salary"], Key::generate(KeyLength::Bits128)?)
+///     .plaintext_column(["country"])
+///     .plaintext_footer(true)
+///     .build()?;
+/// assert!(properties.has_plaintext_footer());
+/// assert_eq!(properties.algorithm(), Algorithm::AesGcmV1);
+/// # Ok::<(), herringbone::Error>(())
+/// ```
 #[derive(Clone, PartialEq)]
 pub struct FileEncryptionProperties(Arc<Inner>);
 
