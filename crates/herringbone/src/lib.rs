@@ -129,6 +129,16 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
 
 /// Reads a file, or the parts of it that `options` select.
 ///
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+/// use herringbone::ReadOptions;
+///
+/// let options = ReadOptions::new().columns(["id"]).limit(3);
+/// let mut reader = herringbone::open_with("testdata/example.parquet", options)?;
+/// assert_eq!(reader.next_batch()?.ok_or("no rows")?.num_rows(), 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// See [`open`]; also Argument if the options name something that is not in the file.
 pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader> {
@@ -140,6 +150,21 @@ pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader>
 
 /// Starts a file for batches with this schema. The file appears under its name when the writer is
 /// [finished](Writer::finish).
+///
+/// ```
+/// use std::sync::Arc;
+/// use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+///
+/// let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3]));
+/// let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// # let path = std::env::temp_dir().join(format!("herringbone-create-{}.parquet", std::process::id()));
+/// let mut writer = herringbone::create(&path, batch.schema())?;
+/// writer.write(&batch)?;
+/// writer.finish()?;
+/// assert_eq!(herringbone::open(&path)?.next_batch()?, Some(batch));
+/// # std::fs::remove_file(&path)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// Io if the file cannot be created; Unsupported if a type has no representation in Parquet.

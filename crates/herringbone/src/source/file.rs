@@ -13,12 +13,14 @@ use std::path::Path;
 /// Each read is one positioned read (`pread`) into a buffer of exactly that size, which is not zeroed first.
 /// Nothing is cached: the operating system does that.
 ///
-/// ```no_run
+/// ```
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
 /// use herringbone::source::{FileSource, Source};
 ///
-/// let file = FileSource::open("data.parquet")?;
-/// let tail = file.read(file.len() - 8..file.len())?;
-/// # Ok::<(), herringbone::Error>(())
+/// let file = FileSource::open("testdata/example.parquet")?;
+/// let tail = file.read(file.len() - 4..file.len())?;
+/// assert_eq!(tail, "PAR1");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
 pub struct FileSource {
