@@ -33,6 +33,50 @@ pub struct ExtensionColumnOption {
 /// An extension type: converts storage to Arrow arrays, and back.
 ///
 /// `ReadOptions::extension` and `WriteOptions::extension` register it.
+///
+/// The module `herringbone::extension` has an example that writes, too. This one reads a column of cents as euros:
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use herringbone::arrow::array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, cast::AsArray};
+/// # use herringbone::arrow::array::types::{Float64Type, Int64Type};
+/// # use herringbone::arrow::schema::{DataType, Field};
+/// # use herringbone::{ParquetFile, ReadOptions, Result};
+/// # let cents: ArrayRef = Arc::new(Int64Array::from(vec![125, 99]));
+/// # let batch = RecordBatch::try_from_iter([("price_cents", cents)])?;
+/// # let mut bytes = Vec::new();
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), Default::default())?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::extension::*;
+///
+/// #[derive(Debug)]
+/// struct Euros;
+///
+/// impl ExtensionMapping for Euros {
+///     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>> {
+///         let is_own = stored.storage.name().ends_with("_cents");
+///         let field = stored.storage.clone().with_data_type(DataType::Float64);
+///         Ok(is_own.then(|| ExtensionField::of_arrays(field)))
+///     }
+///
+///     fn to_parquet(&self, _: &Field) -> Result<Option<AnnotatedField>> {
+///         Ok(None)
+///     }
+/// }
+///
+/// impl ExtensionType for Euros {
+///     fn make_array(&self, storage: &ArrayRef, _: &Field) -> Result<ArrayRef> {
+///         let cents = storage.as_primitive::<Int64Type>();
+///         Ok(Arc::new(cents.unary::<_, Float64Type>(|it| it as f64 / 100.0)))
+///     }
+/// }
+///
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let batch = file.read(ReadOptions::new().extension(Euros))?.next_batch()?.ok_or("no rows")?;
+/// assert_eq!(batch.column(0).as_ref(), &Float64Array::from(vec![1.25, 0.99]) as &dyn Array);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait ExtensionType: ExtensionMapping {
     /// Reading: returns the array of a field for which [`ExtensionMapping::to_arrow`] announced arrays. It has as
     /// many slots as the storage, and the type of the field. Called once per record batch, on any of the threads that
