@@ -340,6 +340,46 @@ impl PushDecoder {
 }
 
 /// A row group of a read with its bytes, which can be decoded on any thread.
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use std::sync::Arc;
+/// use herringbone::push::{PushDecoder, RowGroupPoll};
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let source = file.source().clone();
+/// let mut decoder = PushDecoder::new(Arc::new(file.plan(&ReadOptions::new())?));
+/// let mut threads = Vec::new();
+/// while let Some(mut row_group) = decoder.take_row_group() {
+///     let source = source.clone();
+///     threads.push(std::thread::spawn(move || -> herringbone::Result<usize> {
+///         let mut rows = 0;
+///         loop {
+///             match row_group.poll()? {
+///                 RowGroupPoll::Needs(ranges) => {
+///                     for range in ranges {
+///                         row_group.supply(range.start, &source.read(range)?);
+///                     }
+///                 }
+///                 RowGroupPoll::Batch(batch) => rows += batch.num_rows(),
+///                 RowGroupPoll::Finished => return Ok(rows),
+///             }
+///         }
+///     }));
+/// }
+/// let rows = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+/// assert_eq!(rows.collect::<herringbone::Result<Vec<_>>>()?, [50, 50]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct DetachedRowGroup {
     read: RowGroupRead,
     store: ByteStore,

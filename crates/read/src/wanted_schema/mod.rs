@@ -81,6 +81,29 @@ pub struct WantedSchema {
 
 /// The rule for finding wanted fields among those of a file, at each level of nesting. The elements of lists, and the
 /// keys and values of maps, are found by their position.
+///
+/// ```
+/// # use herringbone::arrow::array::{Array, ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use std::sync::Arc;
+/// use herringbone::arrow::schema::{DataType, Field, Schema};
+/// use herringbone::{FieldMatching, ParquetFile, ReadOptions, WantedSchema};
+///
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let schema = Schema::new(vec![Field::new("ID", DataType::Int64, true)]);
+/// let wanted = WantedSchema::new(Arc::new(schema)).matching(FieldMatching::NameIgnoringCase);
+/// let batch = file.read(ReadOptions::new().wanted_schema(wanted))?.next_batch()?.ok_or("no rows")?;
+/// assert_eq!(batch.schema().field(0).name(), "ID");
+/// assert_eq!(batch.column(0).null_count(), 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum FieldMatching {
