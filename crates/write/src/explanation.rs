@@ -101,6 +101,28 @@ impl ChunkChoice {
 ///
 /// Clones share the collected choices. Pass one clone to
 /// [`WriteOptions::explanation`](crate::WriteOptions::explanation), and read from the other when the file is complete.
+///
+/// ```
+/// # use std::sync::Arc;
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..10_000));
+/// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+/// use herringbone::format::Encoding;
+/// use herringbone::{Compatibility, Explanation, StoredAs, WriteOptions, Writer};
+///
+/// // `batch` has the column `id` with the numbers from 0 to 9999.
+/// let explanation = Explanation::new();
+/// let options = WriteOptions::new()
+///     .compatibility(Compatibility::Modern)
+///     .explanation(explanation.clone());
+/// let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
+/// writer.write(&batch)?;
+/// writer.finish()?;
+/// let choices = explanation.take();
+/// assert_eq!((choices.len(), &choices[0].path), (1, &vec!["id".to_owned()]));
+/// assert_eq!(choices[0].stored_as, StoredAs::Values(Encoding::DeltaBinaryPacked));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Default)]
 pub struct Explanation {
     choices: Arc<Mutex<Vec<ColumnChoice>>>,
