@@ -13,6 +13,33 @@ type Decode<T> = fn(&[u8], &Limits) -> Result<T>;
 /// ```text
 /// range() → bytes of the file → decode()
 /// ```
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50).columns(
+/// #     herringbone::ColumnOptions::new().page_rows(20),
+/// # );
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use herringbone::ParquetFile;
+/// use herringbone::pruning::IndexDecoder;
+///
+/// // 100 rows in two row groups, with at most 20 rows per page.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let chunk = file.metadata().column_chunk(0, 0)?;
+/// let length = file.source().len();
+/// let decoder = IndexDecoder::of_offsets(&chunk, length, file.limits())?.ok_or("no index")?;
+/// let bytes = file.source().read(decoder.range())?;
+/// let index = decoder.decode(&bytes, file.limits())?;
+/// // The first row group has 50 rows.
+/// assert!(index.page_locations.len() >= 3);
+/// assert_eq!(index.page_locations[0].first_row_index, 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct IndexDecoder<T> {
     range: Range<u64>,
