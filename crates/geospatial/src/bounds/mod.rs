@@ -7,6 +7,20 @@
 //! near poles, and if edges lead half of the way around the Earth.
 //!
 //! Geospatial.md, "Bounding Box".
+//!
+//! ```
+//! use herringbone::format::BoundingBox;
+//! use herringbone::geospatial::{Edges, bounds, wkt};
+//!
+//! let mut value = Vec::new();
+//! wkt::read("LINESTRING (1 2, 3 0)", &mut value)?;
+//! let mut bounder = bounds::Bounder::new(Edges::Planar);
+//! bounder.add(&value)?;
+//! let bbox = bounder.extent().bbox().ok_or("no positions")?;
+//! assert_eq!(bbox, BoundingBox::new(1.0, 3.0, 0.0, 2.0));
+//! assert!(!bounds::intersects(&bbox, &BoundingBox::new(4.0, 5.0, 0.0, 2.0), Edges::Planar));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod bounder;
 mod bulge;

@@ -22,6 +22,15 @@ const SRID: &str = "srid:";
 const PROJJSON: &str = "projjson:";
 
 /// A system, by the unchanged text of the logical type.
+///
+/// ```
+/// use herringbone::geospatial::crs::{Crs, CrsForm};
+///
+/// let crs = Crs::new(Some("EPSG:5070".to_owned()));
+/// assert_eq!(crs.form(), CrsForm::AuthorityCode { authority: "EPSG", code: "5070" });
+/// // Without a text, the system has longitude and latitude.
+/// assert!(Crs::new(None).is_default());
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Crs(Option<String>);
 

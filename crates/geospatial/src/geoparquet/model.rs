@@ -10,6 +10,19 @@ use crate::crs::Crs;
 use crate::wkb::{GeometryKind, GeometryType};
 
 /// The metadata of a file.
+///
+/// ```
+/// use herringbone::geospatial::geoparquet::{GeoMetadata, Version};
+///
+/// let json = r#"{
+///     "version": "1.1.0", "primary_column": "place",
+///     "columns": {"place": {"encoding": "WKB", "geometry_types": ["Point"]}}
+/// }"#;
+/// let geo = GeoMetadata::parse(json)?;
+/// assert_eq!((geo.version, geo.primary_column.as_str()), (Version::V1_1, "place"));
+/// assert!(geo.column("place").is_some());
+/// # Ok::<(), herringbone::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeoMetadata {
     /// The version of the specification.

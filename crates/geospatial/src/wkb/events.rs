@@ -47,6 +47,20 @@ pub enum Event<'a> {
 /// proportional to the number of bytes.
 ///
 /// An error is the last item. Events may be returned before the value turns out not to be well-known binary.
+///
+/// ```
+/// use herringbone::geospatial::wkb::{Event, Events, GeometryKind};
+/// use herringbone::geospatial::wkt;
+///
+/// let mut value = Vec::new();
+/// wkt::read("POLYGON ((0 0, 4 0, 0 3, 0 0))", &mut value)?;
+/// let events = Events::new(&value).collect::<Result<Vec<_>, _>>()?;
+/// let Event::Start(header) = events[0] else { return Err("no geometry".into()) };
+/// assert_eq!(header.geometry_type.kind, GeometryKind::Polygon);
+/// let Event::Coordinates(ring) = events[1] else { return Err("no ring".into()) };
+/// assert_eq!(ring.len(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Events<'a> {
     value: &'a [u8],
