@@ -74,6 +74,16 @@ impl KeyLength {
 /// Clones share the bytes, the key schedule, which is expanded once, and the counter of invocations. Dropping the
 /// last clone wipes everything. If one key serves a footer and some columns, pass clones instead of creating it
 /// twice, so that its invocations are counted together.
+///
+/// ```
+/// use herringbone::encryption::{Key, KeyLength};
+///
+/// let key = Key::new(b"0123456789012345")?;
+/// assert_eq!(key.length(), KeyLength::Bits128);
+/// assert_eq!(format!("{key:?}").contains("0123"), false);
+/// assert!(Key::new(b"too short").is_err());
+/// # Ok::<(), herringbone::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct Key(Arc<Inner>);
 
