@@ -53,7 +53,7 @@ pub fn hashes_of_value(
         test: &test,
         is_negated: false,
         is_ieee: false,
-        each: None,
+        quantifier: None,
     };
     let form = TextForm::of_leaf(schema, leaf);
     let test = LeafTest::new(asked, field.data_type(), form)

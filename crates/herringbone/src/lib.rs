@@ -55,6 +55,7 @@ examples_of! {
 
 mod allocator;
 mod source_bytes;
+mod column_encoder;
 mod encoders;
 pub mod extension;
 pub mod filter;

@@ -9,6 +9,8 @@ use herringbone_arrow::schema::{ArrowError, SchemaRef};
 use herringbone_format::{Error, FileMetadata, KeyValue, Result, RowGroup};
 use herringbone_write::{StorageBatches, WriteOptions};
 
+use crate::column_encoder::{ColumnEncoder, EncodedChunk};
+use crate::file::ParquetFile;
 use crate::file_target::FileTarget;
 use crate::file_writer::FileWriter;
 

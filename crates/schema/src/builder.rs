@@ -240,7 +240,7 @@ fn annotation_fits(schema: &ParquetSchema, ordinal: usize, node: &SchemaNode) ->
     match (&element.logical_type, element.converted_type) {
         (Some(LogicalType::List | LogicalType::Map), _)
         | (None, Some(ConvertedType::List | ConvertedType::Map)) => {
-            group_form(schema, ordinal) != GroupForm::Misfit
+            group_form(schema, ordinal) != GroupForm::Mismatch
         }
         (Some(LogicalType::Variant { .. } | LogicalType::File), _)
         | (Some(LogicalType::Unrecognized { .. }), _)

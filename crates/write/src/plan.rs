@@ -177,11 +177,11 @@ impl WritePlan {
     pub fn is_encoded_sorted(&self) -> Result<bool> {
         match self.options.unsorted_rows {
             UnsortedRows::Unchecked => Ok(true),
-            UnsortedRows::Undeclared => Ok(false),
+            UnsortedRows::OmitSortingColumns => Ok(false),
             UnsortedRows::Error if self.sorting_columns.is_none() => Ok(true),
             UnsortedRows::Error => Err(Error::argument(
                 "rows must be sorted, and those of encoded columns cannot be compared; set \
-                 `unsorted_rows` to `Unchecked` if they are sorted, or to `Undeclared`",
+                 `unsorted_rows` to `Unchecked` if they are sorted, or to `OmitSortingColumns`",
             )),
         }
     }

@@ -67,7 +67,7 @@ impl ReadPlan {
                 ArrayNode::Leaf { column } => return Some(self.columns().get(*column)?.leaf),
                 ArrayNode::Converted { inner, .. }
                 | ArrayNode::Wrapped { inner, .. }
-                | ArrayNode::Kept { inner, .. } => inner,
+                | ArrayNode::Storage { inner, .. } => inner,
                 _ => return None,
             };
         }
@@ -100,7 +100,7 @@ impl ReadPlan {
                 self.check_bytes(1, constant.bytes(rows.len()))?;
                 return ColumnBounds::of_constant(&constant.array(rows.len())?, rows);
             }
-            ArrayNode::Kept { inner, .. } => (inner, &|bounds| Ok(bounds.clone())),
+            ArrayNode::Storage { inner, .. } => (inner, &|bounds| Ok(bounds.clone())),
             ArrayNode::Converted {
                 conversion: ArrayConversion::Cast(cast),
                 inner,
