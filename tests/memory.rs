@@ -250,11 +250,7 @@ fn a_sort_keeps_its_budget() {
         RecordBatch::try_from_iter([("n", numbers), ("s", texts)]).unwrap()
     };
     for by in ["n", "s"] {
-        let key = SortingColumnOption {
-            path: vec![by.to_owned()],
-            descending: false,
-            nulls_first: false,
-        };
+        let key = SortingColumnOption::new(vec![by.to_owned()]);
         let before = ALLOCATOR.current_usage();
         ALLOCATOR.reset_peak_usage();
         let options = WriteOptions::new()

@@ -138,6 +138,7 @@ pub(crate) fn write_with(
         Compression::Brotli(_) => Codec::BROTLI(Default::default()),
         Compression::Zstd(_) => Codec::ZSTD(Default::default()),
         Compression::Lz4Raw => Codec::LZ4_RAW,
+        other => return Err(format!("the peer has no {other}").into()),
     };
     let properties = more(WriterProperties::builder().set_compression(codec)).build();
     let schema = batches.first().ok_or("no batches")?.schema();

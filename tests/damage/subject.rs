@@ -98,11 +98,7 @@ impl Subject {
                 ways::batches(&file, options).is_ok()
             });
             self.filters.extend(accepted);
-            let sort_by = SortingColumnOption {
-                path,
-                descending: false,
-                nulls_first: false,
-            };
+            let sort_by = SortingColumnOption::new(path);
             let is_sorted = || ways::sorted(&file, self.read_options(), &sort_by).is_ok();
             if self.sort_by.is_none() && is_sorted() {
                 self.sort_by = Some(sort_by);

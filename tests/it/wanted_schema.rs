@@ -349,10 +349,7 @@ fn fields_without_ids_are_found_by_the_names_they_had() {
         with_id(Field::new("number", DataType::Int64, true), 1),
         with_id(Field::new("float", DataType::Float64, true), 2),
     ];
-    let names = vec![FieldNames {
-        field_id: 1,
-        names: vec!["no".to_owned(), "Id".to_owned()],
-    }];
+    let names = vec![FieldNames::new(1, ["no", "Id"])];
     let wanted = WantedSchema::new(schema(fields)).matching(FieldMatching::FieldId(names));
     let batches = read(&file, &ReadOptions::new().wanted_schema(wanted)).unwrap();
     assert_eq!(batches[0].column(0).null_count(), 0);
@@ -502,10 +499,7 @@ fn large_wanted() -> WantedSchema {
             4,
         ),
     ];
-    let named = |field_id: i32, name: &str| FieldNames {
-        field_id,
-        names: vec![name.to_owned()],
-    };
+    let named = |field_id: i32, name: &str| FieldNames::new(field_id, [name]);
     let names = vec![
         named(1, "int"),
         named(2, "float"),

@@ -64,6 +64,8 @@ pub struct FooterDecoder {
 }
 
 /// The outcome of a step of a [`FooterDecoder`].
+///
+/// The enum is exhaustive: a driver that ignored a step would never end, so it must not compile.
 #[derive(Debug)]
 pub enum FooterStep {
     /// The metadata.

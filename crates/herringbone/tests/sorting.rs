@@ -7,11 +7,9 @@ use herringbone::arrow::array::{ArrayRef, Float64Array, Int32Array, RecordBatch,
 use herringbone::{ErrorKind, Result, SortingColumnOption, UnsortedRows, WriteOptions, Writer};
 
 fn sorting(name: &str, descending: bool, nulls_first: bool) -> SortingColumnOption {
-    SortingColumnOption {
-        path: vec![name.to_owned()],
-        descending,
-        nulls_first,
-    }
+    SortingColumnOption::new(vec![name.to_owned()])
+        .descending(descending)
+        .nulls_first(nulls_first)
 }
 
 fn batch(names: Vec<Option<&str>>, numbers: Vec<i32>) -> RecordBatch {

@@ -69,11 +69,11 @@ fn by_path(schema: &ParquetSchema, columns: &[SortingColumn]) -> Vec<SortingColu
     let by_path = |column: &SortingColumn| {
         let leaf = usize::try_from(column.column_idx).ok();
         let leaf = leaf.filter(|leaf| *leaf < schema.leaves().len())?;
-        Some(SortingColumnOption {
-            path: schema.path(leaf).into_iter().map(str::to_owned).collect(),
-            descending: column.descending,
-            nulls_first: column.nulls_first,
-        })
+        Some(
+            SortingColumnOption::new(schema.path(leaf))
+                .descending(column.descending)
+                .nulls_first(column.nulls_first),
+        )
     };
     columns.iter().map_while(by_path).collect()
 }

@@ -155,6 +155,7 @@ impl Default for SchemaOptions {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Projection {
     /// All columns.
     #[default]

@@ -26,7 +26,8 @@ fn per_decompressed_byte(compression: Compression) -> u64 {
         Compression::Lz4Raw => 300,
         Compression::Snappy => 400,
         Compression::Zstd(_) => 700,
-        Compression::Gzip(_) | Compression::Brotli(_) => 2_500,
+        // GZIP, BROTLI, and codecs whose cost is not known.
+        _ => 2_500,
     }
 }
 

@@ -44,6 +44,7 @@ use herringbone_core::extension::ExtensionType;
 /// Readers that do not support the total order ignore those bounds. A reader that does not support an encoding fails
 /// at the first page in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Compatibility {
     /// Every reader of the last ten years.
     #[default]
@@ -58,6 +59,7 @@ pub enum Compatibility {
 ///
 /// Times are estimated with a table of decoding costs, never with a clock. So equal values always produce equal bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Prefer {
     /// The fewest bytes.
     Size,
@@ -70,6 +72,7 @@ pub enum Prefer {
 
 /// The version of data pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DataPageVersion {
     /// Levels and values are compressed together.
     V1,
@@ -79,6 +82,7 @@ pub enum DataPageVersion {
 
 /// The bounds and counts to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub enum StatisticsLevel {
     /// Counts of nulls only.
     Counts,
@@ -90,6 +94,7 @@ pub enum StatisticsLevel {
 
 /// The handling of a row group whose rows are not sorted by the [sorting columns](WriteOptions::sorting_columns).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum UnsortedRows {
     /// Rows are not checked: the caller guarantees that they are sorted.
     #[default]
@@ -269,6 +274,7 @@ impl ColumnOptions {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct SortingColumnOption {
     /// The path of the column, as parts.
     pub path: Vec<String>,

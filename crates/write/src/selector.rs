@@ -16,6 +16,7 @@ use herringbone_schema::WriteLeaf;
 /// assert_eq!(options.overrides.len(), 2);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ColumnSelector {
     /// The column with this path, and all columns below it. Parts are those of the Parquet schema, but the names that
     /// Parquet adds around elements and entries may be omitted.

@@ -19,6 +19,7 @@ use std::str::FromStr;
 /// # Ok::<(), herringbone::Error>(())
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Compression {
     /// No compression.
     Uncompressed,

@@ -56,6 +56,8 @@ use herringbone_core::metrics::ReadMetrics;
 /// assert_eq!(batch.num_rows(), 50);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+///
+/// The enum is exhaustive: a driver that ignored a step would never end, so it must not compile.
 #[derive(Debug)]
 pub enum Poll {
     /// Bytes of the file are needed.
@@ -390,6 +392,8 @@ pub struct DetachedRowGroup {
 }
 
 /// The result of [`DetachedRowGroup::poll`].
+///
+/// The enum is exhaustive: a driver that ignored a step would never end, so it must not compile.
 #[derive(Debug)]
 pub enum RowGroupPoll {
     /// Bytes of the file are needed: for rows that a filter selected, or because they were dropped when memory was

@@ -121,11 +121,23 @@ pub enum FieldMatching {
 
 /// The names of a field in files that were written without its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FieldNames {
     /// The id.
     pub field_id: i32,
     /// All names that the field has had over time.
     pub names: Vec<String>,
+}
+
+impl FieldNames {
+    /// Creates the list of all names that the field with this id has had.
+    #[must_use]
+    pub fn new<S: Into<String>>(field_id: i32, names: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            field_id,
+            names: names.into_iter().map(Into::into).collect(),
+        }
+    }
 }
 
 /// A value for a field that the file lacks.
@@ -186,7 +198,7 @@ impl WantedSchema {
             Projection::Paths(paths) if paths.iter().all(|path| path.len() == 1) => {
                 self.columns_of(paths)?
             }
-            Projection::Paths(_) | Projection::Leaves(_) | Projection::FieldIds(_) => {
+            _ => {
                 return Err(Error::argument(
                     "with a wanted schema, a projection can name its top-level fields only",
                 ));

@@ -196,10 +196,10 @@ fn pages_are_where_the_indexes_say() {
 fn row_groups_say_where_and_how_large_they_are() {
     let schema = bounds::schema();
     let batch = arrays::batch(&mut Random(7), &schema, 150);
-    let sorted = |path: &str, descending, nulls_first| SortingColumnOption {
-        path: path.split('/').map(str::to_owned).collect(),
-        descending,
-        nulls_first,
+    let sorted = |path: &str, descending, nulls_first| {
+        SortingColumnOption::new(path.split('/').map(str::to_owned).collect())
+            .descending(descending)
+            .nulls_first(nulls_first)
     };
     let (first, second) = (schema.field(4).name(), schema.field(3).name());
     let columns = vec![

@@ -16,11 +16,9 @@ use herringbone_arrow::array::{ArrayRef, Int32Array};
 const MEMORY: [usize; 3] = [1 << 30, 6_000, 1];
 
 fn by(column: &str, descending: bool, nulls_first: bool) -> SortingColumnOption {
-    SortingColumnOption {
-        path: column.split('.').map(str::to_owned).collect(),
-        descending,
-        nulls_first,
-    }
+    SortingColumnOption::new(column.split('.').map(str::to_owned).collect())
+        .descending(descending)
+        .nulls_first(nulls_first)
 }
 
 /// The ordinals of rows.
