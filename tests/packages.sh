@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# Packages the crates to be published, as `cargo publish` does, and checks their metadata and files.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+target="${CARGO_TARGET_DIR:-target}/packages"
+log="$target/log"
+rm -rf "$target"
+mkdir -p "$target"
+
+# Prints `exclude NAME` for each crate with `publish = false`, and what the others lack.
+check='
+import json, sys
+for package in json.load(sys.stdin)["packages"]:
+    if package["publish"] == []:
+        print("exclude", package["name"])
+        continue
+    for key in ("description", "license", "repository", "readme", "rust_version", "keywords", "categories"):
+        if not package[key]:
+            print("lacks", package["name"], key)
+'
+metadata="$(cargo metadata --quiet --no-deps --format-version 1 | python3 -c "$check")"
+if grep '^lacks' <<< "$metadata"; then exit 1; fi
+mapfile -t excluded < <(sed -n 's/^exclude /--exclude=/p' <<< "$metadata")
+
+package() {
+    cargo package "$@" --workspace "${excluded[@]}" --no-verify --allow-dirty --target-dir "$target" > "$log" 2>&1
+}
+# The index of crates.io is asked only if the copy on this machine is not enough.
+package --offline || package || { cat "$log"; exit 1; }
+# Tests and benchmarks are left out of the packages.
+if grep '^warning' "$log" | grep -vE 'ignoring (test|benchmark) '; then exit 1; fi
+
+for file in "$target"/package/*.crate; do
+    names="$(tar -tzf "$file" | cut -d/ -f2-)"
+    for name in LICENSE README.md; do
+        grep -qx "$name" <<< "$names" || { echo "$file lacks $name"; exit 1; }
+    done
+    if grep -E '^(public-api\.txt|tests/|benches/)' <<< "$names"; then
+        echo "$file has the files above, which users do not need"
+        exit 1
+    fi
+done
+echo "$(ls "$target"/package/*.crate | wc -l) packages, $(du -ch "$target"/package/*.crate | tail -n 1 | cut -f1)"
