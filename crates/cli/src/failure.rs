@@ -47,6 +47,7 @@ impl Failure {
     /// The exit code for a system error.
     pub(crate) const SYSTEM: u8 = 4;
     /// The exit code after a signal: by convention, 128 plus its number.
+    #[cfg(unix)]
     pub(crate) const INTERRUPTED: u8 = 130;
 
     /// Returns the exit code.
