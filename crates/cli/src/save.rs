@@ -4,14 +4,12 @@ use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::slice;
 
-use arrow_ipc::writer::FileWriter;
 use herringbone::format::FileMetadata;
 use herringbone::schema::EmptyStructs;
 use herringbone::variant::extension::VariantExtension;
-use herringbone::{ColumnSelector, Error, WriteOptions, Writer};
-use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
-use herringbone_schema::from_arrow;
+use herringbone::{ColumnSelector, WriteOptions, Writer};
+use herringbone_arrow::ipc::writer::FileWriter;
+use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::args::{Destination, FileFormat, RowFormat};
 use crate::context::Context;

@@ -8,7 +8,7 @@
 //! Each property becomes a column of its name, and so does each other member of a Feature. A property with the name
 //! of such a member gets a number: `id_1` for the property `id`, `geometry_1` for `geometry`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use herringbone::geospatial::geoarrow::{EXTENSION_NAME, ExtensionCrs, ExtensionMetadata};
@@ -87,7 +87,7 @@ fn geometry(data_type: DataType) -> Field {
         (EXTENSION_TYPE_METADATA_KEY, metadata.to_json()),
     ];
     let pairs = pairs.map(|(key, value)| (key.to_owned(), value));
-    Field::new(GEOMETRY, data_type, true).with_metadata(pairs)
+    Field::new(GEOMETRY, data_type, true).with_metadata(HashMap::from(pairs))
 }
 
 /// Returns the schema with the reference system of GeoJSON.

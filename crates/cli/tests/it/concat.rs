@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use herringbone::{WriteOptions, Writer};
-use herringbone_arrow::array::{ArrayRef, RecordBatch, StringArray};
+use herringbone_arrow::array::types::Int8Type;
+use herringbone_arrow::array::{
+    ArrayRef, DictionaryArray, LargeStringArray, RecordBatch, StringArray, StringViewArray,
+};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 use serde_json::Value;
 
@@ -126,8 +129,13 @@ fn rows_are_sorted() {
 
 /// A file of one column with three strings.
 fn strings(data_type: &DataType, nullable: bool) -> Vec<u8> {
-    let plain: ArrayRef = Arc::new(StringArray::from(vec!["a", "b", "a"]));
-    let column = arrow_cast::cast(&plain, data_type).unwrap();
+    let texts = ["a", "b", "a"];
+    let column: ArrayRef = match data_type {
+        DataType::Utf8 => Arc::new(StringArray::from_iter_values(texts)),
+        DataType::LargeUtf8 => Arc::new(LargeStringArray::from_iter_values(texts)),
+        DataType::Utf8View => Arc::new(StringViewArray::from_iter_values(texts)),
+        _ => Arc::new(DictionaryArray::<Int8Type>::from_iter(texts)),
+    };
     let schema = Schema::new(vec![Field::new("s", data_type.clone(), nullable)]);
     let batch = RecordBatch::try_new(schema.into(), vec![column]).unwrap();
     let mut file = Vec::new();

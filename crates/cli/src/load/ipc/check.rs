@@ -1,12 +1,12 @@
 //! Validation of the lengths in a record batch against the bytes of its message.
 
-use arrow_ipc::{CompressionType, FieldNode, MetadataVersion};
 use herringbone::{Error, Limits, Result};
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::{Int16Type, Int32Type, Int64Type};
 use herringbone_arrow::array::{Array, OffsetSizeTrait, RecordBatch};
 use herringbone_arrow::buffer::OffsetBuffer;
 use herringbone_arrow::data::{BufferSpec, layout};
+use herringbone_arrow::ipc::{self, CompressionType, FieldNode, MetadataVersion};
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use super::messages::size;
@@ -23,7 +23,7 @@ const SLOT_BYTES: u64 = 16;
 
 /// Checks that a batch needs no more bytes than its message has, and no more memory than allowed.
 pub(super) fn check_batch(
-    batch: &arrow_ipc::RecordBatch<'_>,
+    batch: &ipc::RecordBatch<'_>,
     body: &[u8],
     schema: &Schema,
     version: MetadataVersion,
@@ -91,7 +91,7 @@ struct Check<'m, N, B, C> {
 impl<'m, N, B, C> Check<'m, N, B, C>
 where
     N: Iterator<Item = &'m FieldNode>,
-    B: Iterator<Item = &'m arrow_ipc::Buffer>,
+    B: Iterator<Item = &'m ipc::Buffer>,
     C: Iterator<Item = i64>,
 {
     fn field(&mut self, field: &Field) -> Result<()> {

@@ -3,13 +3,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_ipc::convert::try_fb_to_schema;
-use arrow_ipc::reader::RecordBatchDecoder;
-use arrow_ipc::{MessageHeader, MetadataVersion};
 use herringbone::{Error, Limits, Result};
 use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, make_array};
 use herringbone_arrow::buffer::Buffer;
 use herringbone_arrow::data::transform::MutableArrayData;
+#[cfg(not(feature = "arrow-60"))]
+use herringbone_arrow::ipc::convert::fb_to_schema;
+#[cfg(feature = "arrow-60")]
+use herringbone_arrow::ipc::convert::try_fb_to_schema;
+use herringbone_arrow::ipc::reader::RecordBatchDecoder;
+use herringbone_arrow::ipc::{self, MessageHeader, MetadataVersion};
 use herringbone_arrow::schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 
 use super::check::{check_batch, check_repeats};
@@ -148,7 +151,7 @@ impl Decoder {
 
     fn decode(
         &self,
-        batch: arrow_ipc::RecordBatch<'_>,
+        batch: ipc::RecordBatch<'_>,
         body: &Buffer,
         schema: SchemaRef,
         version: MetadataVersion,
@@ -171,8 +174,14 @@ fn arrow_error(error: &ArrowError) -> Error {
     Error::corrupt(error.to_string())
 }
 
+/// Converts a schema. Arrow 59 panics if a part is missing, and `guarded` makes an error of that.
+#[cfg(not(feature = "arrow-60"))]
+fn try_fb_to_schema(schema: ipc::Schema<'_>) -> std::result::Result<Schema, ArrowError> {
+    Ok(fb_to_schema(schema))
+}
+
 /// Checks the types in a flatbuffer's schema, and returns the schema.
-pub(super) fn schema_of(schema: arrow_ipc::Schema<'_>, limits: &Limits) -> Result<Schema> {
+pub(super) fn schema_of(schema: ipc::Schema<'_>, limits: &Limits) -> Result<Schema> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(Error::unsupported(
             "Arrow data whose numbers begin with the most significant byte (big endian); pyarrow reads \

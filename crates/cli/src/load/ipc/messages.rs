@@ -9,10 +9,10 @@
 
 use std::io::{Read, Seek, SeekFrom};
 
-use arrow_ipc::{Block, root_as_footer_with_opts, root_as_message_with_opts};
 use flatbuffers::VerifierOptions;
 use herringbone::{Error, Limits, Result};
 use herringbone_arrow::buffer::{Buffer, MutableBuffer};
+use herringbone_arrow::ipc::{self, Block, root_as_footer_with_opts, root_as_message_with_opts};
 use herringbone_arrow::schema::Schema;
 
 use super::decode::schema_of;
@@ -73,7 +73,7 @@ impl Message {
     }
 
     /// Verifies the offsets of the metadata, and returns it.
-    pub(super) fn root(&self, limits: &Limits) -> Result<arrow_ipc::Message<'_>> {
+    pub(super) fn root(&self, limits: &Limits) -> Result<ipc::Message<'_>> {
         let options = verifier(self.metadata.len(), limits);
         root_as_message_with_opts(&options, &self.metadata).map_err(invalid)
     }

@@ -17,9 +17,9 @@ use std::io::{self, BufReader, Cursor, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
 
-use arrow_ipc::MessageHeader;
 use herringbone::{Error, ErrorKind, Limits};
 use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::ipc::{self, MessageHeader};
 use herringbone_arrow::schema::SchemaRef;
 
 use self::decode::Decoder;
@@ -124,7 +124,7 @@ fn file_rows(name: &str, mut bytes: Box<dyn Bytes>, limits: Limits) -> Result<Ro
 /// Reads the message of a block, and checks its kind.
 fn expected(
     bytes: &mut Box<dyn Bytes>,
-    block: &arrow_ipc::Block,
+    block: &ipc::Block,
     kind: MessageHeader,
     limits: &Limits,
 ) -> Result<Message, Problem> {

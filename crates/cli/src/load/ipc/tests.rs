@@ -1,14 +1,16 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_ipc::writer::{DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter};
-use arrow_ipc::{CompressionType, MetadataVersion};
 use herringbone_arrow::array::builder::{
     Int32Builder, ListBuilder, MapBuilder, StringBuilder, StringDictionaryBuilder,
 };
 use herringbone_arrow::array::types::{Int8Type, Int32Type};
 use herringbone_arrow::array::{self as a, ArrayRef};
 use herringbone_arrow::buffer::ScalarBuffer;
+use herringbone_arrow::ipc::writer::{
+    DictionaryHandling, FileWriter, IpcWriteOptions, StreamWriter,
+};
+use herringbone_arrow::ipc::{self, CompressionType, MetadataVersion};
 use herringbone_arrow::schema::{DataType, Field, Fields, UnionFields};
 
 use super::*;
@@ -362,7 +364,7 @@ fn named_often(times: usize) -> Vec<u8> {
     let start = stream.len() - rest.len();
     let body = first_buffer(&stream);
     let mut bytes = [MAGIC, b"\0\0"].concat();
-    let block = arrow_ipc::Block::new(
+    let block = ipc::Block::new(
         bytes.len() as i64,
         (body - start) as i32,
         // The end of the stream takes eight bytes.
@@ -371,8 +373,8 @@ fn named_often(times: usize) -> Vec<u8> {
     bytes.extend(&stream[start..stream.len() - 8]);
     let mut builder = flatbuffers::FlatBufferBuilder::new();
     let blocks = builder.create_vector(&vec![block; times]);
-    let schema = arrow_ipc::convert::schema_to_fb_offset(&mut builder, &batch.schema());
-    let mut footer = arrow_ipc::FooterBuilder::new(&mut builder);
+    let schema = ipc::convert::schema_to_fb_offset(&mut builder, &batch.schema());
+    let mut footer = ipc::FooterBuilder::new(&mut builder);
     footer.add_version(MetadataVersion::V5);
     footer.add_schema(schema);
     footer.add_recordBatches(blocks);
@@ -396,28 +398,28 @@ fn a_footer_names_no_message_over_and_over() {
 }
 
 /// Returns a message with a schema of `count` fields, all called `name`.
-fn schema_message(name: &str, count: usize, endianness: arrow_ipc::Endianness) -> Vec<u8> {
+fn schema_message(name: &str, count: usize, endianness: ipc::Endianness) -> Vec<u8> {
     let mut builder = flatbuffers::FlatBufferBuilder::new();
     let name = builder.create_string(name);
     let fields: Vec<_> = (0..count)
         .map(|_| {
-            let mut int = arrow_ipc::IntBuilder::new(&mut builder);
+            let mut int = ipc::IntBuilder::new(&mut builder);
             int.add_bitWidth(64);
             int.add_is_signed(true);
             let int = int.finish();
-            let mut field = arrow_ipc::FieldBuilder::new(&mut builder);
+            let mut field = ipc::FieldBuilder::new(&mut builder);
             field.add_name(name);
-            field.add_type_type(arrow_ipc::Type::Int);
+            field.add_type_type(ipc::Type::Int);
             field.add_type_(int.as_union_value());
             field.finish()
         })
         .collect();
     let fields = builder.create_vector(&fields);
-    let mut schema = arrow_ipc::SchemaBuilder::new(&mut builder);
+    let mut schema = ipc::SchemaBuilder::new(&mut builder);
     schema.add_endianness(endianness);
     schema.add_fields(fields);
     let schema = schema.finish();
-    let mut message = arrow_ipc::MessageBuilder::new(&mut builder);
+    let mut message = ipc::MessageBuilder::new(&mut builder);
     message.add_version(MetadataVersion::V5);
     message.add_header_type(MessageHeader::Schema);
     message.add_header(schema.as_union_value());
@@ -430,7 +432,7 @@ fn schema_message(name: &str, count: usize, endianness: arrow_ipc::Endianness) -
 
 #[test]
 fn names_that_are_shared_are_counted() {
-    let little = arrow_ipc::Endianness::Little;
+    let little = ipc::Endianness::Little;
     let message = schema_message("n", 1000, little);
     assert!(read(&message, Limits::default()).unwrap().is_empty());
     // One name of a megabyte for each of a thousand fields: a gigabyte of names.
@@ -450,6 +452,6 @@ fn names_that_are_shared_are_counted() {
 
 #[test]
 fn big_endian_numbers_are_not_taken_for_others() {
-    let error = error_of(&schema_message("n", 1, arrow_ipc::Endianness::Big));
+    let error = error_of(&schema_message("n", 1, ipc::Endianness::Big));
     assert!(error.contains("big endian"), "{error}");
 }
