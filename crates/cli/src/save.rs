@@ -7,9 +7,11 @@ use std::slice;
 use herringbone::format::FileMetadata;
 use herringbone::schema::EmptyStructs;
 use herringbone::variant::extension::VariantExtension;
-use herringbone::{ColumnSelector, WriteOptions, Writer};
+use herringbone::{ColumnSelector, Error, WriteOptions, Writer};
+use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::ipc::writer::FileWriter;
-use herringbone_arrow::schema::{DataType, Field, Schema};
+use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
+use herringbone_schema::from_arrow;
 
 use crate::args::{Destination, FileFormat, RowFormat};
 use crate::context::Context;

@@ -72,7 +72,6 @@ pub struct Loss {
 
 /// The amount of lost data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Lost {
     /// The number of rows missing from all batches.
     Rows(u64),

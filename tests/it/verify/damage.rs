@@ -65,7 +65,7 @@ pub(crate) fn sound(version: DataPageVersion) -> Vec<u8> {
             "name",
             ColumnOptions::new().bloom_filter(BloomFilterOptions::new(0.01)),
         )
-        .sorting_columns(vec![SortingColumnOption::new(vec!["id".into()])]);
+        .sorting_columns(vec![SortingColumnOption::new(["id"])]);
     let mut file = Vec::new();
     let mut writer = Writer::new(&mut file, batch.schema(), options).unwrap();
     writer.write(&batch).unwrap();

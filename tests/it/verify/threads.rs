@@ -32,7 +32,7 @@ fn file() -> Vec<u8> {
     let options = WriteOptions::new()
         .compression(Compression::Uncompressed)
         .row_group_rows(3_000)
-        .sorting_columns(vec![SortingColumnOption::new(vec!["c0".into()])]);
+        .sorting_columns(vec![SortingColumnOption::new(["c0"])]);
     let mut bytes = Vec::new();
     let mut writer = Writer::new(&mut bytes, batch.schema(), options).unwrap();
     writer.write(&batch).unwrap();

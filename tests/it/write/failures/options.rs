@@ -29,9 +29,8 @@ fn options_that_make_no_sense() {
         column(new().bloom_filter(BloomFilterOptions::new(1.0))),
         column(new().bloom_filter(BloomFilterOptions::new(f64::NAN))),
         WriteOptions::new().column("b", new().bloom_filter(BloomFilterOptions::new(0.1))),
-        WriteOptions::new().sorting_columns(vec![herringbone::SortingColumnOption::new(vec![
-            "none".into(),
-        ])]),
+        WriteOptions::new()
+            .sorting_columns(vec![herringbone::SortingColumnOption::new(vec!["none"])]),
     ] {
         let about = format!("{options:?}");
         let result = Writer::new(Vec::new(), schema.clone(), options).map(|_| ());

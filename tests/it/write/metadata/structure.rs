@@ -197,7 +197,7 @@ fn row_groups_say_where_and_how_large_they_are() {
     let schema = bounds::schema();
     let batch = arrays::batch(&mut Random(7), &schema, 150);
     let sorted = |path: &str, descending, nulls_first| {
-        SortingColumnOption::new(path.split('/').map(str::to_owned).collect())
+        SortingColumnOption::new(path.split('/'))
             .descending(descending)
             .nulls_first(nulls_first)
     };

@@ -16,7 +16,7 @@ use herringbone_arrow::array::{ArrayRef, Int32Array};
 const MEMORY: [usize; 3] = [1 << 30, 6_000, 1];
 
 fn by(column: &str, descending: bool, nulls_first: bool) -> SortingColumnOption {
-    SortingColumnOption::new(column.split('.').map(str::to_owned).collect())
+    SortingColumnOption::new(column.split('.'))
         .descending(descending)
         .nulls_first(nulls_first)
 }
