@@ -156,31 +156,36 @@ impl fmt::Display for Remedy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::RaiseLimit(_) => "raise it in `Limits`",
-            Self::EnlargeMemoryPool => "enlarge the pool, or read less at the same time",
+            Self::EnlargeMemoryPool => "enlarge the pool or run fewer reads at once",
             Self::IgnoreChecksums => "reading without `verify_crc` ignores it",
             Self::IgnoreArrowSchema => "reading without `use_arrow_schema` ignores that schema",
             Self::IgnoreAnnotations => {
-                "`ignore_annotations` reads the column as it is stored, a map as a list of structs"
+                "`ignore_annotations` reads the column as stored: a map as a list of structs"
             }
             Self::ChooseInt96Unit => {
-                "read it in a coarser unit, or as null, or let it wrap around (`Int96Overflow`)"
+                "read it in a coarser unit, as null, or wrapped around (`Int96Overflow`)"
             }
-            Self::ChooseLeaves => "choose among them by leaf index",
-            Self::GiveSchema => "`RepairOptions::schema` gives it",
-            Self::GiveRowGroupRows => "`RepairOptions::row_group_rows` says how many there are",
-            Self::GiveKeys => "`decryption` takes them, with the feature `encryption`",
-            Self::AllowPlaintext => "`allow_plaintext` reads it nevertheless",
+            Self::ChooseLeaves => "choose one by its leaf index",
+            Self::GiveSchema => "supply it with `RepairOptions::schema`",
+            Self::GiveRowGroupRows => "supply their number with `RepairOptions::row_group_rows`",
+            Self::GiveKeys => "supply them with `decryption` (feature `encryption`)",
+            Self::AllowPlaintext => "`allow_plaintext` reads it anyway",
             Self::AllowAlgorithm => "`allowed_algorithms` allows it",
-            Self::SupplyAadPrefix => "`aad_prefix` supplies it",
+            Self::SupplyAadPrefix => "supply it with `aad_prefix`",
             Self::ChooseSortFolder => {
-                "`sort_folder` puts it elsewhere, `sort_memory_bytes` has more rows sorted without it"
+                "set another `sort_folder`, or raise `sort_memory_bytes` to sort more rows without \
+                 one"
             }
             Self::LeaveOutColumn => "a projection leaves the column out",
             Self::MergeByName => "`SchemaMerge::by_name` finds columns by name",
-            Self::MergeCasting => "`SchemaMerge::cast` reads them as a type that has all values",
-            Self::MergeByNameCasting => "`SchemaMerge` with `by_name` and `cast` reads them together",
-            Self::DecryptFirst => "`Protection` chooses another encryption, or none",
-            Self::RaiseSortMemory => "raise `sort_memory_bytes`, or sort values without dictionaries",
+            Self::MergeCasting => "`SchemaMerge::cast` reads them as a type that holds all values",
+            Self::MergeByNameCasting => {
+                "`SchemaMerge` with `by_name` and `cast` reads them together"
+            }
+            Self::DecryptFirst => "choose another encryption, or none, with `Protection`",
+            Self::RaiseSortMemory => {
+                "raise `sort_memory_bytes`, or sort values without dictionaries"
+            }
             Self::AllowOutOfRange => "`WriteOptions::allow_out_of_range` writes it as it is",
         })
     }
@@ -244,14 +249,15 @@ impl Error {
     /// Creates an error for a memory pool that refused `asked` bytes to a read that holds `held` bytes.
     #[cold]
     pub fn pool_refused(asked: u64, held: u64) -> Self {
-        let message = format!("the memory pool refuses {asked} bytes to a read that holds {held}");
+        let message =
+            format!("the memory pool refused {asked} bytes to a read that already holds {held}");
         Self::new(ErrorKind::Limit, message).with_remedy(Remedy::EnlargeMemoryPool)
     }
 
     /// Creates an error for more of `what` than the format can represent. No limit can be raised to avoid it.
     #[cold]
     pub fn beyond_format(what: &str, asked: u64, allowed: u64) -> Self {
-        let message = format!("{asked} {what}, where the format holds {allowed} at most");
+        let message = format!("{asked} {what}, but the format allows at most {allowed}");
         Self::new(ErrorKind::Limit, message)
     }
 

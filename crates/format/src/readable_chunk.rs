@@ -27,7 +27,7 @@ impl FileMetadata {
         let chunk: ColumnChunkLayout = self.decode_chunk(row_group, leaf)?;
         if let Some(path) = &chunk.file_path {
             return Err(Error::unsupported(format!(
-                "the column chunk lies in another file, `{path}`, which is not looked up"
+                "the column chunk is in another file, `{path}`, and external files are not read"
             )));
         }
         let encrypted = chunk.encrypted_column_metadata;
@@ -121,6 +121,6 @@ impl FileMetadata {
 /// Returns the error for encrypted content without keys.
 #[cold]
 pub fn encrypted(what: &str) -> Error {
-    Error::new(ErrorKind::Key, format!("{what}, and no keys were given"))
+    Error::new(ErrorKind::Key, format!("{what}, but no keys were given"))
         .with_remedy(Remedy::GiveKeys)
 }

@@ -29,7 +29,7 @@ pub(crate) fn ignored(schema: &ParquetSchema, options: &SchemaOptions) -> Result
             GroupForm::Leaf | GroupForm::Map { .. }
         ) {
             return Err(Error::argument(format!(
-                "`{}` is neither a column nor a map: it has no annotation that can be ignored",
+                "`{}` is neither a column nor a map, so it does not have an annotation to ignore",
                 path.join(".")
             )));
         }

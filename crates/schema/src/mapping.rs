@@ -65,7 +65,7 @@ impl ArrowMapping {
     pub fn project(&self, projection: &Projection) -> Result<Self> {
         if self.origin.is_extended {
             return Err(Error::argument(
-                "fields that extension types made cannot be projected afterwards",
+                "fields created by extension types cannot be projected afterwards",
             ));
         }
         let Origin {
@@ -369,7 +369,7 @@ fn restore_from(
         }
         Err(why) => restore
             .warnings
-            .push(format!("ARROW:schema is of no use: {why}")),
+            .push(format!("ARROW:schema is ignored: {why}")),
     }
 }
 
@@ -388,7 +388,7 @@ impl Warnings {
     pub(crate) fn push(&mut self, warning: String) {
         match self.0.len() {
             ..Self::MAX => self.0.push(warning),
-            Self::MAX => self.0.push("further warnings are left out".to_owned()),
+            Self::MAX => self.0.push("further warnings are not listed".to_owned()),
             _ => {}
         }
     }

@@ -36,7 +36,7 @@ impl ParquetSchema {
         let leaf = self.leaves().iter().position(|leaf| leaf.node == node);
         leaf.ok_or_else(|| {
             Error::argument(format!(
-                "`{}` is a group of columns: name one of the columns in it",
+                "`{}` is a group of columns; name one of its columns",
                 path.join(".")
             ))
         })

@@ -270,7 +270,7 @@ fn what_columns_cannot_be_made_from() {
     assert!(message(&["d"], integers()).contains("there is no column `d`"));
     let text = message(&["last"], integers());
     assert!(
-        text.contains("needs no column") && text.contains("last"),
+        text.contains("does not need any column") && text.contains("last"),
         "{text}"
     );
 
@@ -280,5 +280,5 @@ fn what_columns_cannot_be_made_from() {
     );
     let options = ReadOptions::new().extension_column("n", ["c"], integers());
     let error = words.plan(&options).unwrap_err().to_string();
-    assert!(error.contains("needs no column"), "{error}");
+    assert!(error.contains("does not need any column"), "{error}");
 }

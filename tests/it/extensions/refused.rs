@@ -81,7 +81,11 @@ impl StorageWriter for Liar {
 fn arrays_are_checked_when_they_are_read() {
     let file = file(1000);
     for (wrong, kind, message) in [
-        (Wrong::Type, ErrorKind::Argument, "which it leaves, Int32"),
+        (
+            Wrong::Type,
+            ErrorKind::Argument,
+            "but does not convert them",
+        ),
         (
             Wrong::TooShort,
             ErrorKind::Argument,

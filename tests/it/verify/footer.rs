@@ -370,5 +370,5 @@ fn arrow_schemas() {
     });
     let found = lines(&other);
     assert_eq!(found.len(), 1);
-    assert!(found[0].starts_with("warning arrow_schema: ARROW:schema is of no use: "));
+    assert!(found[0].starts_with("warning arrow_schema: ARROW:schema is ignored: "));
 }

@@ -147,7 +147,7 @@ fn errors_have_lines_and_leave_no_file() {
         (
             "f.jsonl",
             "[[\"a\"]]\n",
-            "line 1: `[` was found where a row",
+            "line 1: expected a row (an object {…}) or `]`, found `[`",
         ),
         ("g.jsonl", "", "there is no row to infer a schema from"),
         ("h.csv", "", "there is no row to infer a schema from"),

@@ -375,8 +375,9 @@ fn wide_integers_of_polars_become_bytes_with_a_note() {
     let run = herringbone(&["rewrite", &a, &folder.file("out.parquet")]);
     for (name, data_type) in [("i", "Int128"), ("u", "UInt128")] {
         let note = format!(
-            "ARROW:schema says that `{name}` is {data_type}, which Arrow does not have: it is read as \
-             FixedSizeBinary(16), and files that are written from it have FixedSizeBinary(16), without that type"
+            "ARROW:schema declares `{name}` as {data_type}, which Arrow does not support: it is \
+             read as FixedSizeBinary(16), and files written from it store FixedSizeBinary(16) \
+             only"
         );
         notes(&run, &note);
     }

@@ -49,7 +49,7 @@ fn agrees_with_serde_json() {
 fn keys_are_there_once_and_depth_has_a_limit() {
     let error = parse("{\"a\":1,\n\"\\u0061\":2}").err().unwrap();
     assert_eq!(error.line, 2);
-    assert_eq!(error.message, "an object has a key twice");
+    assert_eq!(error.message, "an object contains a key twice");
     assert!(parse(&("[".repeat(16) + &"]".repeat(16))).is_ok());
     assert!(parse(&("[".repeat(17) + &"]".repeat(17))).is_err());
     assert!(parse(&"[".repeat(1 << 20)).is_err());

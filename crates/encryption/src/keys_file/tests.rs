@@ -151,7 +151,7 @@ const WRONG: &[(&str, &str)] = &[
     ("{\"footer_key\": \"SECRET\" \"b\"}", "line 1"),
     (
         "{\"plaintext_footer\": true,\n\"plaintext_footer\": true}",
-        "line 2: an object has a key twice",
+        "line 2: an object contains a key twice",
     ),
 ];
 

@@ -113,17 +113,18 @@ impl ModuleId {
         let narrow = |ordinal: usize, of: &str, advice: &str| {
             i16::try_from(ordinal).map_err(|_| {
                 self.place(Error::argument(format!(
-                    "encryption numbers {of} with 16 bits, {MAX_ORDINALS} at most, and this is number {ordinal}{advice}"
+                    "encryption allows at most {MAX_ORDINALS} {of}, but this one has the ordinal \
+                     {ordinal}{advice}"
                 )))
             })
         };
         Ok([
-            narrow(self.row_group, "row groups", ": write larger ones")?,
+            narrow(self.row_group, "row groups", "; write larger ones")?,
             narrow(self.column, "columns", "")?,
             narrow(
                 self.page,
-                "the data pages of a column chunk",
-                ": write larger pages or smaller row groups",
+                "data pages per column chunk",
+                "; write larger pages or smaller row groups",
             )?,
         ])
     }

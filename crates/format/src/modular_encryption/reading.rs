@@ -162,7 +162,8 @@ impl<T> KeyStep<T> {
         match self {
             Self::Ready(value) => Ok(value),
             Self::NeedKey(request) => {
-                let message = "the key retriever wants to wait, and this way of reading cannot";
+                let message = "the key retriever has to wait for a key, but this reader cannot \
+                               wait";
                 let error = Error::new(ErrorKind::Key, message);
                 Err(match request.column {
                     Some(column) => error.in_column(column.join(".")),

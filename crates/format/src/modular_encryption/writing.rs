@@ -72,7 +72,8 @@ pub trait FileEncryption: Send + Sync + fmt::Debug {
     /// **Errors**: unsupported unless implemented; I/O if no random bytes are available.
     fn temporary_cipher(&self) -> Result<Arc<dyn ModuleCipher>> {
         Err(Error::unsupported(
-            "rows need temporary files, and this encryption has no `temporary_cipher` for them",
+            "sorting needs temporary files, but this encryption does not provide a \
+             `temporary_cipher`",
         ))
     }
 

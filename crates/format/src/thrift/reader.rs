@@ -377,7 +377,9 @@ impl<'a> CompactReader<'a> {
 
     #[cold]
     fn mismatch(&self, found: Wire, expected: Wire) -> Error {
-        self.corrupt(format!("thrift type {found:?} where {expected:?} belongs"))
+        self.corrupt(format!(
+            "expected thrift type {expected:?}, found {found:?}"
+        ))
     }
 
     #[inline(always)]

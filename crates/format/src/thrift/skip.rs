@@ -46,7 +46,7 @@ impl SkipError {
             Self::WIRE => "unknown thrift type",
             Self::VARINT => "varint of more than ten bytes",
             Self::SIZE => "list of more than 2^31 elements",
-            _ => "thrift values in one another are too deep",
+            _ => "thrift values are nested too deeply",
         }
     }
 }

@@ -125,7 +125,7 @@ impl ColumnBuilder<'_> {
         let answer = answer.map_err(|error| self.extensions.locate(error, &stored))?;
         let made = answer.ok_or_else(|| {
             let message = format!(
-                "the extension type of the column `{}` makes nothing of this field",
+                "the extension type of the column `{}` does not convert this field",
                 request.name
             );
             self.extensions.locate(Error::argument(message), &stored)
@@ -157,15 +157,14 @@ impl ColumnBuilder<'_> {
     fn find(&self, ordinal: usize) -> Result<&Node> {
         let found = find(self.fields, ordinal).filter(|node| !is_repeated(node));
         found.ok_or_else(|| {
-            let error =
-                "the field lies in a list or map, so no column of its own can be made from it";
+            let error = "the field is in a list or map, so it cannot become a column of its own";
             Error::argument(error).in_column(self.extensions.schema.node_path(ordinal).join("."))
         })
     }
 
     fn needs_nothing(&self, ordinal: usize) -> Error {
         let path = self.extensions.schema.node_path(ordinal).join(".");
-        Error::argument("the extension type needs no column of the field").in_column(path)
+        Error::argument("the extension type does not need any column of the field").in_column(path)
     }
 }
 

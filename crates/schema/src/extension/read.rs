@@ -114,8 +114,10 @@ impl Extensions<'_> {
         if makes_arrays || storage == data_type {
             return Ok(());
         }
-        let message =
-            format!("an extension type calls arrays of {storage}, which it leaves, {data_type}");
+        let message = format!(
+            "an extension type declares {data_type} for arrays of {storage}, but does not convert \
+             them"
+        );
         Err(self.locate(Error::argument(message), stored))
     }
 

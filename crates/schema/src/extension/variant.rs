@@ -71,7 +71,7 @@ impl ExtensionMapping for Variant {
         }
         let data_type = field.data_type();
         let DataType::Struct(fields) = data_type else {
-            return Err(refused("it is stored as a struct"));
+            return Err(refused("its storage must be a struct"));
         };
         if let Some(why) = mismatch(data_type) {
             return Err(refused(why));
@@ -102,16 +102,16 @@ fn refused(why: &str) -> Error {
 /// Returns the reason why a type is not the struct of a variant, or `None` if it is one.
 fn mismatch(data_type: &DataType) -> Option<&'static str> {
     let DataType::Struct(fields) = data_type else {
-        return Some("it is stored as a struct");
+        return Some("its storage must be a struct");
     };
     match fields.iter().find(|field| field.name() == "metadata") {
         Some(metadata) if is_binary(values(metadata.data_type())) => {}
-        Some(_) => return Some("its `metadata` has to be binary"),
+        Some(_) => return Some("its `metadata` must be binary"),
         None => return Some("it lacks `metadata`"),
     }
     let others = fields.iter().filter(|field| field.name() != "metadata");
     if others.clone().count() + 1 != fields.len() {
-        return Some("`metadata` is there twice");
+        return Some("it has two `metadata` fields");
     }
     mismatch_of_group(others, 0)
 }
@@ -129,16 +129,16 @@ fn mismatch_of_group<'a>(
         let place = match field.name().as_str() {
             "value" => &mut value,
             "typed_value" => &mut typed,
-            _ => return Some("fields other than `metadata`, `value` and `typed_value` are in it"),
+            _ => return Some("it has fields other than `metadata`, `value` and `typed_value`"),
         };
         if place.replace(field.data_type()).is_some() {
-            return Some("`value` or `typed_value` is there twice");
+            return Some("it has two `value` or two `typed_value` fields");
         }
     }
     match (value, typed) {
         (None, None) => Some("it has neither `value` nor `typed_value`"),
-        (Some(value), _) if !is_binary(values(value)) => Some("its `value` has to be binary"),
-        (_, typed) => mismatch_of_typed(values(typed?), depth + 1),
+        (Some(value), _) if !is_binary(values(value)) => Some("its `value` must be binary"),
+        (_, typed) => misfit_of_typed(values(typed?), depth + 1),
     }
 }
 
@@ -146,8 +146,8 @@ fn mismatch_of_group<'a>(
 fn mismatch_of_typed(data_type: &DataType, depth: usize) -> Option<&'static str> {
     use DataType as T;
     let group = |field: &FieldRef| match field.data_type() {
-        T::Struct(fields) => mismatch_of_group(fields.iter(), depth),
-        _ => Some("its `typed_value` has fields or elements that are no groups"),
+        T::Struct(fields) => misfit_of_group(fields.iter(), depth),
+        _ => Some("its `typed_value` has fields or elements that are not groups"),
     };
     match data_type {
         T::Struct(fields) => fields.iter().find_map(group),
@@ -165,7 +165,7 @@ fn mismatch_of_typed(data_type: &DataType, depth: usize) -> Option<&'static str>
         }
         T::Utf8 | T::LargeUtf8 | T::Utf8View => None,
         other if is_binary(other) => None,
-        _ => Some("its `typed_value` has a type that values are not shredded into"),
+        _ => Some("its `typed_value` has a type that shredding does not support"),
     }
 }
 

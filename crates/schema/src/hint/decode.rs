@@ -55,7 +55,7 @@ impl<'a> ArrowSchemaHint<'a> {
         let header_type = ipc::MessageHeader(root.u8(ipc::Message::VT_HEADER_TYPE)?);
         let schema = match root.table(ipc::Message::VT_HEADER)? {
             Some(schema) if header_type == ipc::MessageHeader::Schema => schema,
-            _ => return Err("it holds no schema".to_owned()),
+            _ => return Err("it does not contain a schema".to_owned()),
         };
         let mut decoder = Decoder::new(message.len());
         Ok(Self {
@@ -126,7 +126,7 @@ impl Decoder {
         self.text_left = self
             .text_left
             .checked_sub(text.len())
-            .ok_or("its names and metadata unfold to more than it holds")?;
+            .ok_or("its names and metadata expand beyond its size")?;
         Ok(())
     }
 
@@ -152,7 +152,7 @@ impl Decoder {
         self.fields_left = self
             .fields_left
             .checked_sub(1)
-            .ok_or("its fields unfold to more than it holds")?;
+            .ok_or("its fields expand beyond its size")?;
         if depth > Self::MAX_DEPTH {
             return Err("its fields are nested too deeply".to_owned());
         }
@@ -270,7 +270,7 @@ fn describe(name: ipc::Type, details: Table<'_>) -> Result<String, Invalid> {
 
 fn type_name(name: ipc::Type) -> String {
     name.variant_name().map_or_else(
-        || "a type that is not known".to_owned(),
+        || "an unknown type".to_owned(),
         |name| format!("an unknown form of {name}"),
     )
 }

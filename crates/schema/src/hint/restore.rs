@@ -76,7 +76,7 @@ impl<'a> Restore<'a> {
                 Err(_) if self.warnings.is_full() => {}
                 Err(why) => {
                     let path = self.schema.node_path(node.schema_node).join(".");
-                    let warning = format!("ARROW:schema is of no use for `{path}`: {why}");
+                    let warning = format!("ARROW:schema is ignored for `{path}`: {why}");
                     self.warnings.push(warning);
                 }
             }
@@ -313,12 +313,10 @@ impl<'a> Restore<'a> {
         let path = self.schema.node_path(node.schema_node).join(".");
         self.warnings.push(match &hint.kind {
             HintKind::Foreign(_) => format!(
-                "ARROW:schema says that `{path}` is {said}, which Arrow does not have: it is read as {stored}, and \
-                 files that are written from it have {stored}, without that type"
+                "ARROW:schema declares `{path}` as {said}, which Arrow does not support: it is \
+                 read as {stored}, and files written from it store {stored} only"
             ),
-            _ => format!(
-                "ARROW:schema says that `{path}` is {said}, but it is stored as {stored}"
-            ),
+            _ => format!("ARROW:schema declares `{path}` as {said}, but it is stored as {stored}"),
         });
     }
 }

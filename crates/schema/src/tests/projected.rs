@@ -248,7 +248,7 @@ fn duplicates_are_told_apart_by_ordinal_only() {
     ] {
         let error = file.project(&projection).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Argument);
-        assert!(error.to_string().contains("by leaf index"), "{error}");
+        assert!(error.to_string().contains("by its leaf index"), "{error}");
     }
     let one = file.project(&Projection::Leaves(vec![1, 3])).unwrap();
     assert_eq!(one.leaves(), [1, 3]);

@@ -158,8 +158,8 @@ impl<'a> Builder<'a> {
     ) -> Result<WriteNode> {
         if self.options.arrow_schema_hint != HintPolicy::None && loses_order(field) {
             return self.here(Err(Error::unsupported(
-                "an ordered dictionary of booleans, groups or runs, or in runs: no dictionary page \
-                 keeps its order; write its values, or a dictionary that is not ordered",
+                "an ordered dictionary of booleans, groups or runs, or inside runs: a dictionary \
+                 page cannot keep its order; write its values, or an unordered dictionary",
             )));
         }
         let extended = self.extended(field)?;

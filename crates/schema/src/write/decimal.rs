@@ -18,15 +18,15 @@ pub(super) fn stored_decimal(precision: u8, scale: i8, max_precision: u8) -> Res
     };
     if precision == 0 || precision > max_precision || stored_scale > precision {
         return Err(Error::argument(format!(
-            "a decimal of the precision {precision} and the scale {scale}; of {max_precision} \
-             digits at most, 1 or more are needed, and not less than the scale"
+            "a decimal of precision {precision} and scale {scale}; the precision must be from 1 to \
+             {max_precision}, and not less than the scale"
         )));
     }
     match precision.checked_add(digits) {
         Some(stored @ ..=MAX_PRECISION) => Ok((stored, stored_scale, digits)),
         _ => Err(Error::unsupported(format!(
-            "a decimal of the precision {precision} and the scale {scale} has more than 76 digits \
-             without its negative scale"
+            "a decimal of precision {precision} and scale {scale} would need more than 76 digits, \
+             because Parquet does not allow a negative scale"
         ))),
     }
 }

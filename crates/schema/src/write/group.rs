@@ -18,7 +18,7 @@ impl<'a> Builder<'a> {
         like: Option<&'a Node>,
     ) -> Result<WriteKind> {
         let DataType::Struct(fields) = field.data_type() else {
-            return self.here(Err(Error::argument("a group of no struct")));
+            return self.here(Err(Error::argument("a group must be a struct")));
         };
         let like = like.and_then(|like| Some((like, like.struct_fields()?)));
         let logical_type = match self.here(asked_logical_type(field))? {
@@ -41,7 +41,7 @@ impl<'a> Builder<'a> {
             (true, EmptyStructs::UnknownLeaf) => &none,
             (true, EmptyStructs::Error) => {
                 return self.here(Err(Error::unsupported(
-                    "Parquet has no form for a struct without fields",
+                    "Parquet cannot store a struct without fields",
                 )));
             }
         };
@@ -245,14 +245,14 @@ impl<'a> Builder<'a> {
 fn no_entries(entries: &Field) -> Error {
     let data_type = entries.data_type();
     Error::argument(format!(
-        "a map needs entries of key and value, not {data_type}"
+        "a map needs entries with a key and a value, not {data_type}"
     ))
 }
 
 #[cold]
 fn misplaced(annotation: &LogicalType, what: &str) -> Error {
     Error::argument(format!(
-        "the field's metadata or its extension type ask for {annotation}, which {what} cannot be"
+        "the field's metadata or extension type requests {annotation}, which does not fit {what}"
     ))
 }
 

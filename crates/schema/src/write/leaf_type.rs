@@ -87,7 +87,8 @@ fn annotated(stored: Stored, annotation: LogicalType, data_type: &DataType) -> R
     let resolved = ResolvedType::of(&element, physical, length.unwrap_or(0));
     match &element.logical_type {
         Some(annotation) if resolved == ResolvedType::Ignored => Err(Error::argument(format!(
-            "the field's metadata or its extension type ask for {annotation}, which {data_type} cannot be"
+            "the field's metadata or extension type requests {annotation}, which does not fit \
+             {data_type}"
         ))),
         _ => Ok(Stored {
             order: resolved.order(physical),
@@ -103,7 +104,7 @@ pub(super) fn no_form(data_type: &DataType) -> Error {
         DataType::Union(..) => "unions".to_owned(),
         other => format!("the Arrow type {other}"),
     };
-    Error::unsupported(format!("Parquet has no form for {what}"))
+    Error::unsupported(format!("Parquet cannot store {what}"))
 }
 
 fn integer(bit_width: i8, is_signed: bool, converted: ConvertedType) -> Stored {
@@ -129,7 +130,7 @@ fn integer(bit_width: i8, is_signed: bool, converted: ConvertedType) -> Stored {
 fn fixed_size(length: i32) -> Result<Stored> {
     if length <= 0 {
         return Err(Error::unsupported(format!(
-            "Parquet has no values of a fixed size of {length} bytes; write them as Binary"
+            "Parquet cannot store values with a fixed size of {length} bytes; write them as Binary"
         )));
     }
     Ok(Stored::fixed(length, ColumnOrderKind::UnsignedBytes))

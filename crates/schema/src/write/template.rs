@@ -264,7 +264,7 @@ impl<'a> Builder<'a> {
                 .collect();
             let path = path.join(".");
             self.warnings
-                .push(format!("`{path}` is written as {is}, not as {wanted}"));
+                .push(format!("`{path}` is written as {is} instead of {wanted}"));
         }
     }
 }

@@ -45,8 +45,8 @@ impl JsonError {
     pub fn message_without_content(&self) -> String {
         match self.problem {
             JsonProblem::Unexpected { expected, found } => match found {
-                Some(_) => format!("{expected} was expected"),
-                None => format!("the JSON ends where {expected} was expected"),
+                Some(_) => format!("expected {expected}"),
+                None => format!("expected {expected}, but the JSON ends"),
             },
             JsonProblem::TooDeep { .. } | JsonProblem::DuplicateKey => self.to_string(),
         }
@@ -57,8 +57,8 @@ impl fmt::Display for JsonError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.problem {
             JsonProblem::Unexpected { expected, found } => match found {
-                Some(found) => write!(f, "{found:?} was found where {expected} was expected"),
-                None => write!(f, "the JSON ends where {expected} was expected"),
+                Some(found) => write!(f, "expected {expected}, found {found:?}"),
+                None => write!(f, "expected {expected}, but the JSON ends"),
             },
             JsonProblem::TooDeep { limit } => {
                 write!(
@@ -66,7 +66,7 @@ impl fmt::Display for JsonError {
                     "arrays and objects are nested more than {limit} levels deep"
                 )
             }
-            JsonProblem::DuplicateKey => f.write_str("an object has a key twice"),
+            JsonProblem::DuplicateKey => f.write_str("an object contains a key twice"),
         }
     }
 }

@@ -177,7 +177,7 @@ impl<'t> JsonReader<'t> {
     pub fn end(&mut self) -> Result<(), JsonError> {
         match self.peek() {
             None => Ok(()),
-            Some(_) => Err(self.unexpected("the end")),
+            Some(_) => Err(self.unexpected("the end of the text")),
         }
     }
 
@@ -252,7 +252,7 @@ impl<'t> JsonReader<'t> {
         if self.allows_non_finite && self.takes("-Infinity") {
             return Ok(JsonToken::NonFinite(f64::NEG_INFINITY));
         }
-        Err(self.unexpected("a number of JSON"))
+        Err(self.unexpected("a JSON number"))
     }
 
     fn word(&mut self) -> Result<JsonToken<'t>, JsonError> {
@@ -293,7 +293,7 @@ impl<'t> JsonReader<'t> {
                     self.at += self.escape()?;
                 }
                 Some(_) => return Err(self.unexpected("an escape for a control character")),
-                None => return Err(self.unexpected("the quote that ends a string")),
+                None => return Err(self.unexpected("the closing quote of a string")),
             }
         }
         // The quotes are ASCII, so both ends are character boundaries.
@@ -308,9 +308,9 @@ impl<'t> JsonReader<'t> {
         match unescape(escape) {
             Some((_, length)) => Ok(1 + length),
             None if escape.starts_with('u') => {
-                Err(self.unexpected("\\u with four digits of a whole character"))
+                Err(self.unexpected("\\u with four hexadecimal digits of a complete character"))
             }
-            None => Err(self.unexpected("an escape of JSON")),
+            None => Err(self.unexpected("a JSON escape sequence")),
         }
     }
 }

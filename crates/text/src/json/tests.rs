@@ -215,15 +215,12 @@ fn numbers_that_are_not_finite_are_read_if_they_are_allowed() {
 #[test]
 fn messages_can_leave_out_the_content() {
     let error = JsonValue::parse("[1,\nsecret]").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "'s' was found where a value was expected"
-    );
-    assert_eq!(error.message_without_content(), "a value was expected");
+    assert_eq!(error.to_string(), "expected a value, found 's'");
+    assert_eq!(error.message_without_content(), "expected a value");
     assert_eq!(error.line_in("[1,\nsecret]"), 2);
     let error = JsonValue::parse("[1").unwrap_err();
     assert_eq!(
         error.message_without_content(),
-        "the JSON ends where `,` or `]` was expected"
+        "expected `,` or `]`, but the JSON ends"
     );
 }

@@ -53,7 +53,7 @@ impl JsonValue {
             JsonToken::Null => Self::Null,
             JsonToken::Boolean(value) => Self::Boolean(value),
             JsonToken::Number(number) => Self::Number(number.text.to_owned()),
-            JsonToken::NonFinite(_) => return Err(reader.unexpected("a value of JSON")),
+            JsonToken::NonFinite(_) => return Err(reader.unexpected("a JSON value")),
             JsonToken::Text(text) => Self::Text(text.to_cow().into_owned()),
             JsonToken::Array => {
                 let mut items = Vec::new();

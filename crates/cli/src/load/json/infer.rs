@@ -102,7 +102,7 @@ impl Inference {
                 Some(number) => Kind::Numbers(Numbers::of(&number)),
                 None => Kind::Text,
             },
-            JsonToken::NonFinite(_) => return Err(json.unexpected("a value of JSON").into()),
+            JsonToken::NonFinite(_) => return Err(json.unexpected("a JSON value").into()),
             JsonToken::Text(text) if is_special(&text.to_cow(), true) => Kind::Special,
             JsonToken::Text(_) => Kind::Text,
             JsonToken::Array => self.array(json)?,

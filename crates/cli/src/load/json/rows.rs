@@ -118,13 +118,13 @@ impl<'a, R: BufRead> FileRows<'a, R> {
             other => format!("the byte {other:#04x}"),
         };
         let expected = match self.next {
-            _ if self.around.is_empty() => "a row, which is an object {…}, or an array of rows",
-            Next::RowOrEnd => "a row, which is an object {…}, or `]`",
-            Next::Row => "a row, which is an object {…}",
+            _ if self.around.is_empty() => "a row (an object {…}) or an array of rows",
+            Next::RowOrEnd => "a row (an object {…}) or `]`",
+            Next::Row => "a row (an object {…})",
             Next::CommaOrEnd => "`,` or `]`",
         };
-        let text = format!("{found} was found where {expected} was expected");
-        self.failure(self.line, ParseError::new(text))
+        let text = format!("expected {expected}, found {found}");
+        self.wrong(self.line, Wrong::new(text))
     }
 
     fn ends_early(&self, within: &str) -> Failure {
@@ -424,23 +424,32 @@ mod tests {
         for (text, expected) in [
             (
                 "{}\n1",
-                "line 2: `1` was found where a row, which is an object {…}, or an array",
+                "line 2: expected a row (an object {…}) or an array of rows, found `1`",
             ),
-            ("{},{}", "line 1: `,` was found where a row"),
+            (
+                "{},{}",
+                "line 1: expected a row (an object {…}) or an array of rows, found `,`",
+            ),
             (
                 "[{},\n]",
-                "line 2: `]` was found where a row, which is an object {…} was",
+                "line 2: expected a row (an object {…}), found `]`",
             ),
             (
                 "[,{}]",
-                "line 1: `,` was found where a row, which is an object {…}, or `]`",
+                "line 1: expected a row (an object {…}) or `]`, found `,`",
             ),
-            ("[{}\n{}]", "line 2: `{` was found where `,` or `]`"),
-            ("[[1]]", "line 1: `[` was found where a row"),
+            ("[{}\n{}]", "line 2: expected `,` or `]`, found `{`"),
+            (
+                "[[1]]",
+                "line 1: expected a row (an object {…}) or `]`, found `[`",
+            ),
             ("[{}", "line 1: the file ends within an array of rows"),
             ("{\"a\":\n", "line 2: the file ends within a row"),
             ("{\"features\":[{}]", "line 1: the file ends within a row"),
-            ("\u{0}", "line 1: the byte 0x00 was found"),
+            (
+                "\u{0}",
+                "line 1: expected a row (an object {…}) or an array of rows, found the byte 0x00",
+            ),
         ] {
             let error = rows(text, 3, &RefCell::default())
                 .err()

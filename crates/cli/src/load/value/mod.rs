@@ -239,7 +239,7 @@ impl Slot {
             },
             JsonToken::Boolean(value) => self.column.scalar(Scalar::Boolean(value)),
             JsonToken::Number(number) => self.column.scalar(Scalar::Number(number.text)),
-            JsonToken::NonFinite(_) => return Err(json.unexpected("a value of JSON").into()),
+            JsonToken::NonFinite(_) => return Err(json.unexpected("a JSON value").into()),
             JsonToken::Text(text) => self.column.scalar(Scalar::Text(&text.to_cow())),
             JsonToken::Array => self.column.array(json),
             JsonToken::Object => self.column.object(json),

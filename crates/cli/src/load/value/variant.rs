@@ -73,7 +73,7 @@ impl Variants {
             JsonToken::Null => self.builder.push(Value::Null).map_err(parse_error),
             JsonToken::Boolean(value) => self.push(Scalar::Boolean(value)),
             JsonToken::Number(number) => self.push(Scalar::Number(number.text)),
-            JsonToken::NonFinite(_) => Err(json.unexpected("a value of JSON").into()),
+            JsonToken::NonFinite(_) => Err(json.unexpected("a JSON value").into()),
             JsonToken::Text(text) => self.push(Scalar::Text(&text.to_cow())),
             JsonToken::Array => self.inner(json, true),
             JsonToken::Object => self.inner(json, false),

@@ -159,44 +159,45 @@ fn json_that_would_lose_something_is_refused() {
         ),
         (
             "{\"a\":\"\\ud800\"}",
-            "line 1: this is not JSON: '\\\\' was found where \\u with four digits of a whole character",
+            "line 1: this is not JSON: expected \\u with four hexadecimal digits of a complete \
+             character, found '\\\\'",
         ),
         (
             "{\"a\":\"\0\"}",
-            "line 1: this is not JSON: '\\0' was found where an escape for a control character",
+            "line 1: this is not JSON: expected an escape for a control character, found '\\0'",
         ),
         (
             "{\"a\":01}",
-            "line 1: this is not JSON: '0' was found where a number of JSON",
+            "line 1: this is not JSON: expected a JSON number, found '0'",
         ),
         (
             "{\"a\":NaN}",
-            "line 1: this is not JSON: 'N' was found where a value",
+            "line 1: this is not JSON: expected a value, found 'N'",
         ),
         ("{\"a\":1}\n{\"a\":2", "line 2: the file ends within a row"),
         (
             "{\"a\":1} x",
-            "line 1: `x` was found where a row, which is an object",
+            "line 1: expected a row (an object {…}) or an array of rows, found `x`",
         ),
         (
             "{\"a\":1}\n[1]",
-            "line 2: `1` was found where a row, which is an object",
+            "line 2: expected a row (an object {…}) or `]`, found `1`",
         ),
         (
             "{\"a\":1}\n\"x\"",
-            "line 2: `\"` was found where a row, which is an object",
+            "line 2: expected a row (an object {…}) or an array of rows, found `\"`",
         ),
         (
             "{\"a\":1}}\n",
-            "line 1: `}` was found where a row, which is an object",
+            "line 1: expected a row (an object {…}) or an array of rows, found `}`",
         ),
         (
             "{\"a\":[1}]\n",
-            "line 1: this is not JSON: '}' was found where `,` or `]`",
+            "line 1: this is not JSON: expected `,` or `]`, found '}'",
         ),
         (
             "\u{feff}\u{feff}{}\n",
-            "line 1: the byte 0xef was found where a row",
+            "line 1: expected a row (an object {…}) or an array of rows, found the byte 0xef",
         ),
         (
             "[{\"a\":1}\n",
@@ -204,7 +205,7 @@ fn json_that_would_lose_something_is_refused() {
         ),
         (
             "[{\"a\":1},\n{\"a\":}]",
-            "line 2: this is not JSON: '}' was found where a value",
+            "line 2: this is not JSON: expected a value, found '}'",
         ),
     ] {
         Import::of("x.jsonl", text).run(&[]).fails(3, message);

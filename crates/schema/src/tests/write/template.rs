@@ -180,7 +180,7 @@ fn types_that_do_not_agree_are_written_as_ever_and_named() {
             "int64 (TIMESTAMP(MICROS,true))",
         ),
     ] {
-        let warning = format!("`a` is written as {is}, not as {not}");
+        let warning = format!("`a` is written as {is} instead of {not}");
         let (written, warnings) = followed(Field::new("a", data_type, true), like);
         assert_eq!((written.as_str(), warnings), (expected, vec![warning]));
     }
