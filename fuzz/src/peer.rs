@@ -15,12 +15,12 @@ use crate::table::Table;
 const WE_ARE_STRICTER: [(&str, &str); 15] = [
     ("that Timestamp(", "wrap timestamps of 96 bits around"),
     (
-        "its header says",
+        "its header declares",
         "take a body of another size than announced",
     ),
     ("plain bytes", "take a page of another size than announced"),
     (
-        "column's greatest",
+        "highest level of the column",
         "take levels that the schema does not have",
     ),
     (

@@ -424,7 +424,7 @@ fn a_bloom_filter_with_another_length_than_its_chunk_has_it_is_not_believed() {
     assert!(
         error
             .message()
-            .contains("by the metadata of its column chunk"),
+            .contains("in the metadata of its column chunk"),
         "{error}"
     );
 }

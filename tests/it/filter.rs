@@ -803,27 +803,24 @@ fn what_cannot_be_tested_is_an_error() {
         (col("none").eq(1), "there is no column `none`"),
         (
             col("s").is_null(),
-            "`s` is a group: test one of its columns, such as `s.",
+            "`s` is a group; test one of its columns, such as `s.",
         ),
         (
             col("int").eq("5"),
-            "'5' is text, and cannot be compared with values of Int64",
+            "cannot compare Int64 with '5', which is text",
         ),
         (
             col("text").gt(5),
-            "5 is an integer, and cannot be compared with values of Utf8",
+            "cannot compare Utf8 with 5, which is an integer",
         ),
-        (
-            col("date").lt("soon"),
-            "cannot be compared with values of Date32",
-        ),
-        (
-            col("flag").lt(0),
-            "cannot be compared with values of Boolean",
-        ),
+        (col("date").lt("soon"), "cannot compare Date32 with 'soon'"),
+        (col("flag").lt(0), "cannot compare Boolean with 0"),
         (col("int").like("5%"), "values of Int64 are not text"),
         (col("text").is_nan(), "values of Utf8 are never NaN"),
-        (col("list.list.element").eq(1), "say any or all of it"),
+        (
+            col("list.list.element").eq(1),
+            "is in a list: test any(list.list.element)",
+        ),
     ] {
         let error = file
             .read(ReadOptions::new().filter(predicate.clone()))
@@ -1051,7 +1048,7 @@ fn filters_are_tightened_on_the_way() {
             some.row_groups(vec![0, 1]),
             "of the same file, columns and row groups",
         ),
-        (all.clone().batch_size(500), "with a filter only"),
+        (all.clone().batch_size(500), "only by a plan with a filter"),
     ] {
         let error = decoder.tighten_filter(plan(&other)).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Argument, "{error}");

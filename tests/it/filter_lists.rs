@@ -273,7 +273,7 @@ fn how_many_values_has_to_be_said_where_there_may_be_several() {
     let several = error(col("lists.list.element").eq(1));
     assert!(several.contains("any or all"), "{several}");
     let one = error(col("row").any().eq(1));
-    assert!(one.contains("does not lie below a list"), "{one}");
+    assert!(one.contains("is not in a list"), "{one}");
     let two = error(col("structs").any().eq(1));
     assert!(two.contains("is a group"), "{two}");
 }

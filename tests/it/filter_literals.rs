@@ -141,23 +141,20 @@ fn what_is_no_uuid_is_refused() {
     for (predicate, message) in [
         (
             col("u").gt("a0"),
-            "'a0' is not a UUID, and the values of the column are: write 32 hexadecimal digits as in \
+            "the column holds UUIDs, but 'a0' is not a UUID; write 32 hexadecimal digits, as in \
              '00112233-4455-6677-8899-aabbccddeeff'",
         ),
         (col("s.u").is_in([MIDDLE, "x"]), "'x' is not a UUID"),
         (col("l").any().between(SMALL, ""), "'' is not a UUID"),
         (
             col("u").eq([0_u8; 15].as_slice()),
-            "x'000000000000000000000000000000' has 15 bytes, and each value of the column has 16",
+            "x'000000000000000000000000000000' has 15 bytes, but each value of the column has 16",
         ),
         (
             col("u").like("a0%"),
-            "UUIDs are not text: compare them with whole UUIDs",
+            "UUIDs are not text; compare them with whole UUIDs",
         ),
-        (
-            col("u").eq(5),
-            "5 is an integer, and cannot be compared with",
-        ),
+        (col("u").eq(5), "with 5, which is an integer"),
     ] {
         let found = error(uuids(), predicate);
         assert!(found.contains(message), "{found}");
@@ -194,8 +191,8 @@ fn bytes_are_compared_with_bytes_and_text() {
     check(bytes, cases);
     check(bytes, [(col("any").gt("a"), vec![0, 2], vec![])]);
     let found = error(bytes(), col("fixed").gt("a"));
-    let expected = "'a' has 1 byte, and each value of the column has 2: write bytes as x'00ff', two hexadecimal \
-                    digits per byte";
+    let expected = "'a' has 1 byte, but each value of the column has 2; write bytes as x'00ff', \
+                    two hexadecimal digits per byte";
     assert_eq!(found, expected);
     let found = error(bytes(), col("fixed").is_in([b"ab".as_slice(), b"abc"]));
     assert!(found.contains("x'616263' has 3 bytes"), "{found}");

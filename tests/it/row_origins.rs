@@ -211,5 +211,5 @@ fn what_makes_no_sense_is_refused() {
     assert!(refused(options).contains(message));
     let selection = RowSelection::keep([0..1]).of_row_group(3);
     let options = ReadOptions::new().row_selection(selection);
-    assert!(refused(options).contains("there is no row group 3, the file has 3"));
+    assert!(refused(options).contains("there is no row group 3: the file has 3"));
 }

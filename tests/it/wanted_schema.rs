@@ -164,67 +164,67 @@ fn what_is_illegal_names_the_column_and_both_types() {
         (
             "Id",
             T::Int32,
-            "Int64 in the file cannot become the wanted Int32",
+            "Int64 in the file cannot be cast to the wanted Int32",
         ),
         (
             "Id",
             T::UInt64,
-            "Int64 in the file cannot become the wanted UInt64",
+            "Int64 in the file cannot be cast to the wanted UInt64",
         ),
         (
             "Id",
             T::Float64,
-            "Int64 in the file cannot become the wanted Float64",
+            "Int64 in the file cannot be cast to the wanted Float64",
         ),
         (
             "Id",
             T::Utf8,
-            "Int64 in the file cannot become the wanted Utf8",
+            "Int64 in the file cannot be cast to the wanted Utf8",
         ),
         (
             "Id",
             T::Decimal128(18, 0),
-            "Int64 in the file cannot become the wanted Decimal128(18, 0)",
+            "Int64 in the file cannot be cast to the wanted Decimal128(18, 0)",
         ),
         (
             "float",
             T::Float32,
-            "Float64 in the file cannot become the wanted Float32",
+            "Float64 in the file cannot be cast to the wanted Float32",
         ),
         (
             "decimal",
             T::Decimal128(10, 3),
-            "Decimal128(10, 2) in the file cannot become the wanted Decimal128(10, 3)",
+            "Decimal128(10, 2) in the file cannot be cast to the wanted Decimal128(10, 3)",
         ),
         (
             "decimal",
             T::Decimal128(20, 1),
-            "Decimal128(10, 2) in the file cannot become the wanted Decimal128(20, 1)",
+            "Decimal128(10, 2) in the file cannot be cast to the wanted Decimal128(20, 1)",
         ),
         (
             "time",
             micros,
-            "Timestamp(ms) in the file cannot become the wanted Timestamp(µs, \"UTC\")",
+            "Timestamp(ms) in the file cannot be cast to the wanted Timestamp(µs, \"UTC\")",
         ),
         (
             "name",
             T::Int32,
-            "Utf8 in the file cannot become the wanted Int32",
+            "Utf8 in the file cannot be cast to the wanted Int32",
         ),
         (
             "xs",
             T::new_list(T::Int32, true),
-            "Int32 in the file cannot become the wanted List(Int32)",
+            "Int32 in the file cannot be cast to the wanted List(Int32)",
         ),
         (
             "point",
             T::Int32,
-            "in the file cannot become the wanted Int32",
+            "in the file cannot be cast to the wanted Int32",
         ),
         (
             "xs",
             T::Struct(Fields::empty()),
-            "Int32 in the file cannot become the wanted Struct()",
+            "Int32 in the file cannot be cast to the wanted Struct()",
         ),
     ] {
         let wanted = WantedSchema::new(schema([Field::new(name, data_type, true)]));
@@ -238,7 +238,7 @@ fn what_is_illegal_names_the_column_and_both_types() {
         WantedSchema::new(schema([Field::new("point", point, true)])),
     );
     assert!(
-        error.contains("Int32 in the file cannot become the wanted Utf8"),
+        error.contains("Int32 in the file cannot be cast to the wanted Utf8"),
         "{error}"
     );
     assert!(error.contains("point.x"), "{error}");
@@ -255,16 +255,16 @@ fn values_without_a_place_are_errors() {
     for (wanted, message) in [
         (
             wanted("time", T::Timestamp(TimeUnit::Nanosecond, None), true),
-            "the value 922337203685477580 of Timestamp(ms) has no place in Timestamp(ns)",
+            "the value 922337203685477580 of Timestamp(ms) does not fit into Timestamp(ns)",
         ),
         (
             wanted("time", T::Timestamp(TimeUnit::Second, None), true),
-            "the value 1 of Timestamp(ms) has no place in Timestamp(s)",
+            "the value 1 of Timestamp(ms) does not fit into Timestamp(s)",
         ),
-        (wanted("bytes", T::Utf8, true), "the bytes are no text"),
+        (wanted("bytes", T::Utf8, true), "the bytes are not text"),
         (
             wanted("name", T::Utf8, false),
-            "the wanted schema allows no null here",
+            "the wanted schema does not allow a null here",
         ),
         (
             wanted(
@@ -272,7 +272,7 @@ fn values_without_a_place_are_errors() {
                 T::Struct(vec![Field::new("x", T::Int32, false)].into()),
                 true,
             ),
-            "the wanted schema allows no null here",
+            "the wanted schema does not allow a null here",
         ),
     ] {
         let error = error(&file, wanted);
@@ -333,7 +333,7 @@ fn names_that_differ_in_case_alone_are_ambiguous() {
     assert_eq!(read(&file, &exact).unwrap()[0].column(0), &twos);
     let error = error(&file, wanted("AB"));
     assert!(
-        error.contains("several fields of the file may be the wanted `AB`"),
+        error.contains("several fields of the file match the wanted field `AB`"),
         "{error}"
     );
 }
@@ -358,7 +358,7 @@ fn fields_without_ids_are_found_by_the_names_they_had() {
     let bare = WantedSchema::new(schema([Field::new("Id", DataType::Int64, true)]));
     let error = error(&file, bare.matching(FieldMatching::FieldId(Vec::new())));
     assert!(
-        error.contains("the wanted field `Id` has no `PARQUET:field_id`"),
+        error.contains("the wanted field `Id` does not have a `PARQUET:field_id`"),
         "{error}"
     );
 }
@@ -413,9 +413,12 @@ fn missing_fields_take_their_default() {
     assert_eq!(lines(&batches), [["\"t\"", "\"t\""]]);
 
     let missing = WantedSchema::new(fields()).default_value(["tag"], tag);
-    assert!(error(&file, missing).contains("the file has no `point.new`, which may not be null"));
+    assert!(
+        error(&file, missing)
+            .contains("the file does not contain `point.new`, which is not nullable")
+    );
     let typed = wanted.clone().default_value(["gone"], seven.clone());
-    assert!(error(&file, typed).contains("it is to be Boolean, and its default is Int32"));
+    assert!(error(&file, typed).contains("its type is Boolean, but its default is Int32"));
     let unknown = wanted.default_value(["point", "nowhere"], seven);
     assert!(error(&file, unknown).contains("there is a default for `point.nowhere`"));
 }
@@ -438,7 +441,7 @@ fn a_projection_names_columns_of_the_wanted_schema() {
         (options.clone().columns(["int"]), "has no column `int`"),
         (
             options.projection(Projection::Leaves(vec![0])),
-            "top-level fields only",
+            "only name its top-level fields",
         ),
     ] {
         let file = ParquetFile::from_bytes(file.clone()).unwrap();
@@ -754,7 +757,7 @@ fn booleans_stay() {
     let batches = read(&file, &ReadOptions::new().wanted_schema(wanted)).unwrap();
     assert_eq!(batches[0].column(0), &flags);
     let wanted = WantedSchema::new(schema([Field::new("flag", DataType::Int8, true)]));
-    assert!(error(&file, wanted).contains("Boolean in the file cannot become the wanted Int8"));
+    assert!(error(&file, wanted).contains("Boolean in the file cannot be cast to the wanted Int8"));
 }
 
 /// A source that counts the bytes read from it.

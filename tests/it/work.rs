@@ -403,7 +403,7 @@ fn pages_that_announce_more_than_they_hold() {
         let bytes = file(required(), &[(4, vec![int32(vec![page], codec)])]);
         let error = Counting::new(bytes).read_all().expect_err("a lie");
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{codec}: {error}");
-        let message = format!("do not hold the {announced} uncompressed bytes");
+        let message = format!("cannot expand to the {announced} uncompressed bytes");
         assert!(error.message().contains(&message), "{codec}: {error}");
     }
 }

@@ -91,7 +91,7 @@ pub trait ExtensionType: ExtensionMapping {
     fn make_array(&self, storage: &ArrayRef, field: &Field) -> Result<ArrayRef> {
         let _ = storage;
         Err(Error::unsupported(format!(
-            "{self:?} makes no arrays, though `{}` is said to be one",
+            "{self:?} does not create arrays, although it declares `{}` as an extension array",
             field.name()
         )))
     }

@@ -123,7 +123,7 @@ impl FooterDecoder {
     pub fn supply_key(&self, request: &KeyRequest, key: &[u8]) -> Result<()> {
         match &self.file {
             Some(file) => file.supply_key(request, key),
-            None => Err(Error::argument("no key was asked for")),
+            None => Err(Error::argument("no key was requested")),
         }
     }
 
@@ -164,7 +164,7 @@ impl FooterDecoder {
         }
         if self.end.len() as u64 > self.file_length {
             return Err(Error::argument(format!(
-                "{} bytes of the end of a file of {} bytes",
+                "{} bytes were supplied as the end of a file of {} bytes",
                 self.end.len(),
                 self.file_length
             )));
@@ -187,7 +187,7 @@ impl FooterDecoder {
         }
         if length > tail_offset {
             return Err(Error::corrupt(format!(
-                "the metadata has {length} bytes, the file {}",
+                "the metadata has {length} bytes, but the file has {}",
                 self.file_length
             ))
             .at_offset(tail_offset));
@@ -257,7 +257,7 @@ impl FooterDecoder {
     fn need(&mut self, bytes: u64) -> Result<FooterStep> {
         if bytes <= self.asked {
             return Err(Error::argument(format!(
-                "{bytes} bytes of the end of the file were asked for, and {} were supplied",
+                "{bytes} bytes of the end of the file were requested, but {} were supplied",
                 self.end.len()
             )));
         }

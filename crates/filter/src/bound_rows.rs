@@ -121,7 +121,7 @@ impl BoundRows {
         let found = test(batch)?;
         if found.len() != batch.num_rows() {
             return Err(Error::argument(format!(
-                "a predicate answered for {} of {} rows",
+                "a predicate returned {} results for {} rows",
                 found.len(),
                 batch.num_rows()
             )));
@@ -173,7 +173,7 @@ impl BoundRows {
             let verdicts = self.predicate.verdicts_of_pages(column, &bounds)?;
             if verdicts.len() != rows.len() {
                 return Err(Error::argument(format!(
-                    "a predicate answered for {} of {} pages",
+                    "a predicate returned {} results for {} pages",
                     verdicts.len(),
                     rows.len()
                 )));

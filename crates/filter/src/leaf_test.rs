@@ -353,9 +353,9 @@ impl Values<'_> {
     fn not_text(self) -> Error {
         Error::argument(match self.form {
             TextForm::Itself => format!("values of {} are not text", self.data_type),
-            TextForm::Uuid => "UUIDs are not text: compare them with whole UUIDs".to_owned(),
+            TextForm::Uuid => "UUIDs are not text; compare them with whole UUIDs".to_owned(),
             TextForm::Geometry => {
-                "geometries are not text: choose them by a bounding box".to_owned()
+                "geometries are not text; filter them by a bounding box".to_owned()
             }
         })
     }

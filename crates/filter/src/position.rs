@@ -158,7 +158,7 @@ pub(super) fn bytes(literal: &Literal, data_type: &DataType, form: TextForm) -> 
 #[cold]
 fn no_uuid(literal: &Literal) -> Error {
     Error::argument(format!(
-        "{} is not a UUID, and the values of the column are: write 32 hexadecimal digits as in \
+        "the column holds UUIDs, but {} is not a UUID; write 32 hexadecimal digits, as in \
          '00112233-4455-6677-8899-aabbccddeeff'",
         literal.shown()
     ))
@@ -167,7 +167,7 @@ fn no_uuid(literal: &Literal) -> Error {
 #[cold]
 fn no_geometry(literal: &Literal) -> Error {
     Error::argument(format!(
-        "{} is text, and cannot be compared with geometries: choose them by a bounding box, or compare their \
+        "cannot compare geometries with the text {}; filter by a bounding box, or compare their \
          bytes (well-known binary) with x'0101…'",
         literal.shown()
     ))
@@ -176,8 +176,8 @@ fn no_geometry(literal: &Literal) -> Error {
 #[cold]
 fn wrong_length(literal: &Literal, found: usize, expected: i32) -> Error {
     Error::argument(format!(
-        "{} has {found} {}, and each value of the column has {expected}: write bytes as x'00ff', two \
-         hexadecimal digits per byte",
+        "{} has {found} {}, but each value of the column has {expected}; write bytes as x'00ff', \
+         two hexadecimal digits per byte",
         literal.shown(),
         if found == 1 { "byte" } else { "bytes" }
     ))
@@ -185,8 +185,13 @@ fn wrong_length(literal: &Literal, found: usize, expected: i32) -> Error {
 
 #[cold]
 fn not_comparable(literal: &Literal, data_type: &DataType) -> Error {
+    // A column alone is a condition only if it is boolean.
+    let advice = match literal {
+        Literal::Boolean(true) => "; compare the column with a value, as in `c > 5`",
+        _ => "",
+    };
     Error::argument(format!(
-        "{} is {}, and cannot be compared with values of {data_type}",
+        "cannot compare {data_type} with {}, which is {}{advice}",
         literal.shown(),
         literal.kind()
     ))

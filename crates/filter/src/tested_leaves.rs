@@ -73,35 +73,41 @@ pub(super) fn leaf_at(schema: &ParquetSchema, column: &Column) -> Result<usize> 
         Some(leaf) => leaf,
         None => leaf_of_node(schema, schema.node_at(path)?, column)?,
     };
-    let is_below_list = schema
-        .leaves()
-        .get(leaf)
-        .is_some_and(|it| it.max_rep_level > 0);
-    let error = match (is_below_list, column.quantifier) {
-        (true, None) => {
-            "a row may have several of its values, which lie below a list: say any or all of it"
-        }
-        (false, Some(_)) => {
-            "a row has one value of it, not any or all: it does not lie below a list"
-        }
+    let is_below_list = is_in_list(schema, leaf);
+    let name = || path.join(".");
+    let error = match (is_below_list, column.each) {
+        (true, None) => format!(
+            "`{0}` is in a list: test any({0}) if one element has to match, or all({0}) if every \
+             element has to",
+            name()
+        ),
+        (false, Some(_)) => format!("`{}` is not in a list: test it without any or all", name()),
         _ => return Ok(leaf),
     };
     Err(Error::argument(error).in_column(schema.column_path(leaf)))
 }
 
-/// Returns the leaf of a node. With `any` or `all`, a group with a single leaf is accepted too.
+/// Returns true if a leaf is in a list or map.
+fn is_in_list(schema: &ParquetSchema, leaf: usize) -> bool {
+    let leaf = schema.leaves().get(leaf);
+    leaf.is_some_and(|it| it.max_rep_level > 0)
+}
+
+/// Returns the leaf of a node. A group with a single leaf is accepted too, with `any` or `all` or if the leaf is
+/// in a list.
 fn leaf_of_node(schema: &ParquetSchema, node: usize, column: &Column) -> Result<usize> {
     let group = schema.nodes().get(node);
     let leaves = group.map_or(0..0, |it| it.leaves.clone());
     let is_group = group.is_none_or(|it| it.is_group());
-    if !is_group || (column.quantifier.is_some() && leaves.len() == 1) {
+    let may_be_alone = column.each.is_some() || is_in_list(schema, leaves.start);
+    if !is_group || (may_be_alone && leaves.len() == 1) {
         return Ok(leaves.start);
     }
     let path = column.path.join(".");
     Err(Error::argument(match leaves.is_empty() {
-        true => format!("`{path}` is a group without columns, and has no values to test"),
+        true => format!("`{path}` is a group without columns, so it does not have values to test"),
         false => format!(
-            "`{path}` is a group: test one of its columns, such as `{}`",
+            "`{path}` is a group; test one of its columns, such as `{}`",
             schema.column_path(leaves.start)
         ),
     }))

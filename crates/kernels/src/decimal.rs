@@ -66,7 +66,9 @@ pub fn from_big_endian<T: Decimal>(bytes: &[u8]) -> Result<T, Malformed> {
         _ => 0,
     };
     if front.iter().any(|byte| *byte != sign) {
-        return Err(Malformed("a decimal is larger than its precision says"));
+        return Err(Malformed(
+            "a decimal has more digits than its precision allows",
+        ));
     }
     Ok(T::from_short(short))
 }

@@ -283,7 +283,7 @@ fn a_flipped_byte_is_found_in_each_part_of_each_module() {
                 // early.
                 let ends = [
                     "column chunk ends inside a page header",
-                    "the header of the bloom filter does not end",
+                    "the header of the bloom filter is not complete",
                     "the bits of the bloom filter lie outside of the file",
                 ];
                 let place = error.location();

@@ -89,7 +89,7 @@ fn arrays_are_checked_when_they_are_read() {
         (
             Wrong::TooShort,
             ErrorKind::Argument,
-            "made 999 values of Int32 from 1000",
+            "created 999 values of Int32; expected 1000",
         ),
         (Wrong::OtherType, ErrorKind::Argument, "values of Struct"),
         (Wrong::Fails, ErrorKind::Corrupt, "a cell is broken"),

@@ -52,7 +52,8 @@ fn magic_and_rows() {
     );
     assert_eq!(
         found[1],
-        "error rows: the column chunk has 12 rows, its row group 11 (column id, row group 1)"
+        "error rows: the column chunk has 12 rows, but its row group has 11 (column id, row group \
+         1)"
     );
     assert_eq!(found.len(), 5, "{found:?}");
 }

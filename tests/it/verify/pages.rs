@@ -84,10 +84,7 @@ fn indices_behind_the_end_of_the_dictionary() {
         [FindingKind::Checksum, FindingKind::Page]
     );
     assert_eq!(found[1].location.page, Some(2));
-    assert_eq!(
-        found[1].message,
-        "a dictionary index is beyond the dictionary"
-    );
+    assert_eq!(found[1].message, "an index past the end of the dictionary");
 }
 
 #[test]

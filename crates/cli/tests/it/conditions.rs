@@ -78,7 +78,7 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
         (
             "id = 'x'",
             2,
-            "'x' is text, and cannot be compared with values of Int64",
+            "cannot compare Int64 with 'x', which is text",
         ),
     ] {
         let run = herringbone(&["cat", "--where", condition, EXAMPLE]);
@@ -170,11 +170,11 @@ fn uuids_and_bytes() {
         ("u = 'a0eebc99'", "'a0eebc99' is not a UUID"),
         (
             "u > x'00'",
-            "x'00' has 1 byte, and each value of the column has 16",
+            "x'00' has 1 byte, but each value of the column has 16",
         ),
         (
             "f in ('abc', 'ab')",
-            "'ab' has 2 bytes, and each value of the column has 3",
+            "'ab' has 2 bytes, but each value of the column has 3",
         ),
         ("b = x'f'", "a literal is expected"),
     ] {
@@ -213,10 +213,10 @@ fn paths_of_conditions_are_those_of_columns() {
     let either = herringbone(&["count", "--where", "5 = any(m)", &file]);
     either.fails(
         2,
-        "`m` is a group: test one of its columns, such as `m.key_value.key`",
+        "`m` is a group; test one of its columns, such as `m.key_value.key`",
     );
     let one = herringbone(&["count", "--where", "m.value = 5", &file]);
-    one.fails(2, "say any or all of it (column m.key_value.value)");
+    one.fails(2, "if every element has to (column m.key_value.value)");
 }
 
 #[test]

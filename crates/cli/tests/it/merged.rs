@@ -235,7 +235,7 @@ fn errors_name_both_files_and_the_option() {
     // The value is out of the range of the wanted unit.
     let late: ArrayRef = Arc::new(TimestampMillisecondArray::from(vec![i64::MAX]));
     let e = folder.with("e.parquet", file(&[("x", int(1)), ("t", late)]));
-    herringbone(&["cat", "--cast", &a, &e]).fails(3, "has no place in Timestamp(µs)");
+    herringbone(&["cat", "--cast", &a, &e]).fails(3, "does not fit into Timestamp(µs)");
 }
 
 /// More inputs than the process may have open at once.

@@ -38,7 +38,7 @@ impl LeafArray for NullLeaf {
         match n {
             0 => Ok(()),
             _ => {
-                let message = format!("{n} values in a column of nulls alone (UNKNOWN)");
+                let message = format!("{n} values in an UNKNOWN column, which can hold only nulls");
                 Err(Error::corrupt(message).with_remedy(Remedy::IgnoreAnnotations))
             }
         }

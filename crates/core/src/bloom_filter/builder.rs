@@ -40,7 +40,7 @@ impl BloomFilterBuilder {
     pub fn new(distinct_values: Option<u64>, fpp: f64, max_bytes: usize) -> Result<Self> {
         if !(fpp > 0.0 && fpp < 1.0) {
             return Err(Error::argument(format!(
-                "the share of false positives of a bloom filter is between 0 and 1, not {fpp}"
+                "the false-positive rate of a bloom filter must be between 0 and 1, not {fpp}"
             )));
         }
         let most_blocks = most_blocks(max_bytes);

@@ -68,9 +68,9 @@ fn repeated(value: &ArrayRef, slots: usize) -> Result<ArrayRef> {
         let data = array.to_data();
         let mut twice = MutableArrayData::new(vec![&data], false, array.len() + more);
         for length in [array.len(), more] {
-            twice.try_extend(0, 0, length).map_err(|error| {
-                Error::unsupported(format!("a default that is too long: {error}"))
-            })?;
+            twice
+                .try_extend(0, 0, length)
+                .map_err(|error| Error::unsupported(format!("the default is too long: {error}")))?;
         }
         array = make_array(twice.freeze());
     }

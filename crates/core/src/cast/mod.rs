@@ -264,7 +264,8 @@ fn bytes(array: &ArrayRef, to: &DataType) -> Result<ArrayRef> {
 
 /// Converts bytes to text.
 fn text(array: &ArrayRef) -> Result<ArrayRef> {
-    let no_text = |error: ArrowError| Error::unsupported(format!("the bytes are no text: {error}"));
+    let no_text =
+        |error: ArrowError| Error::unsupported(format!("the bytes are not text: {error}"));
     if let Some(bytes) = array.as_binary_opt::<i32>() {
         let text = StringArray::try_from_binary(bytes.clone());
         return Ok(Arc::new(text.map_err(no_text)?));
@@ -284,15 +285,19 @@ fn text(array: &ArrayRef) -> Result<ArrayRef> {
 
 fn out_of_range(value: i256, array: &ArrayRef, to: &DataType) -> Error {
     let from = array.data_type();
-    Error::unsupported(format!("the value {value} of {from} has no place in {to}"))
+    Error::unsupported(format!(
+        "the value {value} of {from} does not fit into {to}"
+    ))
 }
 
 fn refused(array: &ArrayRef, to: &DataType, error: &ArrowError) -> Error {
     let from = array.data_type();
-    Error::unsupported(format!("{from} does not become {to}: {error}"))
+    Error::unsupported(format!("{from} cannot be cast to {to}: {error}"))
 }
 
 fn mismatch(array: &ArrayRef, to: &DataType) -> Error {
     let from = array.data_type();
-    Error::argument(format!("{from} in the file cannot become the wanted {to}"))
+    Error::argument(format!(
+        "{from} in the file cannot be cast to the wanted {to}"
+    ))
 }

@@ -64,7 +64,9 @@ impl DictionaryValues {
         self.memory.reserve(MemoryUse::Dictionary, bytes as u64)?;
         array.set_page(Encoding::Plain, values, num_values)?;
         if array.values_that_fit(num_values, usize::MAX)? < num_values {
-            return Err(Error::unsupported("a dictionary too long for an array"));
+            return Err(Error::unsupported(
+                "the dictionary is too long for an array",
+            ));
         }
         array.append(num_values)?;
         array.release_page();

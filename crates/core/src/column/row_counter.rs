@@ -69,7 +69,7 @@ impl RowCounter {
         };
         let bytes = header.map_or(0, |header| header.uncompressed_page_size);
         if self.pages.start() != shared.start() {
-            return Err(Error::corrupt("a page is not where it was"));
+            return Err(Error::corrupt("a page is no longer at the same offset"));
         }
         let mut memory = Reservation::new(self.budget.clone());
         // If there is no memory for the body, it is decompressed again later.
@@ -91,7 +91,7 @@ impl RowCounter {
                 let (rows, _) = page.row_starts(self.max_rep_level)?;
                 Ok(Step::Ready(Some(rows)))
             }
-            Page::Dictionary { .. } => Err(Error::corrupt("a page is not what it was")),
+            Page::Dictionary { .. } => Err(Error::corrupt("a page is no longer of the same type")),
         }
     }
 }

@@ -119,7 +119,7 @@ impl RowWalk {
         match self.run() {
             SelectionRun::Done | SelectionRun::Unknown => Ok(()),
             _ => Err(Error::corrupt(format!(
-                "column chunk has {} rows, its row group {}",
+                "column chunk has {} rows, but its row group has {}",
                 self.position(),
                 self.num_rows
             ))),

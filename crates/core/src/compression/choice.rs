@@ -117,22 +117,32 @@ impl FromStr for Compression {
             "lz4_raw" => Self::Lz4Raw,
             "lz4" => {
                 return Err(Error::argument(
-                    "the codec LZ4 is deprecated and only read; write `lz4_raw`, which is LZ4 \
-                     without Hadoop's framing",
+                    "the codec LZ4 is deprecated and can only be read; use `lz4_raw`, which is LZ4 \
+                     without Hadoop framing",
                 ));
             }
-            "lzo" => return Err(Error::argument("the codec LZO is only read")),
-            _ => {
-                return Err(Error::argument(format!(
-                    "unknown codec `{name}`; use one of: none, snappy, gzip, brotli, zstd, lz4_raw"
-                )));
-            }
+            "lzo" => return Err(Error::argument("the codec LZO can only be read")),
+            _ => return Err(unknown(&name)),
         };
         match level {
             None => Ok(without_level),
-            Some(_) => Err(Error::argument(format!("{name} has no levels"))),
+            Some(_) => Err(Error::argument(format!("{name} does not have levels"))),
         }
     }
+}
+
+/// Returns the error for an unknown codec, with a suggestion if only the colon before the level is missing.
+#[cold]
+fn unknown(name: &str) -> Error {
+    let codec = name.trim_end_matches(|it: char| it.is_ascii_digit());
+    let level = name.strip_prefix(codec).unwrap_or_default();
+    let tip = match codec {
+        "gzip" | "brotli" | "zstd" => format!(" (did you mean `{codec}:{level}`?)"),
+        _ => String::new(),
+    };
+    Error::argument(format!(
+        "unknown codec `{name}`{tip}; use one of: none, snappy, gzip, brotli, zstd, lz4_raw"
+    ))
 }
 
 /// Parses the level after the colon, if there is one.
@@ -140,7 +150,7 @@ fn number(level: Option<&str>) -> Result<Option<i32>> {
     let parse = |level: &str| {
         level
             .parse()
-            .map_err(|_| Error::argument(format!("`{level}` is not a level: a number is")))
+            .map_err(|_| Error::argument(format!("`{level}` is not a level; expected a number")))
     };
     level.map(parse).transpose()
 }
@@ -186,11 +196,12 @@ mod tests {
     fn what_cannot_be_written_says_why() {
         for (text, why) in [
             ("lz4", "lz4_raw"),
-            ("LZO", "only read"),
+            ("LZO", "only be read"),
             ("", "unknown codec ``"),
+            ("ZSTD9", "(did you mean `zstd:9`?)"),
             ("zip", "`zip`"),
-            ("snappy:1", "no levels"),
-            ("none:", "no levels"),
+            ("snappy:1", "not have levels"),
+            ("none:", "not have levels"),
             ("gzip:0", "1 to 9"),
             ("gzip:", "not a level"),
             ("zstd:23", "22"),

@@ -41,7 +41,8 @@ impl Codec for Gzip {
     fn decompress(&mut self, mut input: &[u8], output: &mut [u8]) -> Result<usize> {
         let mut written = 0;
         while !input.is_empty() {
-            let deflate = skip_header(input).ok_or_else(|| broken("GZIP", "no gzip header"))?;
+            let deflate =
+                skip_header(input).ok_or_else(|| broken("GZIP", "the gzip header is missing"))?;
             let rest = output.get_mut(written..).unwrap_or_default();
             let (read, inflated) = self.inflate(deflate, rest)?;
             let uncompressed = rest.get(..inflated).unwrap_or_default();

@@ -51,7 +51,8 @@ fn take_size(input: &mut &[u8]) -> Result<usize> {
         .split_first_chunk()
         .ok_or_else(|| framing("a size is cut off"))?;
     *input = rest;
-    usize::try_from(u32::from_be_bytes(*size)).map_err(|_| framing("a size is beyond the memory"))
+    usize::try_from(u32::from_be_bytes(*size))
+        .map_err(|_| framing("a size exceeds the address space"))
 }
 
 #[cold]

@@ -25,7 +25,7 @@ macro_rules! level {
                     return Ok(Self(level));
                 }
                 Err(Error::argument(format!(
-                    "{} has the levels {} to {}, not {level}",
+                    "{} supports levels from {} to {}, not {level}",
                     $codec,
                     Self::MIN,
                     Self::MAX,

@@ -80,7 +80,7 @@ impl Codec for Lz4 {
         }
         Err(broken(
             "LZ4",
-            "neither Hadoop framing, nor LZ4 frames, nor one LZ4 block of the announced size",
+            "neither Hadoop framing, nor LZ4 frames, nor one LZ4 block of the declared size",
         ))
     }
 }

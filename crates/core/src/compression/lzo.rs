@@ -23,7 +23,7 @@ impl Codec for Lzo {
         }
         Err(broken(
             "LZO",
-            "neither Hadoop framing nor one LZO1X block of the announced size",
+            "neither Hadoop framing nor one LZO1X block of the declared size",
         ))
     }
 }

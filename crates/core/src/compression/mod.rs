@@ -139,7 +139,8 @@ pub(crate) fn check_uncompressed_size(
     match is_possible {
         true => Ok(()),
         false => Err(Error::corrupt(format!(
-            "{} bytes of {codec} data do not hold the {uncompressed} uncompressed bytes that the page announces",
+            "{} bytes of {codec} data cannot expand to the {uncompressed} uncompressed bytes that \
+             the page declares",
             input.len()
         ))),
     }
@@ -225,7 +226,7 @@ impl Decompressor {
             return Ok(());
         }
         Err(Error::corrupt(format!(
-            "a page announces {} uncompressed bytes, but its {} data ends after {written}",
+            "a page declares {} uncompressed bytes, but its {} data ends after {written}",
             output.len(),
             self.codec
         )))
@@ -265,7 +266,7 @@ fn absent(codec: CompressionCodec) -> Error {
 #[cold]
 fn too_long(codec: &'static str) -> Error {
     Error::corrupt(format!(
-        "the {codec} data of a page holds more uncompressed bytes than the page announces"
+        "the {codec} data of a page holds more uncompressed bytes than the page declares"
     ))
 }
 

@@ -90,7 +90,7 @@ impl ByteArrays {
         Ok(match (encoding, width) {
             // If all values are null, writers may omit the header of the encoding.
             _ if values.is_empty() => Self::Empty,
-            (_, Some(0)) => return Err(Error::unsupported("fixed-length values of no bytes")),
+            (_, Some(0)) => return Err(Error::unsupported("fixed-length values of 0 bytes")),
             (Encoding::Plain, None) => Self::Plain { values, position },
             (Encoding::Plain, Some(width)) => Self::Fixed {
                 values,

@@ -79,7 +79,7 @@ pub fn value_encoder(
         (Alp, Type::Double) => Box::new(alp::Doubles::default()),
         _ => {
             return Err(Error::argument(format!(
-                "{encoding} does not serve {physical_type}"
+                "{encoding} does not support {physical_type}"
             )));
         }
     })

@@ -59,5 +59,5 @@ pub fn length(bytes: usize) -> Result<i32> {
 /// Returns the error for values of a type other than the encoder's. This is a bug in this crate.
 #[cold]
 pub(crate) fn mismatch() -> Error {
-    Error::argument("values of another physical type than the column's")
+    Error::argument("the values have a different physical type than the column")
 }

@@ -86,7 +86,7 @@ impl Levels {
                 *next += n;
                 match out.get(from..).and_then(|levels| levels.iter().max()) {
                     Some(&level) if level > self.max_level => Err(Error::corrupt(format!(
-                        "level {level} is above the highest of its column, {}",
+                        "level {level} exceeds the highest level of its column, {}",
                         self.max_level
                     ))),
                     _ => Ok(()),

@@ -343,7 +343,7 @@ fn reserve(bytes: &mut Vec<u8>, length: usize) -> Result<()> {
         return Ok(());
     }
     bytes.try_reserve_exact(length).map_err(|_| {
-        let message = format!("there is no memory for a page of {length} bytes");
+        let message = format!("not enough memory for a page of {length} bytes");
         Error::new(ErrorKind::Limit, message)
     })
 }
@@ -362,7 +362,7 @@ fn level_bytes(header: &PageHeader) -> usize {
 fn uncompressed(body: Buffer, uncompressed_size: usize) -> Result<Buffer> {
     if body.len() != uncompressed_size {
         return Err(Error::corrupt(format!(
-            "page body has {} bytes, its header says {uncompressed_size}",
+            "page body has {} bytes, but its header declares {uncompressed_size}",
             body.len()
         )));
     }
@@ -401,7 +401,7 @@ pub(crate) fn verify_crc(header: &PageHeader, body: &[u8]) -> Result<()> {
     match header.crc {
         Some(crc) if crc != 0 && crc32fast::hash(body) != crc as u32 => {
             Err(Error::corrupt(format!(
-                "page checksum is {:08x}, its bytes have {:08x}",
+                "page checksum is {:08x}, but its bytes have {:08x}",
                 crc as u32,
                 crc32fast::hash(body)
             ))

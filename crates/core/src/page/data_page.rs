@@ -46,7 +46,7 @@ pub(super) fn split_levels_v1(
     };
     if length > body.len() {
         return Err(Error::corrupt(format!(
-            "levels need {length} bytes, the page has {} left",
+            "levels need {length} bytes, but the page has {} left",
             body.len()
         )));
     }
@@ -66,7 +66,7 @@ pub(super) fn split_levels_v2(
         .map_err(|_| Error::corrupt("page header has a negative levels length"))?;
     if length > body.len() {
         return Err(Error::corrupt(format!(
-            "levels need {length} bytes, the page has {}",
+            "levels need {length} bytes, but the page has {}",
             body.len()
         )));
     }

@@ -106,10 +106,12 @@ pub fn byte_range(metadata: &ColumnLayout, file_length: u64) -> Result<Range<u64
         .ok()
         .zip(u64::try_from(length).ok())
         .and_then(|(start, length)| Some(start..start.checked_add(length)?));
-    range.filter(|range| range.end <= file_length).ok_or_else(|| {
-        Error::corrupt(format!(
-            "the column chunk at {start} with {length} bytes lies outside of the file, which has \
-             {file_length}"
-        ))
-    })
+    range
+        .filter(|range| range.end <= file_length)
+        .ok_or_else(|| {
+            Error::corrupt(format!(
+                "the column chunk at {start} with {length} bytes lies outside of the file of \
+             {file_length} bytes"
+            ))
+        })
 }

@@ -186,7 +186,7 @@ impl PageWalker {
     pub fn body(&self) -> Result<Range<u64>> {
         let header = self
             .header()
-            .ok_or_else(|| Error::argument("a page body is asked for before its header"))?;
+            .ok_or_else(|| Error::argument("a page body was requested before its header"))?;
         let length = self
             .bytes_of_body(header)
             .ok_or_else(|| Error::corrupt("page header has a negative size"))?;
@@ -194,7 +194,7 @@ impl PageWalker {
         let end = start.saturating_add(length);
         if end > self.end() {
             return Err(Error::corrupt(format!(
-                "the page of {length} bytes goes beyond its column chunk, which ends at {:#x}",
+                "the page of {length} bytes extends past the end of its column chunk at {:#x}",
                 self.chunk.end
             )));
         }
@@ -401,7 +401,7 @@ mod tests {
         assert!(decode(&mut walker, &file).unwrap());
         let error = walker.body().unwrap_err();
         assert!(
-            error.message().contains("beyond its column chunk"),
+            error.message().contains("past the end of its column chunk"),
             "{error}"
         );
     }

@@ -167,7 +167,8 @@ impl BloomFilterProbe {
         match is_right {
             true => Ok(()),
             false => Err(Error::corrupt(format!(
-                "the bloom filter has {found} bytes by its header, and {length} by the metadata of its column chunk"
+                "the bloom filter has {found} bytes in its header, but {length} in the metadata of \
+                 its column chunk"
             ))),
         }
     }
@@ -185,7 +186,7 @@ impl BloomFilterProbe {
         match BloomFilterHeader::decode_prefix(&header, limits)? {
             Some((header, _)) => Ok(Some((header, module.len()))),
             None => Err(Error::corrupt(
-                "the header of the bloom filter does not end",
+                "the header of the bloom filter is not complete",
             )),
         }
     }
@@ -196,7 +197,7 @@ impl BloomFilterProbe {
         let wanted = (available * 2).max(USUAL_HEADER);
         let end = self.start.saturating_add(wanted).min(self.file_length);
         if end - self.start <= available {
-            let error = Error::corrupt("the header of the bloom filter does not end");
+            let error = Error::corrupt("the header of the bloom filter is not complete");
             return Err(self.locate(error, self.start));
         }
         Ok(self.start..end)
@@ -251,7 +252,7 @@ impl BloomFilterProbe {
             .decrypt(kind, &module)
             .map_err(|error| self.locate(error, start))?;
         if bits.len() as u64 != num_bytes {
-            let message = "the bits of the bloom filter are not as many as its header says";
+            let message = "the bloom filter does not have the number of bytes in its header";
             return Err(self.locate(Error::corrupt(message), start));
         }
         let bits = Bytes::from(bits);

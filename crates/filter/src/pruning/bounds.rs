@@ -145,7 +145,7 @@ fn finish(array: &mut dyn LeafArray, values: Vec<u8>, validity: &[bool]) -> Resu
     }
     array.set_page(Encoding::Plain, Buffer::from_vec(values), num_values)?;
     if array.values_that_fit(num_values, usize::MAX)? < num_values {
-        return Err(Error::unsupported("bounds that are too long for an array"));
+        return Err(Error::unsupported("the bounds are too long for an array"));
     }
     array.append_spread(num_values, &slots, 0, validity.len())?;
     array.release_page();

@@ -248,7 +248,7 @@ impl ColumnBoundsDecoder {
         let pages = columns.null_pages.len();
         if offsets.page_locations.len() != pages {
             return Err(Error::corrupt(format!(
-                "the column index has {pages} pages, and the offset index {}",
+                "the column index has {pages} pages, but the offset index has {}",
                 offsets.page_locations.len()
             )));
         }
@@ -398,7 +398,7 @@ fn of_numbers(bounds: &ArrayRef, is_min: bool) -> Result<ArrayRef> {
         ($type:ty, $zero:expr) => {{
             let zero = if is_min { -$zero } else { $zero };
             let bounds = bounds.as_primitive_opt::<$type>();
-            let bounds = bounds.ok_or_else(|| Error::argument("bounds that are no numbers"))?;
+            let bounds = bounds.ok_or_else(|| Error::argument("bounds that are not numbers"))?;
             let bounds = bounds.iter().map(|bound| {
                 let bound = bound.filter(|bound| !bound.is_nan());
                 bound.map(|bound| if bound == $zero { zero } else { bound })

@@ -144,7 +144,7 @@ impl<T: AlpFloat> AlpDecoder<T> {
             return Err(Malformed("the ALP header ends early"));
         };
         if mode != 0 || integers != 0 {
-            return Err(Malformed("an ALP mode that does not exist"));
+            return Err(Malformed("an unknown ALP mode"));
         }
         if !(3..=15).contains(&log_vector_size) {
             return Err(Malformed("the ALP vector size is not 2^3 to 2^15"));

@@ -10,7 +10,7 @@ use crate::bitmap::load_bits;
 use crate::cpu::Scalar;
 
 /// The error for an index outside the dictionary.
-pub(super) const BEYOND: Malformed = Malformed("a dictionary index is beyond the dictionary");
+pub(super) const BEYOND: Malformed = Malformed("an index past the end of the dictionary");
 
 /// The number of indices unpacked and compared before any of them is looked up.
 const BLOCK: usize = 128;

@@ -9,7 +9,7 @@ use crate::Malformed;
 use crate::bit_unpack::Unpack;
 
 /// The error for a level that the column does not have.
-const TOO_GREAT: Malformed = Malformed("a level is greater than the column's greatest");
+const TOO_GREAT: Malformed = Malformed("a level exceeds the highest level of the column");
 
 /// Levels of at most 8 bits.
 pub(super) struct Levels<C> {

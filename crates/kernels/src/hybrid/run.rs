@@ -114,7 +114,7 @@ fn long_header(data: &[u8], position: usize) -> Result<(u32, usize), Malformed> 
             return Ok((header, position + index + 1));
         }
     }
-    Err(Malformed("a run header has no end"))
+    Err(Malformed("a run header is not complete"))
 }
 
 /// Reads the value of a run-length encoded run. Returns it with the position after it.

@@ -170,12 +170,12 @@ fn check_offsets<O: OffsetSizeTrait>(
 ) -> Result<(), Malformed> {
     if rep.len() != def.len() {
         return Err(Malformed(
-            "there are more levels of one kind than of the other",
+            "the numbers of definition and repetition levels differ",
         ));
     }
     match offsets.last() {
         Some(last) if last.as_usize() == count => {}
-        _ => return Err(Malformed("list offsets do not go on where they ended")),
+        _ => return Err(Malformed("list offsets do not continue where they ended")),
     }
     // No offset of this call is greater, so none of them needs its own check.
     count

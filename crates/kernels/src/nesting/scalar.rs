@@ -7,7 +7,7 @@ use crate::Malformed;
 use crate::bitmap::Bitmap;
 
 /// The error for an element without a list.
-pub(super) const STRAY: Malformed = Malformed("a list goes on that has not begun");
+pub(super) const STRAY: Malformed = Malformed("a list continues before it has begun");
 
 /// Implements [`super::row_starts`].
 pub(super) fn row_starts(rep: &[u8], max_rows: usize) -> (usize, usize) {

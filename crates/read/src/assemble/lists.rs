@@ -135,7 +135,7 @@ fn fixed_size_list_array(
         let length = i64::from(pair[1]) - i64::from(pair[0]);
         if is_valid(slot) && length != i64::from(size) {
             return Err(Error::corrupt(format!(
-                "a list has {length} elements where the Arrow schema in the file promises {size}"
+                "a list has {length} elements, but the Arrow schema in the file declares {size}"
             ))
             .with_remedy(Remedy::IgnoreArrowSchema));
         }

@@ -45,6 +45,6 @@ pub(crate) fn disagreement() -> Error {
 /// Returns the error for columns whose levels for a common ancestor differ, naming the other column.
 pub(crate) fn disagreement_with(path: &str) -> Error {
     Error::corrupt(format!(
-        "columns of the same group disagree about its lists: those of `{path}` are others"
+        "columns of the same group disagree about its lists: `{path}` has different ones"
     ))
 }

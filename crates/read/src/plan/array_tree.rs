@@ -444,7 +444,7 @@ impl Builder<'_> {
         let record = ancestor.and_then(|it| it.records.first().copied());
         let record = record.ok_or_else(|| {
             Error::unsupported(format!(
-                "the list `{}` has no leaf below it, so nothing says how long it is",
+                "the list `{}` does not contain a leaf, so its length is unknown",
                 node.field.name()
             ))
         })?;

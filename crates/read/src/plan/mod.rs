@@ -354,9 +354,9 @@ pub fn check_tightens(plan: &ReadPlan, next: &ReadPlan) -> Result<()> {
         && row_groups.all(|(a, of_a, b, of_b)| a == b && of_a == of_b);
     let message = match (is_same, next.is_filtered()) {
         (true, true) => return Ok(()),
-        (true, false) => "a filter can be tightened by a plan with a filter only",
+        (true, false) => "a filter can be tightened only by a plan with a filter",
         (false, _) => {
-            "a filter can be tightened by a plan of the same file, columns and row groups only"
+            "a filter can be tightened only by a plan of the same file, columns and row groups"
         }
     };
     Err(Error::argument(message))

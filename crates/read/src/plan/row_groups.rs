@@ -162,7 +162,7 @@ pub(crate) fn count<'a>(ranges: impl IntoIterator<Item = &'a Range<u64>>) -> u64
 
 fn no_row_group(ordinal: usize, row_groups: usize) -> Error {
     Error::argument(format!(
-        "there is no row group {ordinal}, the file has {row_groups}"
+        "there is no row group {ordinal}: the file has {row_groups}"
     ))
 }
 

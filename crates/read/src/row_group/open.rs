@@ -117,7 +117,7 @@ impl OpenRowGroup {
         for column in plan.columns() {
             if column.leaf >= chunks_present {
                 let error = Error::corrupt(format!(
-                    "the row group has {chunks_present} column chunks and none for this column"
+                    "the row group has {chunks_present} column chunks, but not one for this column"
                 ));
                 return Err(locate(error, column));
             }
@@ -417,7 +417,7 @@ impl Chunk {
         let metadata = &chunk.layout;
         if metadata.type_ != plan.leaf_type.physical_type {
             return Err(Error::corrupt(format!(
-                "the column chunk holds {}, the schema says {}",
+                "the column chunk holds {}, but the schema declares {}",
                 metadata.type_, plan.leaf_type.physical_type
             )));
         }

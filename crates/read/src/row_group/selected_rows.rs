@@ -327,7 +327,7 @@ impl SelectedRows {
     /// Limit if the budget refuses.
     pub(crate) fn put_together(&mut self, others: &RecordBatch) -> Result<RecordBatch> {
         let Some(joiner) = &mut self.joiner else {
-            return Err(Error::argument("a batch is put together twice"));
+            return Err(Error::argument("a batch is assembled twice"));
         };
         let batch = joiner.join(others)?;
         self.emit(batch.num_rows() as u64);

@@ -181,10 +181,12 @@ fn list_view<O: OffsetSizeTrait>(
 
 fn mismatch(array: &ArrayRef) -> Error {
     let data_type = array.data_type();
-    Error::argument(format!("{data_type} is not what was to be converted"))
+    Error::argument(format!("{data_type} is not the type to convert"))
 }
 
 /// Converts an error of Arrow. The types match already, so the cause can only be a null.
 pub(crate) fn unwanted_null(error: &ArrowError) -> Error {
-    Error::unsupported(format!("the wanted schema allows no null here: {error}"))
+    Error::unsupported(format!(
+        "the wanted schema does not allow a null here: {error}"
+    ))
 }

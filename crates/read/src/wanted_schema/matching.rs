@@ -30,7 +30,8 @@ pub(super) fn find(
         FieldMatching::FieldId(names) => {
             let id = field_id(wanted).ok_or_else(|| {
                 Error::argument(format!(
-                    "the wanted field `{name}` has no `{FIELD_ID_KEY}` to find it by"
+                    "the wanted field `{name}` does not have a `{FIELD_ID_KEY}`, which is needed \
+                     to find it"
                 ))
             })?;
             let by_id = only(fields, wanted, |field| field_id(field) == Some(id))?;
@@ -54,7 +55,7 @@ fn only(fields: &[Node], wanted: &Field, fits: impl Fn(&Field) -> bool) -> Resul
     match found.next() {
         None => Ok(first),
         Some(_) => Err(Error::argument(format!(
-            "several fields of the file may be the wanted `{}`",
+            "several fields of the file match the wanted field `{}`",
             wanted.name()
         ))),
     }

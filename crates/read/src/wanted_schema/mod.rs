@@ -200,7 +200,7 @@ impl WantedSchema {
             }
             _ => {
                 return Err(Error::argument(
-                    "with a wanted schema, a projection can name its top-level fields only",
+                    "with a wanted schema, a projection can only name its top-level fields",
                 ));
             }
         };
@@ -258,9 +258,9 @@ impl WantedSchema {
             format!("its default has {} values instead of one", value.len())
         } else if value.data_type() != field.data_type() {
             let (wanted, given) = (field.data_type(), value.data_type());
-            format!("it is to be {wanted}, and its default is {given}")
+            format!("its type is {wanted}, but its default is {given}")
         } else if !field.is_nullable() && value.logical_null_count() > 0 {
-            "it may not be null, and its default is".to_owned()
+            "it is not nullable, but its default is null".to_owned()
         } else {
             return Ok(Some(value.clone()));
         };
@@ -273,7 +273,7 @@ impl WantedSchema {
             if field_at(self.schema.fields(), &default.path).is_none() {
                 let path = default.path.join(".");
                 return Err(Error::argument(format!(
-                    "there is a default for `{path}`, which the wanted schema does not have"
+                    "there is a default for `{path}`, which is not in the wanted schema"
                 )));
             }
         }

@@ -237,7 +237,8 @@ impl Makers<'_> {
             return Ok(Constant::Null(field.data_type().clone()));
         }
         Err(Error::argument(format!(
-            "the file has no `{}`, which may not be null in the wanted schema and has no default",
+            "the file does not contain `{}`, which is not nullable in the wanted schema and does \
+             not have a default",
             path.join(".")
         )))
     }
@@ -267,7 +268,7 @@ fn is_same_layout(a: &DataType, b: &DataType) -> bool {
 
 fn illegal(file: &DataType, wanted: &DataType) -> Error {
     Error::argument(format!(
-        "{file} in the file cannot become the wanted {wanted}"
+        "{file} in the file cannot be cast to the wanted {wanted}"
     ))
 }
 

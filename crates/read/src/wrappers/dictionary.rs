@@ -42,7 +42,7 @@ fn typed<K: ArrowDictionaryKeyType>(slots: &ArrayRef, distinct: &Distinct) -> Re
     let keys = distinct.keys.iter().map(|&key| K::Native::from_usize(key));
     let Some(keys) = keys.collect::<Option<Vec<_>>>() else {
         return Err(Error::unsupported(format!(
-            "more different values in one array than keys of type {} count",
+            "one array has more distinct values than keys of type {} can number",
             K::DATA_TYPE
         ))
         .with_remedy(Remedy::IgnoreArrowSchema));

@@ -25,7 +25,7 @@ impl ExtensionArray {
         let data_type = self.field.data_type();
         if array.len() != storage.len() || array.data_type() != data_type {
             return Err(Error::argument(format!(
-                "an extension type made {} values of {} from {} of {data_type}",
+                "an extension type created {} values of {}; expected {} of {data_type}",
                 array.len(),
                 array.data_type(),
                 storage.len(),
@@ -46,9 +46,9 @@ pub(crate) struct StorageColumn {
 
 impl StorageColumn {
     /// Creates the column from the retained arrays.
-    pub(crate) fn make(&self, storages: &[Option<ArrayRef>]) -> Result<ArrayRef> {
-        let storage = storages.get(self.slot).and_then(Option::as_ref);
-        let storage = storage.ok_or_else(|| Error::argument("a storage was not kept"))?;
+    pub(crate) fn make(&self, kept: &[Option<ArrayRef>]) -> Result<ArrayRef> {
+        let storage = kept.get(self.slot).and_then(Option::as_ref);
+        let storage = storage.ok_or_else(|| Error::argument("a storage array was not kept"))?;
         match &self.array {
             Some(array) => array
                 .make(storage)

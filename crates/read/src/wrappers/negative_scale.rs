@@ -54,15 +54,15 @@ fn rescaled<T: DecimalType>(
 ) -> Result<ArrayRef> {
     let unit = i256::from(10_i64)
         .checked_pow(u32::from(scale.unsigned_abs()))
-        .ok_or_else(|| Error::unsupported(format!("decimals of the scale {scale}")))?;
+        .ok_or_else(|| Error::unsupported(format!("decimals of scale {scale}")))?;
     let value = |value: i256| {
         (value % unit == i256::ZERO)
             .then(|| narrow(value / unit))
             .flatten()
             .ok_or_else(|| {
                 Error::unsupported(format!(
-                    "{value} is not a decimal of {precision} digits and the scale {scale}, which the \
-                     Arrow schema in the file promises"
+                    "{value} is not a decimal of {precision} digits and scale {scale}, which the \
+                     Arrow schema in the file declares"
                 ))
                 .with_remedy(Remedy::IgnoreArrowSchema)
             })

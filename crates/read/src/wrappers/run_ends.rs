@@ -58,7 +58,7 @@ fn typed_run_array<R: RunEndIndexType>(
     let ends: Option<Vec<R::Native>> = ends.map(R::Native::from_usize).collect();
     let Some(ends) = ends else {
         return Err(Error::unsupported(format!(
-            "more values in one array than run ends of type {} count",
+            "one array has more values than run ends of type {} can number",
             R::DATA_TYPE
         ))
         .with_remedy(Remedy::IgnoreArrowSchema));

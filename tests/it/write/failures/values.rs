@@ -127,7 +127,7 @@ fn impossible_values() -> Vec<(ArrayRef, &'static str)> {
         (Arc::new(times.with_timezone("UTC")), "seconds since 1970"),
         (
             Arc::new(Time32SecondArray::from(vec![86_399, 86_400])),
-            "the time 86400 is not of a day",
+            "the time 86400 is outside one day",
         ),
         (
             Arc::new(Time32SecondArray::from(vec![0, i32::MAX])),

@@ -88,7 +88,7 @@ impl LeafArray for BooleanLeaf {
             .is_some_and(|nulls| nulls.len() != values.len())
         {
             return Err(Error::corrupt(
-                "as many levels as values, but not in this column",
+                "the numbers of levels and values of this column differ",
             ));
         }
         Ok(Arc::new(BooleanArray::new(values, nulls)))

@@ -99,7 +99,9 @@ fn narrow(bytes: &[u8], out: &mut Vec<i32>) -> Result<(), Malformed> {
     let mut values = plain::values::<i64>(bytes);
     out.extend(values.clone().map(|value| value as i32));
     if values.any(|value| i32::try_from(value).is_err()) {
-        return Err(Malformed("a decimal is larger than its precision says"));
+        return Err(Malformed(
+            "a decimal has more digits than its precision allows",
+        ));
     }
     Ok(())
 }

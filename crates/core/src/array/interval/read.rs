@@ -44,8 +44,7 @@ impl Convert<u8> for MonthDayNano {
     fn convert(&self, bytes: &[u8], out: &mut Vec<Self::To>, _lost: &mut Lost) -> Result<()> {
         interval::extend_month_day_nano(bytes, out).map_err(|_| {
             Error::unsupported(
-                "an interval of 2^31 months or days, or more, is longer than Arrow can hold, if not as \
-                 FixedSizeBinary(12)",
+                "an interval of 2^31 or more months or days fits only FixedSizeBinary(12) in Arrow",
             )
             .with_remedy(Remedy::IgnoreAnnotations)
         })

@@ -125,7 +125,7 @@ fn days_to_millis(bytes: &[u8], out: &mut Vec<i64>) -> Result<(), Malformed> {
 
 /// The error for a fractional second. A file whose Arrow schema has whole seconds must not contain any.
 const FRACTION: Malformed =
-    Malformed("a time with milliseconds where the Arrow schema in the file promises whole seconds");
+    Malformed("a time has milliseconds, but the Arrow schema in the file declares whole seconds");
 
 fn millis_to_seconds(bytes: &[u8], out: &mut Vec<i32>) -> Result<(), Malformed> {
     let values = plain::values::<i32>(bytes);

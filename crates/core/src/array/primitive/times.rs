@@ -18,14 +18,15 @@ pub(super) fn whole_days(millis: i64) -> Option<i32> {
 #[cold]
 pub(super) fn not_whole_days(millis: i64) -> Error {
     Error::argument(format!(
-        "the Date64 {millis} ms is not a whole day, which is what DATE holds"
+        "the Date64 value {millis} ms is not a whole number of days, as DATE requires"
     ))
 }
 
 #[cold]
 pub(super) fn too_far(value: i64, what: &str) -> Error {
     Error::argument(format!(
-        "{value} {what} cannot be written: Parquet counts milliseconds, which overflow"
+        "{value} {what} cannot be written: the value overflows in milliseconds, the coarsest unit \
+         of Parquet"
     ))
 }
 
@@ -75,8 +76,8 @@ pub(super) fn check_times<T: Copy + Into<i64>>(
 pub(super) fn no_time(value: i64, unit: TimeUnit) -> Error {
     let end = SECONDS_PER_DAY * per_second(unit);
     Error::argument(format!(
-        "the time {value} is not of a day, which has {end} units ({unit:?}) from midnight on: TIME \
-         holds no other, but an integer column does"
+        "the time {value} is outside one day, which has {end} units ({unit:?}) from midnight on: \
+         TIME cannot store it, but an integer column can"
     ))
     .with_remedy(Remedy::AllowOutOfRange)
 }

@@ -39,7 +39,7 @@ impl MapSeek {
 
 /// Returns the error of an index that disagrees with the pages about their rows.
 fn contradicted() -> Error {
-    Error::corrupt("the offset index says other rows of a page than the pages do")
+    Error::corrupt("the offset index and the pages disagree about the rows of a page")
 }
 
 impl PageCursor {

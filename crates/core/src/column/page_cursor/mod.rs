@@ -400,7 +400,7 @@ fn refers_to_dictionary(header: &PageHeader) -> bool {
 fn check_flat_counts(header: &PageHeader) -> Result<()> {
     match &header.data_page_header_v2 {
         Some(v2) if v2.num_rows != v2.num_values => Err(Error::corrupt(format!(
-            "the page header declares {} rows and {} values, and the column has no lists",
+            "the page header declares {} rows and {} values, but the column does not have lists",
             v2.num_rows, v2.num_values
         ))),
         _ => Ok(()),

@@ -59,6 +59,6 @@ impl SplitEnds {
 
     fn wrong(&mut self) -> Error {
         self.is_wrong = true;
-        Error::corrupt("a page begins with another row than its header or the offset index says")
+        Error::corrupt("the first row of a page is not the one in its header or the offset index")
     }
 }

@@ -65,7 +65,7 @@ impl<F: FnMut(&[u8]) -> Result<(), Malformed>> ByteSink for EachValue<F> {
             let (prefix, suffix) = (unsigned(*prefix)?, unsigned(*suffix)?);
             if prefix > previous.len() {
                 return Err(Malformed(
-                    "a byte array shares more bytes with the one before it than that has",
+                    "the prefix of a byte array is longer than the previous byte array",
                 ));
             }
             let rest = bytes.get(position..).unwrap_or_default();

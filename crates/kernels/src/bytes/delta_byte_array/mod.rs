@@ -29,7 +29,7 @@ use crate::cpu::{Avx2, Avx512};
 use crate::wild_copy::{SLACK, wild_copy, wild_copy_within};
 
 const PREFIX_TOO_LONG: Malformed =
-    Malformed("a byte array shares more bytes with the one before it than that has");
+    Malformed("the prefix of a byte array is longer than the previous byte array");
 
 /// The number of bytes that may be written after the last value: one register.
 const SPARE: usize = 64;
@@ -104,7 +104,7 @@ impl<'a> DeltaByteArray<'a> {
         previous: &'a [u8],
     ) -> Result<Self, Malformed> {
         if prefixes.len() != suffixes.len() {
-            return Err(Malformed("there are not as many prefixes as suffixes"));
+            return Err(Malformed("the numbers of prefixes and suffixes differ"));
         }
         let prefix_bytes = sum_lengths(prefixes)?;
         let suffix_bytes = sum_lengths(suffixes)?;
