@@ -316,7 +316,8 @@ fn variant_on_a_column_is_passed_over() {
     assert_eq!(
         of_schema(&file),
         [
-            "warning schema: its annotation is not known, or may not stand on its physical type (column x)"
+            "warning schema: its annotation is unknown, or is not allowed for its physical type \
+             (column x)"
         ]
     );
 }

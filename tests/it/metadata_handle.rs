@@ -144,7 +144,7 @@ fn a_file_of_another_length_is_refused() {
     assert!(
         error
             .message()
-            .contains("the metadata is that of a file of"),
+            .contains("the metadata belongs to a file of"),
         "{error}"
     );
 }

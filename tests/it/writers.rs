@@ -17,7 +17,7 @@ const FILES: [(&str, &[&str]); 7] = [
     ("checksum_of_zero", &[]),
     (
         "footer_of_no_rows",
-        &["error rows: the footer says 0 rows, the row groups have 6"],
+        &["error rows: the footer declares 0 rows, but the row groups have 6"],
     ),
     ("v2_snappy_whatever_the_header_says", &[]),
     ("v2_zstd_whatever_the_header_says", &[]),

@@ -52,7 +52,7 @@ impl KeyLength {
             192 => Ok(Self::Bits192),
             256 => Ok(Self::Bits256),
             _ => Err(Error::argument(format!(
-                "a key has 128, 192 or 256 bits, not {bits}"
+                "a key must have 128, 192 or 256 bits, not {bits}"
             ))),
         }
     }
@@ -63,7 +63,7 @@ impl KeyLength {
             24 => Ok(Self::Bits192),
             32 => Ok(Self::Bits256),
             _ => Err(Error::argument(format!(
-                "a key has 16, 24 or 32 bytes, not {bytes}"
+                "a key must have 16, 24 or 32 bytes, not {bytes}"
             ))),
         }
     }
@@ -104,7 +104,7 @@ impl Key {
         let zeros = [0; 32];
         if bool::from(bytes.ct_eq(zeros.get(..bytes.len()).unwrap_or_default())) {
             return Err(Error::argument(
-                "a key of zeros alone is refused: it was most likely never set",
+                "a key of only zeros is refused: it was most likely never set",
             ));
         }
         let cipher = cipher::new(length, bytes)
@@ -153,7 +153,8 @@ impl Key {
             Ok(_) => Ok(self.cipher()),
             Err(_) => Err(Error::new(
                 ErrorKind::Key,
-                "a key has encrypted 2^32 modules, and AES-GCM allows no more: take a new key for each file",
+                "a key has encrypted 2^32 modules, the most that AES-GCM allows; use a new key for \
+                 each file",
             )),
         }
     }

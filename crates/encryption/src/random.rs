@@ -7,7 +7,7 @@ use crate::{Error, ErrorKind, Result};
 /// **Errors**: I/O if the generator fails. Nothing may be encrypted in that case.
 pub(crate) fn fill(bytes: &mut [u8]) -> Result<()> {
     getrandom::fill(bytes).map_err(|error| {
-        let message = format!("the operating system gives no random bytes: {error}");
+        let message = format!("the operating system did not provide random bytes: {error}");
         Error::new(ErrorKind::Io, message)
     })
 }

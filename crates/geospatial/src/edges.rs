@@ -55,7 +55,8 @@ impl Edges {
         let known = Self::ALL.into_iter().find(|edges| edges.name() == name);
         known.ok_or_else(|| {
             Error::unsupported(format!(
-                "edges are {name:?}, and not planar, spherical, vincenty, thomas, andoyer or karney"
+                "unknown edges {name:?}; use one of: planar, spherical, vincenty, thomas, andoyer, \
+                 karney"
             ))
         })
     }
@@ -75,7 +76,7 @@ impl Edges {
                 Some(EdgeInterpolationAlgorithm::Andoyer) => Self::Andoyer,
                 Some(EdgeInterpolationAlgorithm::Karney) => Self::Karney,
                 Some(other) => {
-                    let message = format!("the algorithm of a GEOGRAPHY is {other}");
+                    let message = format!("unknown algorithm {other} of a GEOGRAPHY");
                     return Err(Error::unsupported(message));
                 }
             },

@@ -133,7 +133,7 @@ impl ParquetFile {
         let (length, expected) = (source.len(), handle.file_length());
         if length != expected {
             return Err(Error::argument(format!(
-                "the metadata is that of a file of {expected} bytes, and this one has {length}"
+                "the metadata belongs to a file of {expected} bytes, but this file has {length}"
             )));
         }
         Ok(Self {
@@ -248,8 +248,8 @@ impl ParquetFile {
         }
         let unit = self.int96_units(options)?.finest().ok_or_else(|| {
             Error::unsupported(
-                "no unit holds all INT96 timestamps with all their digits; choose one \
-                 (`int96_unit`), and what becomes of those that do not fit (`int96_overflow`)",
+                "no unit holds all INT96 timestamps without loss; choose a unit (`int96_unit`), \
+                 and how to read timestamps that do not fit it (`int96_overflow`)",
             )
         })?;
         let mut options = options.clone();

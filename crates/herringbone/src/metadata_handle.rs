@@ -220,9 +220,8 @@ impl MetadataHandle {
             && !self.int96_leaves(&plan).is_empty()
         {
             return Err(Error::argument(
-                "the unit of INT96 timestamps must be found in their values (`int96_overflow`): \
-                 read them by `int96_plan`, and choose the finest unit of `Int96Units` as \
-                 `int96_unit`",
+                "the unit of INT96 timestamps depends on their values (`int96_overflow`): read \
+                 them with `int96_plan`, and set `int96_unit` to the finest unit of `Int96Units`",
             ));
         }
         Ok(plan)

@@ -409,7 +409,7 @@ impl<W: Write> RecordBatchWriter for Writer<W> {
 
 #[cold]
 fn failed_before() -> Error {
-    Error::argument("the writer failed before; its file cannot be finished")
+    Error::argument("the writer failed earlier, so its file cannot be finished")
 }
 
 /// Writes to a file, which appears under its name when the writer is finished.

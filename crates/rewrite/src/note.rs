@@ -72,13 +72,13 @@ impl fmt::Display for Note {
         match self {
             Self::ColumnsDescribedOtherwise { columns } => write!(
                 f,
-                "the files describe these columns otherwise, so they are written as their Arrow types \
-                 say: {}",
+                "the files describe these columns differently, so they are written as their Arrow \
+                 types require: {}",
                 columns.join(", ")
             ),
             Self::KeyValueDiffers { file, key } => write!(
                 f,
-                "{file}: the metadata `{key}` differ; those of an earlier file are kept"
+                "{file}: the metadata `{key}` differs; that of an earlier file is kept"
             ),
             Self::KeyNotInAll { file, key } => write!(
                 f,
@@ -86,25 +86,29 @@ impl fmt::Display for Note {
             ),
             Self::KeyLeftOut { file, key } => write!(
                 f,
-                "{file}: the metadata `{key}` are left out, as they describe other columns than those that \
-                 are written"
+                "{file}: the metadata `{key}` is left out, because it describes columns other than \
+                 those written"
             ),
             Self::PandasIndex { file } => write!(
                 f,
-                "{file}: the index of pandas is not kept, as it is not an index of all rows; pandas gives OUT \
-                 one that counts them from 0"
+                "{file}: the index of pandas is not kept, because it does not cover all rows; \
+                 pandas will number the rows of OUT from 0"
             ),
             Self::FooterExtension { file, bytes, uuid } => {
                 let field = FooterExtension::FIELD;
                 write!(
                     f,
-                    "{file}: the extension of its footer is not kept: field {field}, {bytes} bytes"
+                    "{file}: the extension of the footer is not kept: field {field}, {bytes} bytes"
                 )?;
                 uuid.as_ref()
                     .map_or(Ok(()), |uuid| write!(f, ", UUID {uuid}"))
             }
             Self::NoBloomFilterForBoolean { path } => {
-                write!(f, "`{}`: BOOLEAN gets no bloom filter", path.join("."))
+                write!(
+                    f,
+                    "`{}`: a BOOLEAN column cannot have a bloom filter",
+                    path.join(".")
+                )
             }
             Self::SortingColumns { kept, of } => {
                 match kept {
@@ -112,12 +116,14 @@ impl fmt::Display for Note {
                     kept => write!(f, "only the first {kept} of {of} sorting columns are kept")?,
                 }
                 f.write_str(
-                    ": row groups differ in the others, or these were not read or have no order",
+                    ": row groups differ in the others, or these were not read or cannot be \
+                     ordered",
                 )
             }
             Self::DuckDbDialect { file } => write!(
                 f,
-                "{file}: DuckDB's dialect is not kept; OUT is encrypted as the specification has it"
+                "{file}: DuckDB's dialect is not kept; OUT is encrypted as the specification \
+                 requires"
             ),
         }
     }

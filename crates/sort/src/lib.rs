@@ -220,8 +220,8 @@ impl Sorter {
 #[cold]
 fn too_large_dictionaries(bytes: usize, most: usize) -> Error {
     let message = format!(
-        "dictionaries of rows to sort hold {bytes} bytes, which is more than the {most} bytes that \
-         `sort_memory_bytes` leaves to them"
+        "the dictionaries of the rows to sort need {bytes} bytes, but `sort_memory_bytes` leaves \
+         only {most} bytes for them"
     );
     Error::new(ErrorKind::Limit, message).with_remedy(Remedy::RaiseSortMemory)
 }

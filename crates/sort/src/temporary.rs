@@ -208,7 +208,7 @@ impl Read for BlockReader {
 #[cold]
 fn failed(folder: &Path, error: &io::Error) -> Error {
     let message = format!(
-        "a temporary file of rows to sort, in {}: {error}",
+        "temporary file for sorting, in {}: {error}",
         folder.display()
     );
     Error::from(io::Error::new(error.kind(), message)).with_remedy(Remedy::ChooseSortFolder)

@@ -174,6 +174,6 @@ pub(crate) fn ends_early() -> Error {
 #[cold]
 fn outside(index: u32) -> Error {
     Error::corrupt(format!(
-        "value {index} of a variant object or array begins outside of it"
+        "value {index} of a variant object or array starts outside of it"
     ))
 }

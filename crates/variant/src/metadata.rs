@@ -53,7 +53,7 @@ impl<'a> Metadata<'a> {
         let version = header & 0x0F;
         if version != VERSION {
             return Err(Error::unsupported(format!(
-                "variant metadata of version {version}, only {VERSION} is known"
+                "variant metadata of version {version}; only {VERSION} is supported"
             )));
         }
         let width = (header >> OFFSET_WIDTH_SHIFT) + 1;
@@ -135,7 +135,7 @@ impl<'a> Metadata<'a> {
     fn no_name(&self, id: u32) -> Error {
         if id >= self.len {
             Error::corrupt(format!(
-                "a variant's field has name {id} of a dictionary of {}",
+                "a variant field has the name ID {id}, but the dictionary has {} names",
                 self.len
             ))
         } else {

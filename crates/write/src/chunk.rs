@@ -86,7 +86,9 @@ impl EndedColumn {
     /// Argument if their number does not match that of the chunk.
     pub fn with_pages(self, pages: ChunkPages) -> Result<EncodedColumn> {
         if pages.num_pages() != self.num_pages {
-            return Err(Error::argument("a column chunk has other data pages"));
+            return Err(Error::argument(
+                "the number of data pages does not match the column chunk",
+            ));
         }
         let mut column = self.column;
         let metadata = &mut column.metadata;

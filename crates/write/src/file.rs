@@ -152,7 +152,18 @@ impl FileEncoder {
     /// # Errors
     /// Argument if the row group already has all its columns, or if its other columns have a different number of rows.
     pub fn column(&mut self, mut column: EncodedColumn) -> Result<Vec<Bytes>> {
-        self.begin_column(column.num_rows)?;
+        if self.columns.is_empty() {
+            self.start = self.position;
+        }
+        let first = self.columns.first();
+        if self.columns.len() >= self.plan.num_columns()
+            || first.is_some_and(|first| first.num_rows != column.num_rows)
+        {
+            return Err(Error::argument(
+                "the column chunks of a row group differ in their number of rows, or there are too \
+                 many of them",
+            ));
+        }
         self.explain(&column);
         if let Some(values) = self.dictionary_values.get_mut(self.columns.len()) {
             values.add(&column);
@@ -244,7 +255,7 @@ impl FileEncoder {
             || columns.iter().any(|column| column.num_rows != num_rows)
         {
             return Err(Error::argument(
-                "the column chunks of a row group are not all there, or have another number of rows",
+                "the row group lacks column chunks, or their number of rows is wrong",
             ));
         }
         let start = if columns.is_empty() {

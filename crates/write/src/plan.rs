@@ -47,7 +47,7 @@ impl WritePlan {
     /// Unsupported if Parquet cannot represent a type; Argument if options are invalid. Both name the column.
     pub fn new(schema: SchemaRef, options: &WriteOptions, path: Option<&Path>) -> Result<Self> {
         if options.row_group_rows == 0 {
-            return Err(Error::argument("row_group_rows has to be at least 1"));
+            return Err(Error::argument("row_group_rows must be at least 1"));
         }
         let types = mappings(&options.extensions);
         let mapping = from_arrow_extended(&schema, &options.schema, &types)?;
@@ -218,10 +218,8 @@ impl WritePlan {
         let keys = self.keys(columns).map_err(|error| {
             let message = error.message();
             let column = error.location().column.as_deref().unwrap_or_default();
-            Error::argument(format!(
-                "{message}, so `unsorted_rows` has to be `Unchecked`"
-            ))
-            .in_column(column)
+            Error::argument(format!("{message}, so `unsorted_rows` must be `Unchecked`"))
+                .in_column(column)
         })?;
         Ok(Some(SortingCheck::new(keys)))
     }
@@ -287,7 +285,7 @@ impl WritePlan {
 pub(super) fn check_schema(ours: &Fields, theirs: &Fields) -> Result<()> {
     if ours.len() != theirs.len() {
         return Err(Error::argument(format!(
-            "the batch has {} columns, the file {}",
+            "the batch has {} columns, but the file has {}",
             theirs.len(),
             ours.len()
         )));
@@ -297,7 +295,7 @@ pub(super) fn check_schema(ours: &Fields, theirs: &Fields) -> Result<()> {
             our.name() != their.name() || !our.data_type().equals_datatype(their.data_type());
         if differs {
             return Err(Error::argument(format!(
-                "the batch has a column `{}` of type {}, where the file has `{}` of type {}",
+                "the batch has the column `{}` of type {}, but the file has `{}` of type {}",
                 their.name(),
                 their.data_type(),
                 our.name(),
@@ -338,7 +336,7 @@ fn declared(columns: &[ColumnPlan], options: &WriteOptions) -> Result<Option<Vec
     let (said, by) = (&options.sorting_columns, &options.sort_by);
     if !by.is_empty() && !by.starts_with(said) {
         return Err(Error::argument(
-            "`sorting_columns` are not those that `sort_by` begins with; leave them out",
+            "`sorting_columns` differ from the first columns of `sort_by`; leave them out",
         ));
     }
     let declared = if by.is_empty() { said } else { by };
@@ -364,9 +362,12 @@ fn sorting_columns(
                 Error::argument(
                     match columns.any(|column| column.settings.leaf.path.starts_with(path)) {
                         true => {
-                            format!("`{name}` has no order to sort by: name a column without parts")
+                            format!(
+                                "cannot sort by `{name}`, which is a struct, list or map; name a \
+                                 column without parts"
+                            )
                         }
-                        false => format!("there is no column `{name}` to be sorted by"),
+                        false => format!("there is no column `{name}` to sort by"),
                     },
                 )
             })

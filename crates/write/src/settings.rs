@@ -109,8 +109,8 @@ impl ColumnSettings {
         let arrow_dictionary = arrow_dictionary.filter(|_| hinted);
         if !dictionary && arrow_dictionary.is_some_and(|it| it.is_ordered) {
             return Err(Error::argument(
-                "an ordered dictionary has its order from its dictionary page: it cannot be written \
-                 in another encoding, but its values can, or a dictionary that is not ordered",
+                "an ordered dictionary needs a dictionary page to keep its order, so it cannot be \
+                 written in another encoding; write its values, or an unordered dictionary",
             ));
         }
         let mut leaf = leaf.clone();
@@ -188,7 +188,7 @@ impl ColumnSettings {
     fn check(&self) -> Result<()> {
         if self.dictionary_bytes > MAX_DICTIONARY_BYTES {
             return Err(Error::argument(format!(
-                "dictionary_bytes is at most {MAX_DICTIONARY_BYTES}"
+                "dictionary_bytes must be at most {MAX_DICTIONARY_BYTES}"
             )));
         }
         for (name, value) in [
@@ -197,16 +197,18 @@ impl ColumnSettings {
             ("truncate_bounds", self.truncate_bounds),
         ] {
             if value == 0 {
-                return Err(Error::argument(format!("{name} has to be at least 1")));
+                return Err(Error::argument(format!("{name} must be at least 1")));
             }
         }
         if let Some(filter) = self.bloom_filter {
             if self.leaf.physical_type == Type::Boolean {
-                return Err(Error::argument("BOOLEAN has no bloom filter"));
+                return Err(Error::argument(
+                    "a BOOLEAN column cannot have a bloom filter",
+                ));
             }
             if !(filter.false_positives > 0.0 && filter.false_positives < 1.0) {
                 return Err(Error::argument(format!(
-                    "the share of false positives of a bloom filter lies between 0 and 1: {}",
+                    "the false-positive rate of a bloom filter must be between 0 and 1, not {}",
                     filter.false_positives
                 )));
             }

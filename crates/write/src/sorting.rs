@@ -39,7 +39,7 @@ impl SortingCheck {
         match self.first_unsorted(batch)? {
             None => Ok(()),
             Some(row) => Err(Error::argument(format!(
-                "row {row} is not sorted: it belongs before the row in front of it"
+                "row {row} is not sorted: it belongs before the previous row"
             ))),
         }
     }

@@ -112,9 +112,9 @@ fn arrays_are_checked_when_they_are_read() {
 fn arrays_are_checked_when_they_are_written() {
     for (wrong, message) in [
         (Wrong::Type, "which Int32 cannot be"),
-        (Wrong::NoArrays, "stores nothing"),
-        (Wrong::TooShort, "other arrays"),
-        (Wrong::OtherType, "other arrays"),
+        (Wrong::NoArrays, "did not return a storage array"),
+        (Wrong::TooShort, "arrays that do not match"),
+        (Wrong::OtherType, "arrays that do not match"),
         (Wrong::Fails, "a cell is broken"),
     ] {
         let options = WriteOptions::new().extension(Liar(wrong));
@@ -123,7 +123,7 @@ fn arrays_are_checked_when_they_are_written() {
         let error = writer.write(&batch).unwrap_err();
         assert!(error.to_string().contains(message), "{error}");
         let error = writer.finish().unwrap_err().to_string();
-        assert!(error.contains("failed before"), "{error}");
+        assert!(error.contains("failed earlier"), "{error}");
     }
 }
 
@@ -160,7 +160,10 @@ fn columns_beside_them_need_a_place_and_a_name() {
     in_list(false).unwrap();
     let error = in_list(true).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.to_string().contains("cannot hold them"), "{error}");
+    assert!(
+        error.to_string().contains("which a list cannot hold"),
+        "{error}"
+    );
     assert_eq!(error.location().column.as_deref(), Some("a"));
 
     let named = |name| Field::new(name, DataType::Utf8, true);

@@ -491,7 +491,10 @@ fn native_points_are_found_by_their_own_bounds() {
     let error = column
         .intersects(&BoundingBox::new(5.0, 1.0, 0.0, 1.0))
         .unwrap_err();
-    assert!(error.to_string().contains("has no antimeridian"), "{error}");
+    assert!(
+        error.to_string().contains("does not have an antimeridian"),
+        "{error}"
+    );
 }
 
 /// Counts found by shapely: the `bounds` of each non-empty geometry against the box.

@@ -179,8 +179,8 @@ fn a_footer_with_chunks_over_each_other_is_not_believed() {
     );
     let wrong = with_metadata(&file, 1, |metadata| metadata.data_page_offset = offset);
     let repair = repaired(&wrong, &RepairOptions::default()).unwrap();
-    assert_eq!(repair.valid_row_groups(), [1]);
-    assert_eq!(repair.lost()[0].reason, "column chunks lie over each other");
+    assert_eq!(repair.sound(), [1]);
+    assert_eq!(repair.lost()[0].reason, "column chunks overlap");
 }
 
 /// A file that ends inside the first page of a row group has a loss.
@@ -248,7 +248,7 @@ fn a_row_group_of_zeros_is_a_loss() {
         panic!("{:?}", repair.lost());
     };
     assert!(
-        bytes.reason.contains("bytes that hold no complete page"),
+        bytes.reason.contains("bytes without a complete page"),
         "{}",
         bytes.reason
     );

@@ -42,13 +42,13 @@ fn magic_and_rows() {
     let other = with_footer(&file(), |parts| parts.num_rows = 25);
     expect(
         &other,
-        &["error rows: the footer says 25 rows, the row groups have 24"],
+        &["error rows: the footer declares 25 rows, but the row groups have 24"],
     );
     let other = with_footer(&file(), |parts| parts.row_groups[1].num_rows = 11);
     let found = lines(&other);
     assert_eq!(
         found[0],
-        "error rows: the footer says 24 rows, the row groups have 23"
+        "error rows: the footer declares 24 rows, but the row groups have 23"
     );
     assert_eq!(
         found[1],
@@ -86,20 +86,21 @@ fn sorting() {
         sorting[0].descending = true;
     });
     let line =
-        "error sorting: row 1 of the row group belongs before the row in front of it (row group 1)";
+        "error sorting: row 1 of the row group belongs before the previous row (row group 1)";
     expect(&other, &[line]);
     let other = with_footer(&file(), |parts| {
         let sorting = parts.row_groups[0].sorting_columns.as_mut().unwrap();
         sorting[0].column_idx = NAME as i32;
     });
     let line =
-        "error sorting: row 3 of the row group belongs before the row in front of it (row group 0)";
+        "error sorting: row 3 of the row group belongs before the previous row (row group 0)";
     expect(&other, &[line]);
     let other = with_footer(&file(), |parts| {
         let sorting = parts.row_groups[0].sorting_columns.as_mut().unwrap();
         sorting[0].column_idx = 9;
     });
-    let line = "error sorting: sorting_columns name the column 9, which is not there (row group 0)";
+    let line = "error sorting: sorting_columns name the column 9, which does not exist (row group \
+                0)";
     expect(&other, &[line]);
 }
 
@@ -117,8 +118,8 @@ fn places() {
     let found = lines(&other);
     assert!(
         found.iter().any(|it| it
-            .starts_with("error overlap: the column chunk lies over the offset index")
-            || it.starts_with("error overlap: the offset index lies over the column chunk")),
+            .starts_with("error overlap: the column chunk overlaps the offset index")
+            || it.starts_with("error overlap: the offset index overlaps the column chunk")),
         "{found:?}"
     );
     let other = with_metadata(&file(), NAME, |it| it.dictionary_page_offset = None);
@@ -136,10 +137,14 @@ fn metadata_of_column_chunks() {
     let other = with_metadata(&file(), ID, |it| it.num_values = 13);
     expect(
         &other,
-        &["error column_metadata: num_values is 13, the pages have 12 (column id, row group 0)"],
+        &[
+            "error column_metadata: num_values is 13, but the pages have 12 (column id, row group \
+             0)",
+        ],
     );
     let other = with_metadata(&file(), ID, |it| it.path_in_schema = vec!["di".into()]);
-    let line = "error column_metadata: path_in_schema is `di`, the column is another one (column id, row group 0)";
+    let line = "error column_metadata: path_in_schema is `di`, which is not the path of this \
+                column (column id, row group 0)";
     expect(&other, &[line]);
     let other = with_metadata(&file(), ID, |it| it.total_uncompressed_size = 1);
     let found = lines(&other);
@@ -149,20 +154,22 @@ fn metadata_of_column_chunks() {
     );
     let other = with_metadata(&file(), ID, |it| it.encodings.clear());
     let line =
-        "note encodings: pages use PLAIN, which encodings does not name (column id, row group 0)";
+        "note encodings: pages use PLAIN, which encodings does not list (column id, row group 0)";
     expect(&other, &[line]);
     let other = with_metadata(&file(), ID, |it| {
         let count = |it: &mut PageEncodingStats| it.count += 1;
         it.encoding_stats.iter_mut().flatten().for_each(count);
     });
-    let line = "note encodings: encoding_stats count 3 pages of DATA_PAGE PLAIN, there are 2 (column id, row group 0)";
+    let line = "note encodings: encoding_stats count 3 pages of DATA_PAGE PLAIN, but there are 2 \
+                (column id, row group 0)";
     expect(&other, &[line]);
     // A reader that finds no value in the dictionary would skip the row group.
     let other = with_metadata(&file(), ID, |it| {
         let code = |it: &mut PageEncodingStats| it.encoding = Encoding::RleDictionary;
         it.encoding_stats.iter_mut().flatten().for_each(code);
     });
-    let line = "error encodings: encoding_stats count 0 pages of DATA_PAGE PLAIN, there are 2 (column id, row group 0)";
+    let line = "error encodings: encoding_stats count 0 pages of DATA_PAGE PLAIN, but there are 2 \
+                (column id, row group 0)";
     assert!(
         lines(&other).iter().any(|it| it == line),
         "{:?}",
@@ -175,17 +182,18 @@ fn metadata_of_column_chunks() {
     let found = lines(&other);
     assert_eq!(found.len(), 1);
     assert!(found[0].starts_with(
-        "error size_statistics: repetition_level_histogram is [12, 8], but the levels make [12, "
+        "error size_statistics: repetition_level_histogram is [12, 8], but the levels give [12, "
     ));
 }
 
 #[test]
 fn statistics() {
     let other = with_statistics(&file(), SCORE, |it| it.null_count = Some(4));
-    let line = "error statistics: null_count is 4, there are 3 nulls (column score, row group 0)";
+    let line = "error statistics: null_count is 4, but there are 3 nulls (column score, row group \
+                0)";
     expect(&other, &[line]);
     let other = with_statistics(&file(), SCORE, |it| it.nan_count = Some(0));
-    let line = "error statistics: nan_count is 0, there are 1 NaNs (column score, row group 0)";
+    let line = "error statistics: nan_count is 0, but there are 1 NaNs (column score, row group 0)";
     expect(&other, &[line]);
     let other = with_statistics(&file(), SCORE, |it| {
         it.max_value = Some(f64::NAN.to_le_bytes().to_vec());
@@ -193,13 +201,15 @@ fn statistics() {
     let line = "warning statistics: max_value is NaN (column score, row group 0)";
     expect(&other, &[line]);
     let other = with_statistics(&file(), ID, |it| it.distinct_count = Some(11));
-    let line = "note statistics: distinct_count is 11, there are 12 different values (column id, row group 0)";
+    let line = "note statistics: distinct_count is 11, but there are 12 distinct values (column \
+                id, row group 0)";
     expect(&other, &[line]);
     let other = with_statistics(&file(), NAME, |it| it.max_value = Some(b"eel".to_vec()));
     let line = "error statistics: max_value is \"eel\", but the greatest value is \"herring\" (column name, row group 0)";
     expect(&other, &[line]);
     let other = with_statistics(&file(), ID, |it| it.min_value = Some(vec![0; 3]));
-    let line = "error statistics: min_value has 3 bytes, a INT32 4 (column id, row group 0)";
+    let line = "error statistics: min_value has 3 bytes, but a INT32 has 4 (column id, row group \
+                0)";
     expect(&other, &[line]);
 }
 
@@ -290,28 +300,29 @@ fn column_indexes() {
     let other = with_column_index(&file(), ID, |it| {
         it.boundary_order = BoundaryOrder::Descending;
     });
-    let line = "error column_index: the bounds are said to be descending, and are not (column id, row group 0)";
+    let line = "error column_index: the bounds are declared as descending, but are not (column id, \
+                row group 0)";
     expect(&other, &[line]);
     let messages: [(usize, Change, &str); 4] = [
         (
             ID,
             |it| it.null_pages[1] = true,
-            "null_pages says that there are only nulls, but there are 6 values",
+            "null_pages claims only nulls, but there are 6 values",
         ),
         (
             SCORE,
             |it| it.null_counts = Some(vec![2, 2]),
-            "null_counts has 2, there are 1 nulls",
+            "null_counts has 2, but there are 1 nulls",
         ),
         (
             SCORE,
             |it| it.nan_counts = Some(vec![1, 1]),
-            "nan_counts has 1, there are 0 NaNs",
+            "nan_counts has 1, but there are 0 NaNs",
         ),
         (
             SCORE,
             |it| it.definition_level_histograms = Some(vec![2, 4, 2, 4]),
-            "definition_level_histograms is [2, 4], but the levels make [1, 5]",
+            "definition_level_histograms is [2, 4], but the levels give [1, 5]",
         ),
     ];
     for (leaf, change, message) in messages {
@@ -331,7 +342,8 @@ fn column_indexes() {
         it.definition_level_histograms = None;
         it.repetition_level_histograms = None;
     });
-    let line = "error column_index: it lists 3 pages, the column chunk has 2 data pages (column id, row group 0)";
+    let line = "error column_index: it lists 3 pages, but the column chunk has 2 data pages \
+                (column id, row group 0)";
     expect(&other, &[line]);
 }
 
@@ -351,7 +363,8 @@ fn offset_indexes() {
     assert_eq!(found.len(), 3, "{found:?}");
     assert!(found[0].starts_with("error offset_index: the offset of the page is 5, but it is 4 ("));
     assert!(found[1].starts_with("error offset_index: the size of the page with its header is "));
-    let line = "error offset_index: it lists 1 pages, the column chunk has 2 data pages (column id, row group 0)";
+    let line = "error offset_index: it lists 1 pages, but the column chunk has 2 data pages \
+                (column id, row group 0)";
     assert_eq!(found[2], line);
     let other = with_offset_index(&file(), NAME, |it| {
         let bytes = it.unencoded_byte_array_data_bytes.as_mut().unwrap();
@@ -359,7 +372,8 @@ fn offset_indexes() {
     });
     let found = lines(&other);
     assert_eq!(found.len(), 1);
-    let line = "error offset_index: unencoded_byte_array_data_bytes is 14, the values have 13 bytes (column name, row group 0, page 2, offset 0x";
+    let line = "error offset_index: unencoded_byte_array_data_bytes is 14, but the values have 13 \
+                bytes (column name, row group 0, page 2, offset 0x";
     assert!(found[0].starts_with(line), "{found:?}");
 }
 

@@ -126,9 +126,9 @@ fn boxes_that_are_none() {
     let wanted = [
         "the bounding box has a NaN in x",
         "ymin is 91, above ymax, 90",
-        "the bounding box has one of zmin and zmax only",
+        "the bounding box has only one of zmin and zmax",
         "mmin is 2, above mmax, 1",
-        "the bounding box leaves the longitudes of -180 to 180 or the latitudes of -90 to 90",
+        "the bounding box exceeds the longitudes -180 to 180 or the latitudes -90 to 90",
     ];
     let wanted: Vec<_> = wanted.iter().map(|it| format!("{kind}{it}")).collect();
     assert_eq!(
@@ -153,10 +153,10 @@ fn values_that_are_no_geometries() {
     assert_eq!(
         found(&file(&values, true, GeospatialStatistics::default())),
         [
-            "error geometry: 2 values are no well-known binary, the first of them is value 1",
+            "error geometry: 2 values are not well-known binary, the first of them is value 1",
             "warning not_checked: 1 geometries are of unknown kinds, the first of them is value 2",
-            "error geometry: 1 values leave the longitudes of -180 to 180 or the latitudes of -90 \
-             to 90, the first of them is value 0",
+            "error geometry: 1 values exceed the longitudes -180 to 180 or the latitudes -90 to \
+             90, the first of them is value 0",
         ]
     );
     let numbers = written(
@@ -227,18 +227,19 @@ fn sources_of_the_reference_system_that_disagree() {
     assert_eq!(
         said(default.clone(), &[("geo", &undefined)], Some("{}")),
         [
-            "warning geoparquet: column \"g\" has the CRS \"OGC:CRS84\" by its logical type, \"srid:0\" in \
-             the GeoParquet metadata",
-            "warning arrow_schema: its extension type in the Arrow schema would be GEOMETRY(crs=srid:0), \
-             but its logical type is GEOMETRY(crs=OGC:CRS84), which counts (column g)",
+            "warning geoparquet: column \"g\" has the CRS \"OGC:CRS84\" in its logical type, but \
+             \"srid:0\" in the GeoParquet metadata",
+            "warning arrow_schema: its extension type in the Arrow schema corresponds to \
+             GEOMETRY(crs=srid:0), but its logical type is GEOMETRY(crs=OGC:CRS84), which takes \
+             precedence (column g)",
         ]
     );
     let spherical = geo(r#", "edges": "spherical""#);
     assert_eq!(
         said(default.clone(), &[("geo", &spherical)], None),
         [
-            "warning geoparquet: column \"g\" has planar edges by its logical type, spherical ones in the \
-          GeoParquet metadata"
+            "warning geoparquet: column \"g\" has planar edges in its logical type, but spherical \
+             edges in the GeoParquet metadata"
         ]
     );
     assert_eq!(
@@ -252,7 +253,8 @@ fn sources_of_the_reference_system_that_disagree() {
     assert_eq!(
         said(geometry(Some("projjson:here")), &[("there", "{}")], None),
         [
-            "error geometry: the CRS is in the key-value metadata under \"here\", which is not there (column g)"
+            "error geometry: the CRS refers to the key \"here\" of the key-value metadata, which \
+             is missing (column g)"
         ]
     );
 }
@@ -281,8 +283,8 @@ fn boxes_that_leave_out_arcs_and_values_that_are_extended() {
     // atan(tan(50°) / cos(45°))
     let apex = 59.317_944;
     assert_eq!(of(apex + 1e-3), Vec::<String>::new());
-    let arcs = "error geospatial_statistics: the bounding box leaves out parts of edges, which are arcs \
-                of great circles, or a pole within a polygon";
+    let arcs = "error geospatial_statistics: the bounding box does not contain parts of edges, \
+                which are arcs of great circles, or a pole within a polygon";
     assert_eq!(of(50.0), [arcs]);
     assert_eq!(of(apex - 1e-2), [arcs]);
     // A point with the SRID 4326.
@@ -292,8 +294,8 @@ fn boxes_that_leave_out_arcs_and_values_that_are_extended() {
     assert_eq!(
         found(&file(&[extended], false, GeospatialStatistics::default())),
         [
-            "error geometry: 1 values are extended well-known binary (EWKB), not that of ISO, the first of \
-          them is value 0"
+            "error geometry: 1 values are extended well-known binary (EWKB) instead of ISO, the \
+             first of them is value 0"
         ]
     );
 }

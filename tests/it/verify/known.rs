@@ -118,9 +118,12 @@ fn levels_that_make_no_lists() {
     };
     has(
         "second_element_of_a_null_list",
-        "error nesting: 1 levels go on with lists that have no element (",
+        "error nesting: 1 levels continue lists without elements (",
     );
     for name in ["siblings_disagree_on_lists", "siblings_disagree_on_nulls"] {
-        has(name, "error nesting: its lists or nulls are not those of `");
+        has(
+            name,
+            "error nesting: its lists or nulls differ from those of `",
+        );
     }
 }

@@ -133,13 +133,13 @@ fn headers_of_version_2_count_nulls_and_rows() {
     other[range.start + at + 3] = 2;
     let found = findings(&other);
     assert_eq!(kinds(&found, "score"), [FindingKind::PageHeader]);
-    assert_eq!(found[0].message, "num_nulls is 1, the levels make 2");
+    assert_eq!(found[0].message, "num_nulls is 1, but the levels give 2");
     assert_eq!(found[0].location.page, Some(0));
     other[range.start + at + 3] = 4;
     other[range.start + at + 5] = 14;
     let found = findings(&other);
     assert_eq!(kinds(&found, "score"), [FindingKind::PageHeader]);
-    assert_eq!(found[0].message, "num_rows is 7, the levels make 6");
+    assert_eq!(found[0].message, "num_rows is 7, but the levels give 6");
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn nothing_goes_on_behind_an_error() {
         ] {
             let again = again.unwrap_err();
             assert_eq!(again.kind(), ErrorKind::Argument);
-            assert!(again.to_string().contains("failed before"), "{again}");
+            assert!(again.to_string().contains("failed earlier"), "{again}");
         }
         assert!(ParquetFile::from_bytes(bytes).is_err());
     }

@@ -291,7 +291,7 @@ fn annotations_stay_where_the_files_agree() {
     let run = herringbone(&["concat", "--force", &a, &b, "-o", &out]);
     assert_eq!(run.code, 0);
     assert!(
-        run.stderr.contains("describe these columns otherwise"),
+        run.stderr.contains("describe these columns differently"),
         "{}",
         run.stderr
     );

@@ -113,8 +113,8 @@ fn rows_are_sorted() {
     assert!(keys.is_sorted_by_key(expected), "{keys:?}");
     for (by, message) in [
         ("nope", "there is no column `nope`"),
-        ("tags", "no order"),
-        ("origin", "no order"),
+        ("tags", "name a column without parts"),
+        ("origin", "name a column without parts"),
     ] {
         herringbone(&[
             "rewrite",

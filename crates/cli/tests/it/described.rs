@@ -105,7 +105,7 @@ fn spark_is_not_told_of_other_columns() {
     let b = folder.with("b.parquet", file(&other, &[]));
     let out = folder.file("out.parquet");
     let merge = ["concat", "-f", "--by-name", "--cast", "-o", &out];
-    let left_out = format!("the metadata `{SPARK}` are left out");
+    let left_out = format!("the metadata `{SPARK}` is left out");
     // `more` is not described.
     notes(&herringbone(&[&merge[..], &[&a, &b]].concat()), &left_out);
     assert_eq!(value(&out, SPARK), None);
@@ -141,12 +141,12 @@ fn avro_schemas_are_true_or_left_out() {
     assert_eq!(parsed(&out, AVRO), all);
     assert_eq!(value(&out, "iceberg.schema").as_deref(), Some("{}"));
     let run = herringbone(&["rewrite", "-f", &a, &out, "--columns", "id,s"]);
-    notes(&run, "the metadata `iceberg.schema` are left out");
+    notes(&run, "the metadata `iceberg.schema` is left out");
     assert_eq!(parsed(&out, AVRO), record(json!([id, s])));
     // The record `inner` may be referenced elsewhere, and readers do not expect a record without `y`.
     for columns in ["id,name", "s.x"] {
         let run = herringbone(&["rewrite", "-f", &a, &out, "--columns", columns]);
-        notes(&run, &format!("the metadata `{AVRO}` are left out"));
+        notes(&run, &format!("the metadata `{AVRO}` is left out"));
         assert_eq!(value(&out, AVRO), None, "{columns}");
     }
 }
@@ -276,7 +276,7 @@ fn files_of_two_calendars_are_refused() {
         (&hive, &pyarrow),
     ] {
         let run = concat(a, b, &[]);
-        run.fails(3, "do not count days in the same calendar");
+        run.fails(3, "count days in different calendars");
         assert!(
             run.stderr.contains(a) && run.stderr.contains(b),
             "{}",
@@ -342,7 +342,7 @@ fn extensions_of_footers_are_shown_and_noted() {
         );
         let run = herringbone(&["rewrite", "-f", &a, &out]);
         let note =
-            format!("the extension of its footer is not kept: field 32767, 26 bytes, UUID {uuid}");
+            format!("the extension of the footer is not kept: field 32767, 26 bytes, UUID {uuid}");
         notes(&run, &note);
         assert!(
             json(&herringbone(&["meta", &out]))

@@ -221,7 +221,7 @@ fn rows_by_their_boxes() {
         ),
         ("0,0,1", "four numbers"),
         ("0,1,1,0", "above ymax"),
-        ("400,0,1,1", "no longitudes"),
+        ("400,0,1,1", "both must be longitudes"),
     ] {
         herringbone(&["cat", "--bbox", bbox, &out]).fails(2, message);
     }
@@ -251,7 +251,10 @@ fn projected_systems_have_no_antimeridian() {
         herringbone(&["convert", "-f", "--schema", &types, &rows, &out]).ok("");
         let run = herringbone(&["cat", "--bbox", "178,0,-178,30", &out]);
         assert_eq!(run.code != 0, is_projected, "{}", run.stderr);
-        assert_eq!(run.stderr.contains("no antimeridian"), is_projected);
+        assert_eq!(
+            run.stderr.contains("not have an antimeridian"),
+            is_projected
+        );
     }
 }
 

@@ -139,7 +139,7 @@ fn a_cut_page_is_said_to_be_lost() {
     let damaged = folder.with("damaged.parquet", &fs::read(&whole).unwrap()[..cut]);
     let out = folder.file("out.parquet");
     let run = herringbone(&["repair", &damaged, &out, "--schema", &whole]);
-    run.fails(1, "lost: 40 bytes that hold no complete page");
+    run.fails(1, "lost: 40 bytes without a complete page");
     assert!(
         run.stderr.contains("does not show whether rows followed"),
         "{}",

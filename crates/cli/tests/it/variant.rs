@@ -172,12 +172,12 @@ fn variants_shredded_against_the_rules() {
     let case = folder.join("case-125-INVALID.parquet");
     let case = case.to_str().unwrap();
     let columns = ["--columns", "var"];
-    herringbone(&[&["cat", case], &columns[..]].concat()).fails(3, "in `value` as well");
+    herringbone(&[&["cat", case], &columns[..]].concat()).fails(3, "also in `value`");
     let lenient = herringbone(&[&["cat", case, "--lenient-variants"], &columns[..]].concat());
     lenient.code(&[0]);
     let folder = Folder::new();
     let out = folder.file("out.jsonl");
-    herringbone(&["convert", case, &out]).fails(3, "in `value` as well");
+    herringbone(&["convert", case, &out]).fails(3, "also in `value`");
     herringbone(&["convert", case, &out, "--lenient-variants"]).code(&[0]);
     let text = std::fs::read_to_string(&out).unwrap();
     let row: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -265,12 +265,13 @@ fn conditions_are_as_lenient_as_what_is_read() {
         let choice = ["--where", condition, &file];
         let count = format!("{}\n", rows.lines().count());
         let strict = herringbone(&[&["cat"], &choice[..]].concat());
-        strict.fails(3, "against the rules");
+        strict.fails(3, "not shredded as the format requires");
         let column = "column variant_get(v, '$', 'int')";
         assert!(strict.stderr.contains(column), "{}", strict.stderr);
         assert!(!strict.stderr.contains('{'), "{}", strict.stderr);
         herringbone(&[&["cat", "--lenient-variants"], &choice[..]].concat()).ok(rows);
-        herringbone(&[&["count"], &choice[..]].concat()).fails(3, "against the rules");
+        herringbone(&[&["count"], &choice[..]].concat())
+            .fails(3, "not shredded as the format requires");
         herringbone(&[&["count", "--lenient-variants"], &choice[..]].concat()).ok(&count);
     }
 }

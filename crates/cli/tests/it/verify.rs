@@ -30,7 +30,7 @@ fn findings_end_with_1() {
 fn notes_end_with_0() {
     let file = "testdata/built/page_checksums.parquet";
     let run = herringbone(&["verify", file]);
-    let note = "note row_group: total_byte_size is 177, the pages have 172 (row group 0)";
+    let note = "note row_group: total_byte_size is 177, but the pages have 172 (row group 0)";
     run.ok(&format!("{file}: {note}\n{file}: sound, 1 note\n"));
     let run = herringbone(&["verify", "--json", file]);
     assert_eq!(run.code, 0, "{}", run.stderr);

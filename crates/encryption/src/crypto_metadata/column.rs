@@ -42,7 +42,7 @@ impl ColumnCryptoMetadata {
                 _ => return Err(reader.unsupported(format!("column key of kind {id}"))),
             });
         }
-        found.ok_or_else(|| reader.corrupt("no kind of key for an encrypted column"))
+        found.ok_or_else(|| reader.corrupt("the kind of key of an encrypted column is missing"))
     }
 
     /// Returns the path of the column, as recorded by the writer. Empty if the column has the footer key.

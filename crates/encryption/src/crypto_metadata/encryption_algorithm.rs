@@ -47,14 +47,15 @@ impl EncryptionAlgorithm {
                 2 => Algorithm::AesGcmCtrV1,
                 id => {
                     return Err(reader.unsupported(format!(
-                        "encryption algorithm {id}: AES_GCM_V1 (1) and AES_GCM_CTR_V1 (2) are known"
+                        "encryption algorithm {id}; AES_GCM_V1 (1) and AES_GCM_CTR_V1 (2) are \
+                         supported"
                     )));
                 }
             };
             reader.expect(field.wire, Wire::Struct)?;
             found = Some(Self::read_parameters(reader, algorithm)?);
         }
-        found.ok_or_else(|| reader.corrupt("no encryption algorithm"))
+        found.ok_or_else(|| reader.corrupt("the encryption algorithm is missing"))
     }
 
     fn read_parameters(reader: &mut CompactReader<'_>, algorithm: Algorithm) -> Result<Self> {

@@ -149,11 +149,13 @@ impl FileDecryptor {
                 column,
                 match (key_metadata, column) {
                     (None, Some(_)) => {
-                        "no key was given for the column, and the file does not say how to find it"
+                        "no key was given for the column, and the file does not contain key \
+                         metadata to find it"
                     }
                     (Some(_), Some(_)) => "no key was given for the column",
                     (None, None) => {
-                        "no key was given for the footer, and the file does not say how to find it"
+                        "no key was given for the footer, and the file does not contain key \
+                         metadata to find it"
                     }
                     (Some(_), None) => "no key was given for the footer",
                 },

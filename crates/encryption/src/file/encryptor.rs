@@ -61,7 +61,7 @@ impl FileEncryptor {
     ) -> Result<Self> {
         if leaves.len() > MAX_ORDINALS {
             return Err(Error::argument(format!(
-                "an encrypted file has {MAX_ORDINALS} columns at most, not {}",
+                "an encrypted file can have at most {MAX_ORDINALS} columns, not {}",
                 leaves.len()
             )));
         }

@@ -104,9 +104,7 @@ impl<F> fmt::Debug for PerFile<F> {
 /// Returns a path as UTF-8 text, for a factory.
 fn text(path: Option<&Path>) -> Result<&str> {
     let path = path.and_then(Path::to_str);
-    path.ok_or_else(|| {
-        Error::argument("properties for each file take a file with a path, in UTF-8")
-    })
+    path.ok_or_else(|| Error::argument("per-file properties need a file with a path in UTF-8"))
 }
 
 impl<F: DecryptionPropertiesFactory> Decryption for PerFile<F> {

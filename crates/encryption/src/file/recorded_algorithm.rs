@@ -22,7 +22,8 @@ pub(crate) fn check(algorithm: Algorithm, footer: &[KeyValue]) -> Result<()> {
             return Err(Error::new(
                 ErrorKind::Key,
                 format!(
-                    "the file says that it is encrypted by {algorithm}, and its footer says otherwise: it was changed"
+                    "the file declares the encryption {algorithm}, but its footer declares another \
+                     one: the file was changed"
                 ),
             ));
         }

@@ -30,7 +30,7 @@ impl FileKeyMaterialStore {
         let path = parquet_file.as_ref();
         let Some(name) = path.file_name() else {
             return Err(Error::argument(
-                "the path of the Parquet file has no file name",
+                "the path of the Parquet file does not have a file name",
             ));
         };
         Ok(Self {
@@ -109,7 +109,7 @@ impl FileKeyMaterialStore {
         let mut text = String::new();
         file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
         match text.len() as u64 > MAX_BYTES {
-            true => Err(io::Error::other("it has more than 64 MiB")),
+            true => Err(io::Error::other("it is larger than 64 MiB")),
             false => Ok(text),
         }
     }
@@ -121,7 +121,7 @@ impl FileKeyMaterialStore {
         let interrupted = self.file("_TMP_KEY_MATERIAL_FOR_", ".json");
         if error.kind() == IoError::NotFound && interrupted.exists() {
             message += &format!(
-                "; another tool was interrupted while it rotated master keys: {} has to be renamed to it",
+                "; another tool was interrupted while it rotated master keys: rename {} to it",
                 interrupted.display()
             );
         }
@@ -144,7 +144,8 @@ impl KeyMaterialStore for FileKeyMaterialStore {
                 .write(material)
                 .inspect_err(|_| drop(fs::remove_file(self.path()))),
             Err(error) if error.kind() == IoError::AlreadyExists => Err(Error::argument(format!(
-                "key material {} is there already: without it, the Parquet file that it belongs to cannot be read",
+                "key material {} already exists: without it, the Parquet file that it belongs to \
+                 cannot be read",
                 self.path().display()
             ))),
             Err(error) => Err(self.error("written", &error)),

@@ -64,7 +64,7 @@ impl<M: MasterKeys> KmsClient for LocalWrapKms<M> {
 /// Extracts the wrapped key from its JSON.
 fn encrypted_key(wrapped: &str) -> Result<String> {
     let refuse = |message| Error::new(ErrorKind::Key, message);
-    let malformed = || refuse("a key that was wrapped locally is not the JSON that it should be");
+    let malformed = || refuse("a locally wrapped key is not the expected JSON");
     let Value::Object(members) = parse(wrapped).map_err(|_| malformed())?.value else {
         return Err(malformed());
     };
@@ -77,7 +77,8 @@ fn encrypted_key(wrapped: &str) -> Result<String> {
     };
     if text("masterKeyVersion")?.as_str() != NO_VERSION {
         return Err(refuse(
-            "a key was wrapped locally with a version of its master key, and only NO_VERSION is known",
+            "a key was wrapped locally with a version of its master key, but only NO_VERSION is \
+             supported",
         ));
     }
     text("encryptedKey").map(|text| text.to_string())

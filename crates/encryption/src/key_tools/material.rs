@@ -174,7 +174,7 @@ impl Members {
         match members.text("keyMaterialType")?.as_str() {
             TYPE => Ok(members),
             _ => Err(Error::unsupported(
-                "key material of another type than PKMT1, which is the only one that is known",
+                "key material of an unknown type; only PKMT1 is supported",
             )),
         }
     }
@@ -194,13 +194,13 @@ impl Members {
 
     fn text(&self, name: &'static str) -> Result<String> {
         let text = self.optional_text(name)?;
-        text.ok_or_else(|| malformed(format!("has no {name}")))
+        text.ok_or_else(|| malformed(format!("does not have {name}")))
     }
 
     fn boolean(&self, name: &'static str) -> Result<bool> {
         match self.get(name) {
             Value::Boolean(value) => Ok(*value),
-            _ => Err(malformed(format!("has no {name} that is true or false"))),
+            _ => Err(malformed(format!("has a {name} that is not true or false"))),
         }
     }
 }

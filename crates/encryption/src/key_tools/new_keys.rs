@@ -161,7 +161,7 @@ impl KeyWrapping {
     pub fn supply_wrapped(&mut self, wrapped: String) -> Result<()> {
         let wanted = self.wanted.get(self.done.len());
         let (Some(key), Some((master_key_id, _))) = (self.pending.take(), wanted) else {
-            return Err(Error::argument("no wrapped key was asked for"));
+            return Err(Error::argument("no wrapped key was requested"));
         };
         match self.configuration.double_wrapping {
             true => {

@@ -70,7 +70,8 @@ impl KeyTools {
                 _ => {
                     return Err(Error::new(
                         ErrorKind::Key,
-                        "the file names the address of a KMS, which is not allowed: configure the address",
+                        "the file names the address of a KMS, which is not allowed; configure the \
+                         address",
                     ));
                 }
             }

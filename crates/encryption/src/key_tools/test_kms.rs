@@ -68,5 +68,5 @@ impl fmt::Debug for InMemoryKms {
 /// not repeat.
 #[cold]
 fn no_master_key() -> Error {
-    Error::new(ErrorKind::Key, "the KMS has no such master key")
+    Error::new(ErrorKind::Key, "the KMS does not have this master key")
 }

@@ -129,7 +129,7 @@ impl KeyUnwrapping {
 
     pub(crate) fn supply_parsed(&mut self, external: &ExternalMaterial) -> Result<()> {
         let State::Material { reference } = &self.0 else {
-            return Err(Error::argument("no key material was asked for"));
+            return Err(Error::argument("no key material was requested"));
         };
         let material = external.get(reference)?.clone();
         let footer = external.0.get(FOOTER_KEY).unwrap_or(&material);
@@ -143,7 +143,7 @@ impl KeyUnwrapping {
     /// **Errors**: key if it does not unwrap the data key; argument if it was not requested.
     pub fn supply_key(&mut self, unwrapped: Key) -> Result<()> {
         let State::Unwrap { material, .. } = &self.0 else {
-            return Err(Error::argument("no unwrapped key was asked for"));
+            return Err(Error::argument("no unwrapped key was requested"));
         };
         let key = match &material.kek {
             None => unwrapped,

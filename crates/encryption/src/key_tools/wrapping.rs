@@ -44,6 +44,8 @@ pub(crate) fn unwrap(wrapping_key: &Key, wrapped: &str, aad: &[u8], by: &str) ->
     let cipher = wrapping_key.cipher();
     cipher
         .gcm_decrypt(nonce, aad, (ciphertext, tag), &mut key)
-        .map_err(|Failed| refuse("is not authentic: it was changed, or wrapped by another one"))?;
+        .map_err(|Failed| {
+            refuse("is not authentic: it was changed, or wrapped by a different key")
+        })?;
     Key::new(&key)
 }

@@ -110,7 +110,8 @@ impl KeysFile {
             || self.kms.is_some();
         if !has_keys {
             return Err(Error::argument(
-                "keys file: it has none of \"footer_key\", \"column_keys\", \"by_metadata\" and \"master_keys\"",
+                "keys file: expected \"footer_key\", \"column_keys\", \"by_metadata\" or \
+                 \"master_keys\"",
             ));
         }
         let mut builder = FileDecryptionProperties::builder()
@@ -145,7 +146,7 @@ impl KeysFile {
     pub fn encryption_properties(&self) -> Result<FileEncryptionProperties> {
         let Some(footer_key) = &self.footer_key else {
             return Err(Error::argument(
-                "keys file: to encrypt takes \"footer_key\"",
+                "keys file: encryption needs \"footer_key\"",
             ));
         };
         let with_metadata = |key: &Key, metadata: Option<&Vec<u8>>| match metadata {
@@ -162,7 +163,8 @@ impl KeysFile {
         for path in self.column_key_metadata.keys() {
             if !with_key.contains(path) {
                 return Err(Error::argument(format!(
-                    "keys file: \"key_metadata\" is for column {}, which has no key in \"column_keys\"",
+                    "keys file: \"key_metadata\" is for column {}, which does not have a key in \
+                     \"column_keys\"",
                     path.join(".")
                 )));
             }
@@ -225,6 +227,6 @@ impl KeyRetriever for Retriever {
 
 #[cold]
 fn missing(place: &str) -> Error {
-    let message = format!("{place} does not have the key that the file asks for");
+    let message = format!("{place} does not have the key that the file needs");
     Error::new(ErrorKind::Key, message)
 }

@@ -163,7 +163,7 @@ fn bytes(text: &str, line: usize, name: &str) -> Result<Vec<u8>> {
         return Ok(text.as_bytes().to_vec());
     };
     let decoded = STANDARD.decode(encoded);
-    decoded.map_err(|_| at(line, format!("{name} has no base64 after \"{BASE64}\"")))
+    decoded.map_err(|_| at(line, format!("{name} is not base64 after \"{BASE64}\"")))
 }
 
 fn kms(value: &Json) -> Result<KeysFileKms> {
@@ -182,7 +182,7 @@ fn algorithms(value: Json) -> Result<Vec<Algorithm>> {
         }
         Value::Array(_) => Err(at(
             value.line,
-            format!("{NAME} is empty: nothing could be read"),
+            format!("{NAME} is empty, so no file could be read"),
         )),
         _ => Err(mismatch(&value, NAME, "an array")),
     }
@@ -191,7 +191,7 @@ fn algorithms(value: Json) -> Result<Vec<Algorithm>> {
 fn algorithm(value: &Json, name: &str) -> Result<Algorithm> {
     let algorithm = Algorithm::from_name(text(value, name)?);
     algorithm.ok_or_else(|| {
-        let message = format!("{name} takes \"AES_GCM_V1\" and \"AES_GCM_CTR_V1\"");
+        let message = format!("{name} must be \"AES_GCM_V1\" or \"AES_GCM_CTR_V1\"");
         at(value.line, message)
     })
 }
@@ -200,7 +200,7 @@ fn algorithm(value: &Json, name: &str) -> Result<Algorithm> {
 fn mismatch(value: &Json, name: &str, expected: &str) -> Error {
     at(
         value.line,
-        format!("{name} has to be {expected}, and this is {}", value.kind()),
+        format!("{name} must be {expected}, not {}", value.kind()),
     )
 }
 

@@ -109,7 +109,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "{\"by_metadata\": {\"base64:SECRET\": \"SECRET\"}}",
-        "\"by_metadata\" has no base64",
+        "\"by_metadata\" is not base64",
     ),
     (
         "{\"by_metadata\": {\"SECRET\": \"SECRET\"}}",

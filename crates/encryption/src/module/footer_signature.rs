@@ -64,6 +64,6 @@ impl ModuleKey {
 fn wrong_length(signature: &[u8]) -> Error {
     let length = signature.len();
     Error::corrupt(format!(
-        "the signature of the footer has {length} bytes in place of {FOOTER_SIGNATURE_BYTES}"
+        "the signature of the footer has {length} bytes instead of {FOOTER_SIGNATURE_BYTES}"
     ))
 }

@@ -41,11 +41,13 @@ impl Framing {
     pub(crate) fn declared_length(self, id: &ModuleId, plaintext: usize) -> Result<u32> {
         let length = plaintext.checked_add(self.overhead() - LENGTH_BYTES);
         let length = length.filter(|length| *length <= MAX_LENGTH);
-        length.and_then(|length| u32::try_from(length).ok()).ok_or_else(|| {
-            id.place(Error::argument(format!(
-                "{plaintext} bytes do not fit into the encrypted {id}, which has {MAX_LENGTH} at most"
+        length
+            .and_then(|length| u32::try_from(length).ok())
+            .ok_or_else(|| {
+                id.place(Error::argument(format!(
+                "{plaintext} bytes do not fit into the encrypted {id} of at most {MAX_LENGTH} bytes"
             )))
-        })
+            })
     }
 
     /// Returns the size in bytes of the module at the start of `bytes`, including its length field. `None` if
@@ -65,14 +67,14 @@ impl Framing {
         match usize::try_from(u32::from_le_bytes(*length)) {
             Ok(length) if length < least => Err(corrupt(
                 id,
-                format!("declares {length} bytes, fewer than nonce and tag take ({least})"),
+                format!("declares {length} bytes, but nonce and tag need {least}"),
             )),
             Ok(length) if length <= limit.min(MAX_LENGTH + LENGTH_BYTES) - LENGTH_BYTES => {
                 Ok(Some(length + LENGTH_BYTES))
             }
             _ => Err(corrupt(
                 id,
-                format!("declares more bytes than there are or may be ({limit})"),
+                format!("declares more bytes than are available or allowed ({limit})"),
             )),
         }
     }
@@ -87,8 +89,8 @@ impl Framing {
             return Err(corrupt(
                 id,
                 match bytes {
-                    Some(bytes) => format!("has {} bytes and declares {bytes}", module.len()),
-                    None => format!("has {} bytes and no length", module.len()),
+                    Some(bytes) => format!("has {} bytes, but declares {bytes}", module.len()),
+                    None => format!("has {} bytes, too few for its length", module.len()),
                 },
             ));
         }

@@ -25,7 +25,7 @@ impl<T> ColumnMap<T> {
     /// **Errors**: argument if the path is empty or already exists.
     pub(crate) fn insert(&mut self, path: ColumnPath, value: T) -> Result<()> {
         if path.is_empty() {
-            return Err(Error::argument("an empty path names no column"));
+            return Err(Error::argument("an empty path does not name a column"));
         }
         let name = dotted(&path);
         match self.0.insert(path, value) {
@@ -77,7 +77,7 @@ impl<T> ColumnMap<T> {
             listed.push("…".into());
         }
         Err(Error::argument(format!(
-            "there is no column {}, nor any below it; the columns are {}",
+            "there is no column {}, and none in it; the columns are {}",
             dotted(unknown),
             listed.join(", ")
         )))

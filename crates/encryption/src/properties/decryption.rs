@@ -137,7 +137,7 @@ impl FileDecryptionPropertiesBuilder {
         let inner = self.inner;
         if inner.footer_key.is_none() && inner.column_keys.is_empty() && inner.retriever.is_none() {
             return Err(Error::argument(
-                "to decrypt takes a key for the footer or a column, or a key retriever",
+                "decryption needs a key for the footer or a column, or a key retriever",
             ));
         }
         if inner.allowed_algorithms.is_empty() {
@@ -162,7 +162,7 @@ impl FileDecryptionProperties {
         }
         Err(Error::new(
             ErrorKind::Key,
-            "the file is not encrypted, though keys were given for it: it may have been replaced",
+            "the file is not encrypted, but keys were given for it: it may have been replaced",
         )
         .with_remedy(Remedy::AllowPlaintext))
     }
@@ -176,7 +176,7 @@ impl FileDecryptionProperties {
         }
         Err(Error::new(
             ErrorKind::Key,
-            "the column is not encrypted, though a key was given for it",
+            "the column is not encrypted, but a key was given for it",
         )
         .with_remedy(Remedy::AllowPlaintext)
         .in_column(dotted(leaf)))
@@ -215,9 +215,9 @@ impl FileDecryptionProperties {
         }
         let why = match algorithm {
             Algorithm::AesGcmV1 => "",
-            Algorithm::AesGcmCtrV1 => ", because nothing tells whether its pages were changed",
+            Algorithm::AesGcmCtrV1 => ", because changes to its pages are not detected",
         };
-        let message = format!("the file is encrypted by {algorithm}, which has to be allowed{why}");
+        let message = format!("the file is encrypted by {algorithm}, which must be allowed{why}");
         Err(Error::new(ErrorKind::Key, message).with_remedy(Remedy::AllowAlgorithm))
     }
 
@@ -241,10 +241,10 @@ impl FileDecryptionProperties {
         let refuse = |message| Err(Error::new(ErrorKind::Key, message));
         let prefix = match (stored, self.0.aad_prefix.as_deref()) {
             (Some(stored), Some(supplied)) if stored != supplied => {
-                return refuse("the AAD prefix is not the one that is stored in the file");
+                return refuse("the AAD prefix differs from the one stored in the file");
             }
             (None, Some(_)) if !file.supply_aad_prefix => {
-                return refuse("an AAD prefix was supplied, and the file was written without one");
+                return refuse("an AAD prefix was supplied, but the file was written without one");
             }
             (_, None) if file.supply_aad_prefix => {
                 let message = "the file was written with an AAD prefix that is not stored in it";
@@ -255,7 +255,7 @@ impl FileDecryptionProperties {
             (stored, None) => stored,
         };
         match (&self.0.aad_prefix_verifier, prefix) {
-            (Some(_), None) => refuse("the file has no AAD prefix to be verified"),
+            (Some(_), None) => refuse("the file does not have an AAD prefix to verify"),
             (Some(verify), Some(prefix)) => verify(prefix).map(|()| prefix),
             (None, prefix) => Ok(prefix.unwrap_or_default()),
         }

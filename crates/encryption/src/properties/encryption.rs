@@ -170,7 +170,7 @@ impl FileEncryptionPropertiesBuilder {
         let mut inner = self.inner;
         if inner.aad_prefix.is_none() && !inner.store_aad_prefix {
             return Err(Error::argument(
-                "there is no AAD prefix that readers could be asked to supply",
+                "readers cannot be required to supply an AAD prefix, because none was set",
             ));
         }
         share_equal_keys(&inner.footer_key, &mut inner.columns);

@@ -42,10 +42,10 @@ impl fmt::Display for InvalidBox {
             }
             Self::OneSided { axis } => write!(
                 f,
-                "the bounding box has one of {axis}min and {axis}max only"
+                "the bounding box has only one of {axis}min and {axis}max"
             ),
             Self::OutOfRange => f.write_str(
-                "the bounding box leaves the longitudes of -180 to 180 or the latitudes of -90 to 90",
+                "the bounding box exceeds the longitudes -180 to 180 or the latitudes -90 to 90",
             ),
         }
     }

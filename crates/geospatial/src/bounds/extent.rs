@@ -26,13 +26,13 @@ impl fmt::Display for NoBox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Malformed => "a value is not well-known binary",
-            Self::Opaque => "there are curves or surfaces",
+            Self::Opaque => "a value is a curve or surface",
             Self::OutOfRange => {
-                "a value leaves the longitudes of -180 to 180 or the latitudes of -90 to 90"
+                "a value exceeds the longitudes -180 to 180 or the latitudes -90 to 90"
             }
-            Self::Edges => "how far edges of this algorithm go is not known",
-            Self::Part => "a part has no valid bounding box",
-            Self::Everywhere => "the bounding boxes of the parts leave no gap",
+            Self::Edges => "the extent of edges of this algorithm is unknown",
+            Self::Part => "a part does not have a valid bounding box",
+            Self::Everywhere => "the bounding boxes of the parts cover all longitudes",
         })
     }
 }

@@ -193,13 +193,13 @@ fn invalid_boxes_say_why() {
     let one = good.zmax(1.0);
     assert_eq!(
         said(one, Edges::Planar),
-        "the bounding box has one of zmin and zmax only"
+        "the bounding box has only one of zmin and zmax"
     );
     let beyond = bbox(0.0, 181.0, 0.0, 0.0);
     assert_eq!(check(&beyond, Edges::Planar), Ok(()));
     assert_eq!(
         said(beyond, Edges::Karney),
-        "the bounding box leaves the longitudes of -180 to 180 or the latitudes of -90 to 90"
+        "the bounding box exceeds the longitudes -180 to 180 or the latitudes -90 to 90"
     );
 }
 

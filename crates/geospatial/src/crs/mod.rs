@@ -137,7 +137,7 @@ impl Crs {
         };
         let Some(text) = key_value(key) else {
             return Err(Error::corrupt(format!(
-                "the CRS is in the key-value metadata under {key:?}, which is not there"
+                "the CRS refers to the key {key:?} of the key-value metadata, which is missing"
             )));
         };
         definition(text).map_err(|why| {

@@ -78,7 +78,7 @@ fn definitions_come_from_the_file() {
     let missing = crs("projjson:q").resolve(look_up(ALBERS)).unwrap_err();
     assert_eq!(
         missing.message(),
-        "the CRS is in the key-value metadata under \"q\", which is not there"
+        "the CRS refers to the key \"q\" of the key-value metadata, which is missing"
     );
     let broken = crs("projjson:k").resolve(look_up("[]")).unwrap_err();
     assert_eq!(

@@ -101,7 +101,8 @@ impl GeometryColumn {
     fn predicate(&self, bbox: &BoundingBox, relation: Relation) -> Result<Predicate> {
         let name = || self.path.join(".");
         if self.is_repeated {
-            let message = "a bounding box of values below a list, of which a row may have several";
+            let message = "a bounding box for values in a list, because a row may have several of \
+                           them";
             return Err(Error::unsupported(message).in_column(name()));
         }
         check(bbox, self.meaning.edges)
@@ -111,8 +112,8 @@ impl GeometryColumn {
             let crs = self.crs();
             if crs.is_geographic() == Some(false) {
                 return Err(Error::argument(format!(
-                    "the bounding box has xmin {} above xmax {}, and {crs}, the reference system of `{}`, has no \
-                     antimeridian that it could cross",
+                    "the bounding box has xmin {} above xmax {}, but {crs}, the reference system \
+                     of `{}`, does not have an antimeridian to cross",
                     bbox.xmin,
                     bbox.xmax,
                     name()
@@ -120,8 +121,8 @@ impl GeometryColumn {
             }
             if !is_longitude(bbox.xmin) || !is_longitude(bbox.xmax) {
                 return Err(Error::argument(format!(
-                    "the bounding box has xmin {} above xmax {}: it would cross the antimeridian, and they are no \
-                     longitudes from -180 to 180",
+                    "the bounding box has xmin {} above xmax {}: to cross the antimeridian, both \
+                     must be longitudes from -180 to 180",
                     bbox.xmin, bbox.xmax
                 )));
             }

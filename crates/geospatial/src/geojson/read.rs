@@ -24,7 +24,7 @@ fn geometry(value: &Value, writer: &mut Writer<'_>, depth: usize) -> Result<()> 
     };
     let kind = kind(members)?;
     if depth == 0 {
-        let message = format!("more than {MAX_DEPTH} geometries are inside of each other");
+        let message = format!("geometries are nested more than {MAX_DEPTH} levels deep");
         return Err(Error::argument(message));
     }
     let geometry_type = GeometryType::new(kind, dimensions(members));
@@ -41,10 +41,10 @@ fn geometry(value: &Value, writer: &mut Writer<'_>, depth: usize) -> Result<()> 
 
 fn kind(members: &Map<String, Value>) -> Result<GeometryKind> {
     let Some(name) = members.get("type").and_then(Value::as_str) else {
-        return Err(Error::argument("a geometry has no `type`"));
+        return Err(Error::argument("a geometry does not have a `type`"));
     };
     GeometryKind::from_name(name)
-        .ok_or_else(|| Error::argument(format!("the `type` of a geometry is {name:?}")))
+        .ok_or_else(|| Error::argument(format!("unknown `type` of a geometry: {name:?}")))
 }
 
 /// Writes a geometry with these coordinates, including its parts.
@@ -87,7 +87,7 @@ fn positions(values: &[Value], geometry_type: GeometryType, writer: &mut Writer<
     values.iter().try_for_each(|it| {
         let it = array(Some(it), geometry_type.kind, "positions")?;
         if it.is_empty() {
-            return Err(Error::argument("a position has no numbers"));
+            return Err(Error::argument("a position does not contain numbers"));
         }
         writer.position(position(it)?, geometry_type);
         Ok(())
@@ -97,9 +97,9 @@ fn positions(values: &[Value], geometry_type: GeometryType, writer: &mut Writer<
 /// Parses a position. An empty array is an empty point.
 fn position(numbers: &[Value]) -> Result<Position> {
     let number = |value: &Value| {
-        value
-            .as_f64()
-            .ok_or_else(|| Error::argument(format!("a position has {value} in it, and no number")))
+        value.as_f64().ok_or_else(|| {
+            Error::argument(format!("a position contains {value} instead of a number"))
+        })
     };
     let (x, y, z) = match numbers {
         [] => (f64::NAN, f64::NAN, f64::NAN),
@@ -107,7 +107,7 @@ fn position(numbers: &[Value]) -> Result<Position> {
         [x, y, z] => (number(x)?, number(y)?, number(z)?),
         _ => {
             return Err(Error::argument(format!(
-                "a position has {} numbers; GeoJSON knows longitude, latitude and height",
+                "a position has {} numbers; GeoJSON supports longitude, latitude and height",
                 numbers.len()
             )));
         }
@@ -138,7 +138,7 @@ fn array<'a>(value: Option<&'a Value>, kind: GeometryKind, what: &str) -> Result
     match value {
         Some(Value::Array(all)) => Ok(all),
         _ => Err(Error::argument(format!(
-            "the {what} of a {kind} are no array"
+            "the {what} of a {kind} are not an array"
         ))),
     }
 }

@@ -45,32 +45,35 @@ fn what_is_no_geometry() {
     );
     for (json, wanted) in [
         ("[1, 2]", "a geometry is not a JSON object"),
-        (r#"{"coordinates": [1, 2]}"#, "a geometry has no `type`"),
+        (
+            r#"{"coordinates": [1, 2]}"#,
+            "a geometry does not have a `type`",
+        ),
         (
             r#"{"type": "Feature"}"#,
-            "the `type` of a geometry is \"Feature\"",
+            "unknown `type` of a geometry: \"Feature\"",
         ),
         (
             r#"{"type": "Point"}"#,
-            "the coordinates of a POINT are no array",
+            "the coordinates of a POINT are not an array",
         ),
         (
             r#"{"type": "Point", "coordinates": [1, 2, 3, 4]}"#,
-            "a position has 4 numbers; GeoJSON knows longitude, latitude and height",
+            "a position has 4 numbers; GeoJSON supports longitude, latitude and height",
         ),
         (
             r#"{"type": "Point", "coordinates": [1, "2"]}"#,
-            "a position has \"2\" in it, and no number",
+            "a position contains \"2\" instead of a number",
         ),
         (
             r#"{"type": "Polygon", "coordinates": [[1, 2]]}"#,
-            "the positions of a POLYGON are no array",
+            "the positions of a POLYGON are not an array",
         ),
         (
             r#"{"type": "LineString", "coordinates": [[]]}"#,
-            "a position has no numbers",
+            "a position does not contain numbers",
         ),
-        (&nested, "more than 32 geometries are inside of each other"),
+        (&nested, "geometries are nested more than 32 levels deep"),
     ] {
         assert_eq!(fault(json), wanted, "{json}");
     }
@@ -94,14 +97,14 @@ fn what_geojson_has_no_place_for() {
     };
     assert_eq!(
         said(&point(2001, &[1.0, 2.0, 3.0])),
-        "the geometry at byte 0 is a POINT M, and GeoJSON has no place for M"
+        "the geometry at byte 0 is a POINT M, but GeoJSON does not support M"
     );
     assert_eq!(
         said(&point(1, &[1.0, f64::NAN])),
-        "a position is 1 NaN, and GeoJSON has finite numbers only"
+        "a position is 1 NaN, but GeoJSON supports only finite numbers"
     );
     assert_eq!(
         said(&point(16, &[])),
-        "the geometry at byte 0 is a TIN, which is kept but not looked into"
+        "the geometry at byte 0 is a TIN, which is kept but not parsed"
     );
 }

@@ -61,7 +61,7 @@ impl Json<'_> {
         };
         if geometry_type.dimensions.has_m() {
             return Err(Error::argument(format!(
-                "the geometry at byte {at} is a {geometry_type}, and GeoJSON has no place for M"
+                "the geometry at byte {at} is a {geometry_type}, but GeoJSON does not support M"
             )));
         }
         let whole = self.comma();
@@ -141,7 +141,7 @@ impl Json<'_> {
         let Position { x, y, z, .. } = *position;
         if !x.is_finite() || !y.is_finite() || z.is_infinite() {
             return Err(Error::argument(format!(
-                "a position is {x} {y}, and GeoJSON has finite numbers only"
+                "a position is {x} {y}, but GeoJSON supports only finite numbers"
             )));
         }
         self.out.push('[');

@@ -74,19 +74,19 @@ impl GeoColumn {
             && version != Version::V1_1
         {
             say(format!(
-                "has the encoding {}, which is of 1.1 alone",
+                "has the encoding {}, which only version 1.1 supports",
                 self.encoding
             ));
         }
         if version == Version::V1_0 && self.covering.is_some() {
-            say("has a covering, which 1.0 does not know".into());
+            say("has a covering, which version 1.0 does not support".into());
         }
         if version < Version::V2_0 {
             if !matches!(self.edges, Edges::Planar | Edges::Spherical) {
-                say(format!("has {} edges, which are of 2.0", self.edges));
+                say(format!("has {} edges, which need version 2.0", self.edges));
             }
             if let Some(it) = self.geometry_types.iter().find(|it| it.dimensions.has_m()) {
-                say(format!("has the type {it}, which is of 2.0"));
+                say(format!("has the type {it}, which needs version 2.0"));
             }
         }
         for (index, it) in self.geometry_types.iter().enumerate() {
@@ -107,10 +107,10 @@ impl GeoColumn {
     /// Compares the metadata with the column of the file.
     fn against(&self, column: &FileColumn<'_>, version: Version, say: &mut impl FnMut(String)) {
         if self.encoding == Encoding::Wkb && !column.is_byte_array {
-            say("is WKB in the GeoParquet metadata, but no BYTE_ARRAY that is not repeated".into());
+            say("is WKB in the GeoParquet metadata, but is not an unrepeated BYTE_ARRAY".into());
         }
         if version >= Version::V2_0 && !column.is_geospatial() {
-            say("is neither a GEOMETRY nor a GEOGRAPHY, which GeoParquet 2.0 asks for".into());
+            say("is neither a GEOMETRY nor a GEOGRAPHY, as GeoParquet 2.0 requires".into());
         }
         let Some(
             logical_type @ (LogicalType::Geometry { crs } | LogicalType::Geography { crs, .. }),
@@ -120,16 +120,16 @@ impl GeoColumn {
         };
         match Edges::of(logical_type) {
             Ok(Some(edges)) if edges != self.edges => say(format!(
-                "has {edges} edges by its logical type, {} ones in the GeoParquet metadata",
+                "has {edges} edges in its logical type, but {} edges in the GeoParquet metadata",
                 self.edges
             )),
             Ok(_) => {}
-            Err(error) => say(format!("has edges that are not known: {}", error.message())),
+            Err(error) => say(format!("has unknown edges: {}", error.message())),
         }
         let crs = Crs::new(crs.clone());
         if !crs.is_same(&self.crs) {
             say(format!(
-                "has the CRS {} by its logical type, {} in the GeoParquet metadata",
+                "has the CRS {} in its logical type, but {} in the GeoParquet metadata",
                 shown(&crs),
                 shown(&self.crs)
             ));

@@ -59,7 +59,7 @@ fn version(text: &str) -> Result<Version> {
         (Some("1"), Some(_)) => Ok(Version::V1_1),
         (Some("2"), Some(_)) => Ok(Version::V2_0),
         _ => Err(Error::unsupported(format!(
-            "GeoParquet metadata of version {text:?}; 1.0, 1.1 and 2.0 are known"
+            "GeoParquet metadata of version {text:?}; 1.0, 1.1 and 2.0 are supported"
         ))),
     }
 }
@@ -91,7 +91,7 @@ fn encoding(members: &mut Members, place: &Place<'_>) -> Result<Encoding> {
     let known = Encoding::ALL.into_iter().find(|it| it.to_string() == text);
     known.ok_or_else(|| {
         let place = place.member("encoding");
-        Error::unsupported(format!("{place} is {text:?}, which is not known"))
+        Error::unsupported(format!("{place} is {text:?}, which is unknown"))
     })
 }
 
@@ -221,7 +221,7 @@ fn covering(members: &mut Members, place: &Place<'_>) -> Result<Option<Covering>
             covering.column.clone_from(column);
         } else if covering.column != *column {
             return Err(Error::corrupt(format!(
-                "{place} is in column {column:?}, others are in {:?}",
+                "{place} is in column {column:?}, but others are in {:?}",
                 covering.column
             )));
         }
@@ -255,13 +255,13 @@ impl Place<'_> {
     /// Returns an error for a member of the wrong type.
     fn is(&self, given: Option<&Value>, wanted: &str) -> Error {
         let given = given.map_or("missing", kind_of);
-        Error::corrupt(format!("{self} is {given}, and not {wanted}"))
+        Error::corrupt(format!("{self} is {given}, not {wanted}"))
     }
 
     /// Returns an error for an element of the wrong type.
     fn has(&self, given: &Value, wanted: &str) -> Error {
         let given = kind_of(given);
-        Error::corrupt(format!("{self} has {given} in it, and not {wanted}"))
+        Error::corrupt(format!("{self} contains {given}, not {wanted}"))
     }
 }
 

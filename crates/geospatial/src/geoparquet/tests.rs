@@ -35,7 +35,7 @@ fn errors_name_the_member() {
         ),
         (
             r#"{"version": "0.4.0"}"#,
-            "GeoParquet metadata of version \"0.4.0\"; 1.0, 1.1 and 2.0 are known",
+            "GeoParquet metadata of version \"0.4.0\"; 1.0, 1.1 and 2.0 are supported",
         ),
     ] {
         let error = GeoMetadata::parse(text).unwrap_err();
@@ -48,8 +48,8 @@ fn errors_name_the_member() {
         ),
         (
             r#""edges": "bent""#,
-            "columns.g.edges of the GeoParquet metadata: edges are \"bent\", and not planar, spherical, \
-             vincenty, thomas, andoyer or karney",
+            "columns.g.edges of the GeoParquet metadata: unknown edges \"bent\"; use one of: \
+             planar, spherical, vincenty, thomas, andoyer, karney",
         ),
         (
             r#""bbox": [1, 2, 3]"#,
@@ -83,7 +83,7 @@ fn errors_name_the_member() {
     let error = GeoMetadata::parse(&with_column("1.0.0", encoding)).unwrap_err();
     assert_eq!(
         error.message(),
-        "columns.g.encoding of the GeoParquet metadata is \"WKT\", which is not known"
+        "columns.g.encoding of the GeoParquet metadata is \"WKT\", which is unknown"
     );
 }
 
@@ -123,7 +123,8 @@ fn disagreements_are_said() {
     assert_eq!(
         disagreements("2.0.0", &with(albers), geometry("")),
         [
-            "column \"g\" has the CRS OGC:CRS84 by its logical type, EPSG:5070 in the GeoParquet metadata"
+            "column \"g\" has the CRS OGC:CRS84 in its logical type, but EPSG:5070 in the \
+             GeoParquet metadata"
         ]
     );
     assert_eq!(
@@ -132,14 +133,15 @@ fn disagreements_are_said() {
     );
     assert_eq!(
         disagreements("2.0.0", WKB, None),
-        ["column \"g\" is neither a GEOMETRY nor a GEOGRAPHY, which GeoParquet 2.0 asks for"]
+        ["column \"g\" is neither a GEOMETRY nor a GEOGRAPHY, as GeoParquet 2.0 requires"]
     );
     assert_eq!(disagreements("1.1.0", WKB, None), none);
     let karney = Some(Edges::Karney.logical_type(None));
     assert_eq!(
         disagreements("2.0.0", &with(r#""edges": "spherical""#), karney),
         [
-            "column \"g\" has karney edges by its logical type, spherical ones in the GeoParquet metadata"
+            "column \"g\" has karney edges in its logical type, but spherical edges in the \
+             GeoParquet metadata"
         ]
     );
     let old = r#""encoding": "WKB", "geometry_types": ["Point", "Point M", "Point"], "edges": "thomas",
@@ -148,9 +150,9 @@ fn disagreements_are_said() {
     assert_eq!(
         disagreements("1.0.0", old, None),
         [
-            "column \"g\" has a covering, which 1.0 does not know",
-            "column \"g\" has thomas edges, which are of 2.0",
-            "column \"g\" has the type POINT M, which is of 2.0",
+            "column \"g\" has a covering, which version 1.0 does not support",
+            "column \"g\" has thomas edges, which need version 2.0",
+            "column \"g\" has the type POINT M, which needs version 2.0",
             "column \"g\" has the type POINT twice",
             "column \"g\" has an invalid bbox: ymin is 5, above ymax, 4",
             "column \"g\" is covered by column \"b\", which is not at the root of the file",
@@ -236,8 +238,8 @@ fn what_a_version_has_no_place_for_is_refused() {
     };
     assert_eq!(
         said(Version::V2_0, albers),
-        "column \"g\" in GeoParquet metadata of version 2.0.0: its CRS \"EPSG:5070\" would have to be a \
-         PROJJSON definition"
+        "column \"g\" in GeoParquet metadata of version 2.0.0: its CRS must be a PROJJSON \
+         definition, not \"EPSG:5070\""
     );
     let karney = GeoColumn {
         edges: Edges::Karney,
@@ -245,7 +247,8 @@ fn what_a_version_has_no_place_for_is_refused() {
     };
     assert_eq!(
         said(Version::V1_1, karney),
-        "column \"g\" in GeoParquet metadata of version 1.1.0: it has karney edges, which are of 2.0"
+        "column \"g\" in GeoParquet metadata of version 1.1.0: it has karney edges, which need \
+         version 2.0"
     );
     let endless = GeoColumn {
         bbox: Some(BoundingBox::new(0.0, f64::INFINITY, 0.0, 0.0)),
@@ -253,8 +256,8 @@ fn what_a_version_has_no_place_for_is_refused() {
     };
     assert_eq!(
         said(Version::V1_1, endless),
-        "column \"g\" in GeoParquet metadata of version 1.1.0: its bbox is not finite, and JSON has no number \
-         for that"
+        "column \"g\" in GeoParquet metadata of version 1.1.0: its bbox is not finite, so JSON has \
+         no number for it"
     );
     // The default CRS has many names, and does not need to be written.
     let wgs84 = GeoColumn {

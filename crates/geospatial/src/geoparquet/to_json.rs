@@ -94,7 +94,7 @@ impl GeoColumn {
         }
         let text = self.crs.text().unwrap_or_default();
         Err(Error::argument(format!(
-            "its CRS {text:?} would have to be a PROJJSON definition"
+            "its CRS must be a PROJJSON definition, not {text:?}"
         )))
     }
 }
@@ -112,7 +112,7 @@ impl Covering {
 /// Returns the name of a geometry type, such as `Point ZM`.
 fn name_of(geometry_type: GeometryType) -> Result<Value> {
     let Some(name) = geometry_type.kind.name() else {
-        let message = format!("it has the type {geometry_type}, which GeoParquet does not know");
+        let message = format!("it has the type {geometry_type}, which GeoParquet does not support");
         return Err(Error::argument(message));
     };
     let tag = match geometry_type.dimensions {
@@ -127,7 +127,7 @@ fn name_of(geometry_type: GeometryType) -> Result<Value> {
 fn bbox_member(bbox: &BoundingBox, version: Version) -> Result<Value> {
     let numbers = bbox::to_numbers(bbox, version >= Version::V2_0);
     if numbers.iter().any(|it| !it.is_finite()) {
-        let message = "its bbox is not finite, and JSON has no number for that";
+        let message = "its bbox is not finite, so JSON has no number for it";
         return Err(Error::argument(message));
     }
     Ok(json!(numbers))

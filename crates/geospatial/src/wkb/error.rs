@@ -80,10 +80,13 @@ impl fmt::Display for WkbError {
         match self.kind {
             WkbErrorKind::Truncated { missing } => write!(
                 f,
-                "the value ends {missing} bytes too early for what starts at byte {at}"
+                "the item at byte {at} extends {missing} bytes past the end of the value"
             ),
             WkbErrorKind::Trailing(bytes) => {
-                write!(f, "the geometry ends at byte {at}, but {bytes} more follow")
+                write!(
+                    f,
+                    "the geometry ends at byte {at}, but {bytes} more bytes follow"
+                )
             }
             WkbErrorKind::ByteOrder(order) => {
                 write!(f, "the byte order at byte {at} is {order}, neither 0 nor 1")
@@ -91,7 +94,7 @@ impl fmt::Display for WkbError {
             WkbErrorKind::Code(code) => {
                 write!(
                     f,
-                    "the code of the geometry at byte {at} is {code} (0x{code:08x}), which no type has"
+                    "the geometry at byte {at} has the unknown type code {code} (0x{code:08x})"
                 )
             }
             WkbErrorKind::Part { whole, part } => {
@@ -100,7 +103,7 @@ impl fmt::Display for WkbError {
             WkbErrorKind::Opaque(kind) => {
                 write!(
                     f,
-                    "the geometry at byte {at} is a {kind}, which is kept but not looked into"
+                    "the geometry at byte {at} is a {kind}, which is kept but not parsed"
                 )
             }
             WkbErrorKind::PartDimensions { whole, part } => {
@@ -108,8 +111,7 @@ impl fmt::Display for WkbError {
             }
             WkbErrorKind::TooDeep(allowed) => write!(
                 f,
-                "the geometry at byte {at} is inside of more than the {allowed} others that \
-                 `max_depth` allows"
+                "the geometry at byte {at} is nested more deeply than `max_depth` allows, {allowed}"
             ),
             WkbErrorKind::TooLong { bytes, allowed } => write!(
                 f,

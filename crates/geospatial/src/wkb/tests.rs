@@ -26,11 +26,11 @@ fn faults_say_what_and_where() {
     let cases = [
         (
             "",
-            "the value ends 1 bytes too early for what starts at byte 0",
+            "the item at byte 0 extends 1 bytes past the end of the value",
         ),
         (
             "01 0100",
-            "the value ends 2 bytes too early for what starts at byte 1",
+            "the item at byte 1 extends 2 bytes past the end of the value",
         ),
         (
             "02 01000000",
@@ -38,15 +38,15 @@ fn faults_say_what_and_where() {
         ),
         (
             "01 a00f0000",
-            "the code of the geometry at byte 0 is 4000 (0x00000fa0), which no type has",
+            "the geometry at byte 0 has the unknown type code 4000 (0x00000fa0)",
         ),
         (
             "01 00000000",
-            "the code of the geometry at byte 0 is 0 (0x00000000), which no type has",
+            "the geometry at byte 0 has the unknown type code 0 (0x00000000)",
         ),
         (
             "01 02000000 ffffffff",
-            "the value ends 68719476720 bytes too early for what starts at byte 9",
+            "the item at byte 9 extends 68719476720 bytes past the end of the value",
         ),
         (
             "01 04000000 01000000 01 02000000 00000000",
@@ -58,7 +58,7 @@ fn faults_say_what_and_where() {
         ),
         (
             "01 07000000 00000000 0102",
-            "the geometry ends at byte 9, but 2 more follow",
+            "the geometry ends at byte 9, but 2 more bytes follow",
         ),
     ];
     for (hex, wanted) in cases {
@@ -66,11 +66,11 @@ fn faults_say_what_and_where() {
     }
     assert_eq!(
         fault(&format!("01 01000000 {ONE}")),
-        "the value ends 8 bytes too early for what starts at byte 5"
+        "the item at byte 5 extends 8 bytes past the end of the value"
     );
     assert_eq!(
         fault(&format!("01 03000000 01000000 02000000 {ONE}{TWO}{ONE}")),
-        "the value ends 8 bytes too early for what starts at byte 13"
+        "the item at byte 13 extends 8 bytes past the end of the value"
     );
 }
 
@@ -89,7 +89,7 @@ fn limits_are_options() {
     );
     assert_eq!(
         fault(&nested(MAX_DEPTH + 1)),
-        "the geometry at byte 288 is inside of more than the 32 others that `max_depth` allows"
+        "the geometry at byte 288 is nested more deeply than `max_depth` allows, 32"
     );
     let shallow = ReadOptions {
         max_depth: 1,
@@ -97,7 +97,7 @@ fn limits_are_options() {
     };
     assert_eq!(
         fault_with(&nested(2), shallow),
-        "the geometry at byte 9 is inside of more than the 1 others that `max_depth` allows"
+        "the geometry at byte 9 is nested more deeply than `max_depth` allows, 1"
     );
     let short = ReadOptions {
         max_bytes: 20,
@@ -145,7 +145,7 @@ fn what_is_opaque_is_kept() {
     let error = write_iso(&extended, &mut Vec::new()).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the geometry at byte 0 is a TIN, which is kept but not looked into"
+        "the geometry at byte 0 is a TIN, which is kept but not parsed"
     );
 }
 

@@ -28,7 +28,7 @@ fn whole(
     depth: usize,
 ) -> Result<()> {
     if depth == 0 {
-        let message = format!("more than {MAX_DEPTH} geometries are inside of each other");
+        let message = format!("geometries are nested more than {MAX_DEPTH} levels deep");
         return Err(Error::argument(message));
     }
     let dimensions = dimensions(geometry.dim())?;
@@ -156,7 +156,7 @@ fn dimensions(dimensions: TraitDimensions) -> Result<Dimensions> {
         TraitDimensions::Xym => Dimensions::Xym,
         TraitDimensions::Xyzm | TraitDimensions::Unknown(4) => Dimensions::Xyzm,
         TraitDimensions::Unknown(count) => {
-            let message = format!("a geometry of {count} dimensions that have no names");
+            let message = format!("a geometry of {count} unnamed dimensions");
             return Err(Error::unsupported(message));
         }
     })

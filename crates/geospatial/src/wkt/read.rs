@@ -29,7 +29,7 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn geometry(&mut self, depth: usize) -> Result<()> {
         if depth == 0 {
-            let message = format!("more than {MAX_DEPTH} geometries are inside of each other");
+            let message = format!("geometries are nested more than {MAX_DEPTH} levels deep");
             return Err(Error::argument(message));
         }
         let geometry_type = self.geometry_type()?;
@@ -148,7 +148,7 @@ impl<'a> Parser<'a> {
         let of_name = of(name).zip(tag(word.get(name.len()..).unwrap_or_default()));
         let (kind, dimensions) = of_name.ok_or_else(|| {
             self.at = start;
-            self.wrong("the name of a geometry, such as POINT")
+            self.wrong("a geometry name such as POINT")
         })?;
         Ok(GeometryType::new(kind, dimensions))
     }
@@ -215,7 +215,7 @@ impl<'a> Parser<'a> {
             None => "the end".to_owned(),
         };
         Error::argument(format!(
-            "no well-known text: at byte {} is {found} where {wanted} is expected",
+            "invalid well-known text: expected {wanted} at byte {}, found {found}",
             self.at
         ))
     }
@@ -257,27 +257,27 @@ mod tests {
         for (text, wanted) in [
             (
                 "",
-                "no well-known text: at byte 0 is the end where the name of a geometry, such as POINT is expected",
+                "invalid well-known text: expected a geometry name such as POINT at byte 0, found the end",
             ),
             (
                 "POINT (1)",
-                "no well-known text: at byte 8 is ')' where a number is expected",
+                "invalid well-known text: expected a number at byte 8, found ')'",
             ),
             (
                 "POINT (1 2 3)",
-                "no well-known text: at byte 11 is '3' where `)` is expected",
+                "invalid well-known text: expected `)` at byte 11, found '3'",
             ),
             (
                 "POINT (1 2) x",
-                "no well-known text: at byte 12 is 'x' where the end is expected",
+                "invalid well-known text: expected the end at byte 12, found 'x'",
             ),
             (
                 "CURVE EMPTY",
-                "no well-known text: at byte 0 is 'C' where the name of a geometry, such as POINT is expected",
+                "invalid well-known text: expected a geometry name such as POINT at byte 0, found 'C'",
             ),
             (
                 "LINESTRING (1 2",
-                "no well-known text: at byte 15 is the end where `)` is expected",
+                "invalid well-known text: expected `)` at byte 15, found the end",
             ),
         ] {
             assert_eq!(value(text).unwrap_err(), wanted, "{text}");

@@ -47,8 +47,10 @@ fn metadata_of_others_is_read_and_written_again() {
             .collect();
         // If the system is not known, geopandas writes the default into the logical type.
         let wanted: &[&str] = match *writer {
-            "geopandas 2.0.0 None" => &["column \"geometry\" has the CRS OGC:CRS84 by its \
-                logical type, \"srid:0\" in the GeoParquet metadata"],
+            "geopandas 2.0.0 None" => &[
+                "column \"geometry\" has the CRS OGC:CRS84 in its logical type, but \"srid:0\" \
+                   in the GeoParquet metadata",
+            ],
             _ => &[],
         };
         assert_eq!(metadata.disagreements(&columns), wanted, "{writer}");

@@ -64,7 +64,7 @@ impl Fetched {
         }
         if start != range.end {
             return Err(
-                Error::argument("the source gave fewer bytes than it was asked for")
+                Error::argument("the source returned fewer bytes than requested")
                     .at_offset(range.start),
             );
         }

@@ -192,7 +192,7 @@ pointers!(Arc Box);
 fn checked_length(range: &Range<u64>, file_bytes: u64) -> Result<usize> {
     if range.start > range.end || range.end > file_bytes {
         return Err(Error::corrupt(format!(
-            "the bytes {:#x}..{:#x} are asked for, but the file has {file_bytes:#x} bytes",
+            "the bytes {:#x}..{:#x} were requested, but the file has {file_bytes:#x} bytes",
             range.start, range.end
         ))
         .at_offset(range.start));

@@ -59,7 +59,7 @@ impl Source for SourceWithTail {
             .map(|range| self.in_tail(range).or_else(|| fetched.next()));
         bytes
             .collect::<Option<_>>()
-            .ok_or_else(|| Error::argument("the source gave fewer ranges than it was asked for"))
+            .ok_or_else(|| Error::argument("the source returned fewer ranges than requested"))
     }
 
     fn fetch_policy(&self) -> FetchPolicy {

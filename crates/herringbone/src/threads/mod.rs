@@ -134,7 +134,7 @@ impl Threads {
                 return match self.rows_left() {
                     0 => Ok(None),
                     rows => Err(Error::argument(format!(
-                        "no thread has a task, and {rows} rows are still to come"
+                        "no thread has a task, but {rows} rows are missing"
                     ))),
                 };
             };

@@ -211,6 +211,6 @@ fn wrong_page(error: Error) -> Result<Option<Fit>> {
 pub(super) fn too_much() -> Error {
     Error::new(
         ErrorKind::Limit,
-        "there are too many ways in which the pages may be column chunks",
+        "the pages may form column chunks in too many ways",
     )
 }

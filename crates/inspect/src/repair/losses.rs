@@ -92,12 +92,12 @@ impl Stretch {
         }
         if self.bytes > 0 {
             let bytes = counted(self.bytes, "byte");
-            parts.push(format!("{bytes} that hold no complete page"));
+            parts.push(format!("{bytes} without a complete page"));
         }
         let (reason, remedy) = match ambiguity {
             Some(ambiguity) => (ambiguity.reason(), ambiguity.remedy),
             None => (
-                "no row group is certain to be complete there".to_owned(),
+                "not certain to belong to a complete row group".to_owned(),
                 None,
             ),
         };
@@ -130,18 +130,20 @@ impl Ambiguity {
         if !self.codecs.is_empty() {
             let codecs: Vec<String> = self.codecs.iter().map(|it| it.to_string()).collect();
             let codecs = codecs.join(" or ");
-            return format!("pages may have been compressed with {codecs}, and give other values");
+            return format!(
+                "pages may have been compressed with {codecs}, which yield different values"
+            );
         }
         if self.rows.is_empty() {
-            return "the pages can be put together in too many ways to try them all".to_owned();
+            return "the pages can be assembled in too many ways to try them all".to_owned();
         }
         let shown = self.rows.iter().take(SHOWN_ROWS);
         let mut rows: Vec<String> = shown.map(u64::to_string).collect();
         if self.rows.len() > SHOWN_ROWS {
-            rows.push("another number of".to_owned());
+            rows.push("a different number of".to_owned());
         }
         let rows = rows.join(" or ");
-        format!("a row group may have {rows} rows, and the pages can be put together either way")
+        format!("a row group may have {rows} rows, and the pages fit all of these numbers")
     }
 
     /// Determines the option that would resolve the ambiguity. `row_group_rows` is the value of that option.

@@ -216,8 +216,8 @@ impl Repair {
         }
         let magic = 0..source.len().min(MAGIC_ENCRYPTED.len() as u64);
         if source.read(magic)?[..] == MAGIC_ENCRYPTED {
-            let message = "the file is encrypted, and nothing can be had of it without its footer, where \
-                           the identifier stands that all of it is encrypted with";
+            let message = "the file is encrypted, and it cannot be recovered without its footer, \
+                           which contains the identifier needed to decrypt all other parts";
             return Err(Error::new(ErrorKind::Key, message));
         }
         Self::without_footer(source, options)
@@ -302,7 +302,7 @@ impl Repair {
         for row_group in 0..self.num_row_groups() {
             match self.read_to_end(row_group, options) {
                 Ok(()) if overlapping.contains(&row_group) => {
-                    let error = Error::corrupt("column chunks lie over each other");
+                    let error = Error::corrupt("column chunks overlap");
                     self.lose(row_group, error)?;
                 }
                 Ok(()) => self.valid.push(row_group),
@@ -455,7 +455,7 @@ fn lost_rows(known: i64, found: i64) -> Option<Lost> {
     Some(Lost {
         location: Location::default(),
         rows: u64::try_from(lost).ok(),
-        reason: "the footer counts more rows than were found".to_owned(),
+        reason: "the footer declares more rows than were found".to_owned(),
         remedy: None,
     })
 }

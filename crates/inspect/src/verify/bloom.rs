@@ -116,17 +116,16 @@ impl Bloom {
         if let Some(claimed) = metadata.bloom_filter_length
             && u64::try_from(claimed) != Ok(length)
         {
-            let message =
-                format!("bloom_filter_length is {claimed}, header and bits have {length} bytes");
+            let message = format!(
+                "bloom_filter_length is {claimed}, but header and bits have {length} bytes"
+            );
             report.error(FindingKind::BloomFilter, message);
         }
         if algorithm != BloomFilterAlgorithm::Block
             || hash != BloomFilterHash::Xxhash
             || compression != BloomFilterCompression::Uncompressed
         {
-            return Err(Error::unsupported(
-                "a bloom filter of a kind that is not known",
-            ));
+            return Err(Error::unsupported("a bloom filter of an unknown kind"));
         }
         let bits = match read {
             Some(bits) => bits,
@@ -134,7 +133,7 @@ impl Bloom {
         };
         let filter = BloomFilter::from_bits(&bits);
         if filter.is_none() {
-            let message = format!("{num_bytes} bytes of bits are no whole blocks of 32");
+            let message = format!("{num_bytes} bytes of bits are not a multiple of 32");
             report.error(FindingKind::BloomFilter, message);
         }
         Ok(filter)

@@ -142,7 +142,7 @@ pub(super) fn wrong_length(column: &Column, bytes: &[u8]) -> Option<String> {
     let length = bytes.len();
     (!(least..=most).contains(&length)).then(|| {
         let physical = column.leaf.physical_type;
-        format!("has {length} bytes, a {physical} {most}")
+        format!("has {length} bytes, but a {physical} has {most}")
     })
 }
 

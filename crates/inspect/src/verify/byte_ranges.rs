@@ -112,7 +112,8 @@ impl ByteRanges {
             None => report.error(
                 FindingKind::Range,
                 format!(
-                    "the {name} at {offset} with {length} bytes lies outside of the file, which has {}",
+                    "the {name} at {offset} with {length} bytes lies outside of the file of {} \
+                     bytes",
                     source.len()
                 ),
             ),
@@ -133,7 +134,7 @@ impl ByteRanges {
                     none if none.column.is_none() => String::new(),
                     location => format!(" ({location})"),
                 };
-                let message = format!("the {} lies over the {}{whose}", region.name, last.name);
+                let message = format!("the {} overlaps the {}{whose}", region.name, last.name);
                 report.location = region.location.clone();
                 report.error(FindingKind::Overlap, message);
             }
@@ -170,7 +171,7 @@ pub(super) fn readable<'a>(
     let cipher = file.metadata().cipher_of(id.row_group, id.leaf, chunk);
     let cipher = cipher.and_then(KeyStep::ready);
     let reason = match (&chunk.file_path, cipher, &chunk.meta_data) {
-        (Some(path), ..) => format!("the column chunk lies in another file, `{path}`"),
+        (Some(path), ..) => format!("the column chunk is in another file, `{path}`"),
         (None, Ok(cipher), Some(metadata)) => return Some((metadata, cipher)),
         (None, Err(error), _) => error.message().to_owned(),
         (None, Ok(_), None) => "the column chunk has no metadata".to_owned(),

@@ -63,13 +63,13 @@ pub(super) fn check(
     };
     if metadata.type_ != column.leaf.physical_type {
         let (found, said) = (metadata.type_, column.leaf.physical_type);
-        let message = format!("the column chunk holds {found}, the schema says {said}");
+        let message = format!("the column chunk holds {found}, but the schema declares {said}");
         report.error(FindingKind::ColumnMetadata, message);
         return Ok(Checked::default());
     }
     if !metadata.path_in_schema.is_empty() && metadata.path_in_schema != column.path {
         let found = metadata.path_in_schema.join(".");
-        let message = format!("path_in_schema is `{found}`, the column is another one");
+        let message = format!("path_in_schema is `{found}`, which is not the path of this column");
         report.error(FindingKind::ColumnMetadata, message);
     }
     let Some(range) = byte_ranges::chunk_range(metadata, file.source().len()) else {
@@ -226,7 +226,8 @@ impl Walk<'_> {
                 Err(error) => {
                     if self.num_values >= self.declared() {
                         let rest = end - start.offset;
-                        let message = format!("{rest} bytes after the last page are not a page");
+                        let message =
+                            format!("{rest} bytes after the last page do not form a page");
                         report.warning(FindingKind::ColumnMetadata, message);
                         return Ok(true);
                     }
@@ -352,12 +353,12 @@ impl Walk<'_> {
         if is_first && decoded && !check.starts_row {
             report.error(
                 FindingKind::Page,
-                "the first level of the column chunk starts no row",
+                "the first level of the column chunk does not start a row",
             );
         }
         let impossible = self.nesting.impossible();
         if impossible > 0 {
-            let message = format!("{impossible} levels go on with lists that have no element");
+            let message = format!("{impossible} levels continue lists without elements");
             report.error(FindingKind::Nesting, message);
         }
         self.indexes.page(found, self.column, report);
@@ -397,9 +398,10 @@ impl Walk<'_> {
         let Some(observed) = self.observed.as_ref().filter(|_| complete) else {
             return;
         };
-        if observed.rows() != num_rows {
-            let rows = observed.rows();
-            let message = format!("the column chunk has {rows} rows, its row group {num_rows}");
+        if truth.rows() != num_rows {
+            let rows = truth.rows();
+            let message =
+                format!("the column chunk has {rows} rows, but its row group has {num_rows}");
             report.error(FindingKind::Rows, message);
         }
         if let Some(claimed) = &self.metadata.statistics {
@@ -419,20 +421,21 @@ impl Walk<'_> {
             let (pages, said) = (self.num_values, metadata.num_values);
             report.error(
                 kind,
-                format!("num_values is {said}, the pages have {pages}"),
+                format!("num_values is {said}, but the pages have {pages}"),
             );
         }
         let (position, end) = (self.walker.position(), self.walker.chunk().end);
         if position > end {
             let more = position - end;
-            let message = format!("total_compressed_size is {more} bytes less than the pages have");
+            let message =
+                format!("total_compressed_size is {more} bytes less than the size of the pages");
             report.warning(kind, message);
         }
         let uncompressed = self.sizes.uncompressed;
         if u64::try_from(metadata.total_uncompressed_size) != Ok(uncompressed) {
             let said = metadata.total_uncompressed_size;
             let message =
-                format!("total_uncompressed_size is {said}, the pages have {uncompressed}");
+                format!("total_uncompressed_size is {said}, but the pages have {uncompressed}");
             // Readers only use it as an estimate.
             report.note(kind, message);
         }
@@ -457,17 +460,21 @@ impl Walk<'_> {
         let mut find = |message: String| report.push(severity, kind, message);
         match (dictionary, self.dictionary_page) {
             (None | Some(0), Some(found)) if data == found => {
-                find("data_page_offset leads to the dictionary page, which has no offset".into());
+                find(
+                    "data_page_offset points to the dictionary page, and dictionary_page_offset is \
+                     missing"
+                        .into(),
+                );
                 return;
             }
             (None, Some(found)) => find(format!(
-                "there is no dictionary_page_offset, but a dictionary page at {found}"
+                "dictionary_page_offset is missing, but there is a dictionary page at {found}"
             )),
             (Some(said), Some(found)) if said != found => find(format!(
-                "dictionary_page_offset is {said}, the dictionary page is at {found}"
+                "dictionary_page_offset is {said}, but the dictionary page is at {found}"
             )),
             (Some(said), None) => find(format!(
-                "dictionary_page_offset is {said}, there is no dictionary page"
+                "dictionary_page_offset is {said}, but there is no dictionary page"
             )),
             _ => {}
         }
@@ -475,7 +482,7 @@ impl Walk<'_> {
             && data != found
         {
             find(format!(
-                "data_page_offset is {data}, the first data page is at {found}"
+                "data_page_offset is {data}, but the first data page is at {found}"
             ));
         }
     }

@@ -38,7 +38,7 @@ pub(super) fn check(
             false => Severity::Warning,
         };
         let encoding = Encoding::from_id(*encoding);
-        let message = format!("pages use {encoding}, which encodings does not name");
+        let message = format!("pages use {encoding}, which encodings does not list");
         report.push(severity, kind, message);
     }
     let Some(stats) = &metadata.encoding_stats else {
@@ -63,7 +63,8 @@ pub(super) fn check(
         if claimed != found {
             let (page_type, encoding) = (PageType::from_id(key.0), Encoding::from_id(key.1));
             let message = format!(
-                "encoding_stats count {claimed} pages of {page_type} {encoding}, there are {found}"
+                "encoding_stats count {claimed} pages of {page_type} {encoding}, but there are \
+                 {found}"
             );
             // Readers only use these counts to check whether all values are in the dictionary.
             let hides = page_type == PageType::DataPage && *claimed == 0 && !is_dictionary(&key.1);

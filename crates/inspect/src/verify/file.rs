@@ -59,7 +59,7 @@ pub(super) fn check(file: &ParquetFile, report: &mut Report) -> Result<()> {
     report.location.row_group = None;
     if rows != metadata.num_rows() {
         let said = metadata.num_rows();
-        let message = format!("the footer says {said} rows, the row groups have {rows}");
+        let message = format!("the footer declares {said} rows, but the row groups have {rows}");
         report.error(FindingKind::Rows, message);
     }
     byte_ranges.overlaps(report);
@@ -103,7 +103,7 @@ fn magic(file: &ParquetFile, byte_ranges: &mut ByteRanges, report: &mut Report) 
         report.location.offset = Some(footer + decoded);
         report.note(
             FindingKind::Footer,
-            format!("{surplus} bytes after the metadata mean nothing"),
+            format!("{surplus} bytes after the metadata are unused"),
         );
         report.location.offset = None;
     }
@@ -137,7 +137,7 @@ fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
             report
                 .location
                 .set_column(file.parquet_schema().column_path(leaf));
-            let message = "its annotation is not known, or may not stand on its physical type";
+            let message = "its annotation is unknown, or is not allowed for its physical type";
             report.warning(FindingKind::Schema, message);
             report.location.column = None;
         }
@@ -176,7 +176,7 @@ pub(super) fn check_row_group(
     if let Some(sizes) = sizes {
         let mut compare = |name: &str, said: i64, pages: u64| {
             if u64::try_from(said) != Ok(pages) {
-                let message = format!("{name} is {said}, the pages have {pages}");
+                let message = format!("{name} is {said}, but the pages have {pages}");
                 // Readers only use it as an estimate.
                 report.note(FindingKind::RowGroup, message);
             }

@@ -207,7 +207,7 @@ impl Report {
                 kind: FindingKind::LeftOut,
                 severity,
                 location: self.location.clone(),
-                message: format!("{more} findings more"),
+                message: format!("{more} more findings"),
             });
         }
     }

@@ -131,8 +131,8 @@ fn disagreement(file: &ParquetFile, leaf: usize, field: &Field) -> Option<String
     let is_same = hint.edges == edges && crs.is_same(&Crs::of(&logical_type));
     (!is_same).then(|| {
         format!(
-            "its extension type in the Arrow schema would be {}, but its logical type is {}, which \
-             counts",
+            "its extension type in the Arrow schema corresponds to {}, but its logical type is {}, \
+             which takes precedence",
             hint.logical_type(),
             file.parquet_schema()
                 .element(leaf)

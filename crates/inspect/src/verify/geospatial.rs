@@ -143,14 +143,14 @@ impl<'a> Geometries<'a> {
         let Occurrences { count, first } = self.malformed;
         if count > 0 {
             let message = format!(
-                "{count} values are no well-known binary, the first of them is value {first}"
+                "{count} values are not well-known binary, the first of them is value {first}"
             );
             report.error(FindingKind::Geometry, message);
         }
         let Occurrences { count, first } = self.extended;
         if count > 0 {
             let message = format!(
-                "{count} values are extended well-known binary (EWKB), not that of ISO, the first of \
+                "{count} values are extended well-known binary (EWKB) instead of ISO, the first of \
                  them is value {first}"
             );
             report.error(FindingKind::Geometry, message);
@@ -165,8 +165,8 @@ impl<'a> Geometries<'a> {
         let Occurrences { count, first } = self.beyond;
         if count > 0 {
             let message = format!(
-                "{count} values leave the longitudes of -180 to 180 or the latitudes of -90 to 90, \
-                 the first of them is value {first}"
+                "{count} values exceed the longitudes -180 to 180 or the latitudes -90 to 90, the \
+                 first of them is value {first}"
             );
             report.error(FindingKind::Geometry, message);
         }
@@ -198,9 +198,9 @@ impl<'a> Geometries<'a> {
         }
         let found = self.found.as_ref().filter(|_| is_valid);
         let found = found.and_then(|found| found.extent().bbox());
-        if found.is_some_and(|found| !contains_arcs(bbox, &found, self.edges)) {
-            let message = "the bounding box leaves out parts of edges, which are arcs of great \
-                           circles, or a pole within a polygon";
+        if found.is_some_and(|found| !holds_arcs(bbox, &found, self.edges)) {
+            let message = "the bounding box does not contain parts of edges, which are arcs of \
+                           great circles, or a pole within a polygon";
             report.error(kind, message);
         }
     }

@@ -48,7 +48,8 @@ impl Indexes {
             {
                 let actual = observed.byte_array_bytes;
                 let message = format!(
-                    "unencoded_byte_array_data_bytes is {claimed}, the values have {actual} bytes"
+                    "unencoded_byte_array_data_bytes is {claimed}, but the values have {actual} \
+                     bytes"
                 );
                 report.error(FindingKind::OffsetIndex, message);
             }
@@ -64,7 +65,7 @@ impl Indexes {
         let mut count = |kind, listed: usize| {
             if all_found && listed != pages {
                 let message =
-                    format!("it lists {listed} pages, the column chunk has {pages} data pages");
+                    format!("it lists {listed} pages, but the column chunk has {pages} data pages");
                 report.error(kind, message);
             }
         };
@@ -104,7 +105,7 @@ fn location(index: &OffsetIndex, ordinal: usize, page: FoundPage<'_>, report: &m
         compare("first_row_index", first_row_index, first_row);
     }
     if !page.starts_row {
-        let message = "the page starts inside of a row, which it must not where there is an index";
+        let message = "the page starts inside of a row, which is not allowed if there is an index";
         report.error(kind, message);
     }
 }
@@ -144,15 +145,11 @@ fn summary(
             }
         }
         (true, values) => {
-            let message =
-                format!("null_pages says that there are only nulls, but there are {values} values");
+            let message = format!("null_pages claims only nulls, but there are {values} values");
             report.error(kind, message);
         }
-        (false, 0) if observed.levels() > 0 => {
-            report.error(
-                kind,
-                "null_pages says that there are values, but there are only nulls",
-            );
+        (false, 0) if truth.levels() > 0 => {
+            report.error(kind, "null_pages claims values, but there are only nulls");
         }
         (false, _) => {
             for bound in bounds {
@@ -179,7 +176,7 @@ fn counts(
     if let Some(&claimed) = null_count
         && ![Ok(levels), Ok(slots)].contains(&u64::try_from(claimed))
     {
-        let message = format!("null_counts has {claimed}, there are {levels} nulls");
+        let message = format!("null_counts has {claimed}, but there are {levels} nulls");
         report.error(kind, message);
     }
     let nan_count = index.nan_counts.as_ref().and_then(|it| it.get(ordinal));
@@ -188,7 +185,7 @@ fn counts(
     {
         report.error(
             kind,
-            format!("nan_counts has {claimed}, there are {nans} NaNs"),
+            format!("nan_counts has {claimed}, but there are {nans} NaNs"),
         );
     }
     let histograms = [
@@ -222,7 +219,7 @@ fn boundary_order(index: &ColumnIndex, column: &Column, report: &mut Report) {
         unknown => {
             report.warning(
                 FindingKind::NotChecked,
-                format!("the boundary order {} is not known", unknown.id()),
+                format!("unknown boundary order {}", unknown.id()),
             );
             return;
         }
@@ -249,7 +246,7 @@ fn boundary_order(index: &ColumnIndex, column: &Column, report: &mut Report) {
         })
     };
     if !sorted(&index.min_values) || !sorted(&index.max_values) {
-        let message = format!("the bounds are said to be {name}, and are not");
+        let message = format!("the bounds are declared as {name}, but are not");
         report.error(FindingKind::ColumnIndex, message);
     }
 }

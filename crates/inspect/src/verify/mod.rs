@@ -191,7 +191,7 @@ impl Verify {
                 {
                     let other = self.file.parquet_schema().column_path(other);
                     let message = format!(
-                        "its lists or nulls are not those of `{other}` in the group they share"
+                        "its lists or nulls differ from those of `{other}` in the group they share"
                     );
                     self.report.error(FindingKind::Nesting, message);
                 }

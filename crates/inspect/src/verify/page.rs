@@ -149,7 +149,7 @@ impl<'a> PageCheck<'a> {
         {
             report.failed(FindingKind::Page, error)?;
         } else if unused > 0 {
-            let message = format!("{unused} bytes after the values mean nothing");
+            let message = format!("{unused} bytes after the values are unused");
             report.note(FindingKind::Page, message);
         }
         self.compare(report);
@@ -230,7 +230,7 @@ impl<'a> PageCheck<'a> {
             report.error(FindingKind::Nesting, message);
         }
         if self.said_to_be_sorted() && self.values > 0 && self.sorted.is_none() {
-            report.error(kind, "the dictionary is said to be sorted, and is not");
+            report.error(kind, "the dictionary is declared as sorted, but is not");
         }
         if let Some(v2) = &self.header.data_page_header_v2
             && self.header.type_ == PageType::DataPageV2
@@ -239,7 +239,7 @@ impl<'a> PageCheck<'a> {
                 if u64::try_from(claimed) != Ok(actual) {
                     report.error(
                         kind,
-                        format!("{name} is {claimed}, the levels make {actual}"),
+                        format!("{name} is {claimed}, but the levels give {actual}"),
                     );
                 }
             };
@@ -248,7 +248,7 @@ impl<'a> PageCheck<'a> {
             if !self.starts_row && self.num_values > 0 {
                 report.error(
                     kind,
-                    "the page starts inside of a row, as no page of version 2 may",
+                    "the page starts inside of a row, which is not allowed for a page of version 2",
                 );
             }
         }

@@ -41,14 +41,17 @@ pub(super) fn check(
             let ordinal = sorting.column_idx;
             report.error(
                 kind,
-                format!("sorting_columns name the column {ordinal}, which is not there"),
+                format!("sorting_columns name the column {ordinal}, which does not exist"),
             );
             return Ok(());
         };
         let column = Column::new(file.metadata(), file.parquet_schema(), leaf);
         if column.leaf.max_rep_level > 0 || column.natural_order == ColumnOrderKind::Undefined {
             report.location.set_column(column.path.join("."));
-            report.warning(FindingKind::NotChecked, "rows have no order by this column");
+            report.warning(
+                FindingKind::NotChecked,
+                "rows cannot be ordered by this column",
+            );
             report.location.column = None;
             return Ok(());
         }
@@ -60,8 +63,7 @@ pub(super) fn check(
     match first_unsorted(&mut cursors) {
         Ok(None) => Ok(()),
         Ok(Some(row)) => {
-            let message =
-                format!("row {row} of the row group belongs before the row in front of it");
+            let message = format!("row {row} of the row group belongs before the previous row");
             report.error(kind, message);
             Ok(())
         }

@@ -36,20 +36,21 @@ pub(super) fn check(
             } else {
                 format!("{slots} to {levels}")
             };
-            let message = format!("null_count is {claimed}, there are {nulls} nulls");
+            let message = format!("null_count is {claimed}, but there are {nulls} nulls");
             report.error(FindingKind::Statistics, message);
         }
     }
     if let (Some(claimed), Some(nans)) = (statistics.nan_count, observed.bounds.nan_count())
         && claimed != nans
     {
-        let message = format!("nan_count is {claimed}, there are {nans} NaNs");
+        let message = format!("nan_count is {claimed}, but there are {nans} NaNs");
         report.error(FindingKind::Statistics, message);
     }
     if let (Some(claimed), Some(distinct)) = (statistics.distinct_count, distinct)
         && u64::try_from(claimed) != Ok(distinct)
     {
-        let message = format!("distinct_count is {claimed}, there are {distinct} different values");
+        let message =
+            format!("distinct_count is {claimed}, but there are {distinct} distinct values");
         // Planners use it as an estimate, and writers provide one.
         report.note(FindingKind::Statistics, message);
     }
@@ -111,9 +112,10 @@ pub(super) fn check_sizes(
         && column.is_byte_array()
         && u64::try_from(claimed) != Ok(observed.byte_array_bytes)
     {
-        let actual = observed.byte_array_bytes;
-        let message =
-            format!("unencoded_byte_array_data_bytes is {claimed}, the values have {actual} bytes");
+        let actual = truth.byte_array_bytes;
+        let message = format!(
+            "unencoded_byte_array_data_bytes is {claimed}, but the values have {actual} bytes"
+        );
         report.error(kind, message);
     }
     let histograms = [
@@ -145,5 +147,5 @@ pub(super) fn histogram_fault(name: &str, claimed: &[i64], actual: &[u64]) -> Op
             .zip(actual)
             .all(|(claimed, actual)| u64::try_from(*claimed) == Ok(*actual));
     (!claimed.is_empty() && !equal)
-        .then(|| format!("{name} is {claimed:?}, but the levels make {actual:?}"))
+        .then(|| format!("{name} is {claimed:?}, but the levels give {actual:?}"))
 }

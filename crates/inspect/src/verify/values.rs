@@ -67,7 +67,7 @@ impl Allowed {
         let (kind, what) = match self {
             Self::Nothing => (
                 FindingKind::Value,
-                "are in a column of nulls alone".to_owned(),
+                "are in a column that can hold only nulls".to_owned(),
             ),
             Self::Integers(range) => (FindingKind::Value, outside(range)),
             Self::Times(range) => (FindingKind::Time, outside(range)),
@@ -79,5 +79,5 @@ impl Allowed {
 
 fn outside(range: &RangeInclusive<i64>) -> String {
     let (least, most) = (range.start(), range.end());
-    format!("are not within {least} to {most}, as their annotation has it")
+    format!("are outside of {least} to {most}, the range of their annotation")
 }

@@ -110,7 +110,8 @@ pub(crate) fn keep(
 
 fn encryptions_differ(a: &str, b: &str) -> Error {
     let message = format!(
-        "{a} and {b} are not encrypted alike, so their rows cannot be in one file that is encrypted as they are"
+        "{a} and {b} are encrypted differently, so one file with the rows of both cannot keep \
+         their encryption"
     );
     Error::unsupported(message).with_remedy(Remedy::DecryptFirst)
 }
@@ -118,7 +119,8 @@ fn encryptions_differ(a: &str, b: &str) -> Error {
 /// Returns the error for an encrypted file without keys, because another file cannot be encrypted without them.
 #[must_use]
 pub fn without_keys() -> Error {
-    let message = "the file is encrypted, as what is made of it has to be, and no keys were given";
+    let message = "the file is encrypted and the new file has to be encrypted too, but no keys \
+                   were given";
     Error::new(ErrorKind::Key, message).with_remedy(Remedy::GiveKeys)
 }
 
@@ -135,7 +137,7 @@ fn columns(file: &ParquetFile, row_groups: &[usize]) -> Result<HashMap<ColumnPat
             let crypto = crypto.transpose()?;
             let name = path.join(".");
             if columns.entry(path).or_insert_with(|| crypto.clone()) != &crypto {
-                let message = "row groups have different keys for a column, which cannot be kept";
+                let message = "row groups use different keys for a column, which cannot be kept";
                 return Err(Error::unsupported(message)
                     .in_row_group(row_group)
                     .in_column(name));
@@ -162,8 +164,7 @@ fn of_leaf(columns: &HashMap<ColumnPath, Crypto>, path: &[String]) -> Result<Cry
     match of_field.next() {
         Some(first) if of_field.all(|other| other == first) => Ok(first),
         _ => {
-            let message =
-                "the input has no such column, so that it is not known which key it has to have";
+            let message = "the input does not have this column, so its key is unknown";
             Err(Error::unsupported(message).in_column(path.join(".")))
         }
     }

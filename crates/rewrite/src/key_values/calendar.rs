@@ -111,9 +111,9 @@ fn other_calendar(file: &OriginalFile, files: &[OriginalFile]) -> Error {
     let others = files.iter().find(|other| other.calendar != file.calendar);
     let other = others.map_or("the new file", |other| &other.name);
     let message = format!(
-        "{} and {other} do not count days in the same calendar, by the metadata of Spark or Hive \
-         (`{LEGACY_DATE_TIME}`, `{}` and others), which hold for all rows of a file, so that days of one of them \
-         would move",
+        "{} and {other} count days in different calendars, according to the metadata of Spark or \
+         Hive (`{LEGACY_DATE_TIME}`, `{}` and others); this metadata holds for all rows of a file, \
+         so days of one of them would shift",
         file.name, HIVE[0]
     );
     Error::unsupported(message).with_remedy(Remedy::LeaveOutColumn)

@@ -123,7 +123,7 @@ impl Dictionary {
         let in_order = keys.iter().enumerate().all(|(at, key)| at == *key as usize);
         if self.is_ordered && !in_order {
             return Err(Error::argument(
-                "the dictionary is ordered, and batches have different ones: their rows cannot be sorted \
+                "batches have different ordered dictionaries, so their rows cannot be sorted \
                  together",
             )
             .in_column(&self.column));

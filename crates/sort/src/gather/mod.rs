@@ -105,8 +105,8 @@ pub(super) fn gather(arrays: &[ArrayRef], places: &[Place], most: usize) -> Resu
         .any(|array| u32::try_from(array.len()).is_err())
     {
         return Err(Error::unsupported(
-            "rows of a batch with more than 2^32 elements in a list column cannot be sorted: smaller \
-             batches can",
+            "rows of a batch with more than 2^32 elements in a list column cannot be sorted; write \
+             smaller batches",
         ));
     }
     let data: Vec<ArrayData> = match &data_type {

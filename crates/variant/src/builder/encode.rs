@@ -77,7 +77,7 @@ fn push_string(out: &mut Vec<u8>, value: &str) -> Result<()> {
 
 fn push_sized(out: &mut Vec<u8>, type_id: u8, data: &[u8]) -> Result<()> {
     let size = u32::try_from(data.len())
-        .map_err(|_| Error::argument("a variant cannot hold 4 GiB in one value"))?;
+        .map_err(|_| Error::argument("a value of a variant must be smaller than 4 GiB"))?;
     push(out, type_id, &size.to_le_bytes());
     out.extend_from_slice(data);
     Ok(())

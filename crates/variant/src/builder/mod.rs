@@ -150,7 +150,7 @@ impl VariantBuilder {
     pub fn field(&mut self, name: &str) -> Result<()> {
         let Some(object) = self.tape.open_object() else {
             return Err(Error::argument(
-                "a variant field is named where no object is open",
+                "a variant field was named, but no object is open",
             ));
         };
         if self.name.is_some() {

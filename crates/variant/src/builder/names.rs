@@ -123,7 +123,7 @@ impl Names {
         let end = u32::try_from(self.text.len() + name.len());
         let handle = u32::try_from(self.names.len());
         let (Ok(end), Ok(handle)) = (end, handle) else {
-            return Err(Error::argument("the names of a variant take 4 GiB"));
+            return Err(Error::argument("the names of a variant exceed 4 GiB"));
         };
         self.text.push_str(name);
         self.names.push(Name {
@@ -293,6 +293,6 @@ fn name_of<'a>(names: &[Name], text: &'a str, handle: u32) -> &'a str {
 #[cold]
 fn missing(name: &str) -> Error {
     Error::argument(format!(
-        "the metadata that a variant is to have lacks the name `{name}`"
+        "the given metadata of a variant lacks the name `{name}`"
     ))
 }

@@ -111,7 +111,9 @@ impl Tape {
             (Some(open), None) if !open.is_object => Ok(NONE),
             (None, None) if self.nodes.is_empty() => Ok(NONE),
             (None, _) => Err(Error::argument("a second value at the top of a variant")),
-            _ => Err(Error::argument("a value of a variant object has no name")),
+            _ => Err(Error::argument(
+                "a value of a variant object does not have a name",
+            )),
         }
     }
 

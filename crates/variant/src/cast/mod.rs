@@ -297,8 +297,8 @@ impl PrimitiveType {
             && (!(1..=MAX_DECIMAL_DIGITS).contains(&precision) || scale > precision)
         {
             return Err(Error::argument(format!(
-                "decimals of a variant have 1 to {MAX_DECIMAL_DIGITS} digits, and no more behind the \
-                 point: not ({precision}, {scale})"
+                "a variant decimal has 1 to {MAX_DECIMAL_DIGITS} digits, and a scale of at most \
+                 its precision; got ({precision}, {scale})"
             )));
         }
         Ok(())

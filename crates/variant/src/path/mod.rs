@@ -190,7 +190,9 @@ fn split_first(fields: &mut [u32]) -> (Option<&mut u32>, &mut [u32]) {
 /// Rejects a path of every element, which would match many values.
 #[cold]
 pub(crate) fn every_element() -> Error {
-    Error::unsupported("a variant path is of every element, `[*]`; name one, as in `[0]`")
+    Error::unsupported(
+        "the variant path contains `[*]`, every element; name one element, as in `[0]`",
+    )
 }
 
 /// Returns the index of the value that `part` selects in an object or array, or `None` if it is missing.

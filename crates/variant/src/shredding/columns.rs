@@ -338,5 +338,5 @@ fn two_fields(name: &[u8]) -> Error {
 
 #[cold]
 fn other_shredding() -> Error {
-    Error::argument("a column that is shredded otherwise")
+    Error::argument("a column that is shredded differently")
 }

@@ -69,7 +69,7 @@ impl ShreddingType {
     pub fn of_storage_type(data_type: &DataType) -> Result<Self> {
         let DataType::Struct(fields) = data_type else {
             return Err(Error::corrupt(format!(
-                "a variant is stored as a struct, not as {data_type}"
+                "a variant must be stored as a struct, not as {data_type}"
             )));
         };
         let metadata = fields.iter().find(|field| field.name() == METADATA);

@@ -63,5 +63,5 @@ fn of_runs(array: &ArrayRef) -> Result<Places> {
 
 #[cold]
 fn unknown() -> Error {
-    Error::unsupported("a column of a variant in an encoding of Arrow that is not known")
+    Error::unsupported("a variant column in an unknown Arrow encoding")
 }

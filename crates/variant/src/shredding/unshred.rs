@@ -297,7 +297,7 @@ pub(super) fn check_beside_object(has_fields: bool, is_object: bool) -> Result<(
             "`value` next to the shredded fields of an object is not an object",
         )),
         (false, true) => Err(against_rules(
-            "an object is in `value` alone, where objects are shredded",
+            "an object is only in `value`, although its fields are shredded",
         )),
         _ => Ok(()),
     }
@@ -356,7 +356,7 @@ fn push_rest(
             builder.field(name)?;
             builder.push_variant(value)?;
         } else if !options.lenient {
-            return Err(against_rules("a shredded field is in `value` as well"));
+            return Err(against_rules("a shredded field is also in `value`"));
         }
     }
     Ok(())
@@ -365,6 +365,7 @@ fn push_rest(
 #[cold]
 fn against_rules(what: &str) -> Error {
     Error::corrupt(format!(
-        "a variant was shredded against the rules: {what}; a lenient read takes what is shredded"
+        "a variant is not shredded as the format requires: {what}; a lenient read uses the \
+         shredded columns"
     ))
 }

@@ -70,7 +70,7 @@ impl Shredder {
         rows: usize,
     ) -> Result<Self> {
         let DataType::Struct(fields) = shredding.storage_type()? else {
-            return Err(Error::argument("a variant is stored as a struct"));
+            return Err(Error::argument("a variant must be stored as a struct"));
         };
         Ok(Self {
             fields,
@@ -129,7 +129,7 @@ impl Shredder {
     pub fn finish(mut self) -> Result<StructArray> {
         if self.has_failed {
             return Err(Error::argument(
-                "a column of variants of which one could not be shredded",
+                "the column contains a variant that could not be shredded",
             ));
         }
         let rows = self.nulls.len();

@@ -151,7 +151,7 @@ fn levels(
 ) -> Result<()> {
     if rows.start > rows.end || rows.end > array.len() {
         let (len, Range { start, end }) = (array.len(), rows);
-        let message = format!("rows {start}..{end} of an array with {len}");
+        let message = format!("rows {start}..{end} are outside of an array with {len} rows");
         return Err(Error::argument(message));
     }
     let num_rows = rows.len();

@@ -63,7 +63,7 @@ impl Segment<'_> {
         };
         match self.forbidden.iter().any(any) {
             true => Err(Error::argument(
-                "there is a null in a field that the schema declares as required",
+                "a field that the schema declares as required contains a null",
             )),
             false => Ok(()),
         }

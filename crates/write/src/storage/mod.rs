@@ -134,7 +134,8 @@ impl StorageBatches {
     /// # Errors
     /// Argument if the batch does not have the schema, or a value cannot be stored.
     pub fn storage(&mut self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let not_chosen = || Error::argument("the storage of the extension types is not chosen");
+        let not_chosen =
+            || Error::argument("the storage of the extension types has not been chosen");
         let schema = self.storage.clone().ok_or_else(not_chosen)?;
         self.check(batch)?;
         let arrays = arrays_of_all(&mut self.fields, batch.columns())?;
@@ -235,7 +236,9 @@ impl StorageField {
             Kind::Extension(writer) => {
                 let mut fields = writer.fields(first)?;
                 let own = fields.first_mut();
-                let own = own.ok_or_else(|| Error::argument("an extension type stores nothing"))?;
+                let own = own.ok_or_else(|| {
+                    Error::argument("an extension type did not return a storage array")
+                })?;
                 *own = renamed(own);
                 fields
             }
@@ -248,7 +251,7 @@ impl StorageField {
                 let stored = child.choose(&elements(first)?)?;
                 let [stored] = stored.as_slice() else {
                     return Err(Error::unsupported(
-                        "sibling columns of list elements: a list cannot hold them",
+                        "sibling columns of list elements, which a list cannot hold",
                     ));
                 };
                 let data_type = list_type(self.field.data_type(), stored.clone());
@@ -397,7 +400,8 @@ fn choose_all(fields: &mut [StorageField], arrays: &[ArrayRef]) -> Result<Vec<Fi
     for name in siblings {
         if stored.iter().filter(|field| *field.name() == name).count() > 1 {
             return Err(Error::argument(format!(
-                "an extension type adds the column `{name}`, and there is one of this name"
+                "an extension type adds the column `{name}`, but a column of this name already \
+                 exists"
             )));
         }
     }
@@ -421,7 +425,7 @@ fn check_arrays(fields: &[FieldRef], arrays: &[ArrayRef], len: usize) -> Result<
         return Ok(());
     }
     Err(Error::argument(
-        "an extension type stores other arrays than those of the fields that it chose",
+        "an extension type stores arrays that do not match the fields that it chose",
     ))
 }
 

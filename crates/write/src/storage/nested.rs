@@ -27,7 +27,7 @@ pub(super) fn with_columns(
     columns: Vec<ArrayRef>,
 ) -> Result<ArrayRef> {
     let DataType::Struct(fields) = data_type else {
-        return Err(Error::argument("a struct is stored as none"));
+        return Err(Error::argument("internal error: expected a struct type"));
     };
     let nulls = whole.nulls().cloned();
     let array = StructArray::try_new_with_length(fields.clone(), columns, nulls, whole.len());

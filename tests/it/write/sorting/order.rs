@@ -497,7 +497,7 @@ fn what_has_no_order_is_an_error() {
     ];
     let batch = RecordBatch::try_from_iter(columns).unwrap();
     for (column, message) in [
-        ("list", "`list` has no order"),
+        ("list", "cannot sort by `list`"),
         ("list.list.element", "cannot be compared"),
         ("interval", "cannot be compared"),
         ("other", "no column `other`"),

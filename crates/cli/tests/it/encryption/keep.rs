@@ -129,7 +129,7 @@ fn files_of_one_output_are_encrypted_alike() {
     let readable = super::keys(&folder, "readable.json", r#", "plaintext_footer": true"#);
     let c = encrypted(&folder, "c.parquet", &readable);
     herringbone(&["concat", "--force", &a, &c, "-o", &out, "--keys", &keys])
-        .fails(3, "are not encrypted alike");
+        .fails(3, "are encrypted differently");
     herringbone(&[
         "concat", "--force", &a, EXAMPLE, "-o", &out, "--keys", &keys,
     ])
@@ -175,7 +175,7 @@ fn nothing_can_be_had_without_the_footer() {
     let bytes = fs::read(&file).unwrap();
     let cut = folder.with("cut.parquet", &bytes[..bytes.len() - 20]);
     herringbone(&["repair", &cut, &out, "--keys", &keys])
-        .fails(3, "nothing can be had of it without its footer");
+        .fails(3, "it cannot be recovered without its footer");
     herringbone(&["repair", &file, &out]).fails(3, "no keys were given; --keys FILE has them");
     let wrong = folder.with("wrong.json", format!(r#"{{"footer_key": "{KC1}"}}"#));
     herringbone(&["repair", &file, &out, "--keys", &wrong]).fails(3, "not authentic");

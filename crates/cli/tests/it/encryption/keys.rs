@@ -119,7 +119,7 @@ fn wrong_keys_files_are_wrong_command_lines() {
         run
     };
     read("{\"footer\": 1}").fails(2, "keys.json: keys file, line 1: unknown member \"footer\"");
-    read("{}").fails(2, "none of \"footer_key\", \"column_keys\"");
+    read("{}").fails(2, "expected \"footer_key\", \"column_keys\"");
     read(&format!("{{\"footer_key\": \"{KF}x\"}}")).fails(2, "not base64");
     read(&format!("{{\"column_keys\": {{\"a..b\": \"{KF}\"}}}}")).fails(2, "not a column path");
     folder.with("keys.json", [0xff, 0xfe]);
@@ -140,7 +140,7 @@ fn wrong_keys_files_are_wrong_command_lines() {
         "--keys",
         &no_footer,
     ])
-    .fails(2, "to encrypt takes \"footer_key\"");
+    .fails(2, "encryption needs \"footer_key\"");
     let unknown = keys(&folder, "unknown.json", "");
     let text = std::fs::read_to_string(&unknown)
         .unwrap()
@@ -156,7 +156,7 @@ fn wrong_keys_files_are_wrong_command_lines() {
     ])
     .fails(
         2,
-        "there is no column ids, nor any below it; the columns are id, name",
+        "there is no column ids, and none in it; the columns are id, name",
     );
     assert!(!folder.names().contains(&"x".to_owned()));
 }

@@ -89,7 +89,7 @@ fn only_regular_files_of_some_megabytes_are_read() {
     refused("not a regular file");
     let large = fs::File::create(store.path()).unwrap();
     large.set_len((64 << 20) + 1).unwrap();
-    refused("more than 64 MiB");
+    refused("larger than 64 MiB");
     let other = folder.path().join("other");
     fs::write(&other, "{}").unwrap();
     std::os::unix::fs::symlink(&other, store.path()).unwrap();

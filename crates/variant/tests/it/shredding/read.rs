@@ -69,17 +69,17 @@ fn values_that_were_shredded_against_the_rules() {
         (
             shredded_object(Some(object), true, Some(1)),
             r#"{"a":1}"#,
-            "in `value` as well",
+            "also in `value`",
         ),
         (
             shredded_object(Some(object), true, None),
             "{}",
-            "in `value` as well",
+            "also in `value`",
         ),
         (
             shredded_object(Some(object), false, None),
             r#"{"a":9}"#,
-            "in `value` alone",
+            "only in `value`",
         ),
         (
             shredded_object(Some(string), true, None),
@@ -89,7 +89,7 @@ fn values_that_were_shredded_against_the_rules() {
         (
             shredded_object(Some(empty), false, None),
             "{}",
-            "in `value` alone",
+            "only in `value`",
         ),
     ] {
         let strict = VariantArray::try_new(&array).unwrap();

@@ -27,7 +27,7 @@ const REQUIRED: Step = Step::Leaf { nullable: false };
 
 #[test]
 fn a_null_where_none_may_be() {
-    let message = "there is a null in a field that the schema declares as required";
+    let message = "a field that the schema declares as required contains a null";
     assert_eq!(error(&[REQUIRED], &leaf(), 0..3).unwrap(), message);
     assert_eq!(error(&[REQUIRED], &leaf(), 0..1), None);
     assert_eq!(error(&[REQUIRED], &leaf(), 2..3), None);
@@ -87,7 +87,7 @@ fn an_array_that_the_path_does_not_fit() {
     assert_eq!(error(&steps, &leaf(), 0..3).unwrap(), message);
     assert_eq!(
         error(&[REQUIRED], &leaf(), 2..4).unwrap(),
-        "rows 2..4 of an array with 3"
+        "rows 2..4 are outside of an array with 3 rows"
     );
 }
 
