@@ -43,52 +43,49 @@ pub(crate) fn advice(
     ignores_checksums: Option<&'static str>,
 ) -> Option<String> {
     Some(match remedy {
-            Remedy::RaiseLimit(limit) => format!("raise it with --max {limit}=N"),
-            Remedy::IgnoreChecksums => format!("{} ignores it", ignores_checksums?),
-            Remedy::IgnoreArrowSchema => "--no-arrow-schema ignores that schema".into(),
-            Remedy::IgnoreAnnotations => {
-                "--ignore-annotations COLUMN reads it as it is stored, a map as a list of structs"
-                    .into()
-            }
-            Remedy::ChooseInt96Unit => {
-                "a coarser --int96-unit may hold it, or --int96-overflow null makes it null".into()
-            }
-            Remedy::GiveSchema => "--schema FILE gives it".into(),
-            Remedy::GiveRowGroupRows => "--input-row-group-rows N says how many".into(),
-            Remedy::GiveKeys => "--keys FILE has them".into(),
-            Remedy::AllowPlaintext if location.column.is_some() => {
-                "without its key in \"column_keys\" of the keys file it is read nevertheless".into()
-            }
-            Remedy::AllowPlaintext => {
-                "without --keys and HERRINGBONE_KEYS it is read nevertheless".into()
-            }
-            Remedy::AllowAlgorithm => {
-                "\"algorithms\": [\"AES_GCM_V1\", \"AES_GCM_CTR_V1\"] in the keys file allows it"
-                    .into()
-            }
-            Remedy::SupplyAadPrefix => "\"aad_prefix\" of the keys file supplies it".into(),
-            Remedy::ChooseSortFolder => {
-                "--sort-folder FOLDER puts it elsewhere, --sort-memory SIZE has more rows sorted without it"
-                    .into()
-            }
-            Remedy::RaiseSortMemory => {
-                "--sort-memory SIZE gives more, --no-arrow-schema sorts the values of a Parquet file without dictionaries"
-                    .into()
-            }
-            Remedy::LeaveOutColumn => "--columns leaves it out".into(),
-            Remedy::MergeByName => {
-                "--by-name finds columns by name, and gives nulls for those that a file does not have".into()
-            }
-            Remedy::MergeCasting => "--cast reads both as a type that has all values".into(),
-            Remedy::MergeByNameCasting => {
-                "--by-name --cast finds columns by name, and reads them as a type that has all values".into()
-            }
-            Remedy::DecryptFirst => {
-                "`decrypt` each, and `encrypt` what becomes of them".into()
-            }
-            Remedy::AllowOutOfRange => "--allow-out-of-range writes it as it is".into(),
-            _ => return None,
-        })
+        Remedy::RaiseLimit(limit) => format!("raise it with --max {limit}=N"),
+        Remedy::IgnoreChecksums => format!("{} ignores it", ignores_checksums?),
+        Remedy::IgnoreArrowSchema => "--no-arrow-schema ignores that schema".into(),
+        Remedy::IgnoreAnnotations => {
+            "--ignore-annotations COLUMN reads it as stored: a map as a list of structs".into()
+        }
+        Remedy::ChooseInt96Unit => {
+            "a coarser --int96-unit may hold it, or --int96-overflow null makes it null".into()
+        }
+        Remedy::GiveSchema => "supply it with --schema FILE".into(),
+        Remedy::GiveRowGroupRows => "supply their number with --input-row-group-rows N".into(),
+        Remedy::GiveKeys => "supply them with --keys FILE".into(),
+        Remedy::AllowPlaintext if location.column.is_some() => {
+            "to read it anyway, remove its key from \"column_keys\" in the keys file".into()
+        }
+        Remedy::AllowPlaintext => "to read it anyway, omit --keys and HERRINGBONE_KEYS".into(),
+        Remedy::AllowAlgorithm => {
+            "\"algorithms\": [\"AES_GCM_V1\", \"AES_GCM_CTR_V1\"] in the keys file allow it".into()
+        }
+        Remedy::SupplyAadPrefix => "supply it with \"aad_prefix\" in the keys file".into(),
+        Remedy::ChooseSortFolder => {
+            "use another folder with --sort-folder FOLDER, or sort more rows in memory with \
+             --sort-memory SIZE"
+                .into()
+        }
+        Remedy::RaiseSortMemory => {
+            "raise --sort-memory SIZE, or sort the values of a Parquet file without dictionaries \
+             with --no-arrow-schema"
+                .into()
+        }
+        Remedy::LeaveOutColumn => "leave it out with --columns".into(),
+        Remedy::MergeByName => {
+            "--by-name finds columns by name, and fills those missing in a file with nulls".into()
+        }
+        Remedy::MergeCasting => "--cast reads both as a type that holds all values".into(),
+        Remedy::MergeByNameCasting => {
+            "--by-name --cast finds columns by name, and reads them as a type that holds all values"
+                .into()
+        }
+        Remedy::DecryptFirst => "`decrypt` each file, then `encrypt` the new one".into(),
+        Remedy::AllowOutOfRange => "--allow-out-of-range writes it as it is".into(),
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -71,13 +71,13 @@ pub(crate) fn apply(
 fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMaterial>> {
     let usage = |what: &str| Failure::Usage(format!("{}: {what}", input.name));
     let Some(from) = input.path() else {
-        return Err(usage(
-            "its key material is in a file next to it, so it needs a path",
+        return Err(wrong(
+            "its key material is in a file next to it, so it cannot be read from standard input",
         ));
     };
     if Target::is_stdout(&destination.path) {
-        return Err(usage(
-            "its key material is in a file next to it, which standard output cannot have",
+        return Err(wrong(
+            "its key material is in a file next to it, so it cannot be written to standard output",
         ));
     }
     let material = KeyMaterial::new(from, &destination.path, destination.force);
@@ -88,7 +88,7 @@ fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMateri
     let path = material.path();
     match path.exists() && !destination.force {
         true => Err(Failure::Usage(format!(
-            "{}: the file exists; --force replaces it",
+            "{}: the file already exists; --force replaces it",
             path.display()
         ))),
         false => Ok(Some(material)),

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use herringbone::{ColumnChoice, Compression, StoredAs};
 
+use crate::args::Write;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::render::plural::counted;
@@ -18,11 +19,11 @@ struct Form {
     row_groups: usize,
 }
 
-/// Prints the choice for each column, and its alternatives.
+/// Prints the choice for each column, and its alternatives. `write` contains the options of the user.
 ///
 /// # Errors
 /// System if the text cannot be written.
-pub(crate) fn print(choices: &[ColumnChoice], out: &mut Output<'_>) -> Result<()> {
+pub(crate) fn print(choices: &[ColumnChoice], write: &Write, out: &mut Output<'_>) -> Result<()> {
     let mut paths: Vec<&[String]> = Vec::new();
     // All row groups have the same columns.
     for choice in choices.iter().filter(|choice| choice.row_group == 0) {
@@ -37,9 +38,18 @@ pub(crate) fn print(choices: &[ColumnChoice], out: &mut Output<'_>) -> Result<()
                 counted(row_groups as u64, "row group")
             ))?;
         }
-        let forms = forms(&chunks);
-        if forms.is_empty() {
-            out.line("  nothing else was tried: it was asked for, or there is nothing to save")?;
+        let ways = ways(&chunks);
+        if ways.is_empty() {
+            out.line(match write.may_set_encoding(path) {
+                true => {
+                    "  no alternatives were sampled: options set the encoding, or there are too \
+                     few values"
+                }
+                false => {
+                    "  no alternatives were sampled: only one encoding is possible, or there are \
+                     too few values"
+                }
+            })?;
             continue;
         }
         out.line("  by a sample:")?;

@@ -156,12 +156,12 @@ mod tests {
         let error = read(fixed, "{\"a\":[1,2]}\n{\"a\":[1]}").unwrap_err();
         assert_eq!(
             error,
-            "text: line 2: column `a`: an array of 1, where there are 2 in each"
+            "text: line 2: column `a`: expected an array of 2 items, found 1"
         );
         let error = read(DataType::List(item), "{\"a\":[null]}").unwrap_err();
         assert_eq!(
             error,
-            "text: line 1: column `a.item`: a null, but the column is `not null`"
+            "text: line 1: column `a.item`: found a null, but the column is `not null`"
         );
         let many: String = (0..129).map(|at| format!("{{\"a\":\"{at}\"}}\n")).collect();
         let dictionary = |key| DataType::Dictionary(Box::new(key), Box::new(DataType::Utf8));

@@ -47,7 +47,13 @@ impl Input {
     /// to their end.
     fn new(path: &Path, context: &Context) -> Result<Self> {
         let name = path.display().to_string();
-        let refused = |name: &str, error: &io::Error| Failure::System(format!("{name}: {error}"));
+        let refused = |name: &str, error: &io::Error| {
+            let advice = match name.starts_with("http://") || name.starts_with("https://") {
+                true => "; URLs are not supported: download the file, or pipe `curl -s URL` to `-`",
+                false => "",
+            };
+            Failure::System(format!("{name}: {error}{advice}"))
+        };
         let (data, size) = if path.as_os_str() == STDIN {
             let bytes =
                 spool(io::stdin().lock()).map_err(|error| refused("standard input", &error))?;

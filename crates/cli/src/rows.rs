@@ -42,7 +42,7 @@ pub(crate) fn print(
 ) -> Result<()> {
     let format = format(read.format, output)?;
     if (read.csv.has_null() || read.csv.crlf) && format != RowFormat::Csv {
-        let message = "--null and --crlf go with --format csv";
+        let message = "--null and --crlf need --format csv";
         return Err(Failure::Usage(message.into()));
     }
     let mut request = Request {
@@ -96,7 +96,7 @@ pub(crate) fn print(
 pub(crate) fn note_lost(context: &Context, lost: LostTypes) {
     if !lost.is_empty() {
         context.note(&format!(
-            "JSON does not tell these types of variants from others: {lost}; --format arrow keeps them"
+            "JSON cannot represent these types of variants: {lost}; --format arrow keeps them"
         ));
     }
 }
@@ -104,7 +104,8 @@ pub(crate) fn note_lost(context: &Context, lost: LostTypes) {
 fn format(asked: Option<RowFormat>, output: &Output<'_>) -> Result<RowFormat> {
     match asked {
         Some(RowFormat::Arrow) if output.is_terminal() => Err(Failure::Usage(
-            "an Arrow stream is not for terminals; send it to a file or a program".into(),
+            "an Arrow stream cannot be printed on a terminal; send it to a file or a program"
+                .into(),
         )),
         Some(format) => Ok(format),
         None if output.is_terminal() => Ok(RowFormat::Table),
@@ -155,7 +156,7 @@ impl Request<'_> {
         let names = names_that_differ_in_case(schema);
         if self.merge.by_name && !names.is_empty() {
             context.note(&format!(
-                "these columns differ in case alone, so that some readers cannot tell them apart: {}",
+                "these columns differ only in case, so some readers cannot distinguish them: {}",
                 names.join(", ")
             ));
         }
@@ -190,8 +191,8 @@ impl Request<'_> {
 pub(crate) fn int96_unit(units: &Int96Units) -> Result<TimeUnit> {
     units.finest().ok_or_else(|| {
         Failure::Data(
-            "no unit holds all INT96 timestamps with all their digits; choose one: --int96-unit, and \
-             --int96-overflow for those that do not fit"
+            "no unit holds all INT96 timestamps without loss; choose a unit with --int96-unit, and \
+             use --int96-overflow for timestamps that do not fit it"
                 .into(),
         )
     })
@@ -332,7 +333,7 @@ fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<
     match missing.first() {
         None => Ok(()),
         Some(path) => Err(Failure::Usage(format!(
-            "none of the files has a column `{}`",
+            "there is no column `{}` in any of the files",
             path.join(".")
         ))),
     }
@@ -484,7 +485,7 @@ impl<'a> Rows<'a> {
         }
         self.losses_said = losses.kept().len();
         if batch.is_none() && losses.not_kept() > 0 {
-            let more = format!("{} times more, which are not listed", losses.not_kept());
+            let more = format!("{} more losses that are not listed", losses.not_kept());
             self.context.lost(&self.input.name, &more);
         }
         Ok(batch)
@@ -496,8 +497,8 @@ fn said(input: &Input, loss: &Loss) -> String {
     match loss.lost {
         Lost::Rows(rows) => format!("{}: {error}", counted(rows, "row")),
         Lost::Values(0) => format!("a dictionary: {error}"),
-        Lost::Values(1) => format!("1 value, which is null: {error}"),
-        Lost::Values(values) => format!("{values} values, which are null: {error}"),
+        Lost::Values(1) => format!("1 value replaced by null: {error}"),
+        Lost::Values(values) => format!("{values} values replaced by nulls: {error}"),
     }
 }
 

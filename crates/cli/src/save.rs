@@ -174,8 +174,8 @@ fn note_unsorted(context: &Context, name: &str, metadata: &FileMetadata) {
     let sorted = (0..all).filter(is_sorted).count();
     if sorted < all {
         context.note(&format!(
-            "{name}: {} of {all} row groups have no sorting columns, as their rows come from several \
-             row groups and are not sorted; --sort-by sorts them",
+            "{name}: {} of {all} row groups do not have sorting columns, because their rows come \
+             from several row groups and are not sorted; sort them with --sort-by",
             all - sorted
         ));
     }
@@ -189,7 +189,7 @@ fn all_columns_exist(schema: &Schema, options: &WriteOptions, name: &str) -> Res
             |field: &Field| matches!(field.data_type(), DataType::Struct(it) if it.is_empty());
         let failure = Failure::written(name, &error);
         match options.schema.empty_structs == EmptyStructs::Error && fields.any(is_empty) {
-            true => failure.hinting("; --fill-empty-structs gives it one that holds nulls"),
+            true => failure.hinting("; --fill-empty-structs adds a field of nulls"),
             false => failure,
         }
     })?;

@@ -35,7 +35,8 @@ impl Target {
         if Self::is_stdout(&to.path) {
             if io::stdout().is_terminal() {
                 return Err(Failure::Usage(
-                    "this is not for terminals; send it to a file or a program".into(),
+                    "binary data cannot be printed on a terminal; send it to a file or a program"
+                        .into(),
                 ));
             }
             return Ok(());
@@ -110,7 +111,9 @@ impl Target {
 
 /// Returns the failure for a file that already exists.
 fn exists(name: &str) -> Failure {
-    Failure::Usage(format!("{name}: the file exists; --force replaces it"))
+    Failure::Usage(format!(
+        "{name}: the file already exists; --force replaces it"
+    ))
 }
 
 impl Write for Target {

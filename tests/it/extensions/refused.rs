@@ -111,7 +111,7 @@ fn arrays_are_checked_when_they_are_read() {
 #[test]
 fn arrays_are_checked_when_they_are_written() {
     for (wrong, message) in [
-        (Wrong::Type, "which Int32 cannot be"),
+        (Wrong::Type, "which does not fit Int32"),
         (Wrong::NoArrays, "did not return a storage array"),
         (Wrong::TooShort, "arrays that do not match"),
         (Wrong::OtherType, "arrays that do not match"),

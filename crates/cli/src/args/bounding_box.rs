@@ -25,7 +25,7 @@ impl FromStr for WantedBox {
             None => (None, text),
             Some((column, numbers)) => {
                 let Ok([path]) = <[_; 1]>::try_from(column.parse::<Columns>()?.paths) else {
-                    return Err("one column stands before the `=`".into());
+                    return Err("expected one column before the `=`".into());
                 };
                 (Some(path), numbers)
             }
@@ -36,7 +36,7 @@ impl FromStr for WantedBox {
                 .parse()
                 .map_err(|_| format!("{number:?} is not a number"))?;
             match f64::is_nan(parsed) {
-                true => Err(format!("{number:?} bounds nothing")),
+                true => Err(format!("{number:?} is not a bound")),
                 false => Ok(parsed),
             }
         });
@@ -46,7 +46,7 @@ impl FromStr for WantedBox {
                 column,
                 bbox: BoundingBox::new(xmin, xmax, ymin, ymax),
             }),
-            _ => Err("a box has four numbers: xmin,ymin,xmax,ymax".into()),
+            _ => Err("expected four numbers: xmin,ymin,xmax,ymax".into()),
         }
     }
 }
@@ -67,14 +67,14 @@ impl WantedBox {
         };
         let found = found.ok_or_else(|| {
             Error::argument(match (&self.column, columns.is_empty()) {
-                (_, true) => "--bbox: there are no columns of geometries".to_owned(),
+                (_, true) => "--bbox: the file does not have a geometry column".to_owned(),
                 (Some(path), _) => format!(
-                    "--bbox: `{}` is not a geometry column; there are: {names}",
+                    "--bbox: `{}` is not a geometry column; the geometry columns are: {names}",
                     path.join(".")
                 ),
                 (None, _) => format!(
-                    "--bbox: none of the columns of geometries is the primary one; name it, as in --bbox \
-                     COLUMN=xmin,ymin,xmax,ymax: {names}"
+                    "--bbox: the file does not have a primary geometry column; name one, as in \
+                     --bbox COLUMN=xmin,ymin,xmax,ymax: {names}"
                 ),
             })
         })?;
@@ -104,7 +104,7 @@ mod tests {
             ("1,2,3", "four numbers"),
             ("1,2,3,4,5,6", "four numbers"),
             ("1,2,3,x", "\"x\" is not a number"),
-            ("1,2,3,nan", "bounds nothing"),
+            ("1,2,3,nan", "is not a bound"),
             ("1,5,3,4", "above ymax"),
             ("a,b=1,2,3,4", "one column"),
         ] {

@@ -30,9 +30,11 @@ impl FromStr for Columns {
                     paths.push(std::mem::take(&mut path));
                 }
                 '.' => path.push(part.take()?),
-                '\\' => part
-                    .text
-                    .push(characters.next().ok_or("nothing follows the last \\")?),
+                '\\' => part.text.push(
+                    characters
+                        .next()
+                        .ok_or("the last \\ must be followed by a character")?,
+                ),
                 '"' => part.quoted(&mut characters)?,
                 other => part.text.push(other),
             }

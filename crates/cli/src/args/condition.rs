@@ -47,7 +47,7 @@ impl FromStr for Condition {
         if text.len() > MAX_BYTES {
             let bytes = text.len();
             return Err(format!(
-                "the condition has {bytes} bytes, and may have {MAX_BYTES} at most"
+                "the condition has {bytes} bytes, but at most {MAX_BYTES} are allowed"
             ));
         }
         let mut parser = Parser::new(&GenericDialect)
@@ -59,7 +59,10 @@ impl FromStr for Condition {
                 strict: predicate(&expression, false)?,
                 lenient: predicate(&expression, true)?,
             }),
-            more => Err(format!("{} after the end of the condition", shown(&more))),
+            more => Err(format!(
+                "unexpected {} after the end of the condition",
+                shown(&more)
+            )),
         }
     }
 }
@@ -68,10 +71,13 @@ impl FromStr for Condition {
 fn unparsed(error: &ParserError) -> String {
     match error {
         ParserError::RecursionLimitExceeded => {
-            "the condition has too many parts in one another; the most are about 50".to_owned()
+            "the condition is nested too deeply; about 50 levels are allowed".to_owned()
+        }
+        ParserError::ParserError(message) if message.ends_with("found: EOF") => {
+            format!("the condition is not complete ({message})")
         }
         ParserError::ParserError(message) => {
-            format!("{message}; the name of a column that is a word of SQL stands in \"quotes\"")
+            format!("{message}; write the name of a column that is a word of SQL in \"quotes\"")
         }
         ParserError::TokenizerError(message) => message.clone(),
     }
@@ -130,7 +136,7 @@ fn predicate(expression: &Expr, is_lenient: bool) -> Result<Predicate, String> {
                 Ok(negated_if(like, *negated))
             }
             _ => Err(format!(
-                "`like` takes a pattern in quotes, such as 'ab%', and found {}",
+                "`like` needs a pattern in quotes, such as 'ab%', but found {}",
                 shown(pattern)
             )),
         },
@@ -243,8 +249,10 @@ fn chain(
     Ok(all)
 }
 
-const UNDERSTOOD: &str = "columns, and values of variants by variant_get(column, '$.path', 'type'), are compared with literals by = <> < <= > >=, between, in, like, is null and is \
-                          not null; literals with values below a list by 5 = any(column) or 5 < all(column); conditions are combined by and, or and not";
+const UNDERSTOOD: &str = "compare columns, or values of variants by variant_get(column, '$.path', \
+                          'type'), with literals by = <> < <= > >=, between, in, like, is null and \
+                          is not null; compare literals with the elements of a list by 5 = \
+                          any(column) or 5 < all(column); combine conditions by and, or and not";
 
 fn not_understood(expression: &Expr) -> String {
     format!("{} is not understood: {UNDERSTOOD}", shown(expression))
@@ -299,22 +307,23 @@ pub(super) fn column(expression: &Expr) -> Result<Vec<String>, String> {
             return Ok(vec![function.name.to_string()]);
         }
         other => {
-            return Err(format!(
-                "{} stands where a column is expected",
-                shown(other)
-            ));
+            return Err(format!("expected a column, found {}", shown(other)));
         }
     };
     Ok(parts.iter().map(|part| part.value.clone()).collect())
 }
 
 pub(super) fn literal(expression: &Expr) -> Result<Literal, String> {
-    let no_literal = || {
-        format!(
-            "{} stands where a literal is expected: a number of 76 digits at most, 'text', x'00ff', true, false or \
-             null",
+    let no_literal = || match expression {
+        Expr::Identifier(name) if name.quote_style == Some('"') => format!(
+            "{} in double quotes is a column; write text in single quotes",
+            shown(name)
+        ),
+        _ => format!(
+            "expected a literal, found {}; literals are numbers of at most 76 digits, 'text', \
+             x'00ff', true, false and null",
             shown(expression)
-        )
+        ),
     };
     match expression {
         Expr::Nested(inner) => literal(inner),
@@ -455,39 +464,40 @@ mod tests {
     fn what_is_no_condition_is_refused() {
         for (text, message) in [
             ("", "EOF"),
+            ("a = \"b\"", "`\"b\"` in double quotes is a column"),
             ("a >", "EOF"),
             ("a > 5 b", "after the end of the condition"),
-            ("a + 1 > 5", "`a + 1` stands where a column is expected"),
-            ("a + 1 = 2", "`a + 1` stands where a column is expected"),
-            ("2 = a + 1", "`a + 1` stands where a column is expected"),
-            ("a > b", "a literal is expected"),
-            ("f(a)", "`f(a)` is not understood"),
-            ("interval = 1", "a word of SQL stands in \"quotes\""),
+            ("a + 1 > 5", "expected a column, found `a + 1`"),
+            ("a + 1 = 2", "expected a column, found `a + 1`"),
+            ("2 = a + 1", "expected a column, found `a + 1`"),
+            ("a > b", "expected a literal"),
+            ("f(a)", "type'), found `f(a)`"),
+            ("interval = 1", "a word of SQL in \"quotes\""),
             ("variant_get(v) = 1", "a column, a path and a type"),
             (
                 "variant_get(v, '$.a', 'int', 1) = 1",
                 "a column, a path and a type",
             ),
-            ("variant_get(v, '$.a') = 1", "needs the type"),
+            ("variant_get(v, '$.a') = 1", "needs a type"),
             (
                 "variant_get(v, '$.a', 'uint64') = 1",
                 "unknown type `uint64` of variants; use one of: boolean,",
             ),
             ("variant_get(v, '$a', 'int') = 1", "the variant path `$a`"),
-            ("variant_get(v, a, 'int') = 1", "a literal is expected"),
+            ("variant_get(v, a, 'int') = 1", "expected a literal"),
             (
                 "a like 5",
-                "`like` takes a pattern in quotes, such as 'ab%', and found `5`",
+                "`like` needs a pattern in quotes, such as 'ab%', but found `5`",
             ),
-            ("a < any(b)", "a literal is expected"),
-            ("5 < any(1)", "a column is expected"),
-            ("1 = 1", "a column is expected"),
-            ("a = x'0'", "a literal is expected"),
+            ("a < any(b)", "expected a literal"),
+            ("5 < any(1)", "expected a column"),
+            ("1 = 1", "expected a column"),
+            ("a = x'0'", "expected a literal"),
             (
                 "a = 12345678901234567890123456789012345678901234567890123456789012345678901234567",
-                "a number of 76 digits at most",
+                "numbers of at most 76 digits",
             ),
-            ("a = 1e9999999999", "a literal is expected"),
+            ("a = 1e9999999999", "expected a literal"),
             ("exists (select 1)", "is not understood"),
         ] {
             let error = read(text).unwrap_err();
@@ -500,7 +510,7 @@ mod tests {
         let longer = format!("a = 1{}", " or a = 1".repeat(20_000));
         let error = read(&longer).unwrap_err();
         assert!(
-            error.contains("has 180005 bytes, and may have 8192 at most"),
+            error.contains("has 180005 bytes, but at most 8192 are allowed"),
             "{error}"
         );
         assert!(error.len() < 100, "{error}");

@@ -84,7 +84,7 @@ impl FromStr for VariantColumn {
 fn delimiter(text: &str) -> Result<u8, String> {
     match text.as_bytes() {
         b"tab" | b"\\t" => Ok(b'\t'),
-        [b'"' | b'\r' | b'\n'] => Err("means something else in CSV".into()),
+        [b'"' | b'\r' | b'\n'] => Err("has another meaning in CSV".into()),
         [byte] if byte.is_ascii() => Ok(*byte),
         _ => Err("expected one ASCII character, or `tab`".into()),
     }

@@ -37,7 +37,7 @@ impl Csv {
 
 fn checked(text: &str) -> Result<String, String> {
     if text.contains(['"', ',', '\r', '\n']) {
-        return Err("must be what needs no quotes in CSV".into());
+        return Err("must not contain quotes, commas or line ends".into());
     }
     Ok(text.into())
 }

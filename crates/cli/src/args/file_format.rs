@@ -33,17 +33,24 @@ impl FileFormat {
             return Ok(format);
         }
         let extension = path.extension().unwrap_or_default().to_string_lossy();
-        match extension.to_ascii_lowercase().as_str() {
+        let extension = extension.to_ascii_lowercase();
+        match extension.as_str() {
             "parquet" | "parq" | "pq" => Ok(Self::Parquet),
             "csv" => Ok(Self::Csv),
             "jsonl" | "ndjson" | "json" => Ok(Self::Jsonl),
             "geojson" | "geojsonl" | "geojsons" => Ok(Self::Geojson),
             "arrow" | "ipc" | "feather" => Ok(Self::Arrow),
             "arrows" => Ok(Self::ArrowStream),
-            _ => Err(Failure::Usage(format!(
-                "{}: the name does not tell the format; {option} does",
-                path.display()
-            ))),
+            _ => {
+                let format = match extension == "tsv" && option == "--from" {
+                    true => "csv --delimiter tab",
+                    false => "FORMAT",
+                };
+                Err(Failure::Usage(format!(
+                    "{}: cannot tell the format from the name; use {option} {format}",
+                    path.display()
+                )))
+            }
         }
     }
 }

@@ -27,12 +27,12 @@ impl Operand {
         let name = function.name.to_string();
         if !name.eq_ignore_ascii_case("variant_get") {
             return Err(format!(
-                "{} is not understood: a column is expected, or variant_get(column, '$.path', 'type')",
+                "expected a column or variant_get(column, '$.path', 'type'), found {}",
                 shown(function)
             ));
         }
         let wanted = || {
-            "variant_get takes a column, a path and a type: variant_get(v, '$.a.b', 'int')"
+            "variant_get needs a column, a path and a type: variant_get(v, '$.a.b', 'int')"
                 .to_owned()
         };
         let FunctionArguments::List(list) = &function.args else {
@@ -66,7 +66,8 @@ impl Operand {
             Self::Path {
                 is_typed: false, ..
             } => Err(
-                "variant_get needs the type that values are compared as, e.g. variant_get(v, '$.a', 'int')".into(),
+                "variant_get needs a type to compare its values, as in variant_get(v, '$.a', 'int')"
+                    .into(),
             ),
             _ => Ok(self),
         }
@@ -95,7 +96,7 @@ fn text(expression: &Expr) -> Result<String, String> {
     match literal(expression)? {
         herringbone::filter::Literal::Text(text) => Ok(text),
         _ => Err(format!(
-            "{} stands where text in quotes is expected",
+            "expected text in single quotes, found {}",
             shown(expression)
         )),
     }

@@ -15,13 +15,13 @@ impl FromStr for RowGroups {
     fn from_str(text: &str) -> Result<Self, String> {
         let number = |text: &str| {
             text.parse::<usize>()
-                .map_err(|_| format!("\"{text}\" is not an ordinal"))
+                .map_err(|_| format!("\"{text}\" is not the number of a row group"))
         };
         let range = |part: &str| match part.split_once('-') {
             None => number(part).map(|only| only..=only),
             Some((first, last)) => match (number(first)?, number(last)?) {
                 (first, last) if first <= last => Ok(first..=last),
-                _ => Err(format!("\"{part}\" ends before it begins")),
+                _ => Err(format!("\"{part}\" ends before it starts")),
             },
         };
         text.split(',')

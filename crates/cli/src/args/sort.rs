@@ -35,11 +35,11 @@ fn key(text: &str) -> Result<SortingColumnOption, String> {
         }
     }
     let path = rest.parse::<Columns>()?.paths.into_iter().next();
-    Ok(
-        SortingColumnOption::new(path.ok_or("there is an empty name")?)
-            .descending(descending)
-            .nulls_first(nulls_first),
-    )
+    Ok(SortingColumnOption {
+        path: path.ok_or("a column name is empty")?,
+        descending,
+        nulls_first,
+    })
 }
 
 #[cfg(test)]

@@ -173,6 +173,17 @@ impl Write {
         !self.no_bloom_filter
     }
 
+    /// Returns true if an option may set the encoding or dictionary of a column.
+    pub(crate) fn may_set_encoding(&self, path: &[String]) -> bool {
+        // Columns may be given without the groups that only form a list or a map, so only the first names are compared.
+        let includes = |columns: &Option<Columns>| {
+            let mut paths = columns.iter().flat_map(|it| &it.paths);
+            columns.is_none() || paths.any(|it| it.first() == path.first())
+        };
+        self.encoding.iter().any(|it| includes(&it.columns))
+            || self.dictionary.iter().any(|it| includes(&it.columns))
+    }
+
     /// Returns the options of bloom filters.
     pub(crate) fn bloom_filter(&self) -> BloomFilterOptions {
         BloomFilterOptions::new(self.bloom_filter_fpp)

@@ -43,7 +43,7 @@ pub(crate) fn check(
     let (row_groups, leaves) = column_chunks::of_file(&file, &chunks, input)?;
     let [leaf] = leaves[..] else {
         let text = format!(
-            "the column has {} columns in it, and one can be asked",
+            "the column contains {} columns; name one of them",
             leaves.len()
         );
         return Err(Failure::Usage(text));
@@ -121,7 +121,7 @@ fn hashes(place: &Place<'_>, text: &str) -> Result<Vec<u64>> {
     let values = values.ok_or_else(|| {
         let data_type = field.data_type();
         Failure::Usage(format!(
-            "bloom filters cannot be asked for this value of {data_type}"
+            "bloom filters do not support this value of {data_type}"
         ))
     })?;
     let hashes = values.iter().map(|value| bloom_filter_hash(value));

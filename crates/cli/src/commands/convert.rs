@@ -32,11 +32,11 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     if let (Some(keys), true) = (&context.keys, from != FileFormat::Parquet) {
         if keys.is_option() {
             let message =
-                "--keys is for Parquet input; `herringbone help encrypt` says how OUT is encrypted";
+                "--keys is for Parquet input; to encrypt OUT, see `herringbone help encrypt`";
             return Err(Failure::Usage(message.into()));
         }
         if to == FileFormat::Parquet {
-            context.note("OUT is not encrypted: that is what `encrypt` is for");
+            context.note("`convert` does not encrypt OUT; use `encrypt`");
         }
     }
     Target::check(&convert.destination)?;
@@ -103,7 +103,10 @@ fn types(convert: &Convert) -> Result<Vec<Field>> {
         let columns = columns.ok_or_else(|| usage("expected COLUMN=TYPE".into()))?;
         for path in &columns.paths {
             let [name] = path.as_slice() else {
-                return Err(usage(format!("`{}` is within a column", path.join("."))));
+                return Err(wrong(format!(
+                    "`{}` is a field within a column; name a whole column",
+                    path.join(".")
+                )));
             };
             types.push(load::field_of(name, &setting.value).map_err(usage)?);
         }
@@ -128,7 +131,7 @@ fn shredding(convert: &Convert) -> Result<VariantExtension> {
             text => {
                 let usage = |why: String| {
                     Failure::Usage(format!(
-                        "--variant {}: {why}; expected none, auto or a type as `Int64` or \
+                        "--variant {}: {why}; expected none, auto or a type such as `Int64` or \
                          `Struct(\"a\": Int64, \"b\": Utf8)`",
                         column.name
                     ))
@@ -153,13 +156,13 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     let usage = |text: &str| Err(Failure::Usage(text.into()));
     let types = !convert.types.is_empty() || convert.infer_rows.is_some();
     if !is_text && (convert.schema.is_some() || types) {
-        return usage(
-            "--schema, --type and --infer-rows are for CSV and JSON lines; IN has a schema",
+        return wrong(
+            "--schema, --type and --infer-rows are for CSV and JSON lines; IN already has a schema",
         );
     }
     if from != FileFormat::Jsonl && !convert.variants.is_empty() {
-        return usage(
-            "--variant is for JSON lines; of Parquet, VARIANT columns stay what they are",
+        return wrong(
+            "--variant is for JSON lines; VARIANT columns of Parquet are kept as they are",
         );
     }
     let is_shredded = |column: &VariantColumn| column.shredding != "none";
@@ -169,7 +172,9 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
         );
     }
     if from != FileFormat::Csv && convert.infer_rows == Some(0) {
-        return usage("--infer-rows 0 is for CSV: the columns of JSON lines are in the rows");
+        return wrong(
+            "--infer-rows 0 is for CSV: the columns of JSON lines are inferred from the rows",
+        );
     }
     if from != FileFormat::Parquet && convert.damage.is_given() {
         return usage("--on-error is for Parquet input");
@@ -178,17 +183,17 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
         return usage("--no-header and --delimiter are for CSV input");
     }
     if convert.csv.has_null() && !is_csv && to != FileFormat::Csv {
-        return usage("--null is for CSV, and neither IN nor OUT is");
+        return wrong("--null is for CSV, but neither IN nor OUT is CSV");
     }
     if convert.csv.crlf && to != FileFormat::Csv {
-        return usage("--crlf is for CSV, and OUT is not CSV");
+        return wrong("--crlf is for CSV, but OUT is not CSV");
     }
     let delimiter = convert.delimiter.map(char::from);
     if delimiter.is_some_and(|it| convert.csv.null().contains(it)) {
-        return usage("the text for null holds the delimiter");
+        return wrong("the text for null must not contain the delimiter");
     }
     if to != FileFormat::Parquet && convert.write.is_given() {
-        return usage("OUT is not Parquet, so there is nothing to choose about pages and the like");
+        return wrong("options for Parquet output need a Parquet file as OUT");
     }
     Ok(())
 }

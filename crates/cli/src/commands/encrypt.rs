@@ -54,7 +54,7 @@ fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<(
 
 fn missing(command: &str) -> Failure {
     Failure::Usage(format!(
-        "`{command}` takes keys: --keys FILE, or HERRINGBONE_KEYS with its path; `herringbone help {command}` \
-         shows one"
+        "`{command}` needs keys: use --keys FILE, or set HERRINGBONE_KEYS to its path; \
+         `herringbone help {command}` shows a keys file"
     ))
 }

@@ -21,9 +21,7 @@ pub(crate) fn file(
     output: &mut Output<'_>,
 ) -> Result<()> {
     let Some(filter) = &options.filter else {
-        return Err(Failure::Usage(
-            "--explain goes with --where or --bbox".into(),
-        ));
+        return Err(Failure::Usage("--explain needs --where or --bbox".into()));
     };
     let row_groups = file
         .explain(options)

@@ -57,7 +57,7 @@ pub(crate) fn run(
     if without > 0 {
         let chunks = row_groups.len() * leaves.len();
         context.note(&format!(
-            "{}: {without} of {chunks} column chunks have no column index and offset index",
+            "{}: {without} of {chunks} column chunks lack a column index or offset index",
             input.name
         ));
     }

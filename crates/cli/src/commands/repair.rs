@@ -46,7 +46,7 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
             false => "",
         };
         return Err(Failure::Data(format!(
-            "{}: no row group is sound{advice}",
+            "{}: no intact row group was found{advice}",
             input.name
         )));
     }
@@ -83,7 +83,7 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     }
     if !repair.lost().is_empty() && uses_footer(&repair, &options) {
         context.note(&format!(
-            "{}: if the footer is what is wrong, --ignore-footer finds more",
+            "{}: if the footer is damaged, --ignore-footer may find more",
             input.name
         ));
     }
@@ -122,9 +122,9 @@ fn checked(
         None => failed(input, &error),
     })?;
     let found = match repair.source() {
-        RepairSource::Footer => "the footer is whole",
-        RepairSource::PartialMetadata => "a part of the footer is left",
-        _ => "the footer is lost; row groups are put together from pages",
+        RepairSource::Footer => "the footer is intact",
+        RepairSource::PartialMetadata => "a part of the footer is intact",
+        _ => "the footer is lost; row groups are assembled from pages",
     };
     context.note(&format!("{}: {found}", input.name));
     if input.decryption().is_none() && encryption(input, &repair)?.is_some() {

@@ -52,8 +52,11 @@ impl Keys {
             false => File::open(&path).and_then(read),
         };
         let text = text.map_err(|error| Failure::System(format!("{name}: {error}")))?;
-        let text = str::from_utf8(&text)
-            .map_err(|_| Failure::Usage(format!("{name}: keys are JSON, and this is not text")))?;
+        let text = str::from_utf8(&text).map_err(|_| {
+            Failure::Usage(format!(
+                "{name}: a keys file must be JSON, but this is not text"
+            ))
+        })?;
         let columns = |text: &str| text.parse::<Columns>().map(|columns| columns.paths);
         let file = KeysFile::parse(text, &columns);
         let file = file.map_err(|error| Failure::Usage(format!("{name}: {}", error.message())))?;
@@ -129,7 +132,7 @@ fn read(mut from: impl Read) -> io::Result<Zeroizing<Vec<u8>>> {
             }
         }
         if filled > MAX_BYTES {
-            return Err(io::Error::other("it has more bytes than any keys file"));
+            return Err(io::Error::other("it is too large for a keys file"));
         }
         bytes = longer;
     }

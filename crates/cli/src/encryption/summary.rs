@@ -132,7 +132,7 @@ impl Summary {
         lines.push(("footer", footer.into()));
         match self.aad_prefix {
             "stored" => lines.push(("AAD prefix", "stored in the file".into())),
-            "supplied" => lines.push(("AAD prefix", "to be supplied".into())),
+            "supplied" => lines.push(("AAD prefix", "not stored; readers must supply it".into())),
             _ => {}
         }
         lines
@@ -142,9 +142,9 @@ impl Summary {
     pub(crate) fn caution(&self) -> Option<&'static str> {
         match self.algorithm {
             Algorithm::AesGcmV1 => None,
-            Algorithm::AesGcmCtrV1 => Some(
-                "bodies of pages are not authenticated: nothing tells whether they were changed",
-            ),
+            Algorithm::AesGcmCtrV1 => {
+                Some("bodies of pages are not authenticated: changes to them are not detected")
+            }
         }
     }
 

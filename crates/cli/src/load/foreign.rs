@@ -120,7 +120,7 @@ pub(crate) fn failure(path: &Path) -> Option<Failure> {
     let name = path.display().to_string();
     let foreign = foreign(&beginning)?;
     Some(Failure::Data(
-        foreign.instead_of("a name that tells the format", &name),
+        foreign.instead_of("a name that shows the format", &name),
     ))
 }
 

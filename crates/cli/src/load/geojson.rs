@@ -97,13 +97,12 @@ fn with_geometry(schema: &Schema) -> Result<Schema> {
             return Ok(field.clone());
         }
         let text = field.extension_type_metadata().unwrap_or_default();
-        let says_other = ExtensionMetadata::parse(text).is_ok_and(|it| {
-            it.crs.is_some() && !crs::Crs::of(&it.logical_type()).is_default()
-        });
+        let says_other = ExtensionMetadata::parse(text)
+            .is_ok_and(|it| it.crs.is_some() && !crs::Crs::of(&it.logical_type()).is_default());
         if says_other || !is_geometry(field) {
             let message = format!(
-                "--schema: GeoJSON is longitude and latitude, so `{GEOMETRY}` is Binary (geoarrow.wkb, \
-                 {})",
+                "--schema: GeoJSON contains longitudes and latitudes, so `{GEOMETRY}` must be \
+                 Binary (geoarrow.wkb, {})",
                 crs::DEFAULT
             );
             return Err(Failure::Usage(message));
@@ -209,10 +208,10 @@ impl Columns {
         match parts.type_.as_deref() {
             Some("Feature") => {}
             Some("FeatureCollection") => {
-                return Err("a FeatureCollection has no array `features`".into());
+                return Err("a FeatureCollection does not have an array `features`".into());
             }
-            Some(other) => return Err(format!("a {other} was found, and a Feature expected")),
-            None => return Err("an object without `type` was found, and a Feature expected".into()),
+            Some(other) => return Err(format!("expected a Feature, found a {other}")),
+            None => return Err("expected a Feature, found an object without `type`".into()),
         }
         let mut before = '{';
         let mut member = |name: &str, value: &str| {
@@ -279,16 +278,16 @@ fn collection(text: &str) -> Result<Vec<String>, String> {
     match type_.as_deref() {
         Some("FeatureCollection") => Ok(others),
         Some(other) => Err(format!(
-            "a {other} has an array `features`, as a FeatureCollection"
+            "a {other} has an array `features`, like a FeatureCollection"
         )),
-        None => Err("an object with `features` has no `type`, which is FeatureCollection".into()),
+        None => Err("an object with `features` lacks the `type` FeatureCollection".into()),
     }
 }
 
 fn check_crs(value: &str) -> Result<(), String> {
     match value == "null" || value.contains("CRS84") {
         true => Ok(()),
-        false => Err("`crs` is another one than OGC:CRS84, which GeoJSON is in".into()),
+        false => Err("`crs` must be OGC:CRS84, the reference system of GeoJSON".into()),
     }
 }
 
@@ -345,10 +344,10 @@ mod tests {
         let empty = r#"{"type":"Feature","geometry":null,"properties":null}"#;
         assert_eq!(row(&columns, empty), Ok(r#"{"geometry":null}"#.to_owned()));
         for (text, wanted) in [
-            (POINT, "a Point was found, and a Feature expected"),
+            (POINT, "expected a Feature, found a Point"),
             (
                 r#"{"type":"FeatureCollection","features":null}"#,
-                "a FeatureCollection has no array `features`",
+                "a FeatureCollection does not have an array `features`",
             ),
             (
                 r#"{"type":"Feature","geometry":{"type":"Point","coordinates":[1,2,3,4]}}"#,
@@ -407,11 +406,11 @@ mod tests {
             ),
             (
                 r#"{"features":[]}"#,
-                "an object with `features` has no `type`",
+                "an object with `features` lacks the `type`",
             ),
             (
                 r#"{"type":"FeatureCollection","crs":{"name":"EPSG:3857"},"features":[]}"#,
-                "`crs` is another one",
+                "`crs` must be OGC:CRS84",
             ),
         ] {
             let error = of(text).unwrap_err();

@@ -65,8 +65,8 @@ const BATCH_ROWS: usize = 8192;
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Advice for values that do not fit the inferred type.
-const INFERRED: &str = "; the types were inferred: --infer-rows N looks at more rows, \
-    --type COLUMN=TYPE and --schema FILE give them";
+const INFERRED: &str = "; the types were inferred: use --infer-rows N to look at more rows, or set \
+                        types with --type COLUMN=TYPE or --schema FILE";
 
 /// The options for reading text.
 pub(crate) struct TextOptions<'a> {
@@ -97,7 +97,7 @@ impl TextOptions<'_> {
         match self.types.iter().find(|it| !is_there(it.name())) {
             None => Ok(()),
             Some(field) => Err(Failure::Usage(format!(
-                "--type: {file} has no column `{}`",
+                "--type: {file} does not have a column `{}`",
                 field.name()
             ))),
         }

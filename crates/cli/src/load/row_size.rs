@@ -23,7 +23,7 @@ pub(super) fn batch_rows(schema: &Schema, limits: &Limits) -> Result<usize, Stri
         let most = limits.batch_column_bytes as u64;
         if bytes > most {
             return Err(format!(
-                "column `{}`: each row of {} takes {bytes} bytes, which is more than the limit \
+                "column `{}`: each row of {} needs {bytes} bytes, more than the limit \
                  `batch_column_bytes` of {most}; raise it with --max batch_column_bytes=N",
                 field.name(),
                 field.data_type()

@@ -43,7 +43,8 @@ pub(crate) fn schema_file<T>(
     let is_arrow = text.starts_with(MAGIC) || text.starts_with(STREAM);
     if (is_parquet || is_arrow) && !file.metadata().map_err(refused)?.is_file() {
         return Err(Failure::Usage(format!(
-            "{name}: a pipe can give a schema as text only; this is a Parquet or Arrow file, which has to be on disk"
+            "{name}: only a schema as text can be read from a pipe; a Parquet or Arrow file has to \
+             be on disk"
         )));
     }
     if is_parquet {
@@ -60,7 +61,8 @@ pub(crate) fn schema_file<T>(
         .map_err(refused)?;
     if text.len() as u64 > MAX_SCHEMA_BYTES {
         return Err(Failure::Data(format!(
-            "{name}: neither Parquet nor Arrow, and longer than 64 MiB, the most that a schema as text may have"
+            "{name}: neither Parquet nor Arrow, and larger than 64 MiB, the limit for a schema as \
+             text"
         )));
     }
     let schema = String::from_utf8(text)

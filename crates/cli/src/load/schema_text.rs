@@ -64,7 +64,7 @@ pub(crate) fn field_of(name: &str, data_type: &str) -> Result<Field, String> {
 pub(crate) fn data_type_of(text: &str) -> Result<DataType, String> {
     if depth(text) > TYPE_DEPTH {
         return Err(format!(
-            "a type has more than {TYPE_DEPTH} levels of types in one another"
+            "types are nested more than {TYPE_DEPTH} levels deep"
         ));
     }
     text.parse().map_err(|_| {
@@ -114,7 +114,7 @@ impl<'t> Line<'t> {
         let spaces = line.len() - text.len();
         let (name, rest) = text
             .rsplit_once(": ")
-            .ok_or_else(|| format!("line {number}: expected `name: Type`, got `{text}`"))?;
+            .ok_or_else(|| format!("line {number}: expected `name: Type`, found `{text}`"))?;
         let mut rest = rest.trim_end();
         let mut extension = None;
         if let Some((before, name)) = rest.strip_suffix(')').and_then(|it| it.rsplit_once(" (")) {
@@ -130,7 +130,7 @@ impl<'t> Line<'t> {
             extension,
         };
         if spaces % 2 == 1 || line.depth > DEPTH {
-            return Err(line.error("is not indented by two spaces a level"));
+            return Err(line.wrong("must be indented by two spaces per level"));
         }
         Ok(line)
     }
@@ -154,7 +154,7 @@ fn fields(lines: &mut Lines<'_>, depth: usize) -> Result<Fields, String> {
 fn field(line: &Line<'_>, children: &Fields) -> Result<Field, String> {
     let one = || match children.as_ref() {
         [child] => Ok(FieldRef::clone(child)),
-        _ => Err(line.error("has one field below it")),
+        _ => Err(line.wrong("must have one field below it")),
     };
     let data_type = match line.data_type {
         "Struct" => DataType::Struct(children.clone()),
@@ -164,12 +164,12 @@ fn field(line: &Line<'_>, children: &Fields) -> Result<Field, String> {
         "LargeListView" => DataType::LargeListView(one()?),
         "Map" => match one()?.data_type() {
             DataType::Struct(pair) if pair.len() == 2 => DataType::Map(one()?, false),
-            _ => return Err(line.error("has one struct of key and value below it")),
+            _ => return Err(line.wrong("must have one struct of key and value below it")),
         },
         other => match fixed_size(other) {
             Some(size) => DataType::FixedSizeList(one()?, size),
             None if !children.is_empty() => {
-                return Err(line.error("has fields, but no type that has"));
+                return Err(line.wrong("has fields below it, but its type cannot have fields"));
             }
             None => data_type_of(other)
                 .map_err(|why| format!("line {}: `{}`: {why}", line.number, line.name))?,
@@ -205,7 +205,7 @@ fn geometries(crs: &str, edges: Option<&str>) -> Result<String, String> {
         CrsForm::AuthorityCode { .. } => Some(ExtensionCrs::AuthorityCode(crs.to_owned())),
         _ => {
             return Err(format!(
-                "has the reference system `{crs}`, where a code is expected, such as EPSG:5070"
+                "has the reference system `{crs}`; expected a code such as EPSG:5070"
             ));
         }
     };
@@ -251,7 +251,10 @@ mod tests {
     #[test]
     fn wrong_lines_are_named() {
         for (text, message) in [
-            ("id Int64", "line 1: expected `name: Type`, got `id Int64`"),
+            (
+                "id Int64",
+                "line 1: expected `name: Type`, found `id Int64`",
+            ),
             (
                 "id: Int65",
                 "line 1: `id`: unknown type `Int65`; use one as `schema --format arrow` prints it, such as Int64 or \
@@ -259,16 +262,16 @@ mod tests {
             ),
             (
                 "a: Int64\n  b: Int64",
-                "line 1: `a` has fields, but no type that has",
+                "line 1: `a` has fields below it, but its type cannot have fields",
             ),
-            ("l: List", "line 1: `l` has one field below it"),
+            ("l: List", "line 1: `l` must have one field below it"),
             (
                 "a: Struct\n    b: Int64",
                 "line 2: `b` is indented, but not below a type with fields",
             ),
             (
                 " a: Int64",
-                "line 1: `a` is not indented by two spaces a level",
+                "line 1: `a` must be indented by two spaces per level",
             ),
         ] {
             assert_eq!(schema(text).unwrap_err(), message);

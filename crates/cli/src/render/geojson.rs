@@ -37,7 +37,7 @@ impl Rows {
         let crs = Crs::of(&meaning.logical_type());
         if !crs.is_default() {
             return Err(Failure::Data(format!(
-                "column `{}` is in {crs}, and GeoJSON in longitude and latitude, {}",
+                "column `{}` is in {crs}, but GeoJSON needs longitudes and latitudes, {}",
                 field.name(),
                 crs::DEFAULT
             )));
@@ -109,15 +109,15 @@ fn primary(schema: &Schema) -> Result<usize> {
     let name = geo.map_or_else(|| "geometry".to_owned(), |it| it.primary_column);
     match columns.as_slice() {
         [] => Err(Failure::Data(
-            "there is no geometry column in well-known binary for GeoJSON".into(),
+            "GeoJSON needs a geometry column in well-known binary, but there is none".into(),
         )),
         [(only, _)] => Ok(*only),
         several => {
             let primary = several.iter().find(|(_, field)| *field.name() == name);
             primary.map(|(at, _)| *at).ok_or_else(|| {
                 Failure::Data(format!(
-                    "there are {} columns of geometries, and none of them is `{name}`; --columns \
-                     leaves some out",
+                    "there are {} geometry columns, but GeoJSON needs one, or one called `{name}`; \
+                     choose one with --columns",
                     several.len()
                 ))
             })

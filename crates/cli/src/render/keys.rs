@@ -24,15 +24,15 @@ fn fields(fields: &Fields, parent: &str, note: &mut Option<String>) -> Result<()
         match seen.insert(name.to_lowercase(), name) {
             Some(known) if known == name => {
                 return Err(Failure::Data(format!(
-                    "two columns are called `{parent}{dot}{name}`, and readers of JSON keep one of two \
-                     values of a key; CSV and Arrow hold both"
+                    "two columns are called `{parent}{dot}{name}`, but JSON readers keep only one \
+                     value per key; use CSV or Arrow to keep both"
                 )));
             }
             Some(known) => {
                 note.get_or_insert_with(|| {
                     format!(
-                        "the keys `{parent}{dot}{known}` and `{parent}{dot}{name}` differ only in case, \
-                         and some readers take them for one"
+                        "the keys `{parent}{dot}{known}` and `{parent}{dot}{name}` differ only in \
+                         case, and some readers confuse them"
                     )
                 });
             }

@@ -223,7 +223,7 @@ fn sorting_columns_stay_where_rows_are_sorted() {
     assert_eq!(run.code, 0);
     assert!(
         run.stderr
-            .contains("1 of 1 row groups have no sorting columns"),
+            .contains("1 of 1 row groups do not have sorting columns"),
         "{}",
         run.stderr
     );

@@ -34,7 +34,7 @@ fn rows_of_all_files_in_their_order() {
     assert_eq!(ids, expected.collect::<Vec<_>>());
     let meta = json(&herringbone(&["meta", &out]));
     assert_eq!(meta["row_groups"].as_array().unwrap().len(), 1);
-    herringbone(&["concat", EXAMPLE, "-o", &out]).fails(2, "the file exists");
+    herringbone(&["concat", EXAMPLE, "-o", &out]).fails(2, "the file already exists");
     herringbone(&["concat", EXAMPLE, "-o", &out, "--force"]).ok("");
     assert_eq!(rows(&out), rows(EXAMPLE));
 }

@@ -57,16 +57,12 @@ fn offset_and_limit_count_what_meets_it_in_all_files() {
 fn what_is_wrong_is_said_in_the_words_of_the_command() {
     for (condition, code, message) in [
         ("id >", 2, "EOF"),
-        ("lower(name) = 'x'", 2, "a column is expected"),
-        (
-            "id + 1 = 2",
-            2,
-            "`id + 1` stands where a column is expected",
-        ),
+        ("lower(name) = 'x'", 2, "expected a column or variant_get"),
+        ("id + 1 = 2", 2, "expected a column, found `id + 1`"),
         (
             "name like 5",
             2,
-            "`like` takes a pattern in quotes, such as 'ab%', and found `5`",
+            "`like` needs a pattern in quotes, such as 'ab%', but found `5`",
         ),
         (
             "origin = 5",
@@ -176,7 +172,7 @@ fn uuids_and_bytes() {
             "f in ('abc', 'ab')",
             "'ab' has 2 bytes, but each value of the column has 3",
         ),
-        ("b = x'f'", "a literal is expected"),
+        ("b = x'f'", "expected a literal"),
     ] {
         let run = herringbone(&["count", "--where", condition, &file]);
         run.fails(2, message);
@@ -196,7 +192,7 @@ fn uuids_and_bytes() {
     assert_eq!(answers("f", "YWJj"), only(0));
     assert_eq!(answers("b", "X'FF'"), only(3));
     let short = herringbone(&["bloom", "check", &file, "f", "x'61'"]);
-    short.fails(2, "these are 1 bytes, and each value has 3");
+    short.fails(2, "it has 1 bytes, but each value has 3");
 }
 
 #[test]

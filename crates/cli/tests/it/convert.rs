@@ -132,7 +132,11 @@ fn errors_have_lines_and_leave_no_file() {
             "a,b\n1,x\n\n2,\"y\ny\"\nz,3\n",
             "line 6: column `a`: \"z\" is not a valid Int64; the types were inferred",
         ),
-        ("b.csv", "a,b\n1,x\n2\n", "line 3: expected 2 fields, got 1"),
+        (
+            "b.csv",
+            "a,b\n1,x\n2\n",
+            "line 3: expected 2 fields, found 1",
+        ),
         (
             "c.jsonl",
             "{\"a\":1}\n{\"a\":2}\n\n{\"a\":\"x\"}\n",
@@ -189,14 +193,13 @@ fn wrong_schemas_are_refused() {
         herringbone(&["convert", "--schema", &types, &csv, &out])
     };
     with("a: Int64\n").fails(3, "x.csv: the column `b` is not in the schema");
-    with("a: Int64\nb: Int64\nc: Int64\n")
-        .fails(3, "there is no column `c`, which is in the schema");
+    with("a: Int64\nb: Int64\nc: Int64\n").fails(3, "the column `c` of the schema is missing");
     with("a: Int64\nb: Boolean\n").fails(3, "line 2: column `b`: \"2\" is not a valid Boolean");
     with("a: Int65\n").fails(3, "types.txt: line 1: `a`: unknown type `Int65`");
     with("b: Int8 not null\na: Utf8\n").ok("");
     assert_eq!(rows(&out), "{\"b\":2,\"a\":\"1\"}\n");
     herringbone(&["convert", "--schema", "nope", &csv, &out, "-f"]).fails(4, "nope: ");
-    herringbone(&["convert", &csv, &out]).fails(2, "the file exists; --force replaces it");
+    herringbone(&["convert", &csv, &out]).fails(2, "the file already exists; --force replaces it");
 }
 
 #[test]
@@ -270,8 +273,8 @@ fn nulls_and_empty_strings_stay_apart_in_csv() {
     }
     herringbone(&["convert", EXAMPLE, "x.jsonl", "--null", "NA"]).fails(2, "neither IN nor OUT");
     herringbone(&["convert", &csv, &out, "--null", "a;b", "--delimiter", ";"])
-        .fails(2, "holds the delimiter");
-    herringbone(&["cat", EXAMPLE, "--null", "NA"]).fails(2, "go with --format csv");
+        .fails(2, "contain the delimiter");
+    herringbone(&["cat", EXAMPLE, "--null", "NA"]).fails(2, "need --format csv");
 }
 
 #[test]
@@ -319,17 +322,17 @@ fn lines_of_errors_count_blank_ones_and_headers() {
         (
             "n\n1\n\n2\n",
             "n: Int64 not null\n",
-            "line 3: column `n`: a null, but the column is `not null`",
+            "line 3: column `n`: found a null, but the column is `not null`",
         ),
         (
             "n,m\n1,1\n\n2,2,2\n",
             "n: Int8\nm: Int8\n",
-            "line 4: expected 2 fields, got 3",
+            "line 4: expected 2 fields, found 3",
         ),
         (
             "n\n1\n\"2\n3\n4\n",
             "n: Int64\n",
-            "line 3: quotes that are not closed",
+            "line 3: quotes are not closed",
         ),
     ] {
         let types = folder.with("types.txt", types);
@@ -370,8 +373,9 @@ fn standard_input_and_output_are_files() {
 #[test]
 fn options_go_with_formats() {
     herringbone(&["convert", EXAMPLE, "x.csv", "--compression", "none"])
-        .fails(2, "OUT is not Parquet");
-    herringbone(&["convert", EXAMPLE, "x.csv", "--schema", EXAMPLE]).fails(2, "IN has a schema");
+        .fails(2, "need a Parquet file as OUT");
+    herringbone(&["convert", EXAMPLE, "x.csv", "--schema", EXAMPLE])
+        .fails(2, "IN already has a schema");
     herringbone(&["convert", EXAMPLE, "x.csv", "--no-header"]).fails(2, "CSV input");
     let folder = Folder::new();
     let (csv, out) = (

@@ -19,8 +19,8 @@ fn names_that_are_there_twice_are_changed() {
     assert_eq!(run.code, 0);
     assert!(
         run.stderr.ends_with(
-            "the header has a name more than once: column 2, `a`, is called `a_1`; column 4, `a`, is \
-             called `a_2`\n"
+            "the header repeats a name: column 2, `a`, is called `a_1`; column 4, `a`, is called \
+             `a_2`\n"
         ),
         "{}",
         run.stderr
@@ -33,10 +33,7 @@ fn names_that_are_there_twice_are_changed() {
     run.ok("");
     assert_eq!(rows, "{\"\":0,\"a\":1}\n");
     let (run, _, _) = convert("a,A\n1,2\n", &[]);
-    assert!(
-        run.stderr
-            .contains("`a` and `A` differ in upper and lower case")
-    );
+    assert!(run.stderr.contains("`a` and `A` differ only in case"));
     // `--type` uses the changed names.
     let (_, rows, _) = convert("a,a\n1,2\n", &["--type", "a_1=Utf8", "--quiet"]);
     assert_eq!(rows, "{\"a\":1,\"a_1\":\"2\"}\n");
@@ -75,8 +72,7 @@ fn other_delimiters_are_found() {
     ] {
         let (run, rows, _) = convert(text, &[]);
         assert_eq!((run.code, rows.as_str()), (0, expected), "{}", run.stderr);
-        let note =
-            format!("the fields are separated by `{delimiter}`; --delimiter , reads commas\n");
+        let note = format!("the separator is `{delimiter}`; use --delimiter to set another\n");
         assert!(run.stderr.ends_with(&note), "{}", run.stderr);
     }
     let (run, rows, _) = convert("a;b\n1;2\n", &["--delimiter", ","]);
@@ -134,7 +130,7 @@ fn a_fraction_is_one_of_seconds() {
 
 #[test]
 fn a_header_that_may_be_a_row_is_noted() {
-    let note = "line 1 gives the names of the columns, but `1` looks like a value; --no-header";
+    let note = "line 1 is read as the column names, but `1` looks like a value; --no-header";
     for text in [
         "1,2.5\n3,4.5\n",
         "1,Rome\n2,Oslo\n",
@@ -183,7 +179,7 @@ fn the_last_line_needs_no_end() {
         }
     }
     let (run, _, _) = convert("a\n1\n\"2", &[]);
-    run.fails(3, "line 3: quotes that are not closed");
+    run.fails(3, "line 3: quotes are not closed");
     let (run, _, types) = convert("a,b", &[]);
     run.ok("");
     assert_eq!(types, "a: Utf8\nb: Utf8\n");
@@ -204,7 +200,7 @@ fn a_table_without_columns_has_rows() {
     herringbone(&["cat", "--format", "csv", &out]).ok("\n\n\n\n");
     herringbone(&["convert", &csv, &folder.file("y.parquet")]).fails(
         3,
-        "there is no row to infer a schema from; --schema gives it",
+        "there is no row to infer a schema from; supply one with --schema FILE",
     );
 }
 
@@ -222,9 +218,9 @@ fn lines_end_with_lf() {
     herringbone(&["head", "--format", "csv", "--crlf", &out]).ok("n,city\r\n1,Rome\r\n");
     herringbone(&["convert", &out, "-", "--to", "csv", "--crlf"]).ok("n,city\r\n1,Rome\r\n");
     herringbone(&["convert", &out, "-", "--to", "csv"]).ok("n,city\n1,Rome\n");
-    herringbone(&["cat", "--crlf", &out]).fails(2, "--null and --crlf go with --format csv");
+    herringbone(&["cat", "--crlf", &out]).fails(2, "--null and --crlf need --format csv");
     let run = herringbone(&["convert", "--crlf", &csv, &folder.file("y.parquet")]);
-    run.fails(2, "--crlf is for CSV, and OUT is not CSV");
+    run.fails(2, "--crlf is for CSV, but OUT is not CSV");
 }
 
 #[test]
@@ -249,10 +245,7 @@ fn types_of_a_fixed_size_are_bounded() {
         "FixedSizeList(2147483647 x FixedSizeBinary(2147483647))",
     ] {
         let (run, _, _) = convert("c,d\n,1\n", &["--type", &format!("c={data_type}")]);
-        run.fails(
-            3,
-            "which is more than the limit `batch_column_bytes` of 1073741824",
-        );
+        run.fails(3, "more than the limit `batch_column_bytes` of 1073741824");
         let json = stdin(
             &[
                 "convert",
@@ -296,7 +289,7 @@ fn files_of_other_formats_are_named() {
         (
             "x.csv.gz",
             gzip,
-            "expected a name that tells the format, but this is gzip: `gunzip -c ",
+            "expected a name that shows the format, but this is gzip: `gunzip -c ",
         ),
         (
             "x.xlsx",

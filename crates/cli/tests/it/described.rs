@@ -283,7 +283,8 @@ fn files_of_two_calendars_are_refused() {
             run.stderr
         );
         assert!(
-            run.stderr.contains("; --columns leaves it out (column d)"),
+            run.stderr
+                .contains("; leave it out with --columns (column d)"),
             "{}",
             run.stderr
         );

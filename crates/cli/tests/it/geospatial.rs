@@ -95,7 +95,7 @@ fn text_comes_back() {
         &folder.file("in.geojsonl"),
         &again,
     ])
-    .fails(2, "GeoJSON is longitude and latitude");
+    .fails(2, "GeoJSON contains longitudes and latitudes");
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn what_geojson_cannot_say() {
     convert("EPSG:4326", "POINT M (1 2 3)").fails(3, "row 0: the geometry at byte 0 is a POINT M");
     convert("EPSG:4326", "POINT (1)").fails(3, "line 1: column `g`");
     herringbone(&["convert", "-f", "testdata/example.parquet", &out])
-        .fails(3, "no geometry column");
+        .fails(3, "needs a geometry column");
 }
 
 #[test]
@@ -217,7 +217,7 @@ fn rows_by_their_boxes() {
     for (bbox, message) in [
         (
             "n=0,0,1,1",
-            "`n` is not a geometry column; there are: geometry",
+            "`n` is not a geometry column; the geometry columns are: geometry",
         ),
         ("0,0,1", "four numbers"),
         ("0,1,1,0", "above ymax"),
@@ -226,7 +226,7 @@ fn rows_by_their_boxes() {
         herringbone(&["cat", "--bbox", bbox, &out]).fails(2, message);
     }
     herringbone(&["count", "--bbox", "0,0,1,1", EXAMPLE])
-        .fails(2, "there are no columns of geometries");
+        .fails(2, "the file does not have a geometry column");
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn feature_collections_are_read_feature_by_feature() {
         ),
         (
             "{\"type\":\"FeatureCollection\"}",
-            "line 1: a FeatureCollection has no array `features`",
+            "line 1: a FeatureCollection does not have an array `features`",
         ),
     ] {
         let file = folder.with("in.geojson", text);

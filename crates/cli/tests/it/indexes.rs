@@ -108,7 +108,7 @@ fn indexes_are_bounds_and_places_of_pages() {
     assert_eq!((run.code, run.stdout.as_str()), (0, ""));
     assert!(
         run.stderr
-            .contains("column chunks have no column index and offset index")
+            .contains("column chunks lack a column index or offset index")
     );
 }
 
@@ -142,7 +142,7 @@ fn bloom_filters_say_no_or_maybe() {
     assert!(table.contains("┆ id     ┆ maybe"), "{table}");
     herringbone(&["bloom", "check", &file, "id", "x"]).fails(2, "\"x\" is not a valid Int64");
     herringbone(&["bloom", "check", &file, "nope", "x"]).fails(2, "nope");
-    herringbone(&["bloom", "check", &file, "id,text", "7"]).fails(2, "one can be asked");
+    herringbone(&["bloom", "check", &file, "id,text", "7"]).fails(2, "name one of them");
 }
 
 /// The keys of a file give access to all metadata. Without the keys of its columns, their metadata is unavailable.

@@ -67,7 +67,7 @@ fn pages_become_nulls() {
     let run = herringbone(&["cat", "--on-error", "null", &file]);
     run.fails(1, "damaged.parquet: lost: a dictionary: ");
     assert!(
-        run.stderr.contains("lost: 16 values, which are null: "),
+        run.stderr.contains("lost: 16 values replaced by nulls: "),
         "{}",
         run.stderr
     );

@@ -29,7 +29,7 @@ fn a_cut_footer_costs_nothing() {
         run.stderr
     );
     assert_eq!(rows(&out), rows(EXAMPLE));
-    herringbone(&["--quiet", "repair", &damaged, &out]).fails(2, "the file exists");
+    herringbone(&["--quiet", "repair", &damaged, &out]).fails(2, "the file already exists");
     herringbone(&["--quiet", "repair", "--force", &damaged, &out]).ok("");
     assert_eq!(folder.names(), ["damaged.parquet", "out.parquet"]);
 }
@@ -50,7 +50,7 @@ fn a_lost_footer_takes_a_schema() {
     let run = herringbone(&["repair", &damaged, &out]);
     run.fails(3, "the schema is lost with the footer");
     assert!(
-        run.stderr.contains("; --schema FILE gives it"),
+        run.stderr.contains("; supply it with --schema FILE"),
         "{}",
         run.stderr
     );
@@ -71,7 +71,7 @@ fn columns_that_look_alike_take_a_number_of_rows() {
     herringbone(&[&["convert", &table, &whole][..], &options].concat()).ok("");
     let damaged = without_footer(&folder, &whole);
     let repair = ["repair", &damaged, &out, "--schema", &whole];
-    herringbone(&repair).fails(3, "; --input-row-group-rows N says how many");
+    herringbone(&repair).fails(3, "; supply their number with --input-row-group-rows N");
     let run = herringbone(&[&repair[..], &["--input-row-group-rows", "4"]].concat());
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert_eq!(rows(&out), rows(&whole));
@@ -153,7 +153,7 @@ fn nothing_can_be_had_of_anything() {
     let folder = Folder::new();
     let out = folder.file("out.parquet");
     let run = herringbone(&["repair", "Cargo.toml", &out, "--schema", EXAMPLE]);
-    run.fails(3, "no row group is sound");
+    run.fails(3, "no intact row group was found");
     assert_eq!(folder.names(), Vec::<String>::new());
     herringbone(&["repair", "no such file", &out]).fails(4, "no such file");
 }

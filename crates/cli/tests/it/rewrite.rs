@@ -237,7 +237,7 @@ fn metadata_stay() {
 fn nothing_is_overwritten_without_force() {
     let (folder, out) = place();
     std::fs::write(&out, "mine").unwrap();
-    rewrite(&out, &[]).fails(2, "the file exists; --force replaces it");
+    rewrite(&out, &[]).fails(2, "the file already exists; --force replaces it");
     assert_eq!(std::fs::read(&out).unwrap(), b"mine");
     rewrite(&out, &["--force"]).ok("");
     herringbone(&["count", &out]).ok("24\n");
@@ -248,7 +248,7 @@ fn nothing_is_overwritten_without_force() {
     {
         let link = folder.file("link.parquet");
         std::os::unix::fs::symlink("nowhere", &link).unwrap();
-        rewrite(&link, &[]).fails(2, "the file exists");
+        rewrite(&link, &[]).fails(2, "the file already exists");
     }
 }
 
@@ -316,7 +316,7 @@ fn explain_says_what_was_tried() {
         "{}",
         asked.stdout
     );
-    assert!(asked.stdout.contains("nothing else was tried"));
+    assert!(asked.stdout.contains("no alternatives were sampled"));
     // The explanation is not written into a file on standard output.
     let run = rewrite("-", &["--explain"]);
     assert!(run.stderr.contains("steps"), "{}", run.stderr);

@@ -45,7 +45,7 @@ fn a_pipe_gives_a_schema_as_text() {
         &["repair", "-f", EXAMPLE, &out, "--schema", "PIPE"],
     ] {
         with_pipe(&folder, parquet.clone(), arguments)
-            .fails(2, "pipe: a pipe can give a schema as text only");
+            .fails(2, "pipe: only a schema as text can be read from a pipe");
     }
 }
 
@@ -58,7 +58,7 @@ fn a_schema_has_an_end() {
     let file = std::fs::File::create(&long).unwrap();
     file.set_len((64 << 20) + 1).unwrap();
     for schema in [long.as_str(), "/dev/zero"] {
-        herringbone(&["convert", &csv, &out, "--schema", schema]).fails(3, "longer than 64 MiB");
+        herringbone(&["convert", &csv, &out, "--schema", schema]).fails(3, "larger than 64 MiB");
     }
-    herringbone(&["cat", EXAMPLE, "--keys", "/dev/zero"]).fails(4, "more bytes than any keys file");
+    herringbone(&["cat", EXAMPLE, "--keys", "/dev/zero"]).fails(4, "too large for a keys file");
 }

@@ -53,7 +53,7 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
     ];
     let run = herringbone(&[&rewrite[..], &options].concat());
     run.fails(4, "nowhere: No such file");
-    run.fails(4, "--sort-folder FOLDER puts it elsewhere");
+    run.fails(4, "use another folder with --sort-folder FOLDER");
     assert!(folder.names().is_empty());
 }
 

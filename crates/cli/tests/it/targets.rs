@@ -24,7 +24,10 @@ fn of_two_writers_of_a_name_one_succeeds() {
         let winner = runs.iter().position(|run| run.code == 0);
         let winner = winner.expect("one of them succeeds");
         runs.remove(winner);
-        runs[0].fails(2, "out.parquet: the file exists; --force replaces it");
+        runs[0].fails(
+            2,
+            "out.parquet: the file already exists; --force replaces it",
+        );
         // The file is from the successful command.
         let column = ["id", "tags"][winner];
         let row = herringbone(&["head", "-n", "1", "--format", "jsonl", &out]).stdout;
@@ -58,7 +61,10 @@ fn a_file_that_appears_in_the_meantime_stays() {
         }
         drop(stdin);
         let run = Run::from(child.wait_with_output().unwrap());
-        run.fails(2, "out.parquet: the file exists; --force replaces it");
+        run.fails(
+            2,
+            "out.parquet: the file already exists; --force replaces it",
+        );
         assert_eq!(folder.names(), ["out.parquet"]);
         match is_link {
             true => assert_eq!(std::fs::read_link(&out).unwrap().as_os_str(), "nowhere"),

@@ -73,7 +73,7 @@ fn repair_names_the_footer() {
     let repair = ["repair", &moved, &out];
     herringbone(&repair).fails(
         3,
-        "no row group is sound; --ignore-footer looks for pages without",
+        "no intact row group was found; --ignore-footer looks for pages without",
     );
     let run = herringbone(&[&repair[..], &["--ignore-footer"]].concat());
     assert_eq!(run.code, 0, "{}", run.stderr);

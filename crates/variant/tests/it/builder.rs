@@ -148,7 +148,10 @@ fn misuse_is_an_error() {
     type Step = fn(&mut VariantBuilder) -> Result<()>;
     let refused: [(&[Step], &str); 9] = [
         (&[|it| it.push_int(1), |it| it.push_int(2)], "second value"),
-        (&[|it| it.begin_object(), |it| it.push_int(2)], "no name"),
+        (
+            &[|it| it.begin_object(), |it| it.push_int(2)],
+            "not have a name",
+        ),
         (&[|it| it.field("a")], "no object is open"),
         (
             &[|it| it.begin_array(), |it| it.field("a")],

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema, SchemaRef};
 
-use super::delimiter::{found, take_directive};
+use super::delimiter::{advice, found, take_directive};
 use super::kind::Kind;
 use super::names::{distinct, similar};
 use super::records::{RecordError, Records};
@@ -54,12 +54,13 @@ impl Beginning {
         if options.delimiter.is_none() && delimiter != b',' {
             let shown = char::from(delimiter).escape_default();
             (options.note)(&format!(
-                "{name}: the fields are separated by `{shown}`; --delimiter , reads commas"
+                "{name}: the separator is `{shown}`; use --delimiter to set another"
             ));
         }
         let mut parser = Parser::new(options, delimiter, line);
-        let words = |(line, text): RecordError| format!("line {line}: {text}");
-        let refused = |error| Failure::Data(format!("{name}: {}", words(error)));
+        let words = |(line, text): Wrong| format!("line {line}: {text}");
+        let advice = advice(&sample, delimiter);
+        let refused = |wrong| Failure::Data(format!("{name}: {}{advice}", words(wrong)));
         if !parser.read(&sample.text).map_err(refused)? && !sample.is_whole {
             sample.read(|text| parser.read(text).map_err(words))?;
         }
@@ -73,7 +74,9 @@ impl Beginning {
     /// There are no rows.
     pub(super) fn schema(&self, options: &TextOptions<'_>) -> Result<SchemaRef, String> {
         if self.names.is_empty() {
-            return Err("there is no row to infer a schema from; --schema gives it".into());
+            return Err(
+                "there is no row to infer a schema from; supply one with --schema FILE".into(),
+            );
         }
         let field = |(name, kind): (&String, &Kind)| {
             let chosen = options.types.iter().find(|it| it.name() == name);
@@ -91,14 +94,14 @@ impl Beginning {
             let line = self.header_line;
             let shown: String = value.chars().take(SHOWN).collect();
             note(&format!(
-                "line {line} gives the names of the columns, but `{shown}` looks like a value; \
-                 --no-header reads the line as a row"
+                "line {line} is read as the column names, but `{shown}` looks like a value; \
+                 --no-header reads it as a row"
             ));
         }
         if let Some((first, second)) = similar(&self.names) {
             note(&format!(
-                "the columns `{first}` and `{second}` differ in upper and lower case alone, and many \
-                 programs take them for one"
+                "the columns `{first}` and `{second}` differ only in case, and many programs \
+                 confuse them"
             ));
         }
         let mut columns = self.names.iter().zip(&self.kinds);

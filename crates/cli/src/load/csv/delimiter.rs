@@ -42,6 +42,21 @@ pub(super) fn found(sample: &Sample, options: &TextOptions<'_>) -> u8 {
     several.map_or(b',', |(_, delimiter)| delimiter)
 }
 
+/// Returns advice if the first line lacks the delimiter, but contains another usual one.
+pub(super) fn advice(sample: &Sample, delimiter: u8) -> String {
+    let mut lines = sample.text.split(|byte| matches!(byte, b'\r' | b'\n'));
+    let first = lines.next().unwrap_or_default();
+    let other = OTHERS.into_iter().find(|other| first.contains(other));
+    match other.filter(|_| !first.contains(&delimiter)) {
+        Some(b'\t') => "; if tabs separate the fields, use --delimiter tab".to_owned(),
+        Some(other) => {
+            let other = char::from(other);
+            format!("; if `{other}` separates the fields, use --delimiter '{other}'")
+        }
+        None => String::new(),
+    }
+}
+
 /// Returns the number of fields of each of the first `most` records, if they have equally many.
 fn width(sample: &Sample, options: &TextOptions<'_>, delimiter: u8, most: usize) -> Option<usize> {
     let mut records = Records::new(delimiter, None, options.limits.schema_nodes);

@@ -100,7 +100,7 @@ fn matched(names: &[String], schema: &Schema) -> Result<Vec<usize>, String> {
         let place = places.remove(field.name());
         place.ok_or_else(|| {
             let name = field.name();
-            format!("there is no column `{name}`, which is in the schema")
+            format!("the column `{name}` of the schema is missing")
         })
     };
     let order = schema.fields().iter().map(place).collect();
@@ -150,8 +150,8 @@ impl Column {
         {
             let cell = Scalar::Cell(text);
             if text_in_quotes {
-                let error = ParseError::invalid(cell, data_type, "it is quoted, so it is text");
-                return Err(self.slot.locate(error));
+                let wrong = Wrong::misfit(cell, data_type, "it is quoted and therefore text");
+                return Err(self.slot.wrong(wrong));
             }
             if !Kind::of(text).goes_with(data_type) {
                 return Err(self.slot.locate(ParseError::invalid(cell, data_type, "")));

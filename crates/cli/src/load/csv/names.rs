@@ -45,7 +45,7 @@ pub(super) fn distinct(mut names: Vec<String>) -> (Vec<String>, Option<String>) 
     };
     changes.truncate(LISTED);
     let changes = changes.join("; ");
-    let text = format!("the header has a name more than once: {changes}{more}");
+    let text = format!("the header repeats a name: {changes}{more}");
     (names, Some(text))
 }
 
@@ -87,7 +87,7 @@ mod tests {
             assert_eq!(distinct(names(given)).0, names(expected), "{given}");
         }
         let text = distinct(names("a,a,")).1.unwrap();
-        let expected = "the header has a name more than once: column 2, `a`, is called `a_1`";
+        let expected = "the header repeats a name: column 2, `a`, is called `a_1`";
         assert_eq!(text, expected);
         let many = distinct(vec!["a".to_owned(); 100_000]);
         assert_eq!(many.0.iter().collect::<HashSet<_>>().len(), 100_000);

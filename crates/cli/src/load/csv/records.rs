@@ -232,7 +232,7 @@ impl Records {
         let width = *self.width.get_or_insert(self.open);
         if self.open != width {
             let line = self.lines.last().copied().unwrap_or(self.line);
-            let text = format!("expected {width} fields, got {}", self.open);
+            let text = format!("expected {width} fields, found {}", self.open);
             return Err((line, text));
         }
         self.open = 0;
@@ -254,7 +254,7 @@ impl Records {
             State::Record | State::Return => return Ok(()),
             State::Quoted => {
                 let line = self.lines.last().copied().unwrap_or(self.line);
-                return Err((line, "quotes that are not closed".into()));
+                return Err((line, "quotes are not closed".into()));
             }
             State::Field => self.quoted = false,
             State::Plain | State::Quote => {}
@@ -426,13 +426,13 @@ mod tests {
     #[test]
     fn errors_have_lines() {
         for (text, width, message) in [
-            ("a\n\"b\n", 1, "2: quotes that are not closed"),
+            ("a\n\"b\n", 1, "2: quotes are not closed"),
             (
                 "\r\n\r\n\"\n\n\"\r\rx,y\n",
                 1,
-                "7: expected 1 fields, got 2",
+                "7: expected 1 fields, found 2",
             ),
-            ("a,b\n1,2\nc", 2, "3: expected 2 fields, got 1"),
+            ("a,b\n1,2\nc", 2, "3: expected 2 fields, found 1"),
             (
                 "\"a\n\"b,\n",
                 1,
@@ -491,7 +491,7 @@ mod tests {
         records.read(b"\n\r\n\n", 9, 99).unwrap();
         assert_eq!((records.len(), records.fields.len()), (3, 0));
         let (_, error) = records.read(b"x\n", 9, 99).unwrap_err();
-        assert_eq!(error, "expected 0 fields, got 1");
+        assert_eq!(error, "expected 0 fields, found 1");
     }
 
     #[test]

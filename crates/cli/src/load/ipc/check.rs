@@ -57,7 +57,9 @@ pub(super) fn check_batch(
         checked.map_err(|error| in_column(error, field))?;
     }
     match check.nodes.next() {
-        Some(_) => Err(Error::corrupt("there are more columns than in the schema")),
+        Some(_) => Err(Error::corrupt(
+            "the message has more columns than the schema",
+        )),
         None => Ok(()),
     }
 }
@@ -97,7 +99,7 @@ where
     fn field(&mut self, field: &Field) -> Result<()> {
         let data_type = field.data_type();
         let node = self.nodes.next();
-        let node = node.ok_or_else(|| Error::corrupt("the message has no values of it"))?;
+        let node = node.ok_or_else(|| Error::corrupt("the message does not contain its values"))?;
         let (length, nulls) = (size(node.length())? as u64, size(node.null_count())? as u64);
         if nulls > length {
             return Err(Error::corrupt(format!("{nulls} nulls in {length} values")));
@@ -124,7 +126,7 @@ where
             let found = self.buffer_of(needed, length, data_type)?;
             if found % width as u64 != 0 {
                 return Err(Error::corrupt(format!(
-                    "a buffer of {found} bytes, which is not a number of values of {width} bytes"
+                    "a buffer of {found} bytes, which is not a multiple of {width} bytes"
                 )));
             }
         }
@@ -194,7 +196,8 @@ where
         let bytes = bytes.ok_or_else(|| {
             let body = self.body.len();
             Error::corrupt(format!(
-                "a buffer of {length} bytes at {offset} goes beyond the {body} bytes of its message"
+                "a buffer of {length} bytes at {offset} extends past the {body} bytes of its \
+                 message"
             ))
         })?;
         self.named = self.named.saturating_add(length as u64);
@@ -215,7 +218,7 @@ where
         let (length, compressed) = bytes.split_first_chunk().ok_or_else(|| {
             let found = bytes.len();
             Error::corrupt(format!(
-                "a compressed buffer of {found} bytes, which has no length"
+                "a compressed buffer of {found} bytes, too few for its length"
             ))
         })?;
         let compressed = compressed.len() as u64;
@@ -227,7 +230,7 @@ where
         let (ratio, more) = self.ratio;
         if length > compressed.saturating_mul(ratio).saturating_add(more) {
             return Err(Error::corrupt(format!(
-                "a buffer of {length} bytes, which {compressed} compressed bytes cannot hold"
+                "{compressed} compressed bytes cannot hold a buffer of {length} bytes"
             )));
         }
         self.needs(length)?;

@@ -50,7 +50,7 @@ impl Decoder {
         let kind = root.header_type();
         let schema = schema.ok_or_else(|| {
             Error::corrupt(format!(
-                "expected a schema as the first message, got {kind:?}"
+                "expected a schema as the first message, found {kind:?}"
             ))
         })?;
         let schema = schema_of(schema, &limits)?;
@@ -79,7 +79,7 @@ impl Decoder {
                 Ok(None)
             }
             kind => Err(Error::corrupt(format!(
-                "expected a record batch or a dictionary, got {kind:?}"
+                "expected a record batch or a dictionary, found {kind:?}"
             ))),
         }
     }
@@ -95,7 +95,7 @@ impl Decoder {
         match self.dictionaries.insert(id, values) {
             None => Ok(()),
             Some(_) => Err(Error::corrupt(format!(
-                "the dictionary {id} is there twice; only a stream may replace one"
+                "duplicate dictionary {id}; only a stream may replace a dictionary"
             ))),
         }
     }
@@ -106,7 +106,7 @@ impl Decoder {
         let dictionary = root.header_as_dictionary_batch().ok_or_else(no_header)?;
         let id = dictionary.id();
         let data_type = self.types.get(&id).ok_or_else(|| {
-            Error::corrupt(format!("no column of the schema has the dictionary {id}"))
+            Error::corrupt(format!("no column of the schema uses the dictionary {id}"))
         })?;
         let field = Field::new(format!("dictionary {id}"), data_type.clone(), true);
         let batch = dictionary.data().ok_or_else(no_header)?;
@@ -126,9 +126,7 @@ impl Decoder {
     fn extend(&mut self, id: i64, values: &ArrayRef) -> Result<()> {
         let earlier = self.dictionaries.get(&id);
         let earlier = earlier.ok_or_else(|| {
-            Error::corrupt(format!(
-                "values are added to the dictionary {id}, which is not there"
-            ))
+            Error::corrupt(format!("values are added to the missing dictionary {id}"))
         })?;
         let (first, second) = (earlier.to_data(), values.to_data());
         let bytes = first.get_slice_memory_size().unwrap_or(usize::MAX);
@@ -167,7 +165,7 @@ impl Decoder {
 }
 
 fn no_header() -> Error {
-    Error::corrupt("a message without its header")
+    Error::corrupt("a message lacks its header")
 }
 
 fn arrow_error(error: &ArrowError) -> Error {
@@ -184,8 +182,7 @@ fn try_fb_to_schema(schema: ipc::Schema<'_>) -> std::result::Result<Schema, Arro
 pub(super) fn schema_of(schema: ipc::Schema<'_>, limits: &Limits) -> Result<Schema> {
     if !schema.endianness().equals_to_target_endianness() {
         return Err(Error::unsupported(
-            "Arrow data whose numbers begin with the most significant byte (big endian); pyarrow reads \
-             and rewrites it",
+            "big-endian Arrow data; pyarrow can read and rewrite it",
         ));
     }
     let schema = try_fb_to_schema(schema).map_err(|error| arrow_error(&error))?;
@@ -215,7 +212,7 @@ fn check_type(field: &Field) -> Result<()> {
         false => {
             let (name, data_type) = (field.name(), field.data_type());
             Err(Error::corrupt(format!(
-                "column `{name}`: there is no type {data_type}"
+                "column `{name}`: invalid type {data_type}"
             )))
         }
     }

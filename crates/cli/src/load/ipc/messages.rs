@@ -125,7 +125,7 @@ impl Blocks {
         read_exactly(bytes, TRAILER, &mut end)?;
         let length = end.first_chunk().filter(|_| end.ends_with(MAGIC));
         let length = length.ok_or_else(|| {
-            Error::corrupt("the file does not end in \"ARROW1\": it is not complete")
+            Error::corrupt("the file does not end in \"ARROW1\", so it is not complete")
         })?;
         let length = size(i32::from_le_bytes(*length).into())?;
         let start = trailer.checked_sub(length as u64).ok_or_else(truncated)?;
@@ -135,7 +135,8 @@ impl Blocks {
         let footer =
             root_as_footer_with_opts(&verifier(length, limits), &footer).map_err(invalid)?;
         let schema = footer.schema();
-        let schema = schema.ok_or_else(|| Error::corrupt("the footer has no schema"))?;
+        let schema =
+            schema.ok_or_else(|| Error::corrupt("the footer does not contain a schema"))?;
         let blocks = Self {
             dictionaries: footer
                 .dictionaries()
@@ -163,7 +164,8 @@ impl Blocks {
             let length = metadata.saturating_add(size(block.bodyLength())? as u64);
             if offset.saturating_add(length) > footer {
                 return Err(Error::corrupt(format!(
-                    "a message of {length} bytes at offset {offset} goes beyond the footer at {footer}"
+                    "a message of {length} bytes at offset {offset} extends past the start of the \
+                     footer at {footer}"
                 )));
             }
             sum = sum.saturating_add(length);
@@ -197,8 +199,8 @@ pub(super) fn size(declared: i64) -> Result<usize> {
     size.map_err(|_| Error::corrupt(format!("a length or offset of {declared} bytes")))
 }
 
-fn truncated() -> Error {
-    Error::corrupt("the bytes end within a message")
+fn cut() -> Error {
+    Error::corrupt("the file ends within a message")
 }
 
 fn invalid(error: flatbuffers::InvalidFlatbuffer) -> Error {

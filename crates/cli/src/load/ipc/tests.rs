@@ -452,6 +452,6 @@ fn names_that_are_shared_are_counted() {
 
 #[test]
 fn big_endian_numbers_are_not_taken_for_others() {
-    let error = error_of(&schema_message("n", 1, ipc::Endianness::Big));
-    assert!(error.contains("big endian"), "{error}");
+    let error = error_of(&schema_message("n", 1, arrow_ipc::Endianness::Big));
+    assert!(error.contains("big-endian"), "{error}");
 }

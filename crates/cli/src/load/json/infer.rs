@@ -144,9 +144,9 @@ impl Inference {
             }
             self.fields += 1;
             if self.fields > most {
-                return Err(ParseError::new(format!(
-                    "objects have more than {most} different keys, and the limit `schema_nodes` allows as \
-                     many fields; --type COLUMN=TYPE gives a column with such objects the type of a map"
+                return Err(Wrong::new(format!(
+                    "objects have more than {most} different keys, the limit `schema_nodes` for \
+                     fields; --type COLUMN=TYPE reads such a column as a map"
                 )));
             }
             let kind = match is_chosen(&name) {
@@ -189,7 +189,7 @@ impl Inference {
             }
             (a @ (Kind::List(_) | Kind::Struct(_)), b)
             | (a, b @ (Kind::List(_) | Kind::Struct(_))) => Kind::None(format!(
-                "line {line}: there is {} here, and {} before",
+                "line {line}: found {} here, but {} before",
                 b.name(),
                 a.name()
             )),
@@ -403,7 +403,7 @@ mod tests {
     fn contradictions_have_a_place() {
         assert_eq!(
             inferred(&[r#"{"x":{"y":1}}"#, r#"{"x":{"y":[2]}}"#]),
-            "column `x.y`: line 2: there is an array here, and a number before"
+            "column `x.y`: line 2: found an array here, but a number before"
         );
     }
 

@@ -113,7 +113,7 @@ fn infer<S: RowTexts>(
     }
     let refused = |text: String| Failure::Data(format!("{name}: {text}"));
     let Kind::Struct(columns) = columns else {
-        let text = "there is no row to infer a schema from; --schema gives it";
+        let text = "there is no row to infer a schema from; supply one with --schema FILE";
         return Err(refused(text.into()));
     };
     let mut mixed = Vec::new();

@@ -104,7 +104,7 @@ impl Builder for FixedSizeBinaryBuilder {
     fn value(&mut self, bytes: &[u8]) -> Result<(), String> {
         let count = bytes.len();
         self.append_value(bytes)
-            .map_err(|_| format!("these are {count} bytes"))
+            .map_err(|_| format!("it has {count} bytes"))
     }
 
     fn array(&mut self) -> ArrayRef {
@@ -119,7 +119,7 @@ impl<B: Builder> Column for Bytes<B> {
 
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
         let (Scalar::Text(text) | Scalar::Cell(text)) = scalar else {
-            return Err(ParseError::invalid(scalar, &"string", "bytes are base64"));
+            return Err(Wrong::misfit(scalar, &"string", "expected base64"));
         };
         let bytes = self.text.read(text);
         let bytes = bytes.map_err(|(what, why)| ParseError::invalid(scalar, &what, &why))?;
@@ -142,7 +142,7 @@ pub(super) fn of_hex_literal(field: &Field, text: &str) -> Option<Result<ArrayRe
         DataType::FixedSizeBinary(length) => {
             let mut builder = FixedSizeBinaryBuilder::new(*length);
             let value = Builder::value(&mut builder, &bytes);
-            let value = value.map_err(|why| format!("{why}, and each value has {length}"));
+            let value = value.map_err(|why| format!("{why}, but each value has {length}"));
             Some(value.map(|()| builder.array()))
         }
         _ => None,

@@ -130,10 +130,10 @@ fn periods<T: herringbone_arrow::array::types::ArrowPrimitiveType>(
 ) -> Box<dyn Column> {
     primitive::<T>(data_type, move |scalar| match scalar {
         Scalar::Text(text) | Scalar::Cell(text) => {
-            value(period(text).ok_or("one looks like PT1.5S or P1M2DT3S")?)
-                .ok_or("it is out of range, or has parts that the type has not")
+            value(period(text).ok_or("expected a period such as PT1.5S or P1M2DT3S")?)
+                .ok_or("it is out of range, or has parts that the type does not support")
         }
-        _ => Err("one looks like \"PT1.5S\" or \"P1M2DT3S\""),
+        _ => Err("expected a period such as \"PT1.5S\" or \"P1M2DT3S\""),
     })
 }
 

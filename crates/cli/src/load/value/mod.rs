@@ -155,16 +155,12 @@ pub(super) trait Column {
 
     /// Appends a JSON array. Its opening bracket has been read.
     fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
-        Err(ParseError::new(
-            "an array, where a value without parts belongs",
-        ))
+        Err(Wrong::new("expected a single value, found an array"))
     }
 
     /// Appends a JSON object. Its opening brace has been read.
     fn object(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
-        Err(ParseError::new(
-            "an object, where a value without parts belongs",
-        ))
+        Err(Wrong::new("expected a single value, found an object"))
     }
 
     /// Appends a JSON `null`, if the column has such a value in addition to the null of a row.
@@ -212,7 +208,7 @@ impl Slot {
     /// Appends a null, if the field is nullable.
     pub(super) fn null(&mut self) -> Result<()> {
         if !self.nullable {
-            return Err(ParseError::new("a null, but the column is `not null`").of(&self.path));
+            return Err(Wrong::new("found a null, but the column is `not null`").of(&self.path));
         }
         self.column.null();
         Ok(())

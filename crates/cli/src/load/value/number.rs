@@ -5,7 +5,7 @@ use herringbone_arrow::buffer::i256;
 /// The error for a number out of range.
 pub(in crate::load) const RANGE: &str = "it is out of range";
 /// The error for a number with too many digits.
-pub(in crate::load) const DIGITS: &str = "it has more digits than fit";
+pub(in crate::load) const DIGITS: &str = "it has too many digits for the type";
 /// The error for a number with a fraction.
 pub(in crate::load) const FRACTION: &str = "it has a fraction";
 

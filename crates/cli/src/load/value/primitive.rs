@@ -66,7 +66,7 @@ fn number(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str
 fn exact(scalar: Scalar<'_>, inferred: bool) -> Result<Number<'_>, &'static str> {
     let number = number(scalar, inferred)?;
     match inferred && number.is_minus_zero() {
-        true => Err("it is a zero below zero"),
+        true => Err("it is a negative zero"),
         false => Ok(number),
     }
 }

@@ -101,7 +101,7 @@ fn local(text: &str) -> Result<Timestamp, &'static str> {
         None => Err(""),
         Some(Timestamp {
             offset: Some(_), ..
-        }) => Err("it has an offset from UTC, and the type has no time zone"),
+        }) => Err("it has an offset from UTC, but the type does not have a time zone"),
         Some(moment) => Ok(moment),
     }
 }
@@ -121,7 +121,8 @@ where
             match moment.offset {
                 Some(_) => moment.ticks(per_second).map_err(reason),
                 None => Err(
-                    "it has no offset from UTC, such as Z or +01:00, and the type has a time zone",
+                    "it lacks an offset from UTC, such as Z or +01:00, but the type has a time \
+                     zone",
                 ),
             }
         })

@@ -136,7 +136,7 @@ fn files_of_one_output_are_encrypted_alike() {
     .fails(3, "the file is not encrypted");
     let d = folder.file("d.parquet");
     herringbone(&["decrypt", &c, "-o", &d, "--keys", &readable]).ok("");
-    herringbone(&["rewrite", &c, &folder.file("x")]).fails(3, "--keys FILE has them");
+    herringbone(&["rewrite", &c, &folder.file("x")]).fails(3, "supply them with --keys FILE");
 }
 
 #[test]
@@ -176,12 +176,13 @@ fn nothing_can_be_had_without_the_footer() {
     let cut = folder.with("cut.parquet", &bytes[..bytes.len() - 20]);
     herringbone(&["repair", &cut, &out, "--keys", &keys])
         .fails(3, "it cannot be recovered without its footer");
-    herringbone(&["repair", &file, &out]).fails(3, "no keys were given; --keys FILE has them");
+    herringbone(&["repair", &file, &out])
+        .fails(3, "no keys were given; supply them with --keys FILE");
     let wrong = folder.with("wrong.json", format!(r#"{{"footer_key": "{KC1}"}}"#));
     herringbone(&["repair", &file, &out, "--keys", &wrong]).fails(3, "not authentic");
     let readable = super::keys(&folder, "readable.json", r#", "plaintext_footer": true"#);
     let readable = encrypted(&folder, "readable.parquet", &readable);
-    herringbone(&["repair", &readable, &out]).fails(3, "--keys FILE has them");
+    herringbone(&["repair", &readable, &out]).fails(3, "supply them with --keys FILE");
     let some = folder.with("some.json", format!(r#"{{"footer_key": "{KF}"}}"#));
     let run = herringbone(&["repair", &readable, &out, "--keys", &some]);
     run.fails(3, "no key was given for the column");

@@ -18,7 +18,7 @@ fn files_come_back_with_their_keys() {
         let file = encrypted(&folder, &format!("{number}.parquet"), &keys);
         has_the_rows(&herringbone(&["cat", &file, "--keys", &keys]));
         // Without keys, the file cannot be read.
-        herringbone(&["cat", &file]).fails(3, "no keys were given; --keys FILE has them");
+        herringbone(&["cat", &file]).fails(3, "no keys were given; supply them with --keys FILE");
         let plain = folder.file(&format!("{number}.plain"));
         herringbone(&["decrypt", &file, "-o", &plain, "--keys", &keys]).ok("");
         has_the_rows(&herringbone(&["cat", &plain]));
@@ -126,7 +126,7 @@ fn wrong_keys_files_are_wrong_command_lines() {
     herringbone(&["count", EXAMPLE, "--keys", &path]).fails(2, "this is not text");
     herringbone(&["count", EXAMPLE, "--keys", "no such file"]).fails(4, "no such file: ");
     herringbone(&["encrypt", EXAMPLE, "-o", &folder.file("x")])
-        .fails(2, "`encrypt` takes keys: --keys FILE");
+        .fails(2, "`encrypt` needs keys: use --keys FILE");
     herringbone(&["decrypt", EXAMPLE, "-o", &folder.file("x")]).fails(2, "`decrypt` takes keys");
     let no_footer = folder.with(
         "columns.json",
@@ -185,7 +185,7 @@ fn what_keys_do_not_fit_is_an_error_of_the_bytes() {
     some.ok(&herringbone(&["cat", "--columns", "name", EXAMPLE]).stdout);
     // An attacker may have replaced an encrypted file by a plaintext one.
     herringbone(&["cat", EXAMPLE, "--keys", &good])
-        .fails(3, "without --keys and HERRINGBONE_KEYS it is read");
+        .fails(3, "to read it anyway, omit --keys and HERRINGBONE_KEYS");
     let supplied = keys(
         &folder,
         "supplied.json",
@@ -193,10 +193,10 @@ fn what_keys_do_not_fit_is_an_error_of_the_bytes() {
     );
     let file = encrypted(&folder, "b.parquet", &supplied);
     herringbone(&["cat", &file, "--keys", &good])
-        .fails(3, "\"aad_prefix\" of the keys file supplies it");
+        .fails(3, "supply it with \"aad_prefix\" in the keys file");
     let ctr = keys(&folder, "ctr.json", r#", "algorithm": "AES_GCM_CTR_V1""#);
     let file = encrypted(&folder, "c.parquet", &ctr);
-    herringbone(&["cat", &file, "--keys", &ctr]).fails(3, "in the keys file allows it");
+    herringbone(&["cat", &file, "--keys", &ctr]).fails(3, "in the keys file allow it");
     let unknown = folder.with(
         "unknown.json",
         format!(r#"{{"footer_key": "{KF}", "column_keys": {{"nope": "{KF}"}}}}"#),

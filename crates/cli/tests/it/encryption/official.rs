@@ -146,7 +146,8 @@ fn key_material_goes_with_the_file() {
     let other = folder.file("other.parquet");
     folder.with("_KEY_MATERIAL_FOR_other.parquet.json", "{}");
     herringbone(&["rewrite", &out, &other, "--keys", &keys]).fails(2, "--force replaces it");
-    herringbone(&["rewrite", &out, "-", "--keys", &keys]).fails(2, "standard output cannot have");
+    herringbone(&["rewrite", &out, "-", "--keys", &keys])
+        .fails(2, "cannot be written to standard output");
     // Without the key material, there is no key.
     std::fs::remove_file(folder.file(material)).unwrap();
     herringbone(&["cat", &out, "--keys", &keys]).fails(4, "key material");

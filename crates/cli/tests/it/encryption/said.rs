@@ -20,7 +20,7 @@ fn info_says_what_is_encrypted() {
     let info = herringbone(&["info", &file]);
     info.fails(
         3,
-        "the footer is encrypted, but no keys were given; --keys FILE has them",
+        "the footer is encrypted, but no keys were given; supply them with --keys FILE",
     );
     assert!(
         info.stdout.ends_with(

@@ -130,7 +130,7 @@ fn later_rows_of_csv_are_of_the_inferred_types() {
         );
         run.fails(
             3,
-            "the types were inferred: --infer-rows N looks at more rows",
+            "the types were inferred: use --infer-rows N to look at more rows",
         );
         assert_eq!(csv.run(&["--type", "a=Utf8", "--infer-rows", "1"]).code, 0);
     }
@@ -163,17 +163,17 @@ fn our_csv_comes_back_with_its_types() {
 #[test]
 fn csv_that_is_none_is_refused() {
     for (text, message) in [
-        ("a,b\n1,2\n3\n", "line 3: expected 2 fields, got 1"),
+        ("a,b\n1,2\n3\n", "line 3: expected 2 fields, found 1"),
         (
             "a,b\n1,2\n\"3\n\",4,5\n",
-            "line 3: expected 2 fields, got 3",
+            "line 3: expected 2 fields, found 3",
         ),
         (
             "a\n1\n\"2\" \n",
             "line 3: text after the closing quote of a field",
         ),
-        ("a\n1\n\"2\n", "line 3: quotes that are not closed"),
-        ("a\n1\r\r\rx,y\r", "line 5: expected 1 fields, got 2"),
+        ("a\n1\n\"2\n", "line 3: quotes are not closed"),
+        ("a\n1\r\r\rx,y\r", "line 5: expected 1 fields, found 2"),
     ] {
         Import::of("x.csv", text).run(&[]).fails(3, message);
     }

@@ -99,11 +99,7 @@ fn later_rows_of_json_are_of_the_inferred_types() {
         ),
         ("1", "\"2\"", "\"2\" is not a valid Int64: a string"),
         ("1", "true", "true is not a valid Int64"),
-        (
-            "1",
-            "-0",
-            "-0 is not a valid Int64: it is a zero below zero",
-        ),
+        ("1", "-0", "-0 is not a valid Int64: it is a negative zero"),
         (
             "1.5",
             "1e500",
@@ -117,21 +113,25 @@ fn later_rows_of_json_are_of_the_inferred_types() {
         (
             "1.5",
             "0.1234567890123456789",
-            "0.1234567890123456789 is not a valid Float64: it has more digits",
+            "0.1234567890123456789 is not a valid Float64: it has too many digits",
         ),
         (
             "1.5",
             "9007199254740993",
-            "9007199254740993 is not a valid Float64: it has more digits",
+            "9007199254740993 is not a valid Float64: it has too many digits",
         ),
         ("\"x\"", "2", "2 is not a valid string"),
         ("true", "\"true\"", "\"true\" is not a valid Boolean"),
         ("null", "1", "1 is not a valid null"),
         ("[1]", "1", "1 is not a valid array"),
-        ("[1]", "{}", "an object, where an array belongs"),
-        ("{\"b\":1}", "[1]", "an array, where an object belongs"),
-        ("1", "[1]", "an array, where a value without parts belongs"),
-        ("[[\"a\",1]]", "[[\"a\"]]", "no array of [key, value]"),
+        ("[1]", "{}", "expected an array, found an object"),
+        ("{\"b\":1}", "[1]", "expected an object, found an array"),
+        ("1", "[1]", "expected a single value, found an array"),
+        (
+            "[[\"a\",1]]",
+            "[[\"a\"]]",
+            "expected an array of [key, value]",
+        ),
         (
             "{\"b\":1}",
             "{\"c\":1}",
@@ -336,7 +336,7 @@ fn keys_have_a_limit_before_columns_are_made() {
     };
     Import::of("x.jsonl", row(262_145)).run(&[]).fails(
         3,
-        "line 1: objects have more than 262144 different keys, and the limit `schema_nodes`",
+        "line 1: objects have more than 262144 different keys, the limit `schema_nodes`",
     );
 }
 
@@ -348,7 +348,7 @@ fn items_of_a_fixed_length_have_a_limit() {
     json.run(&["--type", "a=List(FixedSizeBinary(1048576))"])
         .fails(
             3,
-            "line 1: column `a`: items of a fixed length take more than",
+            "line 1: column `a`: items of a fixed length need more than",
         );
     json.run(&["--type", "a=List(FixedSizeBinary(16))"]).ok("");
 }

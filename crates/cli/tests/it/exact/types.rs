@@ -5,23 +5,39 @@ use super::{Import, becomes};
 #[test]
 fn given_types_are_exact() {
     for (data_type, text, message) in [
-        ("Decimal128(5, 2)", "1.999", "it has more digits than fit"),
-        ("Decimal128(5, 2)", "1000", "it has more digits than fit"),
+        (
+            "Decimal128(5, 2)",
+            "1.999",
+            "it has too many digits for the type",
+        ),
+        (
+            "Decimal128(5, 2)",
+            "1000",
+            "it has too many digits for the type",
+        ),
         ("Decimal256(76, 0)", "1e77", "it is out of range"),
         ("Float32", "1e39", "it is out of range"),
         ("Float32", "1e-50", "it is out of range"),
-        ("Float32", "16777217", "it has more digits than fit"),
+        ("Float32", "16777217", "it has too many digits for the type"),
         ("Float16", "65537.5", "it is out of range"),
         ("Float64", "1e500", "it is out of range"),
-        ("Float64", "9007199254740993", "it has more digits than fit"),
+        (
+            "Float64",
+            "9007199254740993",
+            "it has too many digits for the type",
+        ),
         ("Int8", "128", "it is out of range"),
         ("UInt64", "-1", "it is out of range"),
         ("Int64", "1.5", "it has a fraction"),
-        ("Time32(s)", "12:34:56.7", "it has more digits than fit"),
+        (
+            "Time32(s)",
+            "12:34:56.7",
+            "it has too many digits for the type",
+        ),
         (
             "Time64(µs)",
             "12:34:56.0000001",
-            "it has more digits than fit",
+            "it has too many digits for the type",
         ),
         ("Time32(ms)", "24:00:00", ""),
         ("Date32", "2024-01-02T23:59:59", "it has a time"),
@@ -29,7 +45,7 @@ fn given_types_are_exact() {
         (
             "Timestamp(ms)",
             "2024-01-02T03:04:05.0001",
-            "it has more digits than fit",
+            "it has too many digits for the type",
         ),
         (
             "Timestamp(ms)",
@@ -39,7 +55,7 @@ fn given_types_are_exact() {
         (
             "Timestamp(ms, \"UTC\")",
             "2024-01-02T03:04:05",
-            "it has no offset",
+            "it lacks an offset",
         ),
         ("Timestamp(ns)", "1600-01-01T00:00:00", "it is out of range"),
         ("Duration(s)", "PT1.5S", ""),
@@ -146,7 +162,7 @@ fn types_of_columns_are_chosen() {
     csv.run(&["--type", "Utf8"])
         .fails(2, "expected COLUMN=TYPE");
     csv.run(&["--type", "n.m=Utf8"])
-        .fails(2, "`n.m` is within a column");
+        .fails(2, "`n.m` is a field within a column; name a whole column");
     csv.run(&["--type", "n=Utf8", "--schema", "x"])
         .fails(2, "cannot be used with");
     json.run(&["--infer-rows", "0"])
