@@ -355,7 +355,7 @@ mod tests {
             ),
             (
                 r#"{"type":"Feature","id":1,"id":2}"#,
-                "the key `id` is there twice",
+                "the key `id` occurs twice",
             ),
             (r#"{"type":"Feature","#, "this is not JSON"),
             (

@@ -74,7 +74,7 @@ impl ParseError {
 
     /// Returns the error for a duplicate key in an object, one value of which would be lost.
     pub(super) fn key_twice(name: &str) -> Self {
-        Self::new(format!("the key `{name}` is there twice"))
+        Self::new(format!("the key `{name}` occurs twice"))
     }
 
     /// Returns the error that `value` is not a `what`, and why.

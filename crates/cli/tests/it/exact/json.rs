@@ -151,11 +151,11 @@ fn json_that_would_lose_something_is_refused() {
     for (text, message) in [
         (
             "{\"a\":1,\"b\":2,\"a\":3}\n",
-            "line 1: the key `a` is there twice",
+            "line 1: the key `a` occurs twice",
         ),
         (
             "{\"a\":1}\n{\"b\":{\"c\":1,\n\"c\":1}}",
-            "line 3: the key `c` is there twice",
+            "line 3: the key `c` occurs twice",
         ),
         (
             "{\"a\":\"\\ud800\"}",
