@@ -71,12 +71,12 @@ pub(crate) fn apply(
 fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMaterial>> {
     let usage = |what: &str| Failure::Usage(format!("{}: {what}", input.name));
     let Some(from) = input.path() else {
-        return Err(wrong(
+        return Err(usage(
             "its key material is in a file next to it, so it cannot be read from standard input",
         ));
     };
     if Target::is_stdout(&destination.path) {
-        return Err(wrong(
+        return Err(usage(
             "its key material is in a file next to it, so it cannot be written to standard output",
         ));
     }

@@ -38,8 +38,8 @@ pub(crate) fn print(choices: &[ColumnChoice], write: &Write, out: &mut Output<'_
                 counted(row_groups as u64, "row group")
             ))?;
         }
-        let ways = ways(&chunks);
-        if ways.is_empty() {
+        let forms = forms(&chunks);
+        if forms.is_empty() {
             out.line(match write.may_set_encoding(path) {
                 true => {
                     "  no alternatives were sampled: options set the encoding, or there are too \

@@ -75,7 +75,7 @@ pub(super) fn leaf_at(schema: &ParquetSchema, column: &Column) -> Result<usize> 
     };
     let is_below_list = is_in_list(schema, leaf);
     let name = || path.join(".");
-    let error = match (is_below_list, column.each) {
+    let error = match (is_below_list, column.quantifier) {
         (true, None) => format!(
             "`{0}` is in a list: test any({0}) if one element has to match, or all({0}) if every \
              element has to",
@@ -99,7 +99,7 @@ fn leaf_of_node(schema: &ParquetSchema, node: usize, column: &Column) -> Result<
     let group = schema.nodes().get(node);
     let leaves = group.map_or(0..0, |it| it.leaves.clone());
     let is_group = group.is_none_or(|it| it.is_group());
-    let may_be_alone = column.each.is_some() || is_in_list(schema, leaves.start);
+    let may_be_alone = column.quantifier.is_some() || is_in_list(schema, leaves.start);
     if !is_group || (may_be_alone && leaves.len() == 1) {
         return Ok(leaves.start);
     }

@@ -152,18 +152,7 @@ impl FileEncoder {
     /// # Errors
     /// Argument if the row group already has all its columns, or if its other columns have a different number of rows.
     pub fn column(&mut self, mut column: EncodedColumn) -> Result<Vec<Bytes>> {
-        if self.columns.is_empty() {
-            self.start = self.position;
-        }
-        let first = self.columns.first();
-        if self.columns.len() >= self.plan.num_columns()
-            || first.is_some_and(|first| first.num_rows != column.num_rows)
-        {
-            return Err(Error::argument(
-                "the column chunks of a row group differ in their number of rows, or there are too \
-                 many of them",
-            ));
-        }
+        self.begin_column(column.num_rows)?;
         self.explain(&column);
         if let Some(values) = self.dictionary_values.get_mut(self.columns.len()) {
             values.add(&column);
@@ -225,7 +214,8 @@ impl FileEncoder {
             || first.is_some_and(|first| first.num_rows != num_rows)
         {
             return Err(Error::argument(
-                "the column chunks of a row group differ in their number of rows, or are too many",
+                "the column chunks of a row group differ in their number of rows, or there are too \
+                 many of them",
             ));
         }
         Ok(())

@@ -35,11 +35,10 @@ fn key(text: &str) -> Result<SortingColumnOption, String> {
         }
     }
     let path = rest.parse::<Columns>()?.paths.into_iter().next();
-    Ok(SortingColumnOption {
-        path: path.ok_or("a column name is empty")?,
-        descending,
-        nulls_first,
-    })
+    let path = path.ok_or("a column name is empty")?;
+    Ok(SortingColumnOption::new(path)
+        .descending(descending)
+        .nulls_first(nulls_first))
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ fn types(convert: &Convert) -> Result<Vec<Field>> {
         let columns = columns.ok_or_else(|| usage("expected COLUMN=TYPE".into()))?;
         for path in &columns.paths {
             let [name] = path.as_slice() else {
-                return Err(wrong(format!(
+                return Err(usage(format!(
                     "`{}` is a field within a column; name a whole column",
                     path.join(".")
                 )));
@@ -156,12 +156,12 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     let usage = |text: &str| Err(Failure::Usage(text.into()));
     let types = !convert.types.is_empty() || convert.infer_rows.is_some();
     if !is_text && (convert.schema.is_some() || types) {
-        return wrong(
+        return usage(
             "--schema, --type and --infer-rows are for CSV and JSON lines; IN already has a schema",
         );
     }
     if from != FileFormat::Jsonl && !convert.variants.is_empty() {
-        return wrong(
+        return usage(
             "--variant is for JSON lines; VARIANT columns of Parquet are kept as they are",
         );
     }
@@ -172,7 +172,7 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
         );
     }
     if from != FileFormat::Csv && convert.infer_rows == Some(0) {
-        return wrong(
+        return usage(
             "--infer-rows 0 is for CSV: the columns of JSON lines are inferred from the rows",
         );
     }
@@ -183,17 +183,17 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
         return usage("--no-header and --delimiter are for CSV input");
     }
     if convert.csv.has_null() && !is_csv && to != FileFormat::Csv {
-        return wrong("--null is for CSV, but neither IN nor OUT is CSV");
+        return usage("--null is for CSV, but neither IN nor OUT is CSV");
     }
     if convert.csv.crlf && to != FileFormat::Csv {
-        return wrong("--crlf is for CSV, but OUT is not CSV");
+        return usage("--crlf is for CSV, but OUT is not CSV");
     }
     let delimiter = convert.delimiter.map(char::from);
     if delimiter.is_some_and(|it| convert.csv.null().contains(it)) {
-        return wrong("the text for null must not contain the delimiter");
+        return usage("the text for null must not contain the delimiter");
     }
     if to != FileFormat::Parquet && convert.write.is_given() {
-        return wrong("options for Parquet output need a Parquet file as OUT");
+        return usage("options for Parquet output need a Parquet file as OUT");
     }
     Ok(())
 }

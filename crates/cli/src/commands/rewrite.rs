@@ -48,7 +48,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
         true => Output::new("standard error", io::stderr()),
         false => Output::stdout(),
     };
-    choices::print(&explanation.take(), &rewrite.write, &mut out)
+    explain_encodings::print(&explanation.take(), &rewrite.write, &mut out)
 }
 
 /// Writes the rows of `inputs` to one file, with everything carried over. Copies column chunks if `copy` is true.

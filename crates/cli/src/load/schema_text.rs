@@ -130,7 +130,7 @@ impl<'t> Line<'t> {
             extension,
         };
         if spaces % 2 == 1 || line.depth > DEPTH {
-            return Err(line.wrong("must be indented by two spaces per level"));
+            return Err(line.error("must be indented by two spaces per level"));
         }
         Ok(line)
     }
@@ -154,7 +154,7 @@ fn fields(lines: &mut Lines<'_>, depth: usize) -> Result<Fields, String> {
 fn field(line: &Line<'_>, children: &Fields) -> Result<Field, String> {
     let one = || match children.as_ref() {
         [child] => Ok(FieldRef::clone(child)),
-        _ => Err(line.wrong("must have one field below it")),
+        _ => Err(line.error("must have one field below it")),
     };
     let data_type = match line.data_type {
         "Struct" => DataType::Struct(children.clone()),
@@ -164,12 +164,12 @@ fn field(line: &Line<'_>, children: &Fields) -> Result<Field, String> {
         "LargeListView" => DataType::LargeListView(one()?),
         "Map" => match one()?.data_type() {
             DataType::Struct(pair) if pair.len() == 2 => DataType::Map(one()?, false),
-            _ => return Err(line.wrong("must have one struct of key and value below it")),
+            _ => return Err(line.error("must have one struct of key and value below it")),
         },
         other => match fixed_size(other) {
             Some(size) => DataType::FixedSizeList(one()?, size),
             None if !children.is_empty() => {
-                return Err(line.wrong("has fields below it, but its type cannot have fields"));
+                return Err(line.error("has fields below it, but its type cannot have fields"));
             }
             None => data_type_of(other)
                 .map_err(|why| format!("line {}: `{}`: {why}", line.number, line.name))?,

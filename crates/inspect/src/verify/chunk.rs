@@ -398,8 +398,8 @@ impl Walk<'_> {
         let Some(observed) = self.observed.as_ref().filter(|_| complete) else {
             return;
         };
-        if truth.rows() != num_rows {
-            let rows = truth.rows();
+        if observed.rows() != num_rows {
+            let rows = observed.rows();
             let message =
                 format!("the column chunk has {rows} rows, but its row group has {num_rows}");
             report.error(FindingKind::Rows, message);

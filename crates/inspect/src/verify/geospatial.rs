@@ -198,7 +198,7 @@ impl<'a> Geometries<'a> {
         }
         let found = self.found.as_ref().filter(|_| is_valid);
         let found = found.and_then(|found| found.extent().bbox());
-        if found.is_some_and(|found| !holds_arcs(bbox, &found, self.edges)) {
+        if found.is_some_and(|found| !contains_arcs(bbox, &found, self.edges)) {
             let message = "the bounding box does not contain parts of edges, which are arcs of \
                            great circles, or a pole within a polygon";
             report.error(kind, message);

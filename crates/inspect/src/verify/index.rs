@@ -148,7 +148,7 @@ fn summary(
             let message = format!("null_pages claims only nulls, but there are {values} values");
             report.error(kind, message);
         }
-        (false, 0) if truth.levels() > 0 => {
+        (false, 0) if observed.levels() > 0 => {
             report.error(kind, "null_pages claims values, but there are only nulls");
         }
         (false, _) => {

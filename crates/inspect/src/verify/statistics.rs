@@ -112,7 +112,7 @@ pub(super) fn check_sizes(
         && column.is_byte_array()
         && u64::try_from(claimed) != Ok(observed.byte_array_bytes)
     {
-        let actual = truth.byte_array_bytes;
+        let actual = observed.byte_array_bytes;
         let message = format!(
             "unencoded_byte_array_data_bytes is {claimed}, but the values have {actual} bytes"
         );

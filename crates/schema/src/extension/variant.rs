@@ -138,7 +138,7 @@ fn mismatch_of_group<'a>(
     match (value, typed) {
         (None, None) => Some("it has neither `value` nor `typed_value`"),
         (Some(value), _) if !is_binary(values(value)) => Some("its `value` must be binary"),
-        (_, typed) => misfit_of_typed(values(typed?), depth + 1),
+        (_, typed) => mismatch_of_typed(values(typed?), depth + 1),
     }
 }
 
@@ -146,7 +146,7 @@ fn mismatch_of_group<'a>(
 fn mismatch_of_typed(data_type: &DataType, depth: usize) -> Option<&'static str> {
     use DataType as T;
     let group = |field: &FieldRef| match field.data_type() {
-        T::Struct(fields) => misfit_of_group(fields.iter(), depth),
+        T::Struct(fields) => mismatch_of_group(fields.iter(), depth),
         _ => Some("its `typed_value` has fields or elements that are not groups"),
     };
     match data_type {

@@ -58,7 +58,7 @@ impl Beginning {
             ));
         }
         let mut parser = Parser::new(options, delimiter, line);
-        let words = |(line, text): Wrong| format!("line {line}: {text}");
+        let words = |(line, text): RecordError| format!("line {line}: {text}");
         let advice = advice(&sample, delimiter);
         let refused = |wrong| Failure::Data(format!("{name}: {}{advice}", words(wrong)));
         if !parser.read(&sample.text).map_err(refused)? && !sample.is_whole {

@@ -150,8 +150,8 @@ impl Column {
         {
             let cell = Scalar::Cell(text);
             if text_in_quotes {
-                let wrong = Wrong::misfit(cell, data_type, "it is quoted and therefore text");
-                return Err(self.slot.wrong(wrong));
+                let error = ParseError::invalid(cell, data_type, "it is quoted and therefore text");
+                return Err(self.slot.locate(error));
             }
             if !Kind::of(text).goes_with(data_type) {
                 return Err(self.slot.locate(ParseError::invalid(cell, data_type, "")));

@@ -199,7 +199,7 @@ pub(super) fn size(declared: i64) -> Result<usize> {
     size.map_err(|_| Error::corrupt(format!("a length or offset of {declared} bytes")))
 }
 
-fn cut() -> Error {
+fn truncated() -> Error {
     Error::corrupt("the file ends within a message")
 }
 

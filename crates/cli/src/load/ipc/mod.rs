@@ -79,7 +79,7 @@ fn stream_rows(
 ) -> Result<Rows<'static>> {
     let mut decoder = guarded(&name, || {
         let first = next_message(&mut bytes, &limits)?;
-        let first = first.ok_or_else(|| Problem::wrong("the schema is missing"))?;
+        let first = first.ok_or_else(|| Problem::corrupt("the schema is missing"))?;
         Ok(Decoder::of_message(&first, limits.clone())?)
     })?;
     Ok(Rows {
@@ -177,7 +177,7 @@ impl From<Error> for Problem {
 impl From<io::Error> for Problem {
     fn from(error: io::Error) -> Self {
         match error.kind() {
-            io::ErrorKind::UnexpectedEof => Self::wrong("the file ends within a message"),
+            io::ErrorKind::UnexpectedEof => Self::corrupt("the file ends within a message"),
             _ => Self::System(error),
         }
     }

@@ -452,6 +452,10 @@ fn names_that_are_shared_are_counted() {
 
 #[test]
 fn big_endian_numbers_are_not_taken_for_others() {
-    let error = error_of(&schema_message("n", 1, arrow_ipc::Endianness::Big));
+    let error = error_of(&schema_message(
+        "n",
+        1,
+        herringbone_arrow::ipc::Endianness::Big,
+    ));
     assert!(error.contains("big-endian"), "{error}");
 }

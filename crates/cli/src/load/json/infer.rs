@@ -144,7 +144,7 @@ impl Inference {
             }
             self.fields += 1;
             if self.fields > most {
-                return Err(Wrong::new(format!(
+                return Err(ParseError::new(format!(
                     "objects have more than {most} different keys, the limit `schema_nodes` for \
                      fields; --type COLUMN=TYPE reads such a column as a map"
                 )));

@@ -124,7 +124,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
             Next::CommaOrEnd => "`,` or `]`",
         };
         let text = format!("expected {expected}, found {found}");
-        self.wrong(self.line, Wrong::new(text))
+        self.failure(self.line, ParseError::new(text))
     }
 
     fn ends_early(&self, within: &str) -> Failure {

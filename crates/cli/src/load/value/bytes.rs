@@ -119,7 +119,7 @@ impl<B: Builder> Column for Bytes<B> {
 
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
         let (Scalar::Text(text) | Scalar::Cell(text)) = scalar else {
-            return Err(Wrong::misfit(scalar, &"string", "expected base64"));
+            return Err(ParseError::invalid(scalar, &"string", "expected base64"));
         };
         let bytes = self.text.read(text);
         let bytes = bytes.map_err(|(what, why)| ParseError::invalid(scalar, &what, &why))?;

@@ -41,7 +41,7 @@ impl<K: ArrowDictionaryKeyType> Column for Dictionary<K> {
         }
         let next = self.known.len();
         let key = K::Native::from_usize(next).ok_or_else(|| {
-            Wrong::new(format!(
+            ParseError::new(format!(
                 "more than {next} different values close together, too many for keys of type {}",
                 K::DATA_TYPE
             ))
@@ -114,7 +114,7 @@ impl<R: RunEndIndexType> Column for Runs<R> {
         (self.last, self.count) = (None, 0);
         let ends = std::mem::take(&mut self.ends).into_iter();
         let ends: Option<Vec<R::Native>> = ends.map(R::Native::from_usize).collect();
-        let ends = ends.ok_or_else(|| Wrong::new("more rows than the run ends can number"))?;
+        let ends = ends.ok_or_else(|| ParseError::new("more rows than the run ends can number"))?;
         let ends = PrimitiveArray::<R>::from_iter_values(ends);
         let runs = RunArray::try_new(&ends, &self.values.finish()?);
         Ok(Arc::new(runs.map_err(arrow)?))

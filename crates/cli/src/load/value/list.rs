@@ -71,14 +71,14 @@ impl Column for Lists {
             self.count += 1;
             if (self.count as u64).saturating_mul(self.item_bytes) > MAX_ITEM_BYTES {
                 let text = format!("items of a fixed length need more than {MAX_ITEM_BYTES} bytes");
-                return Err(Wrong::new(text));
+                return Err(ParseError::new(text));
             }
         }
         let found = self.count - before;
         match self.length {
             Some(length) if length != found => {
                 let text = format!("expected an array of {length} items, found {found}");
-                return Err(Wrong::new(text));
+                return Err(ParseError::new(text));
             }
             _ => {}
         }
@@ -88,7 +88,7 @@ impl Column for Lists {
     }
 
     fn object(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
-        Err(Wrong::new("expected an array, found an object"))
+        Err(ParseError::new("expected an array, found an object"))
     }
 
     fn finish(&mut self) -> Result<ArrayRef> {
@@ -103,8 +103,8 @@ fn fitting<O: OffsetSizeTrait>(offsets: Vec<usize>) -> Result<ScalarBuffer<O>> {
     Ok(fitting.ok_or_else(too_many)?.into())
 }
 
-fn too_many() -> Wrong {
-    Wrong::new("more items than the offsets of the type can number")
+fn too_many() -> ParseError {
+    ParseError::new("more items than the offsets of the type can number")
 }
 
 /// Returns a constructor for contiguous lists.
@@ -171,7 +171,7 @@ impl Column for Maps {
     }
 
     fn array(&mut self, json: &mut JsonReader<'_>) -> Result<()> {
-        let wrong = || Err(Wrong::new("expected an array of [key, value]"));
+        let mismatch = || Err(ParseError::new("expected an array of [key, value]"));
         while json.item()? {
             if !matches!(json.value()?, JsonToken::Array) || !json.item()? {
                 return mismatch();

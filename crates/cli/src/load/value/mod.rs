@@ -155,12 +155,12 @@ pub(super) trait Column {
 
     /// Appends a JSON array. Its opening bracket has been read.
     fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
-        Err(Wrong::new("expected a single value, found an array"))
+        Err(ParseError::new("expected a single value, found an array"))
     }
 
     /// Appends a JSON object. Its opening brace has been read.
     fn object(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
-        Err(Wrong::new("expected a single value, found an object"))
+        Err(ParseError::new("expected a single value, found an object"))
     }
 
     /// Appends a JSON `null`, if the column has such a value in addition to the null of a row.
@@ -208,7 +208,9 @@ impl Slot {
     /// Appends a null, if the field is nullable.
     pub(super) fn null(&mut self) -> Result<()> {
         if !self.nullable {
-            return Err(Wrong::new("found a null, but the column is `not null`").of(&self.path));
+            return Err(
+                ParseError::new("found a null, but the column is `not null`").of(&self.path),
+            );
         }
         self.column.null();
         Ok(())

@@ -81,7 +81,7 @@ impl Column for Struct {
     }
 
     fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
-        Err(Wrong::new("expected an object, found an array"))
+        Err(ParseError::new("expected an object, found an array"))
     }
 
     fn object(&mut self, json: &mut JsonReader<'_>) -> Result<()> {

@@ -37,7 +37,7 @@ impl Variants {
     pub(super) fn new(field: &Field) -> Result<Self> {
         let data_type = variant_type().map_err(parse_error)?;
         if *field.data_type() != data_type {
-            return Err(Wrong::new(format!(
+            return Err(ParseError::new(format!(
                 "variants must be read as {data_type}, not as {}",
                 field.data_type()
             )));
