@@ -1,4 +1,4 @@
-//! The whole library against files of other writers, hand-built files and hostile files.
+//! Tests of the whole library with files of other writers, hand-built files and hostile files.
 //!
 //! The text form of a value is defined once, in [`canonical`]. The expected contents of a file are in JSON files next
 //! to it, written by the scripts in `testdata/` and `tests/scripts/`, which never use this library.

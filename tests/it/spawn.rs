@@ -1,4 +1,4 @@
-//! Threads of a program, lent to writers and to `verify`.
+//! Tests of writers and `verify` that run on the threads of a program.
 
 use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
@@ -15,7 +15,7 @@ use herringbone::{ParquetFile, Result, Spawn, WriteOptions, Writer};
 
 use crate::random::Random;
 
-/// The way in which a program runs jobs.
+/// The way that a program runs jobs.
 #[derive(Debug, Clone, Copy)]
 enum Runs {
     OnThreads,
@@ -138,7 +138,7 @@ impl ColumnStatistics for Panics {
 
 #[test]
 fn a_panic_on_a_thread_of_the_program_reaches_the_caller() {
-    // Enough bytes for the first rows to be worth a second thread.
+    // The batch is large enough that its first rows are encoded on two threads.
     let batch = batch();
     let panics = Panics {
         caller: thread::current().id(),

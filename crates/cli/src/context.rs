@@ -9,13 +9,13 @@ use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
 use crate::render::printable::printable;
 
-/// The global options, which precede the command.
+/// The global options of a command, and the problems reported so far.
 pub(crate) struct Context {
     /// True if only errors are written to standard error.
     pub(crate) quiet: bool,
     /// The limits for reading files.
     pub(crate) limits: Limits,
-    /// The option of the command that ignores checksums.
+    /// The command's option for ignoring checksums, if it has one.
     pub(crate) ignores_checksums: Option<&'static str>,
     /// The keys, if any are given.
     pub(crate) keys: Option<Keys>,
@@ -46,10 +46,11 @@ impl Context {
         complain(&format!("{file}: lost: {what}"));
     }
 
-    /// Reports damage in a part of a file. The exit code reflects it. The command continues with the other parts.
+    /// Reports damage in a part of a file, and returns success, so that the command continues with the other parts.
+    /// The exit code reflects the damage.
     ///
     /// # Errors
-    /// Any other failure.
+    /// Returns all other failures unchanged.
     pub(crate) fn after_damage(&self, outcome: Result<()>) -> Result<()> {
         match outcome {
             Err(Failure::Data(message)) => {
@@ -64,7 +65,7 @@ impl Context {
     /// Ends a command that continued after damage.
     ///
     /// # Errors
-    /// The exit code, if something was damaged or lost.
+    /// Fails with the exit code if something was damaged or lost.
     pub(crate) fn end(&self) -> Result<()> {
         match (self.has_damage.get(), self.has_lost.get()) {
             (true, _) => Err(Failure::Told(Failure::DATA)),

@@ -1,4 +1,4 @@
-//! Tests of arrays, which return one bit per slot.
+//! Applies tests to arrays, and returns one bit per slot.
 
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::*;
@@ -16,7 +16,7 @@ use super::ranges::Ranges;
 /// Returns the slots that a test accepts.
 ///
 /// # Errors
-/// Unsupported if the test was not made for the layout of the array.
+/// Unsupported if the test does not apply to the layout of the array.
 pub(super) fn accepted(test: &LeafTest, array: &ArrayRef) -> Result<BooleanBuffer> {
     let bits = match array.data_type() {
         DataType::Dictionary(_, _) => {
@@ -115,7 +115,7 @@ fn each_bytes(array: &ArrayRef, is_accepted: impl Fn(&[u8]) -> bool) -> Result<B
     macro_rules! each {
         ($array:expr) => {{
             let array = $array;
-            // Null slots have bytes too, possibly none.
+            // Null slots have a value too, which may be empty.
             BooleanBuffer::collect_bool(array.len(), |slot| is_accepted(array.value(slot).as_ref()))
         }};
     }
@@ -131,9 +131,9 @@ fn each_bytes(array: &ArrayRef, is_accepted: impl Fn(&[u8]) -> bool) -> Result<B
     })
 }
 
-/// Numbers stored in arrays, which have keys that order them.
+/// A number type of arrays. The keys of its values define their order.
 trait Ordered: OrderKey {
-    /// Returns the bounds of the keys from `low` to `high` that the type can represent, or `None` if there are none.
+    /// Clips `low..=high` to the keys that the type can represent. Returns `None` if none is left.
     fn clip(low: i256, high: i256) -> Option<(Self::Key, Self::Key)>;
 }
 
@@ -200,7 +200,7 @@ fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
     match intervals::<T>(keys).as_slice() {
         [] => BooleanBuffer::new_unset(values.len()),
         [(low, high)] => between(values, *low, *high),
-        // Two pieces are usually everything but one interval.
+        // Two pieces are usually the complement of one interval.
         two @ [_, _] => match intervals::<T>(&keys.clone().complement()).as_slice() {
             [(low, high)] => !&between(values, *low, *high),
             _ => collect(&|key| two.iter().any(|(low, high)| *low <= key && key <= *high)),
@@ -212,7 +212,7 @@ fn numbers<T: Ordered>(keys: &Ranges<i256>, values: &[T]) -> BooleanBuffer {
     }
 }
 
-/// Returns one bit per value.
+/// Returns one bit per value: set if its key lies between `low` and `high`, both inclusive.
 fn between<T: Ordered>(values: &[T], low: T::Key, high: T::Key) -> BooleanBuffer {
     let words = herringbone_kernels::range_compare::between(values, (low, high));
     BooleanBuffer::new(words.into(), 0, values.len())
@@ -344,5 +344,5 @@ impl Wide for i256 {
 
 #[cold]
 fn no_layout(data_type: &DataType) -> Error {
-    Error::unsupported(format!("a test of values of {data_type}"))
+    Error::unsupported(format!("a filter on values of type {data_type}"))
 }

@@ -1,4 +1,4 @@
-//! Sets of ordered values, which comparisons accept.
+//! The sets of ordered values that comparisons accept.
 
 use std::cmp::Ordering;
 
@@ -23,7 +23,7 @@ pub(super) struct Cut<K> {
     pub(super) is_after: bool,
 }
 
-/// A piece from one cut to another, unbounded where `None`.
+/// A piece between two cuts. `None` means that the piece has no bound on that side.
 type Piece<'a, K> = (Option<&'a Cut<K>>, Option<&'a Cut<K>>);
 
 impl<K: Ord + Clone> Ranges<K> {
@@ -81,7 +81,7 @@ impl<K: Ord + Clone> Ranges<K> {
         &self.cuts
     }
 
-    /// Returns the values of the set that are below a cut.
+    /// Returns the values of this set below a cut.
     pub(super) fn and_below(mut self, cut: Cut<K>) -> Self {
         let within = self.cuts.partition_point(|own| *own < cut);
         self.cuts.truncate(within);
@@ -91,7 +91,7 @@ impl<K: Ord + Clone> Ranges<K> {
         self
     }
 
-    /// Returns all other values.
+    /// Returns the set of all values outside this one.
     pub(super) fn complement(mut self) -> Self {
         self.starts_inside = !self.starts_inside;
         self

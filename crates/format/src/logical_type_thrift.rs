@@ -21,7 +21,7 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The struct of TIME and of TIMESTAMP.
+    /// The struct of TIME and TIMESTAMP.
     struct TimeType {
         1: required is_adjusted_to_utc: bool,
         2: required unit: UnitId,
@@ -42,7 +42,7 @@ thrift_struct! {
 }
 
 thrift_struct! {
-    /// The struct of GEOMETRY, which has no algorithm, and of GEOGRAPHY.
+    /// The struct of GEOMETRY and GEOGRAPHY. GEOMETRY does not use `algorithm`.
     struct GeospatialType {
         1: optional crs: String,
         2: optional algorithm: EdgeInterpolationAlgorithm,
@@ -85,7 +85,7 @@ impl Value for UnitId {
     }
 }
 
-/// Returns the id of the set field, for unions whose fields have no parameters; 0 if no field is set.
+/// Reads a union whose fields have no parameters. Returns the id of the field that it sets, or 0 if it sets none.
 pub(crate) fn read_id(reader: &mut CompactReader<'_>, wire: Wire) -> Result<i16> {
     let id = read_union(reader, wire, |reader, field| {
         reader.skip(field.wire)?;
@@ -201,7 +201,7 @@ fn time(it: &TimeType, field_id: i16) -> Option<LogicalType> {
     })
 }
 
-/// Returns an unrecognized variant with all its parameters.
+/// Reads an unrecognized variant, and keeps the bytes of its parameters.
 fn unrecognized(reader: &mut CompactReader<'_>, field: Field) -> Result<LogicalType> {
     let parameters = match field.wire {
         Wire::Struct => reader.raw_struct()?.to_vec(),
@@ -288,7 +288,7 @@ mod tests {
         LogicalType::read(&mut reader, Wire::Struct)
     }
 
-    /// Returns true if this id is recognized. Without its parameters, reading it may also fail.
+    /// Returns true if this id is recognized. An error also counts: a known id may lack required parameters here.
     fn is_known(id: i16) -> bool {
         let mut writer = CompactWriter::new();
         write_union(&mut writer, id, &Empty {});

@@ -1,4 +1,4 @@
-//! Finds types that hold all values of two other types.
+//! Finds types that can represent all values of two other types.
 
 use herringbone_arrow::schema::{DataType, TimeUnit};
 
@@ -7,16 +7,16 @@ use crate::schema_merge::finer;
 /// The maximum number of digits of `Decimal128` and of `Decimal256`.
 const MAX_DIGITS: [i16; 2] = [38, 76];
 
-/// Returns the smallest type that holds all values of both types, or `None` if there is none.
+/// Returns a type that can represent all values of both types, or `None` if there is none.
 ///
 /// | types | common type |
 /// |---|---|
 /// | integers | the wider one; signed if either is signed; `Decimal128(20, 0)` for `UInt64` and signed integers |
-/// | integers of at most 8, 16, 32 bits and floating-point numbers | a float that holds both |
-/// | integers and decimals | a decimal with the digits of both |
+/// | integers of at most 8, 16, 32 bits and floating-point numbers | the smallest float type for both |
+/// | decimals, or an integer and a decimal | a decimal with enough digits for both |
 /// | dates and timestamps without zone | timestamps |
 /// | durations or times of different units | the finer unit |
-/// | text, bytes, bytes of a fixed length | bytes |
+/// | strings, binary values, and binary values of a fixed size | binary values |
 pub(crate) fn promoted(a: &DataType, b: &DataType) -> Option<DataType> {
     use DataType as T;
     integers(a, b)
@@ -57,7 +57,7 @@ fn integer(data_type: &DataType) -> Option<(u32, bool)> {
 fn integers(a: &DataType, b: &DataType) -> Option<DataType> {
     let ((a_bits, a_signed), (b_bits, b_signed)) = (integer(a)?, integer(b)?);
     let is_signed = a_signed || b_signed;
-    // An unsigned integer needs another bit to be combined with a signed one.
+    // Combined with a signed integer, an unsigned one needs another bit, so the next width.
     let needed = |bits: u32, signed: bool| match signed == is_signed {
         true => bits,
         false => bits * 2,

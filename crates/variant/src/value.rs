@@ -13,7 +13,7 @@ use crate::types::{
 };
 use crate::variant::Variant;
 
-/// A decoded value. Text, bytes, objects and arrays are views.
+/// A decoded value. Text, bytes, objects and arrays borrow from the variant.
 ///
 /// *Variant Binary Encoding, "Encoding types".*
 #[derive(Debug, Clone, Copy)]
@@ -57,9 +57,9 @@ pub enum Value<'a> {
     TimestampNanos(i64),
     /// Nanoseconds since 1970-01-01 00:00:00, local.
     TimestampNtzNanos(i64),
-    /// UUID, in the order in which it is printed.
+    /// UUID, in the byte order of its printed form.
     Uuid([u8; 16]),
-    /// Fields with names.
+    /// Named fields.
     Object(Object<'a>),
     /// Elements in order.
     Array(Array<'a>),
@@ -67,7 +67,7 @@ pub enum Value<'a> {
     Unknown {
         /// The ID of the type.
         id: u8,
-        /// Its bytes, up to the start of another value.
+        /// The bytes after its header, up to the next value.
         data: &'a [u8],
     },
 }

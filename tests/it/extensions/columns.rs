@@ -1,4 +1,4 @@
-//! Additional columns from extension types, by a path into a group and as another type.
+//! Additional columns built by extension types: from a path into a group, and as another type.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ fn integer(row: usize) -> Option<i64> {
     cell(row)?.parse().ok()
 }
 
-/// The names of the columns that a plan reads.
+/// Returns the paths of the columns that a plan reads.
 fn leaves(file: &herringbone::ParquetFile, options: &ReadOptions) -> Vec<String> {
     let plan = file.plan(options).unwrap();
     let path = |leaf| file.parquet_schema().column_path(leaf);
@@ -129,7 +129,7 @@ fn columns_of_one_group_share_what_they_read() {
     assert_eq!(batch.column(1).as_primitive::<Int64Type>().value(1), 1);
 }
 
-/// A struct `s` of cells `c` and numbers `x`. The given rows are null.
+/// Returns a batch with a struct `s` of cells `c` and numbers `x`. The struct is null in the given rows.
 fn in_structs(is_null: fn(usize) -> bool, cell: fn(usize) -> Option<String>) -> RecordBatch {
     let cells: StringArray = (0..300).map(cell).collect();
     let numbers: Int64Array = (0..300).map(Some).collect();
@@ -218,7 +218,7 @@ fn what_is_read_anyway_and_what_is_read_for_columns_stay_apart() {
     }
 }
 
-/// Run-end encoded groups are read back as runs. Columns built from them are not runs.
+/// Run-end encoded groups are read back as runs. Extension columns built from these groups are not runs.
 #[test]
 fn what_was_in_runs_comes_back_in_runs() {
     let parts = Fields::from(vec![

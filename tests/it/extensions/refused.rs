@@ -1,4 +1,4 @@
-//! Mistakes of extension types: each is an error that describes it, never a panic or a different file.
+//! Mistakes of extension types. Each causes a descriptive error, never a panic or a wrong file.
 
 use std::sync::Arc;
 
@@ -55,7 +55,7 @@ impl ExtensionType for Liar {
             Wrong::TooShort => Ok(numbers(storage.len() - 1)),
             Wrong::OtherType => Ok(storage.clone()),
             Wrong::Fails => Err(Error::corrupt("a cell is broken")),
-            Wrong::Type | Wrong::NoArrays => Err(Error::argument("never asked")),
+            Wrong::Type | Wrong::NoArrays => Err(Error::argument("never called")),
         }
     }
 
@@ -190,7 +190,7 @@ fn a_value_that_cannot_be_stored_ends_the_file() {
     assert_eq!(error.location().column.as_deref(), Some("a.element"));
 }
 
-/// An annotation for a field of another layout, which would not match the written arrays.
+/// Annotates a field of another layout, which would not match the written arrays.
 #[derive(Debug)]
 struct OtherLayout;
 
@@ -221,7 +221,7 @@ fn a_field_is_annotated_as_what_it_is() {
     );
 }
 
-/// In dictionaries and runs of groups, there is no step that builds the storage.
+/// Inside dictionaries and runs of groups, no step builds the storage.
 #[test]
 fn what_has_a_storage_of_its_own_is_refused_in_dictionaries() {
     let group = DataType::Struct(vec![field("c")].into());

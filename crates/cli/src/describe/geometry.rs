@@ -1,4 +1,4 @@
-//! Geometry columns, on one line each.
+//! Descriptions of geometry columns.
 
 use herringbone::ParquetFile;
 use herringbone::format::BoundingBox;
@@ -6,11 +6,11 @@ use herringbone::geospatial::bounds::Extent;
 use herringbone::geospatial::geoparquet::Encoding;
 use herringbone::geospatial::{Edges, GeometryColumn};
 
-/// Describes each geometry column: its name, reference system, edges, encoding, box and types, if the file contains
-/// them.
+/// Returns a line for each geometry column: its path, reference system, bounding box and types. Edges are listed if they
+/// are not planar, and the encoding if it is native. A line also mentions the covering boxes of a column.
 ///
 /// # Errors
-/// The metadata of a column chunk cannot be decoded, or the interpolation of edges is not known.
+/// Fails if the metadata of a column chunk cannot be decoded, or if the edge interpolation is unknown.
 pub(crate) fn lines(file: &ParquetFile) -> herringbone::Result<Vec<String>> {
     let columns = GeometryColumn::of_file(file.parquet_schema(), file.metadata())?;
     columns.iter().map(|column| line(column, file)).collect()

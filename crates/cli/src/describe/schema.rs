@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::Object;
 
-/// Describes a schema element, with its names in `parquet.thrift`.
+/// Describes a schema element, with the field names of `parquet.thrift`.
 pub(crate) fn element(element: &SchemaElement) -> Object {
     Object::new()
         .with("name", element.name.as_str())
@@ -70,7 +70,7 @@ fn logical_type(logical: &LogicalType) -> Value {
     .into()
 }
 
-/// Describes the schema as a tree. Each group has its `fields`, and each leaf its levels.
+/// Describes the schema as a tree. Each node has its maximum levels. Each group also has its `fields`.
 pub(crate) fn tree(schema: &ParquetSchema) -> Value {
     let nodes = schema.nodes();
     let mut open: Vec<(usize, Object, Vec<Value>)> = Vec::new();

@@ -15,7 +15,7 @@ use super::value::Value as _;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
 
-/// Writes rows.
+/// A writer of rows as GeoJSON Features.
 pub(crate) struct Rows {
     /// The column with the geometries of Features.
     geometry: usize,
@@ -27,7 +27,8 @@ impl Rows {
     /// Creates a writer for rows of a schema.
     ///
     /// # Errors
-    /// Data if there is no unambiguous geometry column, or if its reference system is not that of GeoJSON.
+    /// Data if no geometry column can be chosen, if its metadata is invalid, or if its reference system is not that of
+    /// GeoJSON.
     pub(crate) fn new(schema: &Schema) -> Result<Self> {
         let geometry = primary(schema)?;
         let field = schema.field(geometry);
@@ -37,7 +38,7 @@ impl Rows {
         let crs = Crs::of(&meaning.logical_type());
         if !crs.is_default() {
             return Err(Failure::Data(format!(
-                "column `{}` is in {crs}, but GeoJSON needs longitudes and latitudes, {}",
+                "column `{}` is in {crs}, but GeoJSON requires longitudes and latitudes in {}",
                 field.name(),
                 crs::DEFAULT
             )));
@@ -92,7 +93,8 @@ fn value(array: &dyn Array, row: usize) -> Option<&[u8]> {
     }
 }
 
-/// Returns the geometry column: the only one, or else the primary column of the GeoParquet metadata (or `geometry`).
+/// Returns the index of the geometry column. If there are several, chooses the primary column of the GeoParquet metadata,
+/// or `geometry` without such metadata.
 fn primary(schema: &Schema) -> Result<usize> {
     let fields = schema.fields().iter().enumerate();
     let is_bytes = |data_type: &DataType| {

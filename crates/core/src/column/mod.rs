@@ -218,7 +218,7 @@ impl ColumnChunkDecoder {
         let locate = |error: Error| error.in_column(plan.path()).in_row_group(row_group);
         if plan.max_rep_level == 0 && chunk.num_values != num_rows {
             return Err(locate(Error::corrupt(format!(
-                "column chunk has {} values, but its row group has {num_rows} rows",
+                "the column chunk has {} values, but its row group has {num_rows} rows",
                 chunk.num_values
             ))));
         }

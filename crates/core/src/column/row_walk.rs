@@ -47,7 +47,7 @@ impl RowWalk {
         self.selection.extend(piece);
     }
 
-    /// Notes that no more rows will be selected.
+    /// Records that no more rows will be selected.
     pub(super) fn close(&mut self) {
         self.selection.close();
     }
@@ -76,7 +76,7 @@ impl RowWalk {
         self.selection.position()
     }
 
-    /// Advances by `rows`: at most the length of [`Self::run`] or of the [mask](Self::mask).
+    /// Advances by `rows` rows: at most the length of [`Self::run`] or of the [mask](Self::mask).
     pub(super) fn advance(&mut self, rows: usize) {
         self.selection.advance(rows);
     }
@@ -96,7 +96,7 @@ impl RowWalk {
         self.run() == SelectionRun::Done
     }
 
-    /// Returns the number of rows in the current column batch, unless its bytes end it earlier.
+    /// Returns the number of rows that complete the current column batch. A limit on bytes may end the batch earlier.
     pub(super) fn batch_rows(&self) -> usize {
         self.batch_rows - self.emitted % self.batch_rows
     }
@@ -119,7 +119,7 @@ impl RowWalk {
         match self.run() {
             SelectionRun::Done | SelectionRun::Unknown => Ok(()),
             _ => Err(Error::corrupt(format!(
-                "column chunk has {} rows, but its row group has {}",
+                "the column chunk has {} rows, but its row group has {}",
                 self.position(),
                 self.num_rows
             ))),
@@ -133,7 +133,7 @@ impl RowWalk {
     pub(super) fn check_not_full(&self) -> Result<()> {
         if self.position() == self.num_rows {
             return Err(Error::corrupt(format!(
-                "column chunk has more than the {} rows of its row group",
+                "the column chunk has more than the {} rows of its row group",
                 self.num_rows
             )));
         }

@@ -9,7 +9,7 @@ use brotlic::{BrotliDecoder, BrotliEncoderOptions, CompressorWriter, Quality, Wi
 use herringbone_format::Result;
 
 /// The decoder of Brotli streams. The library cannot reset its state, so each page creates a new one. Its ring
-/// buffer is at most the 16 MiB window of RFC 7932, because large windows stay off.
+/// buffer has at most 16 MiB, the largest window of RFC 7932, because large windows stay off.
 pub(super) struct Libbrotli;
 
 impl Codec for Libbrotli {
@@ -71,7 +71,7 @@ impl Compress for LibbrotliCompressor {
             .window_size(window)
             .build()
             .map_err(|error| failed(&error))?;
-        // Passing all input at once makes the streams smaller, and is faster than passing small parts.
+        // Passing all input at once is faster than passing small parts, and the streams are smaller.
         let mut stream = CompressorWriter::with_encoder(encoder, out);
         stream.write_all(input).map_err(|error| failed(&error))?;
         stream

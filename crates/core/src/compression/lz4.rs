@@ -24,7 +24,7 @@ pub(super) struct Lz4RawCompressor(CompressTable);
 
 impl Lz4RawCompressor {
     pub(super) fn new() -> Self {
-        // Pages of less than 64 KiB are the exception.
+        // Pages smaller than 64 KiB, for which a small table would do, are rare.
         Self(CompressTable::large())
     }
 }
@@ -49,7 +49,7 @@ enum Layout {
 
 /// The decoder of LZ4 in any layout.
 pub(super) struct Lz4 {
-    /// The layout of the previous page: the whole column chunk has one writer.
+    /// The layout of the previous page, tried first: one writer wrote all pages of the column chunk.
     layout: Layout,
 }
 
@@ -96,7 +96,7 @@ fn attempt(layout: Layout, input: &[u8], output: &mut [u8]) -> Result<usize> {
     }
 }
 
-/// Decompresses one LZ4 block to the front of `output`.
+/// Decompresses one LZ4 block to the start of `output`. Returns the number of bytes written.
 fn block(codec: &'static str, input: &[u8], output: &mut [u8]) -> Result<usize> {
     decompress_into(input, output).map_err(|error| match error {
         DecompressError::OutputTooSmall { .. } => too_long(codec),
@@ -104,17 +104,17 @@ fn block(codec: &'static str, input: &[u8], output: &mut [u8]) -> Result<usize> 
     })
 }
 
-/// Decompresses LZ4 frames to the front of `output`, one after another.
+/// Decompresses LZ4 frames to the start of `output`, one after another. Returns the number of bytes written.
 fn frames(mut input: &[u8], output: &mut [u8]) -> Result<usize> {
     const MAGIC: [u8; 4] = 0x184D_2204_u32.to_le_bytes();
 
     let mut written = 0;
     while !input.is_empty() {
         if !input.starts_with(&MAGIC) {
-            return Err(broken("LZ4", "no frame"));
+            return Err(broken("LZ4", "bytes that do not start a frame"));
         }
         let mut decoder = FrameDecoder::new(input);
-        // A frame ends with a read of zero bytes. Such a read is only meaningful into a buffer that is not empty.
+        // A frame ends with a read of zero bytes. It is meaningful only for a non-empty buffer.
         loop {
             let mut probe = [0];
             let rest = output.get_mut(written..).unwrap_or_default();

@@ -4,11 +4,11 @@ use super::*;
 use CompressionCodec::{Brotli, Gzip, Lz4, Lz4Raw, Lzo, Snappy, Zstd};
 use herringbone_format::ErrorKind;
 
-/// One eighth of the contents of every vector of [`PAGES`], which repeat it.
+/// The 20 bytes that each page of [`PAGES`] repeats eight times.
 const WORDS: &[u8] = b"herringbone parquet ";
 
-/// Pages of the same 160 bytes. Written by Arrow C++ (Snappy, Brotli, Zstandard, LZ4 blocks and frames) and zlib.
-/// Hadoop's framing and the LZO blocks were written by hand.
+/// Pages with the same 160 decompressed bytes. Written by Arrow C++ (Snappy, Brotli, Zstandard, LZ4 blocks and frames)
+/// and zlib. Hadoop's framing and the LZO blocks were written by hand.
 const PAGES: &[(&str, CompressionCodec, &[u8])] = &[
     (
         "snappy",
@@ -101,8 +101,8 @@ const PAGES: &[(&str, CompressionCodec, &[u8])] = &[
     ),
 ];
 
-/// Returns the vectors whose codec is compiled in, each with a decompressor. If several libraries can read a
-/// vector, it is returned with each of them.
+/// Returns the pages whose codec is compiled in, each with a decompressor. If several libraries can read a page, it is
+/// returned with each of them.
 fn pages() -> impl Iterator<Item = (&'static str, Decompressor, &'static [u8])> {
     let all = |codec| match Decompressor::new(codec) {
         Ok(decompressor) => {
@@ -120,7 +120,7 @@ fn pages() -> impl Iterator<Item = (&'static str, Decompressor, &'static [u8])> 
     })
 }
 
-/// Returns decompressors that are replaced by a faster one.
+/// Returns the slower decompressors of a codec. They are tested even if a faster one replaces them.
 fn others(codec: CompressionCodec) -> Vec<Decompressor> {
     let inner: Vec<Box<dyn Codec>> = match codec {
         #[cfg(feature = "brotli")]
@@ -170,7 +170,7 @@ fn truncated_pages_never_give_wrong_bytes() {
     for (name, mut decompressor, page) in pages() {
         for end in 0..page.len() {
             match decompress(&mut decompressor, &page[..end], plain.len()) {
-                // An LZ4 frame without its end mark.
+                // LZ4 frames decode without their end mark.
                 Ok(output) => assert!(output == plain && name.starts_with("lz4, "), "{name}"),
                 Err(error) => assert_eq!(error.kind(), ErrorKind::Corrupt),
             }
@@ -231,7 +231,7 @@ fn random_bytes_do_not_panic() {
     };
     for (_, mut decompressor, page) in pages() {
         for length in 1..120 {
-            // After a valid beginning, so that more than the header is reached.
+            // The valid bytes at the start make the decoder read past the header.
             for kept in [0, 4, 12, 30] {
                 let mut damaged = page[..kept.min(page.len())].to_vec();
                 damaged.extend((0..length).map(|_| byte()));

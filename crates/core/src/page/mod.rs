@@ -37,7 +37,7 @@ pub struct MaxLevels {
 /// A decompressed page that contains values.
 #[derive(Debug)]
 pub(crate) enum Page {
-    /// PLAIN values. Later pages refer to them by index.
+    /// PLAIN values. Data pages refer to them by index.
     Dictionary { values: Buffer, num_values: usize },
     /// Levels and values.
     Data(DataPage),
@@ -65,8 +65,8 @@ impl DataPage {
         self.values.len() + levels.map(|section| section.bytes.len()).sum::<usize>()
     }
 
-    /// Returns the number of rows that start in the page, and true if the page starts with a new row. Its repetition
-    /// levels go up to `max_level`.
+    /// Returns the number of rows that start in the page, and true if the page starts with a new row. `max_level` is
+    /// the highest repetition level of the column.
     ///
     /// # Errors
     /// Corrupt if the levels end early.
@@ -89,8 +89,8 @@ impl DataPage {
     }
 }
 
-/// Returns the range of a column chunk in the file. In files of old writers, a dictionary page offset of 0 means that
-/// there is no dictionary page.
+/// Returns the byte range of a column chunk in the file. Some old writers set the dictionary page offset to 0 if there is
+/// no dictionary page.
 ///
 /// # Errors
 /// Corrupt if the chunk lies outside a file of `file_length` bytes.

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::{Key, Result};
 
-/// The identifier or address of a KMS if none is configured.
+/// The identifier, address and access token of a KMS if none is configured.
 pub const DEFAULT_KMS: &str = "DEFAULT";
 
 /// Wraps and unwraps keys with master keys, which never leave the KMS. Calls may block.
@@ -32,7 +32,7 @@ pub trait KmsClient: Send + Sync {
 pub trait KmsClientFactory: Send + Sync {
     /// Returns a client for `connection`, which has all fields set.
     ///
-    /// **Errors**: any error of connecting.
+    /// **Errors**: any error while connecting.
     fn client(&self, connection: &KmsConnection) -> Result<Arc<dyn KmsClient>>;
 }
 
@@ -50,7 +50,7 @@ where
 pub struct AccessToken(Zeroizing<String>);
 
 impl AccessToken {
-    /// Copies a token. The caller has to wipe its own copies.
+    /// Copies a token. The caller must wipe its own copies.
     #[must_use]
     pub fn new(token: &str) -> Self {
         Self(Zeroizing::new(token.into()))
@@ -81,14 +81,14 @@ impl fmt::Debug for AccessToken {
     }
 }
 
-/// The address of a KMS, and the token for it.
+/// The identifier and address of a KMS, and the token that grants access.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct KmsConnection {
-    /// The instance of the KMS. If it is not set, [`DEFAULT_KMS`] is written to files, and the identifier in a file
-    /// is used to read it.
+    /// The identifier of the KMS instance. If it is not set, [`DEFAULT_KMS`] is written to files, and reads use the
+    /// identifier in the file.
     pub instance_id: Option<String>,
     /// The address of the instance. If it is not set, [`DEFAULT_KMS`] is written to files. The address in a file is
-    /// used only if allowed, because the writer of the file would otherwise get the token.
+    /// used only if allowed, because the writer of the file would otherwise receive the token.
     pub instance_url: Option<String>,
     /// The access token. The default is [`DEFAULT_KMS`].
     pub access_token: AccessToken,

@@ -1,6 +1,6 @@
 //! Sources of a file's bytes.
 //!
-//! The decoders never read. They return the byte ranges that they need, and a blocking driver reads these from
+//! The decoders do no I/O. They return the byte ranges that they need, and a blocking driver reads these from
 //! a [`Source`]. A source can be bytes in memory, or a [`FileSource`] whose positioned reads let several
 //! threads share one open file without a lock. For any other store, implement [`Source`]: it needs a length and
 //! a positioned read. If your store is async, use [`push`](crate::push) instead.
@@ -187,8 +187,8 @@ pointers!(Arc Box);
 ///
 /// # Errors
 ///
-/// Corrupt if it does not: all ranges are derived from the file's own metadata. Unsupported if the number does
-/// not fit in `usize`.
+/// Corrupt if `range` lies outside the file: all ranges are derived from the file's own metadata. Unsupported
+/// if the number does not fit in `usize`.
 fn checked_length(range: &Range<u64>, file_bytes: u64) -> Result<usize> {
     if range.start > range.end || range.end > file_bytes {
         return Err(Error::corrupt(format!(
@@ -230,7 +230,7 @@ mod tests {
     #[test]
     #[expect(
         clippy::reversed_empty_ranges,
-        reason = "hostile metadata asks for them"
+        reason = "hostile metadata has such ranges"
     )]
     fn ranges_outside_the_file_are_errors() {
         let bytes = Bytes::from_static(b"abc");

@@ -1,7 +1,7 @@
 //! Byte arrays addressed by offsets: builders for Arrow's Binary, LargeBinary, Utf8 and LargeUtf8.
 //!
-//! A [`ByteBuilder`] is the proof that its arrays need no validation. Its fields are private, and every way to
-//! append keeps the offsets monotone and inside the data. A builder of strings checks the appended bytes once, all
+//! A [`ByteBuilder`] guarantees that its arrays need no validation. Its fields are private, and every method that
+//! appends keeps the offsets monotone and inside the data. A builder of strings checks all bytes appended by a call
 //! together (see [`crate::utf8`]). A failed call leaves the builder unchanged.
 
 pub(crate) mod dictionary;
@@ -45,7 +45,7 @@ pub struct ByteBuilder<O> {
     /// A slice of a page that serves as the data without a copy; `data` is empty in that case.
     borrowed: Option<Buffer>,
     utf8: bool,
-    /// Looked-up dictionary entries. The allocation is reused.
+    /// The dictionary entries found by a lookup. The allocation is reused.
     found: Vec<dictionary::Entry>,
     /// The length of the last finished array, as an estimate for the next one.
     last_values: usize,
@@ -112,10 +112,10 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.borrowed.is_some()
     }
 
-    /// Spreads the last values over nulls. The slots `start..start + slots` are new, and the values for their set
-    /// bits in `validity` are the ones appended last. Null slots become empty values.
+    /// Spreads the values from `start` on over the slots `start..start + slots`, one for each set bit of `validity`.
+    /// Null slots become empty values.
     ///
-    /// **Errors**: the number of values from `start` on is not the number of set bits.
+    /// **Errors**: the number of values from `start` on differs from the number of set bits.
     pub fn expand(
         &mut self,
         validity: &Bitmap,
@@ -132,16 +132,15 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
 
     /// Drops the slots from `start` on whose bit is not set. Slot `start + i` belongs to bit `i`.
     ///
-    /// **Errors**: the number of slots from `start` on is not the number of bits.
+    /// **Errors**: the number of slots from `start` on differs from the number of bits.
     pub fn retain(&mut self, start: usize, bits: &BooleanBuffer) -> Result<(), Malformed> {
         if start.checked_add(bits.len()) != Some(self.len()) {
-            return Err(Malformed("slots and wanted ones do not agree"));
+            return Err(Malformed("slots and selection do not agree"));
         }
         if let Some(part) = self.borrowed.take() {
             self.data.extend_from_slice(&part);
         }
-        // The loop keeps offsets ascending: each run of values moves down by the number of bytes dropped before
-        // it.
+        // Offsets stay ascending: each run of values moves down by the number of bytes dropped before it.
         let (mut slots, mut end) = (start, self.offsets[start].as_usize());
         for (first, last) in BitSliceIterator::new(bits.values(), bits.offset(), bits.len()) {
             let (first, last) = (start + first, start + last);

@@ -4,8 +4,8 @@
 //! costs no call. During the loop, the position is a local variable in a register. After an error, the decoder is
 //! unchanged.
 //!
-//! Most runs are short and lie entirely within the requested values. They go through a loop that does not handle
-//! runs split by the start or the end of a call.
+//! Most runs are short and lie entirely within the requested values. A separate loop decodes them. It does not handle runs
+//! split by the start or the end of a call.
 
 use std::mem::MaybeUninit;
 
@@ -15,7 +15,7 @@ use super::run::{self, Run};
 use crate::Malformed;
 use crate::bit_unpack;
 
-/// The number of values that start and end on byte boundaries together, for every width.
+/// The number of values in a group, which starts and ends on a byte boundary for every width.
 pub(super) const GROUP: usize = 8;
 
 /// A conversion from the values of runs to output elements.
@@ -34,7 +34,7 @@ pub(super) unsafe trait Values<T> {
     /// Values past the end of `bytes` are unspecified.
     fn groups(&self, bytes: &[u8], out: &mut [[MaybeUninit<T>; GROUP]]) -> Result<(), Malformed>;
 
-    /// Converts the values from value `first` on.
+    /// Converts values from index `first` on, one for each slot of `out`.
     ///
     /// Values past the end of `bytes` are unspecified.
     fn part(&self, bytes: &[u8], first: usize, out: &mut [MaybeUninit<T>])
@@ -54,7 +54,7 @@ pub(super) fn extend<T: Copy>(
     out.reserve(n);
     let mut slots = out.spare_capacity_mut().get_mut(..n).unwrap_or_default();
     loop {
-        // A run in which the last call ended, in which this call ends, or whose last bytes are missing.
+        // A partial run: the last call or this call ends in it, or its last bytes are missing.
         let run = local.run.split(slots.len());
         let (these, rest) = slots.split_at_mut(run.left());
         if !these.is_empty() {
@@ -78,7 +78,7 @@ pub(super) fn extend<T: Copy>(
     Ok(())
 }
 
-/// Writes the conversions of whole runs, while they fit into `slots`.
+/// Writes the conversions of whole runs, as long as they fit into `slots`.
 ///
 /// Returns the byte position after the last of these runs, and the number of filled slots.
 #[inline(always)]
@@ -105,7 +105,7 @@ fn whole_runs<T: Copy>(
         } else {
             let bytes = data.get(start..).unwrap_or_default();
             let (groups, _) = slots.as_chunks_mut::<GROUP>();
-            // Fewer than 2^31 groups of at most 32 bytes.
+            // No overflow: there are fewer than 2^31 groups of at most 32 bytes.
             let end = count as u64 * u64::from(width);
             let Some(groups) = groups
                 .get_mut(..count)
@@ -121,7 +121,7 @@ fn whole_runs<T: Copy>(
     Ok((position, done))
 }
 
-/// Writes all of `slots`, which are as long as the run. The run may begin or end within a group.
+/// Fills `slots` from a run of the same length. The run may begin or end within a group.
 #[inline(always)]
 pub(super) fn decode_part_of_run<T: Copy>(
     values: &impl Values<T>,

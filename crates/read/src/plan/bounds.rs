@@ -13,15 +13,16 @@ use crate::wrappers::put_around;
 
 impl ReadPlan {
     /// Returns the bounds and counts of a column of the [batches](Self::schema), with one slot per
-    /// [row group](Self::row_groups) of the read. They have the Arrow type of the column, with its dictionary, time
-    /// zone and casts. A column that the file lacks has the bounds of its default, or null.
+    /// [row group](Self::row_groups) of the read. The bounds have the Arrow type of the column, with its dictionary,
+    /// time zone and casts. If the file lacks the column, both bounds are its default value, or null without one.
     ///
-    /// A bound that the type cannot represent is null. So are all bounds if a cast fails for one of them.
+    /// A bound is null if the type cannot represent it. If a cast fails for one lower bound, all lower bounds are null;
+    /// likewise for upper bounds.
     ///
     /// # Errors
     /// Argument if the read has no such column, or if the column is a list, a struct or an extension type. Use
     /// [`ColumnBoundsDecoder`] for the leaves of nested columns. Corrupt if metadata cannot be decoded; Limit if the
-    /// bounds take more than [`batch_column_bytes`](herringbone_format::Limits::batch_column_bytes).
+    /// bounds take more bytes than [`batch_column_bytes`](herringbone_format::Limits::batch_column_bytes).
     pub fn row_group_bounds(&self, column: usize) -> Result<ColumnBounds> {
         let rows: Vec<u64> = self.row_groups.iter().map(|it| it.num_rows).collect();
         let ordinals = || self.row_groups.iter().map(super::RowGroupPlan::ordinal);
@@ -30,8 +31,8 @@ impl ReadPlan {
     }
 
     /// Returns the bounds and counts of a column of the [batches](Self::schema), with one slot per page of a row
-    /// group of the file. See [`Self::row_group_bounds`]. Returns `None` if the page indexes are not complete, or if
-    /// the file lacks the column.
+    /// group of the file. See [`Self::row_group_bounds`]. Returns `None` if a page index is missing, or if the file
+    /// lacks the column.
     ///
     /// # Errors
     /// See [`Self::row_group_bounds`]; also Argument if there is no such row group, and Corrupt if the indexes
@@ -77,7 +78,7 @@ impl ReadPlan {
         let node = self.tree.roots.get(column);
         node.ok_or_else(|| {
             Error::argument(format!(
-                "the read has {} columns of the file, and no column {column}",
+                "there is no column {column}: the read has {} columns of the file",
                 self.tree.roots.len()
             ))
         })

@@ -1,13 +1,13 @@
-//! Extension types: the mapping of annotated groups and leaves beyond the types of Arrow.
+//! Extension types: the mapping of annotated groups and leaves to types beyond those built into Arrow.
 //!
 //! ```text
-//! to_arrow   node of the Parquet schema + the field that it is stored as ──► field of the extension type
-//! to_parquet field with the name of the extension type ──► field as it is stored + annotation
+//! to_arrow   node of the Parquet schema + its storage field ──► field of the extension type
+//! to_parquet field with the name of the extension type ──► storage field + annotation
 //! ```
 //!
-//! An Arrow extension type is a name (and metadata) on a field, whose arrays are those of its storage type.
-//! Most extension types map fields alone, like [`Uuid`], [`Json`], [`File`] and [`Variant`]. Others make arrays
-//! of another type from the stored ones. A trait of the data path covers that half.
+//! An Arrow extension type is a name (and metadata) on a field. The arrays of the field have its storage type.
+//! Most extension types only map fields, like [`Uuid`], [`Json`], [`File`] and [`Variant`]. Others also build
+//! arrays of another type from the stored ones, with the trait `ExtensionType` of `herringbone-core`.
 
 mod builtin;
 pub(crate) mod column;
@@ -35,27 +35,28 @@ use crate::{Leaf, ParquetSchema, SchemaNode};
 /// The name of the Arrow extension type for FILE groups.
 ///
 /// Arrow's format is about to adopt this name, next to `arrow.parquet.variant`. Its metadata is an empty
-/// string. A struct of this name is written as FILE if its fields are those of the specification. The
-/// annotation dates from 2026: readers that do not know it may refuse the file (pyarrow 26 and polars 2.1 do,
+/// string. A struct with this extension name is written as FILE if it has the fields of the specification. The
+/// annotation dates from 2026: readers that do not know it may reject the file (pyarrow 26 and polars 2.1 do,
 /// DuckDB 2.0 reads the struct).
 pub const FILE_EXTENSION_NAME: &str = "arrow.parquet.file";
 
 /// The half of an extension type that maps fields, without data.
 ///
-/// If several extension types recognize a field, the first registered one wins. The library's own come last.
+/// If several extension types recognize a field, the first registered one wins. The built-in ones are tried last.
 pub trait ExtensionMapping: Debug + Send + Sync {
-    /// Maps a field for reading. `None` leaves it to the other extension types, and finally to the storage.
+    /// Maps a field for reading. If it returns `None`, the other extension types are tried. If none maps the
+    /// field, it is read as its storage.
     ///
-    /// It is called for each field that is read, annotated or not. Fields inside a group come before the group.
+    /// Called for each field of a read, annotated or not. Called for the fields of a group before the group.
     ///
     /// # Errors
     ///
-    /// Any error if the field belongs to this extension type but is invalid. The file is then not read. For an
-    /// annotation that it does not understand, an implementation should return `None`.
+    /// Any error if the field belongs to this extension type but is invalid. The read then fails. For unknown
+    /// annotations, an implementation should return `None`.
     fn to_arrow(&self, stored: &StoredField<'_>) -> Result<Option<ExtensionField>>;
 
-    /// Returns the columns of the file that an [extension column](ExtensionRequest) is made from, by their
-    /// ordinals. Columns that are not below the field are ignored. The default is all columns below the field.
+    /// Returns the ordinals of the file's columns from which an [extension column](ExtensionRequest) is built.
+    /// Columns outside the field are ignored. By default, returns all columns below the field.
     ///
     /// # Errors
     ///
@@ -64,9 +65,9 @@ pub trait ExtensionMapping: Debug + Send + Sync {
         Ok(stored.node().leaves.clone().collect())
     }
 
-    /// Returns the stored form of a field that has the name of any extension type, for writing. `None` leaves
-    /// it to the other extension types. If none maps it, it is stored as its Arrow type, and the name is
-    /// written to `ARROW:schema`.
+    /// Returns the stored form of a field, for writing. Called for each field with an extension name, whatever
+    /// the name. If it returns `None`, the other extension types are tried. If none maps the field, it is stored
+    /// as its Arrow type, and the name is written to `ARROW:schema`.
     ///
     /// # Errors
     ///
@@ -84,8 +85,8 @@ pub struct StoredField<'a> {
     pub ordinal: usize,
     /// The key-value metadata of the file.
     pub key_values: &'a [KeyValue],
-    /// The Arrow field that is read if no extension type maps it. `ARROW:schema` and the options are applied. A
-    /// group has only the fields that are read. A leaf may be a dictionary.
+    /// The Arrow field to read if no extension type maps it, after applying `ARROW:schema` and the options. A
+    /// group contains only the projected fields. A leaf may be a dictionary.
     pub storage: &'a Field,
     /// The value of the first pair of each key.
     pub(crate) values: &'a HashMap<&'a str, Option<&'a str>>,
@@ -112,8 +113,8 @@ impl<'a> StoredField<'a> {
         &self.node().element
     }
 
-    /// Returns the value of the first pair with this key in the file's key-value metadata. The cost does not
-    /// grow with the number of pairs.
+    /// Returns the value of the first pair with this key in the file's key-value metadata. The lookup takes
+    /// constant time.
     #[must_use]
     pub fn value_of(&self, key: &str) -> Option<&'a str> {
         self.values.get(key).copied().flatten()
@@ -125,15 +126,14 @@ impl<'a> StoredField<'a> {
         self.element().logical_type.as_ref()
     }
 
-    /// Returns true if the storage has all columns of the field. A projection may have left only part of a
-    /// group.
+    /// Returns true if the storage has all columns of the field. A projection may have removed part of a group.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         count_leaves(self.storage.data_type()) >= self.node().leaves.len()
     }
 
-    /// Returns true if this column of the file is all null, according to the statistics of all row groups that
-    /// are read. [`ExtensionMapping::leaves`] may then leave it out.
+    /// Returns true if this column of the file is all null, according to the statistics of all row groups of
+    /// the read. [`ExtensionMapping::leaves`] may then omit it.
     #[must_use]
     pub fn is_all_null(&self, leaf: usize) -> bool {
         self.nulls.is_some_and(|nulls| nulls.is_all_null(leaf))
@@ -150,7 +150,7 @@ impl<'a> StoredField<'a> {
     }
 }
 
-/// Returns the number of columns from which arrays of a type are read.
+/// Returns the number of file columns from which an array of this type is read.
 fn count_leaves(data_type: &DataType) -> usize {
     match data_type {
         DataType::Struct(fields) => fields
@@ -173,15 +173,15 @@ fn count_leaves(data_type: &DataType) -> usize {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct ExtensionField {
-    /// The field. Its name does not matter: the field keeps that of the storage.
+    /// The field. Its name is ignored: the column keeps the name of the storage field.
     pub field: Field,
-    /// True if its arrays are made from those of the storage. Otherwise they are the arrays of the storage, and
-    /// `field` has the storage's type.
+    /// True if the extension type builds its own arrays from the storage arrays. Otherwise, the storage arrays
+    /// are returned as they are, and `field` has their type.
     pub makes_arrays: bool,
 }
 
 impl ExtensionField {
-    /// Creates a field whose arrays are those of the storage.
+    /// Creates a field whose arrays are the storage arrays.
     #[must_use]
     pub fn of_storage(field: Field) -> Self {
         Self {
@@ -190,7 +190,7 @@ impl ExtensionField {
         }
     }
 
-    /// Creates a field whose arrays are made from those of the storage.
+    /// Creates a field whose arrays are built from the storage arrays.
     #[must_use]
     pub fn of_arrays(field: Field) -> Self {
         Self {
@@ -204,7 +204,7 @@ impl ExtensionField {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct AnnotatedField {
-    /// The field, with the same layout. Fields in it may have become nullable.
+    /// The field, with the same layout. Nested fields may become nullable.
     pub field: Field,
     /// The annotation, which must be allowed on the type.
     pub logical_type: LogicalType,
@@ -221,24 +221,24 @@ impl AnnotatedField {
     }
 }
 
-/// A request for an additional column, which an extension type makes from a field. The field itself may be read
-/// too.
+/// A request for an additional column, which an extension type builds from a field. The field itself may also
+/// be read.
 #[derive(Debug, Clone)]
 pub struct ExtensionRequest {
     /// The name of the column.
     pub name: String,
-    /// The path of the field, like those of [`Projection::Paths`](crate::Projection::Paths). It must not lie in
+    /// The path of the field, in the form of [`Projection::Paths`](crate::Projection::Paths). It must not lie in
     /// a list or map.
     pub path: Vec<String>,
-    /// The extension type that makes the column. It contains any settings of its own, such as a path within the
+    /// The extension type that builds the column. It contains its own settings, such as a path within the
     /// field.
     pub extension: Arc<dyn ExtensionMapping>,
 }
 
-/// The extension types of a read, in addition to those of the library.
+/// The extension types of a read, in addition to the built-in ones.
 #[derive(Debug, Clone, Default)]
 pub struct ReadExtensions {
-    /// The extension types that are tried on all fields.
+    /// The extension types to try on all fields.
     pub types: Vec<Arc<dyn ExtensionMapping>>,
     /// The columns to add after those of the projection.
     pub columns: Vec<ExtensionRequest>,
@@ -246,10 +246,10 @@ pub struct ReadExtensions {
     pub nulls: Option<Arc<dyn NullColumns>>,
 }
 
-/// The extension types of the library.
+/// The built-in extension types.
 const BUILTIN: [&dyn ExtensionMapping; 4] = [&Uuid, &Json, &File, &Variant];
 
-/// Returns true if a built-in extension type may recognize a field. They go by its annotation.
+/// Returns true if the annotation of a field belongs to a built-in extension type.
 fn is_builtin(element: &SchemaElement) -> bool {
     match &element.logical_type {
         None => element.converted_type == Some(ConvertedType::Json),
@@ -260,8 +260,8 @@ fn is_builtin(element: &SchemaElement) -> bool {
     }
 }
 
-/// Returns the storage as a field of an extension type. If the file's hint already has an extension type on the
-/// field, that one stays: the result is `None` if it is a different one.
+/// Returns the storage field with the name and metadata of an extension type. If the file's hint already assigns
+/// an extension type to the field, the hint is kept. Returns `None` if the hint is a different extension type.
 fn extended(storage: &Field, name: &str, metadata: Option<&str>) -> Option<Field> {
     if let Some(hinted) = storage.extension_type_name() {
         return (hinted == name).then(|| storage.clone());

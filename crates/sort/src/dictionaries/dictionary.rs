@@ -19,7 +19,7 @@ use super::super::unsortable;
 use super::too_few;
 use super::value_bytes::bytes_of;
 
-/// Calls a function generic over the key type.
+/// Calls a function with the Arrow type of dictionary keys as its type parameter.
 macro_rules! with_keys {
     ($key_type:expr, $function:ident, $($argument:expr),*) => {
         match $key_type {
@@ -42,7 +42,7 @@ pub(super) struct Dictionary {
     is_ordered: bool,
     /// The values added by batches.
     parts: Vec<ArrayRef>,
-    /// All values as one array, once they are needed.
+    /// All values as one array, built when they are first needed.
     whole: Option<ArrayRef>,
     num_values: usize,
     /// The key of each value, if the values can be viewed as bytes.
@@ -69,7 +69,7 @@ impl Dictionary {
         }
     }
 
-    /// Replaces the keys of an array by keys into this dictionary, and adds its values.
+    /// Adds the values of a dictionary array. Returns its keys, replaced by keys into this dictionary.
     pub(super) fn take_out(&mut self, key_type: &DataType, data: &ArrayData) -> Result<ArrayData> {
         let values = data.child_data().first().ok_or_else(too_few)?;
         if !self
@@ -145,7 +145,7 @@ impl Dictionary {
         Ok(array.map_err(unsortable)?.to_data())
     }
 
-    /// Returns all values as one array. They have the given type.
+    /// Returns all values as one array of type `data_type`.
     fn whole(&mut self, data_type: &DataType) -> Result<ArrayRef> {
         if let Some(whole) = &self.whole {
             return Ok(whole.clone());

@@ -15,8 +15,8 @@ use crate::variant::Variant;
 
 /// Shreds values one after another into the columns of an Arrow array.
 ///
-/// *Variant Shredding.* A value is shredded if the column can represent it as the same value: exact numbers of
-/// any width, with the scale of the column; timestamps in either unit. All other values stay in `value`.
+/// *Variant Shredding.* A value is shredded if the column can represent it exactly. Integers and decimals are
+/// converted to the type and scale of the column, and timestamps to its unit. All other values stay in `value`.
 ///
 /// ```
 /// use herringbone::variant::shredding::{Shredder, ShreddingType};
@@ -47,7 +47,7 @@ enum MetadataColumn {
 }
 
 impl Shredder {
-    /// Creates a shredder for this shredding.
+    /// Creates a shredder for this shredding type.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Shredder {
         Self::with_metadata(&shredding, MetadataColumn::OfValues(metadata), 0)
     }
 
-    /// Creates a shredder for values whose metadata is in these views, none of them null.
+    /// Creates a shredder for values with this metadata, one view per row. No view is null.
     pub(super) fn of_metadata(shredding: &ShreddingType, metadata: ArrayRef) -> Result<Self> {
         let rows = metadata.len();
         Self::with_metadata(shredding, MetadataColumn::Known(metadata), rows)
@@ -85,7 +85,8 @@ impl Shredder {
     ///
     /// # Errors
     ///
-    /// Fails if accessed bytes of the value are invalid. The array cannot be finished in this case.
+    /// Fails if the shredder reads invalid bytes of the value, or if arrays have 2^31 or more elements in total. The
+    /// array cannot be finished in these cases.
     pub fn append(&mut self, variant: Variant<'_>) -> Result<()> {
         let row = self.start(true, variant.metadata())?;
         let metadata = variant.metadata();
@@ -94,7 +95,7 @@ impl Shredder {
         appended
     }
 
-    /// Appends to everything except the group. Returns the index of the row.
+    /// Starts a row: appends to the metadata and the nulls, but not to the group. Returns the index of the row.
     fn start(&mut self, is_there: bool, metadata: Metadata<'_>) -> Result<usize> {
         let row = self.nulls.len();
         self.nulls.append(is_there);
@@ -109,7 +110,7 @@ impl Shredder {
     ///
     /// # Errors
     ///
-    /// Invalid bytes cannot cause an error here.
+    /// Fails only if the column becomes too large.
     pub fn append_null(&mut self) -> Result<()> {
         let row = self.start(false, Metadata::EMPTY)?;
         let is_shredded = self.fields.len() > 2;
@@ -124,8 +125,7 @@ impl Shredder {
     ///
     /// # Errors
     ///
-    /// Fails if arrays have more elements in total than 31 bits can count, or if a value was not appended
-    /// completely.
+    /// Fails if a value was not appended completely.
     pub fn finish(mut self) -> Result<StructArray> {
         if self.has_failed {
             return Err(Error::argument(

@@ -1,8 +1,8 @@
 //! The use of a page map: a column jumps straight to the pages with selected rows.
 //!
-//! A map is built from an offset index, which may contradict the pages. So each page that the column looks at must
-//! contain the mapped rows. If no page was skipped by the map yet, a wrong map is dropped. Otherwise the column no
-//! longer knows its rows, and fails.
+//! A map is built from an offset index, which may contradict the pages. So the column checks that each page that it
+//! reads contains the mapped rows. A wrong map is dropped if it has not skipped any page yet. Otherwise, the column has
+//! lost track of its rows, and the read fails.
 
 use std::sync::Arc;
 
@@ -12,12 +12,12 @@ use super::{BatchBuilder, PageCursor, RowWalk};
 use crate::column::selection::SelectionRun;
 use crate::page::{DataPage, PageMap, PageStart};
 
-/// The page map of a column chunk, and its use by the column.
+/// The page map of a column chunk, and the state of its use.
 pub(super) struct MapSeek {
     map: Arc<PageMap>,
-    /// True if pages were skipped by the map.
+    /// True if the map has skipped pages.
     has_jumped: bool,
-    /// The number of the data page jumped to last, until its rows were counted.
+    /// The ordinal of the data page jumped to last, until its rows are counted.
     uncounted: Option<usize>,
 }
 
@@ -43,11 +43,11 @@ fn contradicted() -> Error {
 }
 
 impl PageCursor {
-    /// Jumps to the next page with a selected row, unless it is the next page anyway. Returns the number of rows
-    /// skipped if it jumped.
+    /// Jumps to the next page with a selected row, unless that page follows anyway. Returns the number of skipped
+    /// rows, or `None` without a jump.
     ///
     /// # Errors
-    /// Corrupt if the map is wrong and pages were already skipped by it.
+    /// Corrupt if the map is wrong and has already skipped pages.
     pub(super) fn jump_by_map(
         &mut self,
         rows: &RowWalk,
@@ -74,7 +74,7 @@ impl PageCursor {
             SelectionRun::Take(rows) => (position, Some(position + rows as u64)),
             SelectionRun::Unknown | SelectionRun::Done => return Ok(None),
         };
-        // The row taken last may continue in the next page, whatever the index claims.
+        // The last selected row may continue in the next page, whatever the index claims.
         if self.plan.max_rep_level > 0 && rows.is_in_selected_row() {
             return Ok(None);
         }
@@ -105,14 +105,14 @@ impl PageCursor {
         self.pages.jump_by_index(start);
         used.has_jumped = true;
         used.uncounted = Some(next);
-        // No more rows than the selection skips, and that number is a `usize`.
+        // The cast is lossless: the selection skips at least as many rows, and counts them in a `usize`.
         Ok(Some((mapped.rows.start - position) as usize))
     }
 
     /// Compares the map with the number of rows in the header of the next page.
     ///
     /// # Errors
-    /// Corrupt if the map is wrong and pages were already skipped by it.
+    /// Corrupt if the map is wrong and has already skipped pages.
     pub(super) fn check_map(&mut self, page: PageStart, rows: usize) -> Result<()> {
         let Some(used) = &self.map else {
             return Ok(());
@@ -127,11 +127,11 @@ impl PageCursor {
         }
     }
 
-    /// Compares the map with the rows that start in a page that was jumped to. Counts them by repetition levels,
-    /// because headers do not always contain the number of rows. The page must start with a new row.
+    /// Compares the map with the number of rows that start in the first page after a jump. Counts them by repetition
+    /// levels, because headers do not always contain the number of rows. The page must start with a new row.
     ///
     /// # Errors
-    /// Corrupt if they differ.
+    /// Corrupt if the numbers differ, or if the page continues a row.
     pub(super) fn check_rows_of_page(&mut self, page: PageStart, opened: &DataPage) -> Result<()> {
         let Some(used) = &mut self.map else {
             return Ok(());
@@ -154,6 +154,9 @@ impl PageCursor {
     }
 
     /// Drops a wrong map.
+    ///
+    /// # Errors
+    /// Corrupt if the map has already skipped pages.
     fn drop_map(&mut self) -> Result<()> {
         match self.map.take() {
             Some(used) if used.has_jumped => Err(contradicted()),

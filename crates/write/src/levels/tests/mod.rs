@@ -1,4 +1,4 @@
-//! Compares levels with hand-made ones, and with those of a slot-by-slot shredder for random arrays.
+//! Compares levels with hand-written ones and, for random arrays, with those of a slot-by-slot shredder.
 
 mod arrays;
 mod by_hand;
@@ -17,8 +17,7 @@ use herringbone_arrow::schema::{DataType, Field};
 use super::path::Step;
 use super::{DefinitionLevels, LeafLevels, LeafPath, leaf_levels};
 
-/// Returns the paths of a field as in the file. The nullability of fields and list elements is that of their Arrow
-/// fields.
+/// Returns the leaf paths of a field in the file. Fields and list elements are nullable if their Arrow fields are.
 fn paths(field: &Field) -> Vec<LeafPath> {
     let mut paths = Vec::new();
     walk(field, &mut Vec::new(), 0, &mut |steps| {
@@ -69,7 +68,7 @@ fn walk(field: &Field, steps: &mut Vec<Step>, lists: u8, leaf: &mut impl FnMut(&
     steps.truncate(depth);
 }
 
-/// All levels as bytes, and the values: the slots of `leaf` in `ranges` that are valid in `nulls`.
+/// The levels of a leaf as bytes, and the values of its valid slots.
 #[derive(Debug, PartialEq, Eq)]
 struct Shredded {
     rep: Vec<u8>,
