@@ -396,7 +396,7 @@ fn peak_of_reading(bytes: &Bytes, options: &ReadOptions) -> (usize, Option<herri
 }
 
 /// The error is the same for any number of threads, before more than the budget is allocated, apart from small
-/// uncounted allocations. With a larger budget there is no error.
+/// uncounted allocations. A larger budget is sufficient.
 #[test]
 fn reads_keep_their_budget() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -434,7 +434,7 @@ fn reads_keep_their_budget() {
 #[test]
 fn verifying_keeps_the_budget() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
-    // The other files have more values, all of which are checked.
+    // The other files have more values. All of them are checked.
     for (name, bytes) in bombs().into_iter().take(3) {
         let mut limits = Limits::default();
         limits.memory_bytes = READ_BUDGET as u64;

@@ -317,7 +317,7 @@ fn nothing_is_left_behind() {
     open_writers_share_threads(&batch, before);
 }
 
-/// Two hundred open writers, each of which has used several threads.
+/// Two hundred open writers. Each has used several threads.
 fn open_writers_share_threads(batch: &RecordBatch, before: Option<usize>) {
     let batch = batch.slice(0, 3_000);
     let new = |_| {

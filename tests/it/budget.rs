@@ -537,7 +537,7 @@ fn rows(batches: &[RecordBatch]) -> usize {
     batches.iter().map(RecordBatch::num_rows).sum()
 }
 
-/// A thousand columns, each of which could be read alone.
+/// A thousand columns. Each of them could be read alone.
 #[test]
 fn many_columns_of_zeros() {
     const VALUES: usize = 1 << 18;

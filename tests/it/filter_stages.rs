@@ -200,7 +200,7 @@ fn nested_operands_are_tested_in_order_too() {
         (custom.seen.load(Relaxed), rows.len())
     };
     let marked = || col("mark").eq(1);
-    // It selects 10 rows, 1 of which is marked.
+    // The predicate selects 10 rows, including 1 marked row.
     assert_eq!(seen_by(&|it| marked().or(it)), (9900, 109));
     assert_eq!(seen_by(&|it| marked().not().or(it).not()), (100, 99));
     let within = |it| col("row").lt(10).or(marked().and(it));

@@ -211,7 +211,7 @@ fn row_groups_are_taken_out() {
     assert!(matches!(decoder.poll(), Ok(Poll::Finished)));
 }
 
-/// A row group of which rows were emitted is not taken out, even if another filter restarted the rest of it.
+/// A row group with emitted rows is not taken out, even if another filter restarted the rest of it.
 #[test]
 fn the_rest_of_a_row_group_is_not_taken_out() {
     let numbers = |by: i64| Arc::new(Int64Array::from_iter_values((0..10_000).map(|it| it * by)));

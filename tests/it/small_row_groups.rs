@@ -32,7 +32,7 @@ fn small_row_groups() -> (RecordBatch, Bytes) {
     (batch, bytes)
 }
 
-/// Reads on one thread, and checks that several threads return the same result.
+/// Reads on a single thread, and checks that several threads return the same result.
 fn on_any_threads(file: &Bytes, options: &ReadOptions) -> Result<Vec<RecordBatch>, String> {
     let expected = read(file, &options.clone().threads(1));
     for threads in [2, 3, 8] {

@@ -77,7 +77,7 @@ fn written(batch: &RecordBatch, options: WriteOptions) -> Vec<u8> {
     bytes
 }
 
-/// The file is the same as on one thread, even if no job ever runs.
+/// The file is the same as on a single thread, even if no job ever runs.
 #[test]
 fn a_program_writes_on_its_own_threads() {
     let batch = batch();

@@ -46,8 +46,8 @@ impl Context {
         complain(&format!("{file}: lost: {what}"));
     }
 
-    /// Reports damage in a part of a file, and returns success, so that the command continues with the other parts.
-    /// The exit code reflects the damage.
+    /// Reports damage, and returns success, so that the command continues with undamaged parts of its files. The exit
+    /// code reflects the damage.
     ///
     /// # Errors
     /// Returns all other failures unchanged.

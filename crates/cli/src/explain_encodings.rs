@@ -60,7 +60,7 @@ pub(crate) fn print(choices: &[ColumnChoice], write: &Write, out: &mut Output<'_
     out.flush()
 }
 
-/// Returns each choice, with the number of row groups that have it.
+/// Returns each choice, with the number of its row groups.
 fn chosen(chunks: &[&ColumnChoice]) -> Vec<(String, usize)> {
     let mut all: Vec<(String, usize)> = Vec::new();
     for chunk in chunks {

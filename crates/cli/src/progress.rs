@@ -18,7 +18,7 @@ pub(crate) struct Progress {
 impl Progress {
     /// Creates a bar up to `total`, in units called `unit`.
     ///
-    /// It appears only on a terminal, and only if the data goes somewhere else.
+    /// It appears only on a terminal, and only if the data is written somewhere else.
     pub(crate) fn new(wanted: bool, total: u64, unit: &str) -> Self {
         Self::of_file(wanted && !io::stdout().is_terminal(), total, unit)
     }

@@ -339,7 +339,7 @@ fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<
     }
 }
 
-/// Returns true if a file has a column, or a field inside one.
+/// Returns true if `file` has the column or nested field at `path`.
 fn has_column(file: &ParquetFile, options: &ReadOptions, path: &[String]) -> bool {
     let mut options = options.clone();
     options.projection = Projection::Paths(vec![path.to_owned()]);

@@ -164,7 +164,7 @@ fn note_warnings(context: &Context, name: &str, warnings: &[String]) -> bool {
     !warnings.is_empty()
 }
 
-/// Emits a note about the number of row groups that are no longer sorted.
+/// Emits a note about the number of row groups no longer sorted.
 fn note_unsorted(context: &Context, name: &str, metadata: &FileMetadata) {
     let all = metadata.num_row_groups();
     let is_sorted = |row_group: &usize| {

@@ -22,7 +22,7 @@ pub(crate) struct Target {
 }
 
 impl Target {
-    /// Returns true if data goes to standard output.
+    /// Returns true if data is written to standard output.
     pub(crate) fn is_stdout(path: &Path) -> bool {
         path.as_os_str() == STDOUT
     }

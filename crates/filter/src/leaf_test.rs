@@ -1,4 +1,4 @@
-//! A test of one column, created for its Arrow type.
+//! The test of a leaf, created for its Arrow type.
 
 use herringbone_arrow::array::ArrayRef;
 use herringbone_arrow::buffer::{BooleanBuffer, i256};
@@ -172,7 +172,7 @@ impl LeafTest {
         })
     }
 
-    /// Creates the test for values between two literals, one of which is null. Values on the wrong side of the other
+    /// Creates the test for values between two literals, if one of them is null. Values on the wrong side of the other
     /// literal are known not to lie between them. For all others, the result is unknown.
     fn between_null(
         (low, high): (&Literal, &Literal),

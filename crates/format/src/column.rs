@@ -63,7 +63,7 @@ thrift_struct! {
         7: count total_compressed_size: i64,
         /// The offset of the first data page in the file, not negative.
         9: count data_page_offset: i64,
-        /// The offset of the dictionary page in the file. Some writers use 0 if there is no dictionary page.
+        /// The offset of the dictionary page in the file. Some writers use 0 for a missing dictionary page.
         11: optional dictionary_page_offset: i64,
     }
 }
@@ -93,7 +93,7 @@ thrift_struct! {
         9: count data_page_offset: i64,
         /// The offset of the index page; never written.
         10: optional index_page_offset: i64,
-        /// The offset of the dictionary page in the file. Some writers use 0 if there is no dictionary page.
+        /// The offset of the dictionary page in the file. Some writers use 0 for a missing dictionary page.
         11: optional dictionary_page_offset: i64,
         /// Bounds and counts.
         12: optional statistics: Statistics,

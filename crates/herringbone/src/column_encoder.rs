@@ -7,7 +7,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::{Error, Result};
 use herringbone_write::{BlockMemory, ChunkPages, ColumnWriter, EncodedColumn, WritePlan};
 
-/// Encodes one column of a row group, on any thread of the caller.
+/// Encodes a column chunk, on any thread of the caller.
 ///
 /// [`Writer::column_encoders`](crate::Writer::column_encoders) returns one encoder for each leaf of the schema.
 /// Pass each of them all batches of the row group, and the finished chunks to

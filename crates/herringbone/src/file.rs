@@ -188,7 +188,7 @@ impl ParquetFile {
     /// Returns a reader of the data.
     ///
     /// # Errors
-    /// Argument if the options name something that is not in the file; Corrupt if row counts are inconsistent.
+    /// Argument if the options name something missing in the file; Corrupt if row counts are inconsistent.
     pub fn read(&self, options: ReadOptions) -> Result<Reader> {
         Ok(Reader::new(
             Arc::new(self.plan(&options)?),

@@ -31,13 +31,13 @@ const SLICE_BYTES: usize = 16 << 20;
 /// The divisor of the memory limit that bounds the arrays handed to the columns at once.
 const SLICES_IN_MEMORY: usize = 16;
 
-/// The number of bytes that are read and written at once when column chunks are copied.
+/// The number of bytes read and written at once when column chunks are copied.
 const COPY_BYTES: u64 = 8 << 20;
 
 /// The number of array bytes in a row group from which its columns' memory is retained for the next row group.
 const KEEP_MEMORY_FROM: usize = 1 << 20;
 
-/// Writes record batches that have their storage types. Unusable after an error.
+/// Writes record batches in their storage types. Unusable after an error.
 pub(crate) struct FileWriter<W: Write> {
     out: W,
     plan: Arc<WritePlan>,
@@ -102,7 +102,7 @@ impl<W: Write> FileWriter<W> {
         self.file.position()
     }
 
-    /// Returns the row groups that are complete.
+    /// Returns the complete row groups.
     pub(crate) fn row_groups(&self) -> &[RowGroup] {
         self.file.row_groups()
     }
@@ -327,7 +327,7 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes the columns of the oldest row group in flight that are already complete.
+    /// Writes the complete columns of the oldest row group in flight.
     fn write_complete_columns(&mut self) -> Result<()> {
         while let Some(column) = self.encoders.complete_column() {
             self.write_column(column)?;

@@ -141,7 +141,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
 /// ```
 ///
 /// # Errors
-/// See [`open`]; also Argument if the options name something that is not in the file.
+/// See [`open`]; also Argument if the options name something missing in the file.
 pub fn open_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Reader> {
     let source = source::FileSource::open(&path)?;
     let open = OpenOptions::from(options.limits.clone());

@@ -9,7 +9,7 @@ use herringbone_format::{ColumnChunk, ColumnIndex, Error, Limits, OffsetIndex, R
 use crate::metadata_handle::MetadataHandle;
 use crate::source::{Fetched, Source};
 
-/// The indexes of a column chunk that are not loaded yet.
+/// The indexes of a column chunk still to be loaded.
 struct Missing {
     row_group: usize,
     leaf: usize,
@@ -103,7 +103,7 @@ fn decoder<T>(
     Ok(Some(decoder.encrypted(cipher.ready()?)))
 }
 
-/// Fails if the indexes have so many bytes in total that they must overlap.
+/// Fails if the total size of the indexes exceeds `overlap_ratio` times the file length. They then overlap.
 fn check_overlap(handle: &MetadataHandle, bytes: impl Iterator<Item = u64>) -> Result<()> {
     let bytes = bytes.fold(0, u64::saturating_add);
     let file_length = handle.file_length().max(1);

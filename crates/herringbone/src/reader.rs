@@ -71,11 +71,11 @@ impl fmt::Debug for Reader {
 
 /// The loop that drives a read.
 enum Driver {
-    /// One thread, which reads bytes as it needs them.
+    /// A single thread, which reads bytes as it needs them.
     OneThread(Box<ReadSequence>, Arc<dyn Source>),
     /// Several threads.
     Threads(Box<Threads>),
-    /// One thread, for which bytes are fetched in rounds.
+    /// A single thread, for which bytes are fetched in rounds.
     Fetched(Box<Fetched>),
     /// A previous call returned an error.
     Failed,
@@ -137,7 +137,7 @@ impl Reader {
 
     /// Replaces the filter by that of `plan`, for all rows that the old filter has not been applied to yet.
     /// `plan` must read the same file with the same options, except for the filter. The new filter also prunes
-    /// row groups that were not started.
+    /// row groups not started.
     ///
     /// Rows that the old filter has already selected are still returned. With several threads, their number
     /// depends on how far ahead the threads are.

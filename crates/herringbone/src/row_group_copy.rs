@@ -1,4 +1,4 @@
-//! Row groups that are copied from another file without decoding them.
+//! Row groups copied from another file without decoding them.
 
 use std::ops::Range;
 

@@ -29,7 +29,7 @@ pub use herringbone_schema::{
 };
 
 /// Returns the Arrow schema of a read with these options. `key_values` is the key-value metadata of the file, which
-/// may contain an Arrow schema. The second part of the result lists the parts of that schema that were ignored.
+/// may contain an Arrow schema. The second part of the result lists the ignored parts of that schema.
 ///
 /// # Errors
 /// Unsupported if the schema has no Arrow equivalent; Corrupt if it contradicts itself.

@@ -138,7 +138,7 @@ impl SharedBytes {
         Ok(())
     }
 
-    /// Drops fetched bytes that are never needed again.
+    /// Drops fetched bytes that no read needs again.
     pub(crate) fn release(&self, ranges: Vec<Range<u64>>) {
         if let Some(mut store) = self.store() {
             ranges.into_iter().for_each(|range| store.release(range));

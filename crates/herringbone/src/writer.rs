@@ -23,7 +23,7 @@ use crate::file_writer::FileWriter;
 /// The bytes written depend on the rows and on the options, not on the number of threads.
 ///
 /// If an [extension type](herringbone_core::extension::ExtensionType) in the options chooses its own storage,
-/// the file is started by the first batch that has rows. Errors in its schema are reported then.
+/// the file is started by the first batch with rows. Errors in its schema are reported then.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -45,7 +45,7 @@ pub struct Writer<W: Write> {
     /// Set if an extension type chooses its own storage.
     storage: Option<StorageBatches>,
     stage: Stage<W>,
-    /// Pairs for the footer that were added while rows were written.
+    /// Pairs for the footer, added while rows were written.
     key_values: Vec<KeyValue>,
     /// Called with the output after the last byte is written.
     commit: fn(W) -> std::io::Result<()>,
@@ -144,7 +144,7 @@ impl<W: Write> Writer<W> {
         self.file().map_or(0, FileWriter::memory_size)
     }
 
-    /// Returns the row groups that are complete. Their bytes were written to the output, or are about to be.
+    /// Returns the complete row groups. Their bytes were written to the output, or are about to be.
     #[must_use]
     pub fn row_groups(&self) -> &[RowGroup] {
         self.file().map_or(&[], FileWriter::row_groups)

@@ -14,7 +14,7 @@ use herringbone_pipeline::{Crew, Shared, Spawn, Work};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// Tasks 0 to `count`, each of which runs a function. At most `ahead` of them are started before they are due.
+/// Tasks 0 to `count`. Each runs a function. At most `ahead` of them are started before they are due.
 struct Numbered<F> {
     count: usize,
     ahead: usize,

@@ -1,4 +1,4 @@
-//! Selects the columns that are read as dictionary arrays.
+//! Selects the columns to read as dictionary arrays.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Recognizes the groups that are lists and maps. Implements the specification's rules for current and legacy
+//! Recognizes lists and maps among groups. Implements the specification's rules for current and legacy
 //! forms (LogicalTypes, "Lists" and "Maps").
 //!
 //! A group annotated LIST has one field, which is repeated. The list's element depends on that repeated field

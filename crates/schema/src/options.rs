@@ -26,7 +26,7 @@ pub enum ListLayout {
     Views,
 }
 
-/// The strings and binary values that are read as dictionary arrays.
+/// The strings and binary values to read as dictionary arrays.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum DictionaryOutput {
     /// No column.

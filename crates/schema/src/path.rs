@@ -13,7 +13,7 @@ impl ParquetSchema {
     ///
     /// # Errors
     ///
-    /// Argument if there is no node at the path, or more than one.
+    /// Argument if the path does not lead to exactly one node.
     pub fn node_at(&self, path: &[String]) -> Result<usize> {
         let options = SchemaOptions::default();
         let mut nesting = Nesting::new(self, &options, &[]);
@@ -29,7 +29,7 @@ impl ParquetSchema {
     ///
     /// # Errors
     ///
-    /// Argument if there is no node at the path, if there are several, or if the node is a group.
+    /// Argument if the path does not lead to exactly one node, or if the node is a group.
     pub fn leaf_at<S: Into<String>>(&self, path: impl IntoIterator<Item = S>) -> Result<usize> {
         let path: Vec<String> = path.into_iter().map(Into::into).collect();
         let node = self.node_at(&path)?;
@@ -69,7 +69,7 @@ impl<'a> Paths<'a> {
     ///
     /// # Errors
     ///
-    /// Argument if there is no node at the path, or more than one.
+    /// Argument if the path does not lead to exactly one node.
     pub(crate) fn find<S: AsRef<str>>(&self, parts: &[S]) -> Result<usize> {
         let parts: Vec<&str> = parts.iter().map(AsRef::as_ref).collect();
         match *self.search(&parts) {

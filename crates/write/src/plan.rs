@@ -18,7 +18,7 @@ use super::sort_keys::SortKeys;
 use super::sorting::SortingCheck;
 use herringbone_core::extension::mappings;
 
-/// The plan for writing one file, shared by all code that encodes a part of it.
+/// The plan for writing the file, shared by all code that encodes a part of it.
 #[derive(Debug)]
 pub struct WritePlan {
     pub(super) mapping: WriteMapping,

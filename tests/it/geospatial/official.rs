@@ -123,7 +123,7 @@ fn statistics_are_those_of_the_files_and_nothing_else_changes() {
                 let ours = ours.geospatial_statistics.unwrap_or_default();
                 compared += 1;
                 if (name.as_str(), row_group) == ("geography-polygons.parquet", 28) {
-                    // Ten polygons around 170°E 30°S, none of which contains the North Pole. The box in the file does.
+                    // Ten polygons around 170°E 30°S. None of them contains the North Pole. The box in the file does.
                     let bbox = |it: &GeospatialStatistics| it.bbox.clone().unwrap();
                     assert!(contains(&bbox(theirs), &bbox(&ours), edges), "{place}");
                     continue;

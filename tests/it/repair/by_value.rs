@@ -233,7 +233,7 @@ fn every_row_is_one_of_the_original() {
         knowing.row_group_rows = Some(case.row_group_rows as u64);
         let ends = ends(&original);
         let sizes = originals.iter().map(|it| it[0].len());
-        // In a cut file, a short last row group cannot be told from a part of a longer one.
+        // In a cut file, a short last row group cannot be distinguished from a part of a longer one.
         let full = sizes.filter(|it| *it == case.row_group_rows).count();
         // The footer is missing, or the file is cut.
         let cuts = (0..COPIES).map(|_| 4 + random.below(footer - 4));

@@ -136,7 +136,7 @@ fn a_codec_is_not_guessed() {
     assert!(files > 0, "no page is as long as its values");
 }
 
-/// It is impossible to tell if a single page is compressed.
+/// It is impossible to determine if a single page is compressed.
 #[test]
 fn a_codec_that_nothing_shows_is_named() {
     let mut refused = 0;

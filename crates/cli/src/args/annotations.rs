@@ -8,8 +8,8 @@ use super::Columns;
 /// The annotations to ignore.
 #[derive(Debug, Args)]
 pub(super) struct Annotations {
-    /// Columns to read as they are stored, and maps to read as lists of structs, e.g. where an interval
-    /// is too long or a key null
+    /// Columns to read as they are stored, and maps to read as lists of structs, e.g. if an interval
+    /// is too long or a key is null
     #[arg(long, value_name = "LIST")]
     ignore_annotations: Option<Columns>,
 }

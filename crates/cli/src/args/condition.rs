@@ -176,7 +176,7 @@ fn binary(
         (true, _) => (operand(left)?, literal(right)?, false),
         // 5 < a is a > 5.
         (false, true) => (operand(right)?, literal(left)?, true),
-        // The side that is not a literal was meant as a column.
+        // The other side, which is not a literal, was meant as a column.
         (false, false) => match literal(left) {
             Ok(literal) => (operand(right)?, literal, true),
             Err(_) => (operand(left)?, literal(right)?, false),

@@ -21,7 +21,7 @@ pub(crate) struct Convert {
     /// Format of OUT [default: that of its name]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) to: Option<FileFormat>,
-    /// Schema of CSV or JSON lines: a Parquet or Arrow file that has it, or a text; see below
+    /// Schema of CSV or JSON lines: a Parquet or Arrow file with it, or a text; see below
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
     /// Rows to infer a schema from; 0: all columns of CSV are text [default: 10000]
@@ -30,7 +30,7 @@ pub(crate) struct Convert {
     /// Type of a column of CSV or JSON lines, as in a schema; the others are inferred
     #[arg(long = "type", value_name = "COLUMN=TYPE", conflicts_with = "schema")]
     pub(crate) types: Vec<Setting<String>>,
-    /// Read a column of JSON lines as VARIANT, any JSON, and shred it: none, auto, or into a type as in a schema
+    /// Read a column of JSON lines as VARIANT, and shred it: none, auto, or into a type as in a schema
     /// [default: none]
     #[arg(
         long = "variant",
@@ -38,7 +38,7 @@ pub(crate) struct Convert {
         conflicts_with = "schema"
     )]
     pub(crate) variants: Vec<VariantColumn>,
-    /// The first line of CSV holds no names
+    /// The first line of CSV does not contain names
     #[arg(long)]
     pub(crate) no_header: bool,
     /// Field separator of CSV: one ASCII character, or `tab` [default: a comma, or `;`, tab or `|` if the

@@ -7,10 +7,10 @@ use crate::render::csv::CsvStyle;
 /// The options for CSV.
 #[derive(Debug, Args)]
 pub(crate) struct Csv {
-    /// Text that stands for null in CSV, without quotes [default: an empty field]
+    /// Text for null in CSV, without quotes [default: an empty field]
     #[arg(long, value_name = "TEXT", value_parser = checked)]
     null: Option<String>,
-    /// End the lines of written CSV with CR LF, as RFC 4180 has it [default: LF]
+    /// End the lines of written CSV with CR LF, as in RFC 4180 [default: LF]
     #[arg(long)]
     pub(crate) crlf: bool,
 }

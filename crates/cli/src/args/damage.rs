@@ -30,11 +30,11 @@ impl Damage {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Reaction {
-    /// End with an error
+    /// Fail with an error
     Fail,
-    /// Leave out the rest of the row group
+    /// Skip the rest of the row group
     Skip,
-    /// Put nulls for a page whose checksum is wrong, or that cannot be decompressed or lacks its
-    /// dictionary, if the column itself may be null and is in no list; else as `skip`
+    /// Return nulls for a page with a wrong checksum, without its dictionary, or that cannot be decompressed,
+    /// if the column itself may be null and is not in a list; otherwise as `skip`
     Null,
 }

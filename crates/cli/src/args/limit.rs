@@ -39,7 +39,7 @@ macro_rules! limits {
         const NAMES: &[&str] = &[$(stringify!($name)),*];
 
         impl LimitChange {
-            /// Changes the limit. Returns false if there is no limit of this name.
+            /// Changes the limit. Returns false if the name is unknown.
             pub(crate) fn apply(&self, limits: &mut Limits) -> bool {
                 match self.name.as_str() {
                     $(stringify!($name) => {

@@ -6,10 +6,10 @@ use herringbone_rewrite::SchemaMerge;
 /// The options of commands that read several files as one.
 #[derive(Debug, Args)]
 pub(crate) struct Merge {
-    /// Find columns by name: files may have them in another order, and what a file does not have is null
+    /// Find columns by name: their order may differ between files, and missing columns are null
     #[arg(long)]
     by_name: bool,
-    /// Read columns whose types differ between files as a type that holds all values, e.g. INT32 and INT64 as INT64
+    /// Read columns whose types differ between files as a common type of all values, e.g. INT32 and INT64 as INT64
     #[arg(long)]
     cast: bool,
 }

@@ -118,7 +118,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         read: Read,
     },
-    /// Print rows, or turn them into CSV, JSON lines or Arrow
+    /// Print rows, or convert them to CSV, JSON lines or Arrow
     #[command(after_help = help::CAT)]
     Cat {
         #[command(flatten)]
@@ -132,7 +132,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         read: Read,
     },
-    /// Print everything the metadata says, as JSON
+    /// Print all metadata as JSON
     #[command(after_help = help::META)]
     Meta {
         #[command(flatten)]
@@ -140,19 +140,19 @@ pub(crate) enum Command {
         /// Add the column index, offset index and bloom filter header of each column chunk
         #[arg(long)]
         indexes: bool,
-        /// Indent, on a terminal or not
+        /// Indent the output, even if it is not a terminal
         #[arg(long)]
         pretty: bool,
     },
-    /// Check everything that a file says of itself against its data
+    /// Check all metadata of a file against its data
     #[command(after_help = help::VERIFY)]
     Verify {
         #[command(flatten)]
         files: Files,
-        /// JSON lines, an object a finding
+        /// Print JSON lines, one object per finding
         #[arg(long)]
         json: bool,
-        /// Threads that decode; 0 means one a core
+        /// Number of decoding threads; 0 means one per core
         #[arg(long, value_name = "N", default_value_t = 0)]
         threads: usize,
     },
@@ -167,7 +167,7 @@ pub(crate) enum Command {
         #[arg(long, value_enum)]
         format: Option<ListFormat>,
     },
-    /// List what the page indexes say: rows, bounds and nulls of each page
+    /// List the page indexes: rows, bounds and nulls of each page
     #[command(after_help = help::INDEX)]
     Index(Index),
     /// List bounds and counts of each column chunk, from the footer alone
@@ -181,28 +181,28 @@ pub(crate) enum Command {
         #[arg(long, value_enum)]
         format: Option<ListFormat>,
     },
-    /// Ask the bloom filters of a file
+    /// Query the bloom filters of a file
     Bloom {
-        /// The question
+        /// The query
         #[command(subcommand)]
         command: Bloom,
     },
-    /// Write a Parquet file anew: other codec, encodings, pages, row groups, fewer columns
+    /// Rewrite a Parquet file with another codec, encodings, pages, row groups, or fewer columns
     #[command(after_help = help::REWRITE)]
     Rewrite(Rewrite),
     /// Write the rows of several Parquet files to one
     #[command(after_help = help::CONCAT)]
     Concat(Concat),
-    /// Write what can be had of a damaged file, even without its footer, to a new one
+    /// Recover the readable parts of a damaged file, even without its footer, to a new file
     #[command(after_help = help::REPAIR)]
     Repair(Repair),
-    /// Encrypt a Parquet file, and learn what keys files are
+    /// Encrypt a Parquet file; the help explains files of keys
     #[command(after_help = help::ENCRYPT)]
     Encrypt(Encrypt),
-    /// Write an encrypted Parquet file in the clear
+    /// Decrypt a Parquet file
     #[command(after_help = help::DECRYPT)]
     Decrypt(Encrypt),
-    /// Turn CSV, JSON lines or Arrow into Parquet, or Parquet into these
+    /// Convert CSV, JSON lines or Arrow to Parquet, or Parquet to these
     #[command(after_help = help::CONVERT)]
     Convert(Convert),
 }
@@ -230,7 +230,7 @@ pub(crate) struct Index {
     /// A Parquet file; `-` is standard input, which is read into memory
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Columns, as of --columns of `cat` [default: all]
+    /// Columns, in the syntax of --columns of `cat` [default: all]
     #[arg(value_name = "COLUMN")]
     column: Option<Columns>,
     /// Row groups, counted from 0, e.g. `0,2-4`
@@ -265,7 +265,7 @@ pub(crate) struct BloomCheck {
     /// A Parquet file; `-` is standard input, which is read into memory
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// The column, as of --columns of `cat`
+    /// The column, in the syntax of --columns of `cat`
     #[arg(value_name = "COLUMN")]
     pub(crate) column: Columns,
     /// The value, as `cat --format csv` prints it
@@ -287,7 +287,7 @@ pub(crate) struct Rewrite {
     pub(crate) input: PathBuf,
     #[command(flatten)]
     pub(crate) destination: Destination,
-    /// Say of each column how it is stored, and what the other ways would have taken; on standard error where OUT is
+    /// Print how each column is stored, and the size in the other encodings; on standard error if OUT is
     /// standard output
     #[arg(long)]
     pub(crate) explain: bool,
@@ -327,10 +327,10 @@ pub(crate) struct Concat {
 /// The options for reading Parquet files in order to write them again.
 #[derive(Debug, Args)]
 pub(crate) struct Decode {
-    /// Threads that decode and encode; 0 means one a core
+    /// Number of decoding and encoding threads; 0 means one per core
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) threads: usize,
-    /// Do not compare the pages of IN with their checksums
+    /// Do not check the pages of IN against their checksums
     #[arg(long)]
     ignore_crc: bool,
     #[command(flatten)]
@@ -359,7 +359,7 @@ impl Decode {
 /// The source of types.
 #[derive(Debug, Args)]
 struct Hint {
-    /// Take types from the Parquet schema alone, not from the Arrow schema that the file may hold
+    /// Take types from the Parquet schema alone, not from an Arrow schema in the file
     #[arg(long)]
     no_arrow_schema: bool,
 }
@@ -373,10 +373,10 @@ impl Hint {
 /// The options for INT96 timestamps.
 #[derive(Debug, Args)]
 struct Int96 {
-    /// Unit of INT96 timestamps; ns reaches from 1677 to 2262 [default: the finest that holds all of them]
+    /// Unit of INT96 timestamps; ns covers 1677 to 2262 [default: the finest unit that can represent all of them]
     #[arg(long, value_enum, value_name = "UNIT")]
     int96_unit: Option<Unit>,
-    /// Handling of INT96 timestamps that do not fit into their unit, ns if none is given [default: error]
+    /// Handling of INT96 timestamps that do not fit their unit, or ns without a unit [default: error]
     #[arg(long, value_enum, value_name = "WHAT")]
     int96_overflow: Option<Overflow>,
 }
@@ -394,7 +394,7 @@ impl Int96 {
 /// The selection of column chunks.
 #[derive(Debug, Args)]
 pub(crate) struct Chunks {
-    /// Columns and fields inside of them, e.g. `id,address.city`; see below
+    /// Columns and fields inside them, e.g. `id,address.city`; see below
     #[arg(long, value_name = "LIST")]
     pub(crate) columns: Option<Columns>,
     /// Row groups, counted from 0, e.g. `0,2-4`
@@ -426,14 +426,14 @@ pub(crate) struct Read {
     pub(crate) merge: Merge,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
-    /// Rows of a batch, which is what is decoded at a time
+    /// Number of rows per batch, decoded at a time
     #[arg(long, value_name = "N", default_value_t = ReadOptions::DEFAULT_BATCH_SIZE)]
     #[arg(value_parser = at_least_one)]
     batch_size: usize,
-    /// Threads that decode; 0 means one a core
+    /// Number of decoding threads; 0 means one per core
     #[arg(long, value_name = "N", default_value_t = 0)]
     threads: usize,
-    /// Do not compare pages with their checksums
+    /// Do not check pages against their checksums
     #[arg(long)]
     no_crc: bool,
     #[command(flatten)]
@@ -471,13 +471,13 @@ impl Read {
 /// Formats of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RowFormat {
-    /// A table for people; long cells are cut
+    /// A table for people; long cells are truncated
     Table,
-    /// JSON lines: an object a row, lossless
+    /// JSON lines: one object per row, lossless
     Jsonl,
     /// CSV with a header; lines end with LF, or as in RFC 4180 with --crlf
     Csv,
-    /// GeoJSON: a Feature a row, in longitude and latitude
+    /// GeoJSON: one Feature per row, in longitude and latitude
     Geojson,
     /// An Arrow IPC stream
     Arrow,
@@ -488,7 +488,7 @@ pub(crate) enum RowFormat {
 pub(crate) enum ListFormat {
     /// A table for people
     Table,
-    /// JSON lines: an object each
+    /// JSON lines: one object per item
     #[value(alias = "json")]
     Jsonl,
 }

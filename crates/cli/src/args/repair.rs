@@ -14,13 +14,13 @@ pub(crate) struct Repair {
     pub(crate) input: PathBuf,
     #[command(flatten)]
     pub(crate) destination: Destination,
-    /// Schema, where the footer has lost it: a Parquet or Arrow file that has it, or a text; see below
+    /// Schema, if the footer has lost it: a Parquet or Arrow file with the same schema, or a text; see below
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
-    /// Rows of a row group, where pages do not tell; the last one may have fewer
+    /// Rows per row group, if pages do not reveal it; the last one may have fewer
     #[arg(long, value_name = "N")]
     pub(crate) input_row_group_rows: Option<u64>,
-    /// Look for pages although there is a footer
+    /// Search for pages even if there is a footer
     #[arg(long)]
     pub(crate) ignore_footer: bool,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use herringbone::variant::shredding::UnshredOptions;
 /// The options of commands that unshred variants.
 #[derive(Debug, Args)]
 pub(crate) struct Variants {
-    /// Accept wrongly shredded VARIANT values; where a field is stored twice, use the shredded copy
+    /// Accept wrongly shredded VARIANT values; if a field is stored twice, use the shredded copy
     #[arg(long)]
     lenient_variants: bool,
 }

@@ -11,14 +11,14 @@ use super::condition::Condition;
 /// The options that select rows. A row must match all of them.
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
-    /// Only rows that meet a condition of SQL, e.g. `fare > 5 and city in ('Rome', 'Oslo')`; see `herringbone help cat`
+    /// Only rows that match an SQL condition, e.g. `fare > 5 and city in ('Rome', 'Oslo')`; see `herringbone help cat`
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     condition: Option<Condition>,
     /// Only rows whose geometry has a bounding box that touches this one, in the reference system of its column,
     /// longitude or easting first: [COLUMN=]xmin,ymin,xmax,ymax [default column: the primary one]
     #[arg(long, value_name = "BOX", allow_hyphen_values = true)]
     bbox: Option<WantedBox>,
-    /// Say what statistics, bloom filters, dictionaries and page indexes tell of the rows, instead of reading them
+    /// Print which rows statistics, bloom filters, dictionaries and page indexes rule out, instead of reading rows
     #[arg(long)]
     pub(crate) explain: bool,
     #[command(flatten)]

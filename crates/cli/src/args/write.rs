@@ -62,16 +62,16 @@ pub(crate) struct Write {
     /// is given]
     #[arg(long, value_name = "[COLS=]on|off")]
     dictionary: Vec<Setting<Switch>>,
-    /// Rows of a row group, at most [default: 1048576]
+    /// Maximum number of rows per row group [default: 1048576]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     row_group_rows: Option<usize>,
-    /// Bytes of a row group in the file, roughly [default: 128MiB]
+    /// Approximate size of a row group in the file [default: 128MiB]
     #[arg(long, value_name = "SIZE")]
     row_group_bytes: Option<Size>,
-    /// Rows of a page, at most [default: 32768]
+    /// Maximum number of rows per page [default: 32768]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     page_rows: Option<usize>,
-    /// Bytes of the values of a page, roughly [default: 1MiB]
+    /// Approximate size of the values per page [default: 1MiB]
     #[arg(long, value_name = "SIZE")]
     page_bytes: Option<Size>,
     /// Version of data pages [default: that of --compatibility]
@@ -87,10 +87,10 @@ pub(crate) struct Write {
     /// Statistics to write: `counts` (nulls only), `chunk` (plus min/max by row group), `page` (plus min/max by page)
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Bounds::Page)]
     statistics: Bounds,
-    /// Columns that get a bloom filter, beside those of Parquet input that have one
+    /// Columns to write with a bloom filter, in addition to those that have one in Parquet input
     #[arg(long, value_name = "LIST")]
     bloom_filter: Option<Columns>,
-    /// Write no bloom filters, though the input has some
+    /// Write no bloom filters, even if the input has some
     #[arg(long, conflicts_with = "bloom_filter")]
     no_bloom_filter: bool,
     /// False-positive rate of bloom filters, between 0 and 1
@@ -100,7 +100,7 @@ pub(crate) struct Write {
     /// Sort rows by these columns, e.g. `a,b.c:desc`
     #[arg(long, value_name = "COL[:desc],…")]
     sort_by: Vec<SortKeys>,
-    /// Bytes of rows that are sorted in memory; more of them go to temporary files [default: 1GiB]
+    /// Maximum size of the rows sorted in memory; the others are written to temporary files [default: 1GiB]
     #[arg(long, value_name = "SIZE", requires = "sort_by")]
     sort_memory: Option<Size>,
     /// Folder of the temporary files of --sort-by [default: the folder of OUT]
@@ -110,19 +110,19 @@ pub(crate) struct Write {
     /// for those that do [default: that of Parquet input, if it has some]
     #[arg(long, value_name = "1.0|1.1|2.0", value_parser = geoparquet_version)]
     geoparquet: Option<Version>,
-    /// Put a column of boxes beside each column of geometries, by which readers skip pages
+    /// Add a column of bounding boxes for each geometry column, by which readers skip pages
     #[arg(long, requires = "geoparquet")]
     covering: bool,
-    /// A struct without fields, for which Parquet has no form, gets one that holds nulls
+    /// Write a struct without fields, for which Parquet has no form, with one field of nulls
     #[arg(long)]
     fill_empty_structs: bool,
-    /// Write decimals with too many digits and times of day that are not within a day as they are
+    /// Write invalid values unchanged: decimals with too many digits, and times of day outside a day
     #[arg(long)]
     allow_out_of_range: bool,
     /// Write no offset and column indexes
     #[arg(long)]
     no_page_index: bool,
-    /// Write no checksums of pages
+    /// Write no page checksums
     #[arg(long)]
     no_crc: bool,
 }
@@ -340,7 +340,7 @@ enum Readers {
     Widest,
     /// Smaller files, for readers of the last two years
     Modern,
-    /// All that the format has, ALP included, for readers known to have it
+    /// All features of the format, including ALP, for readers known to support them
     Newest,
 }
 
@@ -356,11 +356,11 @@ impl From<Readers> for Compatibility {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Preference {
-    /// The fewest bytes
+    /// The smallest file
     Size,
-    /// Bytes that come from storage of some 50 MB/s
+    /// The fastest reads from storage of about 50 MB/s
     Balanced,
-    /// Time, with storage of some 500 MB/s
+    /// The fastest reads from storage of about 500 MB/s
     Reading,
 }
 
@@ -376,11 +376,11 @@ impl From<Preference> for Prefer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Bounds {
-    /// Counts of nulls only
+    /// Null counts only
     Counts,
-    /// And bounds of column chunks
+    /// Null counts, and bounds of column chunks
     Chunk,
-    /// And bounds of pages
+    /// Null counts, and bounds of column chunks and pages
     Page,
 }
 

@@ -91,7 +91,7 @@ fn row_group_answer(
     )
 }
 
-/// Returns the answer of a column chunk's filter for a value that has one of these hashes.
+/// Returns the answer of a column chunk's filter for a value with one of these hashes.
 fn answer(place: &Place<'_>, hashes: &[u64]) -> herringbone::Result<&'static str> {
     let file = place.file;
     let Some(mut filter) = file.bloom_filter(place.row_group, place.leaf)? else {

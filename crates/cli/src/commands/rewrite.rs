@@ -51,7 +51,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     explain_encodings::print(&explanation.take(), &rewrite.write, &mut out)
 }
 
-/// Writes the rows of `inputs` to one file, with everything carried over. Copies column chunks if `copy` is true.
+/// Writes the rows of `inputs` to a single file, with everything carried over. Copies column chunks if `copy` is true.
 ///
 /// # Errors
 /// Data if the schemas differ; errors of reading and writing.

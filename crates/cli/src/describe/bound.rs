@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::Object;
 use crate::render::value;
 
-/// The bounds of one column, as JSON.
+/// A column's bounds, as JSON.
 pub(crate) struct Bounds(Option<BoundsDecoder>);
 
 impl Bounds {

@@ -99,7 +99,7 @@ const FORMATS: &[(&[u8], &str, &str)] = &[
     ),
 ];
 
-/// The error for text that is not UTF-8, with advice.
+/// The error for invalid UTF-8, with advice.
 pub(super) const NOT_UTF8: &str = "text that is not UTF-8; `iconv -f WINDOWS-1252 -t UTF-8` makes UTF-8 \
                                    of the usual text of Windows";
 
@@ -161,7 +161,7 @@ pub(crate) fn text_format(beginning: &[u8]) -> Option<Foreign> {
 }
 
 impl Foreign {
-    /// Returns the error for a file that has this format instead of the expected one.
+    /// Returns the error for a file in this format instead of the expected one.
     pub(crate) fn instead_of(&self, expected: &str, file: &str) -> String {
         let Self { name, advice } = self;
         let advice = advice.replace("FILE", file);

@@ -119,7 +119,7 @@ fn ends(names: &[String], rows: &[Vec<String>], width: Option<u16>) -> Ends {
 }
 
 /// Creates a table in the style of this command, for a terminal of `width` columns or for a file. Headers are broken
-/// only between words. If there is no room for that, lines are wrapped by the terminal.
+/// only between words. If even that is too wide, the terminal wraps lines.
 pub(crate) fn new(names: impl IntoIterator<Item = String>, width: Option<u16>) -> Table {
     let header: Vec<String> = names.into_iter().collect();
     let mut table = Table::new();

@@ -113,7 +113,7 @@ fn spark_is_not_told_of_other_columns() {
     let run = herringbone(&[&merge[..], &[&a, &b, "--columns", "id"]].concat());
     notes(&run, "not all files have the metadata");
     assert_eq!(parsed(&out, SPARK), spark(&["id"], &[]));
-    // Text that is not JSON does not describe columns.
+    // Text other than JSON does not describe columns.
     let c = folder.with("c.parquet", file(&columns(), &[(SPARK, "{")]));
     herringbone(&["rewrite", "-f", &c, &out]).ok("");
     assert_eq!(value(&out, SPARK).as_deref(), Some("{"));

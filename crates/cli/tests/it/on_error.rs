@@ -52,7 +52,7 @@ fn row_groups_are_skipped() {
         assert_eq!(run.stderr.lines().count(), 1);
         assert_eq!(run.stdout.lines().collect::<Vec<_>>(), second);
     }
-    // Columns that are not read lose nothing.
+    // Unread columns lose nothing.
     let other = ["--columns", "id,name"];
     let run = herringbone(&[&["cat", "--on-error", "skip", &file][..], &other].concat());
     assert_eq!((run.code, run.stderr.as_str()), (0, ""));

@@ -1,4 +1,4 @@
-//! Construction of a filter that is as large as necessary.
+//! Construction of a filter of the necessary size.
 
 use super::{BloomFilter, most_blocks};
 use herringbone_format::{Error, Result};
@@ -23,7 +23,7 @@ pub struct BloomFilterBuilder {
 enum Seen {
     /// Hashes, possibly with duplicates. When there are `look` of them, duplicates are removed.
     Hashes { hashes: Vec<u64>, look: usize },
-    /// The bits of a filter that is large enough.
+    /// The bits of a filter of sufficient size.
     Filter(BloomFilter),
 }
 

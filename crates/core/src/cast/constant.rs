@@ -5,7 +5,7 @@ use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
 
-/// The value of a field that is missing from the file.
+/// The value of a field missing from the file.
 #[derive(Debug, Clone)]
 pub enum Constant {
     /// Null.

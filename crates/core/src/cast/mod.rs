@@ -126,7 +126,7 @@ impl Cast {
     }
 }
 
-/// Declares the widening conversions of numbers, all of which are implemented by [`From`].
+/// Declares the widening conversions of numbers. [`From`] implements all of them.
 macro_rules! widenings {
     ($($from:ident => $($to:ident)+;)*) => {
         fn is_widening(from: &DataType, to: &DataType) -> bool {

@@ -72,7 +72,7 @@ impl RowCounter {
             return Err(Error::corrupt("a page is no longer at the same offset"));
         }
         let mut memory = Reservation::new(self.budget.clone());
-        // If there is no memory for the body, it is decompressed again later.
+        // If memory is too short for the body, it is decompressed again later.
         let is_kept =
             self.pages.is_compressed() && memory.resize(u64::try_from(bytes).unwrap_or(0)).is_ok();
         let to_keep = Some(shared).filter(|_| is_kept);

@@ -96,7 +96,7 @@ fn patterns_shrink_and_noise_hardly_grows() {
         compressor
             .compress_sections(&noise(70_000), &[], &mut random)
             .unwrap();
-        // The fastest level of zlib uses the fixed codes, half of which have nine bits.
+        // The fastest level of zlib uses the fixed codes. Half of them have nine bits.
         assert!(random.len() < 75_000, "{compression} {}", random.len());
     }
 }

@@ -108,7 +108,7 @@ fn member_trailer(uncompressed: &[u8]) -> [u8; 8] {
     (u64::from(size) << 32 | u64::from(crc32fast::hash(uncompressed))).to_le_bytes()
 }
 
-/// Returns the bytes after the header of the member at the front of `input`; `None` if there is no valid header.
+/// Returns the bytes after the header of the member at the front of `input`; `None` without a valid header.
 fn skip_header(input: &[u8]) -> Option<&[u8]> {
     const HEADER_CRC: u8 = 1 << 1;
     const EXTRA: u8 = 1 << 2;

@@ -28,7 +28,7 @@ impl Codec for Lzo {
     }
 }
 
-/// Decompresses a page, assuming one block without framing if `is_bare`, and Hadoop's framing otherwise.
+/// Decompresses `input`, assuming one block without framing if `is_bare`, and Hadoop's framing otherwise.
 fn attempt(is_bare: bool, input: &[u8], output: &mut [u8]) -> Result<usize> {
     match is_bare {
         true => block(input, output),

@@ -101,8 +101,7 @@ const PAGES: &[(&str, CompressionCodec, &[u8])] = &[
     ),
 ];
 
-/// Returns the pages whose codec is compiled in, each with a decompressor. If several libraries can read a page, it is
-/// returned with each of them.
+/// Returns the pages whose codec is compiled in, once for each library that can decompress them.
 fn pages() -> impl Iterator<Item = (&'static str, Decompressor, &'static [u8])> {
     let all = |codec| match Decompressor::new(codec) {
         Ok(decompressor) => {

@@ -26,7 +26,7 @@ pub(crate) struct PageUse<'a> {
     pub(crate) another: bool,
     /// The shared page, if another split of the column chunk contains rows of it too.
     pub(crate) shared: Option<&'a SharedPage>,
-    /// True if the page is a dictionary that was read before.
+    /// True if the page is a dictionary, read before.
     pub(crate) is_again: bool,
 }
 
@@ -328,7 +328,7 @@ impl BodyDecoder {
     }
 }
 
-/// Fails if there is no memory for `length` bytes. A failed allocation would end the process.
+/// Fails if memory for `length` bytes cannot be reserved. A failed allocation would end the process.
 fn check_memory(length: usize) -> Result<()> {
     match length > LARGE_BODY {
         true => reserve(&mut Vec::new(), length),

@@ -279,7 +279,7 @@ impl PageReader {
         self.walker.start()
     }
 
-    /// Goes back to the dictionary at `place`.
+    /// Returns to the dictionary at `place`.
     pub(crate) fn read_dictionary_again(&mut self, place: PageStart) {
         self.jump(place);
         self.has_dictionary = false;

@@ -151,7 +151,7 @@ impl PageWalker {
     /// `decode` is one of [`PageHeader`]'s decoders of a prefix.
     ///
     /// # Errors
-    /// Corrupt if there is no header, or the chunk ends inside it; Limit if it is too long.
+    /// Corrupt if the header is missing, or the chunk ends inside it; Limit if it is too long.
     #[inline]
     pub fn decode_header(
         &mut self,

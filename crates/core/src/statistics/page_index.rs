@@ -124,7 +124,7 @@ impl ColumnIndexBuilder {
         }
     }
 
-    /// Returns the index of all pages. Returns `None` if a page has values but no bounds, or if there is no order. Such
+    /// Returns the index of all pages. Returns `None` if a page has values but no bounds, or if the type has no order. Such
     /// a column chunk has no column index.
     #[must_use]
     pub fn finish(self) -> Option<ColumnIndex> {

@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(max("häring".as_bytes(), 2), Some(b"i".to_vec()));
         assert_eq!(min("häring".as_bytes(), 3), "hä".as_bytes());
         assert_eq!(max("häring".as_bytes(), 3), Some("hå".into()));
-        // There is no room for even one character.
+        // Not even one character fits.
         assert_eq!(min("🐟🐟".as_bytes(), 3), b"");
         assert_eq!(max("🐟🐟".as_bytes(), 3), None);
     }

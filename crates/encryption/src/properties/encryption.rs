@@ -162,7 +162,7 @@ impl FileEncryptionPropertiesBuilder {
 
     /// Builds the properties.
     ///
-    /// **Errors**: argument if a path has two protections, or if there is no prefix but it is not to be stored.
+    /// **Errors**: argument if a path has two protections, or if the prefix is not to be stored but missing.
     pub fn build(self) -> Result<FileEncryptionProperties> {
         if let Some(error) = self.error {
             return Err(error);

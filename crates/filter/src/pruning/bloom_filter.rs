@@ -1,4 +1,4 @@
-//! A bloom filter in a file, probed in place: reads its header, and one block per value.
+//! Bloom filters, probed in place in the file. A probe reads the header, and one block per value.
 
 use std::ops::Range;
 
@@ -132,7 +132,7 @@ impl BloomFilterProbe {
     /// Returns the header, or the range of the file needed to decode it.
     ///
     /// # Errors
-    /// Corrupt if there is no valid header, or if the metadata of the chunk contradicts it; Limit if the filter is
+    /// Corrupt if the header is invalid, or if the metadata of the chunk contradicts it; Limit if the filter is
     /// larger than [`Limits::bloom_filter_bytes`]; Key if it is encrypted and not authentic.
     pub fn poll_header(&mut self, limits: &Limits) -> Result<Step<BloomFilterHeader>> {
         if let Some((header, _)) = &self.header {

@@ -70,7 +70,7 @@ pub trait FileDecryption: Send + Sync + fmt::Debug {
     /// Verifies a plaintext footer by its signature, if a key for it may be available. `metadata` contains the
     /// bytes in the file.
     ///
-    /// **Errors**: key if the footer is not authentic; corrupt if there is no signature.
+    /// **Errors**: key if the footer is not authentic; corrupt if the signature is missing.
     fn verify_footer(&self, metadata: &[u8], signature: &[u8]) -> Result<KeyStep<()>>;
 
     /// Checks the key-value metadata of the file, after the footer was decrypted or verified.

@@ -220,7 +220,7 @@ impl Crs {
 }
 
 impl fmt::Display for Crs {
-    /// Writes a short form: `OGC:CRS84` if there is no text, the `id` of a definition or else its `name`, and
+    /// Writes a short form: `OGC:CRS84` without a text, the `id` of a definition or else its `name`, and
     /// otherwise the text.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.form() {

@@ -91,7 +91,7 @@ struct Bound {
     path: Vec<String>,
     /// True if the type is FLOAT. Its numbers may then be rounded in any direction, but not past another FLOAT.
     is_float: bool,
-    /// True if a row has any number of values, one of which has to match.
+    /// True if a row has any number of values, and one of them must match.
     is_below_list: bool,
 }
 

@@ -84,7 +84,7 @@ fn statistics_of_official_files() {
         } else {
             let (given, wanted) = (statistics.bbox.unwrap(), wanted.unwrap());
             compared += 1;
-            // Ten polygons around 170°E 30°S, none of which contains the North Pole. S2 does not find one either.
+            // Ten polygons around 170°E 30°S. None of them contains the North Pole. S2 does not find one either.
             if wanted.ymin == -44.533829194232894 && wanted.ymax == 90.0 {
                 assert_eq!(given.ymax.round(), -7.0);
                 loose += 1;

@@ -32,7 +32,7 @@ use self::work::Encoding;
 /// The number of ended row groups that may still be encoding while the next one starts, with several threads.
 const ROW_GROUPS_AHEAD: usize = 1;
 
-/// The size in bytes of a first slice that is worth several threads. Otherwise they start with the second
+/// The size in bytes of a first slice worth several threads. Otherwise they start with the second
 /// slice: short files do not need them.
 const BYTES_FOR_THREADS: usize = 1 << 20;
 

@@ -81,7 +81,7 @@ pub(super) struct Pages<'a> {
 }
 
 impl Done<EncodedColumn> {
-    /// The result of appending rows to a column that has already failed.
+    /// The result of appending rows to an already failed column.
     pub(super) const NOTHING: Self = Self::Append {
         estimated_bytes: 0,
         heap_bytes: 0,

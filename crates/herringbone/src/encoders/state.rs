@@ -54,7 +54,7 @@ pub(super) struct State {
     /// Columns with tasks that no thread is processing. Also contains stale entries of columns taken out of
     /// turn.
     ready: BinaryHeap<Ready>,
-    /// The number of columns that have tasks or are being processed.
+    /// The number of columns with tasks or in processing.
     busy: usize,
     /// The number of threads that share the work, including the caller's; 0 as long as the caller works alone.
     pub(super) threads: usize,
@@ -71,7 +71,7 @@ pub(super) struct State {
     /// The number of bytes of the open row group after the last slice before `slices`; `None` if no such slice
     /// belonged to it.
     pub(super) known_bytes: Option<usize>,
-    /// The row groups that have ended, oldest first.
+    /// The ended row groups, oldest first.
     pub(super) row_groups: VecDeque<RowGroup>,
     /// The ordinal of the first of `row_groups`.
     pub(super) first_row_group: usize,
@@ -168,13 +168,13 @@ pub(super) struct Slice {
 pub(super) struct RowGroup {
     pub(super) rows: u64,
     columns: VecDeque<Ended>,
-    /// The number of columns that were fetched.
+    /// The number of fetched columns.
     fetched: usize,
     /// The number of columns that have not reported.
     columns_left: usize,
 }
 
-/// The chunk of a column in a row group that has ended.
+/// The chunk of a column in an ended row group.
 enum Ended {
     /// Some of its rows are not encoded yet.
     No,
@@ -208,7 +208,7 @@ impl Task {
         }
     }
 
-    /// Returns the report for a task that is not run, because the column is over.
+    /// Returns the report for a task skipped because the column is over.
     fn into_report(self, column: usize) -> Report {
         let (slice, row_group, done) = match self {
             Self::Append { slice, .. } => (slice, 0, Done::NOTHING),
@@ -443,7 +443,7 @@ impl State {
         has_room
     }
 
-    /// Releases the room of a handed-out page of `bytes` bytes that is finished.
+    /// Releases the room of a finished page of `bytes` bytes, which was handed out.
     pub(super) fn page_is_finished(&mut self, bytes: usize) {
         self.pages_out -= 1;
         self.page_bytes_out -= bytes;

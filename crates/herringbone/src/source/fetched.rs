@@ -1,4 +1,4 @@
-//! Ranges of a file that are fetched together.
+//! Ranges of a file, fetched together.
 
 use std::ops::Range;
 

@@ -1,14 +1,14 @@
-//! A read on several threads: which task comes next, and what becomes of its result.
+//! A read on several threads: the choice of the next task, and the use of its result.
 //!
 //! A row group is worked on in one of two ways. Threads *share* its columns: each task decodes the next column batch of one
 //! column. Or one thread takes the *whole* row group, and each task makes its next batch. Small row groups are taken whole,
 //! as are those whose tasks need more memory than there is.
 //!
-//! If the source is slow to answer, a thread opens several row groups, and fetches the bytes of all of them in one round. Other
-//! threads decode meanwhile.
+//! If the source is slow to answer, a thread opens several row groups, and fetches the bytes of all of them in one
+//! round. Meanwhile, other threads decode.
 //!
-//! The row group that is due comes first. Work ahead waits while memory is short. If the row group that is due is refused
-//! memory, the work ahead is dropped, and one thread goes on alone after the rows that were emitted.
+//! The due row group has priority. Work ahead waits while memory is short. If the due row group is refused memory, the
+//! work ahead is dropped, and one thread continues alone after the emitted rows.
 
 mod state;
 
@@ -34,10 +34,10 @@ const MAX_ROW_GROUPS: u64 = 64;
 /// Bytes of columns below which a second thread is not worth its start: pruning may leave only a few.
 const MIN_BYTES_FOR_HELP: u64 = 1 << 20;
 
-/// The number of row groups that are pruned before a second thread is worth its start.
+/// The number of row groups to prune before a second thread is worth starting.
 const MIN_ROW_GROUPS_FOR_HELP: u64 = 16;
 
-/// The way in which threads divide row groups.
+/// The way that threads divide row groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grain {
     /// Each thread takes a whole row group.
@@ -70,7 +70,7 @@ enum Task {
         /// True if the row group is due, and true if no other thread works.
         how: (bool, bool),
     },
-    /// Opens row groups, or goes to their next level, with about as many bytes as `ahead`.
+    /// Opens row groups, or advances them to their next level. Fetches about `ahead` bytes.
     Open {
         reads: Vec<(u64, Box<RowGroupRead>)>,
         ahead: u64,
@@ -165,7 +165,7 @@ impl Threads {
         self.crew.update(|state| change(&mut state.sequence))
     }
 
-    /// Returns the upper bound of the rows that are still to come.
+    /// Returns the upper bound of the number of remaining rows.
     pub(crate) fn rows_left(&self) -> u64 {
         self.crew.look(|state| {
             let begun = state.slots.iter().map(|slot| slot.rows_left);
@@ -175,7 +175,7 @@ impl Threads {
 }
 
 impl ReadWork {
-    /// Takes a task of the slot at `index`. Threads may share columns `ahead` batches after the one that is due.
+    /// Takes a task of the slot at `index`. Threads may share columns up to `ahead` batches after the due one.
     fn take_of_slot(&self, state: &mut State, index: usize, ahead: u64) -> Option<Task> {
         let is_short = state.sequence.is_short();
         let (plan, is_due) = (state.sequence.plan().clone(), index == 0);
@@ -187,7 +187,7 @@ impl ReadWork {
         let bytes_ahead = state.sequence.memory_ahead();
         let slot = state.slots.get_mut(index)?;
         let has_failed = slot.ready.back().is_some_and(Result::is_err);
-        // A batch that is due leaves before the next one is made, if memory is short.
+        // If memory is short, the due batch is emitted before the next one is created.
         let is_ahead = !is_due || !slot.ready.is_empty();
         if slot.is_over || has_failed || is_ahead && (is_short || is_alone) {
             return None;
@@ -219,13 +219,13 @@ impl ReadWork {
         }
     }
 
-    /// Returns true if no more than half of the row groups that may be under way are.
+    /// Returns true if at most half of the permitted number of row groups are in progress.
     fn may_fetch(&self, state: &State) -> bool {
         let most = self.fetched_row_groups;
         most.is_some_and(|most| state.slots.len() <= most / 2) && !state.is_alone
     }
 
-    /// Takes all row groups that are to be opened, and begins more, once half of those that may be under way are over. Their
+    /// Takes all unopened row groups, and begins more, once at most half of the permitted number are in progress. Their
     /// bytes are fetched in one round.
     fn take_to_fetch(&self, state: &mut State) -> Option<Task> {
         if !self.may_fetch(state) {
@@ -311,7 +311,7 @@ impl ReadWork {
                 RowGroupStep::Batch(batch) => {
                     let mut memory = Reservation::new(self.budget.clone());
                     let counted = memory.resize(batch.get_array_memory_size() as u64);
-                    // A batch that is due waits for nothing.
+                    // A due batch waits for nothing.
                     if let Err(error) = counted
                         && !is_due
                     {
@@ -331,7 +331,7 @@ impl ReadWork {
 }
 
 impl ReadWork {
-    /// Opens row groups, or goes to their next level, and fetches their bytes in as few rounds as their steps have.
+    /// Opens row groups, or advances them to their next level. Each round fetches the bytes for one step of all of them.
     fn open(&self, reads: Vec<(u64, Box<RowGroupRead>)>, ahead: u64) -> Vec<Opened> {
         let unopened = |(id, read)| Opened {
             id,
@@ -345,7 +345,7 @@ impl ReadWork {
             for Opened { read, is_open, .. } in &mut reads {
                 let mut bytes = match has_failed {
                     None => self.bytes.of_row_group(),
-                    // Each row group finds out by itself what is wrong.
+                    // Each row group reports its own error.
                     Some(_) => self.bytes.of_task(),
                 };
                 if let Ok(false) = is_open {
@@ -369,7 +369,7 @@ impl ReadWork {
     }
 }
 
-/// Takes the row group of a slot, to open it or to go to its next level.
+/// Takes the row group of a slot, to open it or to advance it to its next level.
 fn take_to_open(slot: &mut Slot, ahead: u64) -> Option<Task> {
     let reads = vec![(slot.id, slot.read.take()?)];
     Some(Task::Open { reads, ahead })
@@ -443,7 +443,7 @@ impl Work for ReadWork {
             Done::Level(id, task) => {
                 let slot = state.slot(id);
                 if let Some(read) = slot.and_then(|(_, slot)| slot.read.as_mut()) {
-                    // Only the caller puts batches of the last level together.
+                    // Only the caller assembles batches of the last level.
                     drop(read.deliver(*task));
                 }
             }

@@ -1,4 +1,4 @@
-//! The row groups that are under way, and the order in which their batches leave.
+//! The row groups in progress, and the order in which their batches are emitted.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -12,34 +12,34 @@ use herringbone_read::{Assembly, LevelTask, ReadSequence, RowGroupRead, SharedSt
 
 use crate::source_bytes::SharedBytes;
 
-/// The number of batches after the one that is due that threads may work on, if they share columns.
+/// The number of batches after the due one on which threads may work, if they share columns.
 pub(super) const BATCHES_AHEAD: u64 = 3;
 
-/// The row groups that are under way.
+/// The state of a read on several threads: its row groups in progress.
 pub(super) struct State {
     pub(super) sequence: ReadSequence,
     pub(super) bytes: Arc<SharedBytes>,
-    /// The first one is due.
+    /// The row groups in progress, in order. The first one is due.
     pub(super) slots: VecDeque<Slot>,
     pub(super) next_id: u64,
-    /// The number of row groups that were begun.
+    /// The number of row groups begun so far.
     pub(super) begun: u64,
-    /// The number of tasks that threads have.
+    /// The number of tasks running on threads.
     pub(super) running: usize,
-    /// True while the row group that is due was refused memory: one thread goes on alone.
+    /// True after the due row group was refused memory, until it ends. One thread then continues alone.
     pub(super) is_alone: bool,
 }
 
-/// A row group that is under way.
+/// A row group in progress.
 pub(super) struct Slot {
     pub(super) id: u64,
-    /// Absent while a thread has all of it.
+    /// The read of the row group. Absent while a thread has all of it.
     pub(super) read: Option<Box<RowGroupRead>>,
     pub(super) mode: ReadMode,
     /// Batches of a whole row group that wait for their turn.
     pub(super) ready: VecDeque<Result<Ready>>,
     pub(super) is_over: bool,
-    /// The upper bound of the rows that may still come, after the last batch that was emitted.
+    /// The upper bound of the number of rows after the last emitted batch.
     pub(super) rows_left: u64,
     pub(super) planned_rows: u64,
     pub(super) index: usize,
@@ -57,7 +57,7 @@ pub(super) enum ReadMode {
     Shared,
 }
 
-/// A batch that waits for its turn.
+/// A batch waiting for its turn.
 pub(super) struct Ready {
     pub(super) batch: RecordBatch,
     pub(super) losses: Losses,
@@ -87,7 +87,7 @@ impl State {
         }
     }
 
-    /// Begins with a row group, after those that are under way.
+    /// Begins a row group, after those in progress.
     pub(super) fn push(&mut self, read: RowGroupRead, mode: ReadMode) {
         self.begun += 1;
         let id = self.new_id();
@@ -103,7 +103,7 @@ impl State {
         });
     }
 
-    /// Returns what the caller does next; `None` if it has to wait.
+    /// Returns the next step of the caller, or `None` if it must wait.
     pub(super) fn event(&mut self) -> Option<Event> {
         loop {
             if self.sequence.rows_to_find() == 0 {
@@ -159,8 +159,8 @@ impl State {
         }
     }
 
-    /// Returns the part of a batch of the row group that is due which is emitted. Its memory is given back before another
-    /// thread can begin the next one.
+    /// Returns the emitted part of a batch of the due row group. Releases its memory before another thread can begin the
+    /// next one.
     pub(super) fn emit(&mut self, ready: Ready) -> Option<RecordBatch> {
         drop(ready.memory);
         self.sequence.add_losses(ready.losses);
@@ -170,7 +170,7 @@ impl State {
         self.sequence.emit(ready.batch)
     }
 
-    /// Takes the batch of the row group that is due back, which the caller put together.
+    /// Takes back a batch of the due row group, which the caller assembled.
     pub(super) fn deliver_batch(
         &mut self,
         id: u64,
@@ -192,7 +192,7 @@ impl State {
         }
     }
 
-    /// Handles an error of the row group that is due. Returns it if the read ends with it.
+    /// Handles an error of the due row group. Returns the error if it ends the read.
     pub(super) fn fail(&mut self, error: Error) -> Option<Error> {
         let is_split_wrong = match self.slots.front() {
             Some(front) => front.read.as_ref().is_some_and(|it| it.is_split_wrong()),
@@ -208,7 +208,7 @@ impl State {
         self.sequence.lose(error, rows).err()
     }
 
-    /// Drops all work ahead, and lets one thread go on alone after the rows that were emitted.
+    /// Drops all work ahead. One thread then continues alone, after the emitted rows.
     pub(super) fn work_alone(&mut self) {
         while self.slots.len() > 1
             && let Some(slot) = self.slots.pop_back()
@@ -221,9 +221,9 @@ impl State {
         self.restart_front(ReadMode::Whole);
     }
 
-    /// Starts the row group that is due again after the rows that were emitted.
+    /// Restarts the due row group after the emitted rows.
     pub(super) fn restart_front(&mut self, mode: ReadMode) {
-        // Tasks that are under way belong to the row group as it was.
+        // Running tasks keep the old id, so their results are ignored.
         let id = self.new_id();
         if let Some(front) = self.slots.front_mut() {
             front.id = id;
@@ -248,13 +248,13 @@ impl State {
         self.next_id
     }
 
-    /// Drops all row groups: no more rows come.
+    /// Drops all row groups. No more rows are returned.
     pub(super) fn finish(&mut self) {
         self.slots.clear();
         self.sequence.finish();
     }
 
-    /// Returns the number of batches after the one that is due that threads may work on, by row group.
+    /// Returns, for each row group, the number of batches after the due one on which threads may work.
     pub(super) fn aheads(&self) -> Vec<u64> {
         let mut ahead = match self.sequence.is_short() {
             true => 0,
@@ -275,14 +275,14 @@ impl State {
 }
 
 impl Slot {
-    /// Returns the number of batches that are still to come, if it is small.
+    /// Returns the number of remaining batches, or `u64::MAX` if it is unknown or threads do not share the columns.
     pub(super) fn batches_left(&self) -> u64 {
         let read = self.read.as_ref().filter(|_| self.mode == ReadMode::Shared);
         let left = read.and_then(|read| read.batches_left());
         left.unwrap_or(u64::MAX)
     }
 
-    /// Takes note of the result of a task that had all of the row group.
+    /// Handles the result of a task that had all of the row group.
     pub(super) fn take_result(&mut self, index: usize, result: Result<()>) {
         let Err(error) = result else {
             return;

@@ -88,7 +88,7 @@ impl<'a> Assembly<'a> {
         }
     }
 
-    /// Returns all row groups that are certain.
+    /// Returns all certain row groups.
     ///
     /// # Errors
     /// Io if the source fails.

@@ -18,7 +18,7 @@
 //! - without a footer, rows between two damaged places, unless the file has a single column;
 //! - the schema, if it is missing from both the footer and the options;
 //! - key-value metadata lost with the footer, and Arrow types recorded only there;
-//! - pages that are encrypted, or not in the order of the schema.
+//! - encrypted pages, and pages not in the order of the schema.
 //!
 //! The options are trusted: a schema that swaps two columns of the same type swaps their values.
 
@@ -188,7 +188,7 @@ pub struct Lost {
 pub struct Repair {
     file: ParquetFile,
     source: RepairSource,
-    /// The row groups that were read to their end.
+    /// The row groups read to their end.
     valid: Vec<usize>,
     lost: Vec<Lost>,
     /// True if the last row group found is the last one of the file.
@@ -199,7 +199,7 @@ impl Repair {
     /// Finds the row groups of a file.
     ///
     /// # Errors
-    /// Corrupt if there is no schema; Argument if pages can be assembled in several ways; Key if the file is
+    /// Corrupt if the schema is missing; Argument if pages can be assembled in several ways; Key if the file is
     /// encrypted, and its footer is lost or the footer's key is missing; Io if the source fails.
     pub fn open(source: impl Source + 'static, options: &RepairOptions) -> Result<Self> {
         let source: Arc<dyn Source> = Arc::new(source);
@@ -295,7 +295,7 @@ impl Repair {
     /// row groups are returned afterwards. Timestamps outside the range of their unit do not count as damage.
     ///
     /// # Errors
-    /// Io if the source fails; Argument if the options name something that is not in the file.
+    /// Io if the source fails; Argument if the options name something missing in the file.
     pub fn check(&mut self, options: &ReadOptions, mut progress: impl FnMut(usize)) -> Result<()> {
         self.valid.clear();
         let overlapping = known::overlapping(self.file.metadata())?;

@@ -33,7 +33,7 @@ pub(super) struct FoundPage {
     /// The offset of its end in the file.
     pub(super) end: u64,
     pub(super) header: PageHeader,
-    /// True if the body matches the header's checksum, or there is no checksum.
+    /// True if the body matches the header's checksum, or the header lacks one.
     pub(super) intact: bool,
     /// The content between the previous page and this one.
     pub(super) gap: Gap,

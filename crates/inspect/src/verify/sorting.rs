@@ -84,7 +84,7 @@ fn reported(error: Error, report: &mut Report) -> Result<()> {
     }
 }
 
-/// Returns the first row that is out of order.
+/// Returns the first row out of order.
 fn first_unsorted(cursors: &mut [Cursor]) -> Result<Option<u64>> {
     let mut last: Vec<Option<Vec<u8>>> = Vec::new();
     for row in 0_u64.. {

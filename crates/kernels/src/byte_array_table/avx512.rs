@@ -73,7 +73,7 @@ pub(super) fn hash(value: &[u8], seed: u64) -> u64 {
 
 macro_rules! find {
     ($find:ident, load $load:ident, hash $hash:ident, differ $differ:expr) => {
-        /// Returns the index of a value, or its hash as the error if it is not in the table.
+        /// Returns the index of `value`, or its hash as the error if it is not in the table.
         #[inline]
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,bmi2,aes,vaes")]
         fn $find(

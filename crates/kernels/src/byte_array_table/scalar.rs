@@ -20,7 +20,7 @@ pub(super) fn find_known<'a, 'b>(
     None
 }
 
-/// Returns the index of a value, or its hash as the error if it is not in the table.
+/// Returns the index of `value`, or its hash as the error if it is not in the table.
 #[inline(always)]
 pub(super) fn find(places: &[Place], plain: &[u8], seed: u64, value: &[u8]) -> Result<u32, u64> {
     let hash = hash::bytes(value, seed);

@@ -115,7 +115,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         Ok(walk.at)
     }
 
-    /// Appends one value, if it is selected, without any slack.
+    /// Appends the value at `at` if it is selected, without any slack.
     fn copy_plain_one(
         &mut self,
         page: &[u8],

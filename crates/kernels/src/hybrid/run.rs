@@ -6,7 +6,7 @@ use crate::bitmap::low_bits;
 /// The values of one run, or the rest of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Run {
-    /// One value, repeated `left` times.
+    /// A single value, repeated `left` times.
     Repeated { value: u32, left: usize },
     /// The `left` bit-packed values from value `next` on, in the bytes from `start` on.
     Packed {

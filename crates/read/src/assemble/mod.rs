@@ -77,12 +77,12 @@ impl BatchAssembler {
         }
     }
 
-    /// Starts a row group, of which some rows may be selected.
+    /// Starts a row group with the rows selected by its plan.
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
         self.origins.open(row_group);
     }
 
-    /// Starts a row group of which only the rows [added later](Self::extend_selection) are selected.
+    /// Starts a row group with only the rows [added later](Self::extend_selection).
     pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) {
         self.origins.open_selecting(row_group);
     }
@@ -136,7 +136,7 @@ impl BatchAssembler {
     /// column batch. Without columns, it has as many rows as the options allow.
     ///
     /// # Errors
-    /// Corrupt if columns disagree about a common ancestor. Limit if there is no memory for the parts of a batch that
+    /// Corrupt if columns disagree about a common ancestor. Limit if memory is too short for the parts of a batch that
     /// no column batch contains. Argument if a column has no column batch.
     pub(crate) fn next_batch(&mut self, rows_left: u64) -> Result<RecordBatch> {
         if self.column_batches.is_empty() {

@@ -28,14 +28,14 @@ impl RowOrigins {
         }
     }
 
-    /// Starts a row group of which all planned rows are selected.
+    /// Starts a row group with all planned rows selected.
     pub(super) fn open(&mut self, row_group: &RowGroupPlan) {
         self.first_row = row_group.first_row;
         self.row_group = row_group.ordinal();
         self.walk = SelectionCursor::new(row_group.ranges.clone());
     }
 
-    /// Starts a row group of which only the rows [added later](Self::extend) are selected.
+    /// Starts a row group with only the rows [added later](Self::extend) selected.
     pub(super) fn open_selecting(&mut self, row_group: &RowGroupPlan) {
         self.open(row_group);
         self.walk = SelectionCursor::new([].into());
@@ -61,7 +61,7 @@ impl RowOrigins {
         };
         let array = |column: &VirtualColumn| match column.values() {
             VirtualValues::RowNumber => Ok(numbers.clone()),
-            // A file cannot have so many row groups that the cast overflows.
+            // No overflow: a file cannot have 2^63 row groups.
             VirtualValues::RowGroup => {
                 let value: ArrayRef = Arc::new(Int64Array::from(vec![self.row_group as i64; rows]));
                 Ok(value)

@@ -25,7 +25,7 @@ pub(crate) struct FilterPlan {
     predicate: BoundPredicate,
     /// The plan of the tested columns. Its own filter has the stages before this one, if there are any.
     tested: Arc<ReadPlan>,
-    /// The plan of the emitted columns that are not taken from the tested ones.
+    /// The plan of the emitted columns other than those taken from the tested ones.
     others: Arc<ReadPlan>,
     /// The origin of each emitted column.
     sources: Vec<ColumnSource>,
@@ -152,7 +152,7 @@ impl FilterPlan {
         &self.tested
     }
 
-    /// Returns the plan of the emitted columns that are not taken from the tested ones.
+    /// Returns the plan of the emitted columns other than those taken from the tested ones.
     pub(crate) fn others(&self) -> &Arc<ReadPlan> {
         &self.others
     }
@@ -175,7 +175,7 @@ impl FilterPlan {
             && self.others.leaves().eq(other.others.leaves())
     }
 
-    /// Returns the ordinals of the tested leaves, and of the other leaves that are emitted.
+    /// Returns the ordinals of the tested leaves, and of the other emitted leaves.
     pub(crate) fn leaves(&self) -> impl Iterator<Item = usize> {
         let tested = self.stages().flat_map(|plan| plan.leaves());
         tested.chain(self.others().leaves())

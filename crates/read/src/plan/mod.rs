@@ -308,7 +308,7 @@ impl ReadPlan {
     }
 }
 
-/// Returns the schema of the batches: the fields that are read, followed by extension columns and virtual columns.
+/// Returns the schema of the batches: the fields of the read, followed by extension columns and virtual columns.
 fn batch_schema(
     mapping: &ArrowMapping,
     wanted: Option<&WantedSchema>,

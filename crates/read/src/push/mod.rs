@@ -80,7 +80,7 @@ pub struct Needs {
     pub now: Vec<Range<u64>>,
     /// The ranges that the decoder will need next, in the order of their rows.
     pub soon: Vec<Soon>,
-    /// The ranges that were listed before, and are no longer needed.
+    /// The ranges listed before, and no longer needed.
     pub cancelled: Vec<Range<u64>>,
 }
 

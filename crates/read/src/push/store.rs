@@ -1,4 +1,4 @@
-//! The store of supplied bytes that are not used up.
+//! The store of supplied bytes, until they are used up.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -152,7 +152,7 @@ impl ByteStore {
         is_kept
     }
 
-    /// Returns the parts of `ranges` that are not stored.
+    /// Returns the missing parts of `ranges`.
     pub(super) fn missing(&self, ranges: &[Range<u64>]) -> Vec<Range<u64>> {
         let mut missing = Vec::new();
         for range in ranges {

@@ -32,13 +32,13 @@ use herringbone_core::fetch::{FetchPolicy, bytes, union};
 use herringbone_core::loss::Losses;
 use herringbone_filter::Verdict;
 
-/// The columns of one row group, in levels.
+/// The columns of the row group, in levels.
 pub(crate) struct Levels {
     /// One set per level. The last one is emitted.
     sets: Vec<ColumnSet>,
     /// The rows that each level except the last one tests.
     rows: Vec<SelectedRows>,
-    /// The number of remaining rows, if there is no filter.
+    /// The number of remaining rows, if nothing is filtered.
     rows_left: u64,
     /// The rows that a filter may select.
     candidates: RowRanges,
@@ -51,7 +51,7 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// Opens a row group of which all planned rows are selected.
+    /// Opens a row group with all planned rows selected.
     ///
     /// # Errors
     /// See [`OpenRowGroup::new`](super::OpenRowGroup::new).
@@ -92,7 +92,7 @@ impl Levels {
         }
     }
 
-    /// Opens a row group of which a filter selects rows.
+    /// Opens a row group with a filter that selects rows.
     ///
     /// # Errors
     /// See [`OpenRowGroup::new`](super::OpenRowGroup::new).
@@ -434,7 +434,7 @@ impl Levels {
     /// Returns the state of the level shared by threads. At most `most` rows need to be found.
     ///
     /// # Errors
-    /// The error that is due.
+    /// The due error.
     pub(crate) fn poll_shared(&mut self, most: u64) -> Result<SharedStep> {
         if let Some(error) = self.error.take() {
             return Err(error);

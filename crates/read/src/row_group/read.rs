@@ -236,7 +236,7 @@ impl RowGroupRead {
     /// Returns the state of a row group whose columns are shared by threads. At most `most` rows need to be found.
     ///
     /// # Errors
-    /// The error that is due.
+    /// The due error.
     pub fn poll_shared(&mut self, most: u64) -> Result<SharedStep> {
         match &mut self.stage {
             Stage::Open(levels) => levels.poll_shared(most),

@@ -30,7 +30,7 @@ pub(crate) struct SelectedRows {
     untested: u64,
     /// True if more rows to test may follow.
     is_open: bool,
-    /// The number of selected rows that were not emitted.
+    /// The number of selected rows not yet emitted.
     num_selected: u64,
     /// The selected rows, each piece with its number of rows. Some rows of the first piece may have been emitted.
     pieces: VecDeque<(RowSelector, u64)>,
@@ -142,7 +142,7 @@ impl SelectedRows {
         row_group.restricted(undecided, maps)
     }
 
-    /// Starts a row group of which all rows must be tested.
+    /// Starts a row group. All of its rows must be tested.
     pub(crate) fn open_undecided(&mut self, row_group: &RowGroupPlan) -> RowGroupPlan {
         let verdicts = Verdicts::all(row_group.num_rows, Verdict::Some);
         self.open(row_group, &verdicts, row_group.maps.clone())
@@ -235,7 +235,7 @@ impl SelectedRows {
         self.untested + count(self.accepted.iter())
     }
 
-    /// Returns the number of selected rows known so far that were not emitted.
+    /// Returns the number of selected rows known so far and not yet emitted.
     pub(crate) fn num_selected(&self) -> u64 {
         self.num_selected
     }
@@ -321,7 +321,7 @@ impl SelectedRows {
         pieces
     }
 
-    /// Creates a batch of the next selected rows. `others` has the columns that were not tested.
+    /// Creates a batch of the next selected rows. `others` has the untested columns.
     ///
     /// # Errors
     /// Limit if the budget refuses.
@@ -355,7 +355,7 @@ impl Joiner {
         Ok(())
     }
 
-    /// Creates a batch of the next rows. `others` has the columns that were not tested.
+    /// Creates a batch of the next rows. `others` has the untested columns.
     ///
     /// # Errors
     /// Limit if the budget refuses.
@@ -377,7 +377,7 @@ impl Joiner {
             .map_err(|error| Error::corrupt(error.to_string()))
     }
 
-    /// Takes the next `rows` rows of the columns that are emitted as they were tested.
+    /// Takes the next `rows` rows of the columns emitted as they were tested.
     fn take_tested(&mut self, rows: usize) -> Result<Vec<ArrayRef>> {
         let mut pieces: Vec<Vec<ArrayRef>> = Vec::new();
         let (mut left, mut freed) = (rows, 0);

@@ -28,7 +28,7 @@ use crate::{
 /// Both annotations of a group.
 type Annotation = (Option<LogicalType>, Option<ConvertedType>);
 
-/// The Parquet schema to follow, and its Arrow fields. Empty if there is no template.
+/// The Parquet schema to follow, and its Arrow fields. Empty without a template.
 pub(super) struct Template {
     schema: Option<ParquetSchema>,
     fields: Vec<Node>,

@@ -105,7 +105,7 @@ impl<'t> JsonReader<'t> {
     ///
     /// # Errors
     ///
-    /// Fails if there is no value at this position, or the nesting is too deep.
+    /// Fails if no value starts at this position, or the nesting is too deep.
     #[inline]
     pub fn value(&mut self) -> Result<JsonToken<'t>, JsonError> {
         match self.peek() {
@@ -152,7 +152,7 @@ impl<'t> JsonReader<'t> {
     ///
     /// # Errors
     ///
-    /// Fails if there is no value at this position.
+    /// Fails if no value starts at this position.
     pub fn skip(&mut self) -> Result<&'t str, JsonError> {
         self.peek();
         let (start, depth) = (self.at, self.open.len());

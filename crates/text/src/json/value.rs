@@ -46,7 +46,7 @@ impl JsonValue {
     ///
     /// # Errors
     ///
-    /// Fails if there is no value at this position, or an object contains the same key twice.
+    /// Fails if no value starts at this position, or an object contains the same key twice.
     pub fn read(reader: &mut JsonReader<'_>) -> Result<Self, JsonError> {
         // The reader limits the depth of recursion.
         Ok(match reader.value()? {

@@ -77,7 +77,7 @@ impl BytesColumn {
         Self::plain(array, name)
     }
 
-    /// Returns the value of a row, or `None` for a null.
+    /// Returns the value of row `row`, or `None` for a null.
     #[inline]
     pub(super) fn get(&self, row: usize) -> Option<&[u8]> {
         match self {

@@ -14,7 +14,7 @@ use crate::variant::Variant;
 pub(super) struct InValue<'a> {
     array: &'a VariantArray,
     values: &'a BytesColumn,
-    /// The shredded fields next to it, none of which the path names.
+    /// The shredded fields next to it. The path names none of them.
     object: Option<&'a Typed>,
     parts: &'a [PathPart],
     /// The positions of the path's fields: see [`bytes_at`].

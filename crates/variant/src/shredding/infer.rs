@@ -163,7 +163,7 @@ fn exact(primitive: PrimitiveType) -> Option<(u8, u8)> {
     })
 }
 
-/// The kinds of values, of which one is shredded.
+/// The kinds of values. One of them is shredded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Object,

@@ -9,7 +9,7 @@ use super::{METADATA, TYPED_VALUE, VALUE};
 use crate::cast::PrimitiveType;
 use crate::path::PathPart;
 
-/// A column of primitive values, all of which are shredded.
+/// A column of primitive values, all shredded.
 pub(super) struct Leaf<'a> {
     pub(super) array: &'a ArrayRef,
     pub(super) stored: PrimitiveType,

@@ -103,7 +103,7 @@ impl VariantArray {
         values.finish(None)
     }
 
-    /// Returns the value of a row, or `None` for a null.
+    /// Returns the value of row `row`, or `None` for a null.
     ///
     /// # Errors
     ///
@@ -239,7 +239,7 @@ impl<'o> RowBuilder<'o> {
 }
 
 impl Group {
-    /// Returns the content of a row, by the table of "Value Shredding".
+    /// Returns the content of row `row`, by the table of "Value Shredding".
     pub(super) fn row<'a>(
         &'a self,
         row: usize,

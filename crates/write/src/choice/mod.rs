@@ -35,7 +35,7 @@ const OBVIOUS_RATIO: usize = 4;
 /// The form in which a column chunk is stored.
 #[derive(Debug)]
 pub(super) struct Choice {
-    /// The form of the indices, or `None` if there is no dictionary.
+    /// The form of the indices, or `None` without a dictionary.
     pub(super) indices: Option<IndexForm>,
     /// The order of the entries, if they are sorted.
     pub(super) order: Option<Vec<u32>>,

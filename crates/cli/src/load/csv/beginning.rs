@@ -30,7 +30,7 @@ pub(super) struct Beginning {
     kinds: Vec<Kind>,
     /// True if quotes have no meaning: all fields have them, and the header has them needlessly.
     pub(super) all_quoted: bool,
-    /// The first name that looks like a value, if every name may be a value of its column.
+    /// The first name that looks like a value, if all names have the types of their columns.
     looks_like_a_row: Option<String>,
 }
 
@@ -284,7 +284,7 @@ impl<'o> Parser<'o> {
     }
 }
 
-/// Returns the first name that looks like a value, if every name may be a value of its column.
+/// Returns the first name that looks like a value, if all names have the types of their columns.
 ///
 /// Any text may be a name, so text columns decide nothing.
 fn looks_like_a_row(header: &[(&str, bool)], kinds: &[Kind], all_quoted: bool) -> Option<String> {

@@ -95,7 +95,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         self.input.consume(count);
     }
 
-    /// Returns the next byte that is not white space.
+    /// Returns the next byte other than white space.
     fn peek(&mut self) -> Result<Option<u8>> {
         loop {
             let input = self.fill()?;
@@ -161,7 +161,7 @@ impl<'a, R: BufRead> FileRows<'a, R> {
         }
     }
 
-    /// Leaves the array that has ended.
+    /// Leaves the ended array.
     fn leave(&mut self) -> Result<()> {
         self.consume(1, 0);
         if let Some(Around::Features(mut text)) = self.around.pop() {

@@ -72,7 +72,7 @@ impl ParseError {
         }
     }
 
-    /// Returns the error for a duplicate key in an object, one value of which would be lost.
+    /// Returns the error for a duplicate key in an object. Reading the object would lose one of the values.
     pub(super) fn key_twice(name: &str) -> Self {
         Self::new(format!("the key `{name}` occurs twice"))
     }
@@ -172,7 +172,7 @@ pub(super) trait Column {
     fn finish(&mut self) -> Result<ArrayRef>;
 }
 
-/// A column, or a field inside one, with its name.
+/// A named column, or a named field inside one.
 pub(super) struct Slot {
     path: String,
     nullable: bool,

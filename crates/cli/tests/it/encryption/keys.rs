@@ -103,7 +103,7 @@ fn keys_come_by_option_variable_or_standard_input() {
         .unwrap()
         .into();
     run.ok("24\n");
-    // The encrypted file may come from standard input too.
+    // The encrypted file may also be read from standard input.
     let bytes = std::fs::read(&file).unwrap();
     has_the_rows(&stdin(&["cat", "-", "--keys", &path], &bytes));
 }

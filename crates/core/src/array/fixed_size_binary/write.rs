@@ -15,7 +15,7 @@ use crate::encoding::physical_values::Values;
 /// Returns the selected slots as FIXED_LEN_BYTE_ARRAY, INT96 or BYTE_ARRAY.
 ///
 /// # Errors
-/// Unsupported if there is no mapping from the Arrow type to the physical type. All values fit.
+/// Unsupported if the Arrow type cannot be mapped to the physical type. All values fit.
 pub(in crate::array) fn values<'a>(
     leaf: &WriteLeaf,
     selected: Selected<'a>,

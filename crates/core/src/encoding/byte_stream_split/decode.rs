@@ -10,10 +10,10 @@ use herringbone_kernels::plain::Plain;
 use crate::encoding::{ValueDecoder, ends_early};
 use crate::malformed;
 
-/// A position in numbers, each of which is one unit.
+/// A position in numbers. Each number is one unit.
 pub(crate) struct Numbers(Streams);
 
-/// A position in values of any number of bytes, each of which is one unit.
+/// A position in values of any number of bytes. Each value is one unit.
 pub(crate) struct Bytes(Streams);
 
 struct Streams {

@@ -117,7 +117,7 @@ fn wrong_width() -> Error {
     Error::corrupt("a fixed-length value of another length")
 }
 
-/// FIXED_LEN_BYTE_ARRAY values, all of which must have the length of the type.
+/// FIXED_LEN_BYTE_ARRAY values. All of them must have the length of the type.
 pub(crate) struct FixedLength {
     values: DeltaByteArray,
     width: usize,

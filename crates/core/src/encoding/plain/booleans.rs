@@ -45,7 +45,7 @@ impl PlainBooleans {
         Ok(())
     }
 
-    /// Returns the bytes of which no bit was consumed.
+    /// Returns the bytes after the last consumed bit.
     pub(crate) fn rest(&self) -> Rest<'_> {
         Rest::bytes(&self.bits, self.position.div_ceil(8))
     }
