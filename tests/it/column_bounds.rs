@@ -11,11 +11,13 @@ use herringbone::arrow::array::{
 use herringbone::arrow::schema::{DataType, Field, Fields};
 use herringbone::pruning::ColumnBounds;
 use herringbone::{
-    ColumnOptions, ParquetFile, ReadOptions, StatisticsLevel, WantedSchema, WriteOptions, Writer,
+    ColumnOptions, DataPageVersion, ParquetFile, ReadOptions, StatisticsLevel, WantedSchema,
+    WriteOptions, Writer,
 };
 
 use crate::canonical::lines;
 use crate::files;
+use crate::verify::damage::{ID, sound, with_statistics};
 
 fn written(batch: &RecordBatch, options: WriteOptions) -> ParquetFile {
     let mut file = Vec::new();
@@ -357,8 +359,8 @@ fn of_a_plan_equal_those_of_the_parquet_crate() {
             for (ours, theirs) in [(&bounds.min, &min), (&bounds.max, &max)] {
                 let (ours, theirs) = (lines(ours), lines(theirs));
                 for (ours, theirs) in ours.iter().zip(&theirs) {
-                    // Unusable bounds are null here.
-                    if ours != "null" {
+                    // Unusable bounds are null here, and a zero has the sign that includes both.
+                    if ours != "null" && ours.trim_start_matches('-') != "0e0" {
                         assert_eq!(ours, theirs, "{path:?} {}", field.name());
                         compared += 1;
                     }
@@ -369,28 +371,20 @@ fn of_a_plan_equal_those_of_the_parquet_crate() {
     assert!(compared > 500, "{compared}");
 }
 
+/// Few writers count distinct values: the footer is changed by hand.
 #[test]
 fn of_distinct_values_are_those_of_the_statistics() {
-    let Some(official) = files::official() else {
-        return;
-    };
-    let mut found = 0;
-    for entry in std::fs::read_dir(official.join("data")).unwrap() {
-        let Ok(file) = ParquetFile::open(entry.unwrap().path()) else {
-            continue;
-        };
-        for leaf in 0..file.parquet_schema().leaves().len() {
-            let bounds = file.row_group_bounds(leaf).unwrap();
-            for row_group in 0..file.metadata().num_row_groups() {
-                let chunk = file.metadata().column_chunk(row_group, leaf).unwrap();
-                let statistics = chunk.meta_data.and_then(|it| it.statistics);
-                let distinct = statistics.and_then(|it| it.distinct_count);
-                let counted = bounds.distinct_counts.is_valid(row_group);
-                let counted = counted.then(|| bounds.distinct_counts.value(row_group) as i64);
-                assert_eq!(counted, distinct);
-                found += usize::from(distinct.is_some());
-            }
-        }
+    let changed = with_statistics(&sound(DataPageVersion::V1), ID, |it| {
+        it.distinct_count = Some(7)
+    });
+    let file = ParquetFile::from_bytes(changed).unwrap();
+    let plan = file.plan(&ReadOptions::new()).unwrap();
+    for bounds in [file.row_group_bounds(ID), plan.row_group_bounds(0)] {
+        assert_eq!(bounds.unwrap().distinct_counts.iter().next(), Some(Some(7)));
     }
-    assert!(found > 0);
+    let others = file.row_group_bounds(ID + 1).unwrap();
+    assert_eq!(
+        others.distinct_counts.null_count(),
+        others.distinct_counts.len()
+    );
 }

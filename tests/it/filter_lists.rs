@@ -271,7 +271,10 @@ fn how_many_values_has_to_be_said_where_there_may_be_several() {
         error.to_string()
     };
     let several = error(col("lists.list.element").eq(1));
-    assert!(several.contains("any or all"), "{several}");
+    assert!(
+        several.contains("or all(lists.list.element) if every"),
+        "{several}"
+    );
     let one = error(col("row").any().eq(1));
     assert!(one.contains("is not in a list"), "{one}");
     let two = error(col("structs").any().eq(1));

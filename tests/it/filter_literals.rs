@@ -343,5 +343,5 @@ fn a_null_among_the_literals() {
             ),
         ],
     );
-    assert!(error(columns(), col("x").between(Literal::Null, "a")).contains("'a' is text"));
+    assert!(error(columns(), col("x").between(Literal::Null, "a")).contains("'a', which is text"));
 }

@@ -10,7 +10,7 @@
 //!
 //! let file = ParquetFile::open("testdata/example.parquet")?;
 //! let leaf = file.parquet_schema().leaf_at(["id"]).expect("the file has this column");
-//! assert_eq!(file.parquet_schema().leaves()[leaf].max_def_level, 0);
+//! assert_eq!(file.parquet_schema().column_path(leaf), "id");
 //! # Ok(())
 //! # }
 //! ```
@@ -51,7 +51,7 @@ pub fn to_arrow(
 ///
 /// let schema = Schema::new(vec![Field::new("name", DataType::Utf8, true)]);
 /// let (schema, _) = from_arrow(&schema, &WriteSchemaOptions::default())?;
-/// assert!(schema.to_string().contains("optional byte_array name (STRING)"));
+/// assert!(schema.to_string().contains("optional binary name (STRING)"));
 /// # Ok::<(), herringbone::Error>(())
 /// ```
 ///

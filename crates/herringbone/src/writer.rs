@@ -274,7 +274,10 @@ impl<W: Write> Writer<W> {
     ///
     /// let file = ParquetFile::open("testdata/example.parquet")?;
     /// let schema = file.arrow_schema(&Default::default())?;
-    /// let mut writer = Writer::new(Vec::new(), schema, WriteOptions::new())?;
+    /// // Columns are stored as in the other file.
+    /// let mut options = WriteOptions::new();
+    /// options.schema.parquet_schema = Some(file.parquet_schema().clone());
+    /// let mut writer = Writer::new(Vec::new(), schema, options)?;
     /// for _ in 0..2 {
     ///     for row_group in 0..file.metadata().num_row_groups() {
     ///         writer.copy_row_group(&file, row_group)?;

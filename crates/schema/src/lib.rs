@@ -30,8 +30,8 @@
 //! let file = ParquetFile::open("testdata/example.parquet")?;
 //! let schema = file.parquet_schema();
 //! let key_values = file.metadata().key_value_metadata();
-//! let mapping = to_arrow(schema, key_values, &SchemaOptions::default())?;
-//! let name = mapping.schema.field_with_name("name")?;
+//! let (arrow_schema, _) = to_arrow(schema, key_values, &SchemaOptions::default())?;
+//! let name = arrow_schema.field_with_name("name")?;
 //! assert_eq!((name.data_type(), name.is_nullable()), (&DataType::Utf8, true));
 //! // The strings of the list `tags`: the list, its elements and each string may be missing.
 //! let leaf = &schema.leaves()[6];

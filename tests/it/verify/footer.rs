@@ -150,7 +150,8 @@ fn metadata_of_column_chunks() {
     let found = lines(&other);
     assert_eq!(found.len(), 1);
     assert!(
-        found[0].starts_with("note column_metadata: total_uncompressed_size is 1, the pages have ")
+        found[0]
+            .starts_with("note column_metadata: total_uncompressed_size is 1, but the pages have ")
     );
     let other = with_metadata(&file(), ID, |it| it.encodings.clear());
     let line =

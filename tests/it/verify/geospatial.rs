@@ -244,7 +244,7 @@ fn sources_of_the_reference_system_that_disagree() {
     );
     assert_eq!(
         said(default, &[("geo", "{}")], None),
-        ["error geoparquet: version of the GeoParquet metadata is missing, and not text"]
+        ["error geoparquet: version of the GeoParquet metadata is missing, not text"]
     );
     assert_eq!(
         said(geometry(Some("projjson:here")), &[("here", "{}")], None),

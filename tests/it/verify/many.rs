@@ -46,7 +46,7 @@ fn the_first_findings_of_a_column_chunk_are_listed() {
         let last = of_column.max_by_key(|it| it.kind == FindingKind::LeftOut);
         let last = last.unwrap();
         assert_eq!((last.severity, last.location.page), (Severity::Error, None));
-        assert_eq!(last.message, "700 findings more");
+        assert_eq!(last.message, "700 more findings");
     }
 }
 

@@ -97,7 +97,7 @@ impl TextOptions<'_> {
         match self.types.iter().find(|it| !is_there(it.name())) {
             None => Ok(()),
             Some(field) => Err(Failure::Usage(format!(
-                "--type: {file} does not have a column `{}`",
+                "--type, --variant: {file} does not have a column `{}`",
                 field.name()
             ))),
         }

@@ -67,7 +67,7 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
         (
             "origin = 5",
             2,
-            "`origin` is a group: test one of its columns, such as `origin.",
+            "`origin` is a group; test one of its columns, such as `origin.",
         ),
         ("orign.altitude = 5", 2, "did you mean `origin"),
         ("nme = 'x'", 2, "there is no column `nme`"),

@@ -362,8 +362,8 @@ fn standard_input_and_output_are_files() {
     stdin(&["cat", "-"], &parquet.bytes).ok(&run.stdout);
     let csv = stdin(&["convert", "--from=csv", "-", "-", "--to=csv"], b"a\n1\n");
     csv.ok("a\n1\n");
-    herringbone(&["convert", "-", "x.parquet"]).fails(2, "--from does");
-    herringbone(&["convert", EXAMPLE, "-"]).fails(2, "--to does");
+    herringbone(&["convert", "-", "x.parquet"]).fails(2, "use --from FORMAT");
+    herringbone(&["convert", EXAMPLE, "-"]).fails(2, "use --to FORMAT");
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let run = into(&["convert", EXAMPLE, "-", "--to", "csv"], writer);

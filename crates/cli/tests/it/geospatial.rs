@@ -300,7 +300,7 @@ fn feature_collections_are_read_feature_by_feature() {
     for (text, message) in [
         (
             "{\"type\":\"FeatureCollection\",\"features\":[{\n}]}",
-            "line 1: an object without `type`",
+            "line 1: expected a Feature, found an object without `type`",
         ),
         (
             "{\"features\":[],\n\"type\":\"Topology\"}",

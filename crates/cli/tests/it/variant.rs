@@ -84,7 +84,7 @@ fn types_that_json_loses_are_named() {
     for format in ["jsonl", "csv", "table"] {
         let run = herringbone(&["cat", "--format", format, &file]);
         assert!(
-            run.stderr.contains("from others: double;"),
+            run.stderr.contains("types of variants: double;"),
             "{}",
             run.stderr
         );
@@ -105,7 +105,7 @@ fn what_cannot_be_asked_for() {
     );
     convert(&["--variant", "v=UInt8"]).fails(2, "type UInt8");
     convert(&["--variant", "v="]).fails(2, "expected COLUMN");
-    convert(&["--variant", "v", "--variant", "w"]).fails(2, "has no column `w`");
+    convert(&["--variant", "v", "--variant", "w"]).fails(2, "does not have a column `w`");
     convert(&["--variant", "v=auto", "--to", "csv"]).fails(2, "OUT is not a Parquet file");
     let csv = folder.with("in.csv", "v\n1\n");
     herringbone(&["convert", &csv, &out, "--variant", "v"]).fails(2, "--variant is for JSON lines");

@@ -81,10 +81,10 @@ fn every_member_is_read() {
 /// Malformed files, each with a part of its error message.
 const WRONG: &[(&str, &str)] = &[
     ("", "line 1"),
-    ("[]", "line 1: the keys file has to be an object"),
+    ("[]", "line 1: the keys file must be an object"),
     (
         "{\n\"footer_key\": 1}",
-        "line 2: \"footer_key\" has to be text",
+        "line 2: \"footer_key\" must be text",
     ),
     ("{\n\n\"footer_key\": \"SECRET\"}", "line 3: \"footer_key\""),
     ("{\"footer_key\": \"SECRET!!\"}", "base64"),
@@ -100,7 +100,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "{\"column_keys\": [\"SECRET\"]}",
-        "\"column_keys\" has to be an object",
+        "\"column_keys\" must be an object",
     ),
     ("{\"column_keys\": {\"\": \"SECRET\"}}", "not a column path"),
     (
@@ -117,7 +117,7 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "{\"master_keys\": {\"SECRET\": null}}",
-        "\"master_keys\" has to be text",
+        "\"master_keys\" must be text",
     ),
     (
         "{\"master_keys\": {\"SECRET\": \"MDEyMzQ1Njc4OTAxMjM0NQ==\"}}",
@@ -132,12 +132,12 @@ const WRONG: &[(&str, &str)] = &[
     ("{\"algorithms\": []}", "empty"),
     (
         "{\"algorithms\": \"AES_GCM_V1\"}",
-        "\"algorithms\" has to be an array",
+        "\"algorithms\" must be an array",
     ),
     ("{\"algorithms\": [\"SECRET\"]}", "AES_GCM_CTR_V1"),
     ("{\"algorithm\": \"SECRET\"}", "\"algorithm\""),
     ("{\"plaintext_footer\": \"SECRET\"}", "true or false"),
-    ("{\"duckdb\": 1}", "\"duckdb\" has to be true or false"),
+    ("{\"duckdb\": 1}", "\"duckdb\" must be true or false"),
     ("{\"store_aad_prefix\": 1}", "\"store_aad_prefix\""),
     (
         "{\"key_metadata\": {\"footer\": \"SECRET\"}}",

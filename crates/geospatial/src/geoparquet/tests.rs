@@ -23,15 +23,15 @@ fn errors_name_the_member() {
         ("[]", "the GeoParquet metadata is not a JSON object"),
         (
             r#"{"version": 1}"#,
-            "version of the GeoParquet metadata is a number, and not text",
+            "version of the GeoParquet metadata is a number, not text",
         ),
         (
             r#"{"version": "1.0.0"}"#,
-            "primary_column of the GeoParquet metadata is missing, and not text",
+            "primary_column of the GeoParquet metadata is missing, not text",
         ),
         (
             missing_type,
-            "columns.g.geometry_types of the GeoParquet metadata is missing, and not an array",
+            "columns.g.geometry_types of the GeoParquet metadata is missing, not an array",
         ),
         (
             r#"{"version": "0.4.0"}"#,
@@ -44,7 +44,7 @@ fn errors_name_the_member() {
     for (member, wanted) in [
         (
             r#""crs": "EPSG:4326""#,
-            "columns.g.crs of the GeoParquet metadata is other text, and not a PROJJSON object or null",
+            "columns.g.crs of the GeoParquet metadata is other text, not a PROJJSON object or null",
         ),
         (
             r#""edges": "bent""#,
@@ -57,15 +57,15 @@ fn errors_name_the_member() {
         ),
         (
             r#""bbox": [1, "2", 3, 4]"#,
-            "columns.g.bbox of the GeoParquet metadata is an array, and not an array of numbers",
+            "columns.g.bbox of the GeoParquet metadata is an array, not an array of numbers",
         ),
         (
             r#""orientation": "clockwise""#,
-            "columns.g.orientation of the GeoParquet metadata is other text, and not \"counterclockwise\"",
+            "columns.g.orientation of the GeoParquet metadata is other text, not \"counterclockwise\"",
         ),
         (
             r#""covering": {"bbox": {"xmin": ["b", "xmin"]}}"#,
-            "columns.g.covering.bbox.ymin of the GeoParquet metadata is missing, and not a column and its \
+            "columns.g.covering.bbox.ymin of the GeoParquet metadata is missing, not a column and its \
              field",
         ),
     ] {

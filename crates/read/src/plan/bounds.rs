@@ -11,6 +11,9 @@ use super::{ArrayNode, ReadPlan};
 use crate::wanted_schema::ArrayConversion;
 use crate::wrappers::put_around;
 
+/// A conversion of bounds that keeps their order.
+type Convert<'a> = dyn Fn(&ArrayRef) -> Result<ArrayRef> + 'a;
+
 impl ReadPlan {
     /// Returns the bounds and counts of a column of the [batches](Self::schema), with one slot per
     /// [row group](Self::row_groups) of the read. The bounds have the Arrow type of the column, with its dictionary,
@@ -90,7 +93,7 @@ impl ReadPlan {
         rows: &[u64],
         decode: &dyn Fn(&ColumnBoundsDecoder) -> Result<ColumnBounds>,
     ) -> Result<ColumnBounds> {
-        let (inner, convert): (_, &dyn Fn(&ArrayRef) -> Result<ArrayRef>) = match node {
+        let (inner, convert): (_, &Convert<'_>) = match node {
             ArrayNode::Leaf { column } => {
                 let column = self.columns().get(*column).ok_or_else(nested)?;
                 self.check_bytes(rows.len(), null_bytes(&column.leaf_type.data_type))?;

@@ -125,7 +125,7 @@ impl WriteMapping {
 ///
 /// ```
 /// use herringbone::arrow::schema::{DataType, Field, Schema};
-/// use herringbone::schema::{WriteSchemaOptions, from_arrow};
+/// use herringbone_schema::{WriteSchemaOptions, from_arrow};
 ///
 /// let schema = Schema::new(vec![Field::new("a", DataType::UInt8, true)]);
 /// let mapping = from_arrow(&schema, &WriteSchemaOptions::default())?;

@@ -208,96 +208,99 @@ fn names_with_escapes_are_names() {
     assert_eq!(print(variant), r#"{"ab":1,"c.d":{"":null}}"#);
 }
 
+/// Texts that are not JSON, each with its error message.
+const NOT_JSON: &[(&str, &str)] = &[
+    (
+        "",
+        "byte 0 of the JSON: expected a value, but the JSON ends",
+    ),
+    (
+        "  ",
+        "byte 2 of the JSON: expected a value, but the JSON ends",
+    ),
+    (
+        "{",
+        "byte 1 of the JSON: expected a key in quotes, but the JSON ends",
+    ),
+    (
+        "{\"a\"",
+        "byte 4 of the JSON: expected a colon, but the JSON ends",
+    ),
+    (
+        "{\"a\":1,}",
+        "byte 7 of the JSON: expected a key in quotes, found '}'",
+    ),
+    (
+        "{a:1}",
+        "byte 1 of the JSON: expected a key in quotes, found 'a'",
+    ),
+    (
+        "{\"a\":1]",
+        "byte 6 of the JSON: expected `,` or `}`, found ']'",
+    ),
+    ("[1,]", "byte 3 of the JSON: expected a value, found ']'"),
+    (
+        "[1 2]",
+        "byte 3 of the JSON: expected `,` or `]`, found '2'",
+    ),
+    ("[1}", "byte 2 of the JSON: expected `,` or `]`, found '}'"),
+    ("]", "byte 0 of the JSON: expected a value, found ']'"),
+    (
+        "1 x",
+        "byte 2 of the JSON: expected the end of the text, found 'x'",
+    ),
+    (
+        "01",
+        "byte 0 of the JSON: expected a JSON number, found '0'",
+    ),
+    ("-", "byte 0 of the JSON: expected a JSON number, found '-'"),
+    (
+        "1.",
+        "byte 0 of the JSON: expected a JSON number, found '1'",
+    ),
+    (
+        "1e",
+        "byte 0 of the JSON: expected a JSON number, found '1'",
+    ),
+    (".5", "byte 0 of the JSON: expected a value, found '.'"),
+    ("+1", "byte 0 of the JSON: expected a value, found '+'"),
+    ("nul", "byte 0 of the JSON: expected a value, found 'n'"),
+    (
+        "\"abc",
+        "byte 4 of the JSON: expected the closing quote of a string, but the JSON ends",
+    ),
+    (
+        "\"a\nb\"",
+        "byte 2 of the JSON: expected an escape for a control character, found '\\n'",
+    ),
+    (
+        r#""\x""#,
+        "byte 1 of the JSON: expected a JSON escape sequence, found '\\\\'",
+    ),
+    (
+        r#""\ud800""#,
+        "byte 1 of the JSON: expected \\u with four hexadecimal digits of a complete \
+             character, found '\\\\'",
+    ),
+    (
+        r#""\ude00\ud83d""#,
+        "byte 1 of the JSON: expected \\u with four hexadecimal digits of a complete \
+             character, found '\\\\'",
+    ),
+    (
+        r#""\u12g4""#,
+        "byte 1 of the JSON: expected \\u with four hexadecimal digits of a complete \
+             character, found '\\\\'",
+    ),
+    (
+        "\u{feff}1",
+        "byte 0 of the JSON: expected a value, found '\\u{feff}'",
+    ),
+];
+
 #[test]
-fn what_is_no_json() {
-    for (text, message) in [
-        (
-            "",
-            "byte 0 of the JSON: expected a value, but the JSON ends",
-        ),
-        (
-            "  ",
-            "byte 2 of the JSON: expected a value, but the JSON ends",
-        ),
-        (
-            "{",
-            "byte 1 of the JSON: expected a key in quotes, but the JSON ends",
-        ),
-        (
-            "{\"a\"",
-            "byte 4 of the JSON: expected a colon, but the JSON ends",
-        ),
-        (
-            "{\"a\":1,}",
-            "byte 7 of the JSON: expected a key in quotes, found '}'",
-        ),
-        (
-            "{a:1}",
-            "byte 1 of the JSON: expected a key in quotes, found 'a'",
-        ),
-        (
-            "{\"a\":1]",
-            "byte 6 of the JSON: expected `,` or `}`, found ']'",
-        ),
-        ("[1,]", "byte 3 of the JSON: expected a value, found ']'"),
-        (
-            "[1 2]",
-            "byte 3 of the JSON: expected `,` or `]`, found '2'",
-        ),
-        ("[1}", "byte 2 of the JSON: expected `,` or `]`, found '}'"),
-        ("]", "byte 0 of the JSON: expected a value, found ']'"),
-        (
-            "1 x",
-            "byte 2 of the JSON: expected the end of the text, found 'x'",
-        ),
-        (
-            "01",
-            "byte 0 of the JSON: expected a JSON number, found '0'",
-        ),
-        ("-", "byte 0 of the JSON: expected a JSON number, found '-'"),
-        (
-            "1.",
-            "byte 0 of the JSON: expected a JSON number, found '1'",
-        ),
-        (
-            "1e",
-            "byte 0 of the JSON: expected a JSON number, found '1'",
-        ),
-        (".5", "byte 0 of the JSON: expected a value, found '.'"),
-        ("+1", "byte 0 of the JSON: expected a value, found '+'"),
-        ("nul", "byte 0 of the JSON: expected a value, found 'n'"),
-        (
-            "\"abc",
-            "byte 4 of the JSON: expected the closing quote of a string, but the JSON ends",
-        ),
-        (
-            "\"a\nb\"",
-            "byte 2 of the JSON: expected an escape for a control character, found '\\n'",
-        ),
-        (
-            r#""\x""#,
-            "byte 1 of the JSON: expected a JSON escape sequence, found '\\\\'",
-        ),
-        (
-            r#""\ud800""#,
-            "byte 1 of the JSON: expected \\u with four hexadecimal digits of a complete \
-             character, found '\\\\'",
-        ),
-        (
-            r#""\ude00\ud83d""#,
-            "byte 1 of the JSON: expected \\u with four hexadecimal digits of a complete \
-             character, found '\\\\'",
-        ),
-        (
-            r#""\u12g4""#,
-            "byte 1 of the JSON: expected \\u with four hexadecimal digits of a complete \
-             character, found '\\\\'",
-        ),
-        (
-            "\u{feff}1",
-            "byte 0 of the JSON: expected a value, found '\\u{feff}'",
-        ),
-    ] {
+fn texts_that_are_not_json_have_a_place() {
+    for (text, message) in NOT_JSON {
         let error = parse(text, &JsonOptions::default()).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Argument);
         assert!(error.message().contains(message), "{text:?}: {error}");

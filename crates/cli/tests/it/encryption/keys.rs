@@ -127,7 +127,7 @@ fn wrong_keys_files_are_wrong_command_lines() {
     herringbone(&["count", EXAMPLE, "--keys", "no such file"]).fails(4, "no such file: ");
     herringbone(&["encrypt", EXAMPLE, "-o", &folder.file("x")])
         .fails(2, "`encrypt` needs keys: use --keys FILE");
-    herringbone(&["decrypt", EXAMPLE, "-o", &folder.file("x")]).fails(2, "`decrypt` takes keys");
+    herringbone(&["decrypt", EXAMPLE, "-o", &folder.file("x")]).fails(2, "`decrypt` needs keys");
     let no_footer = folder.with(
         "columns.json",
         format!(r#"{{"column_keys": {{"id": "{KF}"}}}}"#),
@@ -218,7 +218,7 @@ fn keys_of_other_formats_have_no_use() {
         .into();
     assert_eq!(run.code, 0, "{}", run.stderr);
     assert!(
-        run.stderr.contains("note: OUT is not encrypted"),
+        run.stderr.contains("note: `convert` does not encrypt OUT"),
         "{}",
         run.stderr
     );

@@ -147,7 +147,7 @@ fn types_of_columns_are_chosen() {
     let json = "{\"a\":1,\"b\":[{}]}\n{\"a\":\"x\",\"b\":7}\n";
     let json = Import::of("x.jsonl", json);
     json.run(&["--type", "a=Utf8"])
-        .fails(3, "column `b`: line 2: there is a number here");
+        .fails(3, "column `b`: line 2: found a number here");
     becomes(
         "y.jsonl",
         "{\"a\":1}\n{\"a\":\"x\"}\n",
