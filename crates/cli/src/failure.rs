@@ -77,7 +77,7 @@ impl Failure {
         let message = format!("{file}: {advised}");
         match advised.error.kind() {
             ErrorKind::Argument => Self::Usage(message),
-            ErrorKind::Io => Self::System(message),
+            ErrorKind::Io | ErrorKind::Replaced => Self::System(message),
             _ => Self::Data(message),
         }
     }

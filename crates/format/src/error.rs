@@ -27,6 +27,8 @@ pub enum ErrorKind {
     Key,
     /// The system failed to read or write.
     Io,
+    /// The file was replaced by another one while it was read.
+    Replaced,
 }
 
 impl fmt::Display for ErrorKind {
@@ -39,6 +41,7 @@ impl fmt::Display for ErrorKind {
             Self::Argument => "invalid argument",
             Self::Key => "key",
             Self::Io => "I/O",
+            Self::Replaced => "file replaced",
         })
     }
 }
@@ -271,6 +274,13 @@ impl Error {
     #[cold]
     pub fn argument(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Argument, message)
+    }
+
+    /// Returns true if the bytes of the file could not be had: the system failed to read or write, or the file was
+    /// replaced. This is not a fault of the file.
+    #[must_use]
+    pub fn is_of_source(&self) -> bool {
+        matches!(self.kind(), ErrorKind::Io | ErrorKind::Replaced)
     }
 
     /// Makes an error whose message is that of `source`.

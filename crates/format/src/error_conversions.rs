@@ -24,7 +24,7 @@ impl From<Error> for io::Error {
             (None, ErrorKind::Unsupported | ErrorKind::Feature) => io::ErrorKind::Unsupported,
             (None, ErrorKind::Argument) => io::ErrorKind::InvalidInput,
             (None, ErrorKind::Key) => io::ErrorKind::PermissionDenied,
-            (None, ErrorKind::Limit | ErrorKind::Io) => io::ErrorKind::Other,
+            (None, ErrorKind::Limit | ErrorKind::Io | ErrorKind::Replaced) => io::ErrorKind::Other,
         };
         Self::new(kind, error)
     }

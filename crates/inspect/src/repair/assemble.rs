@@ -17,7 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use herringbone_format::{CompressionCodec, ErrorKind, Remedy, Result};
+use herringbone_format::{CompressionCodec, Remedy, Result};
 use herringbone_schema::ParquetSchema;
 
 use super::readings::{FoundChunk, Reading, Readings, RowGroupReadings};
@@ -96,7 +96,7 @@ impl<'a> Assembly<'a> {
         for part in undamaged(self.found) {
             let pages = part.clone();
             match self.part(part) {
-                Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+                Err(error) if error.is_of_source() => return Err(error),
                 Err(_) => {
                     let ambiguity = Ambiguity::new(pages, []);
                     self.assembled.ambiguities.push(ambiguity);

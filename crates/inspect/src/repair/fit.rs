@@ -200,9 +200,9 @@ impl<'a> Fits<'a> {
 }
 
 fn wrong_page(error: Error) -> Result<Option<Fit>> {
-    match error.kind() {
-        ErrorKind::Io => Err(error),
-        _ => Ok(None),
+    match error.is_of_source() {
+        true => Err(error),
+        false => Ok(None),
     }
 }
 

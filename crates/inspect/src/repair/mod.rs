@@ -208,7 +208,7 @@ impl Repair {
                 .decryption(options.decryption.clone(), options.path.as_deref());
             match ParquetFile::from_source(source.clone(), open) {
                 Ok(file) => return Ok(Self::new(file, RepairSource::Footer, Vec::new())),
-                Err(error) if [ErrorKind::Io, ErrorKind::Key].contains(&error.kind()) => {
+                Err(error) if error.is_of_source() || error.kind() == ErrorKind::Key => {
                     return Err(error);
                 }
                 Err(_) => {}
@@ -306,7 +306,7 @@ impl Repair {
                     self.lose(row_group, error)?;
                 }
                 Ok(()) => self.valid.push(row_group),
-                Err(error) if matches!(error.kind(), ErrorKind::Io | ErrorKind::Argument) => {
+                Err(error) if error.is_of_source() || error.kind() == ErrorKind::Argument => {
                     return Err(error);
                 }
                 Err(error) => self.lose(row_group, error)?,

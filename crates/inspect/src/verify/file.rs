@@ -2,7 +2,7 @@
 
 use herringbone::ReadOptions;
 use herringbone_format::footer::{FOOTER_TAIL_BYTES, MAGIC, MAGIC_ENCRYPTED, Tail};
-use herringbone_format::{ErrorKind, Result, RowGroupHeader};
+use herringbone_format::{Result, RowGroupHeader};
 use herringbone_schema::{SchemaOptions, to_arrow};
 
 use super::ChunkId;
@@ -146,7 +146,7 @@ fn schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
     // The whole schema must be readable.
     match file.plan(&ReadOptions::default()) {
         Ok(_) => variants::check_schema(file, report),
-        Err(error) if error.kind() == ErrorKind::Io => Err(error),
+        Err(error) if error.is_of_source() => Err(error),
         Err(error) => report.failed(FindingKind::Schema, error),
     }
 }

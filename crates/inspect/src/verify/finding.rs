@@ -218,7 +218,7 @@ impl Report {
     /// Io, which is not a fault of the file.
     pub(super) fn failed(&mut self, kind: FindingKind, error: Error) -> Result<()> {
         let (kind, severity) = match error.kind() {
-            ErrorKind::Io => return Err(error),
+            ErrorKind::Io | ErrorKind::Replaced => return Err(error),
             ErrorKind::Corrupt => (kind, Severity::Error),
             _ => (FindingKind::NotChecked, Severity::Warning),
         };

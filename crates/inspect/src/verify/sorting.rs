@@ -74,13 +74,12 @@ pub(super) fn check(
 /// Returns errors that are not a fault of the file. Reports limits that are only exceeded by several columns
 /// together.
 fn reported(error: Error, report: &mut Report) -> Result<()> {
-    match error.kind() {
-        _ if Budget::refused(&error) => {
-            report.warning(FindingKind::NotChecked, error.message());
-            Ok(())
-        }
-        herringbone_format::ErrorKind::Io => Err(error),
-        _ => Ok(()),
+    if Budget::refused(&error) {
+        report.warning(FindingKind::NotChecked, error.message());
+    }
+    match error.is_of_source() {
+        true => Err(error),
+        false => Ok(()),
     }
 }
 

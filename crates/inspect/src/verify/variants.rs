@@ -10,7 +10,7 @@ use herringbone_core::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
     WrittenField,
 };
-use herringbone_format::{ErrorKind, LogicalType, Result};
+use herringbone_format::{LogicalType, Result};
 use herringbone_schema::{Projection, SchemaNode};
 use herringbone_variant::extension::VariantExtension;
 use herringbone_variant::shredding::{UnshredOptions, VariantArray};
@@ -97,7 +97,7 @@ fn is_read(file: &ParquetFile, options: ReadOptions) -> Result<bool> {
     };
     match read() {
         Ok(()) => Ok(true),
-        Err(error) if error.kind() == ErrorKind::Io => Err(error),
+        Err(error) if error.is_of_source() => Err(error),
         Err(_) => Ok(false),
     }
 }
@@ -109,7 +109,7 @@ fn values(file: &ParquetFile, options: ReadOptions, report: &mut Report) -> Resu
         match reader.next_batch() {
             Ok(Some(batch)) => rows += batch.num_rows(),
             Ok(None) => return Ok(()),
-            Err(error) if error.kind() == ErrorKind::Io => return Err(error),
+            Err(error) if error.is_of_source() => return Err(error),
             Err(error) => {
                 let message = format!("in the rows from {rows} on, {}", error.message());
                 report.error(FindingKind::Variant, message);
