@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_core::budget::Budget;
-use herringbone_core::fetch::FetchPolicy;
+use herringbone_core::fetch::{FetchPolicy, requests_within};
 use herringbone_core::loss::Losses;
 use herringbone_format::Result;
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_read::{Needs, Poll, PushDecoder, ReadPlan, ReadSequence};
 
 use crate::source::Source;
-use crate::source_bytes::requests_for;
 
 /// Decodes on the caller's thread, from bytes fetched in rounds.
 pub(crate) struct Fetched {
@@ -54,7 +53,7 @@ impl Fetched {
     fn fetch(&mut self, needs: Needs) -> Result<()> {
         let soon = needs.soon.into_iter().map(|soon| soon.range);
         let ranges: Vec<_> = needs.now.into_iter().chain(soon).collect();
-        let requests = requests_for(&ranges, &self.policy, self.budget.left());
+        let requests = requests_within(&ranges, &self.policy, self.budget.left());
         let fetched = self.source.read_many(&requests)?;
         for (range, bytes) in requests.iter().zip(&fetched) {
             self.decoder.supply(range.start, bytes);

@@ -115,14 +115,7 @@ impl ParquetFile {
             source = Arc::new(SourceWithTail::new(source, footer.into_supplied()));
         }
         let handle = MetadataHandle::sharing(metadata, length, limits, false)?;
-        let file = Self { source, handle };
-        if let Some(decryption) = file.metadata().decryption() {
-            let leaves = 0..file.parquet_schema().leaves().len();
-            let schema = file.parquet_schema();
-            let parts = |leaf| schema.path(leaf).into_iter().map(str::to_owned);
-            decryption.check_columns(&mut leaves.map(|leaf| parts(leaf).collect()))?;
-        }
-        Ok(file)
+        Ok(Self { source, handle })
     }
 
     /// Opens a file whose metadata is already known. Reads nothing.

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use herringbone_core::Step;
 use herringbone_core::fetch::row_groups_in;
 use herringbone_core::footer::{FooterDecoder, FooterStep};
-use herringbone_filter::pruning::{PageIndexCell, PageIndexCells};
+use herringbone_filter::pruning::{PageIndexCache, PageIndexCell, PageIndexCells};
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::{ColumnChunk, Error, FileMetadata, Limits, Result, Type};
 use herringbone_read::{ReadOptions, ReadPlan, RowGroupPlan};
@@ -54,7 +54,8 @@ impl MetadataHandle {
     /// Creates a handle from metadata that you supply, for a file of `file_length` bytes.
     ///
     /// # Errors
-    /// Corrupt, Unsupported or Limit if the schema of the metadata cannot be used.
+    /// Corrupt, Unsupported or Limit if the schema of the metadata cannot be used; Argument if there is a key for a
+    /// column that the file does not have.
     pub fn new(metadata: FileMetadata, file_length: u64, limits: Limits) -> Result<Self> {
         Self::sharing(metadata.detached(), file_length, limits, true)
     }
@@ -67,6 +68,11 @@ impl MetadataHandle {
         is_detached: bool,
     ) -> Result<Self> {
         let schema = ParquetSchema::from_elements(metadata.take_schema(), &limits)?;
+        if let Some(decryption) = metadata.decryption() {
+            let leaves = 0..schema.leaves().len();
+            let parts = |leaf| schema.path(leaf).into_iter().map(str::to_owned);
+            decryption.check_columns(&mut leaves.map(|leaf| parts(leaf).collect()))?;
+        }
         Ok(Self(Arc::new(Inner {
             metadata: Arc::new(metadata),
             schema: Arc::new(schema),
@@ -93,6 +99,54 @@ impl MetadataHandle {
     #[must_use]
     pub fn frozen(&self) -> Self {
         self.with_page_indexes(self.0.page_indexes.frozen())
+    }
+
+    /// Returns a handle that shares the footer and the schema. It has no page indexes and never retains any, so its
+    /// size is fixed.
+    #[must_use]
+    pub fn footer_alone(&self) -> Self {
+        self.with_page_indexes(PageIndexCells::default().frozen())
+    }
+
+    /// Returns a handle that shares the footer and the schema, and whose page indexes are in a cache. Reads planned with
+    /// it look them up there, and add those that they decode.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    /// use std::sync::{Arc, Mutex};
+    ///
+    /// use herringbone::filter::col;
+    /// use herringbone::pruning::PageIndexCache;
+    /// use herringbone::{PageIndexCell, ParquetFile, ReadOptions};
+    ///
+    /// /// A cache that never drops anything.
+    /// #[derive(Debug, Default)]
+    /// struct Everything(Mutex<HashMap<(usize, usize), PageIndexCell>>);
+    ///
+    /// impl PageIndexCache for Everything {
+    ///     fn get(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell> {
+    ///         self.0.lock().unwrap().get(&(row_group, leaf)).cloned()
+    ///     }
+    ///     fn add(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
+    ///         self.0.lock().unwrap().insert((row_group, leaf), cell);
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+    /// let cache = Arc::new(Everything::default());
+    /// let bytes = bytes::Bytes::from(std::fs::read("testdata/example.parquet")?);
+    /// let handle = ParquetFile::from_bytes(bytes.clone())?.metadata_handle();
+    /// let file = ParquetFile::with_metadata(bytes, handle.with_page_index_cache(cache.clone()))?;
+    /// file.read(ReadOptions::new().filter(col("id").ge(20)).columns(["id"]))?.count();
+    /// // The filter looked at the column `id` of the second row group.
+    /// assert!(cache.get(1, 0).is_some());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_page_index_cache(&self, cache: Arc<dyn PageIndexCache>) -> Self {
+        self.with_page_indexes(PageIndexCells::of_cache(cache))
     }
 
     /// Returns a handle of the same file that retains only the bytes that it counts.

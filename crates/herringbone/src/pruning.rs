@@ -30,5 +30,5 @@
 pub use herringbone_core::bloom_filter::hash as bloom_filter_hash;
 pub use herringbone_filter::pruning::{
     BloomFilterProbe, BoundsDecoder, ColumnBloomFilter, ColumnBounds, ColumnBoundsDecoder,
-    IndexDecoder,
+    IndexDecoder, PageIndexCache,
 };

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use herringbone_core::budget::{Budget, Reservation};
-use herringbone_core::fetch::{ChunkReads, FetchPolicy, requests};
+use herringbone_core::fetch::{ChunkReads, FetchPolicy, bytes, requests_within};
 use herringbone_format::Result;
 use herringbone_read::{ByteStore, FileBytes};
 
@@ -115,12 +115,12 @@ impl SharedBytes {
         let Some(mut wanted) = want(planned) else {
             return Ok(());
         };
-        let mut requests = requests_for(wanted.ranges(), &self.policy, self.budget.left());
+        let mut requests = requests_within(wanted.ranges(), &self.policy, self.budget.left());
         let mut memory = Reservation::new(self.budget.clone());
-        if memory.resize(bytes_of(&requests)).is_err()
+        if memory.resize(bytes(&requests)).is_err()
             && let Some(due) = want(&[])
         {
-            requests = requests_for(due.ranges(), &self.policy, 0);
+            requests = requests_within(due.ranges(), &self.policy, 0);
             wanted = due;
         }
         if requests.is_empty() {
@@ -191,28 +191,4 @@ impl FileBytes for TaskBytes<'_> {
             self.shared.release(vec![range]);
         }
     }
-}
-
-/// Returns the requests for these ranges. They include gaps only if their total size is then at most `most`
-/// bytes.
-pub(crate) fn requests_for(
-    ranges: &[Range<u64>],
-    policy: &FetchPolicy,
-    most: u64,
-) -> Vec<Range<u64>> {
-    let merged = |policy: &FetchPolicy| -> Vec<Range<u64>> {
-        let requests = requests(ranges.iter().cloned(), policy);
-        requests.map(|request| request.range).collect()
-    };
-    let with_gaps = merged(policy);
-    if bytes_of(&with_gaps) <= most {
-        return with_gaps;
-    }
-    let mut policy = policy.clone();
-    policy.max_gap_bytes = 0;
-    merged(&policy)
-}
-
-fn bytes_of(ranges: &[Range<u64>]) -> u64 {
-    ranges.iter().map(|range| range.end - range.start).sum()
 }

@@ -14,5 +14,5 @@ mod tests;
 
 pub use policy::{ChunkReads, FetchPolicy};
 pub use ranges::{bytes, union, without};
-pub use requests::{Request, Requests, requests};
+pub use requests::{Request, Requests, requests, requests_within};
 pub use splits::row_groups_in;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::FetchPolicy;
+use super::{FetchPolicy, bytes};
 
 /// A range of the file to be read at once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +84,23 @@ pub fn requests(ranges: impl IntoIterator<Item = Range<u64>>, policy: &FetchPoli
         max_gap: policy.max_gap_bytes,
         max_bytes: policy.max_request_bytes.max(1),
     }
+}
+
+/// Returns the ranges of the requests that fetch these ranges. They include gaps only if their total size is then at
+/// most `most` bytes.
+#[must_use]
+pub fn requests_within(ranges: &[Range<u64>], policy: &FetchPolicy, most: u64) -> Vec<Range<u64>> {
+    let merged = |policy: &FetchPolicy| -> Vec<Range<u64>> {
+        let requests = requests(ranges.iter().cloned(), policy);
+        requests.map(|request| request.range).collect()
+    };
+    let with_gaps = merged(policy);
+    if bytes(&with_gaps) <= most {
+        return with_gaps;
+    }
+    let mut policy = policy.clone();
+    policy.max_gap_bytes = 0;
+    merged(&policy)
 }
 
 impl Iterator for Requests {

@@ -1,6 +1,7 @@
 //! A cache of decoded page indexes.
 
 use std::collections::HashMap;
+use std::fmt::Debug;
 use std::mem::size_of;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -37,6 +38,15 @@ impl PageIndexCell {
     }
 }
 
+/// A cache of page indexes of the same file, which bounds their memory itself.
+pub trait PageIndexCache: Debug + Send + Sync {
+    /// Returns the indexes of the column chunk with these ordinals of row group and leaf.
+    fn get(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell>;
+
+    /// Adds the indexes of the column chunk, which the read decoded.
+    fn add(&self, row_group: usize, leaf: usize, cell: PageIndexCell);
+}
+
 /// The decoded page indexes of a file, by row group ordinal and leaf ordinal.
 ///
 /// The handle of a file shares them with the plans of its reads.
@@ -44,15 +54,27 @@ impl PageIndexCell {
 pub struct PageIndexCells {
     cells: Mutex<HashMap<(usize, usize), PageIndexCell>>,
     is_frozen: bool,
+    /// The cache of the indexes that reads decode.
+    cache: Option<Arc<dyn PageIndexCache>>,
 }
 
 impl PageIndexCells {
+    /// Creates empty cells in front of a cache.
+    #[must_use]
+    pub fn of_cache(cache: Arc<dyn PageIndexCache>) -> Self {
+        Self {
+            cache: Some(cache),
+            ..Self::default()
+        }
+    }
+
     /// Returns a copy with the cells so far.
     #[must_use]
     pub fn copied(&self) -> Self {
         Self {
             cells: Mutex::new(self.lock().clone()),
             is_frozen: self.is_frozen,
+            cache: self.cache.clone(),
         }
     }
 
@@ -68,13 +90,21 @@ impl PageIndexCells {
     /// Returns the indexes of a column chunk, if they are cached.
     #[must_use]
     pub fn get(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell> {
-        self.lock().get(&(row_group, leaf)).cloned()
+        let own = self.lock().get(&(row_group, leaf)).cloned();
+        own.or_else(|| self.cache.as_ref()?.get(row_group, leaf))
     }
 
     /// Adds the indexes of a column chunk, unless the cells are [frozen](Self::frozen).
     pub fn insert(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
         if !self.is_frozen {
             self.lock().insert((row_group, leaf), cell);
+        }
+    }
+
+    /// Adds indexes, decoded by the read, to the cache if there is one.
+    pub fn add_found(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
+        if let Some(cache) = &self.cache {
+            cache.add(row_group, leaf, cell);
         }
     }
 

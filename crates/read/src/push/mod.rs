@@ -190,6 +190,18 @@ impl PushDecoder {
         })
     }
 
+    /// Lists the ranges that the decoder needs next, while it can still decode: all of them may wait.
+    ///
+    /// Use it between batches, to fetch later bytes before the decoder waits for them. The ranges listed earlier and
+    /// not supplied yet are listed again.
+    ///
+    /// # Errors
+    /// Errors in the bytes, with their location.
+    pub fn look_ahead(&mut self) -> Result<Needs> {
+        self.store.take_unmet();
+        self.needs()
+    }
+
     /// Lists the needed ranges.
     fn needs(&mut self) -> Result<Needs> {
         let memory = match self.sequence.is_short() {
@@ -260,6 +272,33 @@ impl PushDecoder {
         let keeps_ahead = !self.sequence.has_started_again();
         self.store
             .supply((offset, bytes), &self.wanted, keeps_ahead);
+    }
+
+    /// Sets the number of bytes requested ahead that did not arrive. They count as memory of the read.
+    ///
+    /// Do not include ranges of [`Needs::now`], because the decoder has reserved memory for these. Returns false if
+    /// the read does not have the memory. Then nothing changes, and the bytes should not be requested.
+    pub fn reserve_in_flight(&mut self, bytes: u64) -> bool {
+        self.store.reserve_in_flight(bytes)
+    }
+
+    /// Returns the number of bytes of memory that the read may still use.
+    #[must_use]
+    pub fn free_memory(&self) -> u64 {
+        self.sequence.budget().left()
+    }
+
+    /// Returns true if the read was refused memory for the due row group. It then decodes without bytes ahead, and
+    /// dropped those that it had.
+    #[must_use]
+    pub fn is_refused_memory(&self) -> bool {
+        self.sequence.has_started_again()
+    }
+
+    /// Returns the plan of the read.
+    #[must_use]
+    pub fn plan(&self) -> &Arc<ReadPlan> {
+        self.sequence.plan()
     }
 
     /// Takes the key for a request.

@@ -19,6 +19,8 @@ pub struct ByteStore {
     /// Disjoint pieces, by the offset of their first byte.
     pieces: BTreeMap<u64, Piece>,
     memory: Reservation,
+    /// The memory of bytes requested ahead that did not arrive.
+    in_flight: Reservation,
     /// The ranges that decoders requested and did not get.
     unmet: Vec<Range<u64>>,
     /// True if the bytes are in memory anyway, so that decoders may take more of them than they need.
@@ -57,9 +59,16 @@ impl ByteStore {
         Self {
             in_memory: policy.in_memory,
             pieces: BTreeMap::new(),
-            memory: Reservation::new(budget),
+            memory: Reservation::new(budget.clone()),
+            in_flight: Reservation::new(budget),
             unmet: Vec::new(),
         }
+    }
+
+    /// Sets the number of bytes requested ahead that did not arrive. Returns false if the budget does not
+    /// have them.
+    pub(super) fn reserve_in_flight(&mut self, bytes: u64) -> bool {
+        self.in_flight.resize(bytes).is_ok()
     }
 
     /// Returns the number of bytes in all pieces.
@@ -244,6 +253,7 @@ impl ByteStore {
         let mut other = Self {
             pieces: BTreeMap::new(),
             memory: Reservation::new(self.memory.budget().clone()),
+            in_flight: Reservation::new(self.memory.budget().clone()),
             unmet: Vec::new(),
             in_memory: self.in_memory,
         };
@@ -297,7 +307,8 @@ impl FileBytes for ByteStore {
     }
 
     fn drop_ahead(&mut self) -> bool {
-        let has_counted = self.memory.bytes() > 0;
+        let has_counted = self.memory.bytes() > 0 || self.in_flight.bytes() > 0;
+        self.in_flight.release();
         self.drop_pieces(|piece| piece.counted > 0);
         has_counted
     }
@@ -365,6 +376,23 @@ mod tests {
         assert_eq!((store.memory.bytes(), store.buffered_bytes()), (10, 10));
         store.release(5..9);
         assert_eq!((store.memory.bytes(), store.buffered_bytes()), (0, 0));
+    }
+
+    #[test]
+    fn bytes_in_flight_count_until_memory_is_short() {
+        let mut store = store(10);
+        assert!(store.reserve_in_flight(8));
+        assert!(!store.reserve_in_flight(11));
+        assert_eq!(store.in_flight.bytes(), 8);
+        // The budget has no room left for bytes that arrive ahead.
+        store.supply((0, &file(0..3)), &Wanted::default(), true);
+        assert_eq!(store.buffered_bytes(), 0);
+        assert!(store.reserve_in_flight(5));
+        store.supply((0, &file(0..3)), &Wanted::default(), true);
+        assert_eq!(store.buffered_bytes(), 3);
+        assert!(store.drop_ahead());
+        assert_eq!((store.in_flight.bytes(), store.buffered_bytes()), (0, 0));
+        assert!(!store.drop_ahead());
     }
 
     #[test]

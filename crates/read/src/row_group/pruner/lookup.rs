@@ -11,7 +11,7 @@ use crate::ReadPlan;
 use crate::bytes::FileBytes;
 use herringbone_core::Step;
 use herringbone_core::column::DictionaryValues;
-use herringbone_filter::pruning::BloomFilterProbe;
+use herringbone_filter::pruning::{BloomFilterProbe, PageIndexCell};
 
 /// The least ratio of chunk size to dictionary size for which a dictionary is read separately.
 const DICTIONARY_SHARE: u64 = 2;
@@ -109,6 +109,14 @@ impl Lookup {
         match self.poll(limits) {
             Ok(_) => self.needs,
             Err(_) => Vec::new(),
+        }
+    }
+
+    /// Returns the found page indexes of the chunk, if they are all of its indexes.
+    pub(super) fn cell(&self, found: &ChunkIndexes) -> Option<PageIndexCell> {
+        match &self.what {
+            What::PageIndex(index) => index.cell(found),
+            What::BloomFilter { .. } | What::Dictionary { .. } => None,
         }
     }
 

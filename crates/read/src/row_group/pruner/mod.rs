@@ -513,7 +513,13 @@ impl RowGroupPruner {
                     }
                 }
             }
-            LookupResult::Pages(found) => self.add_pages(leaf, &found)?,
+            LookupResult::Pages(found) => {
+                if let Some(cell) = lookup.cell(&found) {
+                    let (indexes, row_group) = (self.plan.page_indexes(), self.row_group.ordinal());
+                    indexes.add_found(row_group, leaf, cell);
+                }
+                self.add_pages(leaf, &found)?;
+            }
         }
         Ok(true)
     }

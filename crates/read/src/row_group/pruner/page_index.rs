@@ -13,7 +13,7 @@ use herringbone_format::{
 use crate::ReadPlan;
 use herringbone_core::column::rows_of_page;
 use herringbone_core::page::{PageStart, PageWalker, has_dictionary};
-use herringbone_filter::pruning::IndexDecoder;
+use herringbone_filter::pruning::{IndexDecoder, PageIndexCell};
 
 /// The number of bytes to read for a page header. If the header is longer, twice as many are read.
 const USUAL_HEADER: u64 = 128;
@@ -28,6 +28,8 @@ pub(super) struct PageIndex {
     /// True if each level of the column is a row.
     is_flat: bool,
     is_asked: bool,
+    /// True if the chunk has a column index, but it was not requested.
+    lacks_bounds: bool,
     /// The supplied bytes, with their offsets in the file.
     supplied: Vec<(u64, Bytes)>,
 }
@@ -80,6 +82,7 @@ impl PageIndex {
         let is_flat = plan.leaf(leaf)?.max_rep_level == 0;
         let bounds = IndexDecoder::of_column(chunk, file_length, limits);
         let bounds = bounds.ok().flatten();
+        let has_bounds = chunk.column_index_offset.is_some();
         let bounds = match with_bounds {
             true => Some(bounds?),
             // Histograms of lists show row counts that page headers may lack.
@@ -94,6 +97,7 @@ impl PageIndex {
         walker.jump(start);
         let known = plan.page_indexes().get(row_group, leaf).unwrap_or_default();
         Some(Self {
+            lacks_bounds: has_bounds && bounds.is_none(),
             bounds: bounds.map(|decoder| Index {
                 decoder: decoder.encrypted(cipher.clone()),
                 known: known.columns,
@@ -115,6 +119,12 @@ impl PageIndex {
         let offsets = Some(self.offsets.decoder.range());
         let ranges = [bounds, offsets].into_iter().flatten();
         ranges.map(|range| range.end - range.start).sum()
+    }
+
+    /// Returns the found indexes, if they are all the indexes of the chunk.
+    pub(super) fn cell(&self, found: &ChunkIndexes) -> Option<PageIndexCell> {
+        let cell = || PageIndexCell::new(found.bounds.clone(), Some(found.offsets.clone()));
+        (!self.lacks_bounds).then(cell)
     }
 
     /// Supplies requested bytes, which start at `offset` in the file.
