@@ -1,0 +1,283 @@
+//! A cache of metadata, shared by the files that a program reads.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::{self, Debug};
+use std::mem::size_of;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use herringbone::pruning::PageIndexCache;
+use herringbone::{MetadataHandle, PageIndexCell};
+
+use crate::object::Identity;
+
+/// A file in a cache: the name of an object and its identity.
+///
+/// A cache is for objects with distinct names, such as URLs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct FileKey {
+    name: Arc<str>,
+    length: u64,
+    tag: Tag,
+}
+
+/// The property by which a replaced file is recognised.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Tag {
+    Version(Arc<str>),
+    Entity(Arc<str>),
+    Modified(SystemTime),
+}
+
+impl FileKey {
+    /// Creates the key of a file. Returns `None` if its identity has only a length, which does not identify a file.
+    #[must_use]
+    pub fn new(name: &str, identity: &Identity) -> Option<Self> {
+        let version = identity
+            .version
+            .as_deref()
+            .map(|it| Tag::Version(it.into()));
+        let e_tag = identity.strong_e_tag().map(|it| Tag::Entity(it.into()));
+        let modified = identity.modified.map(Tag::Modified);
+        Some(Self {
+            name: name.into(),
+            length: identity.length,
+            tag: e_tag.or(version).or(modified)?,
+        })
+    }
+
+    /// Returns the name of the object.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the number of heap bytes of the key.
+    fn heap_bytes(&self) -> usize {
+        let tag = match &self.tag {
+            Tag::Version(text) | Tag::Entity(text) => text.len(),
+            Tag::Modified(_) => 0,
+        };
+        self.name.len() + tag
+    }
+}
+
+/// A cache of the metadata of files: footers, and apart from them the page indexes of column chunks.
+///
+/// Reads look up and add entries. A cache may drop any entry at any time.
+pub trait MetadataCache: Debug + Send + Sync {
+    /// Returns the footer of a file.
+    fn footer(&self, file: &FileKey) -> Option<MetadataHandle>;
+
+    /// Adds the footer of a file. The handle has no page indexes, and [never gets any](MetadataHandle::frozen).
+    fn add_footer(&self, file: &FileKey, footer: MetadataHandle);
+
+    /// Returns the page indexes of a column chunk, given by the ordinals of its row group and its leaf.
+    fn page_index(&self, file: &FileKey, row_group: usize, leaf: usize) -> Option<PageIndexCell>;
+
+    /// Adds the page indexes of a column chunk.
+    fn add_page_index(&self, file: &FileKey, row_group: usize, leaf: usize, cell: PageIndexCell);
+}
+
+/// The entries of one file in a cache.
+#[derive(Debug)]
+pub(crate) struct CacheEntry {
+    pub(crate) cache: Arc<dyn MetadataCache>,
+    pub(crate) file: FileKey,
+}
+
+impl PageIndexCache for CacheEntry {
+    fn get(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell> {
+        self.cache.page_index(&self.file, row_group, leaf)
+    }
+
+    fn add(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
+        self.cache.add_page_index(&self.file, row_group, leaf, cell);
+    }
+}
+
+/// A [`MetadataCache`] of a fixed number of bytes. It drops the least recently used entries.
+///
+/// ```
+/// use herringbone_remote::LruMetadataCache;
+///
+/// let cache = LruMetadataCache::new(64 << 20);
+/// assert_eq!(cache.heap_bytes(), 0);
+/// ```
+pub struct LruMetadataCache {
+    most_bytes: usize,
+    entries: Mutex<Entries>,
+}
+
+#[derive(Default)]
+struct Entries {
+    by_key: HashMap<EntryKey, Entry>,
+    /// The keys by the time of their last use.
+    by_use: BTreeMap<u64, EntryKey>,
+    /// The number of uses so far.
+    uses: u64,
+    bytes: usize,
+}
+
+/// The key of a footer, or of the page indexes of a column chunk.
+type EntryKey = (FileKey, Option<(usize, usize)>);
+
+struct Entry {
+    value: Value,
+    bytes: usize,
+    last_use: u64,
+}
+
+#[derive(Clone)]
+enum Value {
+    Footer(MetadataHandle),
+    PageIndex(PageIndexCell),
+}
+
+impl LruMetadataCache {
+    /// Creates a cache of at most `bytes` bytes.
+    #[must_use]
+    pub fn new(bytes: usize) -> Arc<Self> {
+        Arc::new(Self {
+            most_bytes: bytes,
+            entries: Mutex::default(),
+        })
+    }
+
+    /// Returns the number of heap bytes of all entries.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        self.lock().bytes
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, key: EntryKey, value: Value) {
+        let of_value = match &value {
+            Value::Footer(footer) => footer.heap_bytes(),
+            Value::PageIndex(cell) => cell.heap_bytes(),
+        };
+        // Both maps have the key. A table leaves one of eight places free.
+        let of_entry = 2 * size_of::<EntryKey>() + size_of::<Entry>() + size_of::<u64>();
+        let bytes = of_value + key.0.heap_bytes() + of_entry + of_entry / 7;
+        if bytes <= self.most_bytes {
+            self.lock().add(key, value, (bytes, self.most_bytes));
+        }
+    }
+}
+
+impl Entries {
+    fn get(&mut self, key: &EntryKey) -> Option<Value> {
+        let entry = self.by_key.get_mut(key)?;
+        self.uses += 1;
+        let key = self.by_use.remove(&entry.last_use)?;
+        entry.last_use = self.uses;
+        self.by_use.insert(self.uses, key);
+        Some(entry.value.clone())
+    }
+
+    fn add(&mut self, key: EntryKey, value: Value, (bytes, most_bytes): (usize, usize)) {
+        self.remove(&key);
+        while self.bytes + bytes > most_bytes
+            && let Some((_, oldest)) = self.by_use.pop_first()
+        {
+            self.remove(&oldest);
+        }
+        self.uses += 1;
+        self.bytes += bytes;
+        self.by_use.insert(self.uses, key.clone());
+        let entry = Entry {
+            value,
+            bytes,
+            last_use: self.uses,
+        };
+        self.by_key.insert(key, entry);
+    }
+
+    fn remove(&mut self, key: &EntryKey) {
+        if let Some(entry) = self.by_key.remove(key) {
+            self.bytes -= entry.bytes;
+            self.by_use.remove(&entry.last_use);
+        }
+    }
+}
+
+impl MetadataCache for LruMetadataCache {
+    fn footer(&self, file: &FileKey) -> Option<MetadataHandle> {
+        match self.lock().get(&(file.clone(), None))? {
+            Value::Footer(footer) => Some(footer),
+            Value::PageIndex(_) => None,
+        }
+    }
+
+    fn add_footer(&self, file: &FileKey, footer: MetadataHandle) {
+        self.add((file.clone(), None), Value::Footer(footer));
+    }
+
+    fn page_index(&self, file: &FileKey, row_group: usize, leaf: usize) -> Option<PageIndexCell> {
+        match self.lock().get(&(file.clone(), Some((row_group, leaf))))? {
+            Value::PageIndex(cell) => Some(cell),
+            Value::Footer(_) => None,
+        }
+    }
+
+    fn add_page_index(&self, file: &FileKey, row_group: usize, leaf: usize, cell: PageIndexCell) {
+        let key = (file.clone(), Some((row_group, leaf)));
+        self.add(key, Value::PageIndex(cell));
+    }
+}
+
+impl Debug for LruMetadataCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let entries = self.lock();
+        f.debug_struct("LruMetadataCache")
+            .field("entries", &entries.by_key.len())
+            .field("heap_bytes", &entries.bytes)
+            .field("most_bytes", &self.most_bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(name: &str) -> FileKey {
+        FileKey::new(name, &Identity::new(5).e_tag(Some("\"a\"".into()))).unwrap()
+    }
+
+    #[test]
+    fn the_least_recently_used_entries_leave() {
+        let cell = PageIndexCell::default;
+        let cache = LruMetadataCache::new(usize::MAX);
+        cache.add_page_index(&key("a"), 0, 0, cell());
+        let one = cache.heap_bytes();
+        assert!(one > 0);
+        let cache = LruMetadataCache::new(3 * one);
+        for leaf in 0..3 {
+            cache.add_page_index(&key("a"), 0, leaf, cell());
+        }
+        assert!(cache.page_index(&key("a"), 0, 0).is_some());
+        cache.add_page_index(&key("b"), 0, 0, cell());
+        assert_eq!(cache.heap_bytes(), 3 * one);
+        let has = |leaf| cache.page_index(&key("a"), 0, leaf).is_some();
+        assert_eq!([0, 1, 2].map(has), [true, false, true]);
+        // An entry added again counts once.
+        cache.add_page_index(&key("b"), 0, 0, cell());
+        assert_eq!(cache.heap_bytes(), 3 * one);
+        assert!(LruMetadataCache::new(one - 1).lock().by_key.is_empty());
+    }
+
+    #[test]
+    fn a_replaced_file_has_another_key() {
+        let first = Identity::new(5).e_tag(Some("\"a\"".into()));
+        assert_ne!(
+            FileKey::new("x", &first),
+            FileKey::new("x", &first.clone().e_tag(Some("\"b\"".into())))
+        );
+        assert_ne!(FileKey::new("x", &first), FileKey::new("y", &first));
+        assert_eq!(FileKey::new("x", &Identity::new(5)), None);
+    }
+}

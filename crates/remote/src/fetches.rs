@@ -1,0 +1,267 @@
+//! The requests of a read: in flight, waiting, and answered.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use herringbone::push::{FetchPolicy, Needs, PushDecoder};
+use herringbone::{Error, ErrorKind, Result};
+use herringbone_core::fetch::{bytes, requests_within, union, without};
+
+use crate::object::{BoxFuture, Identity, Object};
+use crate::request;
+
+/// The requests of a read. Dropping them cancels those in flight.
+pub(crate) struct Fetches {
+    object: Arc<dyn Object>,
+    identity: Arc<Identity>,
+    policy: FetchPolicy,
+    /// The last bytes of the object, fetched with the footer.
+    tail: Bytes,
+    /// The ranges for which the decoder waits, without those that it was supplied with.
+    now: Vec<Range<u64>>,
+    /// Requests to be sent, the urgent ones first.
+    waiting: VecDeque<Range<u64>>,
+    sent: Vec<Sent>,
+    pub(crate) counts: Counts,
+}
+
+/// The number of requests, of their bytes, and of the times that the decoder waited for some.
+#[derive(Debug, Default, Clone, Copy)]
+pub(crate) struct Counts {
+    pub(crate) requests: u64,
+    pub(crate) bytes: u64,
+    pub(crate) rounds: u64,
+}
+
+struct Sent {
+    range: Range<u64>,
+    state: SentState,
+}
+
+enum SentState {
+    InFlight(BoxFuture<Result<Bytes>>),
+    /// The answer, until the decoder takes it.
+    Arrived(Bytes),
+    /// The error, until the decoder needs the bytes.
+    Failed(Option<Error>),
+}
+
+impl Fetches {
+    pub(crate) fn new(
+        (object, identity): (Arc<dyn Object>, Arc<Identity>),
+        policy: FetchPolicy,
+        tail: Bytes,
+    ) -> Self {
+        Self {
+            object,
+            identity,
+            policy,
+            tail,
+            now: Vec::new(),
+            waiting: VecDeque::new(),
+            sent: Vec::new(),
+            counts: Counts::default(),
+        }
+    }
+
+    /// Plans the requests for the ranges that the decoder waits for, and for those that it needs soon.
+    pub(crate) fn plan(&mut self, needs: Needs, decoder: &mut PushDecoder) {
+        self.now = needs.now.clone();
+        self.plan_all(needs, decoder);
+        self.counts.rounds += u64::from(self.lacks_bytes());
+    }
+
+    /// Plans the requests for ranges that the decoder needs later. Returns false if all of them were made before.
+    pub(crate) fn plan_ahead(&mut self, needs: Needs, decoder: &mut PushDecoder) -> bool {
+        self.plan_all(needs, decoder);
+        !self.waiting.is_empty()
+    }
+
+    /// Plans the requests for new ranges. Supplies the decoder with bytes fetched with the footer.
+    fn plan_all(&mut self, needs: Needs, decoder: &mut PushDecoder) {
+        let soon: Vec<_> = needs.soon.into_iter().map(|soon| soon.range).collect();
+        let all = union([&*needs.now, &*soon].concat());
+        self.supply_tail(&all, decoder);
+        if decoder.is_refused_memory() {
+            let now = &self.now;
+            self.sent.retain(|sent| overlaps(&sent.range, now));
+        }
+        self.waiting = self.requests(&all, &needs.now, decoder);
+        if !decoder.reserve_in_flight(self.bytes_ahead()) {
+            // Without memory for bytes ahead, only the ranges that the decoder waits for are requested.
+            self.waiting = self.requests(&self.now, &[], decoder);
+            decoder.reserve_in_flight(self.bytes_ahead());
+        }
+    }
+
+    /// Returns the requests for the new parts of ranges, the urgent ones first.
+    fn requests(
+        &self,
+        ranges: &[Range<u64>],
+        urgent: &[Range<u64>],
+        decoder: &PushDecoder,
+    ) -> VecDeque<Range<u64>> {
+        let known: Vec<_> = self.sent.iter().map(|sent| sent.range.clone()).collect();
+        let new = without(ranges, &union([known, vec![self.tail_range()]].concat()));
+        let requests = requests_within(&new, &self.policy, decoder.free_memory());
+        let (due, ahead): (Vec<_>, Vec<_>) = requests
+            .into_iter()
+            .partition(|range| overlaps(range, urgent));
+        due.into_iter().chain(ahead).collect()
+    }
+
+    /// Returns the range of the bytes fetched with the footer.
+    fn tail_range(&self) -> Range<u64> {
+        let end = self.identity.length;
+        end.saturating_sub(self.tail.len() as u64)..end
+    }
+
+    /// Supplies the parts of the ranges fetched with the footer.
+    fn supply_tail(&mut self, ranges: &[Range<u64>], decoder: &mut PushDecoder) {
+        let tail = self.tail_range();
+        for range in ranges {
+            let part = range.start.max(tail.start)..range.end.min(tail.end);
+            if part.start < part.end {
+                // Both are offsets within the tail, which is in memory.
+                let (from, to) = (part.start - tail.start, part.end - tail.start);
+                decoder.supply(part.start, &self.tail.slice(from as usize..to as usize));
+            }
+        }
+        self.now = without(&self.now, std::slice::from_ref(&tail));
+    }
+
+    /// Returns the number of bytes requested and not supplied, without those that the decoder waits for.
+    fn bytes_ahead(&self) -> u64 {
+        let sent = self.sent.iter().map(|sent| &sent.range);
+        let ranges: Vec<_> = sent.chain(&self.waiting).cloned().collect();
+        bytes(&without(&union(ranges), &self.now))
+    }
+
+    /// Returns the number of bytes requested and not supplied.
+    pub(crate) fn bytes_under_way(&self) -> u64 {
+        let sent = self.sent.iter().map(|sent| &sent.range);
+        sent.chain(&self.waiting)
+            .map(|range| range.end - range.start)
+            .sum()
+    }
+
+    /// Sends requests, and takes answers. Returns pending while bytes are missing for which the decoder waits.
+    ///
+    /// # Errors
+    /// The error of a request for such bytes; Replaced if the object was replaced.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        self.advance(cx);
+        if let Some(error) = self.take_error() {
+            return Poll::Ready(Err(error));
+        }
+        match self.lacks_bytes() {
+            true => Poll::Pending,
+            false => Poll::Ready(Ok(())),
+        }
+    }
+
+    /// Sends waiting requests within the limit of the policy, and takes answers.
+    pub(crate) fn advance(&mut self, cx: &mut Context<'_>) {
+        loop {
+            self.send();
+            let mut has_answers = false;
+            for sent in &mut self.sent {
+                let SentState::InFlight(future) = &mut sent.state else {
+                    continue;
+                };
+                let Poll::Ready(answer) = future.as_mut().poll(cx) else {
+                    continue;
+                };
+                has_answers = true;
+                sent.state = match answer {
+                    Ok(bytes) => SentState::Arrived(bytes),
+                    Err(error) => SentState::Failed(Some(error)),
+                };
+            }
+            if !has_answers || self.waiting.is_empty() {
+                break;
+            }
+        }
+    }
+
+    fn send(&mut self) {
+        let in_flight = self.sent.iter().filter(|sent| sent.is_in_flight()).count();
+        let most = self.policy.max_requests_in_flight.max(1);
+        for _ in in_flight..most {
+            let Some(range) = self.waiting.pop_front() else {
+                break;
+            };
+            self.counts.requests += 1;
+            self.counts.bytes += range.end - range.start;
+            let (object, identity) = (self.object.clone(), self.identity.clone());
+            let future = request::range(object, range.clone(), identity);
+            let state = SentState::InFlight(future);
+            self.sent.push(Sent { range, state });
+        }
+    }
+
+    /// Takes the error to be returned now. Bytes ahead may turn out to be unnecessary.
+    fn take_error(&mut self) -> Option<Error> {
+        let now = &self.now;
+        self.sent.iter_mut().find_map(|sent| match &mut sent.state {
+            SentState::Failed(error) => error
+                .take_if(|error| error.kind() == ErrorKind::Replaced || overlaps(&sent.range, now)),
+            _ => None,
+        })
+    }
+
+    /// Returns true if bytes are missing for which the decoder waits.
+    fn lacks_bytes(&self) -> bool {
+        let in_flight = self.sent.iter().filter(|sent| sent.is_in_flight());
+        let mut missing = in_flight.map(|sent| &sent.range).chain(&self.waiting);
+        missing.any(|range| overlaps(range, &self.now))
+    }
+
+    /// Supplies the decoder with the answers.
+    pub(crate) fn supply(&mut self, decoder: &mut PushDecoder) {
+        let (arrived, sent) = std::mem::take(&mut self.sent)
+            .into_iter()
+            .partition(|sent| matches!(sent.state, SentState::Arrived(_)));
+        self.sent = sent;
+        self.now.clear();
+        let arrived: Vec<Sent> = arrived;
+        if arrived.is_empty() {
+            return;
+        }
+        // From here on, the decoder counts the arrived bytes itself.
+        decoder.reserve_in_flight(self.bytes_ahead());
+        for Sent { range, state } in arrived {
+            if let SentState::Arrived(bytes) = state {
+                decoder.supply(range.start, &bytes);
+            }
+        }
+    }
+
+    /// Drops all requests, and the bytes fetched with the footer.
+    pub(crate) fn clear(&mut self) {
+        self.now.clear();
+        self.waiting.clear();
+        self.sent.clear();
+        self.tail.clear();
+    }
+
+    /// Returns the fetch policy.
+    pub(crate) fn policy(&self) -> &FetchPolicy {
+        &self.policy
+    }
+}
+
+impl Sent {
+    fn is_in_flight(&self) -> bool {
+        matches!(self.state, SentState::InFlight(_))
+    }
+}
+
+/// Returns true if a range overlaps one of several.
+fn overlaps(range: &Range<u64>, others: &[Range<u64>]) -> bool {
+    let mut others = others.iter();
+    others.any(|other| range.start < other.end && other.start < range.end)
+}

@@ -1,0 +1,262 @@
+//! An object whose footer has been read.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone::format::FileMetadata;
+use herringbone::modular_encryption::{KeyRequest, KeyStep};
+use herringbone::push::{FetchPolicy, FooterDecoder, FooterStep};
+use herringbone::schema::ParquetSchema;
+use herringbone::{Error, Int96Units, MetadataHandle, ReadOptions, ReadPlan, Result};
+
+use crate::cache::{CacheEntry, FileKey};
+use crate::fetches::Fetches;
+use crate::keys::KeyService;
+use crate::object::{Identity, Object};
+use crate::options::RemoteOptions;
+use crate::request;
+use crate::stream::RecordBatchStream;
+
+/// A Parquet file in a store, whose footer has been read. Provides its metadata and streams of its data.
+///
+/// Cheap to clone. Several tasks can read from it.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::{OpenOptions, ReadOptions, Result};
+/// use herringbone_remote::{Object, RemoteFile};
+///
+/// async fn count(object: Arc<dyn Object>) -> Result<usize> {
+///     let file = RemoteFile::open(object, OpenOptions::new()).await?;
+///     let mut batches = file.read(ReadOptions::new().columns(["id"]))?;
+///     let mut rows = 0;
+///     while let Some(batch) = batches.next_batch().await? {
+///         rows += batch.num_rows();
+///     }
+///     Ok(rows)
+/// }
+/// ```
+#[derive(Clone)]
+pub struct RemoteFile {
+    object: Arc<dyn Object>,
+    identity: Arc<Identity>,
+    handle: MetadataHandle,
+    /// The last bytes of the object, fetched with the footer.
+    tail: Bytes,
+    policy: FetchPolicy,
+    key_service: Option<Arc<dyn KeyService>>,
+}
+
+impl fmt::Debug for RemoteFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteFile")
+            .field("name", &self.object.name())
+            .field("identity", &self.identity)
+            .field("rows", &self.metadata().num_rows())
+            .finish_non_exhaustive()
+    }
+}
+
+impl RemoteFile {
+    /// Opens an object. The options may be [`OpenOptions`](herringbone::OpenOptions) or
+    /// [`Limits`](herringbone::Limits) alone.
+    ///
+    /// One request fetches the end of the object. Its size is set by the [policy](FetchPolicy::suffix_bytes). A longer
+    /// footer takes one more, for the missing part. A footer in the cache takes no request if the identity of the
+    /// object is [known](Object::identity).
+    ///
+    /// # Errors
+    /// Io if a request fails, with the name of the object and the range; Replaced if the object was replaced meanwhile;
+    /// Corrupt, Unsupported or Limit if the footer cannot be used; Key if a key is missing or wrong; errors of the key
+    /// service.
+    pub async fn open(object: Arc<dyn Object>, options: impl Into<RemoteOptions>) -> Result<Self> {
+        let options = options.into();
+        let known = object.identity();
+        let footer = known.as_ref();
+        let footer = footer.and_then(|identity| cached_footer(&*object, identity, &options));
+        if let Some((handle, identity)) = footer.zip(known) {
+            return Self::with_metadata(object, identity, handle, options);
+        }
+        let policy = options.fetch_policy.clone();
+        let policy = policy.unwrap_or_else(|| object.fetch_policy());
+        let (tail, identity) = request::tail(&object, policy.suffix_bytes.max(8)).await?;
+        let identity = Arc::new(identity);
+        let (handle, tail) = match cached_footer(&*object, &identity, &options) {
+            Some(handle) => (handle, tail),
+            None => read_footer((&object, &identity), tail, &options).await?,
+        };
+        let file = Self::with_metadata(object, identity, handle, options)?;
+        Ok(Self { tail, ..file })
+    }
+
+    /// Opens an object whose metadata is already known. Requests nothing. The options for the footer are not used.
+    ///
+    /// # Errors
+    /// Argument if the length of the object differs from that of the handle's file.
+    pub fn with_metadata(
+        object: Arc<dyn Object>,
+        identity: impl Into<Arc<Identity>>,
+        handle: MetadataHandle,
+        options: impl Into<RemoteOptions>,
+    ) -> Result<Self> {
+        let (identity, options) = (identity.into(), options.into());
+        let (length, expected) = (identity.length, handle.file_length());
+        if length != expected {
+            return Err(Error::argument(format!(
+                "the metadata is that of a file of {expected} bytes, and {} has {length}",
+                object.name()
+            )));
+        }
+        let policy = options.fetch_policy.clone();
+        let mut file = Self {
+            policy: policy.unwrap_or_else(|| object.fetch_policy()),
+            handle,
+            tail: Bytes::new(),
+            key_service: options.key_service.clone(),
+            object,
+            identity,
+        };
+        let is_encrypted = file.metadata().decryption().is_some();
+        let entry = cache_entry(&*file.object, &file.identity, &options);
+        if let Some(entry) = entry.filter(|_| !is_encrypted) {
+            if entry.cache.footer(&entry.file).is_none() {
+                let footer = file.handle.footer_alone();
+                entry.cache.add_footer(&entry.file, footer);
+            }
+            file.handle = file.handle.with_page_index_cache(Arc::new(entry));
+        }
+        Ok(file)
+    }
+
+    /// Returns the object.
+    #[must_use]
+    pub fn object(&self) -> &Arc<dyn Object> {
+        &self.object
+    }
+
+    /// Returns the identity of the object when it was opened. Each request of a read carries it.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Returns the metadata read so far. Use it to open the object again [without requests](Self::with_metadata), or to
+    /// plan a read.
+    #[must_use]
+    pub fn metadata_handle(&self) -> &MetadataHandle {
+        &self.handle
+    }
+
+    /// Returns the metadata in the footer.
+    #[must_use]
+    pub fn metadata(&self) -> &FileMetadata {
+        self.handle.metadata()
+    }
+
+    /// Returns the Parquet schema.
+    #[must_use]
+    pub fn parquet_schema(&self) -> &ParquetSchema {
+        self.handle.parquet_schema()
+    }
+
+    /// Starts a read. Nothing is requested before the stream is polled.
+    ///
+    /// If the unit of INT96 timestamps depends on their values
+    /// ([`Int96Overflow::CoarserUnit`](herringbone::Int96Overflow)), find it by [`Self::int96_units`] first.
+    ///
+    /// # Errors
+    /// Argument if the options name something missing from the file; Corrupt if row counts are inconsistent.
+    pub fn read(&self, options: ReadOptions) -> Result<RecordBatchStream> {
+        Ok(self.stream(self.handle.plan(&options)?))
+    }
+
+    fn stream(&self, plan: ReadPlan) -> RecordBatchStream {
+        let of = (self.object.clone(), self.identity.clone());
+        let fetches = Fetches::new(of, self.policy.clone(), self.tail.clone());
+        RecordBatchStream::new(Arc::new(plan), fetches, self.key_service.clone())
+    }
+
+    /// Returns the units that represent all INT96 timestamps returned by a read with these options.
+    ///
+    /// Decodes the values of the INT96 columns, but not of other columns.
+    ///
+    /// # Errors
+    /// See [`Self::read`] and [`RecordBatchStream::next_batch`].
+    pub async fn int96_units(&self, options: &ReadOptions) -> Result<Int96Units> {
+        let mut units = Int96Units::default();
+        if let Some(plan) = self.handle.int96_plan(options)? {
+            let mut batches = self.stream(plan);
+            while let Some(batch) = batches.next_batch().await? {
+                units.add(&batch);
+            }
+        }
+        Ok(units)
+    }
+}
+
+/// Returns the place of a file in the cache, if it may be there.
+fn cache_entry(
+    object: &dyn Object,
+    identity: &Identity,
+    options: &RemoteOptions,
+) -> Option<CacheEntry> {
+    // Others that share the cache may not have the keys of an encrypted file.
+    let cache = options.cache.clone();
+    let cache = cache.filter(|_| options.open.decryption.is_none())?;
+    let file = FileKey::new(object.name(), identity)?;
+    Some(CacheEntry { cache, file })
+}
+
+/// Returns the footer of an object from the cache, unless it was decoded with other limits.
+fn cached_footer(
+    object: &dyn Object,
+    identity: &Identity,
+    options: &RemoteOptions,
+) -> Option<MetadataHandle> {
+    let entry = cache_entry(object, identity, options)?;
+    let footer = entry.cache.footer(&entry.file)?;
+    (*footer.limits() == options.open.limits).then_some(footer)
+}
+
+/// Decodes the footer of an object. `tail` is the end of the object. Returns the metadata, and all bytes fetched so far.
+///
+/// # Errors
+/// See [`RemoteFile::open`].
+async fn read_footer(
+    (object, identity): (&Arc<dyn Object>, &Arc<Identity>),
+    tail: Bytes,
+    options: &RemoteOptions,
+) -> Result<(MetadataHandle, Bytes)> {
+    let (open, length) = (&options.open, identity.length);
+    let mut footer = FooterDecoder::new(length, open.limits.clone())
+        .decryption(open.decryption.clone(), open.path.clone());
+    footer.supply(tail);
+    let metadata = loop {
+        match footer.poll()? {
+            FooterStep::Ready(metadata) => break *metadata,
+            FooterStep::Need(range) => {
+                let bytes = request::range(object.clone(), range, identity.clone()).await?;
+                footer.supply(bytes);
+            }
+            FooterStep::NeedKey(request) => {
+                let key = key(options.key_service.as_deref(), &request).await?;
+                footer.supply_key(&request, &key)?;
+            }
+        }
+    };
+    let handle = MetadataHandle::new(metadata, length, open.limits.clone())?;
+    Ok((handle, footer.into_supplied()))
+}
+
+/// Fetches a key.
+///
+/// # Errors
+/// Key without a key service; errors of the service.
+async fn key(service: Option<&dyn KeyService>, request: &KeyRequest) -> Result<Vec<u8>> {
+    match service {
+        Some(service) => service.key(request).await,
+        None => KeyStep::NeedKey(request.clone()).ready(),
+    }
+}

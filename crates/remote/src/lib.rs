@@ -1,0 +1,42 @@
+//! Async reads of Apache Parquet files in object stores.
+//!
+//! ```text
+//! Object ─► RemoteFile ─► RecordBatchStream ─► record batches
+//! ```
+//!
+//! An [`Object`] is a file in a store, whose bytes are requested by range. [`RemoteFile::open`] reads its footer, and
+//! [`RemoteFile::read`] returns a stream of record batches. The decoder is that of
+//! [`herringbone::push`], so the batches and errors are those of a blocking read.
+//!
+//! This crate needs no async runtime. Adapters for stores of the crate `object_store` need the features
+//! `object-store-014` and `object-store-013`.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
+mod cache;
+mod fetches;
+mod file;
+mod keys;
+mod object;
+mod options;
+mod request;
+mod seat;
+#[cfg(any(feature = "object-store-013", feature = "object-store-014"))]
+mod store;
+mod stream;
+
+pub use cache::{FileKey, LruMetadataCache, MetadataCache};
+pub use file::RemoteFile;
+pub use keys::KeyService;
+pub use object::{Answer, BoxFuture, Identity, Object};
+pub use options::RemoteOptions;
+#[cfg(feature = "object-store-013")]
+pub use store::object_store_013;
+#[cfg(feature = "object-store-014")]
+pub use store::object_store_014;
+pub use stream::RecordBatchStream;
+
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/remote.md")]
+struct Remote;

@@ -1,0 +1,84 @@
+//! Options for opening an object.
+
+use std::sync::Arc;
+
+use herringbone::push::FetchPolicy;
+use herringbone::{Limits, OpenOptions};
+
+use crate::cache::MetadataCache;
+use crate::keys::KeyService;
+
+/// Options for opening an object. They can be converted from [`OpenOptions`] or [`Limits`] alone.
+///
+/// ```
+/// use herringbone::Limits;
+/// use herringbone_remote::{LruMetadataCache, RemoteOptions};
+///
+/// let cache = LruMetadataCache::new(64 << 20);
+/// let options = RemoteOptions::from(Limits::default()).cache(cache);
+/// assert!(options.cache.is_some());
+/// ```
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct RemoteOptions {
+    /// The limits, keys and path of the file.
+    pub open: OpenOptions,
+    /// The service for keys that take time to fetch.
+    pub key_service: Option<Arc<dyn KeyService>>,
+    /// The cache of metadata, shared by many files.
+    pub cache: Option<Arc<dyn MetadataCache>>,
+    /// The best way to request bytes, if it differs from that of the object.
+    pub fetch_policy: Option<FetchPolicy>,
+}
+
+impl RemoteOptions {
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the service for keys that take time to fetch.
+    #[must_use]
+    pub fn key_service(self, service: Arc<dyn KeyService>) -> Self {
+        Self {
+            key_service: Some(service),
+            ..self
+        }
+    }
+
+    /// Sets the cache of metadata.
+    ///
+    /// Files opened with decryption do not use it, because other users of the cache may lack their keys.
+    #[must_use]
+    pub fn cache(self, cache: Arc<dyn MetadataCache>) -> Self {
+        Self {
+            cache: Some(cache),
+            ..self
+        }
+    }
+
+    /// Sets the way to request bytes.
+    #[must_use]
+    pub fn fetch_policy(self, policy: FetchPolicy) -> Self {
+        Self {
+            fetch_policy: Some(policy),
+            ..self
+        }
+    }
+}
+
+impl From<OpenOptions> for RemoteOptions {
+    fn from(open: OpenOptions) -> Self {
+        Self {
+            open,
+            ..Self::default()
+        }
+    }
+}
+
+impl From<Limits> for RemoteOptions {
+    fn from(limits: Limits) -> Self {
+        Self::from(OpenOptions::from(limits))
+    }
+}

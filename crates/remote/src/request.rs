@@ -1,0 +1,141 @@
+//! Requests, and the checks of their answers: the same ones for all stores.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone::{Error, ErrorKind, Result};
+
+use crate::object::{Answer, BoxFuture, Identity, Object};
+
+/// Requests the last bytes of an object. Returns them with its identity.
+///
+/// # Errors
+/// Io if the store fails, or if its answer is not the end of the object; Replaced if the object does not have the
+/// identity known beforehand.
+pub(crate) async fn tail(object: &Arc<dyn Object>, bytes: u64) -> Result<(Bytes, Identity)> {
+    if let Some(identity) = object.identity() {
+        let range = identity.length.saturating_sub(bytes)..identity.length;
+        let bytes = match range.is_empty() {
+            true => Bytes::new(),
+            false => self::range(object.clone(), range, Arc::new(identity.clone())).await?,
+        };
+        return Ok((bytes, identity));
+    }
+    let request = Requested::Tail(bytes);
+    let answer = object.tail(bytes).await;
+    let answer = answer.map_err(|error| named(&**object, &request, error))?;
+    let length = answer.identity.length;
+    let expected = length.saturating_sub(bytes)..length;
+    check(&answer, &expected).map_err(|error| named(&**object, &request, error.into()))?;
+    Ok((answer.bytes, answer.identity))
+}
+
+/// Requests a range of an object.
+///
+/// The future fails with Io if the store fails, or if its answer is not that range, and with Replaced if the object
+/// has another identity.
+pub(crate) fn range(
+    object: Arc<dyn Object>,
+    range: Range<u64>,
+    identity: Arc<Identity>,
+) -> BoxFuture<Result<Bytes>> {
+    // The store prepares the request when the future is polled.
+    Box::pin(async move {
+        let answer = object.range(range.clone(), &identity).await;
+        let checked = answer.and_then(|answer| {
+            if !identity.matches(&answer.identity) {
+                return Err(replaced(&identity, &answer.identity));
+            }
+            check(&answer, &range)?;
+            Ok(answer.bytes)
+        });
+        checked.map_err(|error| {
+            let start = range.start;
+            named(&*object, &Requested::Range(range), error).at_offset(start)
+        })
+    })
+}
+
+fn replaced(first: &Identity, now: &Identity) -> Error {
+    let message = format!("the object had {first} when it was opened, and has {now} now");
+    Error::new(ErrorKind::Replaced, message)
+}
+
+/// Fails unless an answer has all bytes of this range, and no others.
+fn check(answer: &Answer, expected: &Range<u64>) -> io::Result<()> {
+    let Range { start, end } = answer.range;
+    if answer.range != *expected {
+        let message = format!(
+            "the store answered with the bytes {start}..{end}, not {}..{}",
+            expected.start, expected.end
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    let (got, wanted) = (answer.bytes.len() as u64, end.saturating_sub(start));
+    if got == wanted {
+        return Ok(());
+    }
+    let (kind, message) = match got < wanted {
+        true => (
+            io::ErrorKind::UnexpectedEof,
+            format!("the answer ends after {got} of {wanted} bytes"),
+        ),
+        false => (
+            io::ErrorKind::InvalidData,
+            format!("the answer has {got} bytes or more, not {wanted}"),
+        ),
+    };
+    Err(io::Error::new(kind, message))
+}
+
+/// The bytes that a request is for.
+enum Requested {
+    Tail(u64),
+    Range(Range<u64>),
+}
+
+impl fmt::Display for Requested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tail(bytes) => write!(f, "the last {bytes} bytes"),
+            Self::Range(range) => write!(f, "bytes {}..{}", range.start, range.end),
+        }
+    }
+}
+
+/// Adds the name of the object and the requested bytes to an error.
+fn named(object: &dyn Object, requested: &Requested, error: Error) -> Error {
+    let message = format!("{}, {requested}: {}", object.name(), error.message());
+    match error.kind() {
+        ErrorKind::Io => {
+            let error = io::Error::from(error);
+            let kind = error.kind();
+            Error::from(io::Error::new(kind, RequestError { message, error }))
+        }
+        kind => Error::new(kind, message),
+    }
+}
+
+/// An error of the store with the name of the object.
+#[derive(Debug)]
+struct RequestError {
+    message: String,
+    error: io::Error,
+}
+
+impl fmt::Display for RequestError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for RequestError {
+    /// Returns the cause of the store's error, whose own message is part of this one.
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.error.get_ref()?.source()
+    }
+}

@@ -1,0 +1,219 @@
+//! A stream dropped at any await leaves no request, job or memory.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures::executor::block_on;
+use futures::task::noop_waker;
+use herringbone::arrow::array::RecordBatch;
+use herringbone::arrow::schema::SchemaRef;
+use herringbone::filter::{Predicate, RowError, RowPredicate, RowTest, col};
+use herringbone::push::FetchPolicy;
+use herringbone::{Limits, MemoryPool, ReadOptions, SharedMemory};
+use herringbone_remote::RemoteFile;
+
+use crate::files::{blocking, file};
+use crate::memory::{Host, Memory, Runs, read};
+
+/// Polls a read `polls` times, then drops it. Returns false if it was over before.
+fn dropped_after(object: &Arc<Memory>, options: &ReadOptions, polls: usize) -> bool {
+    let waker = noop_waker();
+    let mut cx = Context::from_waker(&waker);
+    let object = object.clone();
+    let options = options.clone();
+    let mut read = pin!(async move {
+        let file = RemoteFile::open(object, Limits::default()).await.unwrap();
+        let mut stream = file.read(options).unwrap();
+        while let Some(_batch) = stream.next_batch().await.unwrap() {
+            // Waits between batches too.
+            let mut has_waited = false;
+            std::future::poll_fn(|_| match std::mem::replace(&mut has_waited, true) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            })
+            .await;
+        }
+    });
+    (0..polls).all(|_| read.as_mut().poll(&mut cx).is_pending())
+}
+
+fn options(pool: &Arc<SharedMemory>, host: Option<&Host>) -> ReadOptions {
+    let filter = col("id").ge(1000).and(col("c1").lt(0));
+    let options = ReadOptions::new().filter(filter).batch_size(700);
+    let options = options.memory_pool(pool.clone());
+    match host {
+        Some(host) => options.spawn(Arc::new(host.clone())),
+        None => options,
+    }
+}
+
+fn object() -> Arc<Memory> {
+    let mut policy = FetchPolicy::remote();
+    (policy.suffix_bytes, policy.max_request_bytes) = (100, 20_000);
+    (policy.max_bytes_ahead, policy.round_trip_bytes) = (60_000, 10_000);
+    Arc::new(Memory::new(file(4, 4, 3_000)).policy(policy))
+}
+
+#[test]
+fn a_read_dropped_at_every_await_leaves_nothing() {
+    for runs in [None, Some(Runs::AtOnce), Some(Runs::Never)] {
+        let host = runs.map(Host::new);
+        let pool = SharedMemory::new(1 << 30);
+        let object = object();
+        let mut polls = 0;
+        while dropped_after(&object, &options(&pool, host.as_ref()), polls) {
+            assert_eq!(object.live(), 0, "{polls}");
+            assert_eq!(pool.used(), 0, "{polls}");
+            let jobs = host.as_ref().map_or(0, |it| it.jobs.load(Ordering::SeqCst));
+            assert_eq!(jobs, 0, "{polls}");
+            // Only this test has the object.
+            assert_eq!(Arc::strong_count(&object), 1);
+            polls += 1;
+        }
+        assert!(polls > 20, "{polls}");
+    }
+}
+
+/// A running job ends with its batch, so the test waits for it.
+#[test]
+fn a_read_dropped_while_threads_decode_leaves_nothing() {
+    let host = Host::new(Runs::OnThreads);
+    let pool = SharedMemory::new(1 << 30);
+    let object = object();
+    for polls in 0..60 {
+        dropped_after(&object, &options(&pool, Some(&host)), polls);
+        assert_eq!(object.live(), 0, "{polls}");
+        let patience = Instant::now() + Duration::from_secs(60);
+        while host.jobs.load(Ordering::SeqCst) > 0 && Instant::now() < patience {
+            std::thread::yield_now();
+        }
+        assert_eq!(host.jobs.load(Ordering::SeqCst), 0);
+        assert_eq!(pool.used(), 0, "{polls}");
+        assert_eq!(Arc::strong_count(&object), 1);
+    }
+}
+
+#[test]
+fn futures_move_between_threads() {
+    fn check(_: &impl Send) {}
+    let opening = RemoteFile::open(object(), Limits::default());
+    check(&opening);
+    let file = block_on(opening).unwrap();
+    let mut stream = file.read(ReadOptions::new()).unwrap();
+    check(&stream);
+    check(&stream.next_batch());
+    check(&file.int96_units(&ReadOptions::new()));
+}
+
+#[test]
+fn a_future_of_a_batch_may_be_dropped_and_the_read_goes_on() {
+    let object = object();
+    let pool = SharedMemory::new(1 << 30);
+    let options = options(&pool, None);
+    let expected = blocking(&object.bytes.lock().unwrap(), Limits::default(), &options).unwrap();
+    let batches = block_on(async {
+        let file = RemoteFile::open(object, Limits::default()).await.unwrap();
+        let mut stream = file.read(options).unwrap();
+        let mut batches = Vec::new();
+        loop {
+            let waker = noop_waker();
+            let poll = pin!(stream.next_batch()).poll(&mut Context::from_waker(&waker));
+            match poll.map(Result::unwrap) {
+                Poll::Ready(Some(batch)) => batches.push(batch),
+                Poll::Ready(None) => return batches,
+                Poll::Pending => {}
+            }
+        }
+    });
+    assert_eq!(batches, expected);
+}
+
+/// A pool that refuses all memory.
+#[derive(Debug)]
+struct Refuses;
+
+impl MemoryPool for Refuses {
+    fn take(&self, _: u64) -> bool {
+        false
+    }
+
+    fn give_back(&self, _: u64) {}
+}
+
+#[test]
+fn a_pool_that_refuses_is_the_error_of_the_blocking_read() {
+    let object = object();
+    let options = ReadOptions::new().memory_pool(Arc::new(Refuses));
+    let bytes: Bytes = object.bytes.lock().unwrap().clone();
+    let expected = blocking(&bytes, Limits::default(), &options).unwrap_err();
+    let error = read(object.clone(), Limits::default(), &options).unwrap_err();
+    assert_eq!(error.to_string(), expected.to_string());
+    assert_eq!(object.live(), 0);
+}
+
+/// A pool that refuses the memory for requests ahead: the read sends only those that it waits for.
+#[test]
+fn a_pool_that_refuses_bytes_ahead_bounds_the_requests() {
+    // 160,000 bytes per row group.
+    let bytes = file(4, 30, 5_000);
+    let pool = SharedMemory::new(2 << 20);
+    let options = ReadOptions::new().memory_pool(pool.clone());
+    let object = Arc::new(Memory::new(bytes.clone()));
+    let expected = blocking(&bytes, Limits::default(), &ReadOptions::new()).unwrap();
+    block_on(async {
+        let file = RemoteFile::open(object.clone(), Limits::default()).await;
+        let mut stream = file.unwrap().read(options).unwrap();
+        object.take();
+        let mut batches = vec![stream.next_batch().await.unwrap().unwrap()];
+        let asked = object.take().into_iter().map(|it| it.end - it.start);
+        assert!((160_000..200_000).contains(&asked.sum::<u64>()));
+        while let Some(batch) = stream.next_batch().await.unwrap() {
+            batches.push(batch);
+        }
+        assert_eq!(batches, expected);
+    });
+    assert_eq!(pool.used(), 0);
+}
+
+#[test]
+fn jobs_run_on_the_threads_of_the_host() {
+    let host = Host::new(Runs::OnThreads);
+    let object = object();
+    let options = ReadOptions::new().spawn(Arc::new(host.clone()));
+    let batches = read(object, Limits::default(), &options).unwrap();
+    assert!(host.ran.load(Ordering::SeqCst) >= batches.len());
+}
+
+/// A predicate that panics.
+#[derive(Debug)]
+struct Panics;
+
+impl RowPredicate for Panics {
+    fn columns(&self) -> Vec<Vec<String>> {
+        vec![vec!["id".to_owned()]]
+    }
+
+    fn bind(&self, _: &SchemaRef) -> Result<RowTest, RowError> {
+        Ok(Box::new(|_: &RecordBatch| panic!("a predicate")))
+    }
+}
+
+#[test]
+fn a_panic_on_a_thread_reaches_the_task() {
+    for runs in [None, Some(Runs::OnThreads)] {
+        let object = object();
+        let mut options = ReadOptions::new().filter(Predicate::rows(Panics));
+        if let Some(runs) = runs {
+            options = options.spawn(Arc::new(Host::new(runs)));
+        }
+        let reading = AssertUnwindSafe(|| read(object.clone(), Limits::default(), &options));
+        let panic = catch_unwind(reading).unwrap_err();
+        assert_eq!(panic.downcast_ref(), Some(&"a predicate"));
+        assert_eq!(object.live(), 0);
+    }
+}
