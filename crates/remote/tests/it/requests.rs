@@ -79,7 +79,7 @@ fn requests_in_flight_are_bounded() {
     assert!(requests.len() > 30);
     assert_eq!(object.most_in_flight.load(Ordering::SeqCst), 5);
     // Nothing is requested twice.
-    let mut sorted = requests.clone();
+    let mut sorted = requests;
     sorted.sort_by_key(|range| range.start);
     assert!(sorted.windows(2).all(|two| two[0].end <= two[1].start));
 }
