@@ -98,7 +98,7 @@ impl<'t> Number<'t> {
         })
     }
 
-    /// Returns the digits from the first to the last that is not zero, and the power of ten of the first one.
+    /// Returns the digits from the first to the last nonzero one, and the power of ten of the first one.
     pub(in crate::load) fn significant(&self) -> (String, i64) {
         let digits: String = self.digits().map(char::from).collect();
         let stripped = digits.trim_start_matches('0');
