@@ -15,7 +15,7 @@ pub struct ReadMetrics {
     pub steps: Vec<StepMetrics>,
     /// The number of rows whose values were tested, once for each stage of the filter.
     pub rows_tested: u64,
-    /// The number of rows that these tests selected.
+    /// The number of rows that these tests selected, once for each stage of the filter.
     pub rows_found: u64,
     /// The number of decompressed pages, including dictionaries.
     pub pages_read: u64,

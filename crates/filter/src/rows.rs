@@ -103,7 +103,8 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
         false
     }
 
-    /// Returns a verdict on all rows of a row group by its metadata.
+    /// Returns a verdict on all rows of a row group by its metadata. A read asks for it when it reaches the row group,
+    /// not when it is planned. The verdict may therefore depend on the rows read before.
     ///
     /// # Errors
     /// Any error; the read ends with it.

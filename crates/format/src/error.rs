@@ -283,11 +283,13 @@ impl Error {
         matches!(self.kind(), ErrorKind::Io | ErrorKind::Replaced)
     }
 
-    /// Makes an error whose message is that of `source`.
-    pub(crate) fn with_source(
+    /// Creates an error whose message is that of `source`, which it keeps.
+    #[must_use]
+    pub fn with_source(
         kind: ErrorKind,
-        source: Box<dyn std::error::Error + Send + Sync>,
+        source: impl Into<Box<dyn std::error::Error + Send + Sync>>,
     ) -> Self {
+        let source = source.into();
         let mut error = Self::new(kind, source.to_string());
         error.0.source = Some(source);
         error

@@ -31,7 +31,8 @@ impl From<Error> for io::Error {
 }
 
 impl From<Box<dyn std::error::Error + Send + Sync>> for Error {
-    /// Keeps an error of the caller's code as the [source](std::error::Error::source). An error of this type stays as it is.
+    /// Keeps an error of the caller's code as the [source](std::error::Error::source), with the kind Argument. An error of
+    /// this type stays as it is. Use [`Error::with_source`] for another kind, or an [`io::Error`] for I/O.
     #[cold]
     fn from(source: Box<dyn std::error::Error + Send + Sync>) -> Self {
         match source.downcast::<Self>() {
@@ -48,7 +49,8 @@ mod arrow {
     use super::Error;
 
     impl From<ArrowError> for Error {
-        /// Keeps an error of Arrow as the [source](std::error::Error::source). An error of this type inside of it is taken out.
+        /// Keeps an error of Arrow as the [source](std::error::Error::source), with the kind Argument. An error of this
+        /// type inside of it is taken out.
         #[cold]
         fn from(error: ArrowError) -> Self {
             match error {

@@ -10,6 +10,9 @@
 //! `soon` along with `now` makes fewer round trips, and may buffer more bytes. `cancelled` lists ranges of
 //! earlier answers that the decoder no longer needs, so your program can drop their requests.
 //!
+//! Each answer lists all missing bytes, including ranges of earlier answers that you have not supplied yet. If
+//! you poll while requests are in flight, leave out the ranges that you have already requested.
+//!
 //! ```
 //! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
 //! use std::sync::Arc;

@@ -15,8 +15,8 @@ use crate::{ParquetSchema, SchemaNode};
 /// a [`ParquetSchema`].
 ///
 /// ```
-/// use herringbone_format::{LogicalType, Type};
-/// use herringbone_schema::NodeBuilder;
+/// use herringbone::format::{LogicalType, Type};
+/// use herringbone::schema::NodeBuilder;
 ///
 /// let text = |name| NodeBuilder::primitive(name, Type::ByteArray).logical(LogicalType::String);
 /// let schema = NodeBuilder::group("m")

@@ -25,7 +25,8 @@ impl ParquetSchema {
         Paths::new(self, &nesting.omittable).find(path)
     }
 
-    /// Returns the ordinal of the leaf at a path. The groups that only make a list or a map may be left out.
+    /// Returns the ordinal of the leaf at a path. The groups that only make a list or a map may be left out. For the
+    /// elements of a list, end the path with their name: `["tags", "element"]`.
     ///
     /// # Errors
     ///

@@ -128,7 +128,7 @@ impl RowSelection {
     /// and not empty.
     ///
     /// ```
-    /// use herringbone_read::RowSelection;
+    /// use herringbone::RowSelection;
     ///
     /// let selection = RowSelection::delete_rows([0, 4]);
     /// assert_eq!(selection.ranges(10), [1..4, 5..10]);

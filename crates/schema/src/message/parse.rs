@@ -18,7 +18,7 @@ impl FromStr for ParquetSchema {
     /// [`from_message`](Self::from_message), which describes the text.
     ///
     /// ```
-    /// use herringbone_schema::ParquetSchema;
+    /// use herringbone::schema::ParquetSchema;
     ///
     /// let schema: ParquetSchema = "message m {
     ///     required int64 id (INTEGER(64, true)) = 1;
@@ -71,8 +71,8 @@ impl ParquetSchema {
     /// [`Limits::schema_depth`], or has a level above 255.
     ///
     /// ```
-    /// use herringbone_format::Limits;
-    /// use herringbone_schema::ParquetSchema;
+    /// use herringbone::Limits;
+    /// use herringbone::schema::ParquetSchema;
     ///
     /// let text = "message m {\n  optional int64 \"time of day\" (TIME(MICROS,true));\n}\n";
     /// let mut limits = Limits::default();
