@@ -10,7 +10,7 @@ impl From<io::Error> for Error {
     fn from(source: io::Error) -> Self {
         match source.downcast::<Self>() {
             Ok(error) => error,
-            Err(source) => Self::with_source(ErrorKind::Io, Box::new(source)),
+            Err(source) => Self::with_source(ErrorKind::Io, source),
         }
     }
 }
