@@ -91,9 +91,9 @@ fn skewed(batch: usize, rows: usize) -> RecordBatch {
     RecordBatch::try_from_iter((0..400).map(column)).unwrap()
 }
 
-/// The writer exceeds the budget only by the memory for a batch, which is a slice here. That is four times its bytes
-/// if values become codes, and a part of that again while tables grow. Memory allocated in C by compression is not
-/// counted.
+/// The writer exceeds the budget only by the memory for a batch. Here, a batch is one slice. The memory is four times
+/// the bytes of the slice if values become codes, and a part of that again while tables grow. Memory allocated in C
+/// by compression is not counted.
 #[test]
 fn the_budget_is_kept() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();
@@ -167,7 +167,7 @@ fn pages_under_way_are_bounded() {
     }
 }
 
-/// After the end of a row group, the writer retains neither its rows nor the buffers of a long list.
+/// The writer retains neither the rows nor the buffers of a long list after the end of a row group.
 #[test]
 fn rows_that_were_written_are_let_go() {
     let _alone = ONE_AT_A_TIME.lock().unwrap();

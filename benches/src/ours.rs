@@ -170,7 +170,7 @@ pub fn schema(bytes: &Bytes) -> Result<u64> {
     Ok(schema.fields().len() as u64)
 }
 
-/// Walks over the metadata of a file, field by field, without keeping anything. Finding the parts of the metadata
+/// Walks field by field over the metadata of a file without keeping anything. Finding the parts of the metadata
 /// takes at least this long, unless the parts are alike.
 ///
 /// # Errors

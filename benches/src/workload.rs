@@ -69,7 +69,7 @@ impl Workload {
     }
 }
 
-/// Returns the cases of one file, which is loaded into memory.
+/// Loads one file into memory and returns its cases.
 ///
 /// # Errors
 ///

@@ -155,7 +155,7 @@ fn summed(file: &ParquetFile, row_group: usize, leaf: usize) -> Vec<Range<usize>
     pages.filter_map(|page| body(page.ok()?)).collect()
 }
 
-/// Returns write options that sort by a column, with most rows in temporary files.
+/// Returns write options that sort by a column and keep most rows in temporary files.
 pub(crate) fn sorting(sort_by: &SortingColumnOption) -> WriteOptions {
     WriteOptions::new()
         .threads(1)

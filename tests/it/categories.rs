@@ -52,7 +52,7 @@ fn written(
     Ok(bytes)
 }
 
-/// Returns the batches of a file, and whether its only column is an ordered dictionary.
+/// Returns the batches of a file. The flag is true if its only column is an ordered dictionary.
 fn read(file: &[u8]) -> (Vec<ArrayRef>, Option<bool>) {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     let reader = file.read(ReadOptions::default().threads(1)).unwrap();

@@ -212,7 +212,7 @@ fn every_logical_type_is_mapped() {
     }
 }
 
-/// Returns true if an Arrow type is a leaf, so that [`leaf_types`] must list it. The match is exhaustive: an unknown
+/// Returns true if an Arrow type is a leaf. [`leaf_types`] must list all leaves. The match is exhaustive: an unknown
 /// type does not compile.
 fn is_leaf(data_type: &DataType) -> bool {
     use DataType as T;

@@ -275,7 +275,7 @@ fn varint(n: usize) -> [u8; 3] {
 const LEVELS: usize = 100_000;
 const PAGES: usize = 30;
 
-/// Rows of three numbers, in pages that start inside a row, as old writers wrote them.
+/// Old writers wrote pages that start inside a row. Here, each row has three numbers.
 #[test]
 fn rows_that_two_pages_share() {
     for is_v2 in [false, true] {

@@ -294,7 +294,7 @@ fn a_key_among_many_row_groups() {
     let (found, reads) = read(col("many").eq(key.as_str()));
     assert_eq!(found, [7_777]);
     assert!(reads.len() as i64 <= 2 * ROW_GROUPS + 10, "{}", reads.len());
-    // The pages of one row group, and those of false positives of the filters.
+    // The pages of one row group and those of false positives of the filters.
     let (blocks, pages) = (100 * ROW_GROUPS as u64, 30_000);
     assert!(total(&reads) < blocks + pages, "{}", total(&reads));
     let (found, reads) = read(col("many").eq("no such key"));

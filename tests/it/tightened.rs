@@ -210,8 +210,8 @@ impl First {
     }
 }
 
-/// A tighter filter takes effect within a row group, with every driver. This applies both to rows that page statistics
-/// accept as a whole and to tested rows.
+/// Every driver applies a tighter filter within a row group. This holds both for rows that page statistics accept as a
+/// whole and for tested rows.
 #[test]
 fn filters_are_tightened_within_a_row_group() {
     for row_group_rows in [ROWS, ROWS / 2, ROWS / 4] {

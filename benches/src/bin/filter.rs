@@ -47,7 +47,7 @@ const BATCH_ROWS: usize = 8192;
 /// The number of different random keys.
 const KEYS: i64 = 1_000_000;
 
-/// A test that a column is below a value, which selects a share of the rows.
+/// A test that a column is below a value. It selects a share of the rows.
 struct Test {
     name: &'static str,
     column: &'static str,

@@ -10,7 +10,7 @@ use crate::output::Output;
 use crate::render::plural::counted;
 use crate::render::printable::printable;
 
-/// One form in which to store a column, summed over the row groups in which it was tried.
+/// One form in which to store a column. Sums up the row groups in which it was tried.
 struct Form {
     stored_as: StoredAs,
     compression: Compression,

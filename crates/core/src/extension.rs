@@ -96,8 +96,9 @@ pub trait ExtensionType: ExtensionMapping {
         )))
     }
 
-    /// Writing: returns the extension type for one file, if it keeps state shared by several fields of the file. This
-    /// object then supplies their [writers](Self::storage_writer). Returns `None` if one object serves all files.
+    /// Writing: returns an object for one file if the extension type keeps state that several fields of the file
+    /// share. The returned object then supplies their [writers](Self::storage_writer). Returns `None` if one object
+    /// serves all files.
     ///
     /// # Errors
     ///

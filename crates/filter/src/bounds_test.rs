@@ -37,8 +37,8 @@ pub struct BoundsTest {
 }
 
 impl BoundsTest {
-    /// Creates the test for bounds of a leaf, which may have a different wanted type. Returns `None` if bounds cannot
-    /// decide the test.
+    /// Creates the test for bounds of a leaf. The leaf may have a different wanted type. Returns `None` if bounds
+    /// cannot decide the test.
     pub(super) fn new(
         metadata: &FileMetadata,
         schema: &ParquetSchema,

@@ -34,7 +34,7 @@ pub(super) fn point_hashes(test: &LeafTest, leaf: &Leaf, data_type: &DataType) -
     }
 }
 
-/// Returns the hashes of a value of a leaf, as bloom filters compute them. There are none if the leaf cannot have the
+/// Returns the hashes that bloom filters compute of a value of a leaf. There are none if the leaf cannot have the
 /// value. Returns `None` if the value can be stored as different bytes, or if the leaf has no bloom filters.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Verdicts on the rows of a row group, stored as runs.
+//! Runs of verdicts on the rows of a row group.
 
 use std::ops::Range;
 

@@ -62,7 +62,7 @@ pub struct FileMetadata {
     has_ordinals: bool,
 }
 
-/// A row group, and the indices of its column chunks in `column_chunks`.
+/// A row group and the indices of its column chunks in `column_chunks`.
 #[derive(Debug, Clone)]
 struct IndexedRowGroup {
     header: RowGroupHeader,
@@ -461,7 +461,7 @@ impl Scan {
         Ok(())
     }
 
-    /// Decodes a row group, recording only the positions of its column chunks.
+    /// Decodes a row group. Records only the positions of its column chunks.
     fn row_group(&mut self, reader: &mut CompactReader<'_>, wire: Wire) -> Result<IndexedRowGroup> {
         reader.expect(wire, Wire::Struct)?;
         let mut chunks = None;

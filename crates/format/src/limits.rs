@@ -31,7 +31,7 @@ pub struct Limits {
     pub row_groups: usize,
     /// Bytes in a page header.
     pub page_header_bytes: usize,
-    /// Bytes in a page, compressed or not.
+    /// Bytes in a compressed or decompressed page.
     pub page_bytes: usize,
     /// Decompressed bytes per compressed byte, for all pages of a column chunk in total. Does not count the
     /// bytes that their values account for, and a base allowance of one page: the smaller of `memory_bytes` and

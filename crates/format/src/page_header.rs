@@ -102,7 +102,7 @@ thrift_struct! {
     }
 }
 
-/// The bounds and counts of a page, kept as bytes until they are decoded.
+/// The bounds and counts of a page. They are kept as bytes until they are decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageStatistics(Box<[u8]>);
 

@@ -1,4 +1,4 @@
-//! Partial metadata of a file, recovered if its end is lost or it is damaged.
+//! Partial metadata, recovered from a damaged file or one without its end.
 
 use crate::{
     KeyValue, Limits, Result, RowGroup, SchemaElement,

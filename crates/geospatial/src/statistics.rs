@@ -33,7 +33,7 @@ impl GeometryTypes {
         self.has_others |= other.has_others;
     }
 
-    /// Adds the type of a value, or an unknown type if the value is malformed.
+    /// Adds the type of a value. A malformed value has an unknown type.
     pub(crate) fn add_result(&mut self, result: Result<GeometryType, WkbError>) {
         match result {
             Ok(geometry_type) => self.add(geometry_type),

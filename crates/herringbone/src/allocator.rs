@@ -8,7 +8,7 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The maximum memory used at a time by the batches of one thread, in bytes, for ordinary rows.
+/// The maximum number of bytes used at a time by one thread's batches of ordinary rows.
 pub(crate) const ONE_THREAD: usize = 4 << 20;
 
 /// The maximum memory used at a time by several threads, in bytes. They work ahead, so parts of columns wait

@@ -331,8 +331,8 @@ impl ParquetFile {
         page_indexes::load(&self.handle, &*self.source, &chunks)
     }
 
-    /// Returns the bounds and counts of a leaf, nested or not, as Arrow arrays with one slot per row group.
-    /// `leaf` is the ordinal of a leaf of the schema.
+    /// Returns the bounds and counts of a leaf as Arrow arrays with one slot per row group. `leaf` is the ordinal
+    /// of a leaf of the schema, which may be nested.
     ///
     /// # Errors
     /// Argument if there is no such leaf; Corrupt if the metadata of a column chunk cannot be decoded.

@@ -128,7 +128,7 @@ pub fn open(path: impl AsRef<Path>) -> Result<Reader> {
     open_with(path, ReadOptions::default())
 }
 
-/// Reads a file, or the parts of it that `options` select.
+/// Reads a file. `options` can select parts of it.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

@@ -114,7 +114,7 @@ fn check_pages(
     Ok(())
 }
 
-/// Returns the header and the bits of the bloom filter of a chunk, if it has one.
+/// Returns the header and bits of a chunk's bloom filter, if it has one.
 fn bloom_filter(file: &ParquetFile, row_group: usize, leaf: usize) -> Result<Option<Vec<u8>>> {
     let Some(mut filter) = file.bloom_filter(row_group, leaf)? else {
         return Ok(None);

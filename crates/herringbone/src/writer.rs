@@ -14,7 +14,7 @@ use crate::file::ParquetFile;
 use crate::file_target::FileTarget;
 use crate::file_writer::FileWriter;
 
-/// Writes record batches to a file, or to any [`Write`].
+/// Writes record batches to a file or to any [`Write`].
 ///
 /// The output becomes a Parquet file when you call [`finish`](Self::finish). If the writer fails or is dropped
 /// before that, the output has no footer, so readers reject it. A writer made by [`create`](crate::create) then
@@ -197,10 +197,10 @@ impl<W: Write> Writer<W> {
     /// Appends the rows of a batch.
     ///
     /// # Errors
-    /// Argument if the batch does not have the schema, or contains a value that cannot be stored. The error
-    /// then has the column and row of that value. A decimal with more digits than its type's precision is such
-    /// a value, although Arrow accepts it, unless [`allow_out_of_range`](WriteOptions::allow_out_of_range) is
-    /// set. Io if the output returns an error. After an error, the file cannot be finished.
+    /// Argument if the batch does not have the schema, or contains a value that cannot be stored. The error then has
+    /// the column and row of that value. Such values include decimals with more digits than their type's precision,
+    /// although Arrow accepts them. [`allow_out_of_range`](WriteOptions::allow_out_of_range) allows these decimals.
+    /// Io if the output returns an error. After an error, the file cannot be finished.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.guard(|writer| writer.write_batch(batch))
     }
@@ -415,7 +415,7 @@ fn failed_before() -> Error {
     Error::argument("the writer failed earlier, so its file cannot be finished")
 }
 
-/// Writes to a file, which appears under its name when the writer is finished.
+/// Creates a writer to a file. The file appears under its name when the writer is finished.
 pub(crate) fn create(
     path: &Path,
     schema: SchemaRef,

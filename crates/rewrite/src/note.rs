@@ -34,7 +34,7 @@ pub enum Note {
         /// The key.
         key: String,
     },
-    /// The index of a pandas data frame is not kept. It counts the rows of one file, or has no value for some rows.
+    /// The index of a pandas data frame is not kept. It counts the rows of one file or lacks a value for some rows.
     PandasIndex {
         /// The name of the file with the index.
         file: String,

@@ -1,4 +1,4 @@
-//! The Arrow type of a column, by its annotation and its physical type.
+//! Determines the Arrow type of a column from its annotation and its physical type.
 
 use std::collections::HashMap;
 

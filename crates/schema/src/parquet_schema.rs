@@ -1,4 +1,4 @@
-//! The schema tree of a file, and the levels of its nodes.
+//! The schema tree of a file and the levels of its nodes.
 //!
 //! A footer stores the tree as a list, depth first: each group declares how many of the following subtrees are
 //! its own. [`ParquetSchema`] keeps that list and adds the end of each node's subtree. A subtree is thus a
@@ -81,7 +81,7 @@ pub struct Leaf {
     pub annotation_ignored: bool,
 }
 
-/// The schema tree of a file, cheap to clone.
+/// The schema tree of a file. It is cheap to clone.
 ///
 /// ```
 /// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;

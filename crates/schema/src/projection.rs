@@ -103,7 +103,7 @@ pub(crate) fn prune(node: &Node, marks: &[bool], lists: ListLayout) -> Option<No
             child,
         } => {
             let child = prune(child, marks, lists)?;
-            // Without a column, nothing determines the length of a list.
+            // Only a column determines the length of a list.
             child.first_leaf()?;
             NodeKind::List {
                 rep_level: *rep_level,

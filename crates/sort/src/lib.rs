@@ -48,7 +48,7 @@ const DICTIONARY_BYTES: usize = 16 << 20;
 /// The maximum number of rows in a batch.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// The approximate maximum size of a batch, in bytes.
+/// The approximate maximum number of bytes in a batch.
 const BATCH_BYTES: usize = 16 << 20;
 
 /// A sorter of rows. Takes all rows, then returns them in order.

@@ -26,7 +26,7 @@ pub(super) struct Spill {
 }
 
 impl Spill {
-    /// Creates the settings for the rows of a file, which may have a path.
+    /// Creates the settings for the rows of a file. `path` is its path, if any.
     pub(super) fn new(plan: &Arc<WritePlan>, path: Option<&Path>) -> Self {
         let beside = |path: &Path| match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -90,7 +90,7 @@ fn system_folder() -> Result<PathBuf> {
     ))
 }
 
-/// A file, first written block by block, then read.
+/// A temporary file. It is first written block by block, then read.
 pub(super) struct TemporaryFile {
     file: UnnamedFile,
     folder: PathBuf,

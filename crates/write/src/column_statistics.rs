@@ -15,8 +15,8 @@ use herringbone_core::encoding::physical_values::Values;
 
 /// A factory of column statistics.
 pub trait ColumnStatisticsFactory: Debug + Send + Sync {
-    /// Creates the statistics of one chunk of a column, or returns `None` if the column is not supported. Called once
-    /// per column chunk, on any thread.
+    /// Creates the statistics of one column chunk. Returns `None` if the column is not supported. Called once per
+    /// column chunk, on any thread.
     ///
     /// # Errors
     /// Any error, if the column cannot be written in this form.

@@ -38,7 +38,7 @@ pub(super) enum Decoded {
     Indices,
 }
 
-/// Returns the picoseconds to decode a value, and those per byte of it in PLAIN.
+/// Returns the picoseconds to decode a value and those per byte of its PLAIN form.
 fn per_value(decoded: Decoded, are_byte_arrays: bool) -> (u64, u64) {
     match (decoded, are_byte_arrays) {
         (Decoded::Indices, false) => (500, 0),

@@ -221,7 +221,7 @@ impl FileEncoder {
         Ok(())
     }
 
-    /// Moves the offsets of a chunk, which count from its start, to the current position.
+    /// Adds the current position to the offsets of a chunk. Before, these count from its start.
     fn place(&self, metadata: &mut ColumnMetaData, offset_index: Option<&mut OffsetIndex>) {
         let start = self.position as i64;
         metadata.data_page_offset += start;

@@ -183,7 +183,7 @@ pub struct ColumnOptions {
     pub truncate_bounds: Option<usize>,
     /// The bloom filter to write; none by default.
     pub bloom_filter: Option<BloomFilterOptions>,
-    /// The approximate size of the values in a page, in bytes; 1 MiB by default.
+    /// The approximate number of bytes of values per page; 1 MiB by default.
     pub page_bytes: Option<usize>,
     /// The maximum number of rows per page; 32 768 by default.
     pub page_rows: Option<usize>,

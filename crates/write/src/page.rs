@@ -49,7 +49,7 @@ pub(super) struct PagePlace {
     pub(super) byte_array_bytes: Option<i64>,
 }
 
-/// The bytes of a page, in memory reused from page to page.
+/// The bytes of a page. Their memory is reused from page to page.
 #[derive(Debug, Default)]
 pub struct PageBuffers {
     /// Levels that are neither compressed nor encrypted.

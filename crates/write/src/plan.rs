@@ -124,7 +124,7 @@ impl WritePlan {
         self.columns.get(column).map(|column| column.field)
     }
 
-    /// Creates a new chunk of a column, in the row group with this ordinal. The choice of encodings made for `before`,
+    /// Creates a new chunk of a column in the row group with this ordinal. The choice of encodings made for `before`,
     /// the chunk in the previous row group, may hold for this one. So the bytes of the file depend on `before`, too.
     ///
     /// # Errors

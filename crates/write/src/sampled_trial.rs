@@ -115,8 +115,8 @@ impl TrialPage {
     }
 }
 
-/// Returns the parts of `range`, a range of values of a page, that the dictionary receives. They depend on the
-/// positions in the page alone, not on the batches in which values arrive.
+/// Returns the parts of `range` that the dictionary receives. `range` is a range of values of a page. The parts depend
+/// on the positions in the page alone, not on the batches in which values arrive.
 fn tested(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let blocks = range.start / BLOCK_VALUES..range.end.div_ceil(BLOCK_VALUES);
     let parts = blocks.map(move |block| {

@@ -206,7 +206,7 @@ fn truncated_files() {
     }
 }
 
-/// All pages of a file, each with its range of bytes and its row group.
+/// Returns the byte range and the row group of each page of a file.
 fn pages(file: &ParquetFile) -> Vec<(std::ops::Range<usize>, usize)> {
     let mut pages = Vec::new();
     for row_group in 0..file.metadata().num_row_groups() {

@@ -214,7 +214,7 @@ fn a_cut_page_is_a_loss() {
         );
         assert!(!repair.is_end_known());
     }
-    // At the end of a row group, it is unknown if more rows followed, and `is_end_known` returns false.
+    // The file ends after a row group. More rows may have followed, so `is_end_known` returns false.
     let repair = repaired(&file[..first(1)], &like(&original)).unwrap();
     assert_eq!((repair.num_rows(), repair.lost().len()), (100, 0));
     assert!(!repair.is_end_known());

@@ -14,7 +14,7 @@ mod written;
 use herringbone::ParquetFile;
 use herringbone_inspect::verify::Finding;
 
-/// The findings in a file, which must have a footer.
+/// Returns the findings in a file. The file must have a footer.
 pub(crate) fn findings(file: &[u8]) -> Vec<Finding> {
     let file = ParquetFile::from_bytes(file.to_vec()).unwrap();
     herringbone_inspect::verify(&file)

@@ -21,7 +21,7 @@ fn table(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
-/// The file with one column, and the encodings of its data pages.
+/// Returns the file with one column and the encodings of its data pages.
 pub(super) fn of_one(array: ArrayRef, options: WriteOptions) -> (ParquetFile, Vec<Encoding>) {
     let batch = table(vec![("a", array)]);
     let file = written(&batch.schema(), std::slice::from_ref(&batch), options).unwrap();

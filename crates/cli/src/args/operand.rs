@@ -1,4 +1,4 @@
-//! The operands of a condition: a column, or the values at a path of a variant column.
+//! The operands of a condition: a column or the values at a path of a variant column.
 
 use herringbone::filter::{Column, Predicate, col_at};
 use herringbone::variant::extension::VariantGet;
@@ -12,7 +12,7 @@ use crate::load::data_type_of;
 
 /// One side of a comparison.
 pub(super) enum Operand {
-    /// A column, by its path.
+    /// The path of a column.
     Column(Vec<String>),
     /// `variant_get(column, '$.path', 'type')`: the column, the extraction, and true if a type was given.
     Path {

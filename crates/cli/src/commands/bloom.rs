@@ -1,4 +1,4 @@
-//! `bloom check`: finds the row groups that may contain a value, by their bloom filters.
+//! `bloom check`: uses bloom filters to find the row groups that may contain a value.
 
 use herringbone::Step;
 use herringbone::format::Type;

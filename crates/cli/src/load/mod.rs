@@ -61,7 +61,7 @@ pub(crate) enum Work {
 /// The maximum number of rows in a batch from text.
 const BATCH_ROWS: usize = 8192;
 
-/// The maximum number of text bytes in a batch, apart from those of the last row.
+/// The maximum number of text bytes in a batch. Does not count the last row.
 const BATCH_BYTES: usize = 16 << 20;
 
 /// Advice for values that do not fit the inferred type.
@@ -114,7 +114,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Opens a file, or standard input for `-`.
+    /// Opens a file. `-` is standard input.
     ///
     /// # Errors
     /// System.

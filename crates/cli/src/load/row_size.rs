@@ -11,8 +11,7 @@ use super::{BATCH_BYTES, BATCH_ROWS};
 /// The approximate size of a slot of any other type, in bytes.
 const SLOT: u64 = 8;
 
-/// Returns the maximum number of rows in a batch, such that their minimum size is at most [`BATCH_BYTES`]. Returns
-/// at least one.
+/// Returns the maximum number of rows per batch whose minimum size is at most [`BATCH_BYTES`]. Returns at least one.
 ///
 /// # Errors
 /// A column whose null is larger than the limit `batch_column_bytes`.

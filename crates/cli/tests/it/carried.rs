@@ -104,7 +104,7 @@ fn keys_may_repeat() {
     assert_eq!(keys(&out), ["a=1", "b=x", "a=2"]);
 }
 
-/// A file with one column, no rows and these key-value metadata.
+/// Returns a file without rows that has one column and this key-value metadata.
 fn with_keys(pairs: &[(&str, &str)]) -> Vec<u8> {
     let pair = |(key, value): &(&str, &str)| KeyValue::new(*key, (*value).to_owned());
     let options = WriteOptions::new().key_value_metadata(pairs.iter().map(pair).collect());

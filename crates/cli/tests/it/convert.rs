@@ -238,7 +238,7 @@ fn nulls_and_empty_strings_stay_apart_in_csv() {
             "t,n\r\n,1\r\n\"\",\"\"\r\n\n\"x\",\"2\"\r\n",
             r#"{"t":null,"n":1} {"t":"","n":null} {"t":"x","n":2}"#,
         ),
-        // One column: a blank line is a row, except before the header.
+        // One column: blank lines are rows, except before the header.
         (
             &[],
             "\n\nt\r\n\r\n\"\"\r\nx\r\n\r\n",

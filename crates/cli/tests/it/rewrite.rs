@@ -256,7 +256,7 @@ fn nothing_is_overwritten_without_force() {
 fn an_error_leaves_no_file() {
     let (folder, out) = place();
     let mut bytes = std::fs::read(path(EXAMPLE)).unwrap();
-    // The body of a page, after the first headers.
+    // Damages the body of a page after the first headers.
     for byte in &mut bytes[100..400] {
         *byte ^= 0x55;
     }

@@ -177,7 +177,7 @@ fn files_without_rows_or_columns_are_fine() {
     }
 }
 
-/// If an annotation does not allow a value, or Arrow cannot represent it, the error names the option.
+/// The error names the option if an annotation does not allow a value or Arrow cannot represent it.
 #[test]
 fn columns_are_read_as_they_are_stored_on_request() {
     for (name, column, rows, sound) in [

@@ -1,4 +1,4 @@
-//! Selection of the layout of a leaf, by its physical type and its Arrow type.
+//! Selects the layout of a leaf by its physical type and its Arrow type.
 
 use std::sync::Arc;
 

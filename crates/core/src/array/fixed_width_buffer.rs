@@ -50,7 +50,7 @@ impl<T: ArrowNativeType> FixedWidthBuffer<T> {
         self.borrowed.is_some()
     }
 
-    /// Retains part of a page, aligned for `T`, in place.
+    /// Retains part of a page in place. It must be aligned for `T`.
     pub(super) fn borrow(&mut self, buffer: Buffer) {
         debug_assert!(self.is_empty());
         self.borrowed = Some(buffer);

@@ -64,7 +64,7 @@ pub struct LeafType {
     pub is_ordered: bool,
 }
 
-/// One Arrow layout under construction, for one leaf, over the pages of a column chunk.
+/// One leaf's Arrow layout under construction, over the pages of a column chunk.
 ///
 /// **Shapes**: `n` counts non-null values, `slots` counts array entries with nulls.
 pub trait LeafArray: Send {

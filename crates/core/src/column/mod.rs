@@ -40,7 +40,7 @@ use crate::page::{
     BLOCK_LEVELS, PageMap, PageReader, PageReaderChunk, PageReaderOptions, PageStart, SharedPage,
 };
 
-// The parts of a column, and the decoding of each kind of column.
+// The parts of a column and the decoding of each kind of column.
 mod batch_builder;
 mod page_cursor;
 mod row_walk;
@@ -179,7 +179,7 @@ pub struct PageOfRow {
     pub rows_before: u64,
 }
 
-/// Rows of one leaf, with the ancestors that it records.
+/// Rows of one leaf with the ancestors that it records.
 #[derive(Debug)]
 pub struct ColumnBatch {
     /// The ordinal of the row group in the file.

@@ -210,7 +210,7 @@ impl Decompressor {
         Ok(Self { codec, inner })
     }
 
-    /// Decompresses all of `input`, the compressed bytes of one page, into all of `output`.
+    /// Decompresses all of `input` into all of `output`. `input` contains the compressed bytes of one page.
     ///
     /// # Errors
     ///

@@ -17,7 +17,7 @@ use crate::malformed;
 /// The number of bytes of the length that precedes a PLAIN value.
 const LENGTH_BYTES: usize = 4;
 
-/// A sink for the byte arrays of a page, which are appended a few hundred at a time.
+/// A sink for the byte arrays of a page. They are appended a few hundred at a time.
 pub(crate) trait ByteSink {
     /// Appends `n` PLAIN values from `position` on. Returns the position after them.
     fn append_plain(

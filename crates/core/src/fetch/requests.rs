@@ -35,7 +35,7 @@ impl Request {
     }
 }
 
-/// The requests that fetch some ranges of a file, ascending and disjoint.
+/// The ascending and disjoint requests that fetch some ranges of a file.
 ///
 /// They are created one by one, so that a range of any length takes no memory.
 #[derive(Debug, Clone)]

@@ -42,7 +42,7 @@ enum Def {
     Bytes(Vec<u8>),
 }
 
-/// The encoded levels of a page, without length prefixes, and their counts.
+/// The encoded levels of a page and their counts. Does not include length prefixes.
 #[derive(Debug, Default)]
 pub struct EncodedLevels {
     /// The encoded repetition levels.

@@ -7,8 +7,8 @@ use herringbone_arrow::buffer::Buffer;
 use super::PageStart;
 use crate::budget::Reservation;
 
-/// A page, with its decompressed body as long as some splits have yet to take it. These are the splits of the column
-/// chunk that contain rows of the page.
+/// A page for the splits of a column chunk that contain its rows. Retains the decompressed body until all of them
+/// have taken it.
 #[derive(Debug, Clone)]
 pub struct SharedPage {
     start: PageStart,

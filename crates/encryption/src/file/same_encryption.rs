@@ -12,8 +12,8 @@ use crate::{
 };
 
 /// Returns properties that encrypt another file like the one described by `file`: with the same algorithm, kind of
-/// footer, AAD prefix, keys and key metadata. `columns` are the columns of the new file, each with the crypto
-/// metadata of a chunk, or `None` if it is not encrypted. Key metadata may refer to [external key
+/// footer, AAD prefix, keys and key metadata. `columns` are the columns of the new file, with the crypto metadata
+/// of a chunk of each. `None` means that the column is not encrypted. Key metadata may refer to [external key
 /// material](crate::key_tools::FileKeyMaterialStore), which the new file then needs too.
 ///
 /// **Errors**: key if a key is missing or not available yet; see [`FileDecryptor::new`] for others.

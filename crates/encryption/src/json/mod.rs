@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 pub(crate) use parser::parse;
 pub(crate) use write::ObjectWriter;
 
-/// A value, and the line on which it starts, from 1.
+/// A value and the line on which it starts. Lines count from 1.
 pub(crate) struct Json {
     pub(crate) line: usize,
     pub(crate) value: Value,

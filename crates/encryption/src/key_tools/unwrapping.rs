@@ -54,8 +54,8 @@ pub enum UnwrapStep<'a> {
     Done(Key),
 }
 
-/// A request to a KMS to unwrap a key. All of it originates from a file, and can be changed by anyone with write
-/// access to it.
+/// A request to a KMS to unwrap a key. All of it originates from a file. Anyone with write access to the file can
+/// change it.
 #[non_exhaustive]
 pub struct UnwrapRequest<'a> {
     /// The wrapped key, as the KMS returned it.

@@ -71,8 +71,8 @@ impl FileDecryptionPropertiesBuilder {
         self
     }
 
-    /// Sets the key of a column, or of all columns below a group without a key of their own. `path` is the list of
-    /// its parts.
+    /// Sets the key of a column or group. The key of a group applies to all columns below it without a key of their
+    /// own. `path` is the list of its parts.
     pub fn column_key(
         mut self,
         path: impl IntoIterator<Item = impl Into<String>>,
@@ -229,7 +229,7 @@ impl FileDecryptionProperties {
             && file.aad_prefix.is_none()
     }
 
-    /// Returns the prefix that authenticates the modules of a file, checked by the verifier.
+    /// Returns the prefix that authenticates the modules of a file. The verifier, if any, checks it first.
     pub(crate) fn resolve_aad_prefix<'a>(
         &'a self,
         file: &'a EncryptionAlgorithm,

@@ -98,8 +98,8 @@ struct Inner {
 }
 
 impl FileEncryptionPropertiesBuilder {
-    /// Sets the key of a column, or of all columns below a group without a key of their own. `path` is the list of
-    /// its parts.
+    /// Sets the key of a column or group. The key of a group applies to all columns below it without a key of their
+    /// own. `path` is the list of its parts.
     pub fn column_key(
         self,
         path: impl IntoIterator<Item = impl Into<String>>,
@@ -108,12 +108,12 @@ impl FileEncryptionPropertiesBuilder {
         self.column(path, ColumnProtection::ColumnKey(key.into()))
     }
 
-    /// Encrypts a column, or all columns below a group, with the footer key.
+    /// Uses the footer key to encrypt a column or all columns below a group.
     pub fn column_with_footer_key(self, path: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.column(path, ColumnProtection::FooterKey)
     }
 
-    /// Leaves a column, or all columns below a group, unencrypted.
+    /// Disables encryption of a column or of all columns below a group.
     pub fn plaintext_column(self, path: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.column(path, ColumnProtection::Plaintext)
     }

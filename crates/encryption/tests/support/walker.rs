@@ -87,7 +87,7 @@ pub(crate) fn footer(
     Ok((footer.to_vec(), decryptor, true))
 }
 
-/// Returns the path of a column, and its key. `None` if it is not encrypted.
+/// Returns the path and key of an encrypted column, or `None` for a plaintext column.
 fn key(chunk: &ColumnChunk, file: &FileDecryptor) -> Result<Option<(Vec<String>, ModuleKey)>> {
     let crypto = match &chunk.crypto_metadata {
         Some(crypto) => ColumnCryptoMetadata::decode(&crypto.0)?,

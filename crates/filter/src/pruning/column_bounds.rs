@@ -20,16 +20,16 @@ use herringbone_core::array::LeafType;
 use super::BoundsDecoder;
 use super::index_trust::IndexTrust;
 
-/// A file's metadata on the values of a leaf, nested or not. There is one slot per row group, or per page of a column
-/// chunk, in the order of the file. A slot is null if the metadata is missing or unusable.
+/// A file's metadata on the values of a leaf. The leaf may be nested. There is one slot per row group, or per page of
+/// a column chunk, in the order of the file. A slot is null if the metadata is missing or unusable.
 ///
 /// [`ColumnBoundsDecoder`] decodes bounds to the type that the Parquet schema alone gives the column. FixedSizeBinary
 /// of more than 64 bytes is an exception: its bounds are Binary, so that a null slot does not take memory. The plan of
 /// a read decodes them to the type of the batches. Bounds hold for all values that are neither null nor NaN: none is
 /// below `min` or above `max`, though neither need occur.
 ///
-/// Columns without an order, such as INT96 and geometries, have no bounds. A bound is null if it does not have the
-/// bytes of a value, or is NaN. Both are null if the lower one is above the upper one. A floating-point bound of zero
+/// Columns without an order, such as INT96 and geometries, have no bounds. A bound is null if it is NaN or does not
+/// have the bytes of a value. Both are null if the lower one is above the upper one. A floating-point bound of zero
 /// has the sign with which it holds for both zeros.
 ///
 /// ```

@@ -76,7 +76,7 @@ impl IndexTrust {
         })
     }
 
-    /// Returns the number of occurrences of each level up to `max_level` in a page, from a histogram over all pages.
+    /// Extracts a page's count of each level up to `max_level` from a histogram over all pages.
     fn levels_of(
         self,
         histograms: &Option<Vec<i64>>,

@@ -107,7 +107,7 @@ pub struct ChunkCipher {
 }
 
 impl ChunkCipher {
-    /// Creates the cipher for the chunk of a column in a row group, given by their ordinals.
+    /// Creates the cipher for a column chunk. `row_group` and `column` are ordinals.
     #[must_use]
     pub fn new(modules: Arc<dyn ModuleCipher>, row_group: usize, column: usize) -> Self {
         Self {

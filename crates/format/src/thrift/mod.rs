@@ -35,7 +35,7 @@ pub use value::RawStruct;
 pub(crate) use value::{Value, read_union, write_union};
 pub use writer::CompactWriter;
 
-/// The type of a value, with its id in the compact protocol.
+/// The type of a value. The discriminant is its id in the compact protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Wire {

@@ -1,7 +1,7 @@
 //! Skipping values without decoding them.
 //!
 //! Indexing a footer is mostly skipping, so the position stays in registers: functions take it and return it,
-//! and an error is a plain number. To learn which bits determine the end of a value, pass a [`SkipTrace`]. `()`
+//! and an error is a plain number. Pass a [`SkipTrace`] to learn which bits determine the end of a value. `()`
 //! traces nothing, and costs nothing.
 
 use super::Wire;

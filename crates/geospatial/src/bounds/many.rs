@@ -1,4 +1,4 @@
-//! Bounds the values of a column, many at a time.
+//! Bounds many values of a column at a time.
 
 use herringbone_kernels::positions::{PositionBytes, position_bounds};
 

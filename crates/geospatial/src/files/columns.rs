@@ -1,4 +1,4 @@
-//! The geometry columns of a file, and the extents of their geometries.
+//! The geometry columns of a file and the extents of their geometries.
 
 use std::collections::HashMap;
 use std::ops::Range;

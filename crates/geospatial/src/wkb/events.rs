@@ -43,8 +43,8 @@ pub enum Event<'a> {
     End(GeometryType),
 }
 
-/// The events of a value, decoded in one pass over its bytes. Does not allocate or recurse, and takes time
-/// proportional to the number of bytes.
+/// An iterator over the events of a value. Decodes them in one pass over the bytes. Does not allocate or recurse,
+/// and takes time proportional to the number of bytes.
 ///
 /// An error is the last item. Events may be returned before the value turns out not to be well-known binary.
 ///

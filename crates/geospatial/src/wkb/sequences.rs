@@ -49,10 +49,10 @@ fn first_sequence(bytes: &[u8]) -> Option<(GeometryKind, Coordinates<'_>, &[u8])
     Some((kind, coordinates, rest))
 }
 
-/// Calls `see` with the coordinates that [`Events`](super::Events) would return for a value, but faster. The other
-/// arguments are the kind of the geometry that contains them, and true for the outer ring of a polygon. Returns the
-/// type of the value. Returns `None` if the value is a geometry collection, opaque, malformed, or not in the ISO
-/// form. `see` may have been called by then.
+/// Calls `see` with the coordinates of a value. Faster than [`Events`](super::Events), which would return the same
+/// coordinates. The other arguments are the kind of the geometry that contains them, and true for the outer ring of
+/// a polygon. Returns the type of the value. Returns `None` if the value is a geometry collection, opaque,
+/// malformed, or not in the ISO form. `see` may have been called by then.
 #[inline(always)]
 pub(crate) fn for_each_sequence<'a>(
     value: &'a [u8],

@@ -141,8 +141,8 @@ impl Encoders {
         self.catch_up()
     }
 
-    /// Waits for all slices except the last few. With one thread, or if memory may be short, waits for these,
-    /// too. Returns true if the open row group was then large enough.
+    /// Waits for all slices except the last few. Waits for these, too, if there is only one thread or memory
+    /// may be short. Returns true if the open row group was then large enough.
     fn catch_up(&mut self) -> Result<bool> {
         let plan = self.crew.work().plan.clone();
         let mut is_large = false;

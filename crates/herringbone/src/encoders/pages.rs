@@ -20,7 +20,7 @@ pub(super) struct Chunk {
     collected: Mutex<Collected>,
 }
 
-/// The finished pages of a chunk, and the tasks that wait for pages.
+/// The finished pages of a chunk and the tasks that wait for pages.
 #[derive(Default)]
 struct Collected {
     /// The pages finished in order.

@@ -92,7 +92,7 @@ struct Ready {
 /// The slice of a task, and true if the task is the end of a row group after that slice.
 type TaskOrder = (usize, bool);
 
-/// A column, over all row groups.
+/// The state of a column over all row groups.
 pub(super) struct Column {
     /// Absent while a thread processes the column, after an error, and after the last row group.
     writing: Option<Box<Writing>>,
@@ -186,7 +186,7 @@ enum Ended {
 
 pub(super) struct Failure {
     slice: usize,
-    /// True if the error occurred at the end of a row group, after the slice.
+    /// True if the error occurred after the slice, at the end of a row group.
     at_end: bool,
     column: usize,
     row_group: usize,

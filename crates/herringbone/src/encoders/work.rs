@@ -11,7 +11,7 @@ use herringbone_write::{BlockMemory, EndedColumn, WritePlan};
 use super::pages::{Chunk, Done, Pages, Waiting};
 use super::state::{ColumnJob, Job, Outcome, State, Task, Writing};
 
-/// The work of encoding the columns of a file, as planned.
+/// The planned work of encoding the columns of a file.
 pub(super) struct Encoding {
     pub(super) plan: Arc<WritePlan>,
 }

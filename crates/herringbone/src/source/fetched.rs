@@ -8,7 +8,8 @@ use herringbone_format::{Error, Result};
 
 use super::Source;
 
-/// The bytes of several ranges of a file, fetched in as few requests as the source's policy allows.
+/// The bytes of several ranges of a file. They are fetched in as few requests as the source's
+/// policy allows.
 pub(crate) struct Fetched {
     /// The bytes of each request with their offset in the file, in ascending order.
     answers: Vec<(u64, Bytes)>,

@@ -75,7 +75,7 @@ enum Task {
         reads: Vec<(u64, Box<RowGroupRead>)>,
         ahead: u64,
     },
-    /// Works on a column, or tests a batch.
+    /// Works on a column or tests a batch.
     Level(u64, Box<LevelTask>),
 }
 

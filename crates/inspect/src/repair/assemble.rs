@@ -1,5 +1,5 @@
-//! Assembles row groups from pages. In a file, the column chunks of a row group follow each other in the order
-//! of the leaves, and all have the same number of rows.
+//! Assembles row groups from pages. The column chunks of a row group follow each other in the order of the
+//! leaves. All of them have the same number of rows.
 //!
 //! Pages can often be interpreted in several ways. A page after a dictionary chunk may end that chunk or be the
 //! next one, and several row groups of columns with the same type may be one row group. Therefore the assembly
@@ -287,7 +287,7 @@ impl<'a> Assembly<'a> {
     }
 }
 
-/// Returns the undamaged parts of a file, as ranges of pages.
+/// Returns the undamaged parts of a file as ranges of pages.
 fn undamaged(found: &FoundPages) -> Vec<Range<usize>> {
     let mut parts: Vec<Range<usize>> = Vec::new();
     for (ordinal, page) in found.pages.iter().enumerate() {

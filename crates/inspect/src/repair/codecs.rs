@@ -151,7 +151,8 @@ impl Codecs {
         classes
     }
 
-    /// Returns the possible codecs of a page, one per distinct result, if there are several for every leaf.
+    /// Returns the possible codecs of a page if there are several for every leaf. There is one codec per
+    /// distinct result.
     pub(super) fn choice(&self, page: usize) -> Option<Vec<CompressionCodec>> {
         let leaves = 0..self.preferred.len().max(1);
         let classes = |leaf| self.classes(page, leaf, CodecSet::ALL);

@@ -79,7 +79,7 @@ pub struct RepairOptions {
     pub path: Option<PathBuf>,
 }
 
-/// The schema of a file, taken from another source.
+/// A file's schema from another source.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RepairSchema {
     elements: Vec<SchemaElement>,

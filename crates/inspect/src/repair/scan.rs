@@ -69,7 +69,7 @@ pub(super) struct Between {
 /// A structure that writers put between or after column chunks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Structure {
-    /// Follows a row group, or the last one.
+    /// Follows each row group or only the last one.
     BloomFilter,
     /// Follows the last row group.
     PageIndex,
@@ -115,7 +115,7 @@ impl FoundPage {
     }
 }
 
-/// Finds the pages in a part of a file, one after another, with gaps of other content.
+/// Finds the pages in a part of a file one after another. The gaps between them are other content.
 pub(super) struct Scan<'a> {
     source: &'a dyn Source,
     range: Range<u64>,

@@ -66,7 +66,7 @@ struct ChunkId {
 /// The number of values below which starting a second thread does not pay off.
 const MIN_VALUES_FOR_THREADS: u64 = 1 << 17;
 
-/// The findings of a file, as an iterator; see [`verify`](crate::verify()).
+/// An iterator over the findings of a file; see [`verify`](crate::verify()).
 ///
 /// Each thread buffers a page at a time, and the findings of three column chunks. Findings are returned in the
 /// same order for any number of threads.

@@ -8,7 +8,7 @@ use herringbone_schema::ParquetSchema;
 
 use super::column::leaf_of;
 
-/// The structure of the groups around a leaf, according to the levels of its column chunk.
+/// The structure that the levels of a column chunk imply for the groups around its leaf.
 #[derive(Debug)]
 pub(super) struct Nesting {
     /// For each repetition level, the lowest definition level at which its list has an element.

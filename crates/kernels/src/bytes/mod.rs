@@ -106,7 +106,7 @@ impl<O: OffsetSizeTrait> ByteBuilder<O> {
         self.data_len() + size_of_val(self.offsets.as_slice())
     }
 
-    /// Returns true if the data is a slice of a page, which retains the whole page.
+    /// Returns true if the data is a slice of a page. Such a slice retains the whole page.
     #[must_use]
     pub fn borrows_page(&self) -> bool {
         self.borrowed.is_some()

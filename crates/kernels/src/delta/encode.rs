@@ -70,7 +70,7 @@ macro_rules! encode {
             }
 
             impl<const VALUES: usize> Block<VALUES> {
-                /// Computes the block of at least one value, from the values and those before them.
+                /// Computes the block of at least one value. `before` contains the preceding value of each.
                 #[inline(always)]
                 fn new(before: &[$signed], values: &[$signed]) -> Self {
                     let mut deltas = [0; VALUES];

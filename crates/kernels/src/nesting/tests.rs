@@ -287,7 +287,7 @@ fn check_against_scalar(cpu: impl Loops) {
     for round in 0..if cfg!(miri) { 12 } else { 2000 } {
         let len = random(state, if round % 2 == 0 { 70 } else { 400 }) as usize;
         let deepest = 1 + random(state, 4);
-        // Mostly levels that do not start a row, so that some lists are long.
+        // Most levels do not start a row. This makes some lists long.
         let mut rep: Vec<u8> = (0..len)
             .map(|_| {
                 (1 + random(state, 6))

@@ -167,7 +167,7 @@ fn without_next(bytes: u64, start: usize, end: usize) -> u64 {
         .unbounded_shl(behind)
 }
 
-/// Returns the first eight bytes of one value, in the form described at [`first_bytes`].
+/// Returns the first eight bytes of one value. Their form is described at [`first_bytes`].
 #[inline]
 #[must_use]
 pub fn first_of(value: &[u8]) -> u64 {

@@ -132,8 +132,8 @@ impl BatchAssembler {
         all
     }
 
-    /// Returns the next batch of a row group, which has `rows_left` rows. The batch has as many rows as the shortest
-    /// column batch. Without columns, it has as many rows as the options allow.
+    /// Returns the next batch of a row group with `rows_left` remaining rows. The batch has as many rows as the
+    /// shortest column batch. Without columns, it has as many rows as the options allow.
     ///
     /// # Errors
     /// Corrupt if columns disagree about a common ancestor. Limit if memory is too short for the parts of a batch that

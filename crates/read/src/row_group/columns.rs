@@ -1,4 +1,4 @@
-//! The columns of one row group, decoded by one thread or by several.
+//! Decodes the columns of one row group on one thread or several.
 //!
 //! ```text
 //! lanes, one per column:   decoder ──► waiting column batches ──► assembler ──► record batch
@@ -67,7 +67,7 @@ pub(super) struct TaskKey {
     pub(super) split: usize,
 }
 
-/// A unit of work on one column, which any thread can do.
+/// A unit of work on one column. Any thread can do it.
 pub enum ColumnTask {
     /// Decodes the next column batch of a lane.
     Decode(DecodeTask),

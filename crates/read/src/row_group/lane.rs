@@ -32,7 +32,7 @@ pub(super) struct Lane {
     passed: usize,
 }
 
-/// A split of a column, usually all of it.
+/// A split of a column. Usually it is the whole column.
 #[derive(Default)]
 pub(super) struct LaneSplit {
     /// `None` while a thread has it, and after the last column batch.

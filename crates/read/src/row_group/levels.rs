@@ -350,11 +350,11 @@ pub enum LevelTask {
         /// The work.
         task: ColumnTask,
     },
-    /// Assembles a batch, and tests it unless it is of the last level.
+    /// Assembles a batch. Tests it unless it is of the last level.
     Batch(Box<Assembly>),
 }
 
-/// The column batches of one batch, to be assembled into a record batch.
+/// The column batches to be assembled into one record batch.
 pub struct Assembly {
     level: usize,
     assembler: BatchAssembler,

@@ -53,7 +53,7 @@ pub(crate) struct ChunkInPlan {
     pub row_group: usize,
     /// The ordinal of its leaf in the Parquet schema.
     pub leaf: usize,
-    /// True if each level is a row, so that all page headers contain the number of rows.
+    /// True if each level is a row. All page headers then contain the number of rows.
     pub is_flat: bool,
     /// True if its metadata declares a dictionary.
     pub has_dictionary: bool,
@@ -258,8 +258,9 @@ impl OpenRowGroup {
         Ok(column)
     }
 
-    /// Creates the counter of the rows in these pages of a column, which are adjacent in its chunk. It retains the
-    /// decompressed pages for the decoders of splits. All pages of the chunk must be [allowed](ChunkInPlan::allows).
+    /// Creates the counter of the rows in these pages of a column. The pages are adjacent in its chunk. The counter
+    /// retains the decompressed pages for the decoders of splits. All pages of the chunk must be
+    /// [allowed](ChunkInPlan::allows).
     ///
     /// # Errors
     /// Argument if the read has no such column.

@@ -79,8 +79,8 @@ pub struct WantedSchema {
     defaults: Vec<DefaultValue>,
 }
 
-/// The rule for finding wanted fields among those of a file, at each level of nesting. The elements of lists, and the
-/// keys and values of maps, are found by their position.
+/// The rule for finding wanted fields in a file at each level of nesting. The elements of lists, and the keys and
+/// values of maps, are found by their position.
 ///
 /// ```
 /// # use herringbone::arrow::array::{Array, ArrayRef, Int64Array, RecordBatch};

@@ -80,7 +80,7 @@ impl CalendarKeys {
     }
 }
 
-/// Returns an error if the new keys change the days of a file, compared with its own keys.
+/// Returns an error if the days of a file are different under the new keys than under its own.
 ///
 /// # Errors
 /// Unsupported, with the file and its columns.

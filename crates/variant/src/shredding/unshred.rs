@@ -41,7 +41,7 @@ pub(super) enum Row<'a> {
     },
 }
 
-/// The metadata of a row, which is read only if a value of the row needs names.
+/// The metadata of a row. It is read only if a value of the row needs names.
 #[derive(Clone, Copy)]
 pub(super) struct RowMetadata<'a> {
     pub(super) array: &'a VariantArray,
@@ -200,7 +200,7 @@ impl<'o> RowBuilder<'o> {
         }
     }
 
-    /// Returns the bytes of a value, whose metadata is that of its row.
+    /// Returns the bytes of a value. Its metadata is the metadata of its row.
     pub(super) fn value<'a>(
         &'a mut self,
         row: Row<'a>,

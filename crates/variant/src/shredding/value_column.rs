@@ -24,7 +24,7 @@ impl ValueColumn {
         }
     }
 
-    /// Appends the value of a row, after nulls for previous rows without a value.
+    /// Appends nulls for previous rows without a value. Then appends the value of a row.
     pub(super) fn append(&mut self, row: usize, value: &[u8]) -> Result<()> {
         let values = self.up_to(row);
         values.try_append_value(value).map_err(of_arrow)

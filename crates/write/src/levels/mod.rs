@@ -41,7 +41,7 @@ use herringbone_core::array::Selected;
 use herringbone_core::levels::DefinitionLevels;
 use segment::{End, Segment};
 
-/// The levels of one leaf, and the positions of its values.
+/// The levels of one leaf and the positions of its values.
 ///
 /// The values of the column, in order, are the slots of `leaf` in `ranges` that are valid in `nulls`. There is one
 /// value for each entry with the highest definition level.

@@ -47,7 +47,7 @@ impl Step {
     }
 }
 
-/// The steps to a leaf, and the levels derived from them.
+/// The steps to a leaf and the levels derived from them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LeafPath {
     /// The steps from the top-level field to the leaf, which is the last step.

@@ -1,4 +1,4 @@
-//! The path to a leaf, split wherever the slots change.
+//! Splits the path to a leaf wherever the slots change.
 
 use std::ops::Range;
 use std::sync::Arc;

@@ -18,7 +18,7 @@ const PROBE: usize = 64 << 10;
 /// The maximum number of characters of a name shown in a note.
 const SHOWN: usize = 40;
 
-/// The first rows of a file, and the properties inferred from them.
+/// The first rows of a file and the properties inferred from them.
 pub(super) struct Beginning {
     pub(super) sample: Sample,
     pub(super) delimiter: u8,
@@ -30,7 +30,8 @@ pub(super) struct Beginning {
     kinds: Vec<Kind>,
     /// True if quotes have no meaning: all fields have them, and the header has them needlessly.
     pub(super) all_quoted: bool,
-    /// The first name that looks like a value, if all names have the types of their columns.
+    /// The first name that looks like a value. `None` unless all names have the types of their
+    /// columns.
     looks_like_a_row: Option<String>,
 }
 
@@ -284,7 +285,8 @@ impl<'o> Parser<'o> {
     }
 }
 
-/// Returns the first name that looks like a value, if all names have the types of their columns.
+/// Returns the first name that looks like a value. Returns `None` unless all names have the types
+/// of their columns.
 ///
 /// Any text may be a name, so text columns decide nothing.
 fn looks_like_a_row(header: &[(&str, bool)], kinds: &[Kind], all_quoted: bool) -> Option<String> {

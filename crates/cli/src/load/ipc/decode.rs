@@ -84,8 +84,8 @@ impl Decoder {
         }
     }
 
-    /// Processes a dictionary of a file, in which dictionaries must not be replaced: earlier batches would use the
-    /// wrong one.
+    /// Processes a dictionary of a file. Files must not replace dictionaries, because earlier batches would use
+    /// the wrong one.
     pub(super) fn keep_dictionary(&mut self, message: &Message) -> Result<()> {
         self.read += message.body.len() as u64;
         let (id, is_delta, values) = self.dictionary(message)?;

@@ -63,7 +63,7 @@ enum Around {
 /// The tokens allowed next.
 #[derive(Clone, Copy, PartialEq)]
 enum Next {
-    /// A row, or the end of the array.
+    /// A row or the end of the array.
     RowOrEnd,
     Row,
     CommaOrEnd,

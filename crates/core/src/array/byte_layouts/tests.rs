@@ -170,7 +170,7 @@ fn text(n: usize) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// A page, and the dictionary entries that it refers to.
+/// A page and the dictionary entries that it refers to.
 type EncodedPage = (Encoding, Vec<u8>, Option<Vec<Vec<u8>>>);
 
 /// Returns every encoding of `values`.

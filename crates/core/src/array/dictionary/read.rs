@@ -305,7 +305,7 @@ impl LeafArray for DictionaryLeaf {
             && self.num_others == 0
             && let Some(dictionary) = self.dictionary.clone()
         {
-            // No row uses a value, but the dictionary is returned nevertheless.
+            // No row uses a value. The dictionary is returned nevertheless.
             self.parts.push(dictionary);
         }
         if self.parts.is_empty() || self.num_others > 0 {

@@ -83,8 +83,8 @@ impl Lookup {
         )
     }
 
-    /// Reads the offset index of a chunk, and the column index if `with_bounds`. Returns `None` if the chunk lacks a
-    /// required index.
+    /// Reads the offset index of a chunk. Reads its column index, too, if `with_bounds` is true. Returns `None` if
+    /// the chunk lacks a required index.
     pub(super) fn page_index(
         plan: &ReadPlan,
         (row_group, leaf): (usize, usize),

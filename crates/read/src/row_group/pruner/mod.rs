@@ -58,7 +58,7 @@ pub(crate) struct Pruned {
     pub(crate) memory: Reservation,
 }
 
-/// The pruner of a row group, which determines the rows that a filter may select.
+/// The pruner of a row group. It determines the rows that a filter may select.
 pub(crate) struct RowGroupPruner {
     plan: Arc<ReadPlan>,
     budget: Arc<Budget>,
@@ -79,7 +79,7 @@ pub(crate) struct RowGroupPruner {
     explanation: Option<Vec<StepExplanation>>,
 }
 
-/// Returns the verdicts of each test of the filter on a row group, based on statistics.
+/// Returns the verdicts of each test of the filter, based on the statistics of a row group.
 fn by_statistics(plan: &ReadPlan, row_group: &RowGroupPlan) -> Result<Vec<Verdicts>> {
     let tests = plan.filter().map_or(&[][..], |filter| filter.tests());
     let is_asked = plan.options().pruning.has(PruningStep::Statistics);

@@ -141,7 +141,7 @@ impl<T: Bits> Numbers<T> {
             .unwrap_or_else(|place| self.insert(value, place))
     }
 
-    /// Returns the index of a value, or the place for it.
+    /// Returns the index of a value if it is present. Otherwise, the error is the free place for it.
     #[inline(always)]
     fn find(&self, value: T) -> Result<u32, FreePlace> {
         let near = self.near_index(value);
