@@ -156,7 +156,8 @@ fn types_of_columns_are_chosen() {
         r#"{"a":"1"}; {"a":"x"}"#,
     );
     let csv = Import::of("x.csv", text);
-    csv.run(&["--type", "q=Utf8"]).fails(2, "does not have a column `q`");
+    csv.run(&["--type", "q=Utf8"])
+        .fails(2, "does not have a column `q`");
     csv.run(&["--type", "n=Utf9"])
         .fails(2, "unknown type `Utf9`; use one as");
     csv.run(&["--type", "Utf8"])
