@@ -443,6 +443,17 @@ impl ParquetFile {
         row_group: usize,
         leaf: usize,
     ) -> Result<Option<ColumnBloomFilter>> {
+        let schema = self.parquet_schema();
+        let filter = self.bloom_filter_bits(row_group, leaf)?;
+        Ok(filter.map(|(header, bits)| ColumnBloomFilter::new(schema, leaf, &header, &bits)))
+    }
+
+    /// Returns the header and the bits of the bloom filter of a column chunk, if it has one.
+    pub(crate) fn bloom_filter_bits(
+        &self,
+        row_group: usize,
+        leaf: usize,
+    ) -> Result<Option<(BloomFilterHeader, Bytes)>> {
         let Some(mut filter) = self.bloom_filter(row_group, leaf)? else {
             return Ok(None);
         };
@@ -450,8 +461,7 @@ impl ParquetFile {
         let bits = bits.map_err(|error| self.handle.locate(error, row_group, leaf))?;
         let header = self.supplied(&mut filter, |filter| filter.poll_header(self.limits()));
         let header = header.map_err(|error| self.handle.locate(error, row_group, leaf))?;
-        let schema = self.parquet_schema();
-        Ok(Some(ColumnBloomFilter::new(schema, leaf, &header, &bits)))
+        Ok(Some((header, bits)))
     }
 
     /// Supplies the bytes that a step on a bloom filter needs.

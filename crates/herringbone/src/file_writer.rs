@@ -178,9 +178,14 @@ impl<W: Write> FileWriter<W> {
         check_copy(file, &self.plan).map(drop)
     }
 
+    /// Plans the copy of a row group of another file.
+    pub(crate) fn plan_copy(&self, file: &ParquetFile, row_group: usize) -> Result<RowGroupCopy> {
+        self.check_no_sorter()?;
+        RowGroupCopy::new(file, row_group, &self.plan)
+    }
+
     /// Appends a row group of another file without decoding it.
-    pub(crate) fn copy_row_group(&mut self, file: &ParquetFile, row_group: usize) -> Result<()> {
-        let copy = RowGroupCopy::new(file, row_group, &self.plan)?;
+    pub(crate) fn copy_row_group(&mut self, file: &ParquetFile, copy: RowGroupCopy) -> Result<()> {
         self.begin_foreign_row_group()?;
         for (chunk, range) in copy.chunks {
             self.file.copied_column(chunk)?;

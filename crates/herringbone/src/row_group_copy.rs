@@ -2,12 +2,11 @@
 
 use std::ops::Range;
 
-use herringbone_core::Step;
 use herringbone_core::page::byte_range;
 use herringbone_format::modular_encryption::KeyStep;
 use herringbone_format::thrift::CompactWriter;
 use herringbone_format::{Error, Result};
-use herringbone_read::ReadOptions;
+use herringbone_schema::SchemaOptions;
 use herringbone_write::{CopiedChunk, CopySource, WritePlan};
 
 use crate::file::ParquetFile;
@@ -49,11 +48,11 @@ impl RowGroupCopy {
 /// # Errors
 /// Argument if the column chunks of the file cannot be copied.
 pub(crate) fn check_copy(file: &ParquetFile, plan: &WritePlan) -> Result<Vec<usize>> {
-    let read = file.plan(&ReadOptions::default())?;
+    let arrow_schema = file.arrow_schema(&SchemaOptions::default())?;
     plan.check_copy(CopySource {
         metadata: file.metadata(),
         schema: file.parquet_schema(),
-        arrow_schema: read.schema(),
+        arrow_schema: &arrow_schema,
     })
 }
 
@@ -116,24 +115,12 @@ fn check_pages(
 
 /// Returns the header and bits of a chunk's bloom filter, if it has one.
 fn bloom_filter(file: &ParquetFile, row_group: usize, leaf: usize) -> Result<Option<Vec<u8>>> {
-    let Some(mut filter) = file.bloom_filter(row_group, leaf)? else {
+    let Some((header, bits)) = file.bloom_filter_bits(row_group, leaf)? else {
         return Ok(None);
     };
-    loop {
-        match filter.poll_bits(file.limits())? {
-            Step::Need(range) => filter.supply(range.start, file.source().read(range)?),
-            Step::Ready(bits) => {
-                let Step::Ready(header) = filter.poll_header(file.limits())? else {
-                    return Err(Error::corrupt(
-                        "the header of the bloom filter does not end",
-                    ));
-                };
-                let mut writer = CompactWriter::new();
-                header.encode(&mut writer);
-                let mut encoded = writer.finish();
-                encoded.extend_from_slice(&bits);
-                return Ok(Some(encoded));
-            }
-        }
-    }
+    let mut writer = CompactWriter::new();
+    header.encode(&mut writer);
+    let mut encoded = writer.finish();
+    encoded.extend_from_slice(&bits);
+    Ok(Some(encoded))
 }

@@ -293,9 +293,13 @@ impl<W: Write> Writer<W> {
     /// is missing or has another type, or rows must be sorted and are not. The file can be continued after these.
     /// Corrupt if the pages contradict the metadata; Io if the output or the source returns an error.
     pub fn copy_row_group(&mut self, file: &ParquetFile, row_group: usize) -> Result<()> {
-        self.check_copy(file)?;
+        self.check_no_storage()?;
+        let copy = match self.file() {
+            Some(writer) => writer.plan_copy(file, row_group)?,
+            None => return Err(failed_before()),
+        };
         self.guard(|writer| match &mut writer.stage {
-            Stage::Open(writer) => writer.copy_row_group(file, row_group),
+            Stage::Open(writer) => writer.copy_row_group(file, copy),
             Stage::Waiting(_) | Stage::Failed => Err(failed_before()),
         })
     }

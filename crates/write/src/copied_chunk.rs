@@ -1,11 +1,13 @@
 //! Column chunks of other files, whose pages are copied without decoding them.
 
+use std::collections::HashMap;
+
 use herringbone_arrow::schema::Schema;
 use herringbone_format::{
     ColumnIndex, ColumnMetaData, ColumnOrder, Error, FileMetadata, OffsetIndex, Result, Statistics,
     Type,
 };
-use herringbone_schema::ParquetSchema;
+use herringbone_schema::{ParquetSchema, SchemaNode};
 
 use super::options::UnsortedRows;
 use super::plan::WritePlan;
@@ -52,28 +54,28 @@ impl WritePlan {
                 created_by.unwrap_or_default()
             )));
         }
+        let nodes = source.schema.nodes();
+        let theirs = source
+            .schema
+            .children(0)
+            .filter_map(|node| Some((node, nodes.get(node)?)));
+        let theirs: HashMap<_, _> = theirs
+            .map(|(node, it)| (it.element.name.as_str(), node))
+            .collect();
+        let fields = source.arrow_schema.fields().iter();
+        let types: HashMap<_, _> = fields.map(|it| (it.name(), it.data_type())).collect();
+        if theirs.len() < source.schema.children(0).count() {
+            return Err(refused("the other file has two columns of one name"));
+        }
         let mut leaves = Vec::with_capacity(self.num_columns());
-        for (field, ours) in self
-            .schema()
-            .fields()
-            .iter()
-            .zip(top_level(&self.mapping.schema))
-        {
+        let ours = self.mapping.schema.children(0);
+        for (field, ours) in self.schema().fields().iter().zip(ours) {
             let name = field.name();
-            let theirs = top_level(source.schema)
-                .find(|node| {
-                    source
-                        .schema
-                        .nodes()
-                        .get(*node)
-                        .is_some_and(|it| it.element.name == *name)
-                })
-                .ok_or_else(|| refused(format!("the other file has no column `{name}`")))?;
-            let data_type = source
-                .arrow_schema
-                .field_with_name(name)
-                .map(|it| it.data_type());
-            if !data_type.is_ok_and(|it| it.equals_datatype(field.data_type())) {
+            let theirs = theirs.get(name.as_str()).copied();
+            let theirs =
+                theirs.ok_or_else(|| refused(format!("the other file has no column `{name}`")))?;
+            let data_type = types.get(name);
+            if !data_type.is_some_and(|it| it.equals_datatype(field.data_type())) {
                 return Err(refused(format!(
                     "the column `{name}` has another Arrow type"
                 )));
@@ -83,7 +85,7 @@ impl WritePlan {
                     "the column `{name}` has another Parquet type"
                 )));
             }
-            let node = source.schema.nodes().get(theirs);
+            let node = nodes.get(theirs);
             leaves.extend(node.map_or(0..0, |node| node.leaves.clone()));
         }
         let orders = leaves.iter().zip(0..);
@@ -211,22 +213,13 @@ fn keep_sound(statistics: &mut Statistics, physical: Type, is_same_order: bool) 
     }
 }
 
-/// Returns the nodes of the top-level columns.
-fn top_level(schema: &ParquetSchema) -> impl Iterator<Item = usize> + '_ {
-    schema.children(0)
-}
-
 /// Returns true if columns have the same levels and the same physical types.
 fn is_stored_alike(
     (a, node_a): (&ParquetSchema, usize),
     (b, node_b): (&ParquetSchema, usize),
 ) -> bool {
-    let subtree = |schema: &ParquetSchema, node: usize| {
-        let end = schema.nodes().get(node).map_or(node, |it| it.end);
-        schema.nodes().get(node..end).unwrap_or_default().to_vec()
-    };
     let (a, b) = (subtree(a, node_a), subtree(b, node_b));
-    let parts = |it: &herringbone_schema::SchemaNode| {
+    let parts = |it: &SchemaNode| {
         let element = &it.element;
         (
             element.type_,
@@ -237,7 +230,13 @@ fn is_stored_alike(
             element.num_children.unwrap_or_default(),
         )
     };
-    a.len() == b.len() && a.iter().zip(&b).all(|(a, b)| parts(a) == parts(b))
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| parts(a) == parts(b))
+}
+
+/// Returns a node, followed by all nodes below it.
+fn subtree(schema: &ParquetSchema, node: usize) -> &[SchemaNode] {
+    let end = schema.nodes().get(node).map_or(node, |it| it.end);
+    schema.nodes().get(node..end).unwrap_or_default()
 }
 
 #[cold]

@@ -170,6 +170,34 @@ fn refused_with_the_reason() {
 }
 
 #[test]
+fn columns_of_one_name_are_not_mixed_up() {
+    let ids: ArrayRef = Arc::new(Int64Array::from(vec![1]));
+    let field = Field::new("id", DataType::Int64, false);
+    let schema = Arc::new(Schema::new(vec![field.clone(), field]));
+    let others: ArrayRef = Arc::new(Int64Array::from(vec![2]));
+    let batch = RecordBatch::try_new(schema.clone(), vec![ids, others]).unwrap();
+    let file = file_of(&batch, WriteOptions::new());
+    let mut writer = Writer::new(Vec::new(), schema, WriteOptions::new()).unwrap();
+    let error = writer.copy_row_group(&file, 0).unwrap_err();
+    assert!(
+        error.to_string().contains("two columns of one name"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_refusal_leaves_the_writer_as_it_is() {
+    let file = file_of(&batch(0..10), options());
+    let checked = WriteOptions::new()
+        .sorting_columns(vec![SortingColumnOption::new(["id"])])
+        .unsorted_rows(UnsortedRows::Error);
+    let mut writer = Writer::new(Vec::new(), batch(0..1).schema(), checked).unwrap();
+    writer.copy_row_group(&file, 0).unwrap_err();
+    writer.write(&batch(0..10)).unwrap();
+    assert_eq!(writer.finish().unwrap().num_rows(), 10);
+}
+
+#[test]
 fn copied_only_if_the_pages_fit_the_metadata() {
     let batch = batch(0..1000);
     let mut writer = Writer::new(Vec::new(), batch.schema(), options()).unwrap();

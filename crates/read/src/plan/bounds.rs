@@ -5,7 +5,6 @@ use herringbone_core::cast::null_bytes;
 use herringbone_core::column::ColumnPlan;
 use herringbone_filter::pruning::{ColumnBounds, ColumnBoundsDecoder, PageIndexCell};
 use herringbone_format::{Error, Result};
-use herringbone_schema::ParquetSchema;
 
 use super::{ArrayNode, ReadPlan};
 use crate::wanted_schema::ArrayConversion;
@@ -97,7 +96,7 @@ impl ReadPlan {
             ArrayNode::Leaf { column } => {
                 let column = self.columns().get(*column).ok_or_else(nested)?;
                 self.check_bytes(rows.len(), null_bytes(&column.leaf_type.data_type))?;
-                let bounds = decode(&self.decoder(column, &column.schema)?);
+                let bounds = decode(&self.decoder(column)?);
                 return bounds.map_err(|error| error.in_column(column.path()));
             }
             ArrayNode::Constant(constant) => {
@@ -121,8 +120,8 @@ impl ReadPlan {
         bounds.converted(convert)
     }
 
-    fn decoder(&self, column: &ColumnPlan, schema: &ParquetSchema) -> Result<ColumnBoundsDecoder> {
-        let decoder = ColumnBoundsDecoder::new(&self.metadata, schema, column.leaf)?;
+    fn decoder(&self, column: &ColumnPlan) -> Result<ColumnBoundsDecoder> {
+        let decoder = ColumnBoundsDecoder::new(&self.metadata, &column.schema, column.leaf)?;
         Ok(decoder.as_read(column.leaf_type.clone()))
     }
 
