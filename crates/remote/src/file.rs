@@ -1,6 +1,8 @@
 //! An object whose footer has been read.
 
 use std::fmt;
+use std::future::ready;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,7 +15,7 @@ use herringbone::{Error, Int96Units, MetadataHandle, ReadOptions, ReadPlan, Resu
 use crate::cache::{CacheEntry, FileKey};
 use crate::fetches::Fetches;
 use crate::keys::KeyService;
-use crate::object::{Identity, Object};
+use crate::object::{BoxFuture, Identity, Object};
 use crate::options::RemoteOptions;
 use crate::request;
 use crate::stream::RecordBatchStream;
@@ -176,6 +178,21 @@ impl RemoteFile {
         let of = (self.object.clone(), self.identity.clone());
         let fetches = Fetches::new(of, self.policy.clone(), self.tail.clone());
         RecordBatchStream::new(Arc::new(plan), fetches, self.key_service.clone())
+    }
+
+    /// Requests a range of the object, for readers of your own. Bytes fetched with the footer take no request.
+    ///
+    /// The future fails with Io if the request fails, with the name of the object and the range; with Replaced if the
+    /// object was replaced.
+    pub fn fetch(&self, range: Range<u64>) -> BoxFuture<Result<Bytes>> {
+        let start = self.identity.length.saturating_sub(self.tail.len() as u64);
+        let within = range.start.checked_sub(start).zip(range.end.checked_sub(start));
+        let within = within.filter(|(from, to)| from <= to && *to <= self.tail.len() as u64);
+        match within {
+            // Both are offsets within the tail, which is in memory.
+            Some((from, to)) => Box::pin(ready(Ok(self.tail.slice(from as usize..to as usize)))),
+            None => request::range(self.object.clone(), range, self.identity.clone()),
+        }
     }
 
     /// Returns the units that represent all INT96 timestamps returned by a read with these options.

@@ -77,6 +77,8 @@ pub struct WantedSchema {
     /// The position in the file of each column, if columns are found by position.
     places: Vec<usize>,
     defaults: Vec<DefaultValue>,
+    /// The names of the columns that are never read from the file.
+    constants: Vec<String>,
 }
 
 /// The rule for finding wanted fields in a file at each level of nesting. The elements of lists, and the keys and
@@ -156,6 +158,7 @@ impl WantedSchema {
             schema,
             matching: FieldMatching::Name,
             defaults: Vec::new(),
+            constants: Vec::new(),
         }
     }
 
@@ -176,6 +179,25 @@ impl WantedSchema {
         let path = path.into_iter().map(Into::into).collect();
         self.defaults.push(DefaultValue { path, value });
         self
+    }
+
+    /// Sets the value of a column for all files, such as the value of a partition: an array of one slot, of the type of the
+    /// column. A column of the file that matches is not read.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use herringbone_arrow::array::Int64Array;
+    /// use herringbone_arrow::schema::{DataType, Field, Schema};
+    /// use herringbone_read::WantedSchema;
+    ///
+    /// let schema = Arc::new(Schema::new(vec![Field::new("year", DataType::Int64, false)]));
+    /// let wanted = WantedSchema::new(schema).constant("year", Arc::new(Int64Array::from(vec![2024])));
+    /// ```
+    #[must_use]
+    pub fn constant(mut self, column: impl Into<String>, value: ArrayRef) -> Self {
+        let column = column.into();
+        self.constants.push(column.clone());
+        self.default_value([column], value)
     }
 
     /// Returns the schema.
@@ -222,6 +244,7 @@ impl WantedSchema {
             schema: Arc::new(schema),
             matching: self.matching.clone(),
             defaults,
+            constants: self.constants.clone(),
         })
     }
 

@@ -59,7 +59,10 @@ pub(crate) fn resolve(
     let mut found = Vec::new();
     for (field, &position) in wanted.schema().fields().iter().zip(&wanted.places) {
         let mut path = vec![field.name().clone()];
-        let source = search.field(&file.fields, field, position, &mut path)?;
+        let source = match wanted.constants.contains(field.name()) {
+            true => None,
+            false => search.field(&file.fields, field, position, &mut path)?,
+        };
         if let Some((ordinal, part)) = &source
             && let Some(hint) = hints.get_mut(*ordinal)
         {

@@ -1,0 +1,169 @@
+//! A dataset: files, and the schema of their rows.
+
+use std::fmt;
+use std::path::Path;
+use std::sync::Arc;
+
+use herringbone::arrow::schema::SchemaRef;
+use herringbone::{Error, Result};
+
+use crate::explain::{DatasetExplanation, explain};
+use crate::files::Files;
+use crate::listing::Listing;
+use crate::local::LocalFiles;
+use crate::options::{DatasetOptions, DatasetReadOptions};
+use crate::partition::PartitionTypes;
+use crate::plan::DatasetPlan;
+use crate::reader::DatasetReader;
+use crate::schema::schema;
+use crate::side_by_side::block_on;
+use crate::stream::DatasetStream;
+use crate::walk::{DataFile, walk};
+
+/// Parquet files that are read as one table.
+///
+/// Opening a dataset finds its files and its schema. Files that are added later do not belong to it. Cheap to clone.
+///
+/// ```
+/// use herringbone::filter::col;
+/// use herringbone_dataset::{Dataset, DatasetOptions};
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+///
+/// let dataset = Dataset::open("testdata/example.parquet", DatasetOptions::new())?;
+/// assert_eq!(dataset.files().len(), 1);
+/// let options = herringbone::ReadOptions::new().filter(col("id").ge(20)).columns(["id"]);
+/// let rows: usize = dataset.read(options)?.map(|batch| batch.unwrap().num_rows()).sum();
+/// assert_eq!(rows, 4);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Dataset(Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) files: Files,
+    pub(crate) found: Vec<DataFile>,
+    pub(crate) types: PartitionTypes,
+    pub(crate) schema: SchemaRef,
+    pub(crate) options: DatasetOptions,
+    pub(crate) directories_listed: usize,
+}
+
+impl fmt::Debug for Dataset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Dataset")
+            .field("files", &self.0.found.len())
+            .field("schema", &self.0.schema)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Dataset {
+    /// Opens the files at a path of this machine: a file, a directory, or a pattern such as `data/**/*.parquet`.
+    ///
+    /// # Errors
+    /// See [`Self::open_async`].
+    pub fn open(path: impl AsRef<Path>, options: DatasetOptions) -> Result<Self> {
+        Self::open_all([path], options)
+    }
+
+    /// Opens the files at several paths of this machine, in their order.
+    ///
+    /// # Errors
+    /// See [`Self::open_async`].
+    pub fn open_all<P: AsRef<Path>>(
+        paths: impl IntoIterator<Item = P>,
+        options: DatasetOptions,
+    ) -> Result<Self> {
+        let paths = paths.into_iter().map(|path| match path.as_ref().to_str() {
+            Some(path) => Ok(path.to_owned()),
+            None => {
+                let path = path.as_ref().display();
+                Err(Error::unsupported(format!("the path {path} is not UTF-8")))
+            }
+        });
+        let paths: Vec<String> = paths.collect::<Result<_>>()?;
+        block_on(Self::open_async(Arc::new(LocalFiles), &paths, options))
+    }
+
+    /// Opens the files at paths of a listing: files, directories, or patterns.
+    ///
+    /// Directories are listed level by level, those of a level side by side. In a directory, names that begin with `.` or
+    /// `_` are ignored. Files are sorted by the components of their paths.
+    ///
+    /// In patterns, `*`, `?` and `[a-c]` match within a component, and `**` matches any number of components. A directory
+    /// that matches contributes all files below it. Partition columns are those of the directories below a path, and for
+    /// paths of files, all directories of the path.
+    ///
+    /// # Errors
+    /// Io if a path does not exist or cannot be listed; Argument if files have different partition columns, or if a literal
+    /// of the filter cannot be compared with them; Limit if there are too many files or levels; errors of the footers that
+    /// the schema needs.
+    pub async fn open_async(
+        listing: Arc<dyn Listing>,
+        paths: &[String],
+        options: DatasetOptions,
+    ) -> Result<Self> {
+        let found = walk(&listing, paths, &options).await?;
+        let files = Files {
+            listing,
+            options: options.files.clone(),
+        };
+        let schema = schema(&found, &files, &options).await?;
+        Ok(Self(Arc::new(Inner {
+            files,
+            schema,
+            found: found.files,
+            types: found.types,
+            options,
+            directories_listed: found.directories_listed,
+        })))
+    }
+
+    /// Returns the schema: the columns of files, then the partition columns.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.0.schema
+    }
+
+    /// Returns the files, in their order.
+    #[must_use]
+    pub fn files(&self) -> &[DataFile] {
+        &self.0.found
+    }
+
+    /// Returns the number of directories that were listed.
+    #[must_use]
+    pub fn directories_listed(&self) -> usize {
+        self.0.directories_listed
+    }
+
+    /// Starts a read on this thread and those of the pool. The options may be
+    /// [`ReadOptions`](herringbone::ReadOptions) alone.
+    ///
+    /// Files whose partition columns do not satisfy the filter are not opened.
+    ///
+    /// # Errors
+    /// Argument if the options name columns that the dataset does not have, or parts of one file.
+    pub fn read(&self, options: impl Into<DatasetReadOptions>) -> Result<DatasetReader> {
+        DatasetPlan::new(self.0.clone(), options.into()).map(DatasetReader::new)
+    }
+
+    /// Starts an async read. The task that polls the stream sends the requests.
+    ///
+    /// # Errors
+    /// See [`Self::read`].
+    pub fn stream(&self, options: impl Into<DatasetReadOptions>) -> Result<DatasetStream> {
+        DatasetPlan::new(self.0.clone(), options.into()).map(DatasetStream::new)
+    }
+
+    /// Prunes the files and row groups of a read, and returns sums over all files. Reads footers and indexes, but no
+    /// values.
+    ///
+    /// # Errors
+    /// See [`Self::read`]; errors of the files.
+    pub fn explain(&self, options: impl Into<DatasetReadOptions>) -> Result<DatasetExplanation> {
+        explain(&DatasetPlan::new(self.0.clone(), options.into())?)
+    }
+}

@@ -1,0 +1,68 @@
+//! Explanations of reads of datasets: sums over all files.
+
+use herringbone::Result;
+use herringbone::filter::{PruningStep, ReadCounts};
+
+use crate::files::in_file;
+use crate::plan::DatasetPlan;
+
+/// The work that a read of a dataset takes, as sums over its files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct DatasetExplanation {
+    /// The number of directories that were listed when the dataset was opened.
+    pub directories_listed: usize,
+    /// The number of files of the dataset.
+    pub files: usize,
+    /// The number of files that the values in their paths ruled out.
+    pub files_ruled_out: usize,
+    /// The number of row groups of the other files.
+    pub row_groups: usize,
+    /// The number of rows of the other files.
+    pub rows: u64,
+    /// The number of rows that each pruning step ruled out.
+    pub ruled_out: Vec<(PruningStep, u64)>,
+    /// The number of rows whose values must be tested.
+    pub undecided: u64,
+    /// The number of bytes in all pages that the read may need.
+    pub wanted_bytes: u64,
+    /// The number of requests for these bytes, and the number of bytes that they fetch.
+    pub fetched: ReadCounts,
+}
+
+/// Explains a read. One file is open at a time.
+///
+/// # Errors
+/// Errors of the files.
+pub(crate) fn explain(plan: &DatasetPlan) -> Result<DatasetExplanation> {
+    let dataset = plan.dataset();
+    let mut sum = DatasetExplanation {
+        directories_listed: dataset.directories_listed,
+        files: dataset.found.len(),
+        files_ruled_out: dataset.found.len() - plan.num_files(),
+        ruled_out: PruningStep::ALL.map(|step| (step, 0)).to_vec(),
+        ..DatasetExplanation::default()
+    };
+    for at in 0..plan.num_files() {
+        let (file, options) = (plan.file(at)?, plan.options_of(at, 0)?);
+        let opened = dataset.files.open_blocking(file)?;
+        let explained = opened.explain(&options);
+        for row_group in explained.map_err(|error| in_file(&file.path, error))? {
+            sum.row_groups += 1;
+            sum.rows += row_group.rows;
+            sum.undecided += row_group.undecided();
+            sum.wanted_bytes += row_group.wanted_bytes;
+            sum.fetched.requests += row_group.fetched.requests;
+            sum.fetched.bytes += row_group.fetched.bytes;
+            let mut before = 0;
+            for step in &row_group.steps {
+                let of_step = sum.ruled_out.iter_mut().find(|it| it.0 == step.step);
+                if let Some((_, rows)) = of_step {
+                    *rows += step.ruled_out.saturating_sub(before);
+                }
+                before = step.ruled_out;
+            }
+        }
+    }
+    Ok(sum)
+}

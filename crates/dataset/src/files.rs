@@ -1,0 +1,144 @@
+//! Opens the files of a dataset.
+
+use std::fs;
+use std::future::ready;
+use std::io;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone::push::FetchPolicy;
+use herringbone::source::{FileSource, Source};
+use herringbone::{Error, MetadataHandle, ParquetFile, Result};
+use herringbone_remote::{BoxFuture, FileKey, RemoteFile, RemoteOptions};
+
+use crate::listing::Listing;
+use crate::local::identity;
+use crate::side_by_side::{block_on, in_order};
+use crate::walk::DataFile;
+
+/// The place of the files, and the options to open them with.
+#[derive(Debug)]
+pub(crate) struct Files {
+    pub(crate) listing: Arc<dyn Listing>,
+    pub(crate) options: RemoteOptions,
+}
+
+impl Files {
+    /// Returns the options for one file. Its path may select its keys.
+    fn options(&self, file: &DataFile) -> RemoteOptions {
+        let mut options = self.options.clone();
+        let decryption = options.open.decryption.take();
+        let path = Some(Path::new(&*file.path));
+        options.open = options.open.decryption(decryption, path);
+        options
+    }
+
+    /// Opens a file for async reads.
+    pub(crate) fn open(&self, file: &DataFile) -> BoxFuture<Result<RemoteFile>> {
+        let object = self.listing.object(&file.path, &file.identity);
+        let (options, path) = (self.options(file), file.path.clone());
+        Box::pin(async move {
+            let opened = RemoteFile::open(object, options).await;
+            opened.map_err(|error| in_file(&path, error))
+        })
+    }
+
+    /// Opens a file for blocking reads. Its footer is taken from the cache, if it is there.
+    pub(crate) fn open_blocking(&self, file: &DataFile) -> Result<ParquetFile> {
+        let opened = match self.listing.local_path(&file.path) {
+            Some(path) => self.open_local(file, &path),
+            None => block_on(self.open(file)).and_then(|remote| {
+                let handle = remote.metadata_handle().clone();
+                ParquetFile::with_metadata(ObjectSource(remote), handle)
+            }),
+        };
+        opened.map_err(|error| in_file(&file.path, error))
+    }
+
+    fn open_local(&self, file: &DataFile, path: &Path) -> Result<ParquetFile> {
+        let source = FileSource::open(path)?;
+        if let Some(handle) = self.cached(file, path)? {
+            return ParquetFile::with_metadata(source, handle);
+        }
+        ParquetFile::from_source(source, self.options(file).open)
+    }
+
+    /// Returns the footer of a local file from the cache, if the file is the one that the footer belongs to.
+    fn cached(&self, file: &DataFile, path: &Path) -> Result<Option<MetadataHandle>> {
+        let cache = self.options.cache.as_ref();
+        let Some(cache) = cache.filter(|_| self.options.open.decryption.is_none()) else {
+            return Ok(None);
+        };
+        let identity = identity(&fs::metadata(path)?);
+        let footer = FileKey::new(&file.path, &identity).and_then(|key| cache.footer(&key));
+        Ok(footer.filter(|it| *it.limits() == self.options.open.limits))
+    }
+}
+
+/// Names the file of an error.
+pub(crate) fn in_file(path: &str, error: Error) -> Error {
+    if error.message().contains(path) {
+        return error;
+    }
+    let (location, remedy) = (error.location().clone(), error.remedy());
+    let message = format!("{path}: {}", error.message());
+    let mut named = match error.io_error() {
+        Some(io) => io::Error::new(io.kind(), message).into(),
+        None => Error::new(error.kind(), message),
+    };
+    if let Some(remedy) = remedy {
+        named = named.with_remedy(remedy);
+    }
+    if let Some(offset) = location.offset {
+        named = named.at_offset(offset);
+    }
+    if let Some(row_group) = location.row_group {
+        named = named.in_row_group(row_group);
+    }
+    if let Some(column) = &location.column {
+        named = named.in_column(column);
+    }
+    match location.page {
+        Some(page) => named.in_page(page),
+        None => named,
+    }
+}
+
+/// The bytes of an object, for blocking reads.
+struct ObjectSource(RemoteFile);
+
+impl ObjectSource {
+    fn request(&self, range: Range<u64>) -> BoxFuture<Result<Bytes>> {
+        if range.is_empty() {
+            return Box::pin(ready(Ok(Bytes::new())));
+        }
+        self.0.fetch(range)
+    }
+}
+
+impl Source for ObjectSource {
+    fn len(&self) -> u64 {
+        self.0.identity().length
+    }
+
+    fn read(&self, range: Range<u64>) -> Result<Bytes> {
+        block_on(self.request(range))
+    }
+
+    fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let mut answers = Vec::with_capacity(ranges.len());
+        let most = self.fetch_policy().max_requests_in_flight;
+        let start = |range: &Range<u64>| self.request(range.clone());
+        block_on(in_order(ranges, most, start, |bytes| {
+            answers.push(bytes);
+            Ok(())
+        }))?;
+        Ok(answers)
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        self.0.object().fetch_policy()
+    }
+}

@@ -1,0 +1,66 @@
+//! Many Apache Parquet files, read and written as one table.
+//!
+//! ```text
+//! paths ─► directories, level by level ─► files ─► one schema ─► record batches
+//!          └─► partition columns: `year=2024` ─► ruled out by the filter before any file is opened
+//! ```
+//!
+//! | to | use |
+//! |---|---|
+//! | read files | [`open`] |
+//! | filter directories and files, choose the schema, read several times | [`Dataset`] and [`DatasetOptions`] |
+//! | read asynchronously, from a store | [`Dataset::open_async`], [`Dataset::stream`] and your [`Listing`] |
+//! | look at the work of a read | [`Dataset::explain`] |
+//!
+//! ```
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+//! for batch in herringbone_dataset::open("testdata/example.parquet")? {
+//!     println!("{} rows", batch?.num_rows());
+//! }
+//! # Ok(())
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
+
+mod dataset;
+mod explain;
+mod files;
+mod listing;
+mod local;
+mod options;
+mod partition;
+mod pattern;
+mod plan;
+mod pool;
+mod reader;
+mod schema;
+mod side_by_side;
+mod stream;
+mod walk;
+mod window;
+
+pub use dataset::Dataset;
+pub use explain::DatasetExplanation;
+pub use listing::{Entry, Listing};
+pub use local::LocalFiles;
+pub use options::{DatasetOptions, DatasetReadOptions, SchemaFrom};
+pub use partition::Partitioning;
+pub use reader::DatasetReader;
+pub use stream::DatasetStream;
+pub use walk::DataFile;
+
+use std::path::Path;
+
+use herringbone::{ReadOptions, Result};
+
+/// Reads the files at a path: an iterator of record batches. The path is that of a file or directory, or a pattern such as
+/// `data/**/*.parquet`.
+///
+/// # Errors
+/// See [`Dataset::open`].
+pub fn open(path: impl AsRef<Path>) -> Result<DatasetReader> {
+    Dataset::open(path, DatasetOptions::new())?.read(ReadOptions::new())
+}

@@ -1,0 +1,57 @@
+//! The interface to a place that lists files: a file system or a store.
+
+use std::fmt::Debug;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use herringbone::Result;
+use herringbone_remote::{BoxFuture, Identity, Object};
+
+/// A place with files, such as a file system or a bucket. Its paths have `/` between their components.
+///
+/// The futures are polled only by the task that opens or reads a dataset, and dropped with it.
+pub trait Listing: Debug + Send + Sync {
+    /// Lists one level: the files and directories directly below a directory, in any order. The path may be empty.
+    fn list(&self, directory: &str) -> BoxFuture<Result<Vec<Entry>>>;
+
+    /// Returns the identity of the file at a path, or `None` if there is a directory, or no file.
+    fn file(&self, path: &str) -> BoxFuture<Result<Option<Identity>>>;
+
+    /// Returns the bytes of the file at a path. `identity` is that of its listing. Sends no request.
+    fn object(&self, path: &str, identity: &Identity) -> Arc<dyn Object>;
+
+    /// Returns the path of a file in the file system of this machine, if it is there. Blocking reads then need no futures.
+    fn local_path(&self, path: &str) -> Option<PathBuf> {
+        let _none = path;
+        None
+    }
+}
+
+/// A file or directory in a listing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The name: the last component of the path.
+    pub name: String,
+    /// The identity of a file, or `None` for a directory.
+    pub file: Option<Identity>,
+}
+
+impl Entry {
+    /// Creates the entry of a directory.
+    #[must_use]
+    pub fn directory(name: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            file: None,
+        }
+    }
+
+    /// Creates the entry of a file.
+    #[must_use]
+    pub fn file(name: impl Into<String>, identity: Identity) -> Self {
+        Self {
+            name: name.into(),
+            file: Some(identity),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The options of datasets and of their reads.
+
+use herringbone::ReadOptions;
+use herringbone::arrow::schema::SchemaRef;
+use herringbone::filter::Predicate;
+use herringbone_remote::{LruMetadataCache, RemoteOptions};
+
+use crate::partition::Partitioning;
+
+/// The options of a dataset: its files, its schema and its rows.
+///
+/// ```
+/// use herringbone::filter::col;
+/// use herringbone_dataset::{DatasetOptions, SchemaFrom};
+///
+/// let options = DatasetOptions::new()
+///     .filter(col("year").eq(2024))
+///     .schema(SchemaFrom::Union);
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DatasetOptions {
+    /// The predicate that all rows of the dataset satisfy, or `None` for all rows. It may name partition columns.
+    /// Directories without such rows are not listed, and files without them are not opened.
+    pub filter: Option<Predicate>,
+    /// The origin of the schema.
+    pub schema: SchemaFrom,
+    /// The way in which the paths of files contain values.
+    pub partitioning: Partitioning,
+    /// The limits, keys, cache and fetch policy for all files. The cache retains 64 MiB by default.
+    pub files: RemoteOptions,
+    /// The largest number of files and directories that may be found.
+    pub max_entries: usize,
+    /// The largest number of footers that are fetched at the same time.
+    pub footers_at_once: usize,
+}
+
+/// The origin of the schema of a dataset. Partition columns that the schema lacks follow its columns.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub enum SchemaFrom {
+    /// The first file, in the order of paths. Its footer alone is read.
+    #[default]
+    FirstFile,
+    /// This schema. No footer is read.
+    Given(SchemaRef),
+    /// All files: columns are matched by name, and have a type that holds the values of all files. All footers are read.
+    Union,
+}
+
+impl DatasetOptions {
+    /// The default number of bytes of metadata that a dataset retains.
+    pub const DEFAULT_CACHE_BYTES: usize = 64 << 20;
+    /// The default largest number of files and directories.
+    pub const DEFAULT_MAX_ENTRIES: usize = 10_000_000;
+    /// The default number of footers fetched at the same time.
+    pub const DEFAULT_FOOTERS_AT_ONCE: usize = 16;
+
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Selects rows, and with them directories and files.
+    #[must_use]
+    pub fn filter(self, filter: Predicate) -> Self {
+        Self {
+            filter: Some(filter),
+            ..self
+        }
+    }
+
+    /// Sets the origin of the schema.
+    #[must_use]
+    pub fn schema(self, schema: SchemaFrom) -> Self {
+        Self { schema, ..self }
+    }
+
+    /// Sets the way in which the paths of files contain values.
+    #[must_use]
+    pub fn partitioning(self, partitioning: Partitioning) -> Self {
+        Self {
+            partitioning,
+            ..self
+        }
+    }
+
+    /// Sets the limits, keys, cache and fetch policy for all files.
+    #[must_use]
+    pub fn files(self, files: impl Into<RemoteOptions>) -> Self {
+        Self {
+            files: files.into(),
+            ..self
+        }
+    }
+
+    /// Sets the largest number of files and directories.
+    #[must_use]
+    pub fn max_entries(self, max_entries: usize) -> Self {
+        Self {
+            max_entries,
+            ..self
+        }
+    }
+}
+
+impl Default for DatasetOptions {
+    fn default() -> Self {
+        let cache = LruMetadataCache::new(Self::DEFAULT_CACHE_BYTES);
+        Self {
+            filter: None,
+            schema: SchemaFrom::default(),
+            partitioning: Partitioning::default(),
+            files: RemoteOptions::new().cache(cache),
+            max_entries: Self::DEFAULT_MAX_ENTRIES,
+            footers_at_once: Self::DEFAULT_FOOTERS_AT_ONCE,
+        }
+    }
+}
+
+/// The options of a read of a dataset. They can be converted from [`ReadOptions`] alone.
+///
+/// ```
+/// use herringbone::ReadOptions;
+/// use herringbone_dataset::DatasetReadOptions;
+///
+/// let options = DatasetReadOptions::from(ReadOptions::new().columns(["id"]))
+///     .path_column("path")
+///     .is_ordered(false);
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct DatasetReadOptions {
+    /// The options for the files. Columns, filter, offset, limit and memory are those of the dataset. Options that select
+    /// parts of one file are errors.
+    pub read: ReadOptions,
+    /// True if batches have the order of the files, and false if they may be returned as soon as they are decoded.
+    pub is_ordered: bool,
+    /// The largest number of open files.
+    pub max_open_files: usize,
+    /// The name of a column with the path of the file of each row. It follows all other columns.
+    pub path_column: Option<String>,
+}
+
+impl DatasetReadOptions {
+    /// The default largest number of open files.
+    pub const DEFAULT_MAX_OPEN_FILES: usize = 16;
+
+    /// Returns the default options.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a column with the path of the file of each row.
+    #[must_use]
+    pub fn path_column(self, name: impl Into<String>) -> Self {
+        Self {
+            path_column: Some(name.into()),
+            ..self
+        }
+    }
+
+    /// Selects whether batches have the order of the files.
+    #[must_use]
+    pub fn is_ordered(self, is_ordered: bool) -> Self {
+        Self { is_ordered, ..self }
+    }
+
+    /// Sets the largest number of open files.
+    #[must_use]
+    pub fn max_open_files(self, max_open_files: usize) -> Self {
+        Self {
+            max_open_files,
+            ..self
+        }
+    }
+}
+
+impl Default for DatasetReadOptions {
+    fn default() -> Self {
+        Self::from(ReadOptions::new())
+    }
+}
+
+impl From<ReadOptions> for DatasetReadOptions {
+    fn from(read: ReadOptions) -> Self {
+        Self {
+            read,
+            is_ordered: true,
+            max_open_files: Self::DEFAULT_MAX_OPEN_FILES,
+            path_column: None,
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! Partition columns: the values in the names of directories, such as `year=2024`.
+//!
+//! ```text
+//! year=2024/code=a%2Fb/x.parquet ─► [("year", "2024"), ("code", "a/b")] ─► columns of values ─► types
+//! ```
+
+use std::sync::Arc;
+
+use herringbone::arrow::array::{
+    ArrayRef, BooleanArray, Date32Array, LargeStringArray, PrimitiveArray, RecordBatch,
+    RecordBatchOptions, StringArray, StringViewArray, types,
+};
+use herringbone::arrow::schema::{DataType, Field, Schema, SchemaRef};
+use herringbone::{Error, Result};
+use herringbone_text::iso8601;
+
+/// The name of the directory with the rows whose value is null.
+pub(crate) const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// The way in which the paths of files contain values.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Partitioning {
+    /// Names of directories such as `year=2024` are the values of columns.
+    ///
+    /// The type of a column is `Int64` if all of its values are integers, or `Date32` if all are dates. In both cases,
+    /// formatting the values must give the text in the names. Otherwise it is `Utf8`: the values `01` and `10` are text.
+    #[default]
+    Hive,
+    /// Names of directories such as `year=2024` are the values of columns, whose types are those of this schema. Columns
+    /// that it lacks are typed as for [`Self::Hive`].
+    Typed(SchemaRef),
+    /// Names of directories have no meaning.
+    None,
+}
+
+/// The value of a partition column in the path of a file. `None` is null.
+pub(crate) type Text = Option<Box<str>>;
+
+/// The partition columns in the path of a directory, from the root: their names and values.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Partition {
+    pub(crate) names: Arc<[String]>,
+    pub(crate) values: Arc<[Text]>,
+}
+
+impl Partition {
+    /// Returns the partition of a directory below this one. Names that are not those of a partition add nothing.
+    ///
+    /// # Errors
+    /// Argument if the column is already in the path; Unsupported if the name is not UTF-8 when decoded.
+    pub(crate) fn below(&self, name: &str) -> Result<Self> {
+        let Some((column, value)) = name.split_once('=').filter(|it| !it.0.is_empty()) else {
+            return Ok(self.clone());
+        };
+        let (column, value) = (decoded(column, name)?, decoded(value, name)?);
+        if self.names.contains(&column) {
+            return Err(Error::argument(format!(
+                "the partition column `{column}` is twice in the path"
+            )));
+        }
+        let value = (value != NULL).then(|| value.into_boxed_str());
+        let names = self.names.iter().cloned().chain([column]).collect();
+        let values = self.values.iter().cloned().chain([value]).collect();
+        Ok(Self { names, values })
+    }
+}
+
+/// Decodes percent escapes. A percent sign without two hexadecimal digits is kept.
+fn decoded(text: &str, name: &str) -> Result<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, more)) = rest.split_first() {
+        let digit = |at: usize| more.get(at).and_then(|it| char::from(*it).to_digit(16));
+        match (first, digit(0), digit(1)) {
+            (b'%', Some(high), Some(low)) => {
+                bytes.push((high << 4 | low) as u8);
+                rest = more.get(2..).unwrap_or_default();
+            }
+            _ => {
+                bytes.push(*first);
+                rest = more;
+            }
+        }
+    }
+    String::from_utf8(bytes)
+        .map_err(|_| Error::unsupported(format!("the decoded name `{name}` is not UTF-8")))
+}
+
+/// The partition columns seen so far, and the types that can represent all of their values.
+#[derive(Debug, Default)]
+pub(crate) struct PartitionTypes {
+    given: Option<SchemaRef>,
+    columns: Vec<(String, Inferred)>,
+}
+
+/// The types that can represent the values of a column.
+#[derive(Debug, Clone, Copy)]
+struct Inferred {
+    is_integer: bool,
+    is_date: bool,
+    has_value: bool,
+}
+
+impl PartitionTypes {
+    pub(crate) fn new(partitioning: &Partitioning) -> Self {
+        let given = match partitioning {
+            Partitioning::Typed(schema) => Some(schema.clone()),
+            Partitioning::Hive | Partitioning::None => None,
+        };
+        let columns = Vec::new();
+        Self { given, columns }
+    }
+
+    /// Records the values of a partition.
+    pub(crate) fn add(&mut self, partition: &Partition) {
+        for (name, value) in partition.names.iter().zip(partition.values.iter()) {
+            let at = self.columns.iter().position(|column| column.0 == *name);
+            let at = at.unwrap_or_else(|| {
+                let unknown = Inferred {
+                    is_integer: true,
+                    is_date: true,
+                    has_value: false,
+                };
+                self.columns.push((name.clone(), unknown));
+                self.columns.len() - 1
+            });
+            if let (Some(value), Some((_, known))) = (value, self.columns.get_mut(at)) {
+                known.is_integer &= integer(value).is_some();
+                known.is_date &= date(value).is_some();
+                known.has_value = true;
+            }
+        }
+    }
+
+    /// Returns the field of a column.
+    pub(crate) fn field(&self, name: &str) -> Field {
+        let given = self.given.as_ref();
+        if let Some(field) = given.and_then(|schema| schema.field_with_name(name).ok()) {
+            return field.clone();
+        }
+        let known = self.columns.iter().find(|column| column.0 == name);
+        let data_type = match known.map(|column| column.1).filter(|it| it.has_value) {
+            Some(known) if known.is_integer => DataType::Int64,
+            Some(known) if known.is_date => DataType::Date32,
+            _ => DataType::Utf8,
+        };
+        Field::new(name, data_type, true)
+    }
+
+    /// Returns a batch with one row per partition. All have the same columns.
+    ///
+    /// # Errors
+    /// Argument if a value is not of the given type; Unsupported if that type is not a type of partitions.
+    pub(crate) fn batch(&self, partitions: &[&Partition]) -> Result<RecordBatch> {
+        let names = partitions.first().map(|it| it.names.clone());
+        let names = names.unwrap_or_default();
+        let mut fields = Vec::new();
+        let mut columns = Vec::new();
+        for (at, name) in names.iter().enumerate() {
+            let field = self.field(name).with_nullable(true);
+            let values = partitions.iter().map(|it| it.values.get(at)?.as_deref());
+            let values: Vec<_> = values.collect();
+            let array = typed(&values, field.data_type()).map_err(|e| e.in_column(name))?;
+            columns.push(array);
+            fields.push(field);
+        }
+        let schema = Arc::new(Schema::new(fields));
+        let options = RecordBatchOptions::new().with_row_count(Some(partitions.len()));
+        RecordBatch::try_new_with_options(schema, columns, &options)
+            .map_err(|error| Error::argument(error.to_string()))
+    }
+}
+
+/// Returns an integer if formatting it gives the text.
+fn integer(text: &str) -> Option<i64> {
+    let number: i64 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
+}
+
+/// Returns the days since 1970 of a date, if formatting it gives the text.
+fn date(text: &str) -> Option<i32> {
+    let days = iso8601::parse_date(text)?;
+    let mut formatted = String::new();
+    iso8601::push_date(&mut formatted, days);
+    (formatted == text).then(|| i32::try_from(days).ok())?
+}
+
+/// Returns the values of a partition column as an array.
+///
+/// # Errors
+/// Argument if a value is not of the type; Unsupported if the type is not a type of partitions.
+pub(crate) fn typed(values: &[Option<&str>], data_type: &DataType) -> Result<ArrayRef> {
+    macro_rules! parsed {
+        ($type:ident, $parse:expr) => {{
+            let values = parsed(values, data_type, $parse)?;
+            Arc::new(PrimitiveArray::<types::$type>::from(values))
+        }};
+    }
+    fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
+        text.parse().ok()
+    }
+    Ok(match data_type {
+        DataType::Utf8 => Arc::new(StringArray::from(values.to_vec())),
+        DataType::LargeUtf8 => Arc::new(LargeStringArray::from(values.to_vec())),
+        DataType::Utf8View => Arc::new(StringViewArray::from(values.to_vec())),
+        DataType::Boolean => Arc::new(BooleanArray::from(parsed(
+            values,
+            data_type,
+            number::<bool>,
+        )?)),
+        DataType::Int8 => parsed!(Int8Type, number),
+        DataType::Int16 => parsed!(Int16Type, number),
+        DataType::Int32 => parsed!(Int32Type, number),
+        DataType::Int64 => parsed!(Int64Type, number),
+        DataType::UInt8 => parsed!(UInt8Type, number),
+        DataType::UInt16 => parsed!(UInt16Type, number),
+        DataType::UInt32 => parsed!(UInt32Type, number),
+        DataType::UInt64 => parsed!(UInt64Type, number),
+        DataType::Float32 => parsed!(Float32Type, number),
+        DataType::Float64 => parsed!(Float64Type, number),
+        DataType::Date32 => {
+            let days = |text: &str| i32::try_from(iso8601::parse_date(text)?).ok();
+            Arc::new(Date32Array::from(parsed(values, data_type, days)?))
+        }
+        other => {
+            return Err(Error::unsupported(format!(
+                "a partition column of type {other}; choose text, a number, a boolean or Date32"
+            )));
+        }
+    })
+}
+
+fn parsed<T>(
+    values: &[Option<&str>],
+    data_type: &DataType,
+    parse: impl Fn(&str) -> Option<T>,
+) -> Result<Vec<Option<T>>> {
+    let values = values.iter().map(|text| match text {
+        None => Ok(None),
+        Some(text) => match parse(text) {
+            Some(value) => Ok(Some(value)),
+            None => Err(Error::argument(format!(
+                "the value `{text}` in the path of a file is not a value of {data_type}"
+            ))),
+        },
+    });
+    values.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn types_of(values: &[&str]) -> DataType {
+        let mut types = PartitionTypes::default();
+        for value in values {
+            let partition = Partition::default().below(&format!("x={value}"));
+            types.add(&partition.unwrap());
+        }
+        types.field("x").data_type().clone()
+    }
+
+    #[test]
+    fn a_type_gives_back_the_same_text() {
+        assert_eq!(types_of(&["1", "-2", "0"]), DataType::Int64);
+        assert_eq!(types_of(&["1", NULL]), DataType::Int64);
+        assert_eq!(types_of(&[NULL]), DataType::Utf8);
+        for text in [
+            "01",
+            "+1",
+            "-0",
+            "",
+            "9223372036854775808",
+            "1.0",
+            "1e3",
+            "٣",
+        ] {
+            assert_eq!(types_of(&["1", text]), DataType::Utf8, "{text}");
+        }
+        assert_eq!(types_of(&["2024-01-02", "1969-12-31"]), DataType::Date32);
+        for text in [
+            "2024-1-2",
+            "2024-02-30",
+            "2024-01-02T00:00:00",
+            "20240102",
+            "1",
+        ] {
+            assert_eq!(types_of(&["2024-01-02", text]), DataType::Utf8, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_are_decoded() {
+        let values = |name: &str| {
+            let partition = Partition::default().below(name).unwrap();
+            let names = partition.names.iter().cloned();
+            names.zip(partition.values.to_vec()).collect::<Vec<_>>()
+        };
+        let one = |name: &str, value: &str| vec![(name.to_owned(), Some(value.into()))];
+        assert_eq!(values("a=a%2Fb"), one("a", "a/b"));
+        assert_eq!(values("a%3Db=c=d"), one("a=b", "c=d"));
+        assert_eq!(values("a=%C3%a9%2"), one("a", "é%2"));
+        assert_eq!(values("a=%+1%zz"), one("a", "%+1%zz"));
+        assert_eq!(values("a="), one("a", ""));
+        assert_eq!(values("a=.."), one("a", ".."));
+        assert_eq!(values(&format!("a={NULL}")), [("a".to_owned(), None)]);
+        assert_eq!(values("=a"), []);
+        assert_eq!(values("plain"), []);
+        let first = Partition::default().below("a=1").unwrap();
+        assert!(first.below("a=2").is_err());
+        assert!(Partition::default().below("a=%FF").is_err());
+    }
+
+    #[test]
+    fn given_types_are_parsed() {
+        let of = |text, data_type| typed(&[Some(text)], data_type);
+        assert_eq!(
+            &*of("01", &DataType::Int32).unwrap(),
+            &herringbone::arrow::array::Int32Array::from(vec![1])
+        );
+        assert!(of("x", &DataType::Int32).is_err());
+        assert!(of("256", &DataType::UInt8).is_err());
+        assert!(of("1", &DataType::Binary).is_err());
+        assert_eq!(of("2024-01-02", &DataType::Date32).unwrap().len(), 1);
+    }
+}

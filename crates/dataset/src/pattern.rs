@@ -1,0 +1,97 @@
+//! Patterns of names: `*`, `?` and `[a-c]` match within a component, and `**` matches any number of components.
+
+/// Returns true if a path contains a pattern.
+pub(crate) fn is_pattern(path: &str) -> bool {
+    path.contains(['*', '?', '['])
+}
+
+/// Returns true if a name matches the pattern of one component.
+pub(crate) fn matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.chars().collect());
+    let (mut pattern, mut name) = (pattern.as_slice(), name.as_slice());
+    // The rest of the pattern after the last star, and the rest of the name that it was tried with.
+    let mut retry: Option<(&[char], &[char])> = None;
+    loop {
+        let next = match (pattern.split_first(), name.split_first()) {
+            (Some(('*', rest)), _) => {
+                retry = Some((rest, name));
+                pattern = rest;
+                continue;
+            }
+            (None, None) => return true,
+            (Some(_), Some((first, rest))) => one(pattern, *first).map(|it| (it, rest)),
+            (None, Some(_)) | (Some(_), None) => None,
+        };
+        (pattern, name) = match (next, retry) {
+            (Some(next), _) => next,
+            (None, Some((after_star, tried))) => {
+                let Some((_, tried)) = tried.split_first() else {
+                    return false;
+                };
+                retry = Some((after_star, tried));
+                (after_star, tried)
+            }
+            (None, None) => return false,
+        };
+    }
+}
+
+/// Matches one character with the start of a pattern. Returns the rest of the pattern.
+fn one(pattern: &[char], character: char) -> Option<&[char]> {
+    let (first, rest) = pattern.split_first()?;
+    // A bracket without its counterpart matches itself.
+    let class = (*first == '[').then(|| rest.iter().skip(1).position(|it| *it == ']'));
+    let (class, after) = match class.flatten() {
+        Some(end) => (rest.get(..=end)?, rest.get(end + 2..)?),
+        None => return (*first == '?' || *first == character).then_some(rest),
+    };
+    let (is_negated, mut class) = match class.split_first() {
+        Some(('!' | '^', class)) if !class.is_empty() => (true, class),
+        _ => (false, class),
+    };
+    let mut is_found = false;
+    loop {
+        class = match class {
+            [low, '-', high, rest @ ..] => {
+                is_found |= (*low..=*high).contains(&character);
+                rest
+            }
+            [single, rest @ ..] => {
+                is_found |= *single == character;
+                rest
+            }
+            [] => return (is_found != is_negated).then_some(after),
+        };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stars_marks_and_brackets() {
+        for (pattern, name, expected) in [
+            ("*.parquet", "a.parquet", true),
+            ("*.parquet", ".parquet", true),
+            ("*.parquet", "a.parquet.crc", false),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b*c", "a-c-b", false),
+            ("?", "é", true),
+            ("?", "", false),
+            ("part-[0-3]?", "part-21", true),
+            ("part-[0-3]?", "part-41", false),
+            ("[!a-c]x", "dx", true),
+            ("[!a-c]x", "bx", false),
+            ("[]]", "]", true),
+            ("[a", "[a", true),
+            ("m=*", "m=", true),
+            ("", "", true),
+        ] {
+            assert_eq!(matches(pattern, name), expected, "{pattern} {name}");
+        }
+        // Backtracking takes a product of the lengths, not a power.
+        assert!(!matches(&"*a".repeat(500), &"a".repeat(499)));
+    }
+}

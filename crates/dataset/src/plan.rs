@@ -1,0 +1,156 @@
+//! The plan of a read: the files, and the options to read each of them with.
+
+use std::sync::Arc;
+
+use herringbone::arrow::schema::{Field, FieldRef, Schema, SchemaRef};
+use herringbone::filter::{Predicate, Verdict};
+use herringbone::{Error, OnError, Projection, ReadOptions, Result, VirtualColumn, WantedSchema};
+
+use crate::dataset::Inner;
+use crate::options::DatasetReadOptions;
+use crate::partition::typed;
+use crate::pool::DatasetPool;
+use crate::walk::{DataFile, verdicts};
+
+/// The plan of a read of a dataset.
+pub(crate) struct DatasetPlan {
+    dataset: Arc<Inner>,
+    pub(crate) options: DatasetReadOptions,
+    /// The schema of the batches.
+    pub(crate) schema: SchemaRef,
+    filter: Option<Predicate>,
+    /// The ordinals of the files with rows that may be selected, and whether all of their rows are.
+    files: Vec<(usize, Verdict)>,
+    /// The memory of all files.
+    pub(crate) pool: Arc<DatasetPool>,
+}
+
+impl DatasetPlan {
+    /// Plans a read.
+    ///
+    /// # Errors
+    /// Argument if the options name columns that the dataset does not have, or parts of one file.
+    pub(crate) fn new(dataset: Arc<Inner>, options: DatasetReadOptions) -> Result<Self> {
+        check(&options.read)?;
+        let filter = match (&dataset.options.filter, &options.read.filter) {
+            (Some(first), Some(second)) => Some(first.clone().and(second.clone())),
+            (first, second) => first.clone().or_else(|| second.clone()),
+        };
+        let partitions: Vec<_> = dataset.found.iter().map(|file| &file.partition).collect();
+        let verdicts = verdicts(&dataset.types, &partitions, filter.as_ref())?;
+        let files = verdicts.into_iter().enumerate();
+        let files = files
+            .filter(|(_, verdict)| *verdict != Verdict::None)
+            .collect();
+        let pool = DatasetPool::new(&options.read);
+        Ok(Self {
+            schema: schema(&dataset.schema, &options)?,
+            dataset,
+            options,
+            filter,
+            files,
+            pool,
+        })
+    }
+
+    /// Returns the number of files to open.
+    pub(crate) fn num_files(&self) -> usize {
+        self.files.len()
+    }
+
+    /// Returns the dataset.
+    pub(crate) fn dataset(&self) -> &Inner {
+        &self.dataset
+    }
+
+    /// Returns the file at a place of the plan.
+    pub(crate) fn file(&self, at: usize) -> Result<&DataFile> {
+        let file = self
+            .files
+            .get(at)
+            .and_then(|it| self.dataset.found.get(it.0));
+        file.ok_or_else(|| Error::argument("there is no such file in the plan"))
+    }
+
+    /// Returns the options to read the file at a place of the plan, after `emitted` of its rows.
+    ///
+    /// # Errors
+    /// Argument if a value in the path of the file is not of the type of its column.
+    pub(crate) fn options_of(&self, at: usize, emitted: u64) -> Result<ReadOptions> {
+        let file = self.file(at)?;
+        let mut wanted = WantedSchema::new(self.dataset.schema.clone());
+        for (name, value) in file.partition() {
+            let field = self.dataset.schema.field_with_name(name);
+            let field = field.map_err(|error| Error::argument(error.to_string()))?;
+            let value = typed(&[value], field.data_type()).map_err(|e| e.in_column(name))?;
+            wanted = wanted.constant(name, value);
+        }
+        let mut read = self.options.read.clone();
+        let is_selected = self.files.get(at).is_some_and(|it| it.1 == Verdict::All);
+        read.filter = self.filter.clone().filter(|_| !is_selected);
+        // More rows of one file are never needed.
+        read.limit = read.limit.map(|limit| limit.saturating_add(read.offset));
+        read.limit = read.limit.map(|limit| limit.saturating_sub(emitted));
+        read.offset = emitted;
+        read.memory_pool = Some(self.pool.clone());
+        read.limits = self.dataset.options.files.open.limits.clone();
+        read.limits.memory_bytes = self.options.read.limits.memory_bytes;
+        read.wanted_schema = Some(wanted);
+        if let Some(name) = &self.options.path_column {
+            read = read.virtual_column(VirtualColumn::file_name(name, file.path()));
+        }
+        Ok(read)
+    }
+}
+
+/// Rejects options that belong to a file.
+fn check(read: &ReadOptions) -> Result<()> {
+    let wrong = [
+        ("row_groups", read.row_groups.is_some()),
+        ("row_ranges", read.row_ranges.is_some()),
+        ("row_selections", !read.row_selections.is_empty()),
+        ("wanted_schema", read.wanted_schema.is_some()),
+        ("decryption", read.decryption.is_some()),
+        ("on_error", read.on_error != OnError::Fail),
+        ("extension_columns", !read.extension_columns.is_empty()),
+    ];
+    match wrong.iter().find(|it| it.1) {
+        None => Ok(()),
+        Some((name, _)) => Err(Error::argument(format!(
+            "the option `{name}` is that of one file; a dataset has `DatasetOptions` for schema and keys"
+        ))),
+    }
+}
+
+/// Returns the schema of the batches of a read.
+fn schema(dataset: &SchemaRef, options: &DatasetReadOptions) -> Result<SchemaRef> {
+    let names: Vec<&String> = match &options.read.projection {
+        Projection::All => dataset.fields().iter().map(|field| field.name()).collect(),
+        Projection::Names(names) => names.iter().collect(),
+        Projection::Paths(paths) if paths.iter().all(|path| path.len() == 1) => {
+            paths.iter().flatten().collect()
+        }
+        _ => {
+            return Err(Error::argument(
+                "a projection of a dataset can name its top-level columns only",
+            ));
+        }
+    };
+    if let Some(name) = names.iter().find(|it| dataset.index_of(it).is_err()) {
+        return Err(Error::argument(format!(
+            "the dataset has no column `{name}`"
+        )));
+    }
+    let is_read = |field: &&FieldRef| names.contains(&field.name());
+    let mut fields: Vec<FieldRef> = dataset.fields().iter().filter(is_read).cloned().collect();
+    let added = options.read.virtual_columns.iter();
+    fields.extend(added.map(|column| column.field().clone()));
+    if let Some(name) = &options.path_column {
+        let column = VirtualColumn::file_name(name, "");
+        fields.push(Arc::new(Field::clone(column.field())));
+    }
+    Ok(Arc::new(Schema::new_with_metadata(
+        fields,
+        dataset.metadata().clone(),
+    )))
+}

@@ -1,0 +1,68 @@
+//! The memory of all files of a read.
+
+use std::sync::Arc;
+
+use herringbone::{MemoryPool, ReadOptions, SharedMemory};
+
+/// The memory that the files of a read share: at most that of one read, taken from the pool of the program, if it has one.
+#[derive(Debug)]
+pub(crate) struct DatasetPool {
+    own: Arc<SharedMemory>,
+    limit: u64,
+    of_program: Option<Arc<dyn MemoryPool>>,
+}
+
+impl DatasetPool {
+    pub(crate) fn new(options: &ReadOptions) -> Arc<Self> {
+        let limit = options.limits.memory_bytes;
+        Arc::new(Self {
+            own: SharedMemory::new(limit),
+            limit,
+            of_program: options.memory_pool.clone(),
+        })
+    }
+
+    /// Returns true if half of the memory is in use. Work ahead then waits.
+    pub(crate) fn is_half_used(&self) -> bool {
+        self.own.used() >= self.limit / 2
+    }
+
+    /// Takes the memory of a batch that waits for its turn. Returns `None` if it is refused.
+    pub(crate) fn hold(self: &Arc<Self>, bytes: u64) -> Option<Held> {
+        let pool = self.clone();
+        self.take(bytes).then(|| Held { pool, bytes })
+    }
+}
+
+impl MemoryPool for DatasetPool {
+    fn take(&self, bytes: u64) -> bool {
+        if !self.own.take(bytes) {
+            return false;
+        }
+        let is_taken = self.of_program.as_ref().is_none_or(|pool| pool.take(bytes));
+        if !is_taken {
+            self.own.give_back(bytes);
+        }
+        is_taken
+    }
+
+    fn give_back(&self, bytes: u64) {
+        self.own.give_back(bytes);
+        if let Some(pool) = &self.of_program {
+            pool.give_back(bytes);
+        }
+    }
+}
+
+/// Memory of the pool, given back when it is dropped.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pool: Arc<DatasetPool>,
+    bytes: u64,
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.pool.give_back(self.bytes);
+    }
+}

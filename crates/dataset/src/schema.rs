@@ -1,0 +1,70 @@
+//! The schema of a dataset.
+
+use std::sync::Arc;
+
+use herringbone::arrow::schema::{Field, FieldRef, Schema, SchemaRef};
+use herringbone::{ReadOptions, Result};
+use herringbone_rewrite::SchemaMerge;
+
+use crate::files::Files;
+use crate::options::{DatasetOptions, SchemaFrom};
+use crate::side_by_side::in_order;
+use crate::walk::{DataFile, Found};
+
+/// Returns the schema of a dataset: the columns of files, then the partition columns.
+///
+/// # Errors
+/// Errors of opening files; Unsupported if there is no common schema.
+pub(crate) async fn schema(
+    found: &Found,
+    files: &Files,
+    options: &DatasetOptions,
+) -> Result<SchemaRef> {
+    let of_files = match &options.schema {
+        SchemaFrom::Given(schema) => schema.clone(),
+        SchemaFrom::FirstFile => {
+            let first = found.files.get(..found.files.len().min(1));
+            union(first.unwrap_or_default(), files, options).await?
+        }
+        SchemaFrom::Union => union(&found.files, files, options).await?,
+    };
+    let is_given = matches!(options.schema, SchemaFrom::Given(_));
+    let names = found.files.first().map(|file| file.partition.names.clone());
+    let names = names.unwrap_or_default();
+    let is_partition = |field: &&FieldRef| !is_given && names.contains(field.name());
+    let fields = of_files
+        .fields()
+        .iter()
+        .filter(|it| !is_partition(it))
+        .cloned();
+    let mut fields: Vec<FieldRef> = fields.collect();
+    for name in names.iter() {
+        if !fields.iter().any(|field| field.name() == name) {
+            let field: Field = found.types.field(name);
+            fields.push(Arc::new(field));
+        }
+    }
+    let metadata = of_files.metadata().clone();
+    Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
+}
+
+/// Returns the schema that holds the rows of all of these files. Their footers are fetched side by side.
+async fn union(files: &[DataFile], of: &Files, options: &DatasetOptions) -> Result<SchemaRef> {
+    let mut paths = files.iter().map(DataFile::path);
+    let mut schemas: Vec<(&str, SchemaRef)> = Vec::new();
+    let start = |file: &DataFile| of.open(file);
+    in_order(files, options.footers_at_once, start, |file| {
+        let path = paths.next().unwrap_or_default();
+        let plan = file.metadata_handle().plan(&ReadOptions::new());
+        let plan = plan.map_err(|error| crate::files::in_file(path, error))?;
+        // Most files have the schema of another one.
+        if !schemas.iter().any(|known| known.1 == *plan.schema()) {
+            schemas.push((path, plan.schema().clone()));
+        }
+        Ok(())
+    })
+    .await?;
+    let mut merge = SchemaMerge::default();
+    (merge.by_name, merge.cast) = (true, true);
+    merge.schema(&schemas)
+}

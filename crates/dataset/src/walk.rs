@@ -1,0 +1,373 @@
+//! Finds the files of a dataset, level by level.
+//!
+//! ```text
+//! directories of a level ── listed side by side ──► names ── patterns ──► directories of the next level, files
+//!                                                                         └─► partition values ─► verdicts: ruled out?
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use herringbone::filter::{Predicate, Verdict};
+use herringbone::{Error, ErrorKind, Result};
+use herringbone_filter::verdicts_of_known;
+use herringbone_remote::Identity;
+
+use crate::listing::{Entry, Listing};
+use crate::options::DatasetOptions;
+use crate::partition::{Partition, PartitionTypes, Partitioning};
+use crate::pattern::{is_pattern, matches};
+use crate::side_by_side::in_order;
+
+/// The number of directories listed at the same time.
+const LISTED_AT_ONCE: usize = 16;
+
+/// The number of levels below a path. Real datasets have a few.
+const MAX_LEVELS: usize = 64;
+
+/// A file of a dataset.
+#[derive(Debug, Clone)]
+pub struct DataFile {
+    pub(crate) path: Arc<str>,
+    pub(crate) identity: Identity,
+    pub(crate) partition: Partition,
+    /// The ordinal of the path of the caller that led to the file.
+    root: usize,
+}
+
+impl DataFile {
+    /// Returns the path.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the identity of the file when it was listed: its length, and its time of modification or ETag.
+    #[must_use]
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    /// Returns the partition columns of the file: their names and the decoded text of their values, `None` for null.
+    pub fn partition(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let names = self.partition.names.iter().map(String::as_str);
+        names.zip(self.partition.values.iter().map(Option::as_deref))
+    }
+}
+
+/// The files found, the types of the partition columns, and the work done.
+pub(crate) struct Found {
+    pub(crate) files: Vec<DataFile>,
+    pub(crate) types: PartitionTypes,
+    pub(crate) directories_listed: usize,
+}
+
+/// A directory to list.
+#[derive(Debug, Clone)]
+struct Directory {
+    path: String,
+    partition: Partition,
+    root: usize,
+    /// The patterns of the names below the first directory. All names match after the last pattern.
+    patterns: Arc<[String]>,
+    /// The possible numbers of patterns that the names above matched.
+    matched: Vec<usize>,
+}
+
+/// Finds the files at paths, which may be files, directories or patterns.
+///
+/// # Errors
+/// Io if a path does not exist or cannot be listed; Argument if files have different partition columns, or if a literal
+/// of the predicate cannot be compared with them; Limit if there are too many files or levels.
+pub(crate) async fn walk(
+    listing: &Arc<dyn Listing>,
+    paths: &[String],
+    options: &DatasetOptions,
+) -> Result<Found> {
+    let mut walk = Walk {
+        listing,
+        options,
+        found: Found {
+            files: Vec::new(),
+            types: PartitionTypes::new(&options.partitioning),
+            directories_listed: 0,
+        },
+        entries: 0,
+    };
+    let mut level = walk.roots(paths).await?;
+    let mut depth = 0;
+    while !level.is_empty() {
+        if depth == MAX_LEVELS {
+            let path = level.first().map_or("", |directory| &directory.path);
+            return Err(Error::new(
+                ErrorKind::Limit,
+                format!("{path} is more than {MAX_LEVELS} levels below the path of the dataset"),
+            ));
+        }
+        depth += 1;
+        level = walk.next_level(level).await?;
+    }
+    walk.finish()
+}
+
+struct Walk<'a> {
+    listing: &'a Arc<dyn Listing>,
+    options: &'a DatasetOptions,
+    found: Found,
+    /// The number of files and directories found so far.
+    entries: usize,
+}
+
+impl Walk<'_> {
+    /// Returns the directories at the paths of the caller. Adds the files.
+    async fn roots(&mut self, paths: &[String]) -> Result<Vec<Directory>> {
+        let mut directories = Vec::new();
+        let plain = paths.iter().enumerate().filter(|it| !is_pattern(it.1));
+        let plain: Vec<_> = plain.collect();
+        for (root, path) in paths.iter().enumerate().filter(|it| is_pattern(it.1)) {
+            directories.push(Directory::of_pattern(path, root));
+        }
+        let (listing, mut found) = (self.listing, Vec::new());
+        let start = |it: &(usize, &String)| listing.file(it.1);
+        in_order(&plain, LISTED_AT_ONCE, start, |file| {
+            found.push(file);
+            Ok(())
+        })
+        .await?;
+        for ((root, path), file) in plain.into_iter().zip(found) {
+            match file {
+                Some(identity) => {
+                    let above = path.rsplit_once('/').map_or("", |it| it.0);
+                    let mut partition = Partition::default();
+                    for name in above.split('/') {
+                        partition = self.below(&partition, name, path)?;
+                    }
+                    self.found.types.add(&partition);
+                    self.add_file(path.clone(), identity, partition, root)?;
+                }
+                None => directories.push(Directory {
+                    path: path.trim_end_matches('/').to_owned(),
+                    ..Directory::of_pattern("", root)
+                }),
+            }
+        }
+        Ok(directories)
+    }
+
+    /// Lists the directories of a level. Returns those of the next level that the predicate does not rule out.
+    async fn next_level(&mut self, level: Vec<Directory>) -> Result<Vec<Directory>> {
+        let (listing, mut next) = (self.listing, Vec::new());
+        let mut above = level.iter();
+        let start = |directory: &Directory| listing.list(&directory.path);
+        in_order(&level, LISTED_AT_ONCE, start, |mut entries| {
+            let Some(directory) = above.next() else {
+                return Ok(());
+            };
+            self.found.directories_listed += 1;
+            entries.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+            for entry in entries {
+                self.entry(directory, entry, &mut next)?;
+            }
+            Ok(())
+        })
+        .await?;
+        for directory in &next {
+            self.found.types.add(&directory.partition);
+        }
+        let partitions: Vec<_> = next.iter().map(|it| &it.partition).collect();
+        let verdicts = verdicts(&self.found.types, &partitions, self.options.filter.as_ref())?;
+        let mut verdicts = verdicts.into_iter();
+        next.retain(|_| verdicts.next() != Some(Verdict::None));
+        Ok(next)
+    }
+
+    fn entry(&mut self, above: &Directory, entry: Entry, next: &mut Vec<Directory>) -> Result<()> {
+        let Entry { name, file } = entry;
+        // A listing is not trusted with names that lead elsewhere.
+        if name.is_empty() || name == "." || name == ".." || name.contains('/') {
+            return Err(Error::unsupported(format!(
+                "{} contains an entry named `{name}`",
+                above.path
+            )));
+        }
+        let (matched, path) = (above.after(&name), above.join(&name));
+        match file {
+            Some(identity) if above.is_whole(&matched) && !is_hidden(&name, false) => {
+                self.add_file(path, identity, above.partition.clone(), above.root)
+            }
+            None if !matched.is_empty() && !is_hidden(&name, true) => {
+                self.count(&path)?;
+                next.push(Directory {
+                    partition: self.below(&above.partition, &name, &path)?,
+                    patterns: above.patterns.clone(),
+                    root: above.root,
+                    matched,
+                    path,
+                });
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn below(&self, above: &Partition, name: &str, path: &str) -> Result<Partition> {
+        match self.options.partitioning {
+            Partitioning::None => Ok(above.clone()),
+            Partitioning::Hive | Partitioning::Typed(_) => above
+                .below(name)
+                .map_err(|error| Error::new(error.kind(), format!("{path}: {}", error.message()))),
+        }
+    }
+
+    fn add_file(
+        &mut self,
+        path: String,
+        identity: Identity,
+        partition: Partition,
+        root: usize,
+    ) -> Result<()> {
+        self.count(&path)?;
+        self.found.files.push(DataFile {
+            path: path.into(),
+            identity,
+            partition,
+            root,
+        });
+        Ok(())
+    }
+
+    /// Counts a file or directory.
+    fn count(&mut self, path: &str) -> Result<()> {
+        self.entries += 1;
+        let most = self.options.max_entries;
+        if self.entries <= most {
+            return Ok(());
+        }
+        let message =
+            format!("the dataset has more than {most} files and directories, up to {path}");
+        Err(Error::new(ErrorKind::Limit, message + " (`max_entries`)"))
+    }
+
+    /// Sorts the files, and removes those that the predicate rules out.
+    fn finish(self) -> Result<Found> {
+        let mut found = self.found;
+        found.files.sort_by(|one, other| {
+            let order = one.root.cmp(&other.root);
+            order.then_with(|| one.path.split('/').cmp(other.path.split('/')))
+        });
+        if let Some([first, other]) = differing(&found.files) {
+            return Err(Error::argument(format!(
+                "{} has the partition columns {:?}, and {} has {:?}; choose `Partitioning::None` or fewer files",
+                first.path, first.partition.names, other.path, other.partition.names
+            )));
+        }
+        let partitions: Vec<_> = found.files.iter().map(|it| &it.partition).collect();
+        let verdicts = verdicts(&found.types, &partitions, self.options.filter.as_ref())?;
+        let mut verdicts = verdicts.into_iter();
+        found
+            .files
+            .retain(|_| verdicts.next() != Some(Verdict::None));
+        Ok(found)
+    }
+}
+
+/// Returns two files with different partition columns, if there are any.
+fn differing(files: &[DataFile]) -> Option<[&DataFile; 2]> {
+    let first = files.first()?;
+    let other = files
+        .iter()
+        .find(|it| it.partition.names != first.partition.names)?;
+    Some([first, other])
+}
+
+/// Returns true for names that are not data: `.crc`, `_SUCCESS`, `_metadata`, `_delta_log`. A directory named `_a=1` is.
+fn is_hidden(name: &str, is_directory: bool) -> bool {
+    name.starts_with('.') || (name.starts_with('_') && !(is_directory && name.contains('=')))
+}
+
+/// Returns a verdict on each partition.
+///
+/// # Errors
+/// Argument if a literal cannot be compared with the values of its column.
+pub(crate) fn verdicts(
+    types: &PartitionTypes,
+    partitions: &[&Partition],
+    predicate: Option<&Predicate>,
+) -> Result<Vec<Verdict>> {
+    let Some(predicate) = predicate else {
+        return Ok(vec![Verdict::All; partitions.len()]);
+    };
+    // Branches of a tree may have different columns.
+    let mut groups: BTreeMap<&[String], Vec<usize>> = BTreeMap::new();
+    for (at, partition) in partitions.iter().enumerate() {
+        groups.entry(&partition.names).or_default().push(at);
+    }
+    let mut verdicts = vec![Verdict::Some; partitions.len()];
+    for members in groups.values() {
+        let of_group = members.iter().filter_map(|at| partitions.get(*at).copied());
+        let batch = types.batch(&of_group.collect::<Vec<_>>())?;
+        for (at, verdict) in members.iter().zip(verdicts_of_known(predicate, &batch)?) {
+            if let Some(slot) = verdicts.get_mut(*at) {
+                *slot = verdict;
+            }
+        }
+    }
+    Ok(verdicts)
+}
+
+impl Directory {
+    /// Returns the last directory of a pattern before the first component with a pattern.
+    fn of_pattern(path: &str, root: usize) -> Self {
+        let mut fixed: Vec<&str> = path.split('/').collect();
+        let at = fixed.iter().position(|name| is_pattern(name));
+        let patterns = fixed.split_off(at.unwrap_or(fixed.len()));
+        let patterns: Arc<[String]> = patterns.into_iter().map(str::to_owned).collect();
+        let fixed = match fixed.as_slice() {
+            [""] if path.starts_with('/') => "/".to_owned(),
+            names => names.join("/"),
+        };
+        Self {
+            path: fixed,
+            partition: Partition::default(),
+            root,
+            patterns,
+            matched: vec![0],
+        }
+    }
+
+    fn join(&self, name: &str) -> String {
+        match self.path.as_str() {
+            "" => name.to_owned(),
+            path if path.ends_with('/') => format!("{path}{name}"),
+            path => format!("{path}/{name}"),
+        }
+    }
+
+    /// Returns the possible numbers of matched patterns after a name below this directory.
+    fn after(&self, name: &str) -> Vec<usize> {
+        let mut after = Vec::new();
+        for &(mut at) in &self.matched {
+            // `**` matches this name and maybe more, or nothing.
+            while self.patterns.get(at).is_some_and(|it| it == "**") {
+                after.push(at);
+                at += 1;
+            }
+            match self.patterns.get(at) {
+                None => after.push(at),
+                Some(pattern) if matches(pattern, name) => after.push(at + 1),
+                Some(_) => {}
+            }
+        }
+        after.sort_unstable();
+        after.dedup();
+        after
+    }
+
+    /// Returns true if one of these numbers is that of all patterns. `**` at the end may match nothing.
+    fn is_whole(&self, matched: &[usize]) -> bool {
+        let rest = |at: &usize| self.patterns.get(*at..).unwrap_or_default();
+        matched
+            .iter()
+            .any(|at| rest(at).iter().all(|it| it == "**"))
+    }
+}

@@ -1,0 +1,58 @@
+//! The offset and the limit of a read, applied to the batches of all files.
+
+use herringbone::ReadOptions;
+use herringbone::arrow::array::RecordBatch;
+
+/// The rows still to skip, and those still to return.
+#[derive(Debug)]
+pub(crate) struct Window {
+    skip: u64,
+    left: u64,
+}
+
+impl Window {
+    pub(crate) fn new(options: &ReadOptions) -> Self {
+        Self {
+            skip: options.offset,
+            left: options.limit.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Returns true if no more rows are returned.
+    pub(crate) fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Returns the rows of a batch within the window, or `None` if there are none.
+    pub(crate) fn cut(&mut self, batch: &RecordBatch) -> Option<RecordBatch> {
+        let rows = batch.num_rows();
+        // Neither exceeds the number of rows of the batch.
+        let skipped = self.skip.min(rows as u64) as usize;
+        let taken = self.left.min((rows - skipped) as u64) as usize;
+        self.skip -= skipped as u64;
+        self.left -= taken as u64;
+        (taken > 0).then(|| batch.slice(skipped, taken))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use herringbone::arrow::array::{ArrayRef, Int64Array};
+
+    use super::*;
+
+    #[test]
+    fn rows_before_and_after_are_cut() {
+        let values: ArrayRef = Arc::new(Int64Array::from_iter_values(0..4));
+        let batch = RecordBatch::try_from_iter([("x", values)]).unwrap();
+        let mut window = Window::new(&ReadOptions::new().offset(5).limit(4));
+        assert_eq!(window.cut(&batch), None);
+        assert_eq!(window.cut(&batch), Some(batch.slice(1, 3)));
+        assert!(!window.is_over());
+        assert_eq!(window.cut(&batch), Some(batch.slice(0, 1)));
+        assert!(window.is_over());
+        assert_eq!(window.cut(&batch), None);
+    }
+}

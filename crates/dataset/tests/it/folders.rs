@@ -1,0 +1,237 @@
+//! Datasets in folders of this machine.
+
+use std::fs;
+
+use herringbone::arrow::array::{Array, StringArray, cast::AsArray, types};
+use herringbone::arrow::schema::DataType;
+use herringbone::filter::{Predicate, col};
+use herringbone::{ErrorKind, ReadOptions, VirtualColumn};
+use herringbone_dataset::{Dataset, DatasetOptions, DatasetReadOptions, Partitioning};
+
+use crate::files::{Folder, all, ids};
+
+fn read(folder: &Folder, pattern: &str, filter: Option<Predicate>) -> Vec<i64> {
+    let mut options = DatasetOptions::new();
+    options.filter = filter;
+    let dataset = Dataset::open(folder.0.join(pattern), options).unwrap();
+    ids(&all(dataset.read(ReadOptions::new()).unwrap()).unwrap())
+}
+
+/// The months are text, because `01` is not the text of a number.
+#[test]
+fn months_with_a_zero_are_text() {
+    let folder = Folder::new("months");
+    for (month, first) in [("01", 0), ("02", 10), ("10", 20)] {
+        folder.add(&format!("m={month}/a.parquet"), first..first + 2);
+    }
+    let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    assert_eq!(dataset.directories_listed(), 4);
+    let field = dataset.schema().field(1).clone();
+    assert_eq!(
+        (field.name().as_str(), field.data_type()),
+        ("m", &DataType::Utf8)
+    );
+    let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    assert_eq!(ids(&batches), [0, 1, 10, 11, 20, 21]);
+    let months = batches
+        .iter()
+        .flat_map(|it| it.column(1).as_string::<i32>().iter());
+    let months: Vec<_> = months.flatten().collect();
+    assert_eq!(months, ["01", "01", "02", "02", "10", "10"]);
+    assert_eq!(read(&folder, "", Some(col("m").eq("01"))), [0, 1]);
+    assert_eq!(read(&folder, "", Some(col("m").ge("02"))), [10, 11, 20, 21]);
+    // The filter of a read selects files, too.
+    let options = ReadOptions::new().filter(col("m").eq("10").and(col("id").gt(20)));
+    let batches = all(dataset.read(options).unwrap()).unwrap();
+    assert_eq!(ids(&batches), [21]);
+    // A number cannot be compared with text.
+    let error = DatasetOptions::new().filter(col("m").eq(1));
+    let error = Dataset::open(&folder.0, error).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+}
+
+#[test]
+fn nulls_escapes_and_numbers() {
+    let folder = Folder::new("nulls");
+    folder.add("y=2023/c=a%2Fb/x.parquet", 0..1);
+    folder.add("y=2024/c=__HIVE_DEFAULT_PARTITION__/x.parquet", 1..2);
+    folder.add("y=2024/c=01001/x.parquet", 2..3);
+    folder.add("y=__HIVE_DEFAULT_PARTITION__/c=/x.parquet", 3..4);
+    let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    assert_eq!(dataset.schema().field(1).data_type(), &DataType::Int64);
+    let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    // The order is that of the names: `0` is before `_`.
+    assert_eq!(ids(&batches), [0, 2, 1, 3]);
+    let years = batches
+        .iter()
+        .map(|it| it.column(1).as_primitive::<types::Int64Type>());
+    let years: Vec<_> = years
+        .map(|it| it.is_valid(0).then(|| it.value(0)))
+        .collect();
+    assert_eq!(years, [Some(2023), Some(2024), Some(2024), None]);
+    let codes = batches
+        .iter()
+        .map(|it| it.column(2).as_string::<i32>().clone());
+    let codes: Vec<_> = codes
+        .map(|it| it.iter().next().unwrap().map(str::to_owned))
+        .collect();
+    assert_eq!(
+        codes,
+        ["a/b", "01001", "", ""]
+            .map(|it| Some(it.to_owned()))
+            .into_iter()
+            .enumerate()
+            .map(|(at, it)| it.filter(|_| at != 2))
+            .collect::<Vec<_>>()
+    );
+    assert_eq!(read(&folder, "", Some(col("y").is_null())), [3]);
+    assert_eq!(read(&folder, "", Some(col("c").is_null())), [1]);
+    assert_eq!(read(&folder, "", Some(col("y").ne(2024))), [0]);
+    assert_eq!(read(&folder, "", Some(col("c").eq("a/b"))), [0]);
+    assert_eq!(
+        read(&folder, "", Some(col("y").eq(2023).or(col("id").eq(3)))),
+        [0, 3]
+    );
+}
+
+#[test]
+fn patterns_and_hidden_names() {
+    let folder = Folder::new("patterns");
+    folder.add("a/1.parquet", 0..1);
+    folder.add("a/b/2.parquet", 1..2);
+    folder.add("a/b/3.pq", 2..3);
+    folder.add("c/4.parquet", 3..4);
+    for hidden in [
+        "_SUCCESS",
+        ".1.parquet.crc",
+        "_delta_log/1.json",
+        "a/_metadata.tmp",
+    ] {
+        folder.put(hidden, b"no Parquet file");
+    }
+    assert_eq!(read(&folder, "", None), [0, 1, 2, 3]);
+    assert_eq!(read(&folder, "a", None), [0, 1, 2]);
+    assert_eq!(read(&folder, "a/*.parquet", None), [0]);
+    assert_eq!(read(&folder, "*/*.parquet", None), [0, 3]);
+    assert_eq!(read(&folder, "**/*.parquet", None), [0, 1, 3]);
+    assert_eq!(read(&folder, "**", None), [0, 1, 2, 3]);
+    assert_eq!(read(&folder, "a/**/[23].*", None), [1, 2]);
+    assert_eq!(read(&folder, "?", None), [0, 1, 2, 3]);
+    assert_eq!(read(&folder, "a/b/3.pq", None), [2]);
+    let none = Dataset::open(folder.0.join("*.csv"), DatasetOptions::new()).unwrap();
+    assert_eq!(none.files().len(), 0);
+    let error = Dataset::open(folder.0.join("missing"), DatasetOptions::new()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Io);
+    let several = [folder.0.join("c"), folder.0.join("a/1.parquet")];
+    let several = Dataset::open_all(several, DatasetOptions::new()).unwrap();
+    assert_eq!(
+        ids(&all(several.read(ReadOptions::new()).unwrap()).unwrap()),
+        [3, 0]
+    );
+}
+
+#[test]
+fn columns_offsets_and_origins() {
+    let folder = Folder::new("origins");
+    folder.add("p=1/a.parquet", 0..5);
+    folder.add("p=2/b.parquet", 5..10);
+    let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    let read = ReadOptions::new()
+        .columns(["p"])
+        .offset(3)
+        .limit(4)
+        .virtual_column(VirtualColumn::row_number("row"));
+    let options = DatasetReadOptions::from(read).path_column("path");
+    let batches = all(dataset.read(options).unwrap()).unwrap();
+    let rows: usize = batches.iter().map(|batch| batch.num_rows()).sum();
+    assert_eq!(rows, 4);
+    let last = batches.last().unwrap();
+    assert_eq!(last.schema().fields().len(), 3);
+    assert_eq!(
+        last.column(0).as_primitive::<types::Int64Type>().value(0),
+        2
+    );
+    assert_eq!(
+        last.column(1).as_primitive::<types::Int64Type>().value(0),
+        0
+    );
+    let paths: &StringArray = last.column(2).as_string();
+    assert!(paths.value(0).ends_with("p=2/b.parquet"));
+    let error = dataset.read(ReadOptions::new().columns(["x"])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument);
+    let error = dataset
+        .read(ReadOptions::new().row_groups(vec![0]))
+        .unwrap_err();
+    assert!(error.message().contains("row_groups"), "{error}");
+    let explained = dataset
+        .explain(ReadOptions::new().filter(col("p").eq(2)))
+        .unwrap();
+    let counts = (explained.files, explained.files_ruled_out, explained.rows);
+    assert_eq!((counts, explained.undecided), ((2, 1, 5), 0));
+    let explained = dataset
+        .explain(ReadOptions::new().filter(col("id").eq(7)))
+        .unwrap();
+    assert_eq!((explained.files_ruled_out, explained.rows), (0, 10));
+    assert_eq!((explained.ruled_out[0].1, explained.undecided), (5, 5));
+}
+
+#[test]
+fn hostile_names_and_links() {
+    let folder = Folder::new("hostile");
+    folder.add("a=..%2F..%2Fetc/x.parquet", 0..1);
+    assert_eq!(read(&folder, "", None), [0]);
+    folder.add("a=1/a=2/x.parquet", 0..1);
+    let open = || Dataset::open(&folder.0, DatasetOptions::new());
+    assert!(open().unwrap_err().message().contains("twice"));
+    fs::remove_dir_all(folder.0.join("a=1")).unwrap();
+    folder.add("a=%FF/x.parquet", 0..1);
+    assert!(open().unwrap_err().message().contains("UTF-8"));
+    fs::remove_dir_all(folder.0.join("a=%FF")).unwrap();
+    folder.add("plain/x.parquet", 0..1);
+    let error = open().unwrap_err();
+    assert!(error.message().contains("partition columns"), "{error}");
+    let plain = DatasetOptions::new().partitioning(Partitioning::None);
+    assert_eq!(
+        Dataset::open(&folder.0, plain.clone())
+            .unwrap()
+            .files()
+            .len(),
+        2
+    );
+    folder.put("plain/broken.parquet", b"no Parquet file");
+    let error = all(Dataset::open(&folder.0, plain.clone())
+        .unwrap()
+        .read(ReadOptions::new())
+        .unwrap())
+    .unwrap_err();
+    assert!(error.message().contains("plain/broken.parquet"), "{error}");
+    let few = plain.max_entries(3);
+    assert_eq!(
+        Dataset::open(&folder.0, few).unwrap_err().kind(),
+        ErrorKind::Limit
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_above_are_errors() {
+    use std::os::unix::fs::symlink;
+    let folder = Folder::new("links");
+    folder.add("a/x.parquet", 0..1);
+    folder.add("b/y.parquet", 1..2);
+    symlink(folder.0.join("a"), folder.0.join("c")).unwrap();
+    assert_eq!(read(&folder, "", None), [0, 1, 0]);
+    // Two links that lead to each other.
+    symlink(folder.0.join("a"), folder.0.join("b/to-a")).unwrap();
+    symlink(folder.0.join("b"), folder.0.join("a/to-b")).unwrap();
+    let error = Dataset::open(&folder.0, DatasetOptions::new()).unwrap_err();
+    assert!(error.message().contains("symbolic link"), "{error}");
+    fs::remove_file(folder.0.join("a/to-b")).unwrap();
+    symlink("..", folder.0.join("a/up")).unwrap();
+    let error = Dataset::open(&folder.0, DatasetOptions::new()).unwrap_err();
+    assert!(error.message().contains("a/up"), "{error}");
+    // A link to nothing is not a file.
+    fs::remove_file(folder.0.join("a/up")).unwrap();
+    symlink("nothing", folder.0.join("a/gone")).unwrap();
+    assert_eq!(read(&folder, "a", None), [0]);
+}

@@ -1,0 +1,94 @@
+//! Many files within the memory and the number of open files of one read.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use futures::executor::block_on;
+use herringbone::{Limits, ReadOptions, SharedMemory};
+use herringbone_dataset::{Dataset, DatasetOptions, DatasetReadOptions};
+
+use crate::files::{Bucket, all, batch, file, ids};
+
+fn dataset(files: i64, rows: i64) -> (Arc<Bucket>, Dataset) {
+    let bytes = |at: i64| file(&batch(at * rows..(at + 1) * rows));
+    let bucket = Bucket::new((0..files).map(|at| (format!("d/{at:06}"), bytes(at))));
+    let (paths, options) = (["d".to_owned()], DatasetOptions::new());
+    let dataset = block_on(Dataset::open_async(bucket.clone(), &paths, options));
+    (bucket, dataset.unwrap())
+}
+
+fn streamed(dataset: &Dataset, options: DatasetReadOptions) -> herringbone::Result<Vec<i64>> {
+    let mut stream = dataset.stream(options)?;
+    let mut batches = Vec::new();
+    while let Some(batch) = block_on(stream.next_batch())? {
+        batches.push(batch);
+    }
+    Ok(ids(&batches))
+}
+
+#[test]
+fn open_files_are_bounded() {
+    let (bucket, dataset) = dataset(3000, 1);
+    bucket.most_open.store(0, Ordering::SeqCst);
+    let options = DatasetReadOptions::from(ReadOptions::new().threads(4)).max_open_files(5);
+    let batches = all(dataset.read(options.clone()).unwrap()).unwrap();
+    assert_eq!(ids(&batches), (0..3000).collect::<Vec<_>>());
+    assert!(bucket.most_open.swap(0, Ordering::SeqCst) <= 5);
+    assert_eq!(
+        streamed(&dataset, options).unwrap(),
+        (0..3000).collect::<Vec<_>>()
+    );
+    assert!(bucket.most_open.load(Ordering::SeqCst) <= 5);
+    assert_eq!(bucket.open.load(Ordering::SeqCst), 0);
+}
+
+/// The least memory with which one file can be read is enough for all of them.
+#[test]
+fn memory_for_one_file_is_enough_for_many() {
+    let (_, dataset) = dataset(12, 20_000);
+    let expected: Vec<_> = (0..240_000).collect();
+    let mut refused = 0;
+    for mebibytes in 1..8 {
+        let mut limits = Limits::default();
+        limits.memory_bytes = mebibytes << 20;
+        let read = ReadOptions::new().limits(limits).threads(1);
+        let alone = Dataset::read(&dataset, read.clone()).and_then(all);
+        let Ok(alone) = alone else {
+            refused += 1;
+            continue;
+        };
+        assert_eq!(ids(&alone), expected);
+        for threads in [2, 4, 8] {
+            let read = read.clone().threads(threads);
+            assert_eq!(ids(&all(dataset.read(read).unwrap()).unwrap()), expected);
+        }
+        assert_eq!(streamed(&dataset, read.into()).unwrap(), expected);
+    }
+    assert!(refused < 4, "{refused}");
+}
+
+#[test]
+fn a_pool_of_the_program_gets_everything_back() {
+    let (_, dataset) = dataset(12, 20_000);
+    let pool = SharedMemory::new(4 << 20);
+    let read = ReadOptions::new().memory_pool(pool.clone()).threads(4);
+    let expected: Vec<_> = (0..240_000).collect();
+    let batches = all(dataset.read(read.clone()).unwrap()).unwrap();
+    assert_eq!(ids(&batches), expected);
+    assert_eq!(pool.used(), 0);
+    assert_eq!(streamed(&dataset, read.clone().into()).unwrap(), expected);
+    assert_eq!(pool.used(), 0);
+    // Dropped halfway.
+    let mut reader = dataset.read(read.clone()).unwrap();
+    reader.next_batch().unwrap();
+    let mut stream = dataset.stream(read).unwrap();
+    block_on(stream.next_batch()).unwrap();
+    drop((reader, stream));
+    for _ in 0..1000 {
+        if pool.used() == 0 {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("{} bytes are still used", pool.used());
+}

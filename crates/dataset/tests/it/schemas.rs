@@ -1,0 +1,102 @@
+//! The schema of datasets whose files differ.
+
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use herringbone::arrow::array::{
+    Array, ArrayRef, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray, cast::AsArray,
+    types,
+};
+use herringbone::arrow::schema::{DataType, Field, Schema};
+use herringbone::filter::col;
+use herringbone::{ReadOptions, Result};
+use herringbone_dataset::{Dataset, DatasetOptions, Partitioning, SchemaFrom};
+
+use crate::files::{Bucket, all, file};
+
+fn open(options: DatasetOptions) -> Result<Dataset> {
+    let ints: ArrayRef = Arc::new(Int32Array::from(vec![1, 2]));
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["a", "b"]));
+    let longs: ArrayRef = Arc::new(Int64Array::from(vec![3, 1 << 40]));
+    let floats: ArrayRef = Arc::new(Float64Array::from(vec![0.5, 1.5]));
+    let first = RecordBatch::try_from_iter([("x", ints), ("t", texts)]).unwrap();
+    // The second file has the partition column, too: the path wins.
+    let second = RecordBatch::try_from_iter([("f", floats), ("x", longs.clone()), ("p", longs)]);
+    let files = [
+        ("d/p=07/a", file(&first)),
+        ("d/p=8/b", file(&second.unwrap())),
+    ];
+    block_on(Dataset::open_async(
+        Bucket::new(files),
+        &["d".to_owned()],
+        options,
+    ))
+}
+
+fn fields(dataset: &Dataset) -> Vec<(String, DataType)> {
+    let fields = dataset.schema().fields().iter();
+    fields
+        .map(|it| (it.name().clone(), it.data_type().clone()))
+        .collect()
+}
+
+fn named(fields: &[(&str, DataType)]) -> Vec<(String, DataType)> {
+    fields
+        .iter()
+        .map(|it| (it.0.to_owned(), it.1.clone()))
+        .collect()
+}
+
+#[test]
+fn the_union_holds_the_values_of_all_files() {
+    let dataset = open(DatasetOptions::new().schema(SchemaFrom::Union)).unwrap();
+    let expected = [
+        ("x", DataType::Int64),
+        ("t", DataType::Utf8),
+        ("f", DataType::Float64),
+        ("p", DataType::Utf8),
+    ];
+    assert_eq!(fields(&dataset), named(&expected));
+    let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    let x = batches
+        .iter()
+        .flat_map(|it| it.column(0).as_primitive::<types::Int64Type>().iter());
+    assert_eq!(
+        x.collect::<Vec<_>>(),
+        [Some(1), Some(2), Some(3), Some(1 << 40)]
+    );
+    assert_eq!(batches[1].column(1).null_count(), 2);
+    assert_eq!(batches[0].column(2).null_count(), 2);
+    assert_eq!(batches[1].column(3).as_string::<i32>().value(1), "8");
+    let filter = ReadOptions::new().filter(col("f").is_null().and(col("p").eq("07")));
+    let rows = all(dataset.read(filter).unwrap()).unwrap();
+    assert_eq!(rows.iter().map(RecordBatch::num_rows).sum::<usize>(), 2);
+}
+
+#[test]
+fn the_first_file_decides_by_default() {
+    let dataset = open(DatasetOptions::new()).unwrap();
+    let expected = [
+        ("x", DataType::Int32),
+        ("t", DataType::Utf8),
+        ("p", DataType::Utf8),
+    ];
+    assert_eq!(fields(&dataset), named(&expected));
+    // 2^40 is not an Int32.
+    let error = all(dataset.read(ReadOptions::new()).unwrap()).unwrap_err();
+    assert!(error.message().contains("d/p=8/b"), "{error}");
+}
+
+#[test]
+fn given_types_apply_to_partition_columns_too() {
+    let types = Schema::new(vec![Field::new("p", DataType::Int8, true)]);
+    let options = DatasetOptions::new()
+        .partitioning(Partitioning::Typed(Arc::new(types)))
+        .filter(col("p").gt(7));
+    let dataset = open(options.clone()).unwrap();
+    assert_eq!(dataset.files().len(), 1);
+    let x = Schema::new(vec![Field::new("x", DataType::Float64, true)]);
+    let dataset = open(options.schema(SchemaFrom::Given(Arc::new(x)))).unwrap();
+    let expected = [("x", DataType::Float64), ("p", DataType::Int8)];
+    assert_eq!(fields(&dataset), named(&expected));
+}

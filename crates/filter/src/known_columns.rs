@@ -1,0 +1,115 @@
+//! Verdicts on rows of which only some columns are known, such as the partition columns of files.
+
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_format::Result;
+
+use super::array_test::ArrayTest;
+use super::leaf_test::Asked;
+use super::predicate::Expression;
+use super::{Predicate, Verdict};
+
+/// Returns a verdict for each row of `known`, which has some of the columns of the rows. A test of any other column is
+/// undecided, and so is a custom predicate.
+///
+/// # Errors
+/// Argument if a literal cannot be compared with the values of a known column.
+pub fn verdicts_of_known(predicate: &Predicate, known: &RecordBatch) -> Result<Vec<Verdict>> {
+    verdicts(&predicate.0, false, known)
+}
+
+fn verdicts(
+    expression: &Expression,
+    is_negated: bool,
+    known: &RecordBatch,
+) -> Result<Vec<Verdict>> {
+    let all = |verdict| vec![verdict; known.num_rows()];
+    let combined = |parts: &[Expression], start, combine: fn(Verdict, Verdict) -> Verdict| {
+        let mut of_all = all(start);
+        for part in parts {
+            let of_part = verdicts(part, is_negated, known)?;
+            for (known, more) in of_all.iter_mut().zip(of_part) {
+                *known = combine(*known, more);
+            }
+        }
+        Ok(of_all)
+    };
+    match expression {
+        Expression::Not(inner) => verdicts(inner, !is_negated, known),
+        Expression::And(parts) if is_negated => combined(parts, Verdict::None, Verdict::max),
+        Expression::Or(parts) if is_negated => combined(parts, Verdict::All, Verdict::min),
+        Expression::And(parts) => combined(parts, Verdict::All, Verdict::min),
+        Expression::Or(parts) => combined(parts, Verdict::None, Verdict::max),
+        Expression::Rows(_) => Ok(all(Verdict::Some)),
+        Expression::Test {
+            column,
+            test,
+            is_ieee,
+        } => {
+            let first = column.path.first();
+            if first.is_none_or(|name| known.column_by_name(name).is_none()) {
+                return Ok(all(Verdict::Some));
+            }
+            let asked = Asked::new(column, test, is_negated, *is_ieee);
+            let bits = ArrayTest::new(&known.schema(), &column.path, asked)
+                .and_then(|test| test.evaluate(known))
+                .map_err(|error| error.in_column(column.path.join(".")))?;
+            Ok(of_bits(&bits))
+        }
+    }
+}
+
+fn of_bits(bits: &BooleanBuffer) -> Vec<Verdict> {
+    let of_bit = |is_selected| match is_selected {
+        true => Verdict::All,
+        false => Verdict::None,
+    };
+    bits.iter().map(of_bit).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use herringbone_arrow::array::{ArrayRef, Int64Array, StringArray};
+    use herringbone_format::ErrorKind;
+
+    use super::*;
+    use crate::col;
+
+    fn of(predicate: &Predicate) -> Vec<Verdict> {
+        let years: ArrayRef = Arc::new(Int64Array::from(vec![Some(2023), Some(2024), None]));
+        let codes: ArrayRef = Arc::new(StringArray::from(vec!["01", "2A", "01"]));
+        let known = RecordBatch::try_from_iter_with_nullable([
+            ("year", years, true),
+            ("code", codes, false),
+        ]);
+        verdicts_of_known(predicate, &known.unwrap()).unwrap()
+    }
+
+    #[test]
+    fn known_columns_decide_and_others_do_not() {
+        use Verdict::{All, None, Some};
+        assert_eq!(of(&col("year").eq(2024)), [None, All, None]);
+        // As in SQL, a comparison with a null is never true.
+        assert_eq!(of(&col("year").ne(2024)), [All, None, None]);
+        assert_eq!(of(&col("year").is_null()), [None, None, All]);
+        assert_eq!(of(&col("code").eq("01")), [All, None, All]);
+        assert_eq!(of(&col("x").gt(1)), [Some; 3]);
+        let and = col("year").ge(2024).and(col("x").gt(1));
+        assert_eq!(of(&and), [None, Some, None]);
+        let or = col("year").ge(2024).or(col("x").gt(1));
+        assert_eq!(of(&or), [Some, All, Some]);
+        assert_eq!(of(&and.clone().not()), [All, Some, Some]);
+        assert_eq!(of(&or.not()), [Some, None, None]);
+        assert_eq!(of(&and.and(col("code").eq("x"))), [None; 3]);
+    }
+
+    #[test]
+    fn a_literal_of_another_type_is_an_error() {
+        let codes: ArrayRef = Arc::new(StringArray::from(vec!["01"]));
+        let known = RecordBatch::try_from_iter([("code", codes)]).unwrap();
+        let error = verdicts_of_known(&col("code").eq(1), &known).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Argument);
+    }
+}
