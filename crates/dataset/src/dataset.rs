@@ -96,6 +96,9 @@ impl Dataset {
     /// that matches contributes all files below it. Partition columns are those of the directories below a path, and for
     /// paths of files, all directories of the path.
     ///
+    /// If a directory has a `_metadata` file, it is read instead of the footers of the files that it lists. A file newer
+    /// than that, or too short for its column chunks there, is opened by its own footer.
+    ///
     /// # Errors
     /// Io if a path does not exist or cannot be listed; Argument if files have different partition columns, or if a literal
     /// of the filter cannot be compared with them; Limit if there are too many files or levels; errors of the footers that
@@ -106,10 +109,12 @@ impl Dataset {
         options: DatasetOptions,
     ) -> Result<Self> {
         let found = walk(&listing, paths, &options).await?;
-        let files = Files {
+        let mut files = Files {
             listing,
             options: options.files.clone(),
+            metadata_files: Vec::new(),
         };
+        files.open_metadata_files(&found.metadata_files).await?;
         let schema = schema(&found, &files, &options).await?;
         Ok(Self(Arc::new(Inner {
             files,

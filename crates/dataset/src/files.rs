@@ -11,10 +11,11 @@ use bytes::Bytes;
 use herringbone::push::FetchPolicy;
 use herringbone::source::{FileSource, Source};
 use herringbone::{Error, MetadataHandle, ParquetFile, Result};
-use herringbone_remote::{BoxFuture, FileKey, RemoteFile, RemoteOptions};
+use herringbone_remote::{BoxFuture, FileKey, Identity, RemoteFile, RemoteOptions};
 
 use crate::listing::Listing;
 use crate::local::identity;
+use crate::metadata_file::MetadataFile;
 use crate::side_by_side::{block_on, in_order};
 use crate::walk::DataFile;
 
@@ -23,9 +24,43 @@ use crate::walk::DataFile;
 pub(crate) struct Files {
     pub(crate) listing: Arc<dyn Listing>,
     pub(crate) options: RemoteOptions,
+    /// The footers of files that `_metadata` files have.
+    pub(crate) metadata_files: Vec<MetadataFile>,
 }
 
 impl Files {
+    /// Opens the `_metadata` files of a dataset. Those that cannot be used are left out.
+    ///
+    /// # Errors
+    /// Io or Replaced if a file cannot be read.
+    pub(crate) async fn open_metadata_files(&mut self, found: &[(String, DataFile)]) -> Result<()> {
+        // An encrypted file must be authentic itself.
+        let usable = found
+            .iter()
+            .filter(|_| self.options.open.decryption.is_none());
+        for (directory, file) in usable {
+            let opened = self.open(file).await.and_then(|opened| {
+                let handle = opened.metadata_handle();
+                let is_plain = handle.metadata().encryption_algorithm().is_none();
+                let metadata = MetadataFile::new(directory, file.identity.clone(), handle)?;
+                Ok(Some(metadata).filter(|_| is_plain))
+            });
+            match opened {
+                Ok(metadata) => self.metadata_files.extend(metadata),
+                Err(error) if error.is_of_source() => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the footer of a file, if a `_metadata` file has it.
+    fn known_footer(&self, file: &DataFile) -> Option<MetadataHandle> {
+        let mut known = self.metadata_files.iter();
+        // Damage in one footer is no reason to fail: the file has its own.
+        known.find_map(|it| it.footer(&file.path, &file.identity).ok().flatten())
+    }
+
     /// Returns the options for one file. Its path may select its keys.
     fn options(&self, file: &DataFile) -> RemoteOptions {
         let mut options = self.options.clone();
@@ -39,8 +74,12 @@ impl Files {
     pub(crate) fn open(&self, file: &DataFile) -> BoxFuture<Result<RemoteFile>> {
         let object = self.listing.object(&file.path, &file.identity);
         let (options, path) = (self.options(file), file.path.clone());
+        let (footer, identity) = (self.known_footer(file), file.identity.clone());
         Box::pin(async move {
-            let opened = RemoteFile::open(object, options).await;
+            let opened = match footer {
+                Some(footer) => RemoteFile::with_metadata(object, identity, footer, options),
+                None => RemoteFile::open(object, options).await,
+            };
             opened.map_err(|error| in_file(&path, error))
         })
     }
@@ -59,21 +98,23 @@ impl Files {
 
     fn open_local(&self, file: &DataFile, path: &Path) -> Result<ParquetFile> {
         let source = FileSource::open(path)?;
-        if let Some(handle) = self.cached(file, path)? {
+        let identity = identity(&fs::metadata(path)?);
+        let known = || {
+            self.known_footer(file)
+                .filter(|_| identity == file.identity)
+        };
+        if let Some(handle) = self.cached(file, &identity).or_else(known) {
             return ParquetFile::with_metadata(source, handle);
         }
         ParquetFile::from_source(source, self.options(file).open)
     }
 
-    /// Returns the footer of a local file from the cache, if the file is the one that the footer belongs to.
-    fn cached(&self, file: &DataFile, path: &Path) -> Result<Option<MetadataHandle>> {
+    /// Returns the footer of the local file with this identity from the cache.
+    fn cached(&self, file: &DataFile, identity: &Identity) -> Option<MetadataHandle> {
         let cache = self.options.cache.as_ref();
-        let Some(cache) = cache.filter(|_| self.options.open.decryption.is_none()) else {
-            return Ok(None);
-        };
-        let identity = identity(&fs::metadata(path)?);
-        let footer = FileKey::new(&file.path, &identity).and_then(|key| cache.footer(&key));
-        Ok(footer.filter(|it| *it.limits() == self.options.open.limits))
+        let cache = cache.filter(|_| self.options.open.decryption.is_none())?;
+        let footer = cache.footer(&FileKey::new(&file.path, identity)?)?;
+        Some(footer).filter(|it| *it.limits() == self.options.open.limits)
     }
 }
 

@@ -14,6 +14,7 @@ use herringbone_filter::verdicts_of_known;
 use herringbone_remote::Identity;
 
 use crate::listing::{Entry, Listing};
+use crate::metadata_file::NAME;
 use crate::options::DatasetOptions;
 use crate::partition::{Partition, PartitionTypes, Partitioning};
 use crate::pattern::{is_pattern, matches};
@@ -60,6 +61,8 @@ pub(crate) struct Found {
     pub(crate) files: Vec<DataFile>,
     pub(crate) types: PartitionTypes,
     pub(crate) directories_listed: usize,
+    /// The directories of the caller with a `_metadata` file: the path of the directory and of the file.
+    pub(crate) metadata_files: Vec<(String, DataFile)>,
 }
 
 /// A directory to list.
@@ -68,6 +71,8 @@ struct Directory {
     path: String,
     partition: Partition,
     root: usize,
+    /// True for a directory at a path of the caller.
+    is_root: bool,
     /// The patterns of the names below the first directory. All names match after the last pattern.
     patterns: Arc<[String]>,
     /// The possible numbers of patterns that the names above matched.
@@ -91,6 +96,7 @@ pub(crate) async fn walk(
             files: Vec::new(),
             types: PartitionTypes::new(&options.partitioning),
             directories_listed: 0,
+            metadata_files: Vec::new(),
         },
         entries: 0,
     };
@@ -146,7 +152,8 @@ impl Walk<'_> {
                     self.add_file(path.clone(), identity, partition, root)?;
                 }
                 None => directories.push(Directory {
-                    path: path.trim_end_matches('/').to_owned(),
+                    path: trimmed(path).to_owned(),
+                    is_root: true,
                     ..Directory::of_pattern("", root)
                 }),
             }
@@ -191,6 +198,15 @@ impl Walk<'_> {
             )));
         }
         let (matched, path) = (above.after(&name), above.join(&name));
+        if let Some(identity) = file.as_ref().filter(|_| above.is_root && name == NAME) {
+            let file = DataFile {
+                path: path.as_str().into(),
+                identity: identity.clone(),
+                partition: Partition::default(),
+                root: above.root,
+            };
+            self.found.metadata_files.push((above.path.clone(), file));
+        }
         match file {
             Some(identity) if above.is_whole(&matched) && !is_hidden(&name, false) => {
                 self.add_file(path, identity, above.partition.clone(), above.root)
@@ -201,6 +217,7 @@ impl Walk<'_> {
                     partition: self.below(&above.partition, &name, &path)?,
                     patterns: above.patterns.clone(),
                     root: above.root,
+                    is_root: false,
                     matched,
                     path,
                 });
@@ -315,6 +332,14 @@ pub(crate) fn verdicts(
     Ok(verdicts)
 }
 
+/// Returns the path of a directory without slashes at its end, except for the root.
+fn trimmed(path: &str) -> &str {
+    match path.trim_end_matches('/') {
+        "" if path.starts_with('/') => "/",
+        path => path,
+    }
+}
+
 impl Directory {
     /// Returns the last directory of a pattern before the first component with a pattern.
     fn of_pattern(path: &str, root: usize) -> Self {
@@ -330,6 +355,7 @@ impl Directory {
             path: fixed,
             partition: Partition::default(),
             root,
+            is_root: false,
             patterns,
             matched: vec![0],
         }

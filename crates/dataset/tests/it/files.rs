@@ -81,7 +81,7 @@ pub(crate) fn all(mut reader: DatasetReader) -> Result<Vec<RecordBatch>> {
 pub(crate) struct Bucket {
     files: BTreeMap<String, Bytes>,
     pub(crate) listed: Mutex<Vec<String>>,
-    pub(crate) requests: Arc<Mutex<Vec<String>>>,
+    pub(crate) requests: Arc<Mutex<Vec<(String, Range<u64>)>>>,
     pub(crate) open: Arc<AtomicUsize>,
     pub(crate) most_open: Arc<AtomicUsize>,
 }
@@ -100,9 +100,21 @@ impl Bucket {
         std::mem::take(&mut self.listed.lock().unwrap())
     }
 
+    /// Returns the paths of the footers requested since the last call.
+    pub(crate) fn take_footers(&self) -> Vec<String> {
+        let requests = std::mem::take(&mut *self.requests.lock().unwrap());
+        let is_footer = |it: &(String, Range<u64>)| it.1.end == self.files[&it.0].len() as u64;
+        requests
+            .into_iter()
+            .filter(is_footer)
+            .map(|it| it.0)
+            .collect()
+    }
+
     /// Returns the paths of the requests since the last call, without repetitions.
     pub(crate) fn take_requested(&self) -> Vec<String> {
-        let mut requests = std::mem::take(&mut *self.requests.lock().unwrap());
+        let requests = std::mem::take(&mut *self.requests.lock().unwrap());
+        let mut requests: Vec<_> = requests.into_iter().map(|it| it.0).collect();
         requests.sort();
         requests.dedup();
         requests
@@ -153,7 +165,7 @@ impl Listing for Bucket {
 struct Memory {
     path: String,
     bytes: Bytes,
-    requests: Arc<Mutex<Vec<String>>>,
+    requests: Arc<Mutex<Vec<(String, Range<u64>)>>>,
     open: Arc<AtomicUsize>,
 }
 
@@ -173,7 +185,8 @@ impl Object for Memory {
     }
 
     fn range(&self, range: Range<u64>, _: &Identity) -> BoxFuture<Result<Answer>> {
-        self.requests.lock().unwrap().push(self.path.clone());
+        let request = (self.path.clone(), range.clone());
+        self.requests.lock().unwrap().push(request);
         let bytes = self.bytes.slice(range.start as usize..range.end as usize);
         let identity = identity(&self.bytes);
         Box::pin(ready(Ok(Answer {

@@ -1,7 +1,14 @@
 //! Tests of datasets in folders and in memory.
 
+#[cfg(test)]
 mod files;
+#[cfg(test)]
 mod folders;
+#[cfg(test)]
 mod listings;
+#[cfg(test)]
 mod memory;
+#[cfg(test)]
+mod metadata_files;
+#[cfg(test)]
 mod schemas;

@@ -1,0 +1,183 @@
+//! `_metadata`: a file with the footers of all files of a directory.
+//!
+//! Its row groups have the paths of the files with their column chunks (`file_path`), relative to the directory. These
+//! paths are only compared with those of listed files. They never lead to a file.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use herringbone::format::footer::MAGIC;
+use herringbone::format::thrift::CompactWriter;
+use herringbone::format::{FileMetadata, FileMetadataParts, RowGroup};
+use herringbone::{Error, Limits, MetadataHandle, Result};
+use herringbone_remote::Identity;
+
+/// The name of the file with the footers of a directory.
+pub(crate) const NAME: &str = "_metadata";
+
+/// The footers of the files of a directory.
+#[derive(Debug)]
+pub(crate) struct MetadataFile {
+    /// The path of the directory, with a slash at its end.
+    directory: String,
+    identity: Identity,
+    metadata: FileMetadata,
+    limits: Limits,
+    /// The row groups of each file, by its path below the directory.
+    row_groups: HashMap<Box<str>, Vec<usize>>,
+}
+
+impl MetadataFile {
+    /// Indexes the row groups of a `_metadata` file by their paths.
+    ///
+    /// # Errors
+    /// Corrupt if the metadata of a row group cannot be decoded.
+    pub(crate) fn new(
+        directory: &str,
+        identity: Identity,
+        handle: &MetadataHandle,
+    ) -> Result<Self> {
+        let metadata = handle.metadata().clone();
+        let mut row_groups: HashMap<Box<str>, Vec<usize>> = HashMap::new();
+        for row_group in 0..metadata.num_row_groups() {
+            if metadata.num_columns(row_group) == 0 {
+                continue;
+            }
+            if let Some(path) = metadata.column_chunk(row_group, 0)?.file_path {
+                row_groups.entry(path.into()).or_default().push(row_group);
+            }
+        }
+        let slash = match directory {
+            "" => "",
+            directory if directory.ends_with('/') => "",
+            _ => "/",
+        };
+        Ok(Self {
+            directory: format!("{directory}{slash}"),
+            identity,
+            metadata,
+            limits: handle.limits().clone(),
+            row_groups,
+        })
+    }
+
+    /// Returns the footer of a file. Returns `None` if it is not here, or if the file cannot be the one that it was taken
+    /// from: if it is newer than this one, or too short for its column chunks.
+    ///
+    /// # Errors
+    /// Corrupt if the metadata of a row group cannot be decoded.
+    pub(crate) fn footer(&self, path: &str, file: &Identity) -> Result<Option<MetadataHandle>> {
+        let path = path.strip_prefix(self.directory.as_str());
+        let found = path.and_then(|path| Some((path, self.row_groups.get(path)?)));
+        let is_newer = file.modified > self.identity.modified && self.identity.modified.is_some();
+        let Some((path, row_groups)) = found.filter(|_| !is_newer) else {
+            return Ok(None);
+        };
+        let mut of_file = Vec::with_capacity(row_groups.len());
+        for row_group in row_groups {
+            let mut row_group = self.metadata.row_group(*row_group)?;
+            let has_path = row_group
+                .columns
+                .iter()
+                .all(|it| it.file_path.as_deref() == Some(path));
+            if !has_path || end(&row_group).is_none_or(|end| end > file.length) {
+                return Ok(None);
+            }
+            row_group
+                .columns
+                .iter_mut()
+                .for_each(|it| it.file_path = None);
+            row_group.ordinal = None;
+            of_file.push(row_group);
+        }
+        let footer = footer(&self.metadata, of_file);
+        let metadata = FileMetadata::decode(footer, 0, &self.limits)?;
+        MetadataHandle::new(metadata, file.length, self.limits.clone()).map(Some)
+    }
+}
+
+/// Returns the end of the last column chunk of a row group, or `None` if it is unknown.
+fn end(row_group: &RowGroup) -> Option<u64> {
+    let ends = row_group.columns.iter().map(|chunk| {
+        let chunk = chunk.meta_data.as_ref()?;
+        let dictionary = chunk.dictionary_page_offset.filter(|offset| *offset > 0);
+        let start = dictionary.map_or(chunk.data_page_offset, |it| it.min(chunk.data_page_offset));
+        u64::try_from(start.checked_add(chunk.total_compressed_size)?).ok()
+    });
+    ends.collect::<Option<Vec<_>>>()?.into_iter().max()
+}
+
+/// Encodes a footer with these row groups, whose other parts are those of `like`.
+fn footer(like: &FileMetadata, row_groups: Vec<RowGroup>) -> Bytes {
+    let rows = row_groups.iter().map(|it| it.num_rows);
+    let num_rows = rows.fold(0, i64::saturating_add);
+    let schema = like.schema().to_vec();
+    let key_values = like.key_value_metadata().to_vec();
+    let parts = FileMetadataParts::new(like.version(), schema, num_rows, row_groups)
+        .key_value_metadata((!key_values.is_empty()).then_some(key_values))
+        .created_by(like.created_by().map(str::to_owned))
+        .column_orders(like.column_orders().map(<[_]>::to_vec));
+    let mut writer = CompactWriter::new();
+    parts.encode(&mut writer);
+    writer.finish().into()
+}
+
+/// Returns the bytes of a `_metadata` file: the footers of several files as one. Each file has its path, relative to the
+/// directory of the result, and the metadata that its [writer](herringbone::Writer::finish) returned.
+///
+/// Without row groups, the result is a `_common_metadata` file. The schema and the key-value metadata are those of the
+/// first file. Readers use them for all files.
+///
+/// ```
+/// use herringbone::ParquetFile;
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))?;
+///
+/// let file = ParquetFile::open("testdata/example.parquet")?;
+/// let bytes = herringbone_dataset::metadata_file([("example.parquet", file.metadata())], true)?;
+/// assert_eq!(ParquetFile::from_bytes(bytes)?.metadata().num_row_groups(), 2);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// # Errors
+/// Argument without files, if the files have different schemas, or if a path is absolute or leads above the directory;
+/// Unsupported if a file is encrypted; Corrupt if the metadata of a row group cannot be decoded.
+pub fn metadata_file<'a>(
+    files: impl IntoIterator<Item = (&'a str, &'a FileMetadata)>,
+    has_row_groups: bool,
+) -> Result<Bytes> {
+    let mut first: Option<&FileMetadata> = None;
+    let mut row_groups = Vec::new();
+    for (path, metadata) in files {
+        let first = *first.get_or_insert(metadata);
+        let is_below = path.split('/').all(|name| !matches!(name, "" | "." | ".."));
+        let problem = match () {
+            () if !is_below => Some("does not lead to a file below the directory"),
+            () if metadata.schema() != first.schema() => Some("has another schema"),
+            () => None,
+        };
+        if let Some(problem) = problem {
+            return Err(Error::argument(format!("{path} {problem}")));
+        }
+        if metadata.decryption().is_some() || metadata.encryption_algorithm().is_some() {
+            return Err(Error::unsupported(format!("{path} is encrypted")));
+        }
+        for row_group in (0..metadata.num_row_groups()).filter(|_| has_row_groups) {
+            let mut row_group = metadata.row_group(row_group)?;
+            let chunks = row_group.columns.iter_mut();
+            chunks.for_each(|chunk| chunk.file_path = Some(path.to_owned()));
+            row_group.ordinal = None;
+            row_groups.push(row_group);
+        }
+    }
+    let first = first.ok_or_else(|| Error::argument("a metadata file of no files"))?;
+    let footer = footer(first, row_groups);
+    let length = u32::try_from(footer.len())
+        .map_err(|_| Error::beyond_format("bytes in a footer", footer.len() as u64, MAX_FOOTER))?;
+    let parts = [&MAGIC[..], &footer, &length.to_le_bytes(), &MAGIC];
+    Ok(parts.concat().into())
+}
+
+/// The largest number of bytes in a footer, whose length has four bytes.
+const MAX_FOOTER: u64 = u32::MAX as u64;
