@@ -10,6 +10,8 @@
 //! | read files | [`open`] |
 //! | filter directories and files, choose the schema, read several times | [`Dataset`] and [`DatasetOptions`] |
 //! | read asynchronously, from a store | [`Dataset::open_async`], [`Dataset::stream`] and your [`Listing`] |
+//! | write files by the values of columns | [`DatasetWriter`] |
+//! | write `_metadata` and `_common_metadata` | [`metadata_file`] |
 //! | look at the work of a read | [`Dataset::explain`] |
 //!
 //! ```
@@ -33,6 +35,7 @@ mod local;
 mod metadata_file;
 mod options;
 mod partition;
+mod partition_name;
 mod pattern;
 mod plan;
 mod pool;
@@ -42,6 +45,7 @@ mod side_by_side;
 mod stream;
 mod walk;
 mod window;
+mod writer;
 
 pub use dataset::Dataset;
 pub use explain::DatasetExplanation;
@@ -53,6 +57,7 @@ pub use partition::Partitioning;
 pub use reader::DatasetReader;
 pub use stream::DatasetStream;
 pub use walk::DataFile;
+pub use writer::{DatasetWriteOptions, DatasetWriter, WrittenFile};
 
 use std::path::Path;
 
