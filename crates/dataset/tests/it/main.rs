@@ -12,3 +12,5 @@ mod memory;
 mod metadata_files;
 #[cfg(test)]
 mod schemas;
+#[cfg(test)]
+mod writers;

@@ -1,0 +1,231 @@
+//! Written datasets, read back.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use herringbone::arrow::array::{
+    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray,
+    cast::AsArray,
+};
+use herringbone::arrow::schema::{DataType, Field, Schema};
+use herringbone::filter::col;
+use herringbone::{ErrorKind, ReadOptions};
+use herringbone_dataset::{
+    Dataset, DatasetOptions, DatasetWriteOptions, DatasetWriter, Partitioning, metadata_file,
+};
+
+use crate::files::{Folder, all, ids};
+
+/// Rows with a text that repeats, a date and a boolean.
+fn rows(texts: &[Option<&str>], first: i64) -> RecordBatch {
+    let rows = first..first + texts.len() as i64;
+    let days: Vec<i32> = rows.clone().map(|id| 19_723 + (id % 2) as i32).collect();
+    let flags: Vec<bool> = rows.clone().map(|id| id % 3 == 0).collect();
+    let columns: [(&str, ArrayRef, bool); 4] = [
+        ("text", Arc::new(StringArray::from(texts.to_vec())), true),
+        ("id", Arc::new(Int64Array::from_iter_values(rows)), false),
+        ("day", Arc::new(Date32Array::from(days)), false),
+        ("flag", Arc::new(BooleanArray::from(flags)), false),
+    ];
+    RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+}
+
+fn by(columns: &[&str]) -> DatasetWriteOptions {
+    DatasetWriteOptions::new().partition_by(columns.iter().copied())
+}
+
+/// Returns the names in all directories below a path, without unique parts.
+fn names(folder: &Path) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        if entry.path().is_dir() {
+            let below = self::names(&entry.path()).into_iter();
+            names.extend(below.map(|it| format!("{name}/{it}")));
+        } else {
+            names.insert(name.split('-').next().unwrap().to_owned());
+        }
+    }
+    names
+}
+
+#[test]
+fn values_of_partitions_come_back() {
+    let folder = Folder::new("write");
+    let texts = [
+        "a/b",
+        "..",
+        "",
+        "%2F",
+        "é ü",
+        "x=y",
+        "01",
+        "_z",
+        "q\"\\?*\n",
+        "null",
+    ];
+    let mut texts: Vec<_> = texts.iter().map(|it| Some(*it)).collect();
+    texts.push(None);
+    let twice = [texts.clone(), texts.clone()].concat();
+    let batch = rows(&twice, 0);
+    let options = by(&["text", "day"]);
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.write(&batch.slice(0, 0)).unwrap();
+    // Nothing that looks complete appears before it is.
+    let files = |names: BTreeSet<String>| names.iter().filter(|it| it.ends_with("part")).count();
+    assert_eq!(files(names(&folder.0)), 0);
+    let written = writer.finish().unwrap();
+    assert_eq!(written.len(), 22);
+    assert_eq!(files(names(&folder.0)), 22);
+    let names = names(&folder.0);
+    for name in [
+        "text=a%2Fb/day=2024-01-01/part",
+        "text=../day=2024-01-02/part",
+        "text=/day=2024-01-01/part",
+        "text=%252F/day=2024-01-02/part",
+        "text=é ü/day=2024-01-01/part",
+        "text=q%22%5C%3F%2A%0A/day=2024-01-01/part",
+        "text=__HIVE_DEFAULT_PARTITION__/day=2024-01-01/part",
+    ] {
+        assert!(names.contains(name), "{name} in {names:#?}");
+    }
+    for file in &written {
+        let path = folder.0.join(&file.path);
+        assert_eq!(fs::metadata(path).unwrap().len(), file.bytes);
+        assert_eq!(file.metadata.num_rows(), 1);
+    }
+    let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    assert_eq!(dataset.schema().field(3).data_type(), &DataType::Date32);
+    let mut read = Vec::new();
+    for batch in all(dataset.read(ReadOptions::new()).unwrap()).unwrap() {
+        let text = batch
+            .column_by_name("text")
+            .unwrap()
+            .as_string::<i32>()
+            .iter();
+        let text = text.map(|it| it.map(str::to_owned));
+        read.extend(
+            ids(&[batch.clone()])
+                .into_iter()
+                .zip(text.collect::<Vec<_>>()),
+        );
+    }
+    read.sort();
+    let expected = twice.iter().map(|it| it.map(str::to_owned));
+    assert_eq!(read, (0..22).zip(expected).collect::<Vec<_>>());
+    let filter = ReadOptions::new().filter(col("day").eq("2024-01-02").and(col("text").eq("..")));
+    assert_eq!(ids(&all(dataset.read(filter).unwrap()).unwrap()), [1]);
+}
+
+#[test]
+fn files_are_split_by_rows_and_bytes() {
+    let folder = Folder::new("split");
+    let texts = vec![Some("a"); 2500];
+    let options = by(&["text"]).max_rows(1000);
+    let batch = rows(&texts, 0);
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    assert_eq!(writer.finished_files().len(), 2);
+    writer.write(&rows(&texts, 2500)).unwrap();
+    let written = writer.finish().unwrap();
+    let rows_of = |file: &herringbone_dataset::WrittenFile| file.metadata.num_rows();
+    assert_eq!(written.iter().map(rows_of).collect::<Vec<_>>(), [1000; 5]);
+    let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    let read = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    assert_eq!(ids(&read), (0..5000).collect::<Vec<_>>());
+    // A second writer adds files.
+    let mut options = by(&[]).max_bytes(1);
+    options.write = options.write.row_group_rows(500);
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
+    writer.write(&batch.slice(0, 600)).unwrap();
+    writer.write(&batch.slice(600, 600)).unwrap();
+    assert_eq!(writer.finish().unwrap().len(), 2);
+    let plain = DatasetOptions::new().partitioning(Partitioning::None);
+    assert_eq!(Dataset::open(&folder.0, plain).unwrap().files().len(), 7);
+}
+
+#[test]
+fn open_files_are_bounded_and_the_least_recent_is_finished() {
+    let folder = Folder::new("lru");
+    let texts = ["a", "b", "a", "c", "a", "b"].map(Some);
+    let batch = rows(&texts, 0);
+    let options = by(&["text"]).max_open_files(2);
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
+    for row in 0..texts.len() {
+        writer.write(&batch.slice(row, 1)).unwrap();
+    }
+    // `b` gave its place to `c`, and `c` to `b` again. `a` stayed open.
+    let finished = writer
+        .finished_files()
+        .iter()
+        .map(|it| it.path[..6].to_owned());
+    assert_eq!(finished.collect::<Vec<_>>(), ["text=b", "text=c"]);
+    assert_eq!(writer.finish().unwrap().len(), 4);
+    let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    let mut read = ids(&all(dataset.read(ReadOptions::new()).unwrap()).unwrap());
+    read.sort_unstable();
+    assert_eq!(read, [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn metadata_of_written_files_is_found() {
+    let folder = Folder::new("written-metadata");
+    let batch = rows(&[Some("a"), Some("b/c")], 0);
+    let options = by(&["text"]);
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    let written = writer.finish().unwrap();
+    let files = written.iter().map(|it| (it.path.as_str(), &it.metadata));
+    folder.put("_metadata", &metadata_file(files, true).unwrap());
+    let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    assert_eq!(
+        ids(&all(dataset.read(ReadOptions::new()).unwrap()).unwrap()),
+        [0, 1]
+    );
+}
+
+#[test]
+fn mistakes_are_errors() {
+    let folder = Folder::new("mistakes");
+    let batch = rows(&[Some("a")], 0);
+    let create = |columns: &[&str]| {
+        DatasetWriter::create(folder.0.join("x"), batch.schema(), by(columns)).unwrap_err()
+    };
+    assert_eq!(create(&["y"]).kind(), ErrorKind::Argument);
+    assert_eq!(create(&["id", "id"]).kind(), ErrorKind::Argument);
+    assert_eq!(
+        create(&["text", "id", "day", "flag"]).kind(),
+        ErrorKind::Argument
+    );
+    let float = Schema::new(vec![
+        Field::new("f", DataType::Float64, false),
+        Field::new("g", DataType::Float64, false),
+    ]);
+    let error = DatasetWriter::create(&folder.0, Arc::new(float), by(&["f"])).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), by(&["text"])).unwrap();
+    let other: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));
+    let other = RecordBatch::try_from_iter([("f", other)]).unwrap();
+    assert_eq!(
+        writer.write(&other).unwrap_err().kind(),
+        ErrorKind::Argument
+    );
+    assert_eq!(
+        writer.write(&batch).unwrap_err().kind(),
+        ErrorKind::Argument
+    );
+    assert_eq!(writer.finish().unwrap_err().kind(), ErrorKind::Argument);
+    let null = rows(&[Some("__HIVE_DEFAULT_PARTITION__")], 0);
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), by(&["text"])).unwrap();
+    assert_eq!(writer.write(&null).unwrap_err().kind(), ErrorKind::Argument);
+    drop(writer);
+    // A dropped writer leaves no file.
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), by(&["text"])).unwrap();
+    writer.write(&batch).unwrap();
+    drop(writer);
+    assert_eq!(fs::read_dir(folder.0.join("text=a")).unwrap().count(), 0);
+}
