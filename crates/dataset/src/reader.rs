@@ -156,11 +156,14 @@ enum Place {
 struct Task {
     at: usize,
     emitted: u64,
+    /// True if no other file is open.
+    is_alone: bool,
     reader: Option<Box<Reader>>,
 }
 
 struct Output {
     at: usize,
+    is_alone: bool,
     outcome: Result<Outcome>,
 }
 
@@ -184,7 +187,7 @@ impl Lane {
         is_here && self.batches.len() < BATCHES_AHEAD
     }
 
-    fn task(&mut self) -> Task {
+    fn task(&mut self, is_alone: bool) -> Task {
         let reader = match std::mem::replace(&mut self.place, Place::Away) {
             Place::Open(reader) => Some(reader),
             _ => None,
@@ -192,6 +195,7 @@ impl Lane {
         Task {
             at: self.at,
             emitted: self.emitted,
+            is_alone,
             reader,
         }
     }
@@ -252,8 +256,7 @@ impl State {
     }
 
     /// Handles the outcome of a task of the lane at `at`.
-    fn finish(&mut self, at: usize, outcome: Result<Outcome>) {
-        let is_alone = self.running == 0 && self.is_short;
+    fn finish(&mut self, at: usize, is_alone: bool, outcome: Result<Outcome>) {
         let Some(lane) = self.lanes.get_mut(at) else {
             return;
         };
@@ -323,7 +326,8 @@ impl Work for FileWork {
             }
             None => return None,
         };
-        let task = state.lanes.get_mut(at).map(Lane::task);
+        let is_alone = state.is_short;
+        let task = state.lanes.get_mut(at).map(|lane| lane.task(is_alone));
         state.running += 1;
         task
     }
@@ -335,6 +339,7 @@ impl Work for FileWork {
     fn run(&self, task: Task, (): &mut (), _: &Shared<Self>) -> Output {
         Output {
             at: task.at,
+            is_alone: task.is_alone,
             outcome: self.step(task),
         }
     }
@@ -343,7 +348,7 @@ impl Work for FileWork {
         state.running -= 1;
         let lane = state.lanes.iter().position(|lane| lane.at == output.at);
         if let Some(lane) = lane {
-            state.finish(lane, output.outcome);
+            state.finish(lane, output.is_alone, output.outcome);
         }
     }
 }

@@ -76,12 +76,15 @@ pub(crate) fn all(mut reader: DatasetReader) -> Result<Vec<RecordBatch>> {
     Ok(batches)
 }
 
+/// The paths and ranges of requests.
+type Requests = Vec<(String, Range<u64>)>;
+
 /// Files in memory. Counts the listed directories and the requests of each file.
 #[derive(Debug, Default)]
 pub(crate) struct Bucket {
     files: BTreeMap<String, Bytes>,
     pub(crate) listed: Mutex<Vec<String>>,
-    pub(crate) requests: Arc<Mutex<Vec<(String, Range<u64>)>>>,
+    pub(crate) requests: Arc<Mutex<Requests>>,
     pub(crate) open: Arc<AtomicUsize>,
     pub(crate) most_open: Arc<AtomicUsize>,
 }
@@ -165,7 +168,7 @@ impl Listing for Bucket {
 struct Memory {
     path: String,
     bytes: Bytes,
-    requests: Arc<Mutex<Vec<(String, Range<u64>)>>>,
+    requests: Arc<Mutex<Requests>>,
     open: Arc<AtomicUsize>,
 }
 

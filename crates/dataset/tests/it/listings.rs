@@ -89,7 +89,7 @@ fn blocking_and_async_reads_return_the_same() {
     });
     let bucket = Bucket::new(files);
     let paths = ["d".to_owned()];
-    let dataset = Dataset::open_async(bucket.clone(), &paths, DatasetOptions::new());
+    let dataset = Dataset::open_async(bucket, &paths, DatasetOptions::new());
     let dataset = block_on(dataset).unwrap();
     let plain = ReadOptions::new();
     let options = [
@@ -103,7 +103,7 @@ fn blocking_and_async_reads_return_the_same() {
             .filter(col("p").gt(3).or(col("id").eq(7)))
             .offset(1)
             .limit(1),
-        plain.clone().limit(0),
+        plain.limit(0),
     ];
     for options in options {
         let expected = all(dataset.read(options.clone().threads(1)).unwrap()).unwrap();

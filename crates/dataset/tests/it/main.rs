@@ -1,6 +1,8 @@
 //! Tests of datasets in folders and in memory.
 
 #[cfg(test)]
+mod expected;
+#[cfg(test)]
 mod files;
 #[cfg(test)]
 mod folders;

@@ -109,7 +109,7 @@ fn values_of_partitions_come_back() {
             .iter();
         let text = text.map(|it| it.map(str::to_owned));
         read.extend(
-            ids(&[batch.clone()])
+            ids(std::slice::from_ref(&batch))
                 .into_iter()
                 .zip(text.collect::<Vec<_>>()),
         );
