@@ -186,7 +186,10 @@ impl RemoteFile {
     /// object was replaced.
     pub fn fetch(&self, range: Range<u64>) -> BoxFuture<Result<Bytes>> {
         let start = self.identity.length.saturating_sub(self.tail.len() as u64);
-        let within = range.start.checked_sub(start).zip(range.end.checked_sub(start));
+        let within = range
+            .start
+            .checked_sub(start)
+            .zip(range.end.checked_sub(start));
         let within = within.filter(|(from, to)| from <= to && *to <= self.tail.len() as u64);
         match within {
             // Both are offsets within the tail, which is in memory.
