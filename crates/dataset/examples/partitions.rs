@@ -1,4 +1,4 @@
-//! Writes a dataset that is partitioned by year, and reads one year of it.
+//! Writes a dataset partitioned by year, and reads one year of it.
 //!
 //!     cargo run -p herringbone-dataset --example partitions
 

@@ -20,9 +20,9 @@ use crate::side_by_side::block_on;
 use crate::stream::DatasetStream;
 use crate::walk::{DataFile, walk};
 
-/// Parquet files that are read as one table.
+/// Parquet files, read as one table.
 ///
-/// Opening a dataset finds its files and its schema. Files that are added later do not belong to it. Cheap to clone.
+/// Opening a dataset finds its files and its schema. Files added later do not belong to it. Cheap to clone.
 ///
 /// ```
 /// use herringbone::filter::col;
@@ -60,7 +60,7 @@ impl fmt::Debug for Dataset {
 }
 
 impl Dataset {
-    /// Opens the files at a path of this machine: a file, a directory, or a pattern such as `data/**/*.parquet`.
+    /// Opens the files at a path of this machine: that of a directory or file, or a pattern such as `data/**/*.parquet`.
     ///
     /// # Errors
     /// See [`Self::open_async`].
@@ -138,7 +138,7 @@ impl Dataset {
         &self.0.found
     }
 
-    /// Returns the number of directories that were listed.
+    /// Returns the number of listed directories.
     #[must_use]
     pub fn directories_listed(&self) -> usize {
         self.0.directories_listed

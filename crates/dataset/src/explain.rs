@@ -10,7 +10,7 @@ use crate::plan::DatasetPlan;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct DatasetExplanation {
-    /// The number of directories that were listed when the dataset was opened.
+    /// The number of directories listed when the dataset was opened.
     pub directories_listed: usize,
     /// The number of files of the dataset.
     pub files: usize,
@@ -48,17 +48,19 @@ pub(crate) fn explain(plan: &DatasetPlan) -> Result<DatasetExplanation> {
         let opened = dataset.files.open_blocking(file)?;
         let explained = opened.explain(&options);
         for row_group in explained.map_err(|error| in_file(&file.path, error))? {
+            // Footers may claim any number of rows.
+            let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
             sum.row_groups += 1;
-            sum.rows += row_group.rows;
-            sum.undecided += row_group.undecided();
-            sum.wanted_bytes += row_group.wanted_bytes;
-            sum.fetched.requests += row_group.fetched.requests;
-            sum.fetched.bytes += row_group.fetched.bytes;
+            add(&mut sum.rows, row_group.rows);
+            add(&mut sum.undecided, row_group.undecided());
+            add(&mut sum.wanted_bytes, row_group.wanted_bytes);
+            add(&mut sum.fetched.requests, row_group.fetched.requests);
+            add(&mut sum.fetched.bytes, row_group.fetched.bytes);
             let mut before = 0;
             for step in &row_group.steps {
                 let of_step = sum.ruled_out.iter_mut().find(|it| it.0 == step.step);
                 if let Some((_, rows)) = of_step {
-                    *rows += step.ruled_out.saturating_sub(before);
+                    add(rows, step.ruled_out.saturating_sub(before));
                 }
                 before = step.ruled_out;
             }

@@ -54,10 +54,10 @@ impl Files {
         Ok(())
     }
 
-    /// Returns the footer of a file, if a `_metadata` file has it.
+    /// Returns the footer that a `_metadata` file has for a file.
     fn known_footer(&self, file: &DataFile) -> Option<MetadataHandle> {
         let mut known = self.metadata_files.iter();
-        // Damage in one footer is no reason to fail: the file has its own.
+        // If it is damaged, the file still has its own.
         known.find_map(|it| it.footer(&file.path, &file.identity).ok().flatten())
     }
 
@@ -120,7 +120,8 @@ impl Files {
 
 /// Names the file of an error.
 pub(crate) fn in_file(path: &str, error: Error) -> Error {
-    if error.message().contains(path) {
+    let message = error.message();
+    if message.starts_with(path) || message.contains(&format!("/{path}")) {
         return error;
     }
     let (location, remedy) = (error.location().clone(), error.remedy());

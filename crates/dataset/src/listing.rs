@@ -22,7 +22,7 @@ pub trait Listing: Debug + Send + Sync {
 
     /// Returns the path of a file in the file system of this machine, if it is there. Blocking reads then need no futures.
     fn local_path(&self, path: &str) -> Option<PathBuf> {
-        let _none = path;
+        let _ = path;
         None
     }
 }
@@ -32,7 +32,7 @@ pub trait Listing: Debug + Send + Sync {
 pub struct Entry {
     /// The name: the last component of the path.
     pub name: String,
-    /// The identity of a file, or `None` for a directory.
+    /// The identity, or `None` for a directory.
     pub file: Option<Identity>,
 }
 

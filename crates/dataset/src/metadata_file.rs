@@ -96,7 +96,7 @@ impl MetadataFile {
     }
 }
 
-/// Returns the end of the last column chunk of a row group, or `None` if it is unknown.
+/// Returns the end of the last column chunk of a row group. `None` means unknown.
 fn end(row_group: &RowGroup) -> Option<u64> {
     let ends = row_group.columns.iter().map(|chunk| {
         let chunk = chunk.meta_data.as_ref()?;

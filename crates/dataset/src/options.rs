@@ -31,7 +31,7 @@ pub struct DatasetOptions {
     pub files: RemoteOptions,
     /// The largest number of files and directories that may be found.
     pub max_entries: usize,
-    /// The largest number of footers that are fetched at the same time.
+    /// The largest number of footers fetched at the same time.
     pub footers_at_once: usize,
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Partition {
 }
 
 impl Partition {
-    /// Returns the partition of a directory below this one. Names that are not those of a partition add nothing.
+    /// Returns the partition of a directory below this one. Other names add nothing.
     ///
     /// # Errors
     /// Argument if the column is already in the path; Unsupported if the name is not UTF-8 when decoded.

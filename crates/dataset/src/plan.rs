@@ -117,7 +117,8 @@ fn check(read: &ReadOptions) -> Result<()> {
     match wrong.iter().find(|it| it.1) {
         None => Ok(()),
         Some((name, _)) => Err(Error::argument(format!(
-            "the option `{name}` is that of one file; a dataset has `DatasetOptions` for schema and keys"
+            "the option `{name}` is that of one file; a dataset has `DatasetOptions` for its schema \
+             and keys"
         ))),
     }
 }

@@ -129,11 +129,11 @@ struct State {
     /// The number of running tasks.
     running: usize,
     is_unordered: bool,
-    /// True if memory was refused. The first file then goes on alone until its end.
+    /// True if memory was refused. The first file is then read alone until its end.
     is_short: bool,
 }
 
-/// A file, from its opening to its last batch.
+/// An open file of the read.
 struct Lane {
     /// The place of the file in the plan.
     at: usize,
@@ -146,7 +146,7 @@ struct Lane {
 /// The state of the reader of a file.
 enum Place {
     Closed,
-    /// With the thread that runs the task.
+    /// A thread has it, and runs the task.
     Away,
     Open(Box<Reader>),
     Over,

@@ -14,7 +14,7 @@ use crate::walk::{DataFile, Found};
 /// Returns the schema of a dataset: the columns of files, then the partition columns.
 ///
 /// # Errors
-/// Errors of opening files; Unsupported if there is no common schema.
+/// Errors of opening files; Unsupported if no schema holds the values of all files.
 pub(crate) async fn schema(
     found: &Found,
     files: &Files,

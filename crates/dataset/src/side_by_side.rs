@@ -1,4 +1,4 @@
-//! Futures that are polled side by side, and a way to wait for one without a runtime.
+//! Polls futures side by side, and waits for one without a runtime.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -86,7 +86,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns a future that is ready when it was polled `polls` times.
+    /// Returns a future with a value after `polls` polls.
     fn after(polls: usize, value: usize) -> BoxFuture<Result<usize>> {
         let mut left = polls;
         Box::pin(poll_fn(move |cx| {

@@ -29,12 +29,12 @@ pub struct DatasetStream {
     lanes: VecDeque<Lane>,
     /// The place in the plan of the next file to open.
     next: usize,
-    /// True if memory was refused. The first file then goes on alone until its end.
+    /// True if memory was refused. The first file is then read alone until its end.
     is_short: bool,
     is_over: bool,
 }
 
-/// A file, from its opening to its last batch.
+/// An open file of the read.
 struct Lane {
     /// The place of the file in the plan.
     at: usize,
@@ -236,7 +236,7 @@ impl Lane {
         }
     }
 
-    /// Takes a batch, with its memory, or an error.
+    /// Stores the next batch and its memory, or an error.
     fn take(
         &mut self,
         plan: &DatasetPlan,

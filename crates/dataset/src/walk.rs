@@ -274,7 +274,8 @@ impl Walk<'_> {
         });
         if let Some([first, other]) = differing(&found.files) {
             return Err(Error::argument(format!(
-                "{} has the partition columns {:?}, and {} has {:?}; choose `Partitioning::None` or fewer files",
+                "{} has the partition columns {:?}, and {} has {:?}; choose `Partitioning::None` \
+                 or fewer files",
                 first.path, first.partition.names, other.path, other.partition.names
             )));
         }
@@ -297,7 +298,7 @@ fn differing(files: &[DataFile]) -> Option<[&DataFile; 2]> {
     Some([first, other])
 }
 
-/// Returns true for names that are not data: `.crc`, `_SUCCESS`, `_metadata`, `_delta_log`. A directory named `_a=1` is.
+/// Returns true for names of other things than data: `.crc`, `_SUCCESS`, `_metadata`, `_delta_log`, but not `_a=1/`.
 fn is_hidden(name: &str, is_directory: bool) -> bool {
     name.starts_with('.') || (name.starts_with('_') && !(is_directory && name.contains('=')))
 }

@@ -1,4 +1,4 @@
-//! Writes datasets: rows go to files by the values of their partition columns.
+//! Writes datasets: the values of partition columns choose the file of each row.
 //!
 //! ```text
 //! batch ─► rows by their partition ─► the open file of the partition ─► year=2024/part-….parquet
@@ -131,8 +131,8 @@ pub struct WrittenFile {
 /// Writes record batches to the files of a dataset.
 ///
 /// A file appears under its name when it is complete: when it is large enough, when too many files are open, or at the
-/// end. Names are unique, so a writer adds files to a directory and replaces none. If the writer fails or is dropped, the
-/// files that are already complete remain.
+/// end. Names are unique, so a writer adds files to a directory and replaces none. If the writer fails or is dropped,
+/// complete files remain.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -254,7 +254,7 @@ impl DatasetWriter {
         &self.schema
     }
 
-    /// Returns the files that are complete.
+    /// Returns the complete files.
     #[must_use]
     pub fn finished_files(&self) -> &[WrittenFile] {
         &self.finished
@@ -332,7 +332,7 @@ impl DatasetWriter {
         columns.collect()
     }
 
-    /// Writes rows to the file of a partition, as many as fit. Returns their number, which is not 0.
+    /// Writes the first rows to the file of a partition, until it is full. Returns the number of rows, at least one.
     fn write_some(&mut self, directory: &str, rows: &RecordBatch) -> Result<usize> {
         self.uses += 1;
         let (uses, max_rows) = (self.uses, self.options.max_rows.max(1));
@@ -404,7 +404,7 @@ impl DatasetWriter {
     }
 }
 
-/// Returns the directories of the rows of a batch, in the order of their first rows, and the runs of rows in each.
+/// Returns directories in the order of their first rows, and the runs of rows in each.
 fn partitions(names: &[Vec<Name>], num_rows: usize) -> Vec<(String, Vec<Range<usize>>)> {
     let directory =
         |row: usize| -> Vec<&Name> { names.iter().filter_map(|column| column.get(row)).collect() };

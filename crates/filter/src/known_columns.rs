@@ -1,4 +1,4 @@
-//! Verdicts on rows of which only some columns are known, such as the partition columns of files.
+//! Verdicts on rows by some of their columns, such as the partition columns of files.
 
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::buffer::BooleanBuffer;

@@ -51,7 +51,7 @@ fn open(bucket: &Arc<Bucket>) -> Dataset {
     .unwrap()
 }
 
-/// Checks the rows. Returns the footers that were requested.
+/// Checks the rows. Returns the requested footers.
 fn footers(bucket: &Arc<Bucket>) -> Vec<String> {
     let dataset = open(bucket);
     let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();

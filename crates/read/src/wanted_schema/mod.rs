@@ -77,7 +77,7 @@ pub struct WantedSchema {
     /// The position in the file of each column, if columns are found by position.
     places: Vec<usize>,
     defaults: Vec<DefaultValue>,
-    /// The names of the columns that are never read from the file.
+    /// The names of columns never read from the file.
     constants: Vec<String>,
 }
 
