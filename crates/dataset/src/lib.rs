@@ -9,7 +9,7 @@
 //! |---|---|
 //! | read files | [`open`] |
 //! | filter directories and files, choose the schema, read several times | [`Dataset`] and [`DatasetOptions`] |
-//! | read asynchronously, from a store | [`Dataset::open_async`], [`Dataset::stream`] and your [`Listing`] |
+//! | read asynchronously, from a store | [`Dataset::open_async`], [`Dataset::stream`] and a [`Listing`] |
 //! | write files by the values of columns | [`DatasetWriter`] |
 //! | write `_metadata` and `_common_metadata` | [`metadata_file`] |
 //! | look at the work of a read | [`Dataset::explain`] |
@@ -23,6 +23,8 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! Listings of the stores of the crate `object_store` need the features `object-store-014` and `object-store-013`.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -42,6 +44,8 @@ mod pool;
 mod reader;
 mod schema;
 mod side_by_side;
+#[cfg(any(feature = "object-store-013", feature = "object-store-014"))]
+mod store;
 mod stream;
 mod walk;
 mod window;
@@ -55,6 +59,10 @@ pub use metadata_file::metadata_file;
 pub use options::{DatasetOptions, DatasetReadOptions, SchemaFrom};
 pub use partition::Partitioning;
 pub use reader::DatasetReader;
+#[cfg(feature = "object-store-013")]
+pub use store::object_store_013;
+#[cfg(feature = "object-store-014")]
+pub use store::object_store_014;
 pub use stream::DatasetStream;
 pub use walk::DataFile;
 pub use writer::{DatasetWriteOptions, DatasetWriter, WrittenFile};

@@ -89,6 +89,15 @@ macro_rules! adapter {
                     }
                 }
 
+                /// Sets the identity, known from a listing, as [`Self::listed`] does.
+                #[must_use]
+                pub fn known_identity(self, identity: Identity) -> Self {
+                    Self {
+                        identity: Some(identity),
+                        ..self
+                    }
+                }
+
                 /// Sets the name in error messages and caches, such as a URL. It should be unique among all objects that
                 /// share a cache, and contain no credentials.
                 #[must_use]
@@ -195,14 +204,18 @@ macro_rules! adapter {
                 }
             }
 
-            fn identity(meta: &ObjectMeta) -> Identity {
+            /// Returns the identity of an object from its metadata in the store.
+            #[must_use]
+            pub fn identity(meta: &ObjectMeta) -> Identity {
                 Identity::new(meta.size)
                     .e_tag(meta.e_tag.clone())
                     .version(meta.version.clone())
                     .modified(Some(meta.last_modified.into()))
             }
 
-            fn error(error: StoreError) -> Error {
+            /// Converts an error of a store. A failed precondition means that the object was replaced.
+            #[must_use]
+            pub fn error(error: StoreError) -> Error {
                 let kind = match &error {
                     StoreError::Precondition { .. } => {
                         return Error::new(ErrorKind::Replaced, error.to_string());

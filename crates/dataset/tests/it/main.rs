@@ -16,3 +16,5 @@ mod metadata_files;
 mod schemas;
 #[cfg(test)]
 mod writers;
+#[cfg(all(test, any(feature = "object-store-013", feature = "object-store-014")))]
+mod stores;

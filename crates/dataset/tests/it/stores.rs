@@ -1,0 +1,69 @@
+//! Datasets in the store in memory of `object_store`.
+
+use std::sync::Arc;
+
+use futures::executor::block_on;
+use herringbone::ReadOptions;
+use herringbone::filter::col;
+use herringbone_dataset::{Dataset, DatasetOptions};
+
+use crate::files::{all, batch, file, ids};
+
+macro_rules! tests_of {
+    ($module:ident) => {
+        mod $module {
+            use ::$module::memory::InMemory;
+            use ::$module::path::Path;
+            use ::$module::{ObjectStore, PutOptions, PutPayload};
+            use herringbone_dataset::$module::StoreListing;
+
+            use super::*;
+
+            fn put(store: &Arc<dyn ObjectStore>, path: &str, ids: std::ops::Range<i64>) {
+                let payload = PutPayload::from_bytes(file(&batch(ids)));
+                let path = Path::parse(path).unwrap();
+                block_on(store.put_opts(&path, payload, PutOptions::default())).unwrap();
+            }
+
+            #[test]
+            fn prefixes_are_listed_level_by_level() {
+                let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+                put(&store, "t/c=a%2Fb/m=01/x.parquet", 0..3);
+                put(&store, "t/c=a%2Fb/m=02/x.parquet", 3..6);
+                put(&store, "t/c=z/m=01/x.parquet", 6..9);
+                put(&store, "t/_SUCCESS", 0..1);
+                put(&store, "tt/x.parquet", 0..1);
+                let listing = Arc::new(StoreListing::new(store));
+                let open = |path: &str, options: DatasetOptions| {
+                    let paths = [path.to_owned()];
+                    block_on(Dataset::open_async(listing.clone(), &paths, options))
+                };
+                let options = DatasetOptions::new().filter(col("c").eq("a/b"));
+                let dataset = open("t", options).unwrap();
+                assert_eq!((dataset.directories_listed(), dataset.files().len()), (4, 2));
+                let read = ReadOptions::new().filter(col("id").gt(1));
+                let blocking = all(dataset.read(read.clone()).unwrap()).unwrap();
+                assert_eq!(ids(&blocking), [2, 3, 4, 5]);
+                let mut stream = dataset.stream(read).unwrap();
+                let mut streamed = Vec::new();
+                while let Some(batch) = block_on(stream.next_batch()).unwrap() {
+                    streamed.push(batch);
+                }
+                assert_eq!(streamed, blocking);
+                let one = open("t/c=z/m=01/x.parquet", DatasetOptions::new()).unwrap();
+                assert_eq!(one.files().len(), 1);
+                let pattern = open("t/*/m=01/*.parquet", DatasetOptions::new()).unwrap();
+                assert_eq!(pattern.files().len(), 2);
+                // A store does not know whether a prefix exists.
+                let none = open("missing", DatasetOptions::new()).unwrap();
+                assert_eq!(none.files().len(), 0);
+                assert!(open("a//b", DatasetOptions::new()).is_err());
+            }
+        }
+    };
+}
+
+#[cfg(feature = "object-store-013")]
+tests_of!(object_store_013);
+#[cfg(feature = "object-store-014")]
+tests_of!(object_store_014);
