@@ -5,6 +5,7 @@
     pyarrow/ duckdb/ polars/ fastparquet/
                   types x encodings x codecs x page versions x nulls x nesting, written by these libraries; one that is
                   not installed is left out, and its files stay as they are
+    datasets/     partitioned data sets, and the rows that duckdb finds in them
     evolution/    files, and what their rows are under the schema of another file
 
 Beside each file lies X.json with what it holds, from the data that was written, never from a reader.
@@ -80,11 +81,21 @@ def evolution():
     pairs.write_all(folder("evolution"))
 
 
+def datasets():
+    try:
+        import datasets as partitioned
+    except ImportError as missing:
+        print(f"{missing.name} is not installed: the files of datasets/ stay as they are")
+        return
+    partitioned.write_all(folder("datasets"))
+
+
 if __name__ == "__main__":
     built()
     hostile()
     peers()
     evolution()
+    datasets()
     files = [f for f in HERE.rglob("*") if f.suffix in (".parquet", ".json")]
     for kind in sorted({f.parent for f in files}):
         inside = [f for f in files if f.parent == kind]

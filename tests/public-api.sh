@@ -7,7 +7,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-crates=(herringbone inspect remote variant geospatial encryption rewrite)
+crates=(herringbone inspect remote dataset variant geospatial encryption rewrite)
 # Crates that `herringbone` exports items of.
 exported=(core filter format pipeline read schema sort write)
 

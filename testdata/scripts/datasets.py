@@ -4,7 +4,6 @@
 data sets; what pyarrow reads without a condition is compared with it. Names of files are fixed, so that the bytes are the same each time.
 """
 
-import shutil
 from pathlib import Path
 
 import duckdb
@@ -105,9 +104,8 @@ def rename():
             files[0].rename(folder / "part.parquet")
 
 
-def main():
-    shutil.rmtree(OUT, ignore_errors=True)
-    OUT.mkdir()
+def write_all(out):
+    assert out == OUT
     for write in (months, codes, of_duckdb, of_polars, union, with_metadata):
         write()
     rename()
@@ -122,5 +120,3 @@ def main():
         assert sorted(ids) == [row[0] for row in duckdb.sql(f"SELECT id FROM {source} ORDER BY id").fetchall()]
     (OUT / "expected.tsv").write_text("".join(lines), encoding="utf-8")
 
-
-main()

@@ -1,67 +1,87 @@
-//! Writes a dataset partitioned by year, and reads one year of it.
+//! Writes a dataset partitioned by year and city, and reads one year of it.
 //!
-//!     cargo run -p herringbone-dataset --example partitions
+//!     cargo run -p herringbone-dataset --example partitions [FOLDER]
+//!
+//! The dataset is kept if you name its folder.
 
 use std::error::Error;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use herringbone::arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use herringbone::ReadOptions;
+use herringbone::arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use herringbone::filter::col;
-use herringbone::{ReadOptions, WriteOptions};
 use herringbone_dataset::{
     Dataset, DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, metadata_file,
 };
 
+/// One of these is the city of each row.
+const CITIES: [Option<&str>; 4] = [Some("São Paulo"), Some("a/b"), Some("x=y 100%"), None];
+
 fn main() -> Result<(), Box<dyn Error>> {
-    let folder = std::env::temp_dir().join(format!("herringbone-example-{}", std::process::id()));
+    let kept = std::env::args_os().nth(1).map(PathBuf::from);
+    let name = format!("herringbone-example-{}", std::process::id());
+    let folder = kept
+        .clone()
+        .unwrap_or_else(|| std::env::temp_dir().join(name));
     write(&folder)?;
 
-    // Only the directory of 2024 is listed, and no footer is read: `_metadata` has them.
+    // Of the three years, only 2024 is listed. No footer is read: `_metadata` has them.
     let options = DatasetOptions::new().filter(col("year").eq(2024));
     let dataset = Dataset::open(&folder, options)?;
+    let listed = dataset.directories_listed();
     println!(
-        "{} files, {} directories listed",
-        dataset.files().len(),
-        dataset.directories_listed()
+        "{} files, {listed} directories listed",
+        dataset.files().len()
     );
 
     let read = ReadOptions::new()
         .filter(col("id").lt(1000))
-        .columns(["id", "year"]);
+        .columns(["id", "city"]);
     println!("{:#?}", dataset.explain(read.clone())?);
     let mut rows = 0;
     for batch in dataset.read(DatasetReadOptions::from(read).path_column("path"))? {
         rows += batch?.num_rows();
     }
+    // Every third row is of 2024.
     assert_eq!(rows, 333);
 
-    std::fs::remove_dir_all(&folder)?;
+    if kept.is_none() {
+        std::fs::remove_dir_all(&folder)?;
+    }
     Ok(())
 }
 
-/// Writes files of at most 1,000 rows for each of three years.
-fn write(folder: &std::path::Path) -> Result<(), Box<dyn Error>> {
-    let ids = 0..10_000;
-    let columns: [(&str, ArrayRef); 3] = [
-        ("id", Arc::new(Int64Array::from_iter_values(ids.clone()))),
+/// Writes files of at most 500 rows for each year and city.
+fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let ids = 0..10_000_i64;
+    let cities = ids.clone().map(|id| CITIES[id as usize % CITIES.len()]);
+    let columns: [(&str, ArrayRef, bool); 4] = [
+        (
+            "id",
+            Arc::new(Int64Array::from_iter_values(ids.clone())),
+            false,
+        ),
         (
             "year",
             Arc::new(Int64Array::from_iter_values(
                 ids.clone().map(|id| 2022 + id % 3),
             )),
+            false,
         ),
+        ("city", Arc::new(cities.collect::<StringArray>()), true),
         (
             "price",
             Arc::new(Float64Array::from_iter_values(
                 ids.map(|id| id as f64 / 100.0),
             )),
+            false,
         ),
     ];
-    let batch = RecordBatch::try_from_iter(columns)?;
+    let batch = RecordBatch::try_from_iter_with_nullable(columns)?;
     let options = DatasetWriteOptions::new()
-        .partition_by(["year"])
-        .max_rows(1000)
-        .write(WriteOptions::new());
+        .partition_by(["year", "city"])
+        .max_rows(500);
     let mut writer = DatasetWriter::create(folder, batch.schema(), options)?;
     writer.write(&batch)?;
     let files = writer.finish()?;

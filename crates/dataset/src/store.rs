@@ -87,8 +87,8 @@ macro_rules! adapter {
 
             fn entries(listed: ListResult) -> Vec<Entry> {
                 let directories = listed.common_prefixes.into_iter();
-                let directories = directories
-                    .filter_map(|prefix| prefix.filename().map(Entry::directory));
+                let directories =
+                    directories.filter_map(|prefix| prefix.filename().map(Entry::directory));
                 let files = listed.objects.into_iter().filter_map(|meta| {
                     let name = meta.location.filename()?;
                     Some(Entry::file(name, identity(&meta)))

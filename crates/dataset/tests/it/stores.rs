@@ -40,7 +40,10 @@ macro_rules! tests_of {
                 };
                 let options = DatasetOptions::new().filter(col("c").eq("a/b"));
                 let dataset = open("t", options).unwrap();
-                assert_eq!((dataset.directories_listed(), dataset.files().len()), (4, 2));
+                assert_eq!(
+                    (dataset.directories_listed(), dataset.files().len()),
+                    (4, 2)
+                );
                 let read = ReadOptions::new().filter(col("id").gt(1));
                 let blocking = all(dataset.read(read.clone()).unwrap()).unwrap();
                 assert_eq!(ids(&blocking), [2, 3, 4, 5]);
