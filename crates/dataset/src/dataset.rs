@@ -97,7 +97,8 @@ impl Dataset {
     /// paths of files, all directories of the path.
     ///
     /// If a directory has a `_metadata` file, it is read instead of the footers of the files that it lists. A file newer
-    /// than that, or too short for its column chunks there, is opened by its own footer.
+    /// than that, or too short for its column chunks there, is opened by its own footer. If the path is that of a
+    /// `_metadata` file, nothing is listed: the files are those that it lists. Paths that lead elsewhere are errors.
     ///
     /// # Errors
     /// Io if a path does not exist or cannot be listed; Argument if files have different partition columns, or if a literal
@@ -108,12 +109,12 @@ impl Dataset {
         paths: &[String],
         options: DatasetOptions,
     ) -> Result<Self> {
-        let found = walk(&listing, paths, &options).await?;
         let mut files = Files {
             listing,
             options: options.files.clone(),
             metadata_files: Vec::new(),
         };
+        let found = walk(&mut files, paths, &options).await?;
         files.open_metadata_files(&found.metadata_files).await?;
         let schema = schema(&found, &files, &options).await?;
         Ok(Self(Arc::new(Inner {

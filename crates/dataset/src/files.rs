@@ -29,24 +29,14 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Opens the `_metadata` files of a dataset. Those that cannot be used are left out.
+    /// Opens the `_metadata` files of directories. Those that cannot be used are left out.
     ///
     /// # Errors
     /// Io or Replaced if a file cannot be read.
     pub(crate) async fn open_metadata_files(&mut self, found: &[(String, DataFile)]) -> Result<()> {
-        // An encrypted file must be authentic itself.
-        let usable = found
-            .iter()
-            .filter(|_| self.options.open.decryption.is_none());
-        for (directory, file) in usable {
-            let opened = self.open(file).await.and_then(|opened| {
-                let handle = opened.metadata_handle();
-                let is_plain = handle.metadata().encryption_algorithm().is_none();
-                let metadata = MetadataFile::new(directory, file.identity.clone(), handle)?;
-                Ok(Some(metadata).filter(|_| is_plain))
-            });
-            match opened {
-                Ok(metadata) => self.metadata_files.extend(metadata),
+        for (directory, file) in found {
+            match self.open_metadata_file(directory, file).await {
+                Ok(metadata) => self.metadata_files.push(metadata),
                 Err(error) if error.is_of_source() => return Err(error),
                 Err(_) => {}
             }
@@ -54,11 +44,46 @@ impl Files {
         Ok(())
     }
 
+    /// Opens the `_metadata` file of a directory.
+    ///
+    /// # Errors
+    /// Errors of opening it; Unsupported for encrypted files.
+    pub(crate) async fn open_metadata_file(
+        &self,
+        directory: &str,
+        file: &DataFile,
+    ) -> Result<MetadataFile> {
+        // An encrypted file must be authentic itself.
+        let mut is_encrypted = self.options.open.decryption.is_some();
+        if !is_encrypted {
+            let opened = self.open(file).await?;
+            let handle = opened.metadata_handle();
+            is_encrypted = handle.metadata().encryption_algorithm().is_some();
+            if !is_encrypted {
+                let metadata = MetadataFile::new(directory, file.identity.clone(), handle);
+                return metadata.map_err(|error| in_file(&file.path, error));
+            }
+        }
+        Err(Error::unsupported(format!(
+            "{}: a metadata file of encrypted files",
+            file.path
+        )))
+    }
+
     /// Returns the footer that a `_metadata` file has for a file.
-    fn known_footer(&self, file: &DataFile) -> Option<MetadataHandle> {
-        let mut known = self.metadata_files.iter();
-        // If it is damaged, the file still has its own.
-        known.find_map(|it| it.footer(&file.path, &file.identity).ok().flatten())
+    ///
+    /// # Errors
+    /// Errors of a `_metadata` file that the caller opened.
+    fn known_footer(&self, file: &DataFile) -> Result<Option<MetadataHandle>> {
+        for known in &self.metadata_files {
+            match known.footer(&file.path, &file.identity) {
+                Ok(Some(footer)) => return Ok(Some(footer)),
+                Err(error) if known.is_opened() => return Err(error),
+                // If it is damaged, the file still has its own.
+                Ok(None) | Err(_) => {}
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the options for one file. Its path may select its keys.
@@ -76,7 +101,7 @@ impl Files {
         let (options, path) = (self.options(file), file.path.clone());
         let (footer, identity) = (self.known_footer(file), file.identity.clone());
         Box::pin(async move {
-            let opened = match footer {
+            let opened = match footer.map_err(|error| in_file(&path, error))? {
                 Some(footer) => RemoteFile::with_metadata(object, identity, footer, options),
                 None => RemoteFile::open(object, options).await,
             };
@@ -99,11 +124,12 @@ impl Files {
     fn open_local(&self, file: &DataFile, path: &Path) -> Result<ParquetFile> {
         let source = FileSource::open(path)?;
         let identity = identity(&fs::metadata(path)?);
-        let known = || {
-            self.known_footer(file)
-                .filter(|_| identity == file.identity)
+        let known = match self.cached(file, &identity) {
+            Some(handle) => Some(handle),
+            None if identity == file.identity => self.known_footer(file)?,
+            None => None,
         };
-        if let Some(handle) = self.cached(file, &identity).or_else(known) {
+        if let Some(handle) = known {
             return ParquetFile::with_metadata(source, handle);
         }
         ParquetFile::from_source(source, self.options(file).open)
@@ -121,7 +147,9 @@ impl Files {
 /// Names the file of an error.
 pub(crate) fn in_file(path: &str, error: Error) -> Error {
     let message = error.message();
-    if message.starts_with(path) || message.contains(&format!("/{path}")) {
+    let rest = message.strip_prefix(path);
+    let is_named = rest.is_some_and(|rest| rest.starts_with([':', ',']));
+    if is_named || message.contains(&format!("/{path}")) {
         return error;
     }
     let (location, remedy) = (error.location().clone(), error.remedy());

@@ -1,7 +1,8 @@
 //! `_metadata`: a file with the footers of all files of a directory.
 //!
-//! Its row groups have the paths of the files with their column chunks (`file_path`), relative to the directory. These
-//! paths are only compared with those of listed files. They never lead to a file.
+//! Its row groups have the paths of the files with their column chunks (`file_path`), relative to the directory. If the
+//! directory is listed, these paths are only compared with those of the listed files. If `_metadata` itself is opened, they
+//! lead to files, but only to those below the directory.
 
 use std::collections::HashMap;
 
@@ -25,6 +26,8 @@ pub(crate) struct MetadataFile {
     limits: Limits,
     /// The row groups of each file, by its path below the directory.
     row_groups: HashMap<Box<str>, Vec<usize>>,
+    /// True if the caller opened this file, not the directory. Its errors are then those of the dataset.
+    is_opened: bool,
 }
 
 impl MetadataFile {
@@ -58,14 +61,43 @@ impl MetadataFile {
             metadata,
             limits: handle.limits().clone(),
             row_groups,
+            is_opened: false,
         })
+    }
+
+    /// Returns the paths of all files below the directory, sorted. From now on, errors of this file are not ignored.
+    ///
+    /// # Errors
+    /// Corrupt if a path does not lead to a file below the directory, or if a row group does not have a path.
+    pub(crate) fn open(&mut self) -> Result<Vec<String>> {
+        self.is_opened = true;
+        let known: usize = self.row_groups.values().map(Vec::len).sum();
+        if known < self.metadata.num_row_groups() {
+            return Err(Error::corrupt(
+                "a row group does not have the path of its file",
+            ));
+        }
+        let mut paths: Vec<String> = self.row_groups.keys().map(|it| it.to_string()).collect();
+        if let Some(path) = paths.iter().find(|path| !is_below(path)) {
+            return Err(Error::corrupt(format!(
+                "the path `{path}` does not lead to a file below the directory"
+            )));
+        }
+        paths.sort();
+        Ok(paths)
+    }
+
+    /// Returns true if errors of this file are those of the dataset.
+    pub(crate) fn is_opened(&self) -> bool {
+        self.is_opened
     }
 
     /// Returns the footer of a file. Returns `None` if it is not here, or if the file cannot be the one that it was taken
     /// from: if it is newer than this one, or too short for its column chunks.
     ///
     /// # Errors
-    /// Corrupt if the metadata of a row group cannot be decoded.
+    /// Corrupt if the metadata of a row group cannot be decoded; Unsupported if the caller opened this file, and the column
+    /// chunks of a row group are in several files.
     pub(crate) fn footer(&self, path: &str, file: &Identity) -> Result<Option<MetadataHandle>> {
         let path = path.strip_prefix(self.directory.as_str());
         let found = path.and_then(|path| Some((path, self.row_groups.get(path)?)));
@@ -80,6 +112,11 @@ impl MetadataFile {
                 .columns
                 .iter()
                 .all(|it| it.file_path.as_deref() == Some(path));
+            if !has_path && self.is_opened {
+                return Err(Error::unsupported(
+                    "a row group with column chunks in several files",
+                ));
+            }
             if !has_path || end(&row_group).is_none_or(|end| end > file.length) {
                 return Ok(None);
             }
@@ -105,6 +142,12 @@ fn end(row_group: &RowGroup) -> Option<u64> {
         u64::try_from(start.checked_add(chunk.total_compressed_size)?).ok()
     });
     ends.collect::<Option<Vec<_>>>()?.into_iter().max()
+}
+
+/// Returns true if a relative path leads to a file below its directory. Windows has a second separator.
+fn is_below(path: &str) -> bool {
+    let mut names = path.split('/');
+    names.all(|name| !matches!(name, "" | "." | "..") && !name.contains('\\'))
 }
 
 /// Encodes a footer with these row groups, whose other parts are those of `like`.
@@ -151,9 +194,8 @@ pub fn metadata_file<'a>(
     let mut row_groups = Vec::new();
     for (path, metadata) in files {
         let first = *first.get_or_insert(metadata);
-        let is_below = path.split('/').all(|name| !matches!(name, "" | "." | ".."));
         let problem = match () {
-            () if !is_below => Some("does not lead to a file below the directory"),
+            () if !is_below(path) => Some("does not lead to a file below the directory"),
             () if metadata.schema() != first.schema() => Some("has another schema"),
             () => None,
         };

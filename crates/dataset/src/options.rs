@@ -1,8 +1,8 @@
 //! The options of datasets and of their reads.
 
-use herringbone::ReadOptions;
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::filter::Predicate;
+use herringbone::{ReadOptions, SchemaOptions};
 use herringbone_remote::{LruMetadataCache, RemoteOptions};
 
 use crate::partition::Partitioning;
@@ -25,9 +25,11 @@ pub struct DatasetOptions {
     pub filter: Option<Predicate>,
     /// The origin of the schema.
     pub schema: SchemaFrom,
+    /// The choice of Arrow types, if the schema follows from files.
+    pub types: SchemaOptions,
     /// The way in which the paths of files contain values.
     pub partitioning: Partitioning,
-    /// The limits, keys, cache and fetch policy for all files. The cache retains 64 MiB by default.
+    /// The limits of footers, and the keys, cache and fetch policy for all files. The cache retains 64 MiB by default.
     pub files: RemoteOptions,
     /// The largest number of files and directories that may be found.
     pub max_entries: usize,
@@ -77,6 +79,12 @@ impl DatasetOptions {
         Self { schema, ..self }
     }
 
+    /// Sets the choice of Arrow types, if the schema follows from files.
+    #[must_use]
+    pub fn types(self, types: SchemaOptions) -> Self {
+        Self { types, ..self }
+    }
+
     /// Sets the way in which the paths of files contain values.
     #[must_use]
     pub fn partitioning(self, partitioning: Partitioning) -> Self {
@@ -111,6 +119,7 @@ impl Default for DatasetOptions {
         Self {
             filter: None,
             schema: SchemaFrom::default(),
+            types: SchemaOptions::default(),
             partitioning: Partitioning::default(),
             files: RemoteOptions::new().cache(cache),
             max_entries: Self::DEFAULT_MAX_ENTRIES,
@@ -122,7 +131,7 @@ impl Default for DatasetOptions {
 /// The options of a read of a dataset. They can be converted from [`ReadOptions`] alone.
 ///
 /// ```
-/// use herringbone::ReadOptions;
+/// use herringbone::{ReadOptions, SchemaOptions};
 /// use herringbone_dataset::DatasetReadOptions;
 ///
 /// let options = DatasetReadOptions::from(ReadOptions::new().columns(["id"]))

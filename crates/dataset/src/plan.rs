@@ -93,8 +93,6 @@ impl DatasetPlan {
         read.limit = read.limit.map(|limit| limit.saturating_sub(emitted));
         read.offset = emitted;
         read.memory_pool = Some(self.pool.clone());
-        read.limits = self.dataset.options.files.open.limits.clone();
-        read.limits.memory_bytes = self.options.read.limits.memory_bytes;
         read.wanted_schema = Some(wanted);
         if let Some(name) = &self.options.path_column {
             read = read.virtual_column(VirtualColumn::file_name(name, file.path()));

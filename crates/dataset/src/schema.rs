@@ -52,10 +52,11 @@ pub(crate) async fn schema(
 async fn union(files: &[DataFile], of: &Files, options: &DatasetOptions) -> Result<SchemaRef> {
     let mut paths = files.iter().map(DataFile::path);
     let mut schemas: Vec<(&str, SchemaRef)> = Vec::new();
+    let read = ReadOptions::new().schema(options.types.clone());
     let start = |file: &DataFile| of.open(file);
     in_order(files, options.footers_at_once, start, |file| {
         let path = paths.next().unwrap_or_default();
-        let plan = file.metadata_handle().plan(&ReadOptions::new());
+        let plan = file.metadata_handle().plan(&read);
         let plan = plan.map_err(|error| crate::files::in_file(path, error))?;
         // Most files have the schema of another one.
         if !schemas.iter().any(|known| known.1 == *plan.schema()) {

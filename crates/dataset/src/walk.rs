@@ -6,6 +6,7 @@
 //! ```
 
 use std::collections::BTreeMap;
+use std::io;
 use std::sync::Arc;
 
 use herringbone::filter::{Predicate, Verdict};
@@ -13,6 +14,7 @@ use herringbone::{Error, ErrorKind, Result};
 use herringbone_filter::verdicts_of_known;
 use herringbone_remote::Identity;
 
+use crate::files::{Files, in_file};
 use crate::listing::{Entry, Listing};
 use crate::metadata_file::NAME;
 use crate::options::DatasetOptions;
@@ -85,12 +87,13 @@ struct Directory {
 /// Io if a path does not exist or cannot be listed; Argument if files have different partition columns, or if a literal
 /// of the predicate cannot be compared with them; Limit if there are too many files or levels.
 pub(crate) async fn walk(
-    listing: &Arc<dyn Listing>,
+    files: &mut Files,
     paths: &[String],
     options: &DatasetOptions,
 ) -> Result<Found> {
     let mut walk = Walk {
-        listing,
+        listing: files.listing.clone(),
+        files,
         options,
         found: Found {
             files: Vec::new(),
@@ -117,7 +120,8 @@ pub(crate) async fn walk(
 }
 
 struct Walk<'a> {
-    listing: &'a Arc<dyn Listing>,
+    listing: Arc<dyn Listing>,
+    files: &'a mut Files,
     options: &'a DatasetOptions,
     found: Found,
     /// The number of files and directories found so far.
@@ -133,7 +137,7 @@ impl Walk<'_> {
         for (root, path) in paths.iter().enumerate().filter(|it| is_pattern(it.1)) {
             directories.push(Directory::of_pattern(path, root));
         }
-        let (listing, mut found) = (self.listing, Vec::new());
+        let (listing, mut found) = (self.listing.clone(), Vec::new());
         let start = |it: &(usize, &String)| listing.file(it.1);
         in_order(&plain, LISTED_AT_ONCE, start, |file| {
             found.push(file);
@@ -142,12 +146,11 @@ impl Walk<'_> {
         .await?;
         for ((root, path), file) in plain.into_iter().zip(found) {
             match file {
+                Some(identity) if path.rsplit('/').next() == Some(NAME) => {
+                    self.add_files_of(path, identity, root).await?;
+                }
                 Some(identity) => {
-                    let above = path.rsplit_once('/').map_or("", |it| it.0);
-                    let mut partition = Partition::default();
-                    for name in above.split('/') {
-                        partition = self.below(&partition, name, path)?;
-                    }
+                    let partition = self.partition_of(path)?;
                     self.found.types.add(&partition);
                     self.add_file(path.clone(), identity, partition, root)?;
                 }
@@ -161,9 +164,67 @@ impl Walk<'_> {
         Ok(directories)
     }
 
+    /// Adds the files of a `_metadata` file. Lists nothing, and asks only for files that the predicate does not rule out.
+    async fn add_files_of(&mut self, path: &str, identity: Identity, root: usize) -> Result<()> {
+        let above = match path.rsplit_once('/') {
+            Some(("", _)) => "/",
+            Some((above, _)) => above,
+            None => "",
+        };
+        let directory = Directory {
+            path: above.to_owned(),
+            ..Directory::of_pattern("", root)
+        };
+        let file = DataFile {
+            path: path.into(),
+            identity,
+            partition: Partition::default(),
+            root,
+        };
+        let mut metadata = self.files.open_metadata_file(above, &file).await?;
+        let paths = metadata.open().map_err(|error| in_file(path, error))?;
+        self.files.metadata_files.push(metadata);
+        let mut found = Vec::with_capacity(paths.len());
+        for below in paths {
+            let partition = self.partition_of(&below)?;
+            self.found.types.add(&partition);
+            found.push((directory.join(&below), partition));
+        }
+        let partitions: Vec<_> = found.iter().map(|it| &it.1).collect();
+        let verdicts = verdicts(&self.found.types, &partitions, self.options.filter.as_ref())?;
+        let mut verdicts = verdicts.into_iter();
+        found.retain(|_| verdicts.next() != Some(Verdict::None));
+        let (listing, mut identities) = (self.listing.clone(), Vec::new());
+        let start = |it: &(String, Partition)| listing.file(&it.0);
+        in_order(&found, LISTED_AT_ONCE, start, |identity| {
+            identities.push(identity);
+            Ok(())
+        })
+        .await?;
+        for ((file, partition), identity) in found.into_iter().zip(identities) {
+            let missing = || {
+                let message = format!("{path}: there is no file {file}");
+                Error::from(io::Error::new(io::ErrorKind::NotFound, message))
+            };
+            let identity = identity.ok_or_else(missing)?;
+            self.add_file(file, identity, partition, root)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the partition of a file by the directories of its path.
+    fn partition_of(&self, path: &str) -> Result<Partition> {
+        let above = path.rsplit_once('/').map_or("", |it| it.0);
+        let mut partition = Partition::default();
+        for name in above.split('/') {
+            partition = self.below(&partition, name, path)?;
+        }
+        Ok(partition)
+    }
+
     /// Lists the directories of a level. Returns those of the next level that the predicate does not rule out.
     async fn next_level(&mut self, level: Vec<Directory>) -> Result<Vec<Directory>> {
-        let (listing, mut next) = (self.listing, Vec::new());
+        let (listing, mut next) = (self.listing.clone(), Vec::new());
         let mut above = level.iter();
         let start = |directory: &Directory| listing.list(&directory.path);
         in_order(&level, LISTED_AT_ONCE, start, |mut entries| {

@@ -42,7 +42,7 @@ pub struct DatasetWriteOptions {
     pub partition_by: Vec<String>,
     /// The largest number of rows in a file.
     pub max_rows: u64,
-    /// The approximate largest number of bytes in a file.
+    /// The approximate largest number of bytes in a file. It is compared after each batch.
     pub max_bytes: u64,
     /// The largest number of open files. If one more is needed, the least recently used is finished.
     pub max_open_files: usize,

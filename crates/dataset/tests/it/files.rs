@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::future::ready;
+use std::future::poll_fn;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::process;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use bytes::Bytes;
 use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch, cast::AsArray, types};
@@ -76,6 +77,37 @@ pub(crate) fn all(mut reader: DatasetReader) -> Result<Vec<RecordBatch>> {
     Ok(batches)
 }
 
+/// A counter of live values, which counts this one.
+struct Live(Arc<AtomicUsize>);
+
+impl Live {
+    fn new(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::SeqCst);
+        Self(count.clone())
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Returns a future that is pending once. It counts as live.
+fn later<T: Send + Unpin + 'static>(value: T, futures: &Arc<AtomicUsize>) -> BoxFuture<T> {
+    let live = Live::new(futures);
+    let (mut value, mut is_polled) = (Some(value), false);
+    Box::pin(poll_fn(move |cx| {
+        let _live = &live;
+        if !is_polled {
+            is_polled = true;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        Poll::Ready(value.take().unwrap())
+    }))
+}
+
 /// The paths and ranges of requests.
 type Requests = Vec<(String, Range<u64>)>;
 
@@ -87,6 +119,8 @@ pub(crate) struct Bucket {
     pub(crate) requests: Arc<Mutex<Requests>>,
     pub(crate) open: Arc<AtomicUsize>,
     pub(crate) most_open: Arc<AtomicUsize>,
+    /// The number of futures of the bucket.
+    pub(crate) futures: Arc<AtomicUsize>,
 }
 
 impl Bucket {
@@ -141,15 +175,16 @@ impl Listing for Bucket {
                 Some((name, _)) => Entry::directory(name),
                 None => Entry::file(rest, identity(bytes)),
             };
-            if !entries.contains(&entry) {
+            // Paths are sorted.
+            if entries.last() != Some(&entry) {
                 entries.push(entry);
             }
         }
-        Box::pin(ready(Ok(entries)))
+        later(Ok(entries), &self.futures)
     }
 
     fn file(&self, path: &str) -> BoxFuture<Result<Option<Identity>>> {
-        Box::pin(ready(Ok(self.files.get(path).map(identity))))
+        later(Ok(self.files.get(path).map(identity)), &self.futures)
     }
 
     fn object(&self, path: &str, _: &Identity) -> Arc<dyn Object> {
@@ -160,6 +195,7 @@ impl Listing for Bucket {
             bytes: self.files[path].clone(),
             requests: self.requests.clone(),
             open: self.open.clone(),
+            futures: self.futures.clone(),
         })
     }
 }
@@ -170,6 +206,7 @@ struct Memory {
     bytes: Bytes,
     requests: Arc<Mutex<Requests>>,
     open: Arc<AtomicUsize>,
+    futures: Arc<AtomicUsize>,
 }
 
 impl Drop for Memory {
@@ -184,7 +221,7 @@ impl Object for Memory {
     }
 
     fn tail(&self, _: u64) -> BoxFuture<Result<Answer>> {
-        Box::pin(ready(Err(Error::argument("the identity is known"))))
+        later(Err(Error::argument("the identity is known")), &self.futures)
     }
 
     fn range(&self, range: Range<u64>, _: &Identity) -> BoxFuture<Result<Answer>> {
@@ -192,11 +229,12 @@ impl Object for Memory {
         self.requests.lock().unwrap().push(request);
         let bytes = self.bytes.slice(range.start as usize..range.end as usize);
         let identity = identity(&self.bytes);
-        Box::pin(ready(Ok(Answer {
+        let answer = Answer {
             bytes,
             range,
             identity,
-        })))
+        };
+        later(Ok(answer), &self.futures)
     }
 
     fn identity(&self) -> Option<Identity> {

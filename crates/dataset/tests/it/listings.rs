@@ -1,11 +1,13 @@
 //! Exact counts of listed directories and opened files, and async reads.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::{Context, Waker};
 
 use bytes::Bytes;
 use futures::executor::block_on;
 use herringbone::filter::{Predicate, col};
-use herringbone::{ReadOptions, Result};
+use herringbone::{Error, ReadOptions, Result};
 use herringbone_dataset::{Dataset, DatasetOptions, DatasetReadOptions, SchemaFrom};
 
 use crate::files::{Bucket, all, batch, file, ids};
@@ -183,4 +185,52 @@ fn an_error_names_the_file_and_comes_in_order() {
     let error = block_on(stream.next_batch()).unwrap_err();
     assert!(error.message().contains("d/5.parquet"), "{error}");
     assert!(block_on(stream.next_batch()).unwrap().is_none());
+}
+
+fn assert_send<T: Send>(it: T) -> T {
+    it
+}
+
+#[test]
+fn futures_can_move_to_other_threads() {
+    let paths = ["data".to_owned()];
+    let opening = assert_send(Dataset::open_async(bucket(), &paths, given()));
+    let dataset = block_on(opening).unwrap();
+    let mut stream = assert_send(dataset.stream(ReadOptions::new()).unwrap());
+    let batch = block_on(assert_send(stream.next_batch())).unwrap();
+    assert_eq!(ids(&[batch.unwrap()]), [0]);
+    assert_send(dataset.read(ReadOptions::new()).unwrap());
+}
+
+/// Opening and reading is dropped after any number of polls.
+#[test]
+fn nothing_is_left_of_a_dropped_read() {
+    let bucket = bucket();
+    let paths = ["data".to_owned()];
+    for polls in 0.. {
+        let mut work = Box::pin(async {
+            let options = DatasetOptions::new().filter(col("year").eq(2023));
+            let dataset = Dataset::open_async(bucket.clone(), &paths, options).await?;
+            let mut stream = dataset.stream(ReadOptions::new())?;
+            let mut rows = 0;
+            while let Some(batch) = stream.next_batch().await? {
+                rows += batch.num_rows();
+            }
+            Ok::<_, Error>(rows)
+        });
+        let mut cx = Context::from_waker(Waker::noop());
+        let is_over = (0..polls).any(|_| work.as_mut().poll(&mut cx).is_ready());
+        drop(work);
+        assert_eq!(bucket.open.load(Ordering::SeqCst), 0, "after {polls} polls");
+        assert_eq!(
+            bucket.futures.load(Ordering::SeqCst),
+            0,
+            "after {polls} polls"
+        );
+        if is_over {
+            // Three levels, a footer, and a request for the files.
+            assert!(polls > 5, "{polls}");
+            return;
+        }
+    }
 }

@@ -42,6 +42,28 @@ fn open_files_are_bounded() {
     assert_eq!(bucket.open.load(Ordering::SeqCst), 0);
 }
 
+#[test]
+#[ignore = "takes a minute"]
+fn a_hundred_thousand_files() {
+    let bytes = |at: i64| file(&batch(at..at + 1));
+    let files = (0..100_000).map(|at| (format!("d/p={:03}/{at:06}", at / 100), bytes(at)));
+    let bucket = Bucket::new(files);
+    let (paths, options) = (["d".to_owned()], DatasetOptions::new());
+    let dataset = block_on(Dataset::open_async(bucket.clone(), &paths, options)).unwrap();
+    assert_eq!(dataset.directories_listed(), 1001);
+    bucket.most_open.store(0, Ordering::SeqCst);
+    let pool = SharedMemory::new(16 << 20);
+    let read = ReadOptions::new().memory_pool(pool).threads(4);
+    let mut reader = dataset.read(read).unwrap();
+    let mut next = 0;
+    while let Some(batch) = reader.next_batch().unwrap() {
+        assert_eq!(ids(&[batch]), [next]);
+        next += 1;
+    }
+    assert_eq!(next, 100_000);
+    assert!(bucket.most_open.load(Ordering::SeqCst) <= 16);
+}
+
 /// The least memory with which one file can be read is enough for all of them.
 #[test]
 fn memory_for_one_file_is_enough_for_many() {

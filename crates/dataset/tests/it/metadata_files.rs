@@ -143,3 +143,63 @@ fn only_paths_below_the_directory_are_written() {
     );
     assert!(metadata_file([], true).is_err());
 }
+
+fn open_metadata(bucket: &Arc<Bucket>, options: DatasetOptions) -> herringbone::Result<Dataset> {
+    let paths = ["d/_metadata".to_owned()];
+    block_on(Dataset::open_async(bucket.clone(), &paths, options))
+}
+
+#[test]
+fn an_opened_metadata_file_lists_the_files() {
+    let bucket = bucket(|at| at != 3, |it| it);
+    let dataset = open_metadata(&bucket, DatasetOptions::new()).unwrap();
+    let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    let expected: Vec<_> = (0..7500).chain(10_000..25_000).collect();
+    assert_eq!(ids(&batches), expected);
+    let part = DatasetOptions::new().filter(col("p").eq(4));
+    assert_eq!(open_metadata(&bucket, part).unwrap().files().len(), 1);
+    assert_eq!(bucket.take_listed(), [""; 0]);
+    let footers = bucket.take_footers();
+    assert!(
+        footers.iter().all(|path| path == "d/_metadata"),
+        "{footers:?}"
+    );
+}
+
+#[test]
+fn paths_of_an_opened_metadata_file_stay_below_the_directory() {
+    for hostile in [
+        "../../a.parqu",
+        "/etc/a.parque",
+        "s3://a/b.parq",
+        "p=0\\..\\..\\abc",
+        "p=0/./a.parqu",
+    ] {
+        let replace = |bytes: Bytes| {
+            let (mut bytes, old) = (bytes.to_vec(), b"p=0/x.parquet");
+            assert_eq!(hostile.len(), old.len());
+            for at in 0..bytes.len() - old.len() {
+                if bytes[at..].starts_with(old) {
+                    bytes[at..at + old.len()].copy_from_slice(hostile.as_bytes());
+                }
+            }
+            bytes.into()
+        };
+        let bucket = bucket(|_| true, replace);
+        let error = open_metadata(&bucket, DatasetOptions::new()).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Corrupt, "{hostile}: {error}");
+        assert!(error.message().contains(hostile), "{error}");
+    }
+    // A file that is gone.
+    let gone = |bytes: Bytes| {
+        let mut bytes = bytes.to_vec();
+        for at in 0..bytes.len() - 5 {
+            if bytes[at..].starts_with(b"p=0/x") {
+                bytes[at + 4] = b'y';
+            }
+        }
+        bytes.into()
+    };
+    let error = open_metadata(&bucket(|_| true, gone), DatasetOptions::new()).unwrap_err();
+    assert!(error.message().contains("d/p=0/y.parquet"), "{error}");
+}

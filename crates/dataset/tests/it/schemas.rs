@@ -9,7 +9,8 @@ use herringbone::arrow::array::{
 };
 use herringbone::arrow::schema::{DataType, Field, Schema};
 use herringbone::filter::col;
-use herringbone::{ReadOptions, Result};
+use herringbone::schema::ByteLayout;
+use herringbone::{ReadOptions, Result, SchemaOptions};
 use herringbone_dataset::{Dataset, DatasetOptions, Partitioning, SchemaFrom};
 
 use crate::files::{Bucket, all, file};
@@ -99,4 +100,15 @@ fn given_types_apply_to_partition_columns_too() {
     let dataset = open(options.schema(SchemaFrom::Given(Arc::new(x)))).unwrap();
     let expected = [("x", DataType::Float64), ("p", DataType::Int8)];
     assert_eq!(fields(&dataset), named(&expected));
+}
+
+#[test]
+fn arrow_types_are_chosen_for_all_files() {
+    let mut types = SchemaOptions::default();
+    types.strings = ByteLayout::Views;
+    let options = DatasetOptions::new().schema(SchemaFrom::Union).types(types);
+    let dataset = open(options).unwrap();
+    assert_eq!(dataset.schema().field(1).data_type(), &DataType::Utf8View);
+    let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    assert_eq!(batches[0].column(1).as_string_view().value(1), "b");
 }
