@@ -30,6 +30,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod dataset;
+mod directory;
 mod explain;
 mod files;
 mod listing;

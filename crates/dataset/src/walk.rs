@@ -14,12 +14,13 @@ use herringbone::{Error, ErrorKind, Result};
 use herringbone_filter::verdicts_of_known;
 use herringbone_remote::Identity;
 
+use crate::directory::{Directory, trimmed};
 use crate::files::{Files, in_file};
 use crate::listing::{Entry, Listing};
 use crate::metadata_file::NAME;
 use crate::options::DatasetOptions;
 use crate::partition::{Partition, PartitionTypes, Partitioning};
-use crate::pattern::{is_pattern, matches};
+use crate::pattern::is_pattern;
 use crate::side_by_side::in_order;
 
 /// The number of directories listed at the same time.
@@ -65,20 +66,6 @@ pub(crate) struct Found {
     pub(crate) directories_listed: usize,
     /// The directories of the caller with a `_metadata` file: the path of the directory and of the file.
     pub(crate) metadata_files: Vec<(String, DataFile)>,
-}
-
-/// A directory to list.
-#[derive(Debug, Clone)]
-struct Directory {
-    path: String,
-    partition: Partition,
-    root: usize,
-    /// True for a directory at a path of the caller.
-    is_root: bool,
-    /// The patterns of the names below the first directory. All names match after the last pattern.
-    patterns: Arc<[String]>,
-    /// The possible numbers of patterns that the names above matched.
-    matched: Vec<usize>,
 }
 
 /// Finds the files at paths, which may be files, directories or patterns.
@@ -392,70 +379,4 @@ pub(crate) fn verdicts(
         }
     }
     Ok(verdicts)
-}
-
-/// Returns the path of a directory without slashes at its end, except for the root.
-fn trimmed(path: &str) -> &str {
-    match path.trim_end_matches('/') {
-        "" if path.starts_with('/') => "/",
-        path => path,
-    }
-}
-
-impl Directory {
-    /// Returns the last directory of a pattern before the first component with a pattern.
-    fn of_pattern(path: &str, root: usize) -> Self {
-        let mut fixed: Vec<&str> = path.split('/').collect();
-        let at = fixed.iter().position(|name| is_pattern(name));
-        let patterns = fixed.split_off(at.unwrap_or(fixed.len()));
-        let patterns: Arc<[String]> = patterns.into_iter().map(str::to_owned).collect();
-        let fixed = match fixed.as_slice() {
-            [""] if path.starts_with('/') => "/".to_owned(),
-            names => names.join("/"),
-        };
-        Self {
-            path: fixed,
-            partition: Partition::default(),
-            root,
-            is_root: false,
-            patterns,
-            matched: vec![0],
-        }
-    }
-
-    fn join(&self, name: &str) -> String {
-        match self.path.as_str() {
-            "" => name.to_owned(),
-            path if path.ends_with('/') => format!("{path}{name}"),
-            path => format!("{path}/{name}"),
-        }
-    }
-
-    /// Returns the possible numbers of matched patterns after a name below this directory.
-    fn after(&self, name: &str) -> Vec<usize> {
-        let mut after = Vec::new();
-        for &(mut at) in &self.matched {
-            // `**` matches this name and maybe more, or nothing.
-            while self.patterns.get(at).is_some_and(|it| it == "**") {
-                after.push(at);
-                at += 1;
-            }
-            match self.patterns.get(at) {
-                None => after.push(at),
-                Some(pattern) if matches(pattern, name) => after.push(at + 1),
-                Some(_) => {}
-            }
-        }
-        after.sort_unstable();
-        after.dedup();
-        after
-    }
-
-    /// Returns true if one of these numbers is that of all patterns. `**` at the end may match nothing.
-    fn is_whole(&self, matched: &[usize]) -> bool {
-        let rest = |at: &usize| self.patterns.get(*at..).unwrap_or_default();
-        matched
-            .iter()
-            .any(|at| rest(at).iter().all(|it| it == "**"))
-    }
 }

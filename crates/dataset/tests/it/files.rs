@@ -93,7 +93,7 @@ impl Drop for Live {
     }
 }
 
-/// Returns a future that is pending once. It counts as live.
+/// Returns a future, pending for one poll. It counts as live.
 fn later<T: Send + Unpin + 'static>(value: T, futures: &Arc<AtomicUsize>) -> BoxFuture<T> {
     let live = Live::new(futures);
     let (mut value, mut is_polled) = (Some(value), false);

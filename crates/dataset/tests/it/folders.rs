@@ -157,7 +157,7 @@ fn columns_offsets_and_origins() {
     );
     let paths: &StringArray = last.column(2).as_string();
     assert!(paths.value(0).ends_with("p=2/b.parquet"));
-    // The filter tests a column that is not returned.
+    // The tested column is not returned.
     let read = ReadOptions::new().columns(["p"]).filter(col("id").gt(6));
     let batches = all(dataset.read(read).unwrap()).unwrap();
     assert_eq!(batches.iter().map(|it| it.num_rows()).sum::<usize>(), 3);

@@ -190,7 +190,7 @@ fn paths_of_an_opened_metadata_file_stay_below_the_directory() {
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{hostile}: {error}");
         assert!(error.message().contains(hostile), "{error}");
     }
-    // A file that is gone.
+    // A missing file.
     let gone = |bytes: Bytes| {
         let mut bytes = bytes.to_vec();
         for at in 0..bytes.len() - 5 {

@@ -1,0 +1,86 @@
+//! Directories to list, and the patterns for the names below them.
+
+use std::sync::Arc;
+
+use crate::partition::Partition;
+use crate::pattern::{is_pattern, matches};
+
+/// A directory to list.
+#[derive(Debug, Clone)]
+pub(crate) struct Directory {
+    pub(crate) path: String,
+    pub(crate) partition: Partition,
+    pub(crate) root: usize,
+    /// True for a directory at a path of the caller.
+    pub(crate) is_root: bool,
+    /// The patterns of the names below the first directory. All names match after the last pattern.
+    pub(crate) patterns: Arc<[String]>,
+    /// The possible numbers of patterns that the names above matched.
+    pub(crate) matched: Vec<usize>,
+}
+
+impl Directory {
+    /// Returns the last directory of a pattern before the first component with a pattern.
+    pub(crate) fn of_pattern(path: &str, root: usize) -> Self {
+        let mut fixed: Vec<&str> = path.split('/').collect();
+        let at = fixed.iter().position(|name| is_pattern(name));
+        let patterns = fixed.split_off(at.unwrap_or(fixed.len()));
+        let patterns: Arc<[String]> = patterns.into_iter().map(str::to_owned).collect();
+        let fixed = match fixed.as_slice() {
+            [""] if path.starts_with('/') => "/".to_owned(),
+            names => names.join("/"),
+        };
+        Self {
+            path: fixed,
+            partition: Partition::default(),
+            root,
+            is_root: false,
+            patterns,
+            matched: vec![0],
+        }
+    }
+
+    pub(crate) fn join(&self, name: &str) -> String {
+        match self.path.as_str() {
+            "" => name.to_owned(),
+            path if path.ends_with('/') => format!("{path}{name}"),
+            path => format!("{path}/{name}"),
+        }
+    }
+
+    /// Returns the possible numbers of matched patterns after a name below this directory.
+    pub(crate) fn after(&self, name: &str) -> Vec<usize> {
+        let mut after = Vec::new();
+        for &(mut at) in &self.matched {
+            // `**` matches this name and maybe more, or nothing.
+            while self.patterns.get(at).is_some_and(|it| it == "**") {
+                after.push(at);
+                at += 1;
+            }
+            match self.patterns.get(at) {
+                None => after.push(at),
+                Some(pattern) if matches(pattern, name) => after.push(at + 1),
+                Some(_) => {}
+            }
+        }
+        after.sort_unstable();
+        after.dedup();
+        after
+    }
+
+    /// Returns true if one of these numbers is that of all patterns. `**` at the end may match nothing.
+    pub(crate) fn is_whole(&self, matched: &[usize]) -> bool {
+        let rest = |at: &usize| self.patterns.get(*at..).unwrap_or_default();
+        matched
+            .iter()
+            .any(|at| rest(at).iter().all(|it| it == "**"))
+    }
+}
+
+/// Removes the slashes at the end of a path, unless it is the root.
+pub(crate) fn trimmed(path: &str) -> &str {
+    match path.trim_end_matches('/') {
+        "" if path.starts_with('/') => "/",
+        path => path,
+    }
+}
