@@ -11,6 +11,9 @@ use crate::options::{DatasetOptions, SchemaFrom};
 use crate::side_by_side::in_order;
 use crate::walk::{DataFile, Found};
 
+/// The number of schemas with which that of a file is compared, before it is merged.
+const SCHEMAS_COMPARED: usize = 16;
+
 /// Returns the schema of a dataset: the columns of files, then the partition columns.
 ///
 /// # Errors
@@ -58,8 +61,9 @@ async fn union(files: &[DataFile], of: &Files, options: &DatasetOptions) -> Resu
         let path = paths.next().unwrap_or_default();
         let plan = file.metadata_handle().plan(&read);
         let plan = plan.map_err(|error| crate::files::in_file(path, error))?;
-        // Most files have the schema of another one.
-        if !schemas.iter().any(|known| known.1 == *plan.schema()) {
+        // Most files have the schema of one before them.
+        let mut known = schemas.iter().rev().take(SCHEMAS_COMPARED);
+        if !known.any(|known| known.1 == *plan.schema()) {
             schemas.push((path, plan.schema().clone()));
         }
         Ok(())
