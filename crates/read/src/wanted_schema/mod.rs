@@ -186,9 +186,9 @@ impl WantedSchema {
     ///
     /// ```
     /// use std::sync::Arc;
-    /// use herringbone_arrow::array::Int64Array;
-    /// use herringbone_arrow::schema::{DataType, Field, Schema};
-    /// use herringbone_read::WantedSchema;
+    /// use herringbone::arrow::array::Int64Array;
+    /// use herringbone::arrow::schema::{DataType, Field, Schema};
+    /// use herringbone::WantedSchema;
     ///
     /// let schema = Arc::new(Schema::new(vec![Field::new("year", DataType::Int64, false)]));
     /// let wanted = WantedSchema::new(schema).constant("year", Arc::new(Int64Array::from(vec![2024])));
