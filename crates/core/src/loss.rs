@@ -142,6 +142,18 @@ impl Losses {
         self.more = self.more.saturating_add(next.more);
     }
 
+    /// Changes the error of each stored loss, for example to name its file.
+    #[must_use]
+    pub fn map_errors(mut self, mut change: impl FnMut(Error) -> Error) -> Self {
+        let kept = self.kept.into_iter();
+        let changed = kept.map(|Loss { error, lost }| Loss {
+            error: change(error),
+            lost,
+        });
+        self.kept = changed.collect();
+        self
+    }
+
     /// Returns true if nothing was lost.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
@@ -171,6 +183,9 @@ mod tests {
         let kept = all.kept().iter().map(|loss| loss.error.message());
         let expected = (0..Losses::MAX).map(|i| i.to_string());
         assert!(kept.eq(expected));
+        assert_eq!(all.not_kept(), 900);
+        let all = all.map_errors(|error| Error::corrupt(format!("{}!", error.message())));
+        assert_eq!(all.kept().last().unwrap().error.message(), "999!");
         assert_eq!(all.not_kept(), 900);
     }
 }

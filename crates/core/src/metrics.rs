@@ -1,5 +1,6 @@
 //! Counts of the work of a read.
 
+use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The counts of a read so far. Repeated work counts again. With several threads, work ahead of the emitted batches
@@ -87,6 +88,43 @@ pub struct ReadCounts {
     pub requests: u64,
     /// The number of bytes read.
     pub bytes: u64,
+}
+
+impl Default for ReadMetrics {
+    /// Returns the counts of a read that has not started.
+    fn default() -> Self {
+        Metrics::default().get(0)
+    }
+}
+
+impl AddAssign<&Self> for ReadMetrics {
+    /// Adds the counts of another read.
+    fn add_assign(&mut self, other: &Self) {
+        // Footers may claim any number of rows.
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.row_groups, other.row_groups);
+        add(&mut self.row_groups_pruned, other.row_groups_pruned);
+        // All reads have all steps, in order.
+        for (step, of_other) in self.steps.iter_mut().zip(&other.steps) {
+            add(&mut step.rows_ruled_out, of_other.rows_ruled_out);
+            add(&mut step.rows_accepted, of_other.rows_accepted);
+            step.reads += of_other.reads;
+        }
+        add(&mut self.rows_tested, other.rows_tested);
+        add(&mut self.rows_found, other.rows_found);
+        add(&mut self.pages_read, other.pages_read);
+        add(&mut self.pages_skipped, other.pages_skipped);
+        self.columns += other.columns;
+        self.fetched += other.fetched;
+        add(&mut self.rounds, other.rounds);
+    }
+}
+
+impl AddAssign for ReadCounts {
+    fn add_assign(&mut self, other: Self) {
+        self.requests = self.requests.saturating_add(other.requests);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
 }
 
 /// The counters of a read, shared by all of its threads.

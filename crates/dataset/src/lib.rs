@@ -42,6 +42,7 @@ mod partition_name;
 mod pattern;
 mod plan;
 mod pool;
+mod progress;
 mod reader;
 mod schema;
 mod side_by_side;

@@ -143,6 +143,9 @@ impl Default for DatasetOptions {
 pub struct DatasetReadOptions {
     /// The options for the files. Columns, filter, offset, limit and memory are those of the dataset. Options that select
     /// parts of one file are errors.
+    ///
+    /// If [`on_error`](ReadOptions::on_error) tolerates damage, one file is open at a time. Offset and limit then count the
+    /// remaining rows. A file with a damaged footer is an error.
     pub read: ReadOptions,
     /// True if batches have the order of the files, and false if they may be returned as soon as they are decoded.
     pub is_ordered: bool,

@@ -30,8 +30,12 @@ impl DatasetPlan {
     ///
     /// # Errors
     /// Argument if the options name columns that the dataset does not have, or parts of one file.
-    pub(crate) fn new(dataset: Arc<Inner>, options: DatasetReadOptions) -> Result<Self> {
+    pub(crate) fn new(dataset: Arc<Inner>, mut options: DatasetReadOptions) -> Result<Self> {
         check(&options.read)?;
+        if is_tolerant(&options) {
+            // Memory that files ahead take must not look like damage, and a file is not read again after losses.
+            options.max_open_files = 1;
+        }
         let filter = match (&dataset.options.filter, &options.read.filter) {
             (Some(first), Some(second)) => Some(first.clone().and(second.clone())),
             (first, second) => first.clone().or_else(|| second.clone()),
@@ -51,6 +55,11 @@ impl DatasetPlan {
             files,
             pool,
         })
+    }
+
+    /// Returns true if files are read beyond damage.
+    pub(crate) fn is_tolerant(&self) -> bool {
+        is_tolerant(&self.options)
     }
 
     /// Returns the number of files to open.
@@ -79,16 +88,17 @@ impl DatasetPlan {
     pub(crate) fn options_of(&self, at: usize, emitted: u64) -> Result<ReadOptions> {
         let file = self.file(at)?;
         let mut wanted = WantedSchema::new(self.dataset.schema.clone());
-        for (name, value) in file.partition() {
+        for (name, text) in file.partition() {
             let field = self.dataset.schema.field_with_name(name);
             let field = field.map_err(|error| Error::argument(error.to_string()))?;
-            let value = typed(&[value], field.data_type()).map_err(|e| e.in_column(name))?;
+            let value = typed(&[text], field.data_type()).map_err(|e| e.in_column(name))?;
             wanted = wanted.constant(name, value);
         }
         let mut read = self.options.read.clone();
         let is_selected = self.files.get(at).is_some_and(|it| it.1 == Verdict::All);
         read.filter = self.filter.clone().filter(|_| !is_selected);
-        // More rows of one file are never needed.
+        // More rows of one file are never needed, unless rows before them are lost.
+        read.limit = read.limit.filter(|_| !self.is_tolerant());
         read.limit = read.limit.map(|limit| limit.saturating_add(read.offset));
         read.limit = read.limit.map(|limit| limit.saturating_sub(emitted));
         read.offset = emitted;
@@ -101,6 +111,10 @@ impl DatasetPlan {
     }
 }
 
+fn is_tolerant(options: &DatasetReadOptions) -> bool {
+    options.read.on_error != OnError::Fail
+}
+
 /// Rejects options that belong to a file.
 fn check(read: &ReadOptions) -> Result<()> {
     let wrong = [
@@ -109,7 +123,6 @@ fn check(read: &ReadOptions) -> Result<()> {
         ("row_selections", !read.row_selections.is_empty()),
         ("wanted_schema", read.wanted_schema.is_some()),
         ("decryption", read.decryption.is_some()),
-        ("on_error", read.on_error != OnError::Fail),
         ("extension_columns", !read.extension_columns.is_empty()),
     ];
     match wrong.iter().find(|it| it.1) {

@@ -7,15 +7,18 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::mem;
 
 use herringbone::arrow::array::{RecordBatch, RecordBatchReader};
 use herringbone::arrow::schema::{ArrowError, SchemaRef};
-use herringbone::{Error, ErrorKind, Reader, Result};
+use herringbone::filter::ReadMetrics;
+use herringbone::{Error, ErrorKind, Losses, Reader, Result};
 use herringbone_pipeline::{Crew, Shared, Work};
 
 use crate::files::in_file;
 use crate::plan::DatasetPlan;
 use crate::pool::Held;
+use crate::progress::Progress;
 use crate::window::Window;
 
 /// The number of decoded batches of a file that wait for their turn.
@@ -28,8 +31,11 @@ const BATCHES_AHEAD: usize = 2;
 pub struct DatasetReader {
     schema: SchemaRef,
     window: Window,
-    /// `None` after an error.
+    /// `None` after the last batch and after an error.
     crew: Option<Crew<FileWork>>,
+    losses: Losses,
+    /// The work of a read that is over.
+    metrics: ReadMetrics,
 }
 
 impl fmt::Debug for DatasetReader {
@@ -46,8 +52,8 @@ impl DatasetReader {
         let threads = herringbone_pipeline::threads(read.threads);
         let most_open = plan.options.max_open_files.max(1);
         // Either threads share the files, or they share each file.
-        let (of_crew, of_file) = match plan.num_files() >= threads {
-            true => (threads.min(most_open), 1),
+        let (of_crew, of_file) = match plan.num_files().min(most_open) >= threads {
+            true => (threads, 1),
             false => (1, threads),
         };
         let (schema, window, host) = (plan.schema.clone(), Window::new(read), read.spawn.clone());
@@ -60,6 +66,8 @@ impl DatasetReader {
             schema,
             window,
             crew: Some(Crew::new(work, State::default(), of_crew, host)),
+            losses: Losses::default(),
+            metrics: ReadMetrics::default(),
         }
     }
 
@@ -69,6 +77,24 @@ impl DatasetReader {
         self.schema.clone()
     }
 
+    /// Returns the data lost to damage so far, with the paths of the files, if the options
+    /// [tolerate](herringbone::OnError) damage.
+    #[must_use]
+    pub fn losses(&self) -> &Losses {
+        &self.losses
+    }
+
+    /// Returns the counts of the read so far, as sums over all files: row groups, rows, pages, requests and bytes.
+    ///
+    /// Listings and footers are not included.
+    #[must_use]
+    pub fn metrics(&self) -> ReadMetrics {
+        match &self.crew {
+            Some(crew) => crew.look(State::metrics),
+            None => self.metrics.clone(),
+        }
+    }
+
     /// Returns the next batch, or `None` after the last batch and after an error.
     ///
     /// # Errors
@@ -76,25 +102,30 @@ impl DatasetReader {
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
         loop {
             let Some(crew) = self.crew.as_mut().filter(|_| !self.window.is_over()) else {
-                self.crew = None;
+                self.end();
                 return Ok(None);
             };
-            match crew.next(State::ready) {
+            let next = crew.next(State::ready);
+            let losses = crew.update(|state| mem::take(&mut state.sums.losses));
+            self.losses.append(losses);
+            match next {
                 Some(Ok(batch)) => {
                     if let Some(batch) = self.window.cut(&batch) {
                         return Ok(Some(batch));
                     }
                 }
                 Some(Err(error)) => {
-                    self.crew = None;
+                    self.end();
                     return Err(error);
                 }
-                None => {
-                    self.crew = None;
-                    return Ok(None);
-                }
+                None => self.window.end(),
             }
         }
+    }
+
+    fn end(&mut self) {
+        self.metrics = self.metrics();
+        self.crew = None;
     }
 }
 
@@ -131,6 +162,8 @@ struct State {
     is_unordered: bool,
     /// True if memory was refused. The first file is then read alone until its end.
     is_short: bool,
+    /// The losses not taken yet, and the work of closed files.
+    sums: Progress,
 }
 
 /// An open file of the read.
@@ -141,6 +174,8 @@ struct Lane {
     batches: VecDeque<(RecordBatch, Option<Held>)>,
     /// The number of rows returned so far.
     emitted: u64,
+    /// The work of the open file.
+    metrics: ReadMetrics,
 }
 
 /// The state of the reader of a file.
@@ -165,6 +200,7 @@ struct Output {
     at: usize,
     is_alone: bool,
     outcome: Result<Outcome>,
+    progress: Progress,
 }
 
 enum Outcome {
@@ -179,6 +215,7 @@ impl Lane {
             place: Place::Closed,
             batches: VecDeque::new(),
             emitted: 0,
+            metrics: ReadMetrics::default(),
         }
     }
 
@@ -188,7 +225,7 @@ impl Lane {
     }
 
     fn task(&mut self, is_alone: bool) -> Task {
-        let reader = match std::mem::replace(&mut self.place, Place::Away) {
+        let reader = match mem::replace(&mut self.place, Place::Away) {
             Place::Open(reader) => Some(reader),
             _ => None,
         };
@@ -210,6 +247,13 @@ impl Lane {
 }
 
 impl State {
+    /// Returns the work of all files.
+    fn metrics(&self) -> ReadMetrics {
+        let mut sum = self.sums.metrics.clone();
+        self.lanes.iter().for_each(|lane| sum += &lane.metrics);
+        sum
+    }
+
     /// Returns the next batch or error, if it is due.
     fn ready(&mut self) -> Option<Result<RecordBatch>> {
         let mut at = 0;
@@ -218,7 +262,7 @@ impl State {
                 lane.emitted += batch.num_rows() as u64;
                 return Some(Ok(batch));
             }
-            match std::mem::replace(&mut lane.place, Place::Over) {
+            match mem::replace(&mut lane.place, Place::Over) {
                 Place::Failed(error) => return Some(Err(error)),
                 Place::Over => {
                     drop(self.lanes.remove(at));
@@ -256,11 +300,19 @@ impl State {
     }
 
     /// Handles the outcome of a task of the lane at `at`.
-    fn finish(&mut self, at: usize, is_alone: bool, outcome: Result<Outcome>) {
+    fn finish(&mut self, at: usize, output: Output) {
+        let Output {
+            is_alone,
+            outcome,
+            progress,
+            ..
+        } = output;
+        self.sums.losses.append(progress.losses);
         let Some(lane) = self.lanes.get_mut(at) else {
             return;
         };
         let is_ahead = at != 0;
+        lane.metrics = progress.metrics;
         lane.place = Place::Closed;
         match outcome {
             // Memory was refused to another file meanwhile.
@@ -283,11 +335,16 @@ impl State {
             Ok(Outcome::Over) => lane.place = Place::Over,
             Err(error) => lane.place = Place::Failed(error),
         }
+        for lane in &mut self.lanes {
+            if !matches!(lane.place, Place::Open(_) | Place::Away) {
+                self.sums.metrics += &mem::take(&mut lane.metrics);
+            }
+        }
     }
 }
 
 impl FileWork {
-    fn step(&self, task: Task) -> Result<Outcome> {
+    fn step(&self, task: Task, progress: &mut Progress) -> Result<Outcome> {
         let file = self.plan.file(task.at)?;
         let mut reader = match task.reader {
             Some(reader) => reader,
@@ -299,6 +356,7 @@ impl FileWork {
             }
         };
         let batch = reader.next_batch();
+        *progress = Progress::of_reader(&file.path, &mut reader);
         Ok(match batch.map_err(|error| in_file(&file.path, error))? {
             None => Outcome::Over,
             Some(batch) => {
@@ -326,7 +384,7 @@ impl Work for FileWork {
             }
             None => return None,
         };
-        let is_alone = state.is_short;
+        let is_alone = state.is_short || self.plan.is_tolerant();
         let task = state.lanes.get_mut(at).map(|lane| lane.task(is_alone));
         state.running += 1;
         task
@@ -337,10 +395,12 @@ impl Work for FileWork {
     }
 
     fn run(&self, task: Task, (): &mut (), _: &Shared<Self>) -> Output {
+        let mut progress = Progress::default();
         Output {
             at: task.at,
             is_alone: task.is_alone,
-            outcome: self.step(task),
+            outcome: self.step(task, &mut progress),
+            progress,
         }
     }
 
@@ -348,7 +408,7 @@ impl Work for FileWork {
         state.running -= 1;
         let lane = state.lanes.iter().position(|lane| lane.at == output.at);
         if let Some(lane) = lane {
-            state.finish(lane, output.is_alone, output.outcome);
+            state.finish(lane, output);
         }
     }
 }

@@ -9,12 +9,14 @@ use std::task::{Context, Poll};
 use futures_core::Stream;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
-use herringbone::{Error, ErrorKind, Result};
+use herringbone::filter::ReadMetrics;
+use herringbone::{Error, ErrorKind, Losses, Result};
 use herringbone_remote::{BoxFuture, RecordBatchStream, RemoteFile};
 
 use crate::files::in_file;
 use crate::plan::DatasetPlan;
 use crate::pool::Held;
+use crate::progress::Progress;
 use crate::window::Window;
 
 /// A stream of the record batches of a dataset.
@@ -32,6 +34,8 @@ pub struct DatasetStream {
     /// True if memory was refused. The first file is then read alone until its end.
     is_short: bool,
     is_over: bool,
+    /// The losses, and the work of closed files.
+    sums: Progress,
 }
 
 /// An open file of the read.
@@ -43,6 +47,8 @@ struct Lane {
     ready: Option<(RecordBatch, Option<Held>)>,
     /// The number of rows returned so far.
     emitted: u64,
+    /// The losses not added to those of the read yet, and the work of the open file.
+    progress: Progress,
 }
 
 /// The state of the reader of a file.
@@ -72,6 +78,7 @@ impl DatasetStream {
             next: 0,
             is_short: false,
             is_over: false,
+            sums: Progress::default(),
         }
     }
 
@@ -79,6 +86,24 @@ impl DatasetStream {
     #[must_use]
     pub fn schema(&self) -> SchemaRef {
         self.plan.schema.clone()
+    }
+
+    /// Returns the data lost to damage so far, with the paths of the files, if the options
+    /// [tolerate](herringbone::OnError) damage.
+    #[must_use]
+    pub fn losses(&self) -> &Losses {
+        &self.sums.losses
+    }
+
+    /// Returns the counts of the read so far, as sums over all files: row groups, rows, pages, requests, bytes and rounds.
+    ///
+    /// Listings and footers are not included.
+    #[must_use]
+    pub fn metrics(&self) -> ReadMetrics {
+        let mut sum = self.sums.metrics.clone();
+        let lanes = self.lanes.iter();
+        lanes.for_each(|lane| sum += &lane.progress.metrics);
+        sum
     }
 
     /// Returns the next batch, or `None` after the last batch and after an error.
@@ -112,7 +137,9 @@ impl DatasetStream {
 
     fn end(&mut self) {
         self.is_over = true;
-        self.lanes.clear();
+        for lane in self.lanes.drain(..) {
+            self.sums.metrics += &lane.progress.metrics;
+        }
     }
 
     /// Returns the next batch of a file whose turn it is. Polls the files ahead, too.
@@ -123,15 +150,20 @@ impl DatasetStream {
             let Some(lane) = self.lanes.get_mut(at).filter(|_| at == 0 || !self.is_short) else {
                 break;
             };
-            match lane.poll(&self.plan, is_due, cx) {
+            let polled = lane.poll(&self.plan, is_due, cx);
+            self.sums
+                .losses
+                .append(mem::take(&mut lane.progress.losses));
+            match polled {
                 Poll::Pending => at += 1,
                 Poll::Ready(Ok(Some(batch))) => return Poll::Ready(Ok(Some(batch))),
                 Poll::Ready(Ok(None)) => {
+                    self.sums.metrics += &mem::take(&mut lane.progress.metrics);
                     drop(self.lanes.remove(at));
                     self.is_short &= at != 0;
                 }
                 Poll::Ready(Err(error)) => {
-                    let is_alone = self.is_short && at == 0;
+                    let is_alone = (self.is_short && at == 0) || self.plan.is_tolerant();
                     if error.kind() != ErrorKind::Limit || is_alone {
                         return Poll::Ready(Err(error));
                     }
@@ -159,6 +191,7 @@ impl DatasetStream {
             place: Place::Closed,
             ready: None,
             emitted: 0,
+            progress: Progress::default(),
         });
         self.next += 1;
         true
@@ -169,6 +202,7 @@ impl DatasetStream {
         self.is_short = true;
         for lane in &mut self.lanes {
             (lane.place, lane.ready) = (Place::Closed, None);
+            self.sums.metrics += &mem::take(&mut lane.progress.metrics);
         }
     }
 }
@@ -203,14 +237,18 @@ impl Lane {
                         return Poll::Pending;
                     }
                 },
-                Place::Open(mut stream) => match Pin::new(&mut *stream).poll_next(cx) {
-                    Poll::Ready(None) => {}
-                    Poll::Ready(Some(batch)) => self.take(plan, stream, batch)?,
-                    Poll::Pending => {
-                        self.place = Place::Open(stream);
-                        return Poll::Pending;
+                Place::Open(mut stream) => {
+                    let polled = Pin::new(&mut *stream).poll_next(cx);
+                    self.progress = Progress::of_stream(plan.file(self.at)?.path(), &mut stream);
+                    match polled {
+                        Poll::Ready(None) => {}
+                        Poll::Ready(Some(batch)) => self.take(plan, stream, batch)?,
+                        Poll::Pending => {
+                            self.place = Place::Open(stream);
+                            return Poll::Pending;
+                        }
                     }
-                },
+                }
                 Place::Failed(error) if is_due || error.kind() == ErrorKind::Limit => {
                     return Poll::Ready(Err(error));
                 }

@@ -18,6 +18,11 @@ impl Window {
         }
     }
 
+    /// Returns no more rows from now on.
+    pub(crate) fn end(&mut self) {
+        self.left = 0;
+    }
+
     /// Returns true if no more rows are returned.
     pub(crate) fn is_over(&self) -> bool {
         self.left == 0

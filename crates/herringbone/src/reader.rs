@@ -129,6 +129,12 @@ impl Reader {
         &self.losses
     }
 
+    /// Takes the losses since the last call. [`Self::losses`] does not return them again.
+    #[must_use]
+    pub fn take_losses(&mut self) -> Losses {
+        std::mem::take(&mut self.losses)
+    }
+
     /// Returns the counts of the read so far: row groups, rows, pages, requests and bytes.
     #[must_use]
     pub fn metrics(&self) -> ReadMetrics {

@@ -140,6 +140,12 @@ impl RecordBatchStream {
         &self.progress.losses
     }
 
+    /// Takes the losses since the last call. [`Self::losses`] does not return them again.
+    #[must_use]
+    pub fn take_losses(&mut self) -> Losses {
+        std::mem::take(&mut self.progress.losses)
+    }
+
     /// Returns the counts of the read so far: row groups, rows, pages, requests, bytes and rounds.
     ///
     /// The requests for the footer are not included.

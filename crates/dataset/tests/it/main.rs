@@ -9,6 +9,8 @@ mod folders;
 #[cfg(test)]
 mod listings;
 #[cfg(test)]
+mod losses;
+#[cfg(test)]
 mod memory;
 #[cfg(test)]
 mod metadata_files;

@@ -1,0 +1,33 @@
+//! The losses and the work of a read, as sums over its files.
+
+use herringbone::filter::ReadMetrics;
+use herringbone::{Losses, Reader};
+use herringbone_remote::RecordBatchStream;
+
+use crate::files::in_file;
+
+/// The losses and the work of some files.
+#[derive(Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) losses: Losses,
+    pub(crate) metrics: ReadMetrics,
+}
+
+impl Progress {
+    /// Takes the losses since the last call from the reader of a file. Returns them with all of its work.
+    pub(crate) fn of_reader(path: &str, reader: &mut Reader) -> Self {
+        Self::new(path, reader.take_losses(), reader.metrics())
+    }
+
+    /// Takes the losses since the last call from the stream of a file. Returns them with all of its work.
+    pub(crate) fn of_stream(path: &str, stream: &mut RecordBatchStream) -> Self {
+        Self::new(path, stream.take_losses(), stream.metrics())
+    }
+
+    fn new(path: &str, losses: Losses, metrics: ReadMetrics) -> Self {
+        Self {
+            losses: losses.map_errors(|error| in_file(path, error)),
+            metrics,
+        }
+    }
+}
