@@ -39,6 +39,7 @@ mod metadata_file;
 mod options;
 mod partition;
 mod partition_name;
+mod partition_value;
 mod pattern;
 mod plan;
 mod pool;

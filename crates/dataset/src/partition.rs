@@ -6,13 +6,12 @@
 
 use std::sync::Arc;
 
-use herringbone::arrow::array::{
-    ArrayRef, BooleanArray, Date32Array, LargeStringArray, PrimitiveArray, RecordBatch,
-    RecordBatchOptions, StringArray, StringViewArray, types,
-};
+use herringbone::arrow::array::{RecordBatch, RecordBatchOptions};
 use herringbone::arrow::schema::{DataType, Field, Schema, SchemaRef};
 use herringbone::{Error, Result};
-use herringbone_text::iso8601;
+
+use crate::options::{DatasetOptions, SchemaFrom};
+use crate::partition_value::{date, integer, values};
 
 /// The name of the directory with the rows whose value is null.
 pub(crate) const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
@@ -28,7 +27,8 @@ pub enum Partitioning {
     #[default]
     Hive,
     /// Names of directories such as `year=2024` are the values of columns, whose types are those of this schema. Columns
-    /// that it lacks are typed as for [`Self::Hive`].
+    /// that it lacks are typed as for [`Self::Hive`]. The types can be text, numbers, decimals, booleans, `Date32`,
+    /// timestamps, and dictionaries of these.
     Typed(SchemaRef),
     /// Names of directories have no meaning.
     None,
@@ -90,7 +90,8 @@ fn decoded(text: &str, name: &str) -> Result<String> {
 /// The partition columns seen so far, and the types that can represent all of their values.
 #[derive(Debug, Default)]
 pub(crate) struct PartitionTypes {
-    given: Option<SchemaRef>,
+    /// The schemas of the caller. The first with a column decides.
+    given: Vec<SchemaRef>,
     columns: Vec<(String, Inferred)>,
 }
 
@@ -103,11 +104,14 @@ struct Inferred {
 }
 
 impl PartitionTypes {
-    pub(crate) fn new(partitioning: &Partitioning) -> Self {
-        let given = match partitioning {
-            Partitioning::Typed(schema) => Some(schema.clone()),
-            Partitioning::Hive | Partitioning::None => None,
-        };
+    pub(crate) fn new(options: &DatasetOptions) -> Self {
+        let mut given = Vec::new();
+        if let SchemaFrom::Given(schema) = &options.schema {
+            given.push(schema.clone());
+        }
+        if let Partitioning::Typed(schema) = &options.partitioning {
+            given.push(schema.clone());
+        }
         let columns = Vec::new();
         Self { given, columns }
     }
@@ -135,8 +139,8 @@ impl PartitionTypes {
 
     /// Returns the field of a column.
     pub(crate) fn field(&self, name: &str) -> Field {
-        let given = self.given.as_ref();
-        if let Some(field) = given.and_then(|schema| schema.field_with_name(name).ok()) {
+        let mut given = self.given.iter();
+        if let Some(field) = given.find_map(|schema| schema.field_with_name(name).ok()) {
             return field.clone();
         }
         let known = self.columns.iter().find(|column| column.0 == name);
@@ -148,7 +152,7 @@ impl PartitionTypes {
         Field::new(name, data_type, true)
     }
 
-    /// Returns a batch with one row per partition. All have the same columns.
+    /// Returns a batch with one row per partition. All have the same columns. Dictionaries are replaced by their values.
     ///
     /// # Errors
     /// Argument if a value is not of the given type; Unsupported if that type is not a type of partitions.
@@ -158,10 +162,13 @@ impl PartitionTypes {
         let mut fields = Vec::new();
         let mut columns = Vec::new();
         for (at, name) in names.iter().enumerate() {
-            let field = self.field(name).with_nullable(true);
-            let values = partitions.iter().map(|it| it.values.get(at)?.as_deref());
-            let values: Vec<_> = values.collect();
-            let array = typed(&values, field.data_type()).map_err(|e| e.in_column(name))?;
+            let mut field = self.field(name).with_nullable(true);
+            if let DataType::Dictionary(_, of_values) = field.data_type() {
+                field = Field::new(name, of_values.as_ref().clone(), true);
+            }
+            let texts = partitions.iter().map(|it| it.values.get(at)?.as_deref());
+            let texts: Vec<_> = texts.collect();
+            let array = values(&texts, field.data_type()).map_err(|e| e.in_column(name))?;
             columns.push(array);
             fields.push(field);
         }
@@ -170,82 +177,6 @@ impl PartitionTypes {
         RecordBatch::try_new_with_options(schema, columns, &options)
             .map_err(|error| Error::argument(error.to_string()))
     }
-}
-
-/// Returns an integer if formatting it gives the text.
-fn integer(text: &str) -> Option<i64> {
-    let number: i64 = text.parse().ok()?;
-    (number.to_string() == text).then_some(number)
-}
-
-/// Returns the days since 1970 of a date, if formatting it gives the text.
-fn date(text: &str) -> Option<i32> {
-    let days = iso8601::parse_date(text)?;
-    let mut formatted = String::new();
-    iso8601::push_date(&mut formatted, days);
-    (formatted == text).then(|| i32::try_from(days).ok())?
-}
-
-/// Returns the values of a partition column as an array.
-///
-/// # Errors
-/// Argument if a value is not of the type; Unsupported if the type is not a type of partitions.
-pub(crate) fn typed(values: &[Option<&str>], data_type: &DataType) -> Result<ArrayRef> {
-    macro_rules! parsed {
-        ($type:ident, $parse:expr) => {{
-            let values = parsed(values, data_type, $parse)?;
-            Arc::new(PrimitiveArray::<types::$type>::from(values))
-        }};
-    }
-    fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
-        text.parse().ok()
-    }
-    Ok(match data_type {
-        DataType::Utf8 => Arc::new(StringArray::from(values.to_vec())),
-        DataType::LargeUtf8 => Arc::new(LargeStringArray::from(values.to_vec())),
-        DataType::Utf8View => Arc::new(StringViewArray::from(values.to_vec())),
-        DataType::Boolean => Arc::new(BooleanArray::from(parsed(
-            values,
-            data_type,
-            number::<bool>,
-        )?)),
-        DataType::Int8 => parsed!(Int8Type, number),
-        DataType::Int16 => parsed!(Int16Type, number),
-        DataType::Int32 => parsed!(Int32Type, number),
-        DataType::Int64 => parsed!(Int64Type, number),
-        DataType::UInt8 => parsed!(UInt8Type, number),
-        DataType::UInt16 => parsed!(UInt16Type, number),
-        DataType::UInt32 => parsed!(UInt32Type, number),
-        DataType::UInt64 => parsed!(UInt64Type, number),
-        DataType::Float32 => parsed!(Float32Type, number),
-        DataType::Float64 => parsed!(Float64Type, number),
-        DataType::Date32 => {
-            let days = |text: &str| i32::try_from(iso8601::parse_date(text)?).ok();
-            Arc::new(Date32Array::from(parsed(values, data_type, days)?))
-        }
-        other => {
-            return Err(Error::unsupported(format!(
-                "a partition column of type {other}; choose text, a number, a boolean or Date32"
-            )));
-        }
-    })
-}
-
-fn parsed<T>(
-    values: &[Option<&str>],
-    data_type: &DataType,
-    parse: impl Fn(&str) -> Option<T>,
-) -> Result<Vec<Option<T>>> {
-    let values = values.iter().map(|text| match text {
-        None => Ok(None),
-        Some(text) => match parse(text) {
-            Some(value) => Ok(Some(value)),
-            None => Err(Error::argument(format!(
-                "the value `{text}` in the path of a file is not a value of {data_type}"
-            ))),
-        },
-    });
-    values.collect()
 }
 
 #[cfg(test)]
@@ -310,18 +241,5 @@ mod tests {
         let first = Partition::default().below("a=1").unwrap();
         assert!(first.below("a=2").is_err());
         assert!(Partition::default().below("a=%FF").is_err());
-    }
-
-    #[test]
-    fn given_types_are_parsed() {
-        let of = |text, data_type| typed(&[Some(text)], data_type);
-        assert_eq!(
-            &*of("01", &DataType::Int32).unwrap(),
-            &herringbone::arrow::array::Int32Array::from(vec![1])
-        );
-        assert!(of("x", &DataType::Int32).is_err());
-        assert!(of("256", &DataType::UInt8).is_err());
-        assert!(of("1", &DataType::Binary).is_err());
-        assert_eq!(of("2024-01-02", &DataType::Date32).unwrap().len(), 1);
     }
 }

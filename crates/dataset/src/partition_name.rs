@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use herringbone::arrow::array::{Array as _, ArrayRef, cast::AsArray as _, types};
-use herringbone::arrow::schema::DataType;
+use herringbone::arrow::schema::{DataType, TimeUnit};
 use herringbone::{Error, Result};
 use herringbone_text::iso8601;
 
@@ -31,7 +31,7 @@ pub(crate) fn names(column: &str, values: &ArrayRef) -> Result<Vec<Name>> {
     let mut names: Vec<Name> = Vec::with_capacity(values.len());
     let mut last: Option<(Option<String>, Name)> = None;
     for row in 0..values.len() {
-        let value = values.is_valid(row).then(|| text(row));
+        let value = text(row);
         if value.as_deref() == Some(NULL) {
             let message = format!("the text `{NULL}` stands for null in the names of directories");
             return Err(Error::argument(message).in_column(column));
@@ -64,12 +64,33 @@ fn escape(out: &mut String, text: &str) {
     }
 }
 
+/// Returns a function from a row to the text of its value, or `None` for null.
+fn text_of(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> Option<String> + '_>> {
+    let Some(dictionary) = values.as_any_dictionary_opt() else {
+        let text = text_of_valid(values)?;
+        return Ok(Box::new(move |row| values.is_valid(row).then(|| text(row))));
+    };
+    let text = text_of(dictionary.values())?;
+    let keys = match dictionary.values().is_empty() {
+        true => Vec::new(),
+        false => dictionary.normalized_keys(),
+    };
+    let key = move |row: usize| keys.get(row).copied().filter(|_| values.is_valid(row));
+    Ok(Box::new(move |row| text(key(row)?)))
+}
+
 /// Returns a function from a row to the text of its value, which is not null.
-fn text_of(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> String + '_>> {
+fn text_of_valid(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> String + '_>> {
     macro_rules! numbers {
         ($type:ident) => {{
             let values = values.as_primitive::<types::$type>();
             Box::new(move |row| values.value(row).to_string())
+        }};
+    }
+    macro_rules! decimals {
+        ($type:ident, $scale:expr) => {{
+            let (values, scale) = (values.as_primitive::<types::$type>(), $scale);
+            Box::new(move |row| decimal(&values.value(row).to_string(), scale))
         }};
     }
     macro_rules! texts {
@@ -102,10 +123,110 @@ fn text_of(values: &ArrayRef) -> Result<Box<dyn Fn(usize) -> String + '_>> {
                 text
             })
         }
+        DataType::Timestamp(unit, zone) => {
+            macro_rules! ticks {
+                ($type:ident, $digits:literal) => {
+                    (values.as_primitive::<types::$type>().values(), $digits)
+                };
+            }
+            let (ticks, digits) = match unit {
+                TimeUnit::Second => ticks!(TimestampSecondType, 0),
+                TimeUnit::Millisecond => ticks!(TimestampMillisecondType, 3),
+                TimeUnit::Microsecond => ticks!(TimestampMicrosecondType, 6),
+                TimeUnit::Nanosecond => ticks!(TimestampNanosecondType, 9),
+            };
+            let offset = zone.is_some().then_some(0);
+            Box::new(move |row| {
+                let mut text = String::new();
+                let ticks = ticks.get(row).copied().unwrap_or_default();
+                iso8601::push_timestamp(&mut text, ticks, digits, offset);
+                // A blank, as in SQL and in the names by other writers.
+                text.replacen('T', " ", 1)
+            })
+        }
+        DataType::Decimal32(_, scale) => decimals!(Decimal32Type, *scale),
+        DataType::Decimal64(_, scale) => decimals!(Decimal64Type, *scale),
+        DataType::Decimal128(_, scale) => decimals!(Decimal128Type, *scale),
+        DataType::Decimal256(_, scale) => decimals!(Decimal256Type, *scale),
         other => {
             return Err(Error::unsupported(format!(
-                "partitions by values of {other}; choose text, an integer, a boolean or Date32"
+                "partitions by values of {other}; choose text, an integer, a decimal, a boolean, Date32, a timestamp or a \
+                 dictionary of these"
             )));
         }
     })
+}
+
+/// Returns the text of a decimal. `digits` is the integer that the scale divides.
+fn decimal(digits: &str, scale: i8) -> String {
+    let (sign, digits) = match digits.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", digits),
+    };
+    let places = usize::from(scale.unsigned_abs());
+    if scale <= 0 {
+        let zeros = if digits == "0" { 0 } else { places };
+        return format!("{sign}{digits}{}", "0".repeat(zeros));
+    }
+    let digits = format!("{digits:0>width$}", width = places + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - places);
+    format!("{sign}{whole}.{fraction}")
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone::arrow::array::{
+        Decimal128Array, DictionaryArray, Int8Array, Int32Array, StringArray,
+        TimestampMicrosecondArray, TimestampSecondArray,
+    };
+
+    use super::*;
+
+    fn of(values: ArrayRef) -> Vec<String> {
+        let names = names("p", &values).unwrap();
+        names.iter().map(|name| name.to_string()).collect()
+    }
+
+    /// The names are those that pyarrow gives, apart from the blank, which it escapes.
+    #[test]
+    fn timestamps_and_decimals_have_all_digits_of_their_type() {
+        let micros = vec![Some(1_704_164_645_600_000), Some(-1), None];
+        let array = TimestampMicrosecondArray::from(micros.clone());
+        let expected = [
+            "p=2024-01-02 03%3A04%3A05.600000",
+            "p=1969-12-31 23%3A59%3A59.999999",
+            "p=__HIVE_DEFAULT_PARTITION__",
+        ];
+        assert_eq!(of(Arc::new(array)), expected);
+        let array = TimestampMicrosecondArray::from(micros).with_timezone("Europe/Oslo");
+        assert_eq!(of(Arc::new(array))[0], "p=2024-01-02 03%3A04%3A05.600000Z");
+        let array = TimestampSecondArray::from(vec![1_704_153_600]);
+        assert_eq!(of(Arc::new(array)), ["p=2024-01-02 00%3A00%3A00"]);
+        let array = Decimal128Array::from(vec![150, -5, 0, 1_234_567_890]);
+        let array = array.with_precision_and_scale(10, 2).unwrap();
+        assert_eq!(
+            of(Arc::new(array)),
+            ["p=1.50", "p=-0.05", "p=0.00", "p=12345678.90"]
+        );
+        assert_eq!(
+            ["-15", "0"].map(|digits| decimal(digits, -2)),
+            ["-1500", "0"]
+        );
+        assert_eq!(["-15", "0"].map(|digits| decimal(digits, 0)), ["-15", "0"]);
+    }
+
+    #[test]
+    fn dictionaries_have_the_names_of_their_values() {
+        let null = "p=__HIVE_DEFAULT_PARTITION__";
+        let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None, Some("b/c")]));
+        let keys = Int8Array::from(vec![Some(2), Some(1), None, Some(0), Some(2)]);
+        let array = DictionaryArray::new(keys, texts);
+        assert_eq!(
+            of(Arc::new(array)),
+            ["p=b%2Fc", null, null, "p=a", "p=b%2Fc"]
+        );
+        let none: ArrayRef = Arc::new(StringArray::new_null(0));
+        let array = DictionaryArray::new(Int32Array::new_null(2), none);
+        assert_eq!(of(Arc::new(array)), [null, null]);
+    }
 }

@@ -8,7 +8,7 @@ use herringbone::{Error, OnError, Projection, ReadOptions, Result, VirtualColumn
 
 use crate::dataset::Inner;
 use crate::options::DatasetReadOptions;
-use crate::partition::typed;
+use crate::partition_value::value;
 use crate::pool::DatasetPool;
 use crate::walk::{DataFile, verdicts};
 
@@ -91,7 +91,7 @@ impl DatasetPlan {
         for (name, text) in file.partition() {
             let field = self.dataset.schema.field_with_name(name);
             let field = field.map_err(|error| Error::argument(error.to_string()))?;
-            let value = typed(&[text], field.data_type()).map_err(|e| e.in_column(name))?;
+            let value = value(text, field.data_type()).map_err(|e| e.in_column(name))?;
             wanted = wanted.constant(name, value);
         }
         let mut read = self.options.read.clone();

@@ -84,7 +84,7 @@ pub(crate) async fn walk(
         options,
         found: Found {
             files: Vec::new(),
-            types: PartitionTypes::new(&options.partitioning),
+            types: PartitionTypes::new(options),
             directories_listed: 0,
             metadata_files: Vec::new(),
         },

@@ -6,14 +6,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use herringbone::arrow::array::{
-    ArrayRef, BooleanArray, Date32Array, Float64Array, Int64Array, RecordBatch, StringArray,
-    cast::AsArray,
+    ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array,
+    Int32Array, Int64Array, RecordBatch, StringArray, TimestampMicrosecondArray, cast::AsArray,
 };
 use herringbone::arrow::schema::{DataType, Field, Schema};
 use herringbone::filter::col;
 use herringbone::{ErrorKind, ReadOptions};
 use herringbone_dataset::{
-    Dataset, DatasetOptions, DatasetWriteOptions, DatasetWriter, Partitioning, metadata_file,
+    Dataset, DatasetOptions, DatasetWriteOptions, DatasetWriter, Partitioning, SchemaFrom,
+    metadata_file,
 };
 
 use crate::files::{Folder, all, ids};
@@ -119,6 +120,67 @@ fn values_of_partitions_come_back() {
     assert_eq!(read, (0..22).zip(expected).collect::<Vec<_>>());
     let filter = ReadOptions::new().filter(col("day").eq("2024-01-02").and(col("text").eq("..")));
     assert_eq!(ids(&all(dataset.read(filter).unwrap()).unwrap()), [1]);
+}
+
+/// Timestamps, decimals and dictionaries come back by a given schema, and by it alone.
+#[test]
+fn values_of_given_types_come_back() {
+    let folder = Folder::new("typed");
+    let micros = [Some(1_704_164_645_600_000), Some(-1), None];
+    let times = TimestampMicrosecondArray::from(micros.to_vec()).with_timezone("UTC");
+    let prices = Decimal128Array::from(vec![150, -5, 0]);
+    let prices = prices.with_precision_and_scale(10, 2).unwrap();
+    let texts: ArrayRef = Arc::new(StringArray::from(vec!["a/b", "c"]));
+    let keys = Int32Array::from(vec![Some(1), Some(0), None]);
+    let columns: [(&str, ArrayRef, bool); 4] = [
+        ("id", Arc::new(Int64Array::from(vec![0, 1, 2])), false),
+        ("time", Arc::new(times), true),
+        ("price", Arc::new(prices), true),
+        ("text", Arc::new(DictionaryArray::new(keys, texts)), true),
+    ];
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let options = by(&["time", "price", "text"]);
+    let mut writer = DatasetWriter::create(&folder.0, batch.schema(), options).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let typed = DatasetOptions::new().partitioning(Partitioning::Typed(batch.schema()));
+    let given = DatasetOptions::new().schema(SchemaFrom::Given(batch.schema()));
+    for options in [typed, given] {
+        let dataset = Dataset::open(&folder.0, options.clone()).unwrap();
+        assert_eq!(dataset.schema(), &batch.schema());
+        let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+        assert_eq!(batches.len(), 3);
+        for read in batches {
+            let row = ids(std::slice::from_ref(&read))[0] as usize;
+            for (found, written) in read.columns().iter().zip(batch.slice(row, 1).columns()) {
+                assert_eq!(found.data_type(), written.data_type());
+                // Dictionaries are equal if their values are.
+                assert_eq!(found, written);
+            }
+        }
+        for (filter, expected) in [
+            (col("time").ge("2024-01-02T03:04:05.6Z"), 0),
+            (col("time").lt("1970-01-01T00:00:00Z"), 1),
+            (col("price").lt(0), 1),
+            (col("text").eq("a/b"), 1),
+            (col("text").is_null(), 2),
+        ] {
+            let filtered =
+                Dataset::open(&folder.0, options.clone().filter(filter.clone())).unwrap();
+            assert_eq!(filtered.files().len(), 1, "{filter}");
+            let read = all(filtered.read(ReadOptions::new()).unwrap()).unwrap();
+            assert_eq!(ids(&read), [expected], "{filter}");
+        }
+    }
+    let plain = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    let types = plain.schema().fields().iter().skip(1);
+    assert!(types.map(|it| it.data_type()).eq([&DataType::Utf8; 3]));
+    let wrong = Schema::new(vec![Field::new("price", DataType::Decimal128(10, 1), true)]);
+    let wrong = DatasetOptions::new().partitioning(Partitioning::Typed(Arc::new(wrong)));
+    let wrong = Dataset::open(&folder.0, wrong).unwrap();
+    let error = all(wrong.read(ReadOptions::new()).unwrap()).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+    assert!(error.message().contains("-0.05"), "{error}");
 }
 
 #[test]
