@@ -34,7 +34,7 @@ pub struct DatasetReader {
     /// `None` after the last batch and after an error.
     crew: Option<Crew<FileWork>>,
     losses: Losses,
-    /// The work of a read that is over.
+    /// The work of a finished read.
     metrics: ReadMetrics,
 }
 

@@ -93,7 +93,7 @@ fn losses_have_the_paths_of_their_files() {
                 assert_eq!(metrics.row_groups, 15);
             }
         }
-        // Offset and limit count the rows that are left, with a filter and without.
+        // Offset and limit count the remaining rows, with a filter and without.
         for filter in [None, Some(col("id").ge(0))] {
             let mut options = options.clone().offset(3500).limit(1000);
             options.filter = filter;

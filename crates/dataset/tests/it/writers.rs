@@ -122,7 +122,7 @@ fn values_of_partitions_come_back() {
     assert_eq!(ids(&all(dataset.read(filter).unwrap()).unwrap()), [1]);
 }
 
-/// Timestamps, decimals and dictionaries come back by a given schema, and by it alone.
+/// A given schema, and it alone, restores timestamps, decimals and dictionaries.
 #[test]
 fn values_of_given_types_come_back() {
     let folder = Folder::new("typed");
