@@ -46,7 +46,10 @@ macro_rules! adapter {
             use std::time::SystemTime;
 
             use ::$module::path::Path;
-            use ::$module::{Error as StoreError, GetOptions, GetRange, ObjectMeta, ObjectStore};
+            use ::$module::{
+                Error as StoreError, GetOptions, GetRange, GetResultPayload, ObjectMeta,
+                ObjectStore,
+            };
             use herringbone::push::FetchPolicy;
             use herringbone::{Error, ErrorKind, Result};
 
@@ -117,7 +120,12 @@ macro_rules! adapter {
                 async fn get(self, options: GetOptions, most: u64) -> Result<Answer, StoreError> {
                     let result = self.store.get_opts(&self.path, options).await?;
                     let (range, identity) = (result.range.clone(), identity(&result.meta));
-                    let bytes = super::collect(result.into_stream(), most).await?;
+                    let is_stream = matches!(result.payload, GetResultPayload::Stream(_));
+                    let bytes = match is_stream || range.end.saturating_sub(range.start) > most {
+                        true => super::collect(result.into_stream(), most).await?,
+                        // A range of a local file is read at once, rather than in pieces of 8 KiB.
+                        false => result.bytes().await?,
+                    };
                     Ok(Answer {
                         bytes,
                         range,
