@@ -55,6 +55,31 @@ pub(crate) struct FileWriter<W: Write> {
     sorter: Option<Box<Sorter>>,
     /// The schema of the last batch. It has passed the check.
     checked: Option<SchemaRef>,
+    /// The batch whose rows are being handed to the columns.
+    batch: Option<OpenBatch>,
+    /// The end that follows the sorted rows and the rows of the open batch.
+    end: Option<End>,
+    /// True if no row can follow.
+    is_over: bool,
+    /// The number of row groups that may be in flight until the next one ends.
+    most_in_flight: usize,
+}
+
+/// The end of the rows of a row group.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    RowGroup,
+    /// No row group follows.
+    File,
+}
+
+/// A batch whose first rows were handed to the columns.
+struct OpenBatch {
+    batch: RecordBatch,
+    /// The average number of array bytes per row.
+    row_bytes: usize,
+    /// The number of rows handed to the columns.
+    rows_done: usize,
 }
 
 impl<W: Write> FileWriter<W> {
@@ -78,6 +103,10 @@ impl<W: Write> FileWriter<W> {
             file,
             rows: 0,
             checked: None,
+            batch: None,
+            end: None,
+            is_over: false,
+            most_in_flight: usize::MAX,
         })
     }
 
@@ -94,7 +123,8 @@ impl<W: Write> FileWriter<W> {
     /// Returns the number of rows accepted so far.
     pub(crate) fn num_rows(&self) -> u64 {
         let waiting = self.sorter.as_ref().map_or(0, |sorter| sorter.num_rows());
-        self.file.num_rows() + self.encoders.rows_in_flight() + self.rows as u64 + waiting
+        let open = self.batch.as_ref().map_or(0, OpenBatch::rows_left);
+        self.file.num_rows() + self.encoders.rows_in_flight() + (self.rows + open) as u64 + waiting
     }
 
     /// Returns the number of bytes written to the output so far.
@@ -126,21 +156,61 @@ impl<W: Write> FileWriter<W> {
         self.encoders.heap_bytes() + self.file.heap_bytes() + sorted
     }
 
-    /// Ends the row group, if it has rows. Sorting restarts after it.
-    pub(crate) fn flush(&mut self) -> Result<()> {
-        self.write_sorted()?;
+    /// Starts to end the row group, if it has rows. Sorting restarts after it.
+    pub(crate) fn start_flush(&mut self) -> Result<()> {
+        self.start_end(End::RowGroup)
+    }
+
+    /// Starts to end the last row group.
+    pub(crate) fn start_finish(&mut self) -> Result<()> {
+        self.start_end(End::File)
+    }
+
+    fn start_end(&mut self, end: End) -> Result<()> {
+        self.run_steps()?;
+        self.end = Some(end);
+        Ok(())
+    }
+
+    /// Does a part of the started work. Returns false if nothing is left.
+    ///
+    /// A part hands a slice of rows to the columns, or writes one encoded column.
+    pub(crate) fn step(&mut self) -> Result<bool> {
+        if self.write_due()? {
+            return Ok(true);
+        }
+        if let Some(open) = self.batch.take() {
+            return self.write_slice(open).map(|()| true);
+        }
+        let Some(end) = self.end else {
+            return Ok(false);
+        };
+        let sorted = match &mut self.sorter {
+            Some(sorter) => sorter.next_batch()?,
+            None => None,
+        };
+        if let Some(batch) = sorted {
+            return self.open_batch(batch).map(|()| true);
+        }
+        self.end = None;
         if let Some(sorting) = &mut self.sorting {
             sorting.restart();
         }
-        self.end_row_group(false)
+        self.end_row_group(end)?;
+        Ok(true)
+    }
+
+    /// Does the rest of the started work.
+    pub(crate) fn run_steps(&mut self) -> Result<()> {
+        while self.step()? {}
+        Ok(())
     }
 
     /// Writes the buffered rows and the footer. `key_values` are added to the footer's key-value metadata.
     /// Returns the metadata and the output.
     pub(crate) fn finish(mut self, key_values: Vec<KeyValue>) -> Result<(FileMetadata, W)> {
-        self.write_sorted()?;
-        self.end_row_group(true)?;
-        self.write_row_groups()?;
+        self.start_finish()?;
+        self.run_steps()?;
         self.file.add_key_values(key_values);
         let (bytes, parts) = self.file.finish()?;
         self.out.write_all(&bytes)?;
@@ -202,8 +272,22 @@ impl<W: Write> FileWriter<W> {
     /// Writes everything before a row group that the encoders do not encode.
     fn begin_foreign_row_group(&mut self) -> Result<()> {
         self.check_no_sorter()?;
-        self.flush()?;
-        self.write_row_groups()
+        self.start_flush()?;
+        self.run_steps()?;
+        self.check_not_over()?;
+        while self.encoders.in_flight() > 0 {
+            self.write_next()?;
+        }
+        Ok(())
+    }
+
+    fn check_not_over(&self) -> Result<()> {
+        match self.is_over {
+            false => Ok(()),
+            true => Err(Error::argument(
+                "rows were added after `start_finish`: write them before it",
+            )),
+        }
     }
 
     fn check_no_sorter(&self) -> Result<()> {
@@ -223,16 +307,10 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    /// Writes all row groups in flight.
-    fn write_row_groups(&mut self) -> Result<()> {
-        while self.encoders.in_flight() > 0 {
-            self.write_row_group()?;
-        }
-        Ok(())
-    }
-
-    /// Appends the rows of a batch.
-    pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+    /// Starts to append the rows of a batch.
+    pub(crate) fn start_write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.run_steps()?;
+        self.check_not_over()?;
         let schema = batch.schema_ref();
         if !self
             .checked
@@ -244,54 +322,53 @@ impl<W: Write> FileWriter<W> {
         }
         match &mut self.sorter {
             Some(sorter) => sorter.push(batch),
-            None => self.write_rows(batch),
+            None => self.open_batch(batch.clone()),
         }
     }
 
-    /// Writes the sorted rows, if there are any.
-    fn write_sorted(&mut self) -> Result<()> {
-        while let Some(sorter) = &mut self.sorter
-            && let Some(batch) = sorter.next_batch()?
+    /// Starts to write rows in their given order.
+    fn open_batch(&mut self, batch: RecordBatch) -> Result<()> {
+        if let Some(sorting) = &mut self.sorting
+            && self.plan.options().unsorted_rows == UnsortedRows::Error
         {
-            self.write_rows(&batch)?;
+            sorting.check(&batch)?;
         }
+        let rows = batch.num_rows();
+        self.batch = (rows > 0).then(|| OpenBatch {
+            row_bytes: batch.get_array_memory_size() / rows,
+            batch,
+            rows_done: 0,
+        });
         Ok(())
     }
 
-    /// Writes rows in their given order.
-    fn write_rows(&mut self, batch: &RecordBatch) -> Result<()> {
+    /// Hands the next rows of a batch to the columns.
+    fn write_slice(&mut self, mut open: OpenBatch) -> Result<()> {
         let options = self.plan.options();
-        if let Some(sorting) = &mut self.sorting
-            && options.unsorted_rows == UnsortedRows::Error
-        {
-            sorting.check(batch)?;
-        }
-        let rows = batch.num_rows();
-        let row_bytes = batch.get_array_memory_size() / rows.max(1);
+        let row_bytes = open.row_bytes;
         let slice_bytes = SLICE_BYTES.min(options.memory_bytes / SLICES_IN_MEMORY);
         let slice = (slice_bytes / row_bytes.max(1)).clamp(*SLICE_ROWS.start(), *SLICE_ROWS.end());
         let most = options.row_group_rows;
-        let mut at = 0;
-        while at < rows {
-            let n = slice.min(most - self.rows).min(rows - at);
-            self.compare(batch, at..at + n)?;
-            let is_large = self.encoders.write(batch, at..at + n, n * row_bytes)?;
-            self.rows += n;
-            at += n;
-            if self.plan.options().tune_allocator
-                && self.rows.saturating_mul(row_bytes) >= KEEP_MEMORY_FROM
-            {
-                keep_memory(SEVERAL_THREADS);
-            }
-            if is_large || self.rows >= most {
-                self.end_row_group(false)?;
-            }
-            self.write_complete_columns()?;
-            while self.encoders.has_row_group() {
-                self.write_row_group()?;
-            }
+        let (at, n) = (
+            open.rows_done,
+            slice.min(most - self.rows).min(open.rows_left()),
+        );
+        self.compare(&open.batch, at..at + n)?;
+        let is_large = self
+            .encoders
+            .write(&open.batch, at..at + n, n * row_bytes)?;
+        self.rows += n;
+        open.rows_done += n;
+        self.batch = (open.rows_left() > 0).then_some(open);
+        if self.plan.options().tune_allocator
+            && self.rows.saturating_mul(row_bytes) >= KEEP_MEMORY_FROM
+        {
+            keep_memory(SEVERAL_THREADS);
         }
-        Ok(())
+        match is_large || self.rows >= most {
+            true => self.end_row_group(End::RowGroup),
+            false => Ok(()),
+        }
     }
 
     /// Compares rows of the open row group, if unsorted row groups are written without a declared order.
@@ -306,7 +383,12 @@ impl<W: Write> FileWriter<W> {
         Ok(())
     }
 
-    fn end_row_group(&mut self, is_last: bool) -> Result<()> {
+    fn end_row_group(&mut self, end: End) -> Result<()> {
+        let is_last = end == End::File;
+        self.is_over |= is_last;
+        if is_last {
+            self.most_in_flight = 0;
+        }
         if self.rows == 0 {
             return Ok(());
         }
@@ -321,29 +403,30 @@ impl<W: Write> FileWriter<W> {
         self.encoders
             .end_row_group(std::mem::take(&mut self.rows) as u64, is_last)?;
         // One row group may still be encoding while the next one starts.
-        let most = if memory_is_short {
-            0
-        } else {
-            self.encoders.most_in_flight()
+        self.most_in_flight = match memory_is_short || is_last {
+            true => 0,
+            false => self.encoders.most_in_flight(),
         };
-        while self.encoders.in_flight() > most {
-            self.write_row_group()?;
-        }
         Ok(())
     }
 
-    /// Writes the complete columns of the oldest row group in flight.
-    fn write_complete_columns(&mut self) -> Result<()> {
-        while let Some(column) = self.encoders.complete_column() {
-            self.write_column(column)?;
+    /// Writes a column or the end of a row group: a complete one, or one that the writer must wait for. Returns false if it
+    /// must wait for none.
+    fn write_due(&mut self) -> Result<bool> {
+        if self.encoders.in_flight() > self.most_in_flight || self.encoders.has_row_group() {
+            return self.write_next().map(|()| true);
         }
-        Ok(())
+        match self.encoders.complete_column() {
+            Some(column) => self.write_column(column).map(|()| true),
+            None => Ok(false),
+        }
     }
 
-    /// Writes the rest of the oldest row group in flight.
-    fn write_row_group(&mut self) -> Result<()> {
-        while let Some(column) = self.encoders.next_column()? {
-            self.write_column(column)?;
+    /// Waits for the next column of the oldest row group in flight, and writes it. Writes the end of the row group after
+    /// the last one.
+    fn write_next(&mut self) -> Result<()> {
+        if let Some(column) = self.encoders.next_column()? {
+            return self.write_column(column);
         }
         let rows = self.encoders.pop_row_group()?;
         let is_sorted = self.are_sorted.pop_front().unwrap_or(true);
@@ -361,5 +444,11 @@ impl<W: Write> FileWriter<W> {
             self.out.write_all(part)?;
         }
         Ok(())
+    }
+}
+
+impl OpenBatch {
+    fn rows_left(&self) -> usize {
+        self.batch.num_rows() - self.rows_done
     }
 }

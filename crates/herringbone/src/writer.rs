@@ -202,7 +202,8 @@ impl<W: Write> Writer<W> {
     /// although Arrow accepts them. [`allow_out_of_range`](WriteOptions::allow_out_of_range) allows these decimals.
     /// Io if the output returns an error. After an error, the file cannot be finished.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.guard(|writer| writer.write_batch(batch))
+        self.start_write(batch)?;
+        self.run_steps()
     }
 
     /// Ends the row group, if it has rows. Rows buffered for [sorting](WriteOptions::sort_by) are written
@@ -211,10 +212,78 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// See [`Self::write`].
     pub fn flush(&mut self) -> Result<()> {
+        self.start_flush()?;
+        self.run_steps()
+    }
+
+    /// Starts to append the rows of a batch. [`step`](Self::step) does the work, part by part, so that you can take the
+    /// output between two parts.
+    ///
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+    /// use herringbone::{WriteOptions, Writer};
+    ///
+    /// # let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(0..10));
+    /// # let batch = RecordBatch::try_from_iter([("id", ids)])?;
+    /// let options = WriteOptions::new().row_group_rows(2);
+    /// let mut writer = Writer::new(Vec::new(), batch.schema(), options)?;
+    /// let mut sent = Vec::new();
+    /// writer.start_write(&batch)?;
+    /// while writer.step()? {
+    ///     sent.append(writer.get_mut().ok_or("no output")?);
+    /// }
+    /// let (metadata, rest) = writer.finish_into()?;
+    /// sent.extend(rest);
+    /// assert_eq!(metadata.num_row_groups(), 5);
+    /// assert_eq!(herringbone::ParquetFile::from_bytes(sent)?.metadata().num_rows(), 10);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// See [`Self::write`].
+    pub fn start_write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.guard(|writer| writer.start_batch(batch))
+    }
+
+    /// Starts to end the row group. [`step`](Self::step) does the work. See [`Self::flush`].
+    ///
+    /// # Errors
+    /// See [`Self::write`].
+    pub fn start_flush(&mut self) -> Result<()> {
         self.guard(|writer| match &mut writer.stage {
-            Stage::Open(file) => file.flush(),
+            Stage::Open(file) => file.start_flush(),
             Stage::Waiting(_) | Stage::Failed => Ok(()),
         })
+    }
+
+    /// Starts to end the rows of the file. [`step`](Self::step) does the work. Only [`finish`](Self::finish) or
+    /// [`finish_into`](Self::finish_into) can follow.
+    ///
+    /// # Errors
+    /// See [`Self::write`].
+    pub fn start_finish(&mut self) -> Result<()> {
+        self.guard(|writer| {
+            let empty = RecordBatch::new_empty(writer.schema.clone());
+            writer.open(&empty)?.start_finish()
+        })
+    }
+
+    /// Does a part of the started work. It encodes some rows, or writes one column chunk or the end of a row
+    /// group. Returns false if there is none.
+    ///
+    /// # Errors
+    /// See [`Self::write`].
+    pub fn step(&mut self) -> Result<bool> {
+        self.guard(|writer| match &mut writer.stage {
+            Stage::Open(file) => file.step(),
+            Stage::Waiting(_) | Stage::Failed => Ok(false),
+        })
+    }
+
+    fn run_steps(&mut self) -> Result<()> {
+        while self.step()? {}
+        Ok(())
     }
 
     /// Returns encoders for the columns of the row group with this ordinal, one for each leaf of the schema. Use
@@ -330,10 +399,8 @@ impl<W: Write> Writer<W> {
     /// # Errors
     /// See [`Self::write`].
     pub fn finish_into(mut self) -> Result<(FileMetadata, W)> {
-        self.guard(|writer| {
-            let empty = RecordBatch::new_empty(writer.schema.clone());
-            writer.open(&empty).map(drop)
-        })?;
+        self.start_finish()?;
+        self.run_steps()?;
         let hidden = self.file().map(FileWriter::hidden_leaves);
         let mut key_values = match &mut self.storage {
             Some(storage) => {
@@ -350,19 +417,19 @@ impl<W: Write> Writer<W> {
     }
 
     /// Runs `step`, unless an earlier step failed.
-    fn guard(&mut self, step: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+    fn guard<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         if self.failed {
             return Err(failed_before());
         }
         self.failed = true;
-        step(self)?;
+        let done = step(self)?;
         self.failed = false;
-        Ok(())
+        Ok(done)
     }
 
-    fn write_batch(&mut self, batch: &RecordBatch) -> Result<()> {
+    fn start_batch(&mut self, batch: &RecordBatch) -> Result<()> {
         let Some(storage) = &self.storage else {
-            return self.open(batch)?.write(batch);
+            return self.open(batch)?.start_write(batch);
         };
         if batch.num_rows() == 0 {
             // An empty batch does not influence how rows are stored.
@@ -373,7 +440,7 @@ impl<W: Write> Writer<W> {
             Some(storage) => storage.storage(batch)?,
             None => batch.clone(),
         };
-        self.open(batch)?.write(&stored)
+        self.open(batch)?.start_write(&stored)
     }
 
     /// Returns the file. If it has not been started, starts it with the storage chosen for this batch.
