@@ -1,12 +1,15 @@
-//! Async reads of Apache Parquet files in object stores.
+//! Async reads and writes of Apache Parquet files in object stores.
 //!
 //! ```text
-//! Object ─► RemoteFile ─► RecordBatchStream ─► record batches
+//! Object ─► RemoteFile ─► RecordBatchStream ─► record batches ─► RemoteWriter ─► ObjectSink
 //! ```
 //!
 //! An [`Object`] is a file in a store, whose bytes are requested by range. [`RemoteFile::open`] reads its footer, and
 //! [`RemoteFile::read`] returns a stream of record batches. The decoder is that of
 //! [`herringbone::push`], so the batches and errors are those of a blocking read.
+//!
+//! An [`ObjectSink`] is the place of a new object. [`RemoteWriter`] encodes with the blocking
+//! [`Writer`](herringbone::Writer), and sends the file in parts.
 //!
 //! This crate needs no async runtime. Adapters for stores of the crate `object_store` need the features
 //! `object-store-014` and `object-store-013`.
@@ -20,22 +23,30 @@ mod file;
 mod keys;
 mod object;
 mod options;
+mod parts;
 mod request;
 mod seat;
+mod sink;
 #[cfg(any(feature = "object-store-013", feature = "object-store-014"))]
 mod store;
 mod stream;
+mod uploads;
+mod write_options;
+mod writer;
 
 pub use cache::{FileKey, LruMetadataCache, MetadataCache};
 pub use file::RemoteFile;
 pub use keys::KeyService;
 pub use object::{Answer, BoxFuture, Identity, Object};
 pub use options::RemoteOptions;
+pub use sink::{ObjectSink, Upload};
 #[cfg(feature = "object-store-013")]
 pub use store::object_store_013;
 #[cfg(feature = "object-store-014")]
 pub use store::object_store_014;
 pub use stream::RecordBatchStream;
+pub use write_options::RemoteWriteOptions;
+pub use writer::RemoteWriter;
 
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/remote.md")]

@@ -27,10 +27,10 @@ pub(crate) async fn tail(object: &Arc<dyn Object>, bytes: u64) -> Result<(Bytes,
     }
     let request = Requested::Tail(bytes);
     let answer = object.tail(bytes).await;
-    let answer = answer.map_err(|error| named(&**object, &request, error))?;
+    let answer = answer.map_err(|error| named(object.name(), &request, error))?;
     let length = answer.identity.length;
     let expected = length.saturating_sub(bytes)..length;
-    check(&answer, &expected).map_err(|error| named(&**object, &request, error.into()))?;
+    check(&answer, &expected).map_err(|error| named(object.name(), &request, error.into()))?;
     Ok((answer.bytes, answer.identity))
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn range(
         });
         checked.map_err(|error| {
             let start = range.start;
-            named(&*object, &Requested::Range(range), error).at_offset(start)
+            named(object.name(), &Requested::Range(range), error).at_offset(start)
         })
     })
 }
@@ -107,16 +107,38 @@ impl fmt::Display for Requested {
     }
 }
 
-/// Adds the name of the object and the requested bytes to an error.
-fn named(object: &dyn Object, requested: &Requested, error: Error) -> Error {
-    let message = format!("{}, {requested}: {}", object.name(), error.message());
-    match error.kind() {
+/// Adds the name of the object and the requested bytes or step to an error.
+pub(crate) fn named(object: &str, requested: &dyn fmt::Display, error: Error) -> Error {
+    let message = format!("{object}, {requested}: {}", error.message());
+    with_message(error, message)
+}
+
+/// Replaces the message of an error. Keeps its kind, cause, location and remedy.
+pub(crate) fn with_message(error: Error, message: String) -> Error {
+    let (location, remedy) = (error.location().clone(), error.remedy());
+    let mut new = match error.kind() {
         ErrorKind::Io => {
             let error = io::Error::from(error);
             let kind = error.kind();
             Error::from(io::Error::new(kind, RequestError { message, error }))
         }
         kind => Error::new(kind, message),
+    };
+    if let Some(offset) = location.offset {
+        new = new.at_offset(offset);
+    }
+    if let Some(row_group) = location.row_group {
+        new = new.in_row_group(row_group);
+    }
+    if let Some(column) = location.column {
+        new = new.in_column(column);
+    }
+    if let Some(page) = location.page {
+        new = new.in_page(page);
+    }
+    match remedy {
+        Some(remedy) => new.with_remedy(remedy),
+        None => new,
     }
 }
 

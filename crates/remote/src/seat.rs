@@ -1,7 +1,8 @@
-//! A step of the decoder, on the polling task or in a job of the host.
+//! A step of a decoder or encoder, on the polling task or in a job of the host. The step owns its
+//! decoder or encoder, and returns it.
 //!
 //! ```text
-//! Waiting ── a thread starts the job ──► Running ──► Done ──► the task takes the decoder back
+//! Waiting ── a thread starts the job ──► Running ──► Done ──► the task takes the outcome
 //!    └────── the host drops the job ───► Dropped ───────────► the task takes the step itself
 //! ```
 
@@ -10,66 +11,42 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use herringbone::push::{self, Needs, PushDecoder};
-use herringbone::{Result, Spawn};
+use herringbone::Spawn;
 
-/// The outcome of a step.
-pub(crate) struct Step {
-    pub(crate) result: Result<push::Poll>,
-    /// The ranges needed later, if the step looked ahead after a batch.
-    pub(crate) ahead: Option<Needs>,
-}
+/// A step. It returns its outcome.
+type Work<T> = Box<dyn FnOnce() -> T + Send>;
 
-/// Decodes the next batch, or lists missing ranges. If fewer than `look_ahead` bytes are buffered after that, it also
-/// lists the ranges needed later.
-fn step(decoder: &mut PushDecoder, look_ahead: u64) -> Step {
-    let mut result = decoder.poll();
-    let mut ahead = None;
-    let may_look = decoder.buffered_bytes() < look_ahead && !decoder.is_refused_memory();
-    if may_look && matches!(result, Ok(push::Poll::Batch(_))) {
-        match decoder.look_ahead() {
-            Ok(needs) => ahead = Some(needs),
-            Err(error) => result = Err(error),
-        }
-    }
-    Step { result, ahead }
-}
+/// A started step. Dropping it drops the step: at once if no thread runs it yet, otherwise after it.
+pub(crate) struct Job<T>(Arc<Mutex<Seat<T>>>);
 
-/// A started step. Dropping it drops the decoder: at once if no thread runs the step yet, otherwise after the step.
-pub(crate) struct Job(Arc<Mutex<Seat>>);
-
-struct Seat {
-    place: Place,
+struct Seat<T> {
+    place: Place<T>,
     waker: Option<Waker>,
 }
 
-/// The place of the decoder.
-enum Place {
+/// The place of the step.
+enum Place<T> {
     /// In the seat: the job was not started.
-    Waiting(Box<PushDecoder>, u64),
+    Waiting(Work<T>),
     /// Taken by the thread that runs the job.
     Running,
-    Done(Box<PushDecoder>, Box<Step>),
+    Done(Box<T>),
     /// In the seat: the job will never be started.
-    Dropped(Box<PushDecoder>, u64),
+    Dropped(Work<T>),
     Panicked(Box<dyn Any + Send>),
     /// The task does not wait for it any more.
     Left,
 }
 
-impl Job {
+impl<T: Send + 'static> Job<T> {
     /// Starts a step as a job of `host`, or takes it on this thread.
     pub(crate) fn start(
         host: Option<&dyn Spawn>,
-        mut decoder: Box<PushDecoder>,
-        look_ahead: u64,
+        step: impl FnOnce() -> T + Send + 'static,
     ) -> Self {
         let place = match host {
-            None => {
-                let step = step(&mut decoder, look_ahead);
-                Place::Done(decoder, Box::new(step))
-            }
-            Some(_) => Place::Waiting(decoder, look_ahead),
+            None => Place::Done(Box::new(step())),
+            Some(_) => Place::Waiting(Box::new(step)),
         };
         let seat = Arc::new(Mutex::new(Seat { place, waker: None }));
         if let Some(host) = host {
@@ -79,24 +56,23 @@ impl Job {
         Self(seat)
     }
 
-    /// Returns the decoder and the outcome, when the step is over.
+    /// Returns the outcome, when the step is over.
     ///
     /// # Panics
     /// Resumes a panic of the step, such as that of a custom predicate.
-    pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<(Box<PushDecoder>, Step)> {
+    pub(crate) fn poll(&self, cx: &Context<'_>) -> Poll<T> {
         let mut seat = lock(&self.0);
         match std::mem::replace(&mut seat.place, Place::Left) {
-            Place::Done(decoder, step) => Poll::Ready((decoder, *step)),
-            Place::Dropped(mut decoder, look_ahead) => {
+            Place::Done(outcome) => Poll::Ready(*outcome),
+            Place::Dropped(step) => {
                 drop(seat);
-                let step = step(&mut decoder, look_ahead);
-                Poll::Ready((decoder, step))
+                Poll::Ready(step())
             }
             Place::Panicked(panic) => {
                 drop(seat);
                 resume_unwind(panic)
             }
-            place @ (Place::Waiting(..) | Place::Running | Place::Left) => {
+            place @ (Place::Waiting(_) | Place::Running | Place::Left) => {
                 seat.place = place;
                 seat.waker = Some(cx.waker().clone());
                 Poll::Pending
@@ -105,36 +81,32 @@ impl Job {
     }
 }
 
-impl Drop for Job {
+impl<T> Drop for Job<T> {
     fn drop(&mut self) {
         let place = std::mem::replace(&mut lock(&self.0).place, Place::Left);
-        // Without the lock: the decoder may own much.
+        // Without the lock: the step may own much.
         drop(place);
     }
 }
 
 /// The job, as the host has it.
-struct Runner(Arc<Mutex<Seat>>);
+struct Runner<T>(Arc<Mutex<Seat<T>>>);
 
-impl Runner {
+impl<T> Runner<T> {
     fn run(self) {
-        let Some((mut decoder, look_ahead)) = self.take() else {
+        let Some(step) = self.take() else {
             return;
         };
-        let run = AssertUnwindSafe(|| {
-            let step = step(&mut decoder, look_ahead);
-            (decoder, step)
-        });
-        self.put(match catch_unwind(run) {
-            Ok((decoder, step)) => Place::Done(decoder, Box::new(step)),
+        self.put(match catch_unwind(AssertUnwindSafe(step)) {
+            Ok(outcome) => Place::Done(Box::new(outcome)),
             Err(panic) => Place::Panicked(panic),
         });
     }
 
-    fn take(&self) -> Option<(Box<PushDecoder>, u64)> {
+    fn take(&self) -> Option<Work<T>> {
         let mut seat = lock(&self.0);
         match std::mem::replace(&mut seat.place, Place::Running) {
-            Place::Waiting(decoder, look_ahead) => Some((decoder, look_ahead)),
+            Place::Waiting(step) => Some(step),
             place => {
                 seat.place = place;
                 None
@@ -142,8 +114,8 @@ impl Runner {
         }
     }
 
-    /// Puts the decoder back, unless the task has left.
-    fn put(&self, place: Place) {
+    /// Puts the outcome into the seat, unless the task has left.
+    fn put(&self, place: Place<T>) {
         let mut seat = lock(&self.0);
         if matches!(seat.place, Place::Left) {
             drop(seat);
@@ -156,15 +128,15 @@ impl Runner {
     }
 }
 
-impl Drop for Runner {
+impl<T> Drop for Runner<T> {
     /// Reports that a dropped job never starts.
     fn drop(&mut self) {
-        if let Some((decoder, look_ahead)) = self.take() {
-            self.put(Place::Dropped(decoder, look_ahead));
+        if let Some(step) = self.take() {
+            self.put(Place::Dropped(step));
         }
     }
 }
 
-fn lock(seat: &Mutex<Seat>) -> MutexGuard<'_, Seat> {
+fn lock<T>(seat: &Mutex<Seat<T>>) -> MutexGuard<'_, Seat<T>> {
     seat.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Objects of the stores of the crate `object_store`, one module per version of that crate.
+//! Objects and sinks of the stores of the crate `object_store`, one module per version of that crate.
 
 use std::future::poll_fn;
 use std::pin::Pin;
@@ -38,10 +38,12 @@ async fn collect<E>(
 
 macro_rules! adapter {
     ($module:ident, $version:literal) => {
-        #[doc = concat!("Objects of the stores of `object_store` ", $version, ".")]
+        #[doc = concat!("Objects and sinks of the stores of `object_store` ", $version, ".")]
         pub mod $module {
+            use std::fmt;
             use std::io;
             use std::ops::Range;
+            use std::pin::Pin;
             use std::sync::Arc;
             use std::time::SystemTime;
 
@@ -50,10 +52,13 @@ macro_rules! adapter {
                 Error as StoreError, GetOptions, GetRange, GetResultPayload, ObjectMeta,
                 ObjectStore,
             };
+            use ::$module::{MultipartUpload, PutMode, PutMultipartOptions, PutPayload};
+            use bytes::Bytes;
             use herringbone::push::FetchPolicy;
             use herringbone::{Error, ErrorKind, Result};
 
             use crate::object::{Answer, BoxFuture, Identity, Object};
+            use crate::sink::{ObjectSink, Upload};
 
             #[doc = concat!("An [`Object`] in a store of `object_store` ", $version, ".")]
             ///
@@ -221,20 +226,158 @@ macro_rules! adapter {
                     .modified(Some(meta.last_modified.into()))
             }
 
-            /// Converts an error of a store. A failed precondition means that the object was replaced.
+            /// Converts an error of a read. A failed precondition means that the object was replaced.
             #[must_use]
             pub fn error(error: StoreError) -> Error {
-                let kind = match &error {
+                match &error {
                     StoreError::Precondition { .. } => {
-                        return Error::new(ErrorKind::Replaced, error.to_string());
+                        Error::new(ErrorKind::Replaced, error.to_string())
                     }
+                    _ => io_error(error),
+                }
+            }
+
+            fn io_error(error: StoreError) -> Error {
+                let kind = match &error {
                     StoreError::NotFound { .. } => io::ErrorKind::NotFound,
+                    StoreError::AlreadyExists { .. } | StoreError::Precondition { .. } => {
+                        io::ErrorKind::AlreadyExists
+                    }
                     StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => {
                         io::ErrorKind::PermissionDenied
                     }
                     _ => io::ErrorKind::Other,
                 };
                 io::Error::new(kind, error).into()
+            }
+
+            /// A function that runs a future on a runtime.
+            type Runtime = Arc<dyn Fn(BoxFuture<()>) + Send + Sync>;
+
+            #[doc = concat!("An [`ObjectSink`] in a store of `object_store` ", $version, ".")]
+            ///
+            /// A small file is a `put_opts`, a larger one an upload by `put_multipart_opts`. Retries and timeouts are
+            /// those of the store.
+            #[derive(Clone)]
+            pub struct StoreSink {
+                store: Arc<dyn ObjectStore>,
+                path: Path,
+                name: String,
+                is_new: bool,
+                runtime: Option<Runtime>,
+            }
+
+            impl fmt::Debug for StoreSink {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    f.debug_struct("StoreSink")
+                        .field("name", &self.name)
+                        .finish_non_exhaustive()
+                }
+            }
+
+            impl StoreSink {
+                /// Creates the sink of an object at `path`, which replaces an existing object. Its name is the path,
+                /// after the name of the store.
+                #[must_use]
+                pub fn new(store: Arc<dyn ObjectStore>, path: impl Into<Path>) -> Self {
+                    let path = path.into();
+                    Self {
+                        name: format!("{store}/{path}"),
+                        store,
+                        path,
+                        is_new: false,
+                        runtime: None,
+                    }
+                }
+
+                /// Never replaces an existing object: the file is created only if there is none.
+                ///
+                /// Uploads in parts do not have this condition in `object_store`. A file of more than one part is
+                /// therefore an error before anything is sent. Parts may have up to 5 GiB: see
+                /// [`part_bytes`](crate::RemoteWriteOptions::part_bytes).
+                #[must_use]
+                pub fn create_new(self) -> Self {
+                    Self {
+                        is_new: true,
+                        ..self
+                    }
+                }
+
+                /// Sets the name in error messages, such as a URL. It should contain no credentials.
+                #[must_use]
+                pub fn name(self, name: impl Into<String>) -> Self {
+                    Self {
+                        name: name.into(),
+                        ..self
+                    }
+                }
+
+                /// Sets a function that runs a future on a runtime, such as one that calls `tokio::spawn`. If a writer
+                /// is dropped, its upload is aborted there. Without it, the parts stay in the store.
+                #[must_use]
+                pub fn runtime(self, spawn: impl Fn(BoxFuture<()>) + Send + Sync + 'static) -> Self {
+                    Self {
+                        runtime: Some(Arc::new(spawn)),
+                        ..self
+                    }
+                }
+            }
+
+            impl ObjectSink for StoreSink {
+                fn name(&self) -> &str {
+                    &self.name
+                }
+
+                fn put(&self, bytes: Bytes) -> BoxFuture<Result<()>> {
+                    let sink = self.clone();
+                    let mode = match self.is_new {
+                        true => PutMode::Create,
+                        false => PutMode::Overwrite,
+                    };
+                    Box::pin(async move {
+                        let put = sink.store.put_opts(&sink.path, bytes.into(), mode.into());
+                        put.await.map(drop).map_err(io_error)
+                    })
+                }
+
+                fn start(&self) -> BoxFuture<Result<Box<dyn Upload>>> {
+                    let sink = self.clone();
+                    Box::pin(async move {
+                        if sink.is_new {
+                            return Err(Error::unsupported(
+                                "`object_store` cannot create an object of several parts only if there is none; raise \
+                                 `part_bytes` above the length of the file, or write without `create_new`",
+                            ));
+                        }
+                        let options = PutMultipartOptions::default();
+                        let upload = sink.store.put_multipart_opts(&sink.path, options).await;
+                        Ok(Box::new(StoreUpload(upload.map_err(io_error)?)) as _)
+                    })
+                }
+
+                fn run_detached(&self, abort: BoxFuture<()>) {
+                    if let Some(spawn) = &self.runtime {
+                        spawn(abort);
+                    }
+                }
+            }
+
+            #[derive(Debug)]
+            struct StoreUpload(Box<dyn MultipartUpload>);
+
+            impl Upload for StoreUpload {
+                fn put_part(&mut self, bytes: Bytes) -> BoxFuture<Result<()>> {
+                    let part = self.0.put_part(PutPayload::from_bytes(bytes));
+                    Box::pin(async move { part.await.map_err(io_error) })
+                }
+
+                fn complete(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
+                    Box::pin(async { self.0.complete().await.map(drop).map_err(io_error) })
+                }
+
+                fn abort(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>> {
+                    Box::pin(async { self.0.abort().await.map_err(io_error) })
+                }
             }
         }
     };

@@ -12,13 +12,13 @@ use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::filter::ReadMetrics;
 use herringbone::modular_encryption::{KeyRequest, KeyStep};
-use herringbone::push::{self, PushDecoder};
+use herringbone::push::{self, Needs, PushDecoder};
 use herringbone::{Losses, ReadPlan, Result, Spawn};
 
 use crate::fetches::Fetches;
 use crate::keys::KeyService;
 use crate::object::BoxFuture;
-use crate::seat::{Job, Step};
+use crate::seat::Job;
 
 /// A stream of the record batches of a read.
 ///
@@ -48,9 +48,31 @@ enum State {
     /// Between steps.
     Idle(Box<PushDecoder>),
     /// In a step.
-    Decoding(Job),
+    Decoding(Job<(Box<PushDecoder>, Step)>),
     /// There are no more batches.
     Over,
+}
+
+/// The outcome of a step.
+struct Step {
+    result: Result<push::Poll>,
+    /// The ranges needed later, if the step looked ahead after a batch.
+    ahead: Option<Needs>,
+}
+
+/// Decodes the next batch, or lists missing ranges. If fewer than `look_ahead` bytes are buffered after that, it also
+/// lists the ranges needed later.
+fn step(decoder: &mut PushDecoder, look_ahead: u64) -> Step {
+    let mut result = decoder.poll();
+    let mut ahead = None;
+    let may_look = decoder.buffered_bytes() < look_ahead && !decoder.is_refused_memory();
+    if may_look && matches!(result, Ok(push::Poll::Batch(_))) {
+        match decoder.look_ahead() {
+            Ok(needs) => ahead = Some(needs),
+            Err(error) => result = Err(error),
+        }
+    }
+    Step { result, ahead }
 }
 
 /// A requested key.
@@ -221,7 +243,11 @@ impl RecordBatchStream {
             true => 0,
             false => ahead.saturating_sub(self.fetches.bytes_under_way()),
         };
-        self.state = State::Decoding(Job::start(self.host.as_deref(), decoder, look_ahead));
+        let step = move || {
+            let step = step(&mut decoder, look_ahead);
+            (decoder, step)
+        };
+        self.state = State::Decoding(Job::start(self.host.as_deref(), step));
     }
 
     /// Handles the outcome of a step.

@@ -267,3 +267,75 @@ fn an_error_ends_the_requests_ahead() {
         assert_eq!(stream.rows_left(), 0);
     });
 }
+
+/// Numbers from a generator with fixed constants.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let x = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x ^ x >> 27
+    }
+
+    /// A number near `near`, or any other.
+    fn near(&mut self, near: u64) -> u64 {
+        match self.next() % 4 {
+            0 => near.wrapping_add(self.next() % 5).wrapping_sub(2),
+            1 => near / 2,
+            2 => [0, 1, u64::MAX, u64::MAX - 1, i64::MAX as u64][self.next() as usize % 5],
+            _ => self.next(),
+        }
+    }
+
+    /// Changes one field of an answer. Bytes stay those of the object.
+    fn change(&mut self, answer: &mut Answer) {
+        match self.next() % 5 {
+            0 => answer.range.start = self.near(answer.range.start),
+            1 => answer.range.end = self.near(answer.range.end),
+            2 => answer.identity.length = self.near(answer.identity.length),
+            3 => answer.identity.e_tag = Some(format!("\"{}\"", self.next())),
+            _ => {
+                let mut bytes = answer.bytes.to_vec();
+                bytes.resize(self.near(bytes.len() as u64).min(1 << 20) as usize, 0);
+                answer.bytes = bytes.into();
+            }
+        }
+    }
+}
+
+/// Answers with any ranges, lengths and identities: a read returns the rows of the file, or an error with its name.
+#[test]
+fn arbitrary_answers_never_change_rows() {
+    let bytes = object().bytes.lock().unwrap().clone();
+    let all = ReadOptions::new();
+    let expected = crate::files::blocking(&bytes, Limits::default(), &all).unwrap();
+    let (mut errors, mut reads) = (0, 0);
+    for seed in 0..400 {
+        let object = object();
+        let random = std::sync::Mutex::new(Random(seed));
+        object.break_by(move |_, mut answer| {
+            let mut random = random.lock().unwrap();
+            if random.next() % 4 == 0 {
+                random.change(&mut answer);
+            }
+            Ok(answer)
+        });
+        match read(object.clone(), Limits::default(), &all) {
+            Ok(batches) => {
+                assert_eq!(batches, expected, "seed {seed}");
+                reads += 1;
+            }
+            Err(error) => {
+                let message = error.message();
+                assert!(
+                    message.contains("mem://bucket/file.parquet"),
+                    "{seed}: {error}"
+                );
+                errors += 1;
+            }
+        }
+        assert_eq!(object.live(), 0);
+    }
+    assert!(errors > 50 && reads > 50, "{errors} errors, {reads} reads");
+}

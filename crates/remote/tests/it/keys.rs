@@ -24,12 +24,17 @@ fn key(bytes: &[u8]) -> Key {
 
 /// A file whose footer and column `c1` have keys of their own.
 fn encrypted() -> Bytes {
+    let options = WriteOptions::new().row_group_rows(4_000);
+    written(&batch(3, 10_000), encrypting(options))
+}
+
+/// Adds the keys of the footer and of column `c1`.
+pub(crate) fn encrypting(options: WriteOptions) -> WriteOptions {
     let footer = EncryptionKey::with_metadata(key(FOOTER_KEY), "footer");
     let column = EncryptionKey::with_metadata(key(COLUMN_KEY), "column");
     let properties = FileEncryptionProperties::builder(footer).column_key(["c1"], column);
     let properties = Arc::new(properties.build().unwrap());
-    let options = WriteOptions::new().row_group_rows(4_000);
-    written(&batch(3, 10_000), options.encryption(properties))
+    options.encryption(properties)
 }
 
 fn object() -> Arc<Memory> {
@@ -48,7 +53,7 @@ fn with(decryption: FileDecryptionProperties) -> OpenOptions {
 }
 
 /// Known keys.
-fn known() -> OpenOptions {
+pub(crate) fn known() -> OpenOptions {
     let properties = FileDecryptionProperties::builder().footer_key(key(FOOTER_KEY));
     with(
         properties

@@ -1,7 +1,9 @@
-//! Tests of async reads over an object in memory.
+//! Tests of async reads and writes over objects in memory.
 
 #[cfg(test)]
 mod batches;
+#[cfg(test)]
+mod bucket;
 #[cfg(test)]
 mod cache;
 #[cfg(test)]
@@ -18,3 +20,5 @@ mod memory;
 mod requests;
 #[cfg(all(test, any(feature = "object-store-013", feature = "object-store-014")))]
 mod stores;
+#[cfg(test)]
+mod writes;

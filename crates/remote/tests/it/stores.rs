@@ -1,13 +1,15 @@
-//! Objects in the store in memory of `object_store`.
+//! Objects and sinks in the store in memory of `object_store`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use herringbone::push::FetchPolicy;
-use herringbone::{ErrorKind, Limits, ReadOptions};
+use herringbone::{ErrorKind, Limits, ReadOptions, WriteOptions};
 use herringbone_remote::{LruMetadataCache, RemoteFile, RemoteOptions};
+use herringbone_remote::{RemoteWriteOptions, RemoteWriter};
 
-use crate::files::{blocking, file};
+use crate::files::{batch, blocking, file, written};
 use crate::memory::read;
 
 macro_rules! tests_of {
@@ -17,7 +19,7 @@ macro_rules! tests_of {
             use ::$module::path::Path;
             use ::$module::{ObjectStore, PutOptions, PutPayload};
             use futures::executor::block_on;
-            use herringbone_remote::$module::StoreObject;
+            use herringbone_remote::$module::{StoreObject, StoreSink};
 
             use super::*;
 
@@ -86,6 +88,62 @@ macro_rules! tests_of {
                 let error = block_on(stream.next_batch()).unwrap_err();
                 let kind = error.io_error().unwrap().kind();
                 assert_eq!(kind, std::io::ErrorKind::NotFound, "{error}");
+            }
+
+            /// Writes a file of about 160 kB in parts of `part_bytes` bytes.
+            fn write(sink: StoreSink, part_bytes: u64) -> herringbone::Result<()> {
+                let rows = batch(2, 10_000);
+                let options = RemoteWriteOptions::new().part_bytes(part_bytes);
+                let mut writer = RemoteWriter::new(Arc::new(sink), rows.schema(), options)?;
+                block_on(async {
+                    writer.write(&rows).await?;
+                    writer.finish().await.map(drop)
+                })
+            }
+
+            #[test]
+            fn a_file_is_written() {
+                let expected = written(&batch(2, 10_000), WriteOptions::new());
+                for part_bytes in [10_000, 1 << 20] {
+                    let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+                    write(StoreSink::new(store.clone(), "a/b.parquet"), part_bytes).unwrap();
+                    let path = Path::from("a/b.parquet");
+                    let get = block_on(store.get_opts(&path, Default::default())).unwrap();
+                    assert_eq!(block_on(get.bytes()).unwrap(), expected);
+                }
+            }
+
+            #[test]
+            fn a_new_file_does_not_replace_another() {
+                let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+                let sink = || StoreSink::new(store.clone(), "a/b.parquet").create_new();
+                write(sink(), 1 << 20).unwrap();
+                let error = write(sink().name("memory:///a/b.parquet"), 1 << 20).unwrap_err();
+                let kind = error.io_error().unwrap().kind();
+                assert_eq!(kind, std::io::ErrorKind::AlreadyExists, "{error}");
+                let message = error.message();
+                assert!(message.starts_with("memory:///a/b.parquet, "), "{error}");
+                let error = write(sink(), 10_000).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Unsupported);
+                assert!(error.message().contains("part_bytes"), "{error}");
+            }
+
+            #[test]
+            fn a_dropped_upload_is_aborted_by_the_runtime() {
+                let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+                let ran = Arc::new(AtomicUsize::new(0));
+                let counter = ran.clone();
+                let sink = StoreSink::new(store, "a/b.parquet").runtime(move |future| {
+                    block_on(future);
+                    counter.fetch_add(1, Ordering::SeqCst);
+                });
+                let rows = batch(2, 10_000);
+                let options = RemoteWriteOptions::from(WriteOptions::new().row_group_rows(5_000));
+                let options = options.part_bytes(10_000);
+                let mut writer = RemoteWriter::new(Arc::new(sink), rows.schema(), options).unwrap();
+                block_on(writer.write(&rows)).unwrap();
+                drop(writer);
+                assert_eq!(ran.load(Ordering::SeqCst), 1);
             }
 
             #[test]

@@ -1,0 +1,80 @@
+//! The interface to the place of a new object in a store.
+
+use std::fmt::Debug;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use herringbone::Result;
+
+use crate::object::BoxFuture;
+
+/// The place of a new object in a store.
+///
+/// A request is a future. Only the task that writes polls it, and drops it when the writer is dropped. Retries, timeouts
+/// and credentials belong to the implementation, and so does a condition such as "only if the object does not exist".
+///
+/// ```
+/// use std::pin::Pin;
+/// use std::sync::{Arc, Mutex};
+///
+/// use bytes::Bytes;
+/// use herringbone::{Error, Result};
+/// use herringbone_remote::{BoxFuture, ObjectSink, Upload};
+///
+/// /// A new object in memory, which must fit into one request.
+/// #[derive(Debug, Default)]
+/// struct InMemory(Arc<Mutex<Bytes>>);
+///
+/// impl ObjectSink for InMemory {
+///     fn name(&self) -> &str {
+///         "an object in memory"
+///     }
+///     fn put(&self, bytes: Bytes) -> BoxFuture<Result<()>> {
+///         let object = self.0.clone();
+///         Box::pin(async move {
+///             *object.lock().unwrap() = bytes;
+///             Ok(())
+///         })
+///     }
+///     fn start(&self) -> BoxFuture<Result<Box<dyn Upload>>> {
+///         Box::pin(async { Err(Error::unsupported("the object is too large")) })
+///     }
+/// }
+/// ```
+pub trait ObjectSink: Debug + Send + Sync {
+    /// Returns the name of the object for error messages, such as a URL without credentials.
+    fn name(&self) -> &str;
+
+    /// Requests that the store creates the object with these bytes, whole or not at all.
+    ///
+    /// If the store has the object already and must not replace it, the error is an I/O error of the kind
+    /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists).
+    fn put(&self, bytes: Bytes) -> BoxFuture<Result<()>>;
+
+    /// Requests an upload in parts. The object does not appear before the upload is completed.
+    fn start(&self) -> BoxFuture<Result<Box<dyn Upload>>>;
+
+    /// Runs a future that nothing waits for: it aborts an upload whose writer was dropped.
+    ///
+    /// The default drops the future. The parts then stay in the store until a rule of the store removes them. If there is
+    /// a runtime, spawn the future there.
+    fn run_detached(&self, abort: BoxFuture<()>) {
+        drop(abort);
+    }
+}
+
+/// An upload of an object in parts.
+pub trait Upload: Debug + Send {
+    /// Requests that the store keeps the next part. The order of the calls is that of the parts. Several of these
+    /// requests are in flight at the same time.
+    fn put_part(&mut self, bytes: Bytes) -> BoxFuture<Result<()>>;
+
+    /// Requests that the store creates the object from all parts. Called after all of them have arrived.
+    ///
+    /// If the store has the object already and must not replace it, the error is an I/O error of the kind
+    /// [`AlreadyExists`](std::io::ErrorKind::AlreadyExists).
+    fn complete(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>>;
+
+    /// Requests that the store removes all parts. Called at most once, also after a request that failed.
+    fn abort(&mut self) -> Pin<Box<dyn Future<Output = Result<()>> + Send + '_>>;
+}

@@ -1,0 +1,230 @@
+//! The requests of an upload: its start, parts in flight, and its end.
+
+use std::future::poll_fn;
+use std::mem;
+use std::ops::Range;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use bytes::Bytes;
+use herringbone::{Error, ErrorKind, Result};
+
+use crate::object::BoxFuture;
+use crate::parts::{MAX_PARTS, PartBuffer};
+use crate::request::named;
+use crate::sink::{ObjectSink, Upload};
+
+/// The requests of an upload. Dropping them cancels those in flight, and aborts the upload if the sink has a runtime.
+#[derive(Debug)]
+pub(crate) struct Uploads {
+    sink: Arc<dyn ObjectSink>,
+    state: State,
+    in_flight: Vec<InFlight>,
+    /// The number of bytes that may be in flight, if they are more than one part.
+    max_bytes_in_flight: u64,
+    /// The number of parts sent so far, and of their bytes.
+    sent: (u64, u64),
+}
+
+enum State {
+    /// Nothing was started yet.
+    None,
+    Starting(BoxFuture<Result<Box<dyn Upload>>>),
+    Started(Box<dyn Upload>),
+}
+
+impl std::fmt::Debug for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::None => "None",
+            Self::Starting(_) => "Starting",
+            Self::Started(_) => "Started",
+        })
+    }
+}
+
+struct InFlight {
+    /// The number of the part, from 1.
+    number: u64,
+    range: Range<u64>,
+    future: BoxFuture<Result<()>>,
+}
+
+impl std::fmt::Debug for InFlight {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {:?}", self.number, self.range)
+    }
+}
+
+impl Uploads {
+    pub(crate) fn new(sink: Arc<dyn ObjectSink>, max_bytes_in_flight: u64) -> Self {
+        Self {
+            sink,
+            state: State::None,
+            in_flight: Vec::new(),
+            max_bytes_in_flight,
+            sent: (0, 0),
+        }
+    }
+
+    /// Returns the number of bytes in flight.
+    pub(crate) fn bytes_in_flight(&self) -> u64 {
+        let ranges = self.in_flight.iter().map(|part| &part.range);
+        ranges.map(|range| range.end - range.start).sum()
+    }
+
+    /// Polls the parts in flight.
+    ///
+    /// # Errors
+    /// The first error of a part, with its number and range.
+    pub(crate) fn advance(&mut self, cx: &mut Context<'_>) -> Result<()> {
+        let mut first = None;
+        self.in_flight
+            .retain_mut(|part| match part.future.as_mut().poll(cx) {
+                Poll::Pending => true,
+                Poll::Ready(Ok(())) => false,
+                Poll::Ready(Err(error)) => {
+                    let Range { start, end } = part.range;
+                    let what = format!("part {}, bytes {start}..{end}", part.number);
+                    first.get_or_insert(named(self.sink.name(), &what, error));
+                    false
+                }
+            });
+        first.map_or(Ok(()), Err)
+    }
+
+    /// Sends the full parts of a buffer. Returns pending while one waits for others to arrive.
+    ///
+    /// # Errors
+    /// Errors of the store, with the name of the object; Limit if there are too many parts.
+    pub(crate) fn poll_send(
+        &mut self,
+        cx: &mut Context<'_>,
+        buffer: &mut PartBuffer,
+    ) -> Poll<Result<()>> {
+        loop {
+            self.advance(cx)?;
+            let Some(bytes) = buffer.next_len() else {
+                return Poll::Ready(Ok(()));
+            };
+            let in_flight = self.bytes_in_flight();
+            if in_flight > 0 && in_flight.saturating_add(bytes) > self.max_bytes_in_flight {
+                return Poll::Pending;
+            }
+            ready!(self.poll_start(cx))?;
+            if let Some(part) = buffer.take_full() {
+                self.send(part)?;
+            }
+        }
+    }
+
+    fn poll_start(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        if let State::None = self.state {
+            self.state = State::Starting(self.sink.start());
+        }
+        if let State::Starting(future) = &mut self.state {
+            let started = ready!(future.as_mut().poll(cx));
+            // A future must not be polled again.
+            self.state = State::None;
+            let what = "the start of the upload";
+            let started = started.map_err(|error| named(self.sink.name(), &what, error))?;
+            self.state = State::Started(started);
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn send(&mut self, part: Bytes) -> Result<()> {
+        let (parts, start) = self.sent;
+        if parts == MAX_PARTS {
+            let message = format!(
+                "{}: {start} bytes are {MAX_PARTS} parts, which is the most that stores accept, and the file is longer; \
+                 raise `part_bytes`, or allow parts to grow",
+                self.sink.name()
+            );
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
+        if let State::Started(upload) = &mut self.state {
+            let end = start + part.len() as u64;
+            self.sent = (parts + 1, end);
+            self.in_flight.push(InFlight {
+                number: parts + 1,
+                range: start..end,
+                future: upload.put_part(part),
+            });
+        }
+        Ok(())
+    }
+
+    /// Waits for all parts in flight.
+    async fn wait(&mut self) -> Result<()> {
+        poll_fn(|cx| match self.advance(cx) {
+            Ok(()) if !self.in_flight.is_empty() => Poll::Pending,
+            done => Poll::Ready(done),
+        })
+        .await
+    }
+
+    /// Creates the object, with the rest of a buffer: by one request if nothing was started yet.
+    ///
+    /// # Errors
+    /// Errors of the store, with the name of the object.
+    pub(crate) async fn finish(&mut self, mut buffer: PartBuffer) -> Result<()> {
+        let is_small = matches!(self.state, State::None) && !buffer.has_full();
+        buffer.end();
+        if is_small {
+            let bytes = buffer.take_full().unwrap_or_default();
+            let what = format!("{} bytes", bytes.len());
+            let put = self.sink.put(bytes).await;
+            return put.map_err(|error| named(self.sink.name(), &what, error));
+        }
+        poll_fn(|cx| self.poll_send(cx, &mut buffer)).await?;
+        self.wait().await?;
+        if let State::Started(upload) = &mut self.state {
+            let completed = upload.complete().await;
+            let what = format!("the end of the upload of {} parts", self.sent.0);
+            completed.map_err(|error| named(self.sink.name(), &what, error))?;
+            self.state = State::None;
+        }
+        Ok(())
+    }
+
+    /// Cancels all requests, and removes the parts from the store.
+    ///
+    /// # Errors
+    /// The error of the store, with the name of the object.
+    pub(crate) async fn abort(&mut self) -> Result<()> {
+        self.in_flight.clear();
+        if let State::Starting(future) = &mut self.state {
+            // If the upload was not started, there is nothing to remove.
+            self.state = match future.await {
+                Ok(upload) => State::Started(upload),
+                Err(_) => State::None,
+            };
+        }
+        // The state stays until the store has answered: a dropped future of this function aborts once more.
+        if let State::Started(upload) = &mut self.state {
+            let aborted = upload.abort().await;
+            self.state = State::None;
+            let what = "the abort of the upload, whose parts may stay in the store";
+            aborted.map_err(|error| named(self.sink.name(), &what, error))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Uploads {
+    fn drop(&mut self) {
+        self.in_flight.clear();
+        // Nothing can receive an error here.
+        let abort: BoxFuture<()> = match mem::replace(&mut self.state, State::None) {
+            State::None => return,
+            State::Starting(future) => Box::pin(async move {
+                if let Ok(mut upload) = future.await {
+                    drop(upload.abort().await);
+                }
+            }),
+            State::Started(mut upload) => Box::pin(async move { drop(upload.abort().await) }),
+        };
+        self.sink.run_detached(abort);
+    }
+}

@@ -1,0 +1,358 @@
+//! The async writer of record batches.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use herringbone::arrow::array::RecordBatch;
+use herringbone::arrow::schema::SchemaRef;
+use herringbone::format::{FileMetadata, KeyValue};
+use herringbone::{Error, ErrorKind, MemoryPool, Remedy, Result, Spawn, Writer};
+
+use crate::parts::PartBuffer;
+use crate::request::with_message;
+use crate::seat::Job;
+use crate::sink::ObjectSink;
+use crate::uploads::Uploads;
+use crate::write_options::RemoteWriteOptions;
+
+/// Encodes record batches to parts of an upload.
+type Encoder = Writer<PartBuffer>;
+
+/// Writes record batches to a new object in a store.
+///
+/// The bytes are those of a [`Writer`] with the same [`WriteOptions`](herringbone::WriteOptions). The object appears in
+/// the store, whole, when you call [`finish`](Self::finish). A file of more than one part is uploaded while it is
+/// written, with several parts in flight. A smaller one takes one request.
+///
+/// Only the task that awaits a method sends requests and takes their answers. It also encodes, unless the options have
+/// threads ([`WriteOptions::spawn`](herringbone::WriteOptions::spawn)). Then these encode, and parts are sent meanwhile.
+///
+/// If a method fails, it aborts the upload. If its future is dropped before it is ready, rows may be missing, so the
+/// writer cannot be used any more, except for [`abort`](Self::abort). If the writer is dropped, the upload is aborted by
+/// [`ObjectSink::run_detached`].
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use herringbone::arrow::array::RecordBatch;
+/// use herringbone::{Result, WriteOptions};
+/// use herringbone_remote::{ObjectSink, RemoteWriter};
+///
+/// async fn write(sink: Arc<dyn ObjectSink>, batches: &[RecordBatch]) -> Result<u64> {
+///     let mut writer = RemoteWriter::new(sink, batches[0].schema(), WriteOptions::new())?;
+///     for batch in batches {
+///         writer.write(batch).await?;
+///     }
+///     Ok(writer.finish().await?.num_rows())
+/// }
+/// ```
+pub struct RemoteWriter {
+    schema: SchemaRef,
+    /// `None` while a method runs, and after an error.
+    encoder: Option<Box<Encoder>>,
+    uploads: Uploads,
+    host: Option<Arc<dyn Spawn>>,
+    memory: Reserved,
+}
+
+/// The work that a method of the writer starts.
+enum Work {
+    Write(RecordBatch),
+    Flush,
+    Finish,
+}
+
+impl fmt::Debug for RemoteWriter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteWriter")
+            .field("writer", &self.encoder)
+            .field("uploads", &self.uploads)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RemoteWriter {
+    /// Starts a file for batches with this schema. Requests nothing. The options may be
+    /// [`WriteOptions`](herringbone::WriteOptions) alone.
+    ///
+    /// # Errors
+    /// Unsupported if a type of the schema has no representation in Parquet; Argument if the options are contradictory
+    /// or invalid.
+    pub fn new(
+        sink: Arc<dyn ObjectSink>,
+        schema: SchemaRef,
+        options: impl Into<RemoteWriteOptions>,
+    ) -> Result<Self> {
+        let options = options.into();
+        let buffer = PartBuffer::new(options.part_sizes()?);
+        let host = options.write.spawn.clone();
+        let encoder = Writer::new(buffer, schema.clone(), options.write)?;
+        Ok(Self {
+            schema,
+            encoder: Some(Box::new(encoder)),
+            uploads: Uploads::new(sink, options.max_bytes_in_flight),
+            host,
+            memory: Reserved {
+                pool: options.memory_pool,
+                bytes: 0,
+            },
+        })
+    }
+
+    /// Returns the schema that all batches must have.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Returns the number of rows written so far, including buffered rows, or 0 after an error.
+    #[must_use]
+    pub fn num_rows(&self) -> u64 {
+        self.encoder.as_ref().map_or(0, |it| it.num_rows())
+    }
+
+    /// Returns the number of encoded bytes of the file so far, or 0 after an error. Some of them may not be sent yet.
+    #[must_use]
+    pub fn bytes_written(&self) -> u64 {
+        self.encoder.as_ref().map_or(0, |it| it.bytes_written())
+    }
+
+    /// Returns the number of buffered bytes: those of the encoder, of the open part, and of the parts in
+    /// flight.
+    #[must_use]
+    pub fn memory_size(&self) -> u64 {
+        let encoder = self.encoder.as_deref().map_or(0, encoder_bytes);
+        encoder + self.uploads.bytes_in_flight()
+    }
+
+    /// Returns the differences between the file's schema and
+    /// [`WriteOptions::parquet_schema`](herringbone::WriteOptions::parquet_schema).
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        self.encoder.as_ref().map_or(&[], |it| it.warnings())
+    }
+
+    /// Adds a pair to the key-value metadata of the footer. It replaces an earlier pair with this key.
+    pub fn add_key_value(&mut self, pair: impl Into<KeyValue>) {
+        if let Some(encoder) = &mut self.encoder {
+            encoder.add_key_value(pair);
+        }
+    }
+
+    /// Appends the rows of a batch. Returns when all full parts are in flight.
+    ///
+    /// # Errors
+    /// See [`Writer::write`]. Errors of the store, with the name of the object and the part; Limit if the memory pool
+    /// refuses memory, or if the file has too many parts. After an error, the upload is aborted.
+    pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        self.run(Work::Write(batch.clone())).await
+    }
+
+    /// Ends the row group, if it has rows. Rows buffered for sorting are written first. Does not wait for parts in flight.
+    ///
+    /// # Errors
+    /// See [`Self::write`].
+    pub async fn flush(&mut self) -> Result<()> {
+        self.run(Work::Flush).await
+    }
+
+    /// Writes the buffered rows and the footer, and creates the object. Returns the metadata in the footer.
+    ///
+    /// If the future is dropped while the store completes the upload, the object may appear, but only whole.
+    ///
+    /// # Errors
+    /// See [`Self::write`]. An I/O error of the kind [`AlreadyExists`](std::io::ErrorKind::AlreadyExists) if the sink must
+    /// not replace an object, and there is one.
+    pub async fn finish(mut self) -> Result<FileMetadata> {
+        self.run(Work::Finish).await?;
+        let ended = self.end().await;
+        match ended {
+            Ok(metadata) => Ok(metadata),
+            Err(error) => Err(self.abort_after(error).await),
+        }
+    }
+
+    /// Cancels all requests, and removes the parts from the store. The object does not appear.
+    ///
+    /// # Errors
+    /// Errors of the store, with the name of the object. Parts may then stay in the store.
+    pub async fn abort(mut self) -> Result<()> {
+        self.encoder = None;
+        self.uploads.abort().await
+    }
+
+    /// Does the work of a method. Without the encoder, the writer cannot be used any more.
+    async fn run(&mut self, work: Work) -> Result<()> {
+        let encoder = self.encoder.take().ok_or_else(failed_before)?;
+        let done = self.encode(encoder, work).await;
+        match done {
+            Ok(encoder) => {
+                self.encoder = Some(encoder);
+                Ok(())
+            }
+            Err(error) => Err(self.abort_after(error).await),
+        }
+    }
+
+    /// Encodes step by step, and sends full parts between the steps.
+    async fn encode(&mut self, mut encoder: Box<Encoder>, work: Work) -> Result<Box<Encoder>> {
+        let (mut work, mut is_more) = (Some(work), true);
+        let is_hosted = self.host.is_some();
+        while is_more {
+            let work = work.take();
+            let step = move || {
+                let done = steps(&mut encoder, work, is_hosted);
+                (encoder, done)
+            };
+            let (returned, done) = self.on_host(step).await?;
+            encoder = returned;
+            is_more = done?;
+            let uploads = &mut self.uploads;
+            poll_fn(|cx| match encoder.get_mut() {
+                Some(buffer) => uploads.poll_send(cx, buffer),
+                None => Poll::Ready(Ok(())),
+            })
+            .await?;
+            self.reserve(encoder_bytes(&encoder)).await?;
+            if is_more && !is_hosted {
+                // Other tasks, and the parts in flight, have their turn before the next step.
+                let mut has_waited = false;
+                poll_fn(|cx| match std::mem::replace(&mut has_waited, true) {
+                    true => Poll::Ready(()),
+                    false => {
+                        cx.waker().wake_by_ref();
+                        Poll::Pending
+                    }
+                })
+                .await;
+            }
+        }
+        Ok(encoder)
+    }
+
+    /// Runs a step on a thread of the host, or on this one. Takes the answers of parts meanwhile.
+    async fn on_host<T: Send + 'static>(
+        &mut self,
+        step: impl FnOnce() -> T + Send + 'static,
+    ) -> Result<T> {
+        let job = Job::start(self.host.as_deref(), step);
+        poll_fn(|cx: &mut Context<'_>| {
+            self.uploads.advance(cx)?;
+            job.poll(cx).map(Ok)
+        })
+        .await
+    }
+
+    /// Reserves the memory in use. If the pool refuses it, waits for parts in flight.
+    async fn reserve(&mut self, encoder_bytes: u64) -> Result<()> {
+        poll_fn(|cx| {
+            self.uploads.advance(cx)?;
+            let in_flight = self.uploads.bytes_in_flight();
+            match self.memory.set(encoder_bytes + in_flight) {
+                Err(_) if in_flight > 0 => Poll::Pending,
+                reserved => Poll::Ready(reserved),
+            }
+        })
+        .await
+    }
+
+    /// Writes the footer, and creates the object.
+    async fn end(&mut self) -> Result<FileMetadata> {
+        let encoder = self.encoder.take().ok_or_else(failed_before)?;
+        let ended = self.on_host(move || encoder.finish_into()).await?;
+        let (metadata, buffer) = ended?;
+        self.reserve(buffer.len()).await?;
+        self.uploads.finish(buffer).await?;
+        Ok(metadata)
+    }
+
+    /// Aborts the upload because of an error. Returns the error, and adds that of the abort to its message.
+    async fn abort_after(&mut self, error: Error) -> Error {
+        self.memory.release();
+        match self.uploads.abort().await {
+            Ok(()) => error,
+            Err(other) => {
+                let message = format!("{}; then {}", error.message(), other.message());
+                with_message(error, message)
+            }
+        }
+    }
+}
+
+/// Starts work, and does a step of it. On a thread of the host, does steps until a part is full. Returns false if nothing
+/// is left.
+fn steps(encoder: &mut Encoder, work: Option<Work>, is_hosted: bool) -> Result<bool> {
+    match work {
+        None => {}
+        Some(Work::Write(batch)) => encoder.start_write(&batch)?,
+        Some(Work::Flush) => encoder.start_flush()?,
+        Some(Work::Finish) => encoder.start_finish()?,
+    }
+    while encoder.step()? {
+        if !is_hosted || encoder.get_ref().is_some_and(PartBuffer::has_full) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Returns the number of bytes buffered by an encoder and its output.
+fn encoder_bytes(encoder: &Encoder) -> u64 {
+    let output = encoder.get_ref().map_or(0, PartBuffer::len);
+    encoder.memory_size() as u64 + output
+}
+
+#[cold]
+fn failed_before() -> Error {
+    Error::argument(
+        "the writer failed earlier, or a future of it was dropped, so its file cannot be finished",
+    )
+}
+
+/// Bytes of a memory pool, given back when they are dropped.
+struct Reserved {
+    pool: Option<Arc<dyn MemoryPool>>,
+    bytes: u64,
+}
+
+impl Reserved {
+    /// Takes or gives back bytes, to have `bytes` of them.
+    fn set(&mut self, bytes: u64) -> Result<()> {
+        let Some(pool) = &self.pool else {
+            return Ok(());
+        };
+        let more = bytes.saturating_sub(self.bytes);
+        if more > 0 && !pool.take(more) {
+            let message = format!(
+                "the memory pool refused {more} bytes to a writer that already holds {}",
+                self.bytes
+            );
+            return Err(
+                Error::new(ErrorKind::Limit, message).with_remedy(Remedy::EnlargeMemoryPool)
+            );
+        }
+        if bytes < self.bytes {
+            pool.give_back(self.bytes - bytes);
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+
+    /// Gives back all bytes.
+    fn release(&mut self) {
+        if let Some(pool) = &self.pool
+            && self.bytes > 0
+        {
+            pool.give_back(self.bytes);
+        }
+        self.bytes = 0;
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
