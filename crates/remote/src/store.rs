@@ -312,8 +312,9 @@ macro_rules! adapter {
                     }
                 }
 
-                /// Sets a function that runs a future on a runtime, such as one that calls `tokio::spawn`. If a writer
-                /// is dropped, its upload is aborted there. Without it, the parts stay in the store.
+                /// Sets a function that runs a future on a runtime, such as one that calls `spawn` of a `Handle` of
+                /// tokio. If a writer is dropped, on any thread, its upload is aborted there. Without it, the parts stay
+                /// in the store.
                 #[must_use]
                 pub fn runtime(self, spawn: impl Fn(BoxFuture<()>) + Send + Sync + 'static) -> Self {
                     Self {
