@@ -71,7 +71,11 @@ fn of_bits(bits: &BooleanBuffer) -> Vec<Verdict> {
 mod tests {
     use std::sync::Arc;
 
-    use herringbone_arrow::array::{ArrayRef, Int64Array, StringArray};
+    use herringbone_arrow::array::types::Int8Type;
+    use herringbone_arrow::array::{
+        ArrayRef, BooleanArray, Date32Array, Decimal128Array, DictionaryArray, Float64Array,
+        Int64Array, StringArray, TimestampMicrosecondArray,
+    };
     use herringbone_format::ErrorKind;
 
     use super::*;
@@ -111,5 +115,93 @@ mod tests {
         let known = RecordBatch::try_from_iter([("code", codes)]).unwrap();
         let error = verdicts_of_known(&col("code").eq(1), &known).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Argument);
+    }
+
+    /// Returns all predicates of two levels, and those of three levels whose second part is one test.
+    fn predicates() -> Vec<Predicate> {
+        let tests = [
+            col("year").eq(2024),
+            col("year").is_null(),
+            col("code").ne("01"),
+            col("x").gt(1),
+            col("x").is_null(),
+        ];
+        let mut all: Vec<_> = tests.to_vec();
+        all.extend(tests.iter().map(|test| test.clone().not()));
+        for _ in 0..2 {
+            let first = all.clone();
+            for (one, other) in first
+                .iter()
+                .flat_map(|one| tests.iter().map(move |it| (one, it)))
+            {
+                all.push(one.clone().and(other.clone()));
+                all.push(one.clone().or(other.clone()).not());
+            }
+        }
+        all
+    }
+
+    /// A verdict on some columns holds for all values of the others.
+    #[test]
+    fn verdicts_agree_with_those_on_all_columns() {
+        let xs = [None, Some(1), Some(2)];
+        let whole = |x: Option<i64>| {
+            let years: ArrayRef = Arc::new(Int64Array::from(vec![Some(2023), Some(2024), None]));
+            let codes: ArrayRef = Arc::new(StringArray::from(vec!["01", "2A", "01"]));
+            let x: ArrayRef = Arc::new(Int64Array::from(vec![x; 3]));
+            let columns = [
+                ("year", years, true),
+                ("code", codes, false),
+                ("x", x, true),
+            ];
+            RecordBatch::try_from_iter_with_nullable(columns).unwrap()
+        };
+        let whole = xs.map(whole);
+        let mut counts = [0; 3];
+        for predicate in predicates() {
+            let of_x = whole
+                .each_ref()
+                .map(|batch| verdicts_of_known(&predicate, batch).unwrap());
+            for (row, verdict) in of(&predicate).into_iter().enumerate() {
+                let selected = of_x.iter().filter(|it| it[row] == Verdict::All).count();
+                assert!(of_x.iter().all(|it| it[row] != Verdict::Some));
+                match verdict {
+                    Verdict::All => assert_eq!(selected, 3, "{predicate}"),
+                    Verdict::None => assert_eq!(selected, 0, "{predicate}"),
+                    Verdict::Some => {}
+                }
+                counts[verdict as usize] += 1;
+            }
+        }
+        assert!(counts.iter().all(|count| *count > 300), "{counts:?}");
+    }
+
+    #[test]
+    fn values_of_all_types_are_compared() {
+        use Verdict::{All, None};
+        let of = |array: ArrayRef, predicate: Predicate| {
+            let known = RecordBatch::try_from_iter_with_nullable([("p", array, true)]).unwrap();
+            verdicts_of_known(&predicate, &known).unwrap()
+        };
+        let p = || col("p");
+        let days: ArrayRef = Arc::new(Date32Array::from(vec![19_723, 19_724]));
+        assert_eq!(of(days, p().gt("2024-01-01")), [None, All]);
+        let times = TimestampMicrosecondArray::from(vec![0, 1_000_000]).with_timezone("UTC");
+        assert_eq!(
+            of(Arc::new(times), p().lt("1970-01-01T00:00:01Z")),
+            [All, None]
+        );
+        let prices = Decimal128Array::from(vec![150, 200]).with_precision_and_scale(5, 2);
+        assert_eq!(of(Arc::new(prices.unwrap()), p().eq(2)), [None, All]);
+        let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true, false]));
+        assert_eq!(of(flags, p().eq(true)), [All, None]);
+        let texts: DictionaryArray<Int8Type> = [Some("a/b"), Option::None].into_iter().collect();
+        let texts: ArrayRef = Arc::new(texts);
+        assert_eq!(of(texts.clone(), p().like("a/%")), [All, None]);
+        assert_eq!(of(texts, p().is_in(["x"]).not()), [All, None]);
+        let floats: ArrayRef = Arc::new(Float64Array::from(vec![f64::NAN, 1.0]));
+        // In the total order, NaN is the greatest; by IEEE 754, it equals nothing.
+        assert_eq!(of(floats.clone(), p().ge(1.0)), [All, All]);
+        assert_eq!(of(floats, p().ge(1.0).with_ieee_floats()), [None, All]);
     }
 }
