@@ -91,7 +91,7 @@ pub struct ReadCounts {
 }
 
 impl Default for ReadMetrics {
-    /// Returns the counts of a read that has not started.
+    /// Returns the counts of a read before its start.
     fn default() -> Self {
         Metrics::default().get(0)
     }

@@ -8,9 +8,8 @@ use std::collections::HashMap;
 
 use bytes::Bytes;
 use herringbone::format::footer::MAGIC;
-use herringbone::format::thrift::CompactWriter;
-use herringbone::format::{FileMetadata, FileMetadataParts, RowGroup};
-use herringbone::{Error, Limits, MetadataHandle, Result};
+use herringbone::format::{FileMetadata, RowGroup};
+use herringbone::{Error, Limits, MetadataHandle, Result, is_below};
 use herringbone_remote::Identity;
 
 /// The name of the file with the footers of a directory.
@@ -114,7 +113,8 @@ impl MetadataFile {
                 .all(|it| it.file_path.as_deref() == Some(path));
             if !has_path && self.is_opened {
                 return Err(Error::unsupported(
-                    "a row group with column chunks in several files",
+                    "a row group with column chunks in several files; open the file with \
+                     `ParquetFile::with_chunk_files`",
                 ));
             }
             if !has_path || end(&row_group).is_none_or(|end| end > file.length) {
@@ -127,8 +127,8 @@ impl MetadataFile {
             row_group.ordinal = None;
             of_file.push(row_group);
         }
-        let footer = footer(&self.metadata, of_file);
-        let metadata = FileMetadata::decode(footer, 0, &self.limits)?;
+        let footer = self.metadata.encode_with(of_file.into_iter().map(Ok))?;
+        let metadata = FileMetadata::decode(footer.into(), 0, &self.limits)?;
         MetadataHandle::new(metadata, file.length, self.limits.clone()).map(Some)
     }
 }
@@ -142,27 +142,6 @@ fn end(row_group: &RowGroup) -> Option<u64> {
         u64::try_from(start.checked_add(chunk.total_compressed_size)?).ok()
     });
     ends.collect::<Option<Vec<_>>>()?.into_iter().max()
-}
-
-/// Returns true if a relative path leads to a file below its directory. Windows has a second separator.
-fn is_below(path: &str) -> bool {
-    let mut names = path.split('/');
-    names.all(|name| !matches!(name, "" | "." | "..") && !name.contains('\\'))
-}
-
-/// Encodes a footer with these row groups, whose other parts are those of `like`.
-fn footer(like: &FileMetadata, row_groups: Vec<RowGroup>) -> Bytes {
-    let rows = row_groups.iter().map(|it| it.num_rows);
-    let num_rows = rows.fold(0, i64::saturating_add);
-    let schema = like.schema().to_vec();
-    let key_values = like.key_value_metadata().to_vec();
-    let parts = FileMetadataParts::new(like.version(), schema, num_rows, row_groups)
-        .key_value_metadata((!key_values.is_empty()).then_some(key_values))
-        .created_by(like.created_by().map(str::to_owned))
-        .column_orders(like.column_orders().map(<[_]>::to_vec));
-    let mut writer = CompactWriter::new();
-    parts.encode(&mut writer);
-    writer.finish().into()
 }
 
 /// Returns the bytes of a `_metadata` file: the footers of several files as one. Each file has its path, relative to the
@@ -190,10 +169,11 @@ pub fn metadata_file<'a>(
     files: impl IntoIterator<Item = (&'a str, &'a FileMetadata)>,
     has_row_groups: bool,
 ) -> Result<Bytes> {
-    let mut first: Option<&FileMetadata> = None;
-    let mut row_groups = Vec::new();
-    for (path, metadata) in files {
-        let first = *first.get_or_insert(metadata);
+    let files: Vec<_> = files.into_iter().collect();
+    let Some((_, first)) = files.first() else {
+        return Err(Error::argument("a metadata file of no files"));
+    };
+    for (path, metadata) in &files {
         let problem = match () {
             () if !is_below(path) => Some("does not lead to a file below the directory"),
             () if metadata.schema() != first.schema() => Some("has another schema"),
@@ -205,16 +185,20 @@ pub fn metadata_file<'a>(
         if metadata.decryption().is_some() || metadata.encryption_algorithm().is_some() {
             return Err(Error::unsupported(format!("{path} is encrypted")));
         }
-        for row_group in (0..metadata.num_row_groups()).filter(|_| has_row_groups) {
+    }
+    let row_groups = files.iter().flat_map(|(path, metadata)| {
+        (0..metadata.num_row_groups()).map(|row_group| {
             let mut row_group = metadata.row_group(row_group)?;
             let chunks = row_group.columns.iter_mut();
-            chunks.for_each(|chunk| chunk.file_path = Some(path.to_owned()));
+            chunks.for_each(|chunk| chunk.file_path = Some((*path).to_owned()));
             row_group.ordinal = None;
-            row_groups.push(row_group);
-        }
-    }
-    let first = first.ok_or_else(|| Error::argument("a metadata file of no files"))?;
-    let footer = footer(first, row_groups);
+            Ok(row_group)
+        })
+    });
+    let footer = match has_row_groups {
+        true => first.encode_with(row_groups)?,
+        false => first.encode_with([])?,
+    };
     let length = u32::try_from(footer.len())
         .map_err(|_| Error::beyond_format("bytes in a footer", footer.len() as u64, MAX_FOOTER))?;
     let parts = [&MAGIC[..], &footer, &length.to_le_bytes(), &MAGIC];

@@ -17,7 +17,10 @@ use crate::{
     RowGroupHeader, SchemaElement, SortingColumn,
     modular_encryption::FileDecryption,
     schema_element::{lossy_text, read_schema},
-    thrift::{CompactReader, RawStruct, ShapeCache, Value, Wire, count, required, thrift_struct},
+    thrift::{
+        CompactReader, CompactWriter, RawStruct, ShapeCache, Value, Wire, count, required,
+        thrift_struct,
+    },
 };
 
 /// The metadata of a file: `FileMetaData` in the specification, with its column chunks still encoded.
@@ -226,6 +229,43 @@ impl FileMetadata {
     pub fn extension(&self) -> Option<FooterExtension<'_>> {
         let bytes = self.bytes.get(self.extension.clone()?);
         bytes.map(FooterExtension::new)
+    }
+
+    /// Encodes the metadata of a file with other row groups. They are encoded one after the other, so only one of them is
+    /// decoded at a time. The number of rows is the sum of theirs. Encryption and the extension of the footer are left
+    /// out.
+    ///
+    /// **Errors**: the first error of the row groups.
+    pub fn encode_with(
+        &self,
+        row_groups: impl IntoIterator<Item = Result<RowGroup>>,
+    ) -> Result<Vec<u8>> {
+        let (mut encoded, mut count, mut num_rows) = (CompactWriter::new(), 0, 0_i64);
+        for row_group in row_groups {
+            let row_group = row_group?;
+            num_rows = num_rows.saturating_add(row_group.num_rows);
+            row_group.encode(&mut encoded);
+            count += 1;
+        }
+        let mut writer = CompactWriter::new();
+        writer.begin_struct();
+        write_field(&mut writer, 1, &self.version);
+        write_field(&mut writer, 2, &self.schema().to_vec());
+        write_field(&mut writer, 3, &num_rows);
+        writer.field(4, Wire::List);
+        writer.list(Wire::Struct, count);
+        writer.raw(&encoded.finish());
+        if !self.key_value_metadata.is_empty() {
+            write_field(&mut writer, 5, &self.key_value_metadata);
+        }
+        if let Some(created_by) = &self.created_by {
+            write_field(&mut writer, 6, created_by);
+        }
+        if let Some(column_orders) = &self.column_orders {
+            write_field(&mut writer, 7, column_orders);
+        }
+        writer.end_struct();
+        Ok(writer.finish())
     }
 
     /// Returns the number of bytes of the encoded metadata. A signature may follow them.
@@ -524,6 +564,12 @@ fn schema(
         return Err(Error::limit("schema_nodes", asked, allowed));
     }
     read_schema(reader, wire)
+}
+
+/// Writes a field with its header.
+fn write_field<T: Value>(writer: &mut CompactWriter, id: i16, value: &T) {
+    writer.field(id, T::WIRE);
+    value.write(writer);
 }
 
 thrift_struct! {

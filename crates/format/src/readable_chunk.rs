@@ -27,7 +27,8 @@ impl FileMetadata {
         let chunk: ColumnChunkLayout = self.decode_chunk(row_group, leaf)?;
         if let Some(path) = &chunk.file_path {
             return Err(Error::unsupported(format!(
-                "the column chunk is in another file, `{path}`, and external files are not read"
+                "the column chunk is in another file, `{path}`; open it with `ParquetFile::with_chunk_files`, or all files with \
+                 `herringbone-dataset`"
             )));
         }
         let encrypted = chunk.encrypted_column_metadata;

@@ -54,6 +54,7 @@ examples_of! {
 }
 
 mod allocator;
+mod chunk_files;
 mod source_bytes;
 mod column_encoder;
 mod encoders;
@@ -88,6 +89,9 @@ pub use herringbone_geospatial as geospatial;
 #[cfg(feature = "variant")]
 pub use herringbone_variant as variant;
 
+#[doc(hidden)] // For datasets.
+pub use chunk_files::is_below;
+pub use chunk_files::{ChunkFiles, LocalChunkFiles};
 pub use column_encoder::{ColumnEncoder, EncodedChunk};
 pub use file::ParquetFile;
 pub use file_target::FileTarget;
