@@ -21,8 +21,8 @@ if command -v javac >/dev/null && "$python" -c "import pyspark" 2>/dev/null; the
 else
     echo "skipped: encryption with parquet-java, which takes pyspark and a JDK"
 fi
-cargo build --quiet -p herringbone-dataset --example partitions
-"$python" tests/interop_dataset.py "${CARGO_TARGET_DIR:-target}/debug/examples/partitions"
+cargo build --quiet -p herringbone-dataset --examples
+"$python" tests/interop_dataset.py "${CARGO_TARGET_DIR:-target}/debug/examples"
 "$python" tests/interop_text.py "$command"
 "$python" tests/interop_variant.py "$command"
 "$python" tests/interop_geospatial.py "$command"

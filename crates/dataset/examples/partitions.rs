@@ -96,6 +96,11 @@ fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
     let footers = files
         .iter()
         .map(|file| (file.path.as_str(), &file.metadata));
-    std::fs::write(folder.join("_metadata"), metadata_file(footers, true)?)?;
+    let footers: Vec<_> = footers.collect();
+    let metadata = metadata_file(footers.iter().copied(), true)?;
+    std::fs::write(folder.join("_metadata"), metadata)?;
+    // The schema alone.
+    let common = metadata_file(footers, false)?;
+    std::fs::write(folder.join("_common_metadata"), common)?;
     Ok(())
 }

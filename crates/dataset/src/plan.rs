@@ -48,7 +48,7 @@ impl DatasetPlan {
             .collect();
         let pool = DatasetPool::new(&options.read);
         Ok(Self {
-            schema: schema(&dataset.schema, &options)?,
+            schema: schema(&dataset, &options)?,
             dataset,
             options,
             filter,
@@ -135,7 +135,8 @@ fn check(read: &ReadOptions) -> Result<()> {
 }
 
 /// Returns the schema of the batches of a read.
-fn schema(dataset: &SchemaRef, options: &DatasetReadOptions) -> Result<SchemaRef> {
+fn schema(inner: &Inner, options: &DatasetReadOptions) -> Result<SchemaRef> {
+    let dataset = &inner.schema;
     let names: Vec<&String> = match &options.read.projection {
         Projection::All => dataset.fields().iter().map(|field| field.name()).collect(),
         Projection::Names(names) => names.iter().collect(),
@@ -149,8 +150,14 @@ fn schema(dataset: &SchemaRef, options: &DatasetReadOptions) -> Result<SchemaRef
         }
     };
     if let Some(name) = names.iter().find(|it| dataset.index_of(it).is_err()) {
+        let remedy = match inner.found.is_empty() {
+            true => {
+                "; it has no files, so its columns are those of a given schema (`SchemaFrom::Given`)"
+            }
+            false => "",
+        };
         return Err(Error::argument(format!(
-            "the dataset has no column `{name}`"
+            "the dataset has no column `{name}`{remedy}"
         )));
     }
     let is_read = |field: &&FieldRef| names.contains(&field.name());

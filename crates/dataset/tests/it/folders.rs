@@ -120,6 +120,8 @@ fn patterns_and_hidden_names() {
     assert_eq!(read(&folder, "a/b/3.pq", None), [2]);
     let none = Dataset::open(folder.0.join("*.csv"), DatasetOptions::new()).unwrap();
     assert_eq!(none.files().len(), 0);
+    let error = none.read(ReadOptions::new().columns(["id"])).unwrap_err();
+    assert!(error.message().contains("SchemaFrom::Given"), "{error}");
     let error = Dataset::open(folder.0.join("missing"), DatasetOptions::new()).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Io);
     let several = [folder.0.join("c"), folder.0.join("a/1.parquet")];

@@ -1,0 +1,43 @@
+//! Prints the column `id` of the rows of a dataset with a value.
+//!
+//!     cargo run -p herringbone-dataset --example find [FOLDER COLUMN VALUE]
+//!
+//! The value is compared as an integer if it is one, and as text otherwise. `NULL` finds nulls.
+
+use std::error::Error;
+use std::io::{self, Write};
+
+use herringbone::ReadOptions;
+use herringbone::arrow::array::cast::AsArray;
+use herringbone::arrow::array::types::Int64Type;
+use herringbone::filter::{Predicate, col};
+use herringbone_dataset::{Dataset, DatasetOptions};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let codes = concat!(env!("CARGO_MANIFEST_DIR"), "/../../testdata/datasets/codes");
+    let (folder, filter) = match arguments.as_slice() {
+        [folder, column, value] => (folder.as_str(), predicate(column, value)),
+        [] => (codes, predicate("code", "01001")),
+        _ => return Err("expected FOLDER COLUMN VALUE".into()),
+    };
+    // If the column is one of the partition, files with other values are not opened.
+    let dataset = Dataset::open(folder, DatasetOptions::new())?;
+    let mut out = io::stdout().lock();
+    for batch in dataset.read(ReadOptions::new().filter(filter).columns(["id"]))? {
+        for id in batch?.column(0).as_primitive::<Int64Type>().values() {
+            writeln!(out, "{id}")?;
+        }
+    }
+    Ok(())
+}
+
+fn predicate(column: &str, value: &str) -> Predicate {
+    // As for partition columns, `01` is text.
+    let number = value.parse::<i64>().ok();
+    match number.filter(|number| number.to_string() == value) {
+        _ if value == "NULL" => col(column).is_null(),
+        Some(number) => col(column).eq(number),
+        None => col(column).eq(value),
+    }
+}
