@@ -28,40 +28,88 @@ fn streamed(dataset: &Dataset, options: DatasetReadOptions) -> herringbone::Resu
 
 #[test]
 fn open_files_are_bounded() {
-    let (bucket, dataset) = dataset(3000, 1);
+    let (bucket, dataset) = dataset(300, 1);
     bucket.most_open.store(0, Ordering::SeqCst);
     let options = DatasetReadOptions::from(ReadOptions::new().threads(4)).max_open_files(5);
     let batches = all(dataset.read(options.clone()).unwrap()).unwrap();
-    assert_eq!(ids(&batches), (0..3000).collect::<Vec<_>>());
+    assert_eq!(ids(&batches), (0..300).collect::<Vec<_>>());
     assert!(bucket.most_open.swap(0, Ordering::SeqCst) <= 5);
     assert_eq!(
         streamed(&dataset, options).unwrap(),
-        (0..3000).collect::<Vec<_>>()
+        (0..300).collect::<Vec<_>>()
     );
     assert!(bucket.most_open.load(Ordering::SeqCst) <= 5);
     assert_eq!(bucket.open.load(Ordering::SeqCst), 0);
 }
 
 #[test]
+fn three_thousand_files() {
+    many_files(3000, 64);
+}
+
+#[test]
 #[ignore = "takes a minute"]
 fn a_hundred_thousand_files() {
+    many_files(100_000, DatasetReadOptions::DEFAULT_MAX_OPEN_FILES);
+}
+
+/// Reads files of one row each, with these many open files, in 16 MiB of memory.
+fn many_files(files: i64, most_open: usize) {
     let bytes = |at: i64| file(&batch(at..at + 1));
-    let files = (0..100_000).map(|at| (format!("d/p={:03}/{at:06}", at / 100), bytes(at)));
-    let bucket = Bucket::new(files);
+    let paths = (0..files).map(|at| (format!("d/p={:03}/{at:06}", at / 100), bytes(at)));
+    let bucket = Bucket::new(paths);
     let (paths, options) = (["d".to_owned()], DatasetOptions::new());
     let dataset = block_on(Dataset::open_async(bucket.clone(), &paths, options)).unwrap();
-    assert_eq!(dataset.directories_listed(), 1001);
+    assert_eq!(dataset.directories_listed() as i64, 1 + files / 100);
     bucket.most_open.store(0, Ordering::SeqCst);
     let pool = SharedMemory::new(16 << 20);
-    let read = ReadOptions::new().memory_pool(pool).threads(4);
-    let mut reader = dataset.read(read).unwrap();
+    let read = ReadOptions::new().memory_pool(pool.clone()).threads(4);
+    let options = DatasetReadOptions::from(read).max_open_files(most_open);
+    let mut reader = dataset.read(options.clone()).unwrap();
     let mut next = 0;
     while let Some(batch) = reader.next_batch().unwrap() {
         assert_eq!(ids(&[batch]), [next]);
         next += 1;
     }
-    assert_eq!(next, 100_000);
-    assert!(bucket.most_open.load(Ordering::SeqCst) <= 16);
+    assert_eq!(next, files);
+    assert!(bucket.most_open.swap(0, Ordering::SeqCst) <= most_open);
+    let streamed = streamed(&dataset, options).unwrap();
+    assert!(streamed.into_iter().eq(0..files));
+    assert!(bucket.most_open.load(Ordering::SeqCst) <= most_open);
+    assert_eq!((bucket.open.load(Ordering::SeqCst), pool.used()), (0, 0));
+}
+
+/// Counts the open files below a folder in the table of the process.
+#[cfg(target_os = "linux")]
+fn open_below(folder: &crate::files::Folder) -> usize {
+    let entries = std::fs::read_dir("/proc/self/fd").unwrap();
+    // A file may be closed meanwhile.
+    let targets = entries.filter_map(|it| std::fs::read_link(it.ok()?.path()).ok());
+    targets.filter(|it| it.starts_with(&folder.0)).count()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn open_local_files_are_bounded() {
+    let folder = crate::files::Folder::new("descriptors");
+    for at in 0..300 {
+        folder.add(&format!("{at:03}.parquet"), at..at + 1);
+    }
+    let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    for threads in [1, 4] {
+        let read = ReadOptions::new().threads(threads);
+        let options = DatasetReadOptions::from(read).max_open_files(8);
+        let mut reader = dataset.read(options).unwrap();
+        let (mut next, mut most) = (0, 0);
+        while let Some(batch) = reader.next_batch().unwrap() {
+            assert_eq!(ids(&[batch]), [next]);
+            most = most.max(open_below(&folder));
+            next += 1;
+        }
+        assert_eq!(next, 300);
+        assert!((1..=8).contains(&most), "{most}");
+    }
+    assert_eq!(open_below(&folder), 0);
 }
 
 /// The least memory with which one file can be read is enough for all of them.
