@@ -20,7 +20,8 @@ const PAGE: usize = 4096;
 const SWITCHED_OFF: &str = "HERRINGBONE_TEST_UNTUNED";
 
 const COLUMNS: usize = 8;
-const ROWS: usize = 1 << 18;
+/// Enough for columns of 2 MiB per row group. The C library keeps smaller ones by itself.
+const ROWS: usize = 1 << 20;
 
 /// The page faults of this process so far that needed no disk.
 fn page_faults() -> usize {

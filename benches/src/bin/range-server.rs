@@ -6,7 +6,7 @@
 //! GET /stats returns "requests bytes" since the last such request
 //! ```
 //!
-//! Each answer is delayed by MILLISECONDS. Its body is sent at BYTES_PER_SECOND, or without a limit if that is 0.
+//! Each answer is delayed by MILLISECONDS. Its body is sent at BYTES_PER_SECOND, or at any rate if it is 0.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};

@@ -40,7 +40,7 @@ type Encoder = Writer<PartBuffer>;
 /// use herringbone::{Result, WriteOptions};
 /// use herringbone_remote::{ObjectSink, RemoteWriter};
 ///
-/// async fn write(sink: Arc<dyn ObjectSink>, batches: &[RecordBatch]) -> Result<u64> {
+/// async fn write(sink: Arc<dyn ObjectSink>, batches: &[RecordBatch]) -> Result<i64> {
 ///     let mut writer = RemoteWriter::new(sink, batches[0].schema(), WriteOptions::new())?;
 ///     for batch in batches {
 ///         writer.write(batch).await?;

@@ -104,13 +104,16 @@ impl Bucket {
     }
 }
 
+/// The change of the bucket when a request arrives.
+type Effect<T> = Box<dyn FnOnce(&mut State) -> T + Send>;
+
 /// A request, pending for some polls.
 struct Request<T> {
     bucket: Bucket,
     bytes: usize,
     call: Call,
     polls: usize,
-    effect: Option<Box<dyn FnOnce(&mut State) -> T + Send>>,
+    effect: Option<Effect<T>>,
 }
 
 impl<T> Unpin for Request<T> {}

@@ -316,7 +316,7 @@ fn arbitrary_answers_never_change_rows() {
         let random = std::sync::Mutex::new(Random(seed));
         object.break_by(move |_, mut answer| {
             let mut random = random.lock().unwrap();
-            if random.next() % 4 == 0 {
+            if random.next().is_multiple_of(4) {
                 random.change(&mut answer);
             }
             Ok(answer)

@@ -220,7 +220,7 @@ fn a_pool_that_refuses_waits_for_parts_and_then_is_an_error() {
     // Enough for a row group and one part in flight, but not for three.
     let pool = SharedMemory::new(470_000);
     let bucket = Bucket::new(20);
-    let options = parts(plain().threads(1)).memory_pool(pool.clone());
+    let options = parts(plain().threads(1)).memory_pool(pool);
     block_on(write(&bucket, &batches(), options)).unwrap();
     assert_eq!(bucket.object().unwrap(), blocking(&batches(), plain()).1);
     let pool = SharedMemory::new(100_000);
