@@ -29,9 +29,10 @@ document() {
     RUSTDOCFLAGS="-Z unstable-options --output-format json" CARGO_TARGET_DIR="$target" \
         cargo +nightly doc --quiet --no-deps --lib "${@/#/--package=}"
 }
-# `rewrite` turns features of `herringbone` on, which are not in the list of that crate.
-document herringbone-rewrite
-document "${names[@]/herringbone-rewrite/herringbone}"
+# `rewrite` and `dataset` turn features of `herringbone` on, which are not in the list of that crate.
+document herringbone-rewrite herringbone-dataset
+others=("${names[@]/herringbone-rewrite/herringbone}")
+document "${others[@]/herringbone-dataset/herringbone}"
 
 differs=0
 for crate in "${crates[@]}"; do
