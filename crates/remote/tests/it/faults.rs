@@ -252,6 +252,7 @@ fn an_error_ahead_waits_for_its_turn() {
 fn an_error_ends_the_requests_ahead() {
     let mut policy = FetchPolicy::remote();
     (policy.max_request_bytes, policy.suffix_bytes) = (20_000, 20_000);
+    policy.max_requests_in_flight = 16;
     let object = Arc::new(Memory::new(file(2, 8, 20_000)).policy(policy));
     block_on(async {
         let file = RemoteFile::open(object.clone(), Limits::default()).await;

@@ -32,7 +32,7 @@ fn requests(object: &Arc<Memory>, options: &ReadOptions) -> (Vec<Range<u64>>, us
     (object.take(), rows, rounds)
 }
 
-/// 262,144 bytes arrive with the footer. Up to 67,108,864 bytes may be requested ahead, by 16 requests at a time.
+/// 262,144 bytes arrive with the footer. Up to 134,217,728 bytes may be requested ahead, by 64 requests at a time.
 #[test]
 fn three_columns_of_four_row_groups_take_five_requests() {
     // 6 columns of 160,000 bytes: the three are next to each other.
