@@ -26,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .unwrap_or_else(|| std::env::temp_dir().join(name));
     write(&folder)?;
 
-    // Of the three years, only 2024 is listed. No footer is read: `_metadata` has them.
+    // The planner lists only 2024, one of three years. It reads no footers, because `_metadata` has them.
     let options = DatasetOptions::new().filter(col("year").eq(2024));
     let dataset = Dataset::open(&folder, options)?;
     let listed = dataset.directories_listed();

@@ -197,7 +197,7 @@ impl DatasetWriter {
     /// Starts to write batches with this schema to a directory, which need not exist.
     ///
     /// # Errors
-    /// Io if the directory cannot be created; Argument if there is no such partition column, if it is named twice, or if no
+    /// Io if the directory cannot be created; Argument if a partition column does not exist or is named twice, or if no
     /// column is left; Unsupported if its type has no text.
     pub fn create(
         directory: impl AsRef<Path>,

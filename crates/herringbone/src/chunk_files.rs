@@ -31,7 +31,7 @@ pub trait ChunkFiles: Send + Sync {
     /// Opens the file at a path. It is opened once for its length, and again for each read.
     ///
     /// # Errors
-    /// Corrupt if the path is not permitted; Io if there is no such file.
+    /// Corrupt if the path is not permitted; Io if the file does not exist.
     fn open(&self, path: &str) -> Result<Box<dyn Source>>;
 }
 

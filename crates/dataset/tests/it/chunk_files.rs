@@ -78,7 +78,7 @@ fn columns_are_read_from_their_files() {
         // The statistics of the chunks rule out two row groups.
         let filter = options.filter(col("id").ge(2400).and(col("text").is_not_null()));
         let found = read(&file, filter.clone()).unwrap();
-        // Of 100 rows, 15 have an id with a null.
+        // 15 of 100 rows have an id with a null.
         assert_eq!(found.iter().map(RecordBatch::num_rows).sum::<usize>(), 85);
         let mut reader = file.read(filter).unwrap();
         while reader.next_batch().unwrap().is_some() {}

@@ -107,7 +107,7 @@ fn newer_and_shorter_files_have_their_own_footer() {
         ids(&all(dataset.read(ReadOptions::new()).unwrap()).unwrap())
     };
     assert_eq!(rows(), (0..4000).collect::<Vec<_>>());
-    // The same length, other values, written later.
+    // This file has the same length and other values. It is written later.
     folder.add("b.parquet", 3000..5000);
     let later = SystemTime::now() + Duration::from_secs(10);
     let b = std::fs::File::options()
