@@ -22,6 +22,10 @@ pub(crate) struct Fetches {
     tail: Bytes,
     /// The ranges for which the decoder waits, without those that it was supplied with.
     now: Vec<Range<u64>>,
+    /// True if the decoder waited for bytes when it was last supplied.
+    waited: bool,
+    /// The ranges that decide which other ranges the decoder needs.
+    deciding: Vec<Range<u64>>,
     /// Requests to be sent, the urgent ones first.
     waiting: VecDeque<Range<u64>>,
     sent: Vec<Sent>,
@@ -61,6 +65,8 @@ impl Fetches {
             policy,
             tail,
             now: Vec::new(),
+            waited: false,
+            deciding: Vec::new(),
             waiting: VecDeque::new(),
             sent: Vec::new(),
             counts: Counts::default(),
@@ -71,7 +77,7 @@ impl Fetches {
     pub(crate) fn plan(&mut self, needs: Needs, decoder: &mut PushDecoder) {
         self.now = needs.now.clone();
         self.plan_all(needs, decoder);
-        self.counts.rounds += u64::from(self.lacks_bytes());
+        self.counts.rounds += u64::from(self.lacks_bytes() && !self.waited);
     }
 
     /// Plans the requests for ranges that the decoder needs later. Returns false if all of them were made before.
@@ -82,6 +88,8 @@ impl Fetches {
 
     /// Plans the requests for new ranges. Supplies the decoder with bytes fetched with the footer.
     fn plan_all(&mut self, needs: Needs, decoder: &mut PushDecoder) {
+        let deciding = needs.soon.iter().filter(|soon| soon.decides);
+        self.deciding = deciding.map(|soon| soon.range.clone()).collect();
         let soon: Vec<_> = needs.soon.into_iter().map(|soon| soon.range).collect();
         let all = union([&*needs.now, &*soon].concat());
         self.supply_tail(&all, decoder);
@@ -220,12 +228,20 @@ impl Fetches {
         missing.any(|range| overlaps(range, &self.now))
     }
 
+    /// Returns true if an answer decides which other ranges the decoder needs.
+    pub(crate) fn has_decided(&self) -> bool {
+        let arrived = |sent: &&Sent| matches!(sent.state, SentState::Arrived(_));
+        let mut arrived = self.sent.iter().filter(arrived);
+        arrived.any(|sent| overlaps(&sent.range, &self.deciding))
+    }
+
     /// Supplies the decoder with the answers.
     pub(crate) fn supply(&mut self, decoder: &mut PushDecoder) {
         let (arrived, sent) = std::mem::take(&mut self.sent)
             .into_iter()
             .partition(|sent| matches!(sent.state, SentState::Arrived(_)));
         self.sent = sent;
+        self.waited = self.lacks_bytes();
         self.now.clear();
         let arrived: Vec<Sent> = arrived;
         if arrived.is_empty() {

@@ -223,7 +223,10 @@ impl RecordBatchStream {
                 }
             }
             ready!(self.poll_keys(cx))?;
-            ready!(fetched);
+            // While the decoder waits, answers may decide what it needs for later rows.
+            if fetched.is_pending() && !self.fetches.has_decided() {
+                return Poll::Pending;
+            }
             if let State::Over = self.state {
                 return Poll::Ready(Ok(None));
             }
@@ -236,6 +239,7 @@ impl RecordBatchStream {
         let State::Idle(mut decoder) = mem::replace(&mut self.state, State::Over) else {
             return;
         };
+        self.is_all_requested &= !self.fetches.has_decided();
         self.fetches.supply(&mut decoder);
         // Requests are made in lots of half of what may be ahead: one per batch would be many small ones.
         let ahead = self.fetches.policy().max_bytes_ahead / 2;

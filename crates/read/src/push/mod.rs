@@ -92,6 +92,9 @@ pub struct Soon {
     pub range: Range<u64>,
     /// The first row of the file that needs it.
     pub first_row: u64,
+    /// True if the bytes decide which other ranges are needed, such as those of a tested column. Once they are
+    /// supplied, [`PushDecoder::poll`] lists these ranges, even if others are still missing.
+    pub decides: bool,
 }
 
 /// A decoder of a read that takes supplied bytes, and runs on the caller's thread.
@@ -223,19 +226,21 @@ impl PushDecoder {
                 break;
             };
             row_group += 1;
-            // An error is reported when the row group is due.
-            let is_open = read.open(&mut self.store);
+            let is_open = read.open_ahead(&mut self.store);
             let unmet = self.store.take_unmet();
-            if is_open.is_err() {
-                read.restart();
+            if !is_open {
                 break;
             }
             let planned = read.planned(ahead, &self.policy);
             let planned = [planned, unmet].concat();
-            let first_row = read.first_row();
+            let (first_row, decides) = (read.first_row(), read.is_testing());
             let missing = self.store.want_more(&mut wanted, planned);
             ahead = ahead.saturating_sub(bytes(&missing));
-            soon.extend(missing.into_iter().map(|range| Soon { range, first_row }));
+            soon.extend(missing.into_iter().map(|range| Soon {
+                range,
+                first_row,
+                decides,
+            }));
         }
         let cancelled = without(&before, wanted.ranges());
         self.wanted = wanted;

@@ -297,20 +297,51 @@ impl Levels {
                     return Ok(RowGroupStep::Pending);
                 }
             }
-            let step = self.poll_level(below, (u64::MAX, tests_ahead), bytes)?;
-            let Some(rows) = self.rows.get_mut(below) else {
-                return Ok(RowGroupStep::End);
-            };
-            let pieces = match step {
-                RowGroupStep::Pending => return Ok(RowGroupStep::Pending),
-                RowGroupStep::Batch(batch) => {
-                    let tested = rows.filter().test(&batch)?;
-                    rows.record(tested)?
-                }
-                RowGroupStep::End => rows.end(),
-            };
-            self.pass_on(below, pieces);
+            if !self.test_next(below, tests_ahead, bytes)? {
+                return Ok(RowGroupStep::Pending);
+            }
         }
+    }
+
+    /// Tests the next batch of a level, and passes the selected rows to the next level. Returns false if bytes are
+    /// missing.
+    fn test_next(
+        &mut self,
+        level: usize,
+        tests_ahead: bool,
+        bytes: &mut dyn FileBytes,
+    ) -> Result<bool> {
+        let step = self.poll_level(level, (u64::MAX, tests_ahead), bytes)?;
+        let Some(rows) = self.rows.get_mut(level) else {
+            return Ok(true);
+        };
+        let pieces = match step {
+            RowGroupStep::Pending => return Ok(false),
+            RowGroupStep::Batch(batch) => {
+                let tested = rows.filter().test(&batch)?;
+                rows.record(tested)?
+            }
+            RowGroupStep::End => rows.end(),
+        };
+        self.pass_on(level, pieces);
+        Ok(true)
+    }
+
+    /// Returns true if some rows must still be tested.
+    pub(crate) fn is_testing(&self) -> bool {
+        self.active() < self.rows.len()
+    }
+
+    /// Tests rows before they are due, until bytes are missing or memory is short.
+    ///
+    /// # Errors
+    /// Errors in the bytes, with their location; errors of predicates.
+    pub(crate) fn test_ahead(&mut self, budget: &Budget, bytes: &mut dyn FileBytes) -> Result<()> {
+        let Some(last) = self.rows.len().checked_sub(1) else {
+            return Ok(());
+        };
+        while self.is_testing() && !budget.is_short() && self.test_next(last, true, bytes)? {}
+        Ok(())
     }
 
     /// Decodes the next batch of the first level.

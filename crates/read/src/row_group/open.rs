@@ -310,7 +310,7 @@ impl OpenRowGroup {
     /// Returns the ranges of the file that a column needs for a selection, in the order in which it decodes them. It
     /// has read up to the offset `from`.
     ///
-    /// With a page map, these are the dictionary and the pages with selected rows. For a list, the page after each
+    /// With a page map, these are the dictionary and the pages with selected rows, if there are any. For a list, the page after each
     /// run of selected rows is included, because the last row may continue there.
     pub(crate) fn ranges_of(
         &self,
@@ -334,14 +334,14 @@ impl OpenRowGroup {
             return vec![rest];
         };
         let mut ranges = Vec::new();
-        if from.is_none() {
-            ranges.push(start..first_page.range.start);
-        }
         let mut walk = selection.clone();
         loop {
             match walk.run() {
                 SelectionRun::Skip(rows) => walk.advance(rows),
                 SelectionRun::Take(rows) => {
+                    if from.is_none() && ranges.is_empty() {
+                        ranges.push(start..first_page.range.start);
+                    }
                     let first = walk.position();
                     let last = map.page_of((first + rows as u64).saturating_sub(1));
                     let last = last + usize::from(plan.max_rep_level > 0);

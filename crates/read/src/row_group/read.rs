@@ -33,6 +33,8 @@ pub struct RowGroupRead {
     rows_left: u64,
     /// True if rows before these were emitted, by an earlier filter.
     is_rest: bool,
+    /// True if work ahead failed. It is done again when the row group is due.
+    has_failed_ahead: bool,
     stage: Stage,
 }
 
@@ -77,6 +79,7 @@ impl RowGroupRead {
             row_group,
             emitted: 0,
             is_rest: false,
+            has_failed_ahead: false,
             stage: Stage::Planned,
         }
     }
@@ -186,6 +189,32 @@ impl RowGroupRead {
             }
         };
         Ok(true)
+    }
+
+    /// Prunes the row group, opens its columns and tests its rows before they are due, as far as bytes and memory
+    /// allow. Returns false if that failed. The error is reported once the row group is due.
+    pub(crate) fn open_ahead(&mut self, bytes: &mut dyn FileBytes) -> bool {
+        if self.has_failed_ahead {
+            return false;
+        }
+        let result = self.open(bytes).and_then(|_| match &mut self.stage {
+            Stage::Open(levels) => levels.test_ahead(&self.budget, bytes),
+            _ => Ok(()),
+        });
+        if result.is_err() {
+            self.has_failed_ahead = true;
+            self.restart();
+        }
+        result.is_ok()
+    }
+
+    /// Returns true if the ranges that the row group needs depend on bytes that it still waits for.
+    pub(crate) fn is_testing(&self) -> bool {
+        match &self.stage {
+            Stage::Planned | Stage::Pruning(_) => true,
+            Stage::Open(levels) => levels.is_testing(),
+            Stage::Over => false,
+        }
     }
 
     /// Decodes the next batch on this thread. Stops testing rows once `most` selected rows are found.

@@ -23,6 +23,8 @@ pub(crate) struct Memory {
     pub(crate) policy: FetchPolicy,
     /// The number of polls that each request takes.
     pub(crate) polls: usize,
+    /// The number of further polls that a request for a range takes.
+    pub(crate) delay: fn(&Range<u64>) -> usize,
     pub(crate) listed: bool,
     pub(crate) fault: Mutex<Option<Fault>>,
     asked: Mutex<Vec<Range<u64>>>,
@@ -43,6 +45,7 @@ impl Memory {
             e_tag: Mutex::new("\"first\"".to_owned()),
             policy: FetchPolicy::remote(),
             polls: 1,
+            delay: |_| 0,
             listed: false,
             fault: Mutex::default(),
             asked: Mutex::default(),
@@ -92,7 +95,7 @@ impl Memory {
         let live = self.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
         self.most_in_flight.fetch_max(live, Ordering::SeqCst);
         Box::pin(Request {
-            polls: self.polls,
+            polls: self.polls + (self.delay)(&range),
             answer: Some(answer),
             in_flight: self.in_flight.clone(),
         })

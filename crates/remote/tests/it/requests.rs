@@ -4,13 +4,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use bytes::Bytes;
 use futures::executor::block_on;
-use herringbone::filter::col;
+use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use herringbone::filter::{PruningSteps, col};
 use herringbone::push::FetchPolicy;
-use herringbone::{Limits, ReadOptions};
+use herringbone::{ColumnOptions, Compression, Limits, ParquetFile, ReadOptions, WriteOptions};
 use herringbone_remote::RemoteFile;
 
-use crate::files::{batch, file};
+use crate::files::{batch, blocking, file, written};
 use crate::memory::{Memory, read};
 
 fn bytes(ranges: &[Range<u64>]) -> u64 {
@@ -143,4 +145,145 @@ fn memory_bounds_the_requests_ahead() {
         batches.iter().map(|it| it.num_rows()).sum::<usize>(),
         160_000
     );
+}
+
+/// One row in a hundred, in all row groups. 20,000 bytes arrive with the footer.
+fn scattered(policy: &mut FetchPolicy) -> ReadOptions {
+    // The five other columns of a row group cost more than a round trip, so they wait for the test.
+    (policy.round_trip_bytes, policy.suffix_bytes) = (200_000, 20_000);
+    policy.max_gap_bytes = 10_000;
+    let filter = col("c5").lt(-((1_i64 << 55) / 100 * 98));
+    // Without lookups in page indexes, there is a round for the tested column and a round for the others.
+    ReadOptions::new()
+        .filter(filter)
+        .pruning(PruningSteps::none())
+}
+
+/// 6 columns of 160,000 bytes in each of 4 row groups. The tested one is the last.
+#[test]
+fn a_filter_takes_two_rounds_for_all_row_groups() {
+    let bytes = file(6, 4, 20_000);
+    let mut policy = FetchPolicy::remote();
+    let options = scattered(&mut policy);
+    let expected = blocking(&bytes, Limits::default(), &options).unwrap();
+    let object = Arc::new(Memory::new(bytes).policy(policy));
+    let batches = read(object.clone(), Limits::default(), &options).unwrap();
+    assert_eq!(batches, expected);
+    object.take();
+    let (requests, rows, rounds) = requests(&object, &options);
+    assert_eq!(rows, expected.iter().map(|it| it.num_rows()).sum::<usize>());
+    assert!((700..900).contains(&rows), "{rows}");
+    assert_eq!((rounds, requests.len()), (2, 9), "{requests:?}");
+}
+
+/// The columns of later row groups are requested while the first row group waits for its own.
+#[test]
+fn later_row_groups_are_tested_while_bytes_are_missing() {
+    let mut policy = FetchPolicy::remote();
+    let options = scattered(&mut policy);
+    let mut object = Memory::new(file(6, 4, 20_000)).policy(policy);
+    // Tested columns arrive one after the other, and all of them before five columns of the first row group.
+    object.delay = |range| match range.end - range.start {
+        ..700_000 => (range.start / 900_000) as usize,
+        _ => 100,
+    };
+    let object = Arc::new(object);
+    let (requests, _, rounds) = requests(&object, &options);
+    assert_eq!((rounds, requests.len()), (2, 9), "{requests:?}");
+    assert_eq!(object.most_in_flight.load(Ordering::SeqCst), 4);
+    let is_large = |range: &&Range<u64>| range.end - range.start > 700_000;
+    assert_eq!(requests.iter().filter(is_large).count(), 4);
+}
+
+/// Pages of 1,000 rows, and runs of 1,500 rows. Of 214 runs, 13 are selected.
+#[test]
+fn a_selective_filter_requests_only_pages() {
+    let columns = batch(6, 320_000);
+    let runs = Int64Array::from_iter_values((0..320_000).map(|row| row / 1500 * 37 % 53));
+    let columns = RecordBatch::try_from_iter(
+        (columns.schema().fields().iter())
+            .zip(columns.columns())
+            .map(|(field, column)| (field.name().clone(), column.clone()))
+            .chain([("run".to_owned(), Arc::new(runs) as ArrayRef)]),
+    );
+    let pages = ColumnOptions::new().page_rows(1000);
+    let pages = pages.compression(Compression::Uncompressed);
+    let options = WriteOptions::new().columns(pages).row_group_rows(80_000);
+    let bytes_of_file = written(&columns.unwrap(), options);
+    let mut policy = FetchPolicy::remote();
+    (policy.round_trip_bytes, policy.max_gap_bytes) = (200_000, 10_000);
+    let options = ReadOptions::new().filter(col("run").lt(3));
+    let expected = blocking(&bytes_of_file, Limits::default(), &options).unwrap();
+    let object = Arc::new(Memory::new(bytes_of_file).policy(policy));
+    let batches = read(object.clone(), Limits::default(), &options).unwrap();
+    assert_eq!(batches, expected);
+    object.take();
+    let (requests, rows, rounds) = requests(&object, &options);
+    // The headers of the first pages, the tested pages, and those of the selected rows.
+    assert_eq!((rows, rounds), (13 * 1500, 3), "{requests:?}");
+    // A run is in two or three pages of 8,000 bytes in each of 6 columns. Indexes are fetched with the footer.
+    let fetched = bytes(&requests[1..]);
+    let pages = 13 * 2 * 6 * 8000..13 * 3 * 6 * 8200;
+    assert!(pages.contains(&fetched), "{fetched} {requests:?}");
+}
+
+/// 8 row groups of 960,000 bytes. Neither bytes ahead nor tested columns exceed the memory of the read.
+#[test]
+fn memory_bounds_tests_ahead() {
+    let file = file(6, 8, 20_000);
+    let mut policy = FetchPolicy::remote();
+    let options = scattered(&mut policy);
+    let expected = blocking(&file, Limits::default(), &options).unwrap();
+    let object = Arc::new(Memory::new(file).policy(policy));
+    for memory in [1_000_000, 2_000_000, 4_000_000] {
+        let mut limits = Limits::default();
+        limits.memory_bytes = memory;
+        let options = options.clone().limits(limits);
+        let batches = read(object.clone(), Limits::default(), &options).unwrap();
+        assert_eq!(batches, expected);
+        // Each byte is requested once, and 20,000 bytes with the footer.
+        let all = bytes(&object.take());
+        assert!(all < 8 * 970_000 + 20_000, "{memory}: {all}");
+        block_on(async {
+            let file = RemoteFile::open(object.clone(), Limits::default()).await;
+            let mut stream = file.unwrap().read(options.clone()).unwrap();
+            object.take();
+            stream.next_batch().await.unwrap();
+        });
+        let before_the_first_batch = bytes(&object.take());
+        // The due row group is requested in any case.
+        let most = memory + 960_000;
+        assert!(before_the_first_batch < most, "{before_the_first_batch}");
+    }
+}
+
+/// A test ahead fails. The batches before it and the error are those of a blocking read.
+#[test]
+fn an_error_of_a_test_ahead_waits_for_its_turn() {
+    let mut damaged = file(6, 4, 20_000).to_vec();
+    let mut policy = FetchPolicy::remote();
+    let options = scattered(&mut policy);
+    // The tested column of the third row group ends near 3 × 960,000 bytes.
+    damaged[3 * 960_000 - 80_000..3 * 960_000 - 60_000].fill(0xff);
+    let damaged = Bytes::from(damaged);
+    let open = ParquetFile::from_source(damaged.clone(), Limits::default()).unwrap();
+    let mut expected = open.read(options.clone().threads(1)).unwrap();
+    block_on(async {
+        let object = Arc::new(Memory::new(damaged).policy(policy));
+        let file = RemoteFile::open(object, Limits::default()).await;
+        let mut stream = file.unwrap().read(options).unwrap();
+        let mut batches = 0;
+        loop {
+            match (stream.next_batch().await, expected.next_batch()) {
+                (Ok(Some(batch)), Ok(Some(expected))) => assert_eq!(batch, expected),
+                (Err(error), Err(expected)) => {
+                    assert_eq!(error.to_string(), expected.to_string());
+                    break;
+                }
+                others => panic!("{others:?}"),
+            }
+            batches += 1;
+        }
+        assert_eq!(batches, 2);
+    });
 }
