@@ -12,6 +12,7 @@ use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::interrupt::uninterrupted;
 use crate::target::Target;
+use crate::url::{as_url, name_of};
 
 /// Starts to collect the parts of the input that the command line retains.
 pub(crate) fn start(write: &Write, protection: Protection) -> CarryOver {
@@ -55,8 +56,7 @@ pub(crate) fn apply(
     options: &mut WriteOptions,
 ) -> Result<(SchemaRef, Option<KeyMaterial>)> {
     let carried = carry_over.apply(schema, options);
-    let carried = carried
-        .map_err(|error| Failure::written(&destination.path.display().to_string(), &error))?;
+    let carried = carried.map_err(|error| Failure::written(&name_of(&destination.path), &error))?;
     for note in &carried.notes {
         context.note(&note.to_string());
     }
@@ -72,9 +72,14 @@ fn material(input: &Input, destination: &Destination) -> Result<Option<KeyMateri
     let usage = |what: &str| Failure::Usage(format!("{}: {what}", input.name));
     let Some(from) = input.path() else {
         return Err(usage(
-            "its key material is in a file next to it, so it cannot be read from standard input",
+            "its key material is in a file next to it, so it cannot be read from standard input or a URL",
         ));
     };
+    if as_url(&destination.path).is_some() {
+        return Err(usage(
+            "its key material is in a file next to it, so it cannot be written to a URL",
+        ));
+    }
     if Target::is_stdout(&destination.path) {
         return Err(usage(
             "its key material is in a file next to it, so it cannot be written to standard output",

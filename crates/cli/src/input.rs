@@ -1,5 +1,7 @@
 //! The files of the command line.
 
+#[cfg(feature = "remote")]
+use std::cell::OnceCell;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,7 +12,7 @@ use herringbone::encryption::FileDecryptionProperties;
 use herringbone::format::footer::{MAGIC, MAGIC_ENCRYPTED};
 use herringbone::modular_encryption::Decryption;
 use herringbone::source::{FileSource, Source};
-use herringbone::{Limits, Location, OpenOptions, ParquetFile, Remedy};
+use herringbone::{ErrorKind, Limits, Location, OpenOptions, ParquetFile, Remedy};
 use herringbone_inspect::repair::{Repair, RepairOptions};
 
 use crate::advice::{Advised, advice};
@@ -18,6 +20,11 @@ use crate::context::Context;
 use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
 use crate::load::foreign::{Foreign, foreign, text_format};
+#[cfg(feature = "remote")]
+use crate::remote::RemoteFile;
+#[cfg(feature = "remote")]
+use crate::url::as_url;
+use crate::url::name_of;
 
 /// The number of bytes needed to detect the format of a file.
 const BEGINNING: u64 = 256;
@@ -35,44 +42,56 @@ pub(crate) struct Input {
     limits: Limits,
     decryption: Option<FileDecryptionProperties>,
     ignores_checksums: Option<&'static str>,
+    /// The file at a URL, once its footer has been read.
+    #[cfg(feature = "remote")]
+    opened: OnceCell<ParquetFile>,
 }
 
 enum Data {
     Path(PathBuf),
     Memory(Bytes),
+    #[cfg(feature = "remote")]
+    Remote(Arc<RemoteFile>),
+}
+
+impl Data {
+    /// Opens an input, and returns its size in bytes. Inputs without random access, such as standard input and named
+    /// pipes, are read to their end.
+    fn of(path: &Path, name: &str) -> Result<(Self, u64)> {
+        let refused = |name: &str, error: &io::Error| Failure::System(format!("{name}: {error}"));
+        #[cfg(feature = "remote")]
+        if as_url(path).is_some() {
+            let file = RemoteFile::open(path)?;
+            let size = file.len();
+            return Ok((Self::Remote(file), size));
+        }
+        let spooled = |bytes: Bytes| {
+            let size = bytes.len() as u64;
+            (Self::Memory(bytes), size)
+        };
+        if path.as_os_str() == STDIN {
+            let bytes = spool(io::stdin().lock());
+            return bytes
+                .map(spooled)
+                .map_err(|error| refused("standard input", &error));
+        }
+        let metadata = fs::metadata(path).map_err(|error| refused(name, &error))?;
+        if metadata.is_file() {
+            return Ok((Self::Path(path.to_owned()), metadata.len()));
+        }
+        let bytes = fs::File::open(path).and_then(spool);
+        bytes.map(spooled).map_err(|error| refused(name, &error))
+    }
 }
 
 impl Input {
-    /// Checks that the file exists. Inputs without random access, such as standard input and named pipes, are read
-    /// to their end.
+    /// Checks that the file exists. Reads inputs without random access, and the end of files at URLs.
     fn new(path: &Path, context: &Context) -> Result<Self> {
-        let name = path.display().to_string();
-        let refused = |name: &str, error: &io::Error| {
-            let advice = match name.starts_with("http://") || name.starts_with("https://") {
-                true => "; URLs are not supported: download the file, or pipe `curl -s URL` to `-`",
-                false => "",
-            };
-            Failure::System(format!("{name}: {error}{advice}"))
-        };
-        let (data, size) = if path.as_os_str() == STDIN {
-            let bytes =
-                spool(io::stdin().lock()).map_err(|error| refused("standard input", &error))?;
-            let size = bytes.len() as u64;
-            (Data::Memory(bytes), size)
-        } else {
-            let metadata = fs::metadata(path).map_err(|error| refused(&name, &error))?;
-            if metadata.is_file() {
-                (Data::Path(path.to_owned()), metadata.len())
-            } else {
-                let file = fs::File::open(path).map_err(|error| refused(&name, &error))?;
-                let bytes = spool(file).map_err(|error| refused(&name, &error))?;
-                let size = bytes.len() as u64;
-                (Data::Memory(bytes), size)
-            }
-        };
+        let name = name_of(path);
+        let (data, size) = Data::of(path, &name)?;
         let path = match &data {
             Data::Path(path) => Some(path.as_path()),
-            Data::Memory(_) => None,
+            _ => None,
         };
         let keys = context.keys.as_ref();
         let decryption = keys.map(|keys| keys.decryption(path)).transpose()?;
@@ -83,21 +102,43 @@ impl Input {
             limits: context.limits.clone(),
             decryption,
             ignores_checksums: context.ignores_checksums,
+            #[cfg(feature = "remote")]
+            opened: OnceCell::new(),
         })
     }
 
-    /// Reads the footer.
+    /// Reads the footer, unless it has been read before and is kept.
     pub(crate) fn open(&self) -> Result<ParquetFile> {
+        #[cfg(feature = "remote")]
+        if let Some(file) = self.opened.get() {
+            return Ok(file.clone());
+        }
         let options = OpenOptions::from(self.limits.clone());
         let options = options.decryption(self.seam(), self.path());
-        self.source()
+        let file = self
+            .source()
             .and_then(|source| ParquetFile::from_source(source, options))
-            .map_err(|error| self.unopened(&error))
+            .map_err(|error| self.unopened(&error))?;
+        #[cfg(feature = "remote")]
+        if self.remote().is_some_and(RemoteFile::is_retained) {
+            self.opened.set(file.clone()).ok();
+        }
+        Ok(file)
+    }
+
+    /// Returns the file if it is at a URL.
+    #[cfg(feature = "remote")]
+    pub(crate) fn remote(&self) -> Option<&RemoteFile> {
+        match &self.data {
+            Data::Remote(file) => Some(file),
+            _ => None,
+        }
     }
 
     /// Returns the failure for a file that cannot be opened. It may be a file of another format.
     pub(crate) fn unopened(&self, error: &herringbone::Error) -> Failure {
-        match self.foreign() {
+        let is_io = matches!(error.kind(), ErrorKind::Io | ErrorKind::Replaced);
+        match (!is_io).then(|| self.foreign()).flatten() {
             Some(foreign) => Failure::Data(foreign.instead_of("Parquet", &self.name)),
             None => self.failure(error),
         }
@@ -125,6 +166,8 @@ impl Input {
             // The caller adds the name of the file to errors.
             Data::Path(path) => Arc::new(FileSource::new(fs::File::open(path)?)?),
             Data::Memory(bytes) => Arc::new(bytes.clone()),
+            #[cfg(feature = "remote")]
+            Data::Remote(file) => file.clone(),
         })
     }
 
@@ -132,7 +175,7 @@ impl Input {
     pub(crate) fn path(&self) -> Option<&Path> {
         match &self.data {
             Data::Path(path) => Some(path),
-            Data::Memory(_) => None,
+            _ => None,
         }
     }
 

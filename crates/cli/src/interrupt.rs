@@ -1,25 +1,48 @@
-//! Handling of interrupts: the file under construction is removed.
+//! Handling of interrupts: the file under construction is removed, and an upload is aborted.
 //!
 //! A signal ends the command at any place, even while it waits for standard input or for the reader of a pipe. Only
-//! the temporary file has to be cleaned up. Its name is recorded here while it exists.
+//! the unfinished output has to be cleaned up. It is recorded here while it exists.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-/// The path of the temporary file, if there is one.
-static TEMPORARY: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// An unfinished output.
+pub(crate) enum Unfinished {
+    /// The path of a temporary file.
+    File(PathBuf),
+    /// An upload, with a call that aborts it.
+    #[cfg(feature = "remote")]
+    Upload(Box<dyn FnOnce() + Send>),
+}
 
-/// Runs a step that creates, renames or removes the temporary file. No signal is handled between that and the update
-/// of the recorded path.
-pub(crate) fn uninterrupted<T>(step: impl FnOnce(&mut Option<PathBuf>) -> T) -> T {
-    step(&mut TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner))
+impl Unfinished {
+    /// Removes the output. Errors are ignored.
+    #[cfg(unix)]
+    fn remove(self) {
+        match self {
+            Self::File(path) => {
+                std::fs::remove_file(path).ok();
+            }
+            #[cfg(feature = "remote")]
+            Self::Upload(abort) => abort(),
+        }
+    }
+}
+
+/// The unfinished output, if there is one.
+static UNFINISHED: Mutex<Option<Unfinished>> = Mutex::new(None);
+
+/// Runs a step that creates, completes or removes the unfinished output. No signal is handled between that and the
+/// update of the record.
+pub(crate) fn uninterrupted<T>(step: impl FnOnce(&mut Option<Unfinished>) -> T) -> T {
+    step(&mut UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// The stack size of the signal thread in bytes, independent of that of other threads.
 #[cfg(unix)]
 const STACK_BYTES: usize = 256 << 10;
 
-/// Makes SIGINT, SIGTERM and SIGHUP remove the temporary file before they end the command.
+/// Makes SIGINT, SIGTERM and SIGHUP remove the unfinished output before they end the command.
 ///
 /// A signal ignored at the start of the command stays ignored: SIGHUP under `nohup`, SIGINT in the background of a
 /// script.
@@ -40,9 +63,9 @@ pub(crate) fn watch() -> std::io::Result<()> {
         };
         tell.send(Ok(())).ok();
         if signals.forever().next().is_some() {
-            uninterrupted(|temporary| {
-                if let Some(path) = temporary {
-                    std::fs::remove_file(path).ok();
+            uninterrupted(|unfinished| {
+                if let Some(unfinished) = unfinished.take() {
+                    unfinished.remove();
                 }
                 complain("interrupted");
                 std::process::exit(i32::from(Failure::INTERRUPTED));

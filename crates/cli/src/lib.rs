@@ -29,12 +29,15 @@ mod table_or_jsonl;
 mod load;
 mod output;
 mod progress;
+#[cfg(feature = "remote")]
+mod remote;
 mod render;
 mod rows;
 mod carry_over;
 mod explain_encodings;
 mod save;
 mod target;
+mod url;
 
 use std::process::ExitCode;
 
@@ -51,7 +54,7 @@ use output::Output;
 /// Runs the command line.
 pub fn main() -> ExitCode {
     let result = match Arguments::try_parse() {
-        Ok(arguments) => run(&arguments),
+        Ok(mut arguments) => resolve_urls(&mut arguments).and_then(|()| run(&arguments)),
         Err(error) => return explain(error),
     };
     match result {
@@ -63,6 +66,14 @@ pub fn main() -> ExitCode {
             ExitCode::from(failure.code())
         }
     }
+}
+
+/// Replaces `file` URLs by paths.
+///
+/// # Errors
+/// See [`url::resolve`].
+fn resolve_urls(arguments: &mut Arguments) -> failure::Result<()> {
+    arguments.paths().into_iter().try_for_each(url::resolve)
 }
 
 fn run(arguments: &Arguments) -> failure::Result<()> {

@@ -24,6 +24,7 @@ use crate::render::csv::CsvStyle;
 use crate::render::sink::Sink;
 use crate::rows::{Batches, Request, note_lost, row_groups};
 use crate::target::Target;
+use crate::url::name_of;
 
 /// Writes a Parquet file.
 ///
@@ -76,7 +77,7 @@ fn parquet_with(
     let is_sorted = !options.sorting_columns.is_empty();
     // Variants retain their shredding, in the order and form that all readers accept.
     let mut options = options.extension(VariantExtension::new());
-    if options.sort_folder.is_none() && !Target::is_stdout(&destination.path) {
+    if options.sort_folder.is_none() && Target::is_local(&destination.path) {
         // The folder has room for the file, and therefore for its rows.
         options.sort_folder = Some(folder_of(&destination.path));
     }
@@ -251,7 +252,7 @@ pub(crate) fn stream(
         _ => RowFormat::Arrow,
     };
     let mut sink = Sink::new(format, csv, &rows.schema, &mut output)?;
-    let input = input.display().to_string();
+    let input = name_of(input);
     if let Some(note) = &sink.note {
         context.note(note);
     }

@@ -8,7 +8,10 @@ use herringbone::FileTarget;
 
 use crate::args::Destination;
 use crate::failure::{Failure, Result};
-use crate::interrupt::{uninterrupted, watch};
+use crate::interrupt::{Unfinished, uninterrupted, watch};
+#[cfg(feature = "remote")]
+use crate::remote::Upload;
+use crate::url::{as_url, name_of};
 
 /// The path that stands for standard output.
 const STDOUT: &str = "-";
@@ -18,6 +21,8 @@ pub(crate) struct Target {
     /// The name of the target in errors.
     pub(crate) name: String,
     file: Option<FileTarget>,
+    #[cfg(feature = "remote")]
+    upload: Option<Upload>,
     stdout: Stdout,
 }
 
@@ -25,6 +30,11 @@ impl Target {
     /// Returns true if data is written to standard output.
     pub(crate) fn is_stdout(path: &Path) -> bool {
         path.as_os_str() == STDOUT
+    }
+
+    /// Returns true if data is written to a local file.
+    pub(crate) fn is_local(path: &Path) -> bool {
+        !Self::is_stdout(path) && as_url(path).is_none()
     }
 
     /// Checks that the target may be written. Call it before any other work.
@@ -41,13 +51,17 @@ impl Target {
             }
             return Ok(());
         }
+        if as_url(&to.path).is_some() {
+            // The store is asked when the upload starts.
+            return Ok(());
+        }
         // A dangling link counts as a file; devices and pipes do not.
         let is_file = match fs::metadata(&to.path) {
             Ok(metadata) => metadata.is_file(),
             Err(_) => fs::symlink_metadata(&to.path).is_ok(),
         };
         match is_file && !to.force {
-            true => Err(exists(&to.path.display().to_string())),
+            true => Err(exists(&name_of(&to.path))),
             false => Ok(()),
         }
     }
@@ -59,8 +73,10 @@ impl Target {
     pub(crate) fn create(to: &Destination) -> Result<Self> {
         Self::check(to)?;
         let mut target = Self {
-            name: to.path.display().to_string(),
+            name: name_of(&to.path),
             file: None,
+            #[cfg(feature = "remote")]
+            upload: None,
             stdout: io::stdout(),
         };
         if Self::is_stdout(&to.path) {
@@ -68,6 +84,11 @@ impl Target {
             return Ok(target);
         }
         watch().map_err(|error| Failure::System(format!("signals: {error}")))?;
+        #[cfg(feature = "remote")]
+        if as_url(&to.path).is_some() {
+            target.upload = Some(Upload::create(&to.path, to.force)?);
+            return Ok(target);
+        }
         let open = || match to.force {
             true => FileTarget::create(&to.path),
             false => FileTarget::create_new(&to.path),
@@ -76,9 +97,10 @@ impl Target {
         let file = match is_special {
             // Opening a pipe waits for its reader, and needs no temporary file: signals are allowed.
             true => open(),
-            false => uninterrupted(|temporary| {
+            false => uninterrupted(|unfinished| {
                 let file = open()?;
-                *temporary = file.temporary_path().map(Path::to_owned);
+                let temporary = file.temporary_path().map(Path::to_owned);
+                *unfinished = temporary.map(Unfinished::File);
                 Ok(file)
             }),
         };
@@ -96,14 +118,18 @@ impl Target {
             io::ErrorKind::AlreadyExists => exists(&self.name),
             _ => Failure::output(&self.name, &error),
         };
+        #[cfg(feature = "remote")]
+        if let Some(upload) = self.upload.take() {
+            return upload.complete();
+        }
         let Some(file) = self.file.take() else {
             return self.stdout.flush().map_err(failed);
         };
         // Syncing may take long, so signals are allowed. They still remove the temporary file.
         let synced = file.sync().map_err(failed);
-        uninterrupted(|temporary| {
+        uninterrupted(|unfinished| {
             let done = synced.and_then(|()| file.commit().map_err(failed));
-            *temporary = None;
+            *unfinished = None;
             done
         })
     }
@@ -118,6 +144,10 @@ fn exists(name: &str) -> Failure {
 
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        #[cfg(feature = "remote")]
+        if let Some(upload) = &mut self.upload {
+            return upload.write(bytes);
+        }
         match &mut self.file {
             Some(file) => file.write(bytes),
             None => self.stdout.write(bytes),
@@ -125,6 +155,10 @@ impl Write for Target {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        #[cfg(feature = "remote")]
+        if self.upload.is_some() {
+            return Ok(());
+        }
         match &mut self.file {
             Some(file) => file.flush(),
             None => self.stdout.flush(),
@@ -134,9 +168,9 @@ impl Write for Target {
 
 impl Drop for Target {
     fn drop(&mut self) {
-        uninterrupted(|temporary| {
+        uninterrupted(|unfinished| {
             drop(self.file.take());
-            *temporary = None;
+            *unfinished = None;
         });
     }
 }

@@ -24,7 +24,7 @@ mod keys;
 mod object;
 mod options;
 mod parts;
-mod request;
+pub mod request;
 mod seat;
 mod sink;
 #[cfg(any(feature = "object-store-013", feature = "object-store-014"))]

@@ -1,4 +1,18 @@
-//! Requests, and the checks of their answers: the same ones for all stores.
+//! Requests whose answers are checked, for all stores. Use them to read an [`Object`] with a driver of your own.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use bytes::Bytes;
+//! use herringbone_remote::{Object, request};
+//!
+//! /// Returns the first and the last four bytes of an object.
+//! async fn marks(object: Arc<dyn Object>) -> herringbone::Result<(Bytes, Bytes)> {
+//!     let (end, identity) = request::tail(&object, 4).await?;
+//!     let beginning = request::range(object, 0..4, Arc::new(identity)).await?;
+//!     Ok((beginning, end))
+//! }
+//! ```
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -11,12 +25,12 @@ use herringbone::{Error, ErrorKind, Result};
 
 use crate::object::{Answer, BoxFuture, Identity, Object};
 
-/// Requests the last bytes of an object. Returns them with its identity.
+/// Requests the last `bytes` bytes of an object, or all of it if it is shorter. Returns them with its identity.
 ///
 /// # Errors
 /// Io if the store fails, or if its answer is not the end of the object; Replaced if the object does not have the
 /// identity known beforehand.
-pub(crate) async fn tail(object: &Arc<dyn Object>, bytes: u64) -> Result<(Bytes, Identity)> {
+pub async fn tail(object: &Arc<dyn Object>, bytes: u64) -> Result<(Bytes, Identity)> {
     if let Some(identity) = object.identity() {
         let range = identity.length.saturating_sub(bytes)..identity.length;
         let bytes = match range.is_empty() {
@@ -34,11 +48,11 @@ pub(crate) async fn tail(object: &Arc<dyn Object>, bytes: u64) -> Result<(Bytes,
     Ok((answer.bytes, answer.identity))
 }
 
-/// Requests a range of an object.
+/// Requests a range of the object with this identity.
 ///
 /// The future fails with Io if the store fails, or if its answer is not that range, and with Replaced if the object
 /// has another identity.
-pub(crate) fn range(
+pub fn range(
     object: Arc<dyn Object>,
     range: Range<u64>,
     identity: Arc<Identity>,

@@ -246,6 +246,8 @@ macro_rules! adapter {
                     StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => {
                         io::ErrorKind::PermissionDenied
                     }
+                    // Such as an answer with all bytes to a request for a range.
+                    StoreError::NotSupported { .. } => io::ErrorKind::Unsupported,
                     _ => io::ErrorKind::Other,
                 };
                 io::Error::new(kind, error).into()

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use crate::failure::{Failure, Result};
+use crate::url::{name_of, path_part};
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -32,7 +33,10 @@ impl FileFormat {
         if let Some(format) = asked {
             return Ok(format);
         }
-        let extension = path.extension().unwrap_or_default().to_string_lossy();
+        let extension = path_part(path)
+            .extension()
+            .unwrap_or_default()
+            .to_string_lossy();
         let extension = extension.to_ascii_lowercase();
         match extension.as_str() {
             "parquet" | "parq" | "pq" => Ok(Self::Parquet),
@@ -48,7 +52,7 @@ impl FileFormat {
                 };
                 Err(Failure::Usage(format!(
                     "{}: cannot tell the format from the name; use {option} {format}",
-                    path.display()
+                    name_of(path)
                 )))
             }
         }
@@ -68,6 +72,7 @@ mod tests {
         assert_eq!(of("x.geojsonl"), Some(FileFormat::Geojson));
         assert_eq!(of("x.feather"), Some(FileFormat::Arrow));
         assert_eq!(of("x.arrows"), Some(FileFormat::ArrowStream));
+        assert_eq!(of("https://host/a.CSV?b=c.d#e"), Some(FileFormat::Csv));
         for name in ["-", "csv", "x.txt", "x."] {
             assert_eq!(of(name), None, "{name}");
         }

@@ -7,13 +7,18 @@ Examples:
   herringbone head -n 5 trips.parquet
   herringbone cat --columns id,fare --format csv trips.parquet > trips.csv
   curl -s https://example.com/trips.parquet | herringbone schema -
+  herringbone head s3://bucket/trips.parquet
   herringbone convert trips.csv trips.parquet
   herringbone rewrite trips.parquet small.parquet --compression zstd:9
+
+With the feature `remote`, a file may be a URL: http, https, s3, gs, az, abfs, abfss, file. Stores
+are configured by the variables AWS_*, GOOGLE_* and AZURE_*, web servers by HTTP_PROXY.
 
 Data goes to standard output or to the file that is named, everything else to standard error.
 Exit codes: 0 fine (a closed pipe too); 1 `verify` found an error or a warning, `repair` or
 --on-error lost something; 2 wrong command line; 3 the bytes are wrong, beyond a limit or not
-supported; 4 the system refused (no such file, disk full); 130 interrupted.";
+supported; 4 the system or the network refused (no such file, access denied, disk full, server
+error); 130 interrupted.";
 
 /// The end of the help page of `info`.
 pub(super) const INFO: &str = "\

@@ -73,6 +73,43 @@ pub(crate) struct Arguments {
     pub(crate) keys: Option<PathBuf>,
 }
 
+impl Arguments {
+    /// Returns the paths of all files.
+    pub(crate) fn paths(&mut self) -> Vec<&mut PathBuf> {
+        let mut paths: Vec<&mut PathBuf> = match &mut self.command {
+            Command::Info { files }
+            | Command::Schema { files, .. }
+            | Command::Count { files, .. }
+            | Command::Head { files, .. }
+            | Command::Cat { files, .. }
+            | Command::Meta { files, .. }
+            | Command::Verify { files, .. }
+            | Command::Pages { files, .. }
+            | Command::Stats { files, .. } => files.files.iter_mut().collect(),
+            Command::Index(index) => vec![&mut index.file],
+            Command::Bloom {
+                command: Bloom::Check(check),
+            } => vec![&mut check.file],
+            Command::Rewrite(it) => vec![&mut it.input, &mut it.destination.path],
+            Command::Concat(concat) => {
+                let files = concat.files.files.iter_mut();
+                files.chain([concat.output.path()]).collect()
+            }
+            Command::Repair(it) => {
+                let ends = [&mut it.input, &mut it.destination.path];
+                ends.into_iter().chain(&mut it.schema).collect()
+            }
+            Command::Encrypt(it) | Command::Decrypt(it) => vec![&mut it.input, it.output.path()],
+            Command::Convert(it) => {
+                let ends = [&mut it.input, &mut it.destination.path];
+                ends.into_iter().chain(&mut it.schema).collect()
+            }
+        };
+        paths.extend(&mut self.keys);
+        paths
+    }
+}
+
 /// The files of a command.
 #[derive(Debug, Args)]
 pub(crate) struct Files {

@@ -37,6 +37,11 @@ pub(crate) struct OutputOption {
 }
 
 impl OutputOption {
+    /// Returns the path of the file to write.
+    pub(super) fn path(&mut self) -> &mut PathBuf {
+        &mut self.output
+    }
+
     /// Returns the destination as in other commands.
     pub(crate) fn destination(&self) -> Destination {
         Destination {

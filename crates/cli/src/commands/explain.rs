@@ -56,7 +56,19 @@ pub(crate) fn file(
         counted(wanted, "byte"),
         counted(fetched, "byte"),
         counted(requests, "request")
-    ))
+    ))?;
+    #[cfg(feature = "remote")]
+    if let Some(file) = input.remote() {
+        let traffic = file.traffic();
+        output.line(&format!(
+            "  {:<15}  {} in {}, {}",
+            "sent so far",
+            counted(traffic.requests, "request"),
+            counted(traffic.rounds, "round"),
+            counted(traffic.bytes, "byte")
+        ))?;
+    }
+    Ok(())
 }
 
 const STEPS: [(PruningStep, &str); 5] = [

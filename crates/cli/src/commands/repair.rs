@@ -20,6 +20,7 @@ use crate::render::plural::counted;
 use crate::rows::int96_unit;
 use crate::save;
 use crate::target::Target;
+use crate::url::name_of;
 
 /// Writes the valid row groups.
 pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
@@ -173,7 +174,7 @@ fn schema(context: &Context, path: &Path) -> Result<RepairSchema> {
         |sibling| Ok(RepairSchema::of_file(&sibling.open()?)),
         |schema| {
             let schema = RepairSchema::of_arrow(&schema);
-            schema.map_err(|error| Failure::parquet(&path.display().to_string(), &error))
+            schema.map_err(|error| Failure::parquet(&name_of(path), &error))
         },
     )
 }

@@ -13,6 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::args::Columns;
 use crate::failure::{Failure, Result};
+use crate::url::{as_url, name_of};
 
 /// The variable that names the file if the option is absent.
 const VARIABLE: &str = "HERRINGBONE_KEYS";
@@ -42,6 +43,10 @@ impl Keys {
         let Some(path) = path.or_else(|| variable().map(PathBuf::from)) else {
             return Ok(None);
         };
+        if as_url(&path).is_some() {
+            let message = "keys are read from local files only";
+            return Err(Failure::Usage(format!("{}: {message}", name_of(&path))));
+        }
         let is_stdin = path.as_os_str() == STDIN;
         let name = match is_stdin {
             true => "standard input".into(),

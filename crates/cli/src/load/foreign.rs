@@ -5,6 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use crate::failure::Failure;
+use crate::url::name_of;
 
 /// A format that a command cannot read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,7 +118,7 @@ pub(crate) fn failure(path: &Path) -> Option<Failure> {
     let mut beginning = Vec::new();
     let file = is_file.then(|| File::open(path).ok()).flatten()?;
     file.take(LONGEST_MARK).read_to_end(&mut beginning).ok()?;
-    let name = path.display().to_string();
+    let name = name_of(path);
     let foreign = foreign(&beginning)?;
     Some(Failure::Data(
         foreign.instead_of("a name that shows the format", &name),

@@ -13,6 +13,7 @@ mod geojson;
 mod ipc;
 mod json;
 mod numbers;
+mod opened;
 mod row_size;
 mod sample;
 mod schema_file;
@@ -20,7 +21,6 @@ mod schema_text;
 mod value;
 
 use std::cell::Cell;
-use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 use std::rc::Rc;
@@ -37,7 +37,10 @@ pub(crate) use schema_file::schema_file;
 pub(crate) use schema_text::{data_type_of, field_of};
 pub(crate) use value::{hex, value_of, variant_type};
 
+use opened::Opened;
+
 use crate::failure::{Failure, Result};
+use crate::url::name_of;
 
 /// A source of rows.
 pub(crate) struct Rows<'a> {
@@ -119,7 +122,7 @@ impl Stream {
     /// # Errors
     /// System.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let name = path.display().to_string();
+        let name = name_of(path);
         let read = Rc::default();
         if path.as_os_str() == "-" {
             let bytes = Box::new(io::stdin());
@@ -130,12 +133,10 @@ impl Stream {
                 read,
             });
         }
-        let refused = |error: io::Error| Failure::System(format!("{name}: {error}"));
-        let file = fs::File::open(path).map_err(refused)?;
-        let metadata = file.metadata().map_err(refused)?;
+        let opened = Opened::new(path)?;
         Ok(Self {
-            bytes: Box::new(file),
-            total: metadata.is_file().then_some(metadata.len()),
+            bytes: opened.bytes,
+            total: opened.length,
             name,
             read,
         })

@@ -1,6 +1,5 @@
 //! `--schema FILE`: a schema from another file.
 
-use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::Path;
 use std::slice;
@@ -8,10 +7,12 @@ use std::slice;
 use herringbone_arrow::schema::SchemaRef;
 
 use super::ipc::MAGIC;
+use super::opened::Opened;
 use super::{ipc_schema, schema_text};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
+use crate::url::name_of;
 
 /// The bytes at the beginning of an Arrow stream: the marker of a message.
 const STREAM: &[u8] = &[0xff; 4];
@@ -30,10 +31,13 @@ pub(crate) fn schema_file<T>(
     of_parquet: impl FnOnce(&Input) -> Result<T>,
     of_arrow: impl FnOnce(SchemaRef) -> Result<T>,
 ) -> Result<T> {
-    let name = path.display();
+    let name = name_of(path);
     let refused = |error: io::Error| Failure::System(format!("{name}: {error}"));
     let mut text = Vec::new();
-    let mut file = File::open(path).map_err(refused)?;
+    let Opened {
+        bytes: mut file,
+        length,
+    } = Opened::new(path)?;
     let beginning = file
         .by_ref()
         .take(MAGIC.len() as u64)
@@ -41,7 +45,7 @@ pub(crate) fn schema_file<T>(
     beginning.map_err(refused)?;
     let is_parquet = text.starts_with(b"PAR1");
     let is_arrow = text.starts_with(MAGIC) || text.starts_with(STREAM);
-    if (is_parquet || is_arrow) && !file.metadata().map_err(refused)?.is_file() {
+    if (is_parquet || is_arrow) && length.is_none() {
         return Err(Failure::Usage(format!(
             "{name}: only a schema as text can be read from a pipe; a Parquet or Arrow file has to \
              be on disk"

@@ -18,6 +18,8 @@ mod merged;
 mod interrupt;
 mod names;
 mod on_error;
+#[cfg(feature = "remote")]
+mod remote;
 mod repair;
 mod rewrite;
 mod rows;

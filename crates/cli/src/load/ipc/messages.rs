@@ -7,7 +7,7 @@
 //!
 //! <https://arrow.apache.org/docs/format/Columnar.html#serialization-and-interprocess-communication-ipc>
 
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Read, SeekFrom};
 
 use flatbuffers::VerifierOptions;
 use herringbone::{Error, Limits, Result};
@@ -16,7 +16,7 @@ use herringbone_arrow::ipc::{self, Block, root_as_footer_with_opts, root_as_mess
 use herringbone_arrow::schema::Schema;
 
 use super::decode::schema_of;
-use super::{MAGIC, Problem};
+use super::{Bytes, MAGIC, Problem};
 
 /// The maximum number of bytes allocated for a body before any of it is read.
 const AT_ONCE: usize = 1 << 20;
@@ -29,11 +29,6 @@ const CONTINUATION: [u8; 4] = [0xff; 4];
 
 /// The number of bytes after the footer: its length and the magic.
 const TRAILER: usize = 10;
-
-/// A source of bytes with random access.
-pub(super) trait Bytes: Read + Seek {}
-
-impl<T: Read + Seek> Bytes for T {}
 
 /// A message and its body.
 pub(super) struct Message {

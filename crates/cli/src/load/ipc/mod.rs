@@ -12,7 +12,6 @@ mod check;
 mod decode;
 mod messages;
 
-use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::panic::{self, AssertUnwindSafe};
 use std::path::Path;
@@ -23,8 +22,9 @@ use herringbone_arrow::ipc::{self, MessageHeader};
 use herringbone_arrow::schema::SchemaRef;
 
 use self::decode::Decoder;
-use self::messages::{Blocks, Bytes, Message, next_message};
+use self::messages::{Blocks, Message, next_message};
 use super::foreign::foreign;
+use super::opened::{Bytes, Opened};
 use super::{Rows, Stream, Work};
 use crate::failure::{Failure, Result};
 
@@ -48,7 +48,7 @@ pub(crate) fn ipc_file_or_stream(path: &Path, limits: &Limits) -> Result<Rows<'s
         .map_err(refused)?;
     if beginning == MAGIC {
         let bytes: Box<dyn Bytes> = if matches!(work, Work::Bytes(..)) {
-            Box::new(File::open(path).map_err(refused)?)
+            Opened::new(path)?.bytes
         } else {
             stream.read_to_end(&mut beginning).map_err(refused)?;
             Box::new(Cursor::new(beginning))

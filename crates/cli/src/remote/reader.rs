@@ -1,0 +1,100 @@
+//! A file at a URL, read as a stream of bytes.
+
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use herringbone::source::Source as _;
+
+use super::RemoteFile;
+use crate::failure::Result;
+
+/// The number of bytes requested at once.
+const REQUEST: u64 = 8 << 20;
+/// The number of requests sent together. Reads of short files and of first rows need one.
+const MOST_REQUESTS: u64 = 4;
+
+/// A reader of a file at a URL.
+pub(crate) struct Reader {
+    file: Arc<RemoteFile>,
+    position: u64,
+    /// The bytes read ahead from `position` on, the last ones first.
+    arrived: Vec<Bytes>,
+    /// The number of requests to send next. It grows while bytes are read one after the other.
+    requests: u64,
+}
+
+impl Reader {
+    /// Opens the file.
+    ///
+    /// # Errors
+    /// See [`RemoteFile::open`].
+    pub(crate) fn open(url: &Path) -> Result<Self> {
+        Ok(Self {
+            file: RemoteFile::open(url)?,
+            position: 0,
+            arrived: Vec::new(),
+            requests: 1,
+        })
+    }
+
+    /// Returns the length of the file in bytes.
+    pub(crate) fn length(&self) -> u64 {
+        self.file.len()
+    }
+
+    /// Requests the next bytes.
+    fn fetch(&mut self) -> io::Result<()> {
+        let length = self.file.len();
+        let starts = (0..self.requests).map(|at| self.position + at * REQUEST);
+        let ranges: Vec<Range<u64>> = starts
+            .take_while(|start| *start < length)
+            .map(|start| start..length.min(start + REQUEST))
+            .collect();
+        self.arrived = self.file.read_many(&ranges)?;
+        self.arrived.reverse();
+        self.requests = MOST_REQUESTS;
+        Ok(())
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.position >= self.file.len() || buffer.is_empty() {
+            return Ok(0);
+        }
+        if self.arrived.is_empty() {
+            self.fetch()?;
+        }
+        let Some(bytes) = self.arrived.last_mut() else {
+            return Ok(0);
+        };
+        let part = bytes.split_to(bytes.len().min(buffer.len()));
+        if bytes.is_empty() {
+            self.arrived.pop();
+        }
+        if let Some(place) = buffer.get_mut(..part.len()) {
+            place.copy_from_slice(&part);
+        }
+        self.position += part.len() as u64;
+        Ok(part.len())
+    }
+}
+
+impl Seek for Reader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::End(offset) => self.file.len().checked_add_signed(offset),
+            SeekFrom::Current(offset) => self.position.checked_add_signed(offset),
+        };
+        let position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        if position != self.position {
+            self.position = position;
+            self.arrived.clear();
+        }
+        Ok(position)
+    }
+}

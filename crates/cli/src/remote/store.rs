@@ -1,0 +1,358 @@
+//! Stores by URL, configured by the environment.
+
+use std::env;
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::path::{Path as FilePath, PathBuf};
+use std::sync::{Arc, Once};
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::http::HttpBuilder;
+use object_store::path::Path;
+use object_store::{
+    ClientConfigKey, ClientOptions, HeaderMap, HeaderValue, ObjectStore, RetryConfig,
+};
+use percent_encoding::percent_decode_str;
+use url::{Host, Url};
+
+use super::{parse, usage};
+use crate::failure::Result;
+use crate::url::{name_of, without_secrets};
+
+/// The name of this command in requests.
+const USER_AGENT: &str = concat!("herringbone/", env!("CARGO_PKG_VERSION"));
+/// The longest time to connect.
+const CONNECT: Duration = Duration::from_secs(10);
+/// The longest time without a byte of an answer.
+const SILENCE: Duration = Duration::from_secs(30);
+/// The number of times that a request is repeated after a server error or a lost connection.
+const RETRIES: usize = 5;
+
+/// The longest time to wait for the metadata service of a cloud machine.
+const METADATA_SERVICE_WAIT: Duration = Duration::from_millis(300);
+/// The address of the metadata service, which is the same in all clouds.
+const METADATA_SERVICE: ([u8; 4], u16) = ([169, 254, 169, 254], 80);
+
+/// An object in a store.
+pub(super) struct Place {
+    pub(super) store: Arc<dyn ObjectStore>,
+    pub(super) path: Path,
+    /// The URL without secrets.
+    pub(super) name: String,
+    /// The variable that provides credentials, if none were found and requests are not signed.
+    pub(super) unsigned: Option<&'static str>,
+    /// True if the store takes an object in parts.
+    pub(super) takes_parts: bool,
+}
+
+impl Place {
+    /// Finds the object at a URL. Requests nothing.
+    ///
+    /// # Errors
+    /// Usage if the URL or the configuration of the store is wrong.
+    pub(super) fn of(url: &FilePath) -> Result<Self> {
+        let name = name_of(url);
+        let mut parsed = parse(url)?;
+        install_tls();
+        let wrong = |error: object_store::Error| usage(&name, without_secrets(&error.to_string()));
+        let (store, unsigned) = match parsed.scheme() {
+            "http" | "https" => {
+                let store = http(&mut parsed).map_err(wrong)?;
+                return Ok(Self {
+                    store,
+                    path: Path::default(),
+                    name,
+                    unsigned: None,
+                    takes_parts: false,
+                });
+            }
+            scheme => {
+                if parsed.query().or(parsed.fragment()).is_some() {
+                    return Err(usage(&name, "write `?` and `#` in a key as %3F and %23"));
+                }
+                match scheme {
+                    "s3" | "s3a" => s3(&parsed),
+                    "gs" => google(&parsed),
+                    _ => azure(&parsed),
+                }
+                .map_err(wrong)?
+            }
+        };
+        let path = Path::from_url_path(parsed.path()).map_err(|error| usage(&name, error))?;
+        if path.as_ref().is_empty() {
+            return Err(usage(&name, "the URL names no object in the bucket"));
+        }
+        Ok(Self {
+            store,
+            path,
+            name,
+            unsigned,
+            takes_parts: true,
+        })
+    }
+}
+
+/// A store, and the variable for its credentials if none were found.
+type Configured = object_store::Result<(Arc<dyn ObjectStore>, Option<&'static str>)>;
+
+/// Makes TLS use the cryptography of ring.
+fn install_tls() {
+    static INSTALLED: Once = Once::new();
+    INSTALLED.call_once(|| {
+        // Fails if there is a provider already, which is as good.
+        rustls::crypto::ring::default_provider()
+            .install_default()
+            .ok();
+    });
+}
+
+fn retries() -> RetryConfig {
+    RetryConfig {
+        max_retries: RETRIES,
+        ..RetryConfig::default()
+    }
+}
+
+/// Returns the store of a web server. Each object has a store of its own, whose base is the whole URL with its query.
+fn http(url: &mut Url) -> object_store::Result<Arc<dyn ObjectStore>> {
+    let mut options = ClientOptions::new()
+        .with_allow_http(true)
+        .with_timeout_disabled()
+        .with_connect_timeout(CONNECT)
+        .with_read_timeout(SILENCE)
+        .with_user_agent(HeaderValue::from_static(USER_AGENT));
+    if let Some(authorization) = authorization(url) {
+        let mut headers = HeaderMap::new();
+        headers.insert("authorization", authorization);
+        options = options.with_default_headers(headers);
+    }
+    let store = HttpBuilder::new()
+        .with_url(url.as_str())
+        .with_client_options(options)
+        .with_retry(retries())
+        .build()?;
+    Ok(Arc::new(store))
+}
+
+/// Removes the user information and the fragment of a URL. Returns the header for the former.
+fn authorization(url: &mut Url) -> Option<HeaderValue> {
+    url.set_fragment(None);
+    let decoded = |text| percent_decode_str(text).collect::<Vec<u8>>();
+    let (user, password) = (decoded(url.username()), url.password().map(decoded));
+    if user.is_empty() && password.is_none() {
+        return None;
+    }
+    url.set_username("").ok()?;
+    url.set_password(None).ok()?;
+    let pair = [user, b":".to_vec(), password.unwrap_or_default()].concat();
+    let header = format!("Basic {}", BASE64_STANDARD.encode(pair));
+    let mut header = HeaderValue::from_str(&header).ok()?;
+    header.set_sensitive(true);
+    Some(header)
+}
+
+/// Configures a store by its variables, and by defaults for the client if there are no variables for these.
+macro_rules! from_env {
+    ($builder:ident, $key:ident, $prefix:literal, $endpoints:expr, $url:expr) => {{
+        let mut builder = $builder::from_env()
+            .with_url($url.as_str())
+            .with_retry(retries());
+        for (key, value) in client_defaults() {
+            let variable = format!("{}_{}", $prefix, key.as_ref().to_ascii_uppercase());
+            if env::var_os(variable).is_none() {
+                builder = builder.with_config($key::Client(key), value);
+            }
+        }
+        let mut endpoints = $endpoints.iter();
+        let endpoint = endpoints.find_map(|key| builder.get_config_value(key));
+        if endpoint.is_some_and(|endpoint| is_on_this_machine(&endpoint)) {
+            builder = builder.with_config($key::Client(ClientConfigKey::AllowHttp), "true");
+        }
+        builder
+    }};
+}
+
+/// Returns the configuration of clients. A whole answer may take long, but a silent server is an error.
+fn client_defaults() -> [(ClientConfigKey, String); 4] {
+    [
+        (ClientConfigKey::Timeout, "1 day".into()),
+        (
+            ClientConfigKey::ConnectTimeout,
+            format!("{}s", CONNECT.as_secs()),
+        ),
+        (
+            ClientConfigKey::ReadTimeout,
+            format!("{}s", SILENCE.as_secs()),
+        ),
+        (ClientConfigKey::UserAgent, USER_AGENT.into()),
+    ]
+}
+
+/// Returns true if an endpoint needs no TLS, because no network is used.
+fn is_on_this_machine(endpoint: &str) -> bool {
+    let Ok(url) = Url::parse(endpoint) else {
+        return false;
+    };
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    }
+}
+
+fn s3(url: &Url) -> Configured {
+    use AmazonS3ConfigKey as Key;
+    let endpoints = [Key::S3Endpoint, Key::Endpoint];
+    let mut builder = from_env!(AmazonS3Builder, AmazonS3ConfigKey, "AWS", endpoints, url);
+    let keys = [
+        Key::AccessKeyId,
+        Key::SecretAccessKey,
+        Key::WebIdentityTokenFile,
+        Key::ContainerCredentialsRelativeUri,
+        Key::ContainerCredentialsFullUri,
+        Key::MetadataEndpoint,
+    ];
+    let is_given = keys
+        .iter()
+        .any(|key| builder.get_config_value(key).is_some());
+    let has_service = || !is_true("AWS_EC2_METADATA_DISABLED") && has_metadata_service();
+    let unsigned = !is_chosen("AWS_SKIP_SIGNATURE") && !is_given && !has_service();
+    if unsigned {
+        builder = builder.with_skip_signature(true);
+    }
+    Ok((
+        Arc::new(builder.build()?),
+        unsigned.then_some("AWS_ACCESS_KEY_ID"),
+    ))
+}
+
+fn google(url: &Url) -> Configured {
+    use GoogleConfigKey as Key;
+    let endpoints = [Key::BaseUrl];
+    let mut builder = from_env!(
+        GoogleCloudStorageBuilder,
+        GoogleConfigKey,
+        "GOOGLE",
+        endpoints,
+        url
+    );
+    let keys = [
+        Key::ServiceAccount,
+        Key::ServiceAccountKey,
+        Key::ApplicationCredentials,
+        Key::BearerToken,
+    ];
+    let is_given = keys
+        .iter()
+        .any(|key| builder.get_config_value(key).is_some());
+    let is_given = is_given || google_credentials().is_some_and(|path| path.exists());
+    let unsigned = !is_chosen("GOOGLE_SKIP_SIGNATURE") && !is_given && !has_metadata_service();
+    if unsigned {
+        builder = builder.with_skip_signature(true);
+    }
+    let variable = "GOOGLE_APPLICATION_CREDENTIALS";
+    Ok((Arc::new(builder.build()?), unsigned.then_some(variable)))
+}
+
+/// Returns the path of the file that `gcloud auth application-default login` writes.
+fn google_credentials() -> Option<PathBuf> {
+    let folder = match cfg!(windows) {
+        true => PathBuf::from(env::var_os("APPDATA")?),
+        false => PathBuf::from(env::var_os("HOME")?).join(".config"),
+    };
+    Some(folder.join("gcloud/application_default_credentials.json"))
+}
+
+fn azure(url: &Url) -> Configured {
+    use AzureConfigKey as Key;
+    let endpoints = [Key::Endpoint];
+    let mut builder = from_env!(
+        MicrosoftAzureBuilder,
+        AzureConfigKey,
+        "AZURE",
+        endpoints,
+        url
+    );
+    let keys = [
+        Key::AccessKey,
+        Key::SasKey,
+        Key::Token,
+        Key::ClientSecret,
+        Key::FederatedTokenFile,
+        Key::MsiEndpoint,
+    ];
+    let is_given = keys
+        .iter()
+        .any(|key| builder.get_config_value(key).is_some())
+        || is_true("AZURE_USE_AZURE_CLI")
+        || is_true("AZURE_STORAGE_USE_EMULATOR");
+    let unsigned = !is_chosen("AZURE_SKIP_SIGNATURE") && !is_given && !has_metadata_service();
+    if unsigned {
+        builder = builder.with_config(Key::SkipSignature, "true");
+    }
+    let variable = "AZURE_STORAGE_ACCOUNT_KEY";
+    Ok((Arc::new(builder.build()?), unsigned.then_some(variable)))
+}
+
+/// Returns true if a variable is set.
+fn is_chosen(variable: &str) -> bool {
+    env::var_os(variable).is_some()
+}
+
+/// Returns true if a variable is set to a text for true.
+fn is_true(variable: &str) -> bool {
+    env::var(variable).is_ok_and(|value| value == "1" || value.eq_ignore_ascii_case("true"))
+}
+
+/// Returns true if this is a machine in a cloud, whose metadata service has credentials.
+fn has_metadata_service() -> bool {
+    let (address, port) = METADATA_SERVICE;
+    let address = SocketAddr::new(IpAddr::from(address), port);
+    TcpStream::connect_timeout(&address, METADATA_SERVICE_WAIT).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn user_information_becomes_a_header() {
+        let mut url = Url::parse("https://me:p%40w@host/a?b=1#c").unwrap();
+        // RFC 7617, with the base64 of `me:p@w`.
+        assert_eq!(authorization(&mut url).unwrap(), "Basic bWU6cEB3");
+        assert_eq!(url.as_str(), "https://host/a?b=1");
+        assert_eq!(authorization(&mut url), None);
+    }
+
+    #[test]
+    fn only_loopback_endpoints_need_no_tls() {
+        for (endpoint, expected) in [
+            ("http://localhost:9000", true),
+            ("http://127.0.0.1:9000", true),
+            ("http://[::1]:9000", true),
+            ("http://example.com", false),
+            ("http://127.0.0.1.example.com", false),
+            ("localhost", false),
+        ] {
+            assert_eq!(is_on_this_machine(endpoint), expected, "{endpoint}");
+        }
+    }
+
+    #[test]
+    fn a_url_must_name_an_object() {
+        for (url, message) in [
+            ("s3://bucket", "names no object"),
+            ("s3://bucket/a?b", "%3F"),
+            ("http://", "not a URL"),
+        ] {
+            let place = Place::of(FilePath::new(url));
+            let failure = place.err().expect("an error");
+            assert!(failure.to_string().contains(message), "{url}: {failure}");
+        }
+    }
+}

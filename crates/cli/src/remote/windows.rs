@@ -1,0 +1,109 @@
+//! Bytes read ahead, for readers that ask for one short range after the other.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use bytes::Bytes;
+
+/// The maximum number of windows: of readers that read at the same time.
+const MOST: usize = 16;
+/// The size of a window, in bytes, when a reader continues for the first time.
+const FIRST: u64 = 64 << 10;
+/// The largest size of a window in bytes: the bytes that arrive in the time of a round trip.
+const LARGEST: u64 = 4 << 20;
+
+/// The last ranges that were read.
+#[derive(Default)]
+pub(super) struct Windows(VecDeque<Window>);
+
+struct Window {
+    start: u64,
+    bytes: Bytes,
+    /// The size of the next window of this reader.
+    next: u64,
+}
+
+impl Window {
+    fn end(&self) -> u64 {
+        self.start + self.bytes.len() as u64
+    }
+}
+
+impl Windows {
+    /// Returns the bytes of a range within a window.
+    pub(super) fn find(&self, range: &Range<u64>) -> Option<Bytes> {
+        let includes = |it: &&Window| it.start <= range.start && range.end <= it.end();
+        let window = self.0.iter().find(includes)?;
+        let offset = |at: u64| usize::try_from(at - window.start).ok();
+        Some(window.bytes.slice(offset(range.start)?..offset(range.end)?))
+    }
+
+    /// Returns the end of the range to request, for a reader that needs `range`. It is larger if an earlier range was
+    /// near: the reader then reads one range after the other.
+    pub(super) fn wanted_end(&self, range: &Range<u64>, limit: u64) -> u64 {
+        let ahead = self.before(range).and_then(|at| self.0.get(at));
+        let ahead = ahead.map_or(0, |window| window.next);
+        range.end.max(limit.min(range.start.saturating_add(ahead)))
+    }
+
+    /// Adds the bytes from `range.start` on, read for `range`.
+    pub(super) fn add(&mut self, range: &Range<u64>, bytes: Bytes) {
+        let before = self.before(range).and_then(|at| self.0.remove(at));
+        let next = before.map_or(FIRST, |window| LARGEST.min(window.next * 4));
+        if self.0.len() == MOST {
+            self.0.pop_front();
+        }
+        let start = range.start;
+        self.0.push_back(Window { start, bytes, next });
+    }
+
+    /// Returns the window that a reader of `range` has passed or is about to leave.
+    fn before(&self, range: &Range<u64>) -> Option<usize> {
+        let is_near = |it: &Window| {
+            it.start <= range.start && range.start <= it.end().saturating_add(LARGEST / 4)
+        };
+        self.0.iter().position(is_near)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Reads a range as a file does. Returns the number of bytes requested.
+    fn read(windows: &mut Windows, range: Range<u64>) -> u64 {
+        if windows.find(&range).is_some() {
+            return 0;
+        }
+        let end = windows.wanted_end(&range, 100 << 20);
+        let bytes = Bytes::from(vec![0; (end - range.start) as usize]);
+        windows.add(&range, bytes);
+        end - range.start
+    }
+
+    #[test]
+    fn readers_of_one_range_after_the_other_read_ahead() {
+        let mut windows = Windows::default();
+        let step = 10_000;
+        let requests: Vec<u64> = (0..1000)
+            .map(|at| read(&mut windows, at * step..(at + 1) * step))
+            .filter(|bytes| *bytes > 0)
+            .collect();
+        assert_eq!(requests[..4], [step, FIRST, 4 * FIRST, 16 * FIRST]);
+        assert!(requests[4..].iter().all(|bytes| *bytes == LARGEST));
+        assert_eq!(requests.len(), 7);
+    }
+
+    #[test]
+    fn scattered_ranges_are_read_exactly() {
+        let mut windows = Windows::default();
+        for at in (0..50).rev() {
+            let start = at * (2 << 20);
+            assert_eq!(read(&mut windows, start..start + 100), 100);
+        }
+        assert_eq!(windows.0.len(), MOST);
+        // A range in a window takes no request, and the oldest windows are gone.
+        assert_eq!(read(&mut windows, 50..100), 0);
+        assert_eq!(read(&mut windows, (49 << 21)..(49 << 21) + 1), 1);
+    }
+}

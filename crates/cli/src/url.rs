@@ -1,0 +1,170 @@
+//! URLs among the files of the command line.
+
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Failure, Result};
+
+/// The schemes of supported URLs.
+const SUPPORTED: [&str; 11] = [
+    "s3", "s3a", "gs", "az", "azure", "adl", "abfs", "abfss", "http", "https", "file",
+];
+
+/// Schemes whose user information is the name of a container, not a secret.
+const WITH_CONTAINER: [&str; 3] = ["az", "abfs", "abfss"];
+
+/// Returns the scheme of a URL and the text after `://`, if a path is a URL.
+fn parts(path: &Path) -> Option<(&str, &str)> {
+    let (scheme, rest) = path.to_str()?.split_once("://")?;
+    is_scheme(scheme).then_some((scheme, rest))
+}
+
+fn is_scheme(text: &str) -> bool {
+    let is_usual = |it: char| it.is_ascii_alphanumeric() || matches!(it, '+' | '-' | '.');
+    text.starts_with(|it: char| it.is_ascii_alphabetic()) && text.chars().all(is_usual)
+}
+
+/// Returns the URL that a path is, if it is one.
+pub(crate) fn as_url(path: &Path) -> Option<&str> {
+    parts(path).and_then(|_| path.to_str())
+}
+
+/// Returns the name of a file in output and errors: its path, or its URL without secrets.
+pub(crate) fn name_of(path: &Path) -> String {
+    without_secrets(&path.display().to_string())
+}
+
+/// Removes passwords and queries, which may be signatures, from all URLs in a text.
+pub(crate) fn without_secrets(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("://") {
+        let (before, after) = rest.split_at(at);
+        out.push_str(before);
+        out.push_str("://");
+        let after = after.strip_prefix("://").unwrap_or_default();
+        let is_end = |it: char| it.is_whitespace() || matches!(it, '"' | '\'' | '<' | '>');
+        let (url, next) = after.split_at(after.find(is_end).unwrap_or(after.len()));
+        let is_outside = |it: char| !it.is_ascii_alphanumeric() && !matches!(it, '+' | '-' | '.');
+        let scheme = before.rsplit(is_outside).next().unwrap_or_default();
+        push_without_secrets(&mut out, scheme, url);
+        rest = next;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Appends the text of a URL after `://`, without its secrets.
+fn push_without_secrets(out: &mut String, scheme: &str, url: &str) {
+    let (path, query) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
+    let (authority, path) = path.split_at(path.find('/').unwrap_or(path.len()));
+    match authority.rsplit_once('@') {
+        Some((user, host)) => {
+            let is_container = WITH_CONTAINER.contains(&scheme) && !user.contains(':');
+            if is_container {
+                out.push_str(user);
+                out.push('@');
+            }
+            out.push_str(host);
+        }
+        None => out.push_str(authority),
+    }
+    out.push_str(path);
+    if !query.is_empty() {
+        out.push_str("?…");
+    }
+}
+
+/// Returns the path part of a URL, or the path of any other file. Formats follow from its extension.
+pub(crate) fn path_part(path: &Path) -> &Path {
+    match as_url(path) {
+        Some(url) => Path::new(url.split(['?', '#']).next().unwrap_or_default()),
+        None => path,
+    }
+}
+
+/// Replaces a `file` URL by its path. Leaves other paths and URLs as they are.
+///
+/// # Errors
+/// Usage if the scheme of the URL is not supported; Data if the command was built without the feature `remote`.
+pub(crate) fn resolve(path: &mut PathBuf) -> Result<()> {
+    let Some((scheme, _)) = parts(path) else {
+        return Ok(());
+    };
+    let scheme = scheme.to_ascii_lowercase();
+    if !SUPPORTED.contains(&scheme.as_str()) {
+        return Err(Failure::Usage(format!(
+            "{}: URLs of `{scheme}` are not supported; use one of: {}",
+            name_of(path),
+            SUPPORTED.join(", ")
+        )));
+    }
+    #[cfg(not(feature = "remote"))]
+    return Err(Failure::Data(format!(
+        "{}: this command was built without URLs; `cargo install --path crates/cli --features \
+         remote` installs it with them, or pipe `curl -s URL` to `-`",
+        name_of(path)
+    )));
+    #[cfg(feature = "remote")]
+    if scheme == "file" {
+        *path = crate::remote::local_path(path)?;
+    }
+    #[cfg(feature = "remote")]
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls_begin_with_a_scheme() {
+        let url = |path: &str| as_url(Path::new(path)).is_some();
+        assert!(url("s3://bucket/a.parquet") && url("HTTPS://host") && url("a+b://c"));
+        for path in ["a.parquet", "-", "C:\\a", "a/b://c", "://a", "1a://b", ""] {
+            assert!(!url(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn names_have_no_secrets() {
+        for (url, name) in [
+            ("s3://bucket/a.parquet", "s3://bucket/a.parquet"),
+            ("https://me:pw@host:1/a?X-Sig=1#f", "https://host:1/a?…"),
+            ("http://a@b@host/x@y", "http://host/x@y"),
+            ("abfss://box@host/a", "abfss://box@host/a"),
+            ("abfss://box:pw@host/a", "abfss://host/a"),
+            (
+                "GET http://u:p@h/?k=s \"http://h?k\" no",
+                "GET http://h/?… \"http://h?…\" no",
+            ),
+            ("http://[::1]:80/a", "http://[::1]:80/a"),
+            ("a:// b://", "a:// b://"),
+            ("a?b", "a?b"),
+        ] {
+            assert_eq!(without_secrets(url), name);
+        }
+    }
+
+    #[test]
+    fn unknown_schemes_name_the_known_ones() {
+        let mut path = PathBuf::from("ftp://me:pw@host/a?b");
+        let failure = resolve(&mut path).unwrap_err();
+        assert_eq!(failure.code(), Failure::USAGE);
+        let message = failure.to_string();
+        assert!(
+            message.starts_with("ftp://host/a?…: URLs of `ftp`"),
+            "{message}"
+        );
+        assert!(message.contains("s3, s3a, gs, az"), "{message}");
+        let mut path = PathBuf::from("a.parquet");
+        assert!(resolve(&mut path).is_ok());
+    }
+
+    #[cfg(not(feature = "remote"))]
+    #[test]
+    fn without_the_feature_an_error_names_it() {
+        let failure = resolve(&mut "s3://bucket/a.parquet".into()).unwrap_err();
+        assert_eq!(failure.code(), Failure::DATA);
+        assert!(failure.to_string().contains("--features remote"));
+    }
+}

@@ -1,0 +1,186 @@
+//! Files written to URLs.
+
+use std::sync::Mutex;
+
+use super::{Answer, EXAMPLE, Folder, Request, Server, herringbone, run};
+
+/// A bucket of one object, which takes uploads in one request and in parts.
+fn bucket(fails: fn(&Request) -> bool) -> Server {
+    Server::new(
+        move |request, _| match (request.method.as_str(), request.target.as_str()) {
+            _ if fails(request) => Answer::status(403),
+            ("HEAD", _) => Answer::status(404),
+            ("POST", target) if target.ends_with("?uploads=") || target.ends_with("?uploads") => {
+                let body = "<InitiateMultipartUploadResult><UploadId>u1</UploadId></InitiateMultipartUploadResult>";
+                Answer::of(200, body.into())
+            }
+            ("POST", _) => {
+                let body = "<CompleteMultipartUploadResult><ETag>\"e\"</ETag></CompleteMultipartUploadResult>";
+                Answer::of(200, body.into())
+            }
+            ("DELETE", _) => Answer::status(204),
+            _ => Answer::status(200).with("ETag", "\"e\""),
+        },
+    )
+}
+
+/// Runs the command with an S3 endpoint.
+fn s3(server: &Server, arguments: &[&str]) -> super::Run {
+    let endpoint = format!("http://127.0.0.1:{}", server.port);
+    let variables = [
+        ("AWS_ENDPOINT_URL", endpoint.as_str()),
+        ("AWS_ACCESS_KEY_ID", "key-id"),
+        ("AWS_SECRET_ACCESS_KEY", "secret-1"),
+    ];
+    run(arguments, &variables)
+}
+
+/// The methods and targets of requests.
+fn seen(requests: &[Request]) -> Vec<String> {
+    let text = |it: &Request| format!("{} {}", it.method, it.target);
+    requests.iter().map(text).collect()
+}
+
+#[test]
+fn a_small_file_is_one_conditional_request() {
+    let server = bucket(|_| false);
+    s3(&server, &["rewrite", "-q", EXAMPLE, "s3://b/a.parquet"]).ok("");
+    let requests = server.take();
+    assert_eq!(seen(&requests), ["HEAD /b/a.parquet", "PUT /b/a.parquet"]);
+    assert_eq!(requests[1].header("if-none-match"), Some("*"));
+    let folder = Folder::new();
+    let copy = folder.with("copy.parquet", &requests[1].body);
+    herringbone(&["cat", &copy]).ok(&herringbone(&["cat", EXAMPLE]).stdout);
+    s3(
+        &server,
+        &["rewrite", "-q", "--force", EXAMPLE, "s3://b/a.parquet"],
+    )
+    .ok("");
+    let requests = server.take();
+    assert_eq!(seen(&requests), ["PUT /b/a.parquet"]);
+    assert_eq!(requests[0].header("if-none-match"), None);
+}
+
+#[test]
+fn an_existing_object_is_not_replaced() {
+    let server = Server::new(|_, _| {
+        Answer::status(200)
+            .with("ETag", "\"e\"")
+            .with("Last-Modified", "Wed, 21 Oct 2015 07:28:00 GMT")
+    });
+    let run = s3(&server, &["rewrite", EXAMPLE, "s3://b/a.parquet"]);
+    run.fails(
+        2,
+        "s3://b/a.parquet: the file already exists; --force replaces it",
+    );
+    assert_eq!(seen(&server.take()), ["HEAD /b/a.parquet"]);
+    // Another writer was faster.
+    let server = Server::new(|request, _| match request.method.as_str() {
+        "HEAD" => Answer::status(404),
+        _ => Answer::status(412),
+    });
+    let run = s3(&server, &["rewrite", EXAMPLE, "s3://b/a.parquet"]);
+    run.fails(
+        2,
+        "s3://b/a.parquet: the file already exists; --force replaces it",
+    );
+}
+
+/// A file of rows that take more than one part of 16 MiB.
+fn lines(folder: &Folder, last: &str) -> String {
+    let mut text = String::new();
+    let mut value = 1_u64;
+    for _ in 0..600_000 {
+        value = value
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        text += &format!("{{\"a\":{},\"b\":{}}}\n", value >> 1, value >> 3);
+    }
+    folder.with("lines.jsonl", text + last)
+}
+
+#[test]
+fn a_large_file_is_sent_in_parts_that_appear_together() {
+    let folder = Folder::new();
+    let lines = lines(&folder, "");
+    let convert = ["convert", "-q", &lines, "s3://b/a.jsonl"];
+    let server = bucket(|_| false);
+    s3(&server, &convert).ok("");
+    let requests = server.take();
+    let parts = requests.iter().filter(|it| it.method == "PUT").count();
+    assert_eq!(parts, 2);
+    let mut parts: Vec<_> = requests.iter().filter(|it| it.method == "PUT").collect();
+    parts.sort_by_key(|it| it.target.clone());
+    let joined: Vec<u8> = parts.iter().flat_map(|it| it.body.clone()).collect();
+    assert!(joined == std::fs::read(&lines).unwrap());
+    let (first, last) = (&requests[0], &requests[requests.len() - 1]);
+    assert_eq!(
+        (first.method.as_str(), last.method.as_str()),
+        ("HEAD", "POST")
+    );
+
+    // A part is refused: the upload is aborted, and never completed.
+    let server = bucket(|it| it.method == "PUT" && it.target.contains("partNumber=2"));
+    s3(&server, &convert).fails(4, "s3://b/a.jsonl: HTTP status 403");
+    aborted(&server.take());
+    // The end is refused.
+    let server = bucket(|it| it.method == "POST" && it.target.contains("uploadId"));
+    s3(&server, &convert).fails(4, "HTTP status 403");
+    let requests = server.take();
+    assert_eq!(requests.last().unwrap().method, "DELETE");
+}
+
+fn aborted(requests: &[Request]) {
+    let completed = |it: &&Request| it.method == "POST" && it.target.contains("uploadId");
+    assert_eq!(requests.iter().find(completed).map(|it| &it.target), None);
+    assert_eq!(requests.last().unwrap().method, "DELETE");
+}
+
+#[test]
+fn an_error_in_the_rows_aborts_the_upload() {
+    let folder = Folder::new();
+    let lines = lines(&folder, "{\"a\":\"text\"}\n");
+    let server = bucket(|_| false);
+    let run = s3(&server, &["convert", "-q", &lines, "s3://b/a.jsonl"]);
+    run.fails(3, "lines.jsonl");
+    aborted(&server.take());
+    // Before the first part is sent, nothing has to be aborted.
+    let short = folder.with("short.csv", "a\n1\n");
+    let run = s3(
+        &server,
+        &[
+            "convert",
+            "-q",
+            "--type",
+            "b=Int8",
+            &short,
+            "s3://b/a.parquet",
+        ],
+    );
+    run.fails(2, "does not have a column `b`");
+    assert_eq!(seen(&server.take()), Vec::<String>::new());
+}
+
+#[test]
+fn web_servers_take_a_file_in_one_request() {
+    let object = std::sync::Arc::new(Mutex::new(None::<Vec<u8>>));
+    let kept = object.clone();
+    let server = Server::new(move |request, _| match request.method.as_str() {
+        "PUT" => {
+            *kept.lock().unwrap() = Some(request.body.clone());
+            Answer::status(201)
+        }
+        _ => Answer::status(404),
+    });
+    run(
+        &["rewrite", "-q", EXAMPLE, &server.url("a.parquet?sig=1")],
+        &[],
+    )
+    .ok("");
+    let requests = server.take();
+    assert_eq!(seen(&requests)[1], "PUT /a.parquet?sig=1");
+    let folder = Folder::new();
+    let bytes = object.lock().unwrap().take().unwrap();
+    let copy = folder.with("copy.parquet", bytes);
+    herringbone(&["count", &copy]).ok("24\n");
+}
