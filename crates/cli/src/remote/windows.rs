@@ -12,7 +12,7 @@ const FIRST: u64 = 64 << 10;
 /// The largest size of a window in bytes: the bytes that arrive in the time of a round trip.
 const LARGEST: u64 = 4 << 20;
 
-/// The last ranges that were read.
+/// The last ranges read.
 #[derive(Default)]
 pub(super) struct Windows(VecDeque<Window>);
 
