@@ -43,6 +43,7 @@ def start_server(port):
 def run(endpoint, *arguments, expect=0, **variables):
     kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_") and "proxy" not in name.lower()}
     environment = {**kept, **KEYS, "AWS_ENDPOINT_URL": endpoint, **variables}
+    environment = {name: value for name, value in environment.items() if value is not None}
     done = subprocess.run([COMMAND, *arguments], env=environment, capture_output=True)
     assert done.returncode == expect, (arguments, done.returncode, done.stderr)
     for secret in (b"secret-1", b"Signature"):
@@ -82,7 +83,11 @@ def check(endpoint, s3):
     assert pa.ipc.open_stream(arrow).read_all().cast(expected.schema) == expected
     for command in ("info", "schema", "meta", "pages", "stats", "index", "verify"):
         assert run(endpoint, command, url), command
-    run(endpoint, "count", url, AWS_SKIP_SIGNATURE="true")
+    run(endpoint, "count", url, AWS_SKIP_SIGNATURE="true", expect=4)
+    s3.put_object(Bucket="bucket", Key="public.parquet", Body=out.getvalue(), ACL="public-read")
+    unsigned = {"AWS_ACCESS_KEY_ID": None, "AWS_SECRET_ACCESS_KEY": None, "AWS_EC2_METADATA_DISABLED": "true"}
+    assert run(endpoint, "count", "s3://bucket/public.parquet", **unsigned) == b"60000\n"
+    assert run(endpoint, "count", "s3://bucket/public.parquet", AWS_SKIP_SIGNATURE="true") == b"60000\n"
     run(endpoint, "count", "s3://bucket/missing.parquet", expect=4)
     run(endpoint, "count", "s3://missing-bucket/a.parquet", expect=4)
 
