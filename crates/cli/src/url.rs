@@ -98,18 +98,24 @@ pub(crate) fn resolve(path: &mut PathBuf) -> Result<()> {
             SUPPORTED.join(", ")
         )));
     }
-    #[cfg(not(feature = "remote"))]
-    return Err(Failure::Data(format!(
-        "{}: this command was built without URLs; `cargo install --path crates/cli --features \
-         remote` installs it with them, or pipe `curl -s URL` to `-`",
-        name_of(path)
-    )));
-    #[cfg(feature = "remote")]
+    supported(path, &scheme)
+}
+
+#[cfg(feature = "remote")]
+fn supported(path: &mut PathBuf, scheme: &str) -> Result<()> {
     if scheme == "file" {
         *path = crate::remote::local_path(path)?;
     }
-    #[cfg(feature = "remote")]
     Ok(())
+}
+
+#[cfg(not(feature = "remote"))]
+fn supported(path: &mut PathBuf, _: &str) -> Result<()> {
+    Err(Failure::Data(format!(
+        "{}: this command was built without URLs; `cargo install --path crates/cli --features \
+         remote` installs it with them, or pipe `curl -s URL` to `-`",
+        name_of(path)
+    )))
 }
 
 #[cfg(test)]
