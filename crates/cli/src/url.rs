@@ -98,23 +98,26 @@ pub(crate) fn resolve(path: &mut PathBuf) -> Result<()> {
             SUPPORTED.join(", ")
         )));
     }
-    supported(path, &scheme)
-}
-
-#[cfg(feature = "remote")]
-fn supported(path: &mut PathBuf, scheme: &str) -> Result<()> {
-    if scheme == "file" {
-        *path = crate::remote::local_path(path)?;
+    if let Some(local) = local_path(path, &scheme)? {
+        *path = local;
     }
     Ok(())
 }
 
+/// Returns the path that a `file` URL names, or None for URLs of other schemes.
+#[cfg(feature = "remote")]
+fn local_path(url: &Path, scheme: &str) -> Result<Option<PathBuf>> {
+    (scheme == "file")
+        .then(|| crate::remote::local_path(url))
+        .transpose()
+}
+
 #[cfg(not(feature = "remote"))]
-fn supported(path: &mut PathBuf, _: &str) -> Result<()> {
+fn local_path(url: &Path, _: &str) -> Result<Option<PathBuf>> {
     Err(Failure::Data(format!(
         "{}: this command was built without URLs; `cargo install --path crates/cli --features \
          remote` installs it with them, or pipe `curl -s URL` to `-`",
-        name_of(path)
+        name_of(url)
     )))
 }
 
