@@ -58,6 +58,9 @@ fn azure(endpoint: &str) -> Arc<dyn ObjectStore> {
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .expect("no other provider");
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
