@@ -4,7 +4,7 @@ use herringbone::encryption::FileEncryptionProperties;
 use herringbone::{ParquetFile, WriteOptions};
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_rewrite::encryption::{KeyMaterial, Protection};
-use herringbone_rewrite::{CarryOver, InputFile};
+use herringbone_rewrite::{CarryOver, ColumnOrigin, InputFile};
 
 use crate::args::{Destination, Write};
 use crate::context::Context;
@@ -14,12 +14,18 @@ use crate::interrupt::uninterrupted;
 use crate::target::Target;
 use crate::url::{as_url, name_of};
 
-/// Starts to collect the parts of the input that the command line retains.
-pub(crate) fn start(write: &Write, protection: Protection) -> CarryOver {
+/// Starts to collect the parts of the input that the command line retains. `origins` are those of columns with new
+/// names or types.
+pub(crate) fn start(
+    write: &Write,
+    protection: Protection,
+    origins: Vec<ColumnOrigin>,
+) -> CarryOver {
     CarryOver::new()
         .bloom_filters(write.keeps_bloom_filters().then(|| write.bloom_filter()))
         .plain_geometries(write.has_plain_geometries())
         .protection(protection)
+        .origins(origins)
 }
 
 /// Returns the protection with these properties.

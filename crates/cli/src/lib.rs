@@ -45,7 +45,7 @@ use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use herringbone::Limits;
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, written_out};
 use context::{Context, complain};
 use encryption::Keys;
 use failure::{Failure, shortened};
@@ -53,7 +53,7 @@ use output::Output;
 
 /// Runs the command line.
 pub fn main() -> ExitCode {
-    let result = match Arguments::try_parse() {
+    let result = match Arguments::try_parse_from(written_out(std::env::args_os())) {
         Ok(mut arguments) => resolve_urls(&mut arguments).and_then(|()| run(&arguments)),
         Err(error) => return explain(error),
     };

@@ -22,7 +22,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::render::csv::CsvStyle;
 use crate::render::sink::Sink;
-use crate::rows::{Batches, Request, note_lost, row_groups};
+use crate::rows::{Batches, Request, Shape, Window, note_lost, row_groups};
 use crate::target::Target;
 use crate::url::name_of;
 
@@ -55,12 +55,12 @@ pub(crate) fn copies(
     context: &Context,
     destination: &Destination,
     plan: (WriteOptions, SchemaRef, Work),
-    (inputs, request): (&[Input], &Request<'_>),
+    (inputs, request, shape): (&[Input], &Request<'_>, Shape),
 ) -> Result<()> {
     let write = |saver: &mut Saver<'_>| {
         inputs
             .iter()
-            .try_for_each(|input| saver.copy(input, request))
+            .try_for_each(|input| saver.copy(input, (request, &shape)))
     };
     parquet_with(context, destination, plan, write)
 }
@@ -130,13 +130,14 @@ impl Saver<'_> {
     }
 
     /// Copies the selected row groups of an input, or encodes its rows again.
-    fn copy(&mut self, input: &Input, request: &Request<'_>) -> Result<()> {
+    fn copy(&mut self, input: &Input, (request, shape): (&Request<'_>, &Shape)) -> Result<()> {
         let file = input.open()?;
         if let Err(error) = self.writer.check_copy(&file) {
             self.context
                 .note(&format!("{}: {}", input.name, error.message()));
             let inputs = slice::from_ref(input);
-            return self.batches(Batches::new(self.context, inputs, request));
+            let rows = Batches::new(self.context, inputs, request, Window::default());
+            return self.batches(rows.map(|batch| shape.apply(&batch?)));
         }
         for row_group in row_groups(input, &file, request)? {
             let copied = self.writer.copy_row_group(&file, row_group);

@@ -13,7 +13,7 @@ use herringbone::encryption::FileDecryptionProperties;
 use herringbone::geospatial::geoparquet::KEY;
 use herringbone::modular_encryption::Encryption;
 use herringbone::schema::ParquetSchema;
-use herringbone::{BloomFilterOptions, ParquetFile, Result, WriteOptions};
+use herringbone::{BloomFilterOptions, Error, ParquetFile, Result, WriteOptions};
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_schema::from_arrow;
 
@@ -24,6 +24,7 @@ use crate::key_values::{
     CalendarKeys, Descriptions, KeyValues, NewFile, OriginalFile, check_calendars,
 };
 use crate::note::Note;
+use crate::origins::{ColumnOrigin, Origins};
 use crate::parquet_schema::common_parquet_schema;
 use crate::sorting::CommonSorting;
 
@@ -92,7 +93,10 @@ pub struct CarryOver {
     bloom_filters: Option<BloomFilterOptions>,
     plain_geometries: bool,
     protection: Protection,
+    origins: Origins,
     files: Vec<OriginalFile>,
+    /// The schema of each file, with the names of the new file.
+    schemas: Vec<ParquetSchema>,
     key_values: KeyValues,
     with_bloom_filter: BTreeSet<Vec<String>>,
     sorting: CommonSorting,
@@ -120,7 +124,9 @@ impl Default for CarryOver {
             bloom_filters: Some(BloomFilterOptions::default()),
             plain_geometries: false,
             protection: Protection::Keep,
+            origins: Origins::default(),
             files: Vec::new(),
+            schemas: Vec::new(),
             key_values: KeyValues::default(),
             with_bloom_filter: BTreeSet::new(),
             sorting: CommonSorting::default(),
@@ -161,11 +167,20 @@ impl CarryOver {
         Self { protection, ..self }
     }
 
+    /// Sets the origins of all columns of the new file, if some of them have another name or type than in the files.
+    #[must_use]
+    pub fn origins(self, origins: Vec<ColumnOrigin>) -> Self {
+        Self {
+            origins: Origins(origins),
+            ..self
+        }
+    }
+
     /// Collects the properties of the next file.
     ///
     /// # Errors
     /// Corrupt if required metadata cannot be decoded; Key if the file is encrypted, encryption is to be kept, and
-    /// there are no keys.
+    /// there are no keys; Unsupported if it is to be kept for columns with new names.
     pub fn add(&mut self, input: InputFile<'_>) -> Result<()> {
         let InputFile {
             name,
@@ -177,12 +192,19 @@ impl CarryOver {
         self.key_values.add(name, pairs, &mut self.notes);
         self.files.push(OriginalFile {
             name: name.to_owned(),
-            schema: file.parquet_schema().clone(),
+            schema: match self.origins.are_unchanged() {
+                true => file.parquet_schema().clone(),
+                false => self.origins.unchanged(file.parquet_schema())?,
+            },
             is_whole: row_groups
                 .iter()
                 .copied()
                 .eq(0..file.metadata().num_row_groups()),
             calendar: CalendarKeys::of(pairs),
+        });
+        self.schemas.push(match self.origins.are_unchanged() {
+            true => file.parquet_schema().clone(),
+            false => self.origins.renamed(file.parquet_schema())?,
         });
         if let Some(extension) = file.metadata().extension() {
             self.notes.push(Note::FooterExtension {
@@ -197,6 +219,12 @@ impl CarryOver {
         self.sorting.add(file, row_groups)?;
         if matches!(self.protection, Protection::Keep) {
             let encrypted = EncryptedFile::of(file, row_groups, decryption)?;
+            if encrypted.is_some() && !self.origins.are_unchanged() {
+                return Err(Error::unsupported(
+                    "columns of an encrypted file with new names or types, whose keys are not known; use `decrypt`, \
+                     and `encrypt` the new file",
+                ));
+            }
             self.encrypted.push((name.to_owned(), encrypted));
         }
         Ok(())
@@ -209,19 +237,22 @@ impl CarryOver {
     /// of the writer.
     pub fn apply(mut self, schema: &SchemaRef, options: &mut WriteOptions) -> Result<Carried> {
         let mut notes = Vec::new();
-        let schemas = self.files.iter().map(|file| &file.schema);
         options.schema.parquet_schema =
-            common_parquet_schema(schemas, (schema, self.plain_geometries), &mut notes)?;
+            common_parquet_schema(&self.schemas, (schema, self.plain_geometries), &mut notes)?;
         notes.append(&mut self.notes);
         let mapping = from_arrow(schema, &options.schema)?;
         let leaves = &mapping.leaves;
         let schema = self.key_value_metadata(schema, &mapping.schema, options, &mut notes)?;
         if let Some(filter) = self.bloom_filters {
-            let paths = &self.with_bloom_filter;
-            bloom_filters::ask_for(paths, leaves, filter, options, &mut notes);
+            let paths = self.with_bloom_filter.iter();
+            let paths = paths
+                .flat_map(|path| self.origins.new_paths(path))
+                .collect();
+            bloom_filters::ask_for(&paths, leaves, filter, options, &mut notes);
         }
         if options.sort_by.is_empty() {
-            self.sorting.declare(leaves, options, &mut notes);
+            self.sorting
+                .declare(&self.origins, leaves, options, &mut notes);
         }
         let mut external_key_material = false;
         let properties = match self.protection {

@@ -5,6 +5,7 @@ use herringbone::schema::{ColumnOrderKind, ParquetSchema, WriteLeaf};
 use herringbone::{ParquetFile, Result, SortingColumnOption, UnsortedRows, WriteOptions};
 
 use crate::Note;
+use crate::origins::Origins;
 
 /// The sorting columns that all row groups share.
 #[derive(Debug, Default)]
@@ -40,11 +41,22 @@ impl CommonSorting {
     /// Declares the sorting columns that hold for the written rows.
     pub(crate) fn declare(
         &self,
+        origins: &Origins,
         leaves: &[WriteLeaf],
         options: &mut WriteOptions,
         notes: &mut Vec<Note>,
     ) {
-        let mut common = self.common.clone().unwrap_or_default();
+        let common = self.common.iter().flatten();
+        let mut common: Vec<SortingColumnOption> = common
+            .map_while(|column| {
+                let path = origins.same_value(&column.path)?;
+                Some(
+                    SortingColumnOption::new(path)
+                        .descending(column.descending)
+                        .nulls_first(column.nulls_first),
+                )
+            })
+            .collect();
         let can_be_compared = |column: &&SortingColumnOption| {
             leaves.iter().any(|leaf| {
                 leaf.path == column.path

@@ -45,16 +45,35 @@ impl FromStr for Columns {
     }
 }
 
-/// Splits a list at its commas, except those in names.
+/// Splits a list at its commas, except those in names and in parentheses.
 pub(super) fn elements(text: &str) -> Vec<&str> {
-    let (mut quoted, mut escaped) = (false, false);
-    let is_border = move |character: char| {
-        let border = character == ',' && !quoted && !escaped;
-        quoted ^= character == '"' && !escaped;
+    let mut elements = Vec::new();
+    let mut rest = text;
+    while let Some(at) = position_of(rest, ',') {
+        let (element, after) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        elements.push(element);
+        rest = after.strip_prefix(',').unwrap_or_default();
+    }
+    elements.push(rest);
+    elements
+}
+
+/// Returns the position of the first `sign` that is not in quotes, in parentheses or after a backslash.
+pub(super) fn position_of(text: &str, sign: char) -> Option<usize> {
+    let (mut quoted, mut escaped, mut open) = (false, false, 0_usize);
+    for (at, character) in text.char_indices() {
+        if character == sign && !quoted && !escaped && open == 0 {
+            return Some(at);
+        }
+        match character {
+            '"' if !escaped => quoted = !quoted,
+            '(' if !quoted && !escaped => open += 1,
+            ')' if !quoted && !escaped => open = open.saturating_sub(1),
+            _ => {}
+        }
         escaped = character == '\\' && !escaped;
-        border
-    };
-    text.split(is_border).collect()
+    }
+    None
 }
 
 /// A name under construction.

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{Csv, Damage, Decode, Destination, FileFormat, Setting, Variants, Write};
+use super::{Choice, Csv, Damage, Decode, FileFormat, OutputArgument, Setting, Write};
 
 /// The options of `convert`.
 #[derive(Debug, Args)]
@@ -14,7 +14,7 @@ pub(crate) struct Convert {
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
     #[command(flatten)]
-    pub(crate) destination: Destination,
+    pub(crate) output: OutputArgument,
     /// Format of IN [default: that of its name]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) from: Option<FileFormat>,
@@ -50,7 +50,7 @@ pub(crate) struct Convert {
     #[command(flatten)]
     pub(crate) damage: Damage,
     #[command(flatten)]
-    pub(crate) unshredding: Variants,
+    pub(crate) choice: Choice,
     #[command(flatten)]
     pub(crate) decode: Decode,
     #[command(flatten)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Chunks, Damage, Decode, OutputOption, Write};
+use super::{Choice, Damage, Decode, OutputOption, Write};
 
 /// The options of `encrypt` and of `decrypt`.
 #[derive(Debug, Args)]
@@ -15,7 +15,7 @@ pub(crate) struct Encrypt {
     #[command(flatten)]
     pub(crate) output: OutputOption,
     #[command(flatten)]
-    pub(crate) chunks: Chunks,
+    pub(crate) choice: Choice,
     #[command(flatten)]
     pub(crate) damage: Damage,
     #[command(flatten)]

@@ -69,9 +69,18 @@ integer or a decimal, small integers and floats as a float, decimals as one with
 both, dates as timestamps, units of time as the finer one, text and bytes as bytes. Types
 without such a type (64-bit integers and floats) stay an error.
 
-Columns: names with commas between them; dots lead into structs, lists and maps. A name that
-holds a comma, dot, quote or backslash is written in \"quotes\", or with a backslash before it.
-Columns come in the order of the file.
+-c takes columns with commas between them, in the order of the output: `id`, or `price=fare` for
+another name, `day:date=at` for another type too, `fare:decimal(9,2)` for the type alone. `!tip`
+leaves a column out; all columns that are not named then follow the others, as for `*`. Dots
+lead into structs, lists and maps: `addr.zip` is a part of the column addr, `zip=addr.zip` a
+column of its own. A name that holds one of , . : = ! ( ) \" \\ or a blank is written in
+\"quotes\". Types are those of SQL, or of Arrow as `schema --format arrow` prints them. A value
+that the type does not hold exactly is an error; but a timestamp becomes its date or its time of
+day, and is taken to be in UTC if it has no zone.
+
+Rows go through -w, --sample, -c, --sort-by, --offset and -n, in this order. So conditions have
+the names of the file, and --sort-by those of the output. --seed makes a sample the same each
+time.
 
 --where takes columns (dots lead into structs, \"quotes\" around odd names), compared with
 literals by = <> < <= > >=, [not] between, [not] in (...), [not] like, is [not] null, and
@@ -121,7 +130,8 @@ Examples:
   herringbone cat --bbox 12.2,41.7,12.8,42.1 --columns name places.parquet
   herringbone cat --bbox geometry=176,-20,-178,-15 --where \"population > 1000\" places.parquet
   herringbone cat --limit 100 --offset 1000 trips.parquet
-  herringbone cat --columns id,address.city,'\"odd,name\"' trips.parquet
+  herringbone cat -c id,address.city,'\"odd,name\"' trips.parquet
+  herringbone cat -c 'id, price=fare, day:date=at, !tip' --sort-by price trips.parquet
   herringbone cat --format csv part-*.parquet > all.csv
   herringbone cat --format arrow trips.parquet > trips.arrows
   herringbone cat --row-groups 0,2-4 --threads 1 trips.parquet
@@ -155,6 +165,9 @@ the two matters more, --explain prints what was tried.
 readers from before 2024, nor for Spark before 4.3. `--compatibility newest` adds what few
 readers know yet, ALP above all.
 
+-c, -w, -n and the other choices of rows and columns are those of `cat`. Metadata and bloom
+filters follow columns that get another name.
+
 --sort-by a,b.c:desc: nulls come last unless the name is followed by `:nulls-first`; equal
 rows stay as they were. The file says that it is sorted. Rows beyond --sort-memory wait in
 temporary files, without a name and compressed, which are encrypted where OUT is; they take
@@ -165,7 +178,8 @@ Sizes are bytes, or have a unit: 64KiB, 128MiB, 1GiB.
 Examples:
   herringbone rewrite trips.parquet small.parquet --compression zstd:9 --compatibility modern
   herringbone rewrite trips.parquet small.parquet --compatibility modern --prefer size --explain
-  herringbone rewrite trips.parquet fares.parquet --columns id,fare --row-group-rows 100000
+  herringbone rewrite trips.parquet fares.parquet -c id,fare --row-group-rows 100000
+  herringbone rewrite trips.parquet rome.parquet -w \"city = 'Rome'\" -c 'id, price=fare'
   herringbone rewrite a.parquet b.parquet --bloom-filter id --encoding fare=byte_stream_split
   herringbone rewrite --force trips.parquet trips.parquet --compression lz4_raw --dictionary off
   herringbone rewrite trips.parquet sorted.parquet --sort-by city,fare:desc

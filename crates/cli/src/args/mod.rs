@@ -2,6 +2,7 @@
 
 mod annotations;
 mod bounding_box;
+mod choice;
 mod columns;
 mod condition;
 mod convert;
@@ -15,7 +16,9 @@ mod merge;
 mod repair;
 mod operand;
 mod row_groups;
+mod selection;
 mod setting;
+mod short_forms;
 mod size;
 mod sort;
 mod variants;
@@ -31,6 +34,7 @@ use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::schema::TimeUnit;
 
 use annotations::Annotations;
+pub(crate) use choice::Choice;
 pub(crate) use columns::Columns;
 pub(crate) use convert::{Convert, VariantColumn};
 pub(crate) use csv::Csv;
@@ -41,12 +45,14 @@ pub(crate) use limit::LimitChange;
 pub(crate) use merge::{CopyChunks, Merge};
 pub(crate) use repair::Repair;
 pub(crate) use row_groups::{RowGroups, chosen};
+pub(crate) use selection::{Selection, Taken};
 pub(crate) use setting::Setting;
+pub(crate) use short_forms::written_out;
 pub(crate) use size::Size;
-pub(crate) use sort::SortKeys;
+pub(crate) use sort::Sort;
 pub(crate) use variants::Variants;
 pub(crate) use wanted::Wanted;
-pub(crate) use write::{Destination, OutputOption, Write};
+pub(crate) use write::{Destination, OutputArgument, OutputOption, Write};
 
 /// Inspect, search, convert, check and repair Apache Parquet files.
 #[derive(Debug, Parser)]
@@ -79,30 +85,32 @@ impl Arguments {
         let mut paths: Vec<&mut PathBuf> = match &mut self.command {
             Command::Info { files }
             | Command::Schema { files, .. }
-            | Command::Count { files, .. }
             | Command::Head { files, .. }
             | Command::Cat { files, .. }
             | Command::Meta { files, .. }
             | Command::Verify { files, .. }
-            | Command::Pages { files, .. }
-            | Command::Stats { files, .. } => files.files.iter_mut().collect(),
-            Command::Index(index) => vec![&mut index.file],
+            | Command::Count { files, .. }
+            | Command::Stats { files, .. }
+            | Command::Pages { files, .. } => files.files.iter_mut().collect(),
+            Command::Index(it) => vec![&mut it.file],
             Command::Bloom {
                 command: Bloom::Check(check),
             } => vec![&mut check.file],
-            Command::Rewrite(it) => vec![&mut it.input, &mut it.destination.path],
-            Command::Concat(concat) => {
-                let files = concat.files.files.iter_mut();
-                files.chain([concat.output.path()]).collect()
+            Command::Rewrite(it) => it.output.paths().chain([&mut it.input]).collect(),
+            Command::Concat(it) => {
+                let files = it.files.files.iter_mut();
+                files.chain([it.output.path()]).collect()
             }
             Command::Repair(it) => {
-                let ends = [&mut it.input, &mut it.destination.path];
-                ends.into_iter().chain(&mut it.schema).collect()
+                let ends = it.output.paths().chain([&mut it.input]);
+                ends.chain(&mut it.schema).collect()
             }
-            Command::Encrypt(it) | Command::Decrypt(it) => vec![&mut it.input, it.output.path()],
+            Command::Encrypt(it) | Command::Decrypt(it) => {
+                vec![&mut it.input, it.output.path()]
+            }
             Command::Convert(it) => {
-                let ends = [&mut it.input, &mut it.destination.path];
-                ends.into_iter().chain(&mut it.schema).collect()
+                let ends = it.output.paths().chain([&mut it.input]);
+                ends.chain(&mut it.schema).collect()
             }
         };
         paths.extend(&mut self.keys);
@@ -122,7 +130,7 @@ pub(crate) struct Files {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Summarise a file: rows, row groups, and size, codec and encodings by column
-    #[command(after_help = help::INFO)]
+    #[command(after_help = help::INFO, alias = "inspect")]
     Info {
         #[command(flatten)]
         files: Files,
@@ -137,21 +145,24 @@ pub(crate) enum Command {
         format: SchemaFormat,
     },
     /// Print the number of rows, from the footer alone
-    #[command(after_help = help::COUNT)]
+    #[command(after_help = help::COUNT, alias = "rowcount")]
     Count {
         #[command(flatten)]
         files: Files,
         #[command(flatten)]
         wanted: Wanted,
+        /// Row groups of each file, counted from 0, e.g. `0,2-4`
+        #[arg(long, value_name = "LIST")]
+        row_groups: Option<RowGroups>,
+        /// Print which rows statistics, bloom filters, dictionaries and page indexes rule out, instead of reading rows
+        #[arg(long)]
+        explain: bool,
     },
-    /// Print the first rows
+    /// Print the first rows: 10 of them, unless -n or `-5` is another number
     #[command(after_help = help::HEAD)]
     Head {
         #[command(flatten)]
         files: Files,
-        /// Print at most N rows in total
-        #[arg(short = 'n', long = "rows", value_name = "N", default_value_t = 10)]
-        rows: u64,
         #[command(flatten)]
         read: Read,
     },
@@ -160,12 +171,6 @@ pub(crate) enum Command {
     Cat {
         #[command(flatten)]
         files: Files,
-        /// Print at most N rows in total
-        #[arg(long, value_name = "N")]
-        limit: Option<u64>,
-        /// Skip the first N rows
-        #[arg(long, value_name = "N", default_value_t = 0)]
-        offset: u64,
         #[command(flatten)]
         read: Read,
     },
@@ -182,7 +187,7 @@ pub(crate) enum Command {
         pretty: bool,
     },
     /// Check all metadata of a file against its data
-    #[command(after_help = help::VERIFY)]
+    #[command(after_help = help::VERIFY, aliases = ["check", "validate"])]
     Verify {
         #[command(flatten)]
         files: Files,
@@ -200,9 +205,8 @@ pub(crate) enum Command {
         files: Files,
         #[command(flatten)]
         chunks: Chunks,
-        /// Output format [default: table on a terminal, jsonl otherwise]
-        #[arg(long, value_enum)]
-        format: Option<ListFormat>,
+        #[command(flatten)]
+        format: ListFormatChoice,
     },
     /// List the page indexes: rows, bounds and nulls of each page
     #[command(after_help = help::INDEX)]
@@ -214,9 +218,8 @@ pub(crate) enum Command {
         files: Files,
         #[command(flatten)]
         chunks: Chunks,
-        /// Output format [default: table on a terminal, jsonl otherwise]
-        #[arg(long, value_enum)]
-        format: Option<ListFormat>,
+        #[command(flatten)]
+        format: ListFormatChoice,
     },
     /// Query the bloom filters of a file
     Bloom {
@@ -228,7 +231,7 @@ pub(crate) enum Command {
     #[command(after_help = help::REWRITE)]
     Rewrite(Rewrite),
     /// Write the rows of several Parquet files to one
-    #[command(after_help = help::CONCAT)]
+    #[command(after_help = help::CONCAT, alias = "merge")]
     Concat(Concat),
     /// Recover the readable parts of a damaged file, even without its footer, to a new file
     #[command(after_help = help::REPAIR)]
@@ -273,9 +276,8 @@ pub(crate) struct Index {
     /// Row groups, counted from 0, e.g. `0,2-4`
     #[arg(long, value_name = "LIST")]
     row_groups: Option<RowGroups>,
-    /// Output format [default: table on a terminal, jsonl otherwise]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<ListFormat>,
+    #[command(flatten)]
+    pub(crate) format: ListFormatChoice,
 }
 
 impl Index {
@@ -311,9 +313,8 @@ pub(crate) struct BloomCheck {
     /// Row groups, counted from 0, e.g. `0,2-4`
     #[arg(long, value_name = "LIST")]
     pub(crate) row_groups: Option<RowGroups>,
-    /// Output format [default: table on a terminal, jsonl otherwise]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<ListFormat>,
+    #[command(flatten)]
+    pub(crate) format: ListFormatChoice,
 }
 
 /// The options of `rewrite`.
@@ -323,7 +324,7 @@ pub(crate) struct Rewrite {
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
     #[command(flatten)]
-    pub(crate) destination: Destination,
+    pub(crate) output: OutputArgument,
     /// Print how each column is stored, and the size in the other encodings; on standard error if OUT is
     /// standard output
     #[arg(long)]
@@ -331,7 +332,7 @@ pub(crate) struct Rewrite {
     #[command(flatten)]
     pub(crate) copy: CopyChunks,
     #[command(flatten)]
-    pub(crate) chunks: Chunks,
+    pub(crate) choice: Choice,
     #[command(flatten)]
     pub(crate) damage: Damage,
     #[command(flatten)]
@@ -352,7 +353,7 @@ pub(crate) struct Concat {
     #[command(flatten)]
     pub(crate) copy: CopyChunks,
     #[command(flatten)]
-    pub(crate) chunks: Chunks,
+    pub(crate) choice: Choice,
     #[command(flatten)]
     pub(crate) damage: Damage,
     #[command(flatten)]
@@ -432,7 +433,7 @@ impl Int96 {
 #[derive(Debug, Args)]
 pub(crate) struct Chunks {
     /// Columns and fields inside them, e.g. `id,address.city`; see below
-    #[arg(long, value_name = "LIST")]
+    #[arg(short, long, value_name = "LIST")]
     pub(crate) columns: Option<Columns>,
     /// Row groups, counted from 0, e.g. `0,2-4`
     #[arg(long, value_name = "LIST")]
@@ -452,17 +453,17 @@ impl Chunks {
 /// The options for reading and printing rows.
 #[derive(Debug, Args)]
 pub(crate) struct Read {
-    /// Output format [default: table on a terminal, jsonl otherwise]
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<RowFormat>,
+    #[command(flatten)]
+    format: RowFormatChoice,
     #[command(flatten)]
     pub(crate) csv: Csv,
     #[command(flatten)]
-    pub(crate) chunks: Chunks,
+    pub(crate) choice: Choice,
+    /// Print which rows statistics, bloom filters, dictionaries and page indexes rule out, instead of reading rows
+    #[arg(long)]
+    pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) merge: Merge,
-    #[command(flatten)]
-    pub(crate) wanted: Wanted,
     /// Number of rows per batch, decoded at a time
     #[arg(long, value_name = "N", default_value_t = ReadOptions::DEFAULT_BATCH_SIZE)]
     #[arg(value_parser = at_least_one)]
@@ -487,7 +488,17 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    /// Returns the options for the library, except row groups, filter, offset and limit.
+    /// Returns the requested format.
+    pub(crate) fn format(&self) -> Option<RowFormat> {
+        match &self.format {
+            RowFormatChoice { json: true, .. } => Some(RowFormat::Jsonl),
+            RowFormatChoice { csv: true, .. } => Some(RowFormat::Csv),
+            RowFormatChoice { table: true, .. } => Some(RowFormat::Table),
+            it => it.format,
+        }
+    }
+
+    /// Returns the options for the library, except those of [`Choice`].
     pub(crate) fn options(&self) -> ReadOptions {
         let mut schema = SchemaOptions::default();
         self.int96.choose(&mut schema);
@@ -495,7 +506,6 @@ impl Read {
         self.annotations.choose(&mut schema);
         schema.strings = self.strings.into();
         let options = ReadOptions::default()
-            .projection(self.chunks.projection())
             .batch_size(self.batch_size)
             .threads(self.threads)
             .verify_crc(!self.no_crc)
@@ -505,12 +515,27 @@ impl Read {
     }
 }
 
+/// The format of rows, by its name or as an option of its own.
+#[derive(Debug, Args)]
+struct RowFormatChoice {
+    /// Output format [default: table on a terminal, jsonl otherwise]; --json, --csv and --table are short for it
+    #[arg(long, value_enum)]
+    format: Option<RowFormat>,
+    #[arg(long, hide = true, alias = "jsonl", conflicts_with_all = ["format", "csv", "table"])]
+    json: bool,
+    #[arg(long, hide = true, conflicts_with_all = ["format", "table"])]
+    csv: bool,
+    #[arg(long, hide = true, conflicts_with = "format")]
+    table: bool,
+}
+
 /// Formats of rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RowFormat {
     /// A table for people; long cells are truncated
     Table,
     /// JSON lines: one object per row, lossless
+    #[value(alias = "json")]
     Jsonl,
     /// CSV with a header; lines end with LF, or as in RFC 4180 with --crlf
     Csv,
@@ -528,6 +553,26 @@ pub(crate) enum ListFormat {
     /// JSON lines: one object per item
     #[value(alias = "json")]
     Jsonl,
+}
+
+/// The format of a list, by its name or as an option of its own.
+#[derive(Debug, Args)]
+pub(crate) struct ListFormatChoice {
+    /// Output format [default: table on a terminal, jsonl otherwise]; --json is short for jsonl
+    #[arg(long, value_enum)]
+    format: Option<ListFormat>,
+    #[arg(long, hide = true, alias = "jsonl", conflicts_with = "format")]
+    json: bool,
+}
+
+impl ListFormatChoice {
+    /// Returns the requested format.
+    pub(crate) fn get(&self) -> Option<ListFormat> {
+        match self.json {
+            true => Some(ListFormat::Jsonl),
+            false => self.format,
+        }
+    }
 }
 
 /// Formats of a schema.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Decode, Destination, Write};
+use super::{Decode, OutputArgument, Sort, Write};
 
 /// The options of `repair`.
 #[derive(Debug, Args)]
@@ -13,7 +13,7 @@ pub(crate) struct Repair {
     #[arg(value_name = "IN")]
     pub(crate) input: PathBuf,
     #[command(flatten)]
-    pub(crate) destination: Destination,
+    pub(crate) output: OutputArgument,
     /// Schema, if the footer has lost it: a Parquet or Arrow file with the same schema, or a text; see below
     #[arg(long, value_name = "FILE")]
     pub(crate) schema: Option<PathBuf>,
@@ -23,6 +23,8 @@ pub(crate) struct Repair {
     /// Search for pages even if there is a footer
     #[arg(long)]
     pub(crate) ignore_footer: bool,
+    #[command(flatten)]
+    pub(crate) sort: Sort,
     #[command(flatten)]
     pub(crate) decode: Decode,
     #[command(flatten)]

@@ -1,10 +1,44 @@
 //! `--sort-by a,b.c:desc`: the columns to sort rows by.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 
-use herringbone::SortingColumnOption;
+use clap::Args;
+use herringbone::{SortingColumnOption, WriteOptions};
 
+use super::Size;
 use super::columns::{self, Columns};
+
+/// The options for sorting rows.
+#[derive(Debug, Args)]
+pub(crate) struct Sort {
+    /// Sort rows by these columns of the output, e.g. `a,b.c:desc`
+    #[arg(long, value_name = "COL[:desc],…")]
+    sort_by: Vec<SortKeys>,
+    /// Maximum size of the rows sorted in memory; the others are written to temporary files [default: 1GiB]
+    #[arg(long, value_name = "SIZE", requires = "sort_by")]
+    sort_memory: Option<Size>,
+    /// Folder of the temporary files of --sort-by [default: the folder of OUT, or that of the system]
+    #[arg(long, value_name = "FOLDER", requires = "sort_by")]
+    sort_folder: Option<PathBuf>,
+}
+
+impl Sort {
+    /// Returns true if rows are sorted.
+    pub(crate) fn is_given(&self) -> bool {
+        !self.sort_by.is_empty()
+    }
+
+    /// Applies this choice to the options.
+    pub(crate) fn choose(&self, options: &mut WriteOptions) {
+        let keys = self.sort_by.iter().flat_map(|keys| keys.0.clone());
+        options.sort_by = keys.collect();
+        options.sort_folder.clone_from(&self.sort_folder);
+        if let Some(size) = self.sort_memory {
+            options.sort_memory_bytes = size.0;
+        }
+    }
+}
 
 /// Columns, most significant first.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,13 +57,17 @@ impl FromStr for SortKeys {
 }
 
 fn key(text: &str) -> Result<SortingColumnOption, String> {
-    let mut rest = text;
+    let mut rest = text.trim();
     let (mut descending, mut nulls_first) = (false, false);
     loop {
-        if let Some(before) = rest.strip_suffix(":desc") {
+        if let Some(before) = without(rest, [":desc", " desc"]) {
             (rest, descending) = (before, true);
-        } else if let Some(before) = rest.strip_suffix(":nulls-first") {
+        } else if let Some(before) = without(rest, [":asc", " asc"]) {
+            rest = before;
+        } else if let Some(before) = without(rest, [":nulls-first", " nulls first"]) {
             (rest, nulls_first) = (before, true);
+        } else if let Some(before) = without(rest, [":nulls-last", " nulls last"]) {
+            rest = before;
         } else {
             break;
         }
@@ -39,6 +77,15 @@ fn key(text: &str) -> Result<SortingColumnOption, String> {
     Ok(SortingColumnOption::new(path)
         .descending(descending)
         .nulls_first(nulls_first))
+}
+
+/// Returns the text without one of the endings, of which the second is that of SQL, in any case.
+fn without<'t>(text: &'t str, [short, sql]: [&str; 2]) -> Option<&'t str> {
+    let before = text.strip_suffix(short).or_else(|| {
+        let (before, end) = text.split_at_checked(text.len().checked_sub(sql.len())?)?;
+        end.eq_ignore_ascii_case(sql).then_some(before)
+    });
+    before.map(str::trim_end)
 }
 
 #[cfg(test)]
@@ -61,6 +108,9 @@ mod tests {
                 ("x,y:desc".into(), true, true)
             ]
         );
+        let sql: SortKeys = "a DESC, b.c asc nulls first".parse().unwrap();
+        let short: SortKeys = "a:desc,b.c:nulls-first".parse().unwrap();
+        assert_eq!(sql, short);
         for text in ["", "a,", ":desc", "a..b"] {
             assert!(text.parse::<SortKeys>().is_err(), "{text}");
         }

@@ -11,16 +11,20 @@ use super::condition::Condition;
 /// The options that select rows. A row must match all of them.
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
-    /// Only rows that match an SQL condition, e.g. `fare > 5 and city in ('Rome', 'Oslo')`; see `herringbone help cat`
-    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    /// Only rows that match an SQL condition, e.g. `fare > 5 and city in ('Rome', 'Oslo')`, or one in @FILE; see
+    /// `herringbone help cat`
+    #[arg(
+        short = 'w',
+        long = "where",
+        alias = "filter",
+        value_name = "CONDITION",
+        allow_hyphen_values = true
+    )]
     condition: Option<Condition>,
     /// Only rows whose geometry has a bounding box that touches this one, in the reference system of its column,
     /// longitude or easting first: [COLUMN=]xmin,ymin,xmax,ymax [default column: the primary one]
     #[arg(long, value_name = "BOX", allow_hyphen_values = true)]
     bbox: Option<WantedBox>,
-    /// Print which rows statistics, bloom filters, dictionaries and page indexes rule out, instead of reading rows
-    #[arg(long)]
-    pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) variants: Variants,
 }
@@ -31,14 +35,24 @@ impl Wanted {
         self.condition.is_some() || self.bbox.is_some()
     }
 
+    /// Returns true if a box selects rows.
+    pub(crate) fn has_box(&self) -> bool {
+        self.bbox.is_some()
+    }
+
+    /// Returns the condition, if there is one.
+    pub(crate) fn condition(&self) -> Option<Predicate> {
+        let is_lenient = self.variants.options().lenient;
+        let condition = self.condition.as_ref();
+        condition.map(|it| it.predicate(is_lenient).clone())
+    }
+
     /// Returns the filter for a file.
     ///
     /// # Errors
     /// Argument if the file does not have a requested column.
     pub(crate) fn filter(&self, file: &ParquetFile) -> herringbone::Result<Option<Predicate>> {
-        let is_lenient = self.variants.options().lenient;
-        let condition = self.condition.as_ref();
-        let condition = condition.map(|it| it.predicate(is_lenient).clone());
+        let condition = self.condition();
         let bbox = self
             .bbox
             .as_ref()

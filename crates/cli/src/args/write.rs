@@ -12,17 +12,45 @@ use herringbone::{
     Prefer, StatisticsLevel, WriteOptions,
 };
 
-use super::{Columns, Setting, Size, SortKeys, at_least_one};
+use super::{Columns, Setting, Size, at_least_one};
 
 /// The destination of the data.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone)]
 pub(crate) struct Destination {
-    /// The file to write; `-` is standard output
-    #[arg(value_name = "OUT")]
+    /// The file to write; `-` is standard output.
     pub(crate) path: PathBuf,
+    /// True if an existing file is replaced.
+    pub(crate) force: bool,
+}
+
+/// The destination of the data, for commands with one input.
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgument {
+    /// The file to write; `-` is standard output
+    #[arg(value_name = "OUT", required_unless_present = "output")]
+    out: Option<PathBuf>,
+    /// Another way to name OUT
+    #[arg(short, long, value_name = "OUT", conflicts_with = "out")]
+    output: Option<PathBuf>,
     /// Replace OUT if it is there
     #[arg(short, long)]
-    pub(crate) force: bool,
+    force: bool,
+}
+
+impl OutputArgument {
+    /// Returns the path, as an argument or an option.
+    pub(super) fn paths(&mut self) -> impl Iterator<Item = &mut PathBuf> {
+        self.out.iter_mut().chain(&mut self.output)
+    }
+
+    /// Returns the destination.
+    pub(crate) fn destination(&self) -> Destination {
+        let path = self.out.as_ref().or(self.output.as_ref());
+        Destination {
+            path: path.cloned().unwrap_or_default(),
+            force: self.force,
+        }
+    }
 }
 
 /// The destination of the data, for commands whose positional arguments are inputs.
@@ -57,7 +85,7 @@ impl OutputOption {
 pub(crate) struct Write {
     /// Codec of pages: none, snappy, gzip, brotli, lz4_raw or zstd, with a level as in
     /// `zstd:9` [default: zstd:1]
-    #[arg(long, value_name = "[COLS=]CODEC")]
+    #[arg(long, alias = "codec", value_name = "[COLS=]CODEC")]
     compression: Vec<Setting<Compression>>,
     /// Encoding of values outside dictionaries. Without COLS=, used for every column whose type allows it [default:
     /// chosen from a sample of the values]
@@ -102,15 +130,6 @@ pub(crate) struct Write {
     #[arg(long, value_name = "SHARE", default_value_t = BloomFilterOptions::default().false_positives)]
     #[arg(value_parser = share)]
     bloom_filter_fpp: f64,
-    /// Sort rows by these columns, e.g. `a,b.c:desc`
-    #[arg(long, value_name = "COL[:desc],…")]
-    sort_by: Vec<SortKeys>,
-    /// Maximum size of the rows sorted in memory; the others are written to temporary files [default: 1GiB]
-    #[arg(long, value_name = "SIZE", requires = "sort_by")]
-    sort_memory: Option<Size>,
-    /// Folder of the temporary files of --sort-by [default: the folder of OUT]
-    #[arg(long, value_name = "FOLDER", requires = "sort_by")]
-    sort_folder: Option<PathBuf>,
     /// Write GeoParquet metadata of this version: 1.0 and 1.1 for readers that do not know GEOMETRY, 2.0
     /// for those that do [default: that of Parquet input, if it has some]
     #[arg(long, value_name = "1.0|1.1|2.0", value_parser = geoparquet_version)]
@@ -148,7 +167,6 @@ impl Write {
             || self.statistics != Bounds::Page
             || self.bloom_filter.is_some()
             || self.no_bloom_filter
-            || !self.sort_by.is_empty()
             || self.geoparquet.is_some()
             || self.fill_empty_structs
             || self.allow_out_of_range
@@ -194,19 +212,13 @@ impl Write {
         BloomFilterOptions::new(self.bloom_filter_fpp)
     }
 
-    /// Returns the options for the library.
+    /// Returns the options for the library, except those of sorting.
     pub(crate) fn options(&self, threads: usize) -> WriteOptions {
         let mut options = WriteOptions::new()
             .compatibility(self.compatibility.into())
             .page_index(!self.no_page_index)
             .crc(!self.no_crc)
             .allow_out_of_range(self.allow_out_of_range)
-            .sort_by(
-                self.sort_by
-                    .iter()
-                    .flat_map(|keys| keys.0.clone())
-                    .collect(),
-            )
             .threads(threads);
         if self.fill_empty_structs {
             options.schema.empty_structs = EmptyStructs::UnknownLeaf;
@@ -216,10 +228,6 @@ impl Write {
         options.columns.page_rows = self.page_rows;
         options.columns.page_bytes = self.page_bytes.map(|size| size.0);
         options.data_page_version = self.page_version.map(|version| version.0);
-        options.sort_folder.clone_from(&self.sort_folder);
-        if let Some(size) = self.sort_memory {
-            options.sort_memory_bytes = size.0;
-        }
         if let Some(rows) = self.row_group_rows {
             options.row_group_rows = rows;
         }

@@ -34,7 +34,7 @@ pub(crate) fn check(
     request: &BloomCheck,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = table_or_jsonl::format(request.format, output);
+    let format = table_or_jsonl::format(request.format.get(), output);
     let file = input.open()?;
     let chunks = Chunks {
         columns: Some(request.column.clone()),

@@ -1,6 +1,5 @@
 //! `concat`: the rows of several files in one file.
 
-use herringbone::variant::shredding::UnshredOptions;
 use herringbone_rewrite::encryption::Protection;
 
 use crate::args::Concat;
@@ -8,7 +7,7 @@ use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::failure::Result;
 use crate::input;
-use crate::rows::Request;
+use crate::rows::{Request, Window};
 use crate::target::Target;
 
 /// Writes the rows of all files to one.
@@ -16,18 +15,12 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
     let destination = concat.output.destination();
     Target::check(&destination)?;
     let inputs = input::all(&concat.files.files, context)?;
-    let request = Request {
-        options: concat
-            .damage
-            .choose(concat.decode.options())
-            .projection(concat.chunks.projection()),
-        row_groups: concat.chunks.row_groups.as_ref(),
-        wanted: None,
-        merge: concat.merge.choice(),
-        unshreds: false,
-        unshredding: UnshredOptions::default(),
-    };
+    let choice = &concat.choice;
+    let options = concat.damage.choose(concat.decode.options());
+    let request = Request::new(&inputs, options, choice, concat.merge.choice())?;
     let target = (&destination, &concat.write, concat.copy.copy);
-    let options = concat.write.options(concat.decode.threads);
+    let mut options = concat.write.options(concat.decode.threads);
+    choice.sort.choose(&mut options);
+    let request = (request, Window::of(choice));
     anew(context, &inputs, request, target, options, Protection::Keep)
 }

@@ -3,6 +3,7 @@
 use std::slice;
 use std::sync::Arc;
 
+use herringbone::WriteOptions;
 use herringbone::schema::DictionaryOutput;
 use herringbone::variant::extension::{Shredding, VariantExtension};
 use herringbone::variant::shredding::{InferOptions, ShreddingType, variant_field};
@@ -10,13 +11,13 @@ use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
 
-use crate::args::{Convert, FileFormat, VariantColumn};
+use crate::args::{Convert, Destination, FileFormat, VariantColumn};
 use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 use crate::load::{self, Rows, Stream, TextOptions, Work};
-use crate::rows::{Batches, Request, Window, survey};
+use crate::rows::{Request, Shape, Window, arranged, chosen_rows, survey};
 use crate::save;
 use crate::target::Target;
 
@@ -27,7 +28,8 @@ const INFER_ROWS: usize = 10_000;
 pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     let from = FileFormat::of(&convert.input, convert.from, "--from");
     let from = from.map_err(|failure| load::foreign::failure(&convert.input).unwrap_or(failure))?;
-    let to = FileFormat::of(&convert.destination.path, convert.to, "--to")?;
+    let destination = &convert.output.destination();
+    let to = FileFormat::of(&destination.path, convert.to, "--to")?;
     check(convert, from, to)?;
     if let (Some(keys), true) = (&context.keys, from != FileFormat::Parquet) {
         if keys.is_option() {
@@ -39,15 +41,14 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
             context.note("`convert` does not encrypt OUT; use `encrypt`");
         }
     }
-    Target::check(&convert.destination)?;
+    Target::check(destination)?;
     match from {
-        FileFormat::Parquet => parquet(context, convert, to),
-        FileFormat::Arrow | FileFormat::ArrowStream => save(
-            context,
-            convert,
-            to,
-            load::ipc_file_or_stream(&convert.input, &context.limits)?,
-        ),
+        FileFormat::Parquet => parquet(context, (convert, destination), to),
+        FileFormat::Arrow | FileFormat::ArrowStream => {
+            let rows = load::ipc_file_or_stream(&convert.input, &context.limits)?;
+            let rows = chosen_rows(&convert.choice, rows, to)?;
+            save(context, (convert, destination), to, rows)
+        }
         FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson => {
             let schema = convert.schema.as_ref();
             let schema = schema.map(|path| {
@@ -71,7 +72,8 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
                 FileFormat::Geojson => load::geojson(stream, options)?,
                 _ => load::jsonl(stream, &options)?,
             };
-            save(context, convert, to, rows)
+            let rows = chosen_rows(&convert.choice, rows, to)?;
+            save(context, (convert, destination), to, rows)
         }
     }
 }
@@ -80,14 +82,8 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
 /// variants, and a unit that can represent all INT96 timestamps.
 fn schema_of_rows(convert: &Convert, input: &Input) -> Result<SchemaRef> {
     let inputs = slice::from_ref(input);
-    let mut request = Request {
-        options: convert.decode.options(),
-        row_groups: None,
-        wanted: None,
-        merge: SchemaMerge::default(),
-        unshreds: false,
-        unshredding: convert.unshredding.options(),
-    };
+    let mut request = Request::all(convert.decode.options());
+    request.unshredding = convert.choice.wanted.variants.options();
     request.unshred();
     request.choose_int96_unit(inputs, Window::default())?;
     let surveyed = survey(inputs, &mut request)?;
@@ -198,26 +194,27 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     Ok(())
 }
 
-fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
+fn parquet(
+    context: &Context,
+    (convert, destination): (&Convert, &Destination),
+    to: FileFormat,
+) -> Result<()> {
     let inputs = input::all(slice::from_ref(&convert.input), context)?;
-    let mut request = Request {
-        options: convert.damage.choose(convert.decode.options()),
-        row_groups: None,
-        wanted: None,
-        merge: SchemaMerge::default(),
-        unshreds: false,
-        unshredding: convert.unshredding.options(),
-    };
+    let choice = &convert.choice;
+    let options = convert.damage.choose(convert.decode.options());
+    let mut request = Request::new(&inputs, options, choice, SchemaMerge::default())?;
+    let window = Window::of(choice);
     if to != FileFormat::Parquet {
         // Files with different shreddings have one schema after unshredding.
         request.unshred();
     }
     if to == FileFormat::Parquet {
-        let target = (&convert.destination, &convert.write, false);
-        let options = convert.write.options(convert.decode.threads);
+        let target = (destination, &convert.write, false);
+        let options = write_options(convert);
+        let request = (request, window);
         return anew(context, &inputs, request, target, options, Protection::Keep);
     }
-    request.choose_int96_unit(&inputs, Window::default())?;
+    request.choose_int96_unit(&inputs, window)?;
     let Some((mut schema, rows)) = survey(&inputs, &mut request)? else {
         return Ok(());
     };
@@ -229,12 +226,23 @@ fn parquet(context: &Context, convert: &Convert, to: FileFormat) -> Result<()> {
             schema = plain;
         }
     }
+    request.choose_sample(context, &inputs)?;
+    let shape = Shape::new(request.columns, &schema)?;
+    let schema = shape.schema().clone();
+    let (batches, _) = arranged(context, &inputs, &request, shape, window)?;
     let rows = Rows {
         schema,
-        batches: Box::new(Batches::new(context, &inputs, &request)),
-        work: Work::Rows(rows),
+        batches,
+        work: Work::Rows(window.rows(rows)),
     };
-    save(context, convert, to, rows)
+    save(context, (convert, destination), to, rows)
+}
+
+/// Returns the options of a Parquet file.
+fn write_options(convert: &Convert) -> WriteOptions {
+    let mut options = convert.write.options(convert.decode.threads);
+    convert.choice.sort.choose(&mut options);
+    options
 }
 
 fn has_dictionaries(schema: &Schema) -> bool {
@@ -243,11 +251,15 @@ fn has_dictionaries(schema: &Schema) -> bool {
     types.any(|data_type| matches!(data_type, DataType::Dictionary(..)))
 }
 
-fn save(context: &Context, convert: &Convert, to: FileFormat, rows: Rows<'_>) -> Result<()> {
-    let destination = &convert.destination;
+fn save(
+    context: &Context,
+    (convert, destination): (&Convert, &Destination),
+    to: FileFormat,
+    rows: Rows<'_>,
+) -> Result<()> {
     match to {
         FileFormat::Parquet => {
-            let mut options = convert.write.options(convert.decode.threads);
+            let mut options = write_options(convert);
             if !convert.variants.is_empty() {
                 options = options.extension(shredding(convert)?);
             }

@@ -3,7 +3,7 @@
 use herringbone::{Projection, ReadOptions};
 
 use super::explain;
-use crate::args::Wanted;
+use crate::args::{RowGroups, Wanted, chosen};
 use crate::context::Context;
 use crate::failure::Result;
 use crate::input::Input;
@@ -11,32 +11,41 @@ use crate::output::Output;
 use crate::render::printable::printable;
 use crate::rows;
 
+/// The rows to count.
+pub(crate) struct Request<'a> {
+    /// The selection of rows by value.
+    pub(crate) wanted: &'a Wanted,
+    /// The row groups. `None` means all of them.
+    pub(crate) row_groups: Option<&'a RowGroups>,
+    /// True if pruning is shown in place of the number.
+    pub(crate) explain: bool,
+}
+
 /// Prints only the number for a single file. For several files, prints one line each and a total.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
-    wanted: &Wanted,
+    request: &Request<'_>,
     output: &mut Output<'_>,
 ) -> Result<()> {
     let mut total = 0_i128;
     for input in inputs {
         let file = input.open()?;
-        if wanted.explain {
-            let mut options = ReadOptions::new().projection(Projection::Leaves(Vec::new()));
-            let filter = wanted.filter(&file);
-            options.filter = filter.map_err(|error| input.failure(&error))?;
+        let filter = request.wanted.filter(&file);
+        let mut options = ReadOptions::new().projection(Projection::Leaves(Vec::new()));
+        options.filter = filter.map_err(|error| input.failure(&error))?;
+        let row_groups = chosen(request.row_groups, file.metadata().num_row_groups())
+            .map_err(|failure| failure.in_file(&input.name))?;
+        if request.explain {
+            let options = options.row_groups(row_groups);
             explain::file(input, &file, &options, output)?;
             continue;
         }
-        let rows = match wanted
-            .filter(&file)
-            .map_err(|error| input.failure(&error))?
-        {
-            None => file.metadata().num_rows_of_row_groups(),
-            Some(filter) => {
-                let options = ReadOptions::new()
-                    .projection(Projection::Leaves(Vec::new()))
-                    .filter(filter);
+        let rows = match (&options.filter, request.row_groups) {
+            (None, None) => file.metadata().num_rows_of_row_groups(),
+            (None, Some(_)) => rows::in_row_groups(input, &file, &row_groups)?,
+            (Some(_), _) => {
+                let options = options.row_groups(row_groups);
                 rows::count_read(context, input, &file, options)?
             }
         };
@@ -47,7 +56,7 @@ pub(crate) fn run(
             output.line(&format!("{rows}\t{}", printable(&input.name)))?;
         }
     }
-    if inputs.len() > 1 && !wanted.explain {
+    if inputs.len() > 1 && !request.explain {
         output.line(&format!("{total}\ttotal"))?;
     }
     Ok(())

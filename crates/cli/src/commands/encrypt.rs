@@ -2,7 +2,6 @@
 
 use std::slice;
 
-use herringbone::variant::shredding::UnshredOptions;
 use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
 
@@ -12,7 +11,7 @@ use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input;
-use crate::rows::Request;
+use crate::rows::{Request, Window};
 use crate::target::Target;
 
 /// Writes the file with the keys for encryption.
@@ -36,19 +35,13 @@ fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<(
     let destination = request.output.destination();
     Target::check(&destination)?;
     let inputs = input::all(slice::from_ref(&request.input), context)?;
-    let rows = Request {
-        options: request
-            .damage
-            .choose(request.decode.options())
-            .projection(request.chunks.projection()),
-        row_groups: request.chunks.row_groups.as_ref(),
-        wanted: None,
-        merge: SchemaMerge::default(),
-        unshreds: false,
-        unshredding: UnshredOptions::default(),
-    };
+    let choice = &request.choice;
+    let options = request.damage.choose(request.decode.options());
+    let rows = Request::new(&inputs, options, choice, SchemaMerge::default())?;
     let target = (&destination, &request.write, false);
-    let options = request.write.options(request.decode.threads);
+    let mut options = request.write.options(request.decode.threads);
+    choice.sort.choose(&mut options);
+    let rows = (rows, Window::of(choice));
     anew(context, &inputs, rows, target, options, protection)
 }
 

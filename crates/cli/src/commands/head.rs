@@ -7,17 +7,17 @@ use crate::input::Input;
 use crate::output::Output;
 use crate::rows::{self, Window};
 
-/// Prints the first `rows` rows.
+/// The number of rows by default.
+pub(super) const ROWS: u64 = 10;
+
+/// Prints the first rows.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
     read: &Read,
-    rows: u64,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let window = Window {
-        offset: 0,
-        limit: Some(rows),
-    };
+    let mut window = Window::of(&read.choice);
+    window.limit.get_or_insert(ROWS);
     rows::print(context, inputs, read, window, output)
 }

@@ -37,7 +37,7 @@ pub(crate) fn run(
     request: &Index,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = table_or_jsonl::format(request.format, output);
+    let format = table_or_jsonl::format(request.format.get(), output);
     let mut list = Listing::new(format, HEADER, output);
     let file = input.open()?;
     let (row_groups, leaves) = column_chunks::of_file(&file, &request.chunks(), input)?;

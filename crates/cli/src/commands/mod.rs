@@ -1,7 +1,6 @@
 //! The commands, one file each.
 
 mod bloom;
-mod cat;
 mod concat;
 mod convert;
 mod count;
@@ -25,7 +24,7 @@ use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::output::Output;
-use crate::rows::Window;
+use crate::rows::{self, Window};
 
 /// Runs the command line.
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
@@ -38,21 +37,23 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
     match &arguments.command {
         Command::Info { files } => info::run(&open(files)?, output),
         Command::Schema { files, format } => schema::run(context, &open(files)?, *format, output),
-        Command::Count { files, wanted } => count::run(context, &open(files)?, wanted, output),
-        Command::Head { files, rows, read } => {
-            head::run(context, &open(files)?, read, *rows, output)
-        }
-        Command::Cat {
+        Command::Count {
             files,
-            limit,
-            offset,
-            read,
+            wanted,
+            row_groups,
+            explain,
         } => {
-            let window = Window {
-                offset: *offset,
-                limit: *limit,
+            let request = count::Request {
+                wanted,
+                row_groups: row_groups.as_ref(),
+                explain: *explain,
             };
-            cat::run(context, &open(files)?, read, window, output)
+            count::run(context, &open(files)?, &request, output)
+        }
+        Command::Head { files, read } => head::run(context, &open(files)?, read, output),
+        Command::Cat { files, read } => {
+            let window = Window::of(&read.choice);
+            rows::print(context, &open(files)?, read, window, output)
         }
         Command::Meta {
             files,
@@ -72,7 +73,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         } => {
             let request = pages::Request {
                 chunks,
-                format: *format,
+                format: format.get(),
             };
             pages::run(context, &open(files)?, &request, output)
         }
@@ -81,7 +82,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             files,
             chunks,
             format,
-        } => stats::run(context, &open(files)?, chunks, *format, output),
+        } => stats::run(context, &open(files)?, chunks, format.get(), output),
         Command::Bloom {
             command: Bloom::Check(request),
         } => bloom::check(context, &one(&request.file)?, request, output),

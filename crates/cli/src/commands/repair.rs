@@ -24,7 +24,7 @@ use crate::url::name_of;
 
 /// Writes the valid row groups.
 pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
-    let destination = &request.destination;
+    let destination = &request.output.destination();
     Target::check(destination)?;
     let inputs = input::all(slice::from_ref(&request.input), context)?;
     let Some(input) = inputs.first() else {
@@ -59,9 +59,10 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
         read.schema.int96_overflow = Int96Overflow::Error;
     }
     let mut reader = repair.read(read).map_err(|error| input.failure(&error))?;
-    let mut kept = carry_over::start(&request.write, Protection::Keep);
+    let mut kept = carry_over::start(&request.write, Protection::Keep, Vec::new());
     carry_over::add(&mut kept, input, repair.file(), repair.valid_row_groups())?;
-    let write = request.write.options(request.decode.threads);
+    let mut write = request.write.options(request.decode.threads);
+    request.sort.choose(&mut write);
     // Values that violate their annotation are not lost.
     let mut write = write.allow_out_of_range(true);
     let ends = (input, destination);

@@ -3,7 +3,6 @@
 use std::io;
 use std::slice;
 
-use herringbone::variant::shredding::UnshredOptions;
 use herringbone::{Explanation, WriteOptions};
 use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
@@ -12,35 +11,36 @@ use crate::args::{Destination, Rewrite, Write};
 use crate::carry_over;
 use crate::context::Context;
 use crate::explain_encodings;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
 use crate::output::Output;
-use crate::rows::{Batches, Request, Window, row_groups, survey};
+use crate::rows::{Request, Shape, Window, arranged, row_groups, survey};
 use crate::save;
 use crate::target::Target;
 
 /// Rewrites the file.
 pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
-    let destination = &rewrite.destination;
+    let destination = &rewrite.output.destination();
     Target::check(destination)?;
     let inputs = input::all(slice::from_ref(&rewrite.input), context)?;
-    let request = Request {
-        options: rewrite
-            .damage
-            .choose(rewrite.decode.options())
-            .projection(rewrite.chunks.projection()),
-        row_groups: rewrite.chunks.row_groups.as_ref(),
-        wanted: None,
-        merge: SchemaMerge::default(),
-        unshreds: false,
-        unshredding: UnshredOptions::default(),
-    };
+    let choice = &rewrite.choice;
+    let options = rewrite.damage.choose(rewrite.decode.options());
+    let request = Request::new(&inputs, options, choice, SchemaMerge::default())?;
     let mut options = rewrite.write.options(rewrite.decode.threads);
+    choice.sort.choose(&mut options);
     let explanation = rewrite.explain.then(Explanation::new);
     options.explanation.clone_from(&explanation);
     let target = (destination, &rewrite.write, rewrite.copy.copy);
-    anew(context, &inputs, request, target, options, Protection::Keep)?;
+    let window = Window::of(choice);
+    anew(
+        context,
+        &inputs,
+        (request, window),
+        target,
+        options,
+        Protection::Keep,
+    )?;
     let Some(explanation) = explanation else {
         return Ok(());
     };
@@ -58,12 +58,12 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
 pub(super) fn anew(
     context: &Context,
     inputs: &[Input],
-    mut request: Request<'_>,
+    (mut request, window): (Request<'_>, Window),
     (destination, write, copy): (&Destination, &Write, bool),
     mut options: WriteOptions,
     protection: Protection,
 ) -> Result<()> {
-    request.choose_int96_unit(inputs, Window::default())?;
+    request.choose_int96_unit(inputs, window)?;
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
         return Ok(());
     };
@@ -74,22 +74,39 @@ pub(super) fn anew(
     let Some(first) = inputs.first() else {
         return Ok(());
     };
-    let mut kept = carry_over::start(write, protection);
+    request.choose_sample(context, inputs)?;
+    let shape = Shape::new(request.columns, &schema)?;
+    let origins = shape.renamed();
+    if copy && !origins.is_empty() {
+        let message = "--copy keeps columns as they are, without new names and types in --columns";
+        return Err(Failure::Usage(message.into()));
+    }
+    let mut kept = carry_over::start(write, protection, origins);
     for input in inputs {
         let file = input.open()?;
         let row_groups = row_groups(input, &file, &request)?;
         carry_over::add(&mut kept, input, &file, &row_groups)?;
     }
-    let (schema, material) =
-        carry_over::apply(context, kept, &schema, (first, destination), &mut options)?;
-    let work = Work::Rows(rows);
+    let (schema, material) = carry_over::apply(
+        context,
+        kept,
+        shape.schema(),
+        (first, destination),
+        &mut options,
+    )?;
+    let work = Work::Rows(window.rows(rows));
     if copy {
         let plan = (options, schema, work);
-        save::copies(context, destination, plan, (inputs, &request))?;
+        save::copies(context, destination, plan, (inputs, &request, shape))?;
     } else {
+        if window.limit.is_none() && window.offset == 0 {
+            // The writer sorts the rows.
+            request.sort = None;
+        }
+        let (batches, _) = arranged(context, inputs, &request, shape, window)?;
         let rows = Rows {
             schema,
-            batches: Box::new(Batches::new(context, inputs, &request)),
+            batches,
             work,
         };
         save::parquet(context, destination, options, rows)?;

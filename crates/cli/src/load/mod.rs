@@ -7,6 +7,7 @@
 //! Arrow      ─► ipc ─────────────────────────────────────────────┘
 //! ```
 
+pub(crate) mod cast;
 mod csv;
 pub(crate) mod foreign;
 mod geojson;
@@ -18,6 +19,7 @@ mod row_size;
 mod sample;
 mod schema_file;
 mod schema_text;
+mod type_names;
 mod value;
 
 use std::cell::Cell;

@@ -17,6 +17,7 @@ use herringbone::geospatial::geoarrow::{ExtensionCrs, ExtensionMetadata};
 use herringbone_arrow::schema::extension::{EXTENSION_TYPE_METADATA_KEY, EXTENSION_TYPE_NAME_KEY};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
 
+use super::type_names::other_name;
 use crate::failure::shortened;
 
 /// The maximum nesting of fields.
@@ -57,7 +58,7 @@ pub(crate) fn field_of(name: &str, data_type: &str) -> Result<Field, String> {
     Ok(field.with_name(name))
 }
 
-/// Parses a type as Arrow prints it, such as `List(Int64)`.
+/// Parses a type as Arrow prints it, such as `List(Int64)`, or by its name in SQL.
 ///
 /// # Errors
 /// A message about the type.
@@ -67,9 +68,11 @@ pub(crate) fn data_type_of(text: &str) -> Result<DataType, String> {
             "types are nested more than {TYPE_DEPTH} levels deep"
         ));
     }
-    text.parse().map_err(|_| {
+    let parsed = text.parse().ok();
+    parsed.or_else(|| other_name(text)).ok_or_else(|| {
         format!(
-            "unknown type `{}`; use one as `schema --format arrow` prints it, such as Int64 or Timestamp(ms, \"UTC\")",
+            "unknown type `{}`; use a name of SQL, such as bigint or decimal(9, 2), or one as `schema --format arrow` \
+             prints it, such as Int64 or Timestamp(ms, \"UTC\")",
             shortened(text)
         )
     })
@@ -257,8 +260,8 @@ mod tests {
             ),
             (
                 "id: Int65",
-                "line 1: `id`: unknown type `Int65`; use one as `schema --format arrow` prints it, such as Int64 or \
-                 Timestamp(ms, \"UTC\")",
+                "line 1: `id`: unknown type `Int65`; use a name of SQL, such as bigint or decimal(9, 2), or one as `schema \
+                 --format arrow` prints it, such as Int64 or Timestamp(ms, \"UTC\")",
             ),
             (
                 "a: Int64\n  b: Int64",

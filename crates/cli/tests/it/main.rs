@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot run has failed")]
 
 mod carried;
+mod choice;
 mod common;
 mod concat;
 mod conditions;

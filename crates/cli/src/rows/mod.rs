@@ -1,38 +1,38 @@
 //! The rows of several files as one sequence of batches, for all commands that read rows.
 
+mod arrange;
+mod batches;
+mod sample;
+mod shape;
+mod window;
+
+use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use herringbone::variant::extension::VariantExtension;
 use herringbone::variant::json::LostTypes;
 use herringbone::variant::shredding::{UnshredOptions, is_variant};
-use herringbone::{
-    Int96Overflow, Int96Units, Loss, Lost, ParquetFile, Projection, ReadOptions, Reader,
-};
-use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use herringbone::{Int96Overflow, Int96Units, ParquetFile, Projection, ReadOptions};
+use herringbone_arrow::schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
 use herringbone_rewrite::{SchemaMerge, difference, names_that_differ_in_case};
 
 use crate::advice::Advised;
-use crate::args::{Read, RowFormat, RowGroups, Wanted, chosen};
+use crate::args::{Choice, Read, RowFormat, RowGroups, Selection, Sort, Wanted, chosen};
 use crate::commands::explain;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::render::plural::counted;
 use crate::render::sink::Sink;
 
-/// A range of rows, counted over all files.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Window {
-    /// The number of rows to skip.
-    pub(crate) offset: u64,
-    /// The maximum number of rows to print.
-    pub(crate) limit: Option<u64>,
-}
+pub(crate) use arrange::{Source, chosen as chosen_rows, sorted, windowed};
+pub(crate) use batches::{Batches, count_read};
+pub(crate) use shape::Shape;
+pub(crate) use window::Window;
 
-/// Prints the rows of `inputs` in `window`.
+/// Prints the chosen rows of `inputs`, in `window`.
 pub(crate) fn print(
     context: &Context,
     inputs: &[Input],
@@ -40,27 +40,20 @@ pub(crate) fn print(
     window: Window,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = format(read.format, output)?;
+    let format = format(read.format(), output)?;
     if (read.csv.has_null() || read.csv.crlf) && format != RowFormat::Csv {
         let message = "--null and --crlf need --format csv";
         return Err(Failure::Usage(message.into()));
     }
-    let mut request = Request {
-        options: read.options(),
-        row_groups: read.chunks.row_groups.as_ref(),
-        wanted: Some(&read.wanted),
-        merge: read.merge.choice(),
-        unshreds: false,
-        unshredding: read.wanted.variants.options(),
-    };
+    let mut request = Request::new(inputs, read.options(), &read.choice, read.merge.choice())?;
     request.unshred();
-    if read.wanted.explain {
+    if read.explain {
         if request.merge.by_name {
             survey(inputs, &mut request)?;
         }
-        for input in inputs {
+        for (at, input) in inputs.iter().enumerate() {
             let file = input.open()?;
-            let options = options(input, &file, &request)?;
+            let options = options((at, input), &file, &request)?;
             explain::file(input, &file, &options, output)?;
         }
         return Ok(());
@@ -70,26 +63,50 @@ pub(crate) fn print(
         return Ok(());
     };
     request.note_case(context, &schema);
-    let rows = rows
-        .saturating_sub(window.offset)
-        .min(window.limit.unwrap_or(u64::MAX));
-    let sink = Sink::new(format, read.csv.style(), &schema, output)?;
+    request.choose_sample(context, inputs)?;
+    let shape = Shape::new(request.columns, &schema)?;
+    let schema = shape.schema().clone();
+    let mut sink = Sink::new(format, read.csv.style(), &schema, output)?;
     if let Some(note) = &sink.note {
         context.note(note);
     }
-    let mut printer = Printer {
-        context,
-        request,
-        window,
-        sink,
-        progress: Progress::new(!context.quiet, rows, "rows"),
-    };
-    for input in inputs {
-        printer.file(input)?;
+    let mut progress = Progress::new(!context.quiet, window.rows(rows), "rows");
+    let (batches, place) = arranged(context, inputs, &request, shape, window)?;
+    for batch in batches {
+        let batch = batch?;
+        let name = inputs.get(place.get()).map_or("", |input| &input.name);
+        sink.write(&batch, name)?;
+        progress.add(batch.num_rows() as u64);
     }
-    let lost = printer.sink.finish()?;
-    note_lost(context, lost);
+    note_lost(context, sink.finish()?);
     Ok(())
+}
+
+/// Returns the rows of a request in the columns of `shape`, sorted and in `window`, and the index of the input that they
+/// come from.
+///
+/// # Errors
+/// Usage if the rows cannot be sorted.
+pub(crate) fn arranged<'a>(
+    context: &'a Context,
+    inputs: &'a [Input],
+    request: &'a Request<'a>,
+    shape: Shape,
+    window: Window,
+) -> Result<(Source<'a>, batches::Place)> {
+    let schema = shape.schema().clone();
+    let is_sorted = request.sort.is_some_and(Sort::is_given);
+    let of_files = match is_sorted {
+        true => Window::default(),
+        false => window,
+    };
+    let batches = Batches::new(context, inputs, request, of_files);
+    let place = batches.place();
+    let batches: Source<'a> = Box::new(batches.map(move |batch| shape.apply(&batch?)));
+    Ok(match request.sort {
+        Some(sort) if is_sorted => (windowed(sorted(batches, &schema, sort)?, window), place),
+        _ => (batches, place),
+    })
 }
 
 /// Emits a note about types of variants that JSON does not preserve.
@@ -114,12 +131,21 @@ fn format(asked: Option<RowFormat>, output: &Output<'_>) -> Result<RowFormat> {
 }
 
 /// The parts of each file to read, and the options.
+#[derive(Clone)]
 pub(crate) struct Request<'a> {
     pub(crate) options: ReadOptions,
     /// The row groups. `None` means all of them.
     pub(crate) row_groups: Option<&'a RowGroups>,
     /// The selection of rows by value. `None` means all of them.
     pub(crate) wanted: Option<&'a Wanted>,
+    /// The columns of the output. `None` means all of them.
+    pub(crate) columns: Option<&'a Selection>,
+    /// The number of rows of a sample, and its seed.
+    sample: Option<(usize, Option<u64>)>,
+    /// The rows of the sample in each file, once they are chosen.
+    positions: Option<Vec<Vec<Range<u64>>>>,
+    /// The order of rows that are sorted.
+    pub(crate) sort: Option<&'a Sort>,
     /// The allowed differences between the files.
     pub(crate) merge: SchemaMerge,
     /// True if variants are read unshredded.
@@ -128,7 +154,100 @@ pub(crate) struct Request<'a> {
     pub(crate) unshredding: UnshredOptions,
 }
 
-impl Request<'_> {
+impl<'a> Request<'a> {
+    /// Creates the request for the chosen rows and columns of `inputs`.
+    ///
+    /// # Errors
+    /// Errors of opening the files, if the columns depend on them.
+    pub(crate) fn new(
+        inputs: &[Input],
+        options: ReadOptions,
+        choice: &'a Choice,
+        merge: SchemaMerge,
+    ) -> Result<Self> {
+        let mut request = Self {
+            row_groups: choice.row_groups.as_ref(),
+            wanted: Some(&choice.wanted),
+            columns: choice.columns.as_ref(),
+            sample: choice.sample.map(|rows| (rows, choice.seed)),
+            sort: Some(&choice.sort),
+            merge,
+            unshredding: choice.wanted.variants.options(),
+            ..Self::all(options)
+        };
+        let Some(selection) = &choice.columns else {
+            return Ok(request);
+        };
+        let paths = match selection.has_rest() {
+            false => selection.taken().map(|taken| taken.path.clone()).collect(),
+            true => {
+                let all = request.all_fields(inputs)?;
+                if let Some(path) = selection.dropped().iter().find(|path| !has(&all, path)) {
+                    let path = path.join(".");
+                    return Err(Failure::Usage(format!(
+                        "--columns !{path}: there is no column `{path}`"
+                    )));
+                }
+                let taken = selection.of(&all).into_iter();
+                taken.map(|taken| taken.path).collect()
+            }
+        };
+        request.options.projection = Projection::Paths(paths);
+        Ok(request)
+    }
+
+    /// Creates the request for all rows and columns.
+    pub(crate) fn all(options: ReadOptions) -> Self {
+        Self {
+            options,
+            row_groups: None,
+            wanted: None,
+            columns: None,
+            sample: None,
+            positions: None,
+            sort: None,
+            merge: SchemaMerge::default(),
+            unshreds: false,
+            unshredding: UnshredOptions::default(),
+        }
+    }
+
+    /// Returns the columns that at least one of the inputs has, those of the first one first.
+    fn all_fields(&self, inputs: &[Input]) -> Result<Fields> {
+        let mut fields: Vec<Arc<Field>> = Vec::new();
+        let mut names = HashSet::new();
+        let inputs = match self.merge.by_name {
+            true => inputs,
+            false => inputs.get(..1).unwrap_or_default(),
+        };
+        for input in inputs {
+            let schema = schema_of(input, &input.open()?, self.options.clone())?;
+            let fields_of_file = schema.fields().iter();
+            fields.extend(
+                fields_of_file
+                    .filter(|it| names.insert(it.name().clone()))
+                    .cloned(),
+            );
+        }
+        Ok(fields.into())
+    }
+
+    /// Returns true if rows are selected by their values.
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.wanted.is_some_and(Wanted::is_given)
+    }
+
+    /// Chooses the rows of the sample, if there is to be one.
+    ///
+    /// # Errors
+    /// Errors of reading the rows that a condition is tested on.
+    pub(crate) fn choose_sample(&mut self, context: &Context, inputs: &[Input]) -> Result<()> {
+        if let Some(sample) = self.sample.take() {
+            self.positions = Some(sample::positions(context, inputs, self, sample)?);
+        }
+        Ok(())
+    }
+
     /// Enables the unshredding of variants.
     pub(crate) fn unshred(&mut self) {
         let extension = VariantExtension::new().unshred(self.unshredding.clone());
@@ -171,9 +290,9 @@ impl Request<'_> {
             return Ok(());
         }
         let mut units = Int96Units::default();
-        for input in inputs {
+        for (at, input) in inputs.iter().enumerate() {
             let file = input.open()?;
-            if let Some(options) = window.options(input, &file, self)? {
+            if let Some(options) = window.options((at, input), &file, self)? {
                 let of_file = file.int96_units(&options);
                 units.merge(&of_file.map_err(|error| input.failure(&error))?);
             }
@@ -198,55 +317,6 @@ pub(crate) fn int96_unit(units: &Int96Units) -> Result<TimeUnit> {
     })
 }
 
-impl Window {
-    /// Returns the options for reading the rows of the next file in the window, if there are any. Moves the window
-    /// past the file.
-    fn options(
-        &mut self,
-        input: &Input,
-        file: &ParquetFile,
-        request: &Request<'_>,
-    ) -> Result<Option<ReadOptions>> {
-        if self.limit == Some(0) {
-            return Ok(None);
-        }
-        let mut options = options(input, file, request)?;
-        if options.filter.is_some() {
-            // The number of matching rows is known only after reading them.
-            options.limit = self.limit.map(|limit| limit.saturating_add(self.offset));
-            return Ok(Some(options));
-        }
-        let rows = count(input, file, &options)?;
-        if rows <= self.offset {
-            self.offset -= rows;
-            return Ok(None);
-        }
-        options = options.offset(self.offset);
-        if let Some(limit) = &mut self.limit {
-            options = options.limit(*limit);
-            // Lost rows count too: the selection of rows does not depend on damage.
-            *limit = limit.saturating_sub(rows - self.offset);
-        }
-        self.offset = 0;
-        Ok(Some(options))
-    }
-}
-
-impl Window {
-    /// Returns the rows of a batch in the window. Moves the window past the batch.
-    fn take(&mut self, batch: &RecordBatch) -> RecordBatch {
-        let rows = batch.num_rows() as u64;
-        let passed = rows.min(self.offset);
-        self.offset -= passed;
-        let taken = (rows - passed).min(self.limit.unwrap_or(u64::MAX));
-        if let Some(limit) = &mut self.limit {
-            *limit -= taken;
-        }
-        // Both are at most the number of rows in the batch.
-        batch.slice(passed as usize, taken as usize)
-    }
-}
-
 /// Returns the common schema of all files, and their total number of rows. If the files differ, the request is
 /// changed to read them with that schema.
 ///
@@ -260,9 +330,9 @@ pub(crate) fn survey(
 ) -> Result<Option<(SchemaRef, u64)>> {
     let mut schemas: Vec<SchemaRef> = Vec::new();
     let mut rows = 0_u64;
-    for input in inputs {
+    for (at, input) in inputs.iter().enumerate() {
         let file = input.open()?;
-        let mut options = options(input, &file, request)?;
+        let mut options = options((at, input), &file, request)?;
         rows = rows.saturating_add(count(input, &file, &options)?);
         if request.looks_at_other_columns() {
             options.projection = Projection::All;
@@ -295,7 +365,7 @@ pub(crate) fn survey(
     }
     for (at, input) in inputs.iter().enumerate() {
         let file = input.open()?;
-        let read = schema_of(input, &file, options(input, &file, request)?)?;
+        let read = schema_of(input, &file, options((at, input), &file, request)?)?;
         if is_wanted {
             all = read;
         } else if !same(&all, &read) {
@@ -373,13 +443,20 @@ pub(crate) fn row_groups(
         .map_err(|failure| failure.in_file(&input.name))
 }
 
-fn options(input: &Input, file: &ParquetFile, request: &Request<'_>) -> Result<ReadOptions> {
+fn options(
+    (at, input): (usize, &Input),
+    file: &ParquetFile,
+    request: &Request<'_>,
+) -> Result<ReadOptions> {
     let mut options = request.options.clone().limits(input.limits().clone());
     if let (true, Projection::Paths(paths)) = (request.seeks_columns(), &options.projection) {
         let here = paths.iter().filter(|path| has_column(file, &options, path));
         options.projection = Projection::Paths(here.cloned().collect());
     }
-    if let (Some(wanted), false) = (request.wanted, request.seeks_columns()) {
+    if let Some(positions) = &request.positions {
+        // The condition holds for these rows.
+        options.row_ranges = positions.get(at).cloned();
+    } else if let (Some(wanted), false) = (request.wanted, request.seeks_columns()) {
         let filter = wanted.filter(file);
         options.filter = filter.map_err(|error| input.failure(&error))?;
     }
@@ -391,157 +468,34 @@ fn options(input: &Input, file: &ParquetFile, request: &Request<'_>) -> Result<R
 
 /// Returns the number of rows in the selected row groups.
 fn count(input: &Input, file: &ParquetFile, options: &ReadOptions) -> Result<u64> {
-    let metadata = file.metadata();
-    let all = || (0..metadata.num_row_groups()).collect();
+    let all = || (0..file.metadata().num_row_groups()).collect();
+    let row_groups = options.row_groups.clone().unwrap_or_else(all);
+    in_row_groups(input, file, &row_groups)
+}
+
+/// Returns the number of rows in row groups.
+pub(crate) fn in_row_groups(
+    input: &Input,
+    file: &ParquetFile,
+    row_groups: &[usize],
+) -> Result<u64> {
     let mut rows = 0_u64;
-    for row_group in options.row_groups.clone().unwrap_or_else(all) {
-        let header = metadata
-            .row_group_header(row_group)
-            .map_err(|error| input.failure(&error))?;
+    for row_group in row_groups {
+        let header = file.metadata().row_group_header(*row_group);
+        let header = header.map_err(|error| input.failure(&error))?;
         rows = rows.saturating_add(u64::try_from(header.num_rows).unwrap_or(0));
     }
     Ok(rows)
 }
 
-/// All rows of several files.
-pub(crate) struct Batches<'a> {
-    context: &'a Context,
-    request: &'a Request<'a>,
-    inputs: std::slice::Iter<'a, Input>,
-    current: Option<Rows<'a>>,
-}
-
-impl<'a> Batches<'a> {
-    /// Creates an iterator over the rows of `inputs`. The request must read them with equal schemas.
-    pub(crate) fn new(context: &'a Context, inputs: &'a [Input], request: &'a Request<'a>) -> Self {
-        Self {
-            context,
-            request,
-            inputs: inputs.iter(),
-            current: None,
-        }
+/// Returns true if the fields contain the one at a path. Lists and maps may contain any.
+fn has(fields: &Fields, path: &[String]) -> bool {
+    let Some((first, rest)) = path.split_first() else {
+        return true;
+    };
+    match fields.find(first).map(|(_, field)| field.data_type()) {
+        Some(DataType::Struct(fields)) => has(fields, rest),
+        Some(data_type) => rest.is_empty() || data_type.is_nested(),
+        None => false,
     }
-
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            if let Some(rows) = &mut self.current
-                && let Some(batch) = rows.next_batch()?
-            {
-                return Ok(Some(batch));
-            }
-            let Some(input) = self.inputs.next() else {
-                return Ok(None);
-            };
-            let file = input.open()?;
-            let options = options(input, &file, self.request)?;
-            self.current = Some(Rows::start(self.context, input, &file, options)?);
-        }
-    }
-}
-
-impl Iterator for Batches<'_> {
-    type Item = Result<RecordBatch>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.next_batch().transpose()
-    }
-}
-
-/// The rows of one file.
-struct Rows<'a> {
-    context: &'a Context,
-    input: &'a Input,
-    reader: Reader,
-    /// The number of losses reported so far.
-    losses_said: usize,
-}
-
-impl<'a> Rows<'a> {
-    /// Starts reading, and emits the warnings of the reader as notes.
-    fn start(
-        context: &'a Context,
-        input: &'a Input,
-        file: &ParquetFile,
-        options: ReadOptions,
-    ) -> Result<Self> {
-        let reader = file.read(options).map_err(|error| input.failure(&error))?;
-        for warning in reader.warnings() {
-            context.note(&format!("{}: {warning}", input.name));
-        }
-        Ok(Self {
-            context,
-            input,
-            reader,
-            losses_said: 0,
-        })
-    }
-
-    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
-        let broken = |error| self.input.failure(&error).in_data();
-        let batch = self.reader.next_batch().map_err(broken)?;
-        let losses = self.reader.losses();
-        for loss in losses.kept().iter().skip(self.losses_said) {
-            self.context.lost(&self.input.name, &said(self.input, loss));
-        }
-        self.losses_said = losses.kept().len();
-        if batch.is_none() && losses.not_kept() > 0 {
-            let more = format!("{} more losses that are not listed", losses.not_kept());
-            self.context.lost(&self.input.name, &more);
-        }
-        Ok(batch)
-    }
-}
-
-fn said(input: &Input, loss: &Loss) -> String {
-    let error = input.advised(&loss.error);
-    match loss.lost {
-        Lost::Rows(rows) => format!("{}: {error}", counted(rows, "row")),
-        Lost::Values(0) => format!("a dictionary: {error}"),
-        Lost::Values(1) => format!("1 value replaced by null: {error}"),
-        Lost::Values(values) => format!("{values} values replaced by nulls: {error}"),
-    }
-}
-
-struct Printer<'o, 'w> {
-    context: &'o Context,
-    request: Request<'o>,
-    /// The rest of the window.
-    window: Window,
-    sink: Sink<'o, 'w>,
-    progress: Progress,
-}
-
-impl Printer<'_, '_> {
-    fn file(&mut self, input: &Input) -> Result<()> {
-        let file = input.open()?;
-        let Some(options) = self.window.options(input, &file, &self.request)? else {
-            return Ok(());
-        };
-        let mut rows = Rows::start(self.context, input, &file, options)?;
-        let is_filtered = self.request.wanted.is_some_and(Wanted::is_given);
-        while let Some(mut batch) = rows.next_batch()? {
-            if is_filtered {
-                batch = self.window.take(&batch);
-            }
-            self.sink.write(&batch, &input.name)?;
-            self.progress.add(batch.num_rows() as u64);
-        }
-        Ok(())
-    }
-}
-
-/// Returns the number of rows that a read returns.
-pub(crate) fn count_read(
-    context: &Context,
-    input: &Input,
-    file: &ParquetFile,
-    options: ReadOptions,
-) -> Result<u64> {
-    let options = options.limits(input.limits().clone());
-    let mut rows = Rows::start(context, input, file, options)?;
-    let mut count = 0_u64;
-    while let Some(batch) = rows.next_batch()? {
-        count = count.saturating_add(batch.num_rows() as u64);
-    }
-    Ok(count)
 }

@@ -1,0 +1,124 @@
+//! Rows on their way to the output, from files of any format.
+//!
+//! ```text
+//! batches ─► condition ─► columns ─► sorted ─► offset and limit
+//! ```
+//!
+//! Reads of Parquet files apply the condition, and the offset and limit of rows that are not sorted.
+
+use std::sync::Arc;
+
+use herringbone::WriteOptions;
+use herringbone::filter::Predicate;
+use herringbone::schema::EmptyStructs;
+use herringbone_arrow::array::{Array as _, RecordBatch, RecordBatchOptions};
+use herringbone_arrow::schema::SchemaRef;
+use herringbone_filter::select;
+use herringbone_sort::Sorter;
+use herringbone_write::WritePlan;
+
+use super::{Shape, Window};
+use crate::args::{Choice, FileFormat, Sort};
+use crate::failure::{Failure, Result};
+use crate::load::{Rows, Work};
+
+/// A source of batches.
+pub(crate) type Source<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>;
+
+/// Returns the chosen rows and columns of a file that is not Parquet, to be written as `to`.
+///
+/// # Errors
+/// Usage if a chosen column does not exist, or if the choice needs a Parquet file.
+pub(crate) fn chosen<'a>(choice: &Choice, rows: Rows<'a>, to: FileFormat) -> Result<Rows<'a>> {
+    if choice.sample.is_some() || choice.row_groups.is_some() || choice.wanted.has_box() {
+        let message = "--sample, --row-groups and --bbox need Parquet input";
+        return Err(Failure::Usage(message.into()));
+    }
+    let shape = Shape::new(choice.columns.as_ref(), &rows.schema)?;
+    let mut batches = rows.batches;
+    if let Some(predicate) = choice.wanted.condition() {
+        batches = filtered(batches, predicate);
+    }
+    let window = Window::of(choice);
+    let schema = shape.schema().clone();
+    let work = match choice.leaves_out_rows() {
+        true => Work::Unknown,
+        false => rows.work,
+    };
+    let mut batches: Source<'_> = Box::new(batches.map(move |batch| shape.apply(&batch?)));
+    // A writer of Parquet sorts all of its rows.
+    if choice.has_window() || to != FileFormat::Parquet {
+        batches = sorted(batches, &schema, &choice.sort)?;
+    }
+    if choice.has_window() {
+        batches = windowed(batches, window);
+    }
+    Ok(Rows {
+        schema,
+        batches,
+        work,
+    })
+}
+
+/// Returns the rows that match a condition.
+fn filtered(batches: Source<'_>, predicate: Predicate) -> Source<'_> {
+    let failure = |error: herringbone::Error| Failure::Usage(error.message().to_owned());
+    Box::new(batches.map(move |batch| {
+        let batch = batch?;
+        let found = predicate.evaluate(&batch).map_err(failure)?;
+        let bits = match found.nulls() {
+            Some(nulls) => found.values() & nulls.inner(),
+            None => found.values().clone(),
+        };
+        let rows = bits.count_set_bits();
+        let columns = batch.columns().iter();
+        let columns = columns.map(|array| select(array, &bits, rows));
+        let columns = columns.collect::<Result<_, _>>().map_err(failure)?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        RecordBatch::try_new_with_options(batch.schema(), columns, &options)
+            .map_err(|error| Failure::Data(error.to_string()))
+    }))
+}
+
+/// Returns the rows of a window.
+pub(crate) fn windowed(mut batches: Source<'_>, mut window: Window) -> Source<'_> {
+    Box::new(std::iter::from_fn(move || {
+        if window.is_past() {
+            return None;
+        }
+        let batch = batches.next()?;
+        Some(batch.map(|batch| window.take(&batch)))
+    }))
+}
+
+/// Returns sorted rows, if they are to be sorted. More rows than fit in memory wait in temporary files.
+///
+/// # Errors
+/// Usage if a column does not exist or cannot be compared.
+pub(crate) fn sorted<'a>(
+    batches: Source<'a>,
+    schema: &SchemaRef,
+    sort: &Sort,
+) -> Result<Source<'a>> {
+    if !sort.is_given() {
+        return Ok(batches);
+    }
+    let mut options = WriteOptions::new();
+    options.schema.empty_structs = EmptyStructs::UnknownLeaf;
+    sort.choose(&mut options);
+    options.sort_folder.get_or_insert_with(std::env::temp_dir);
+    let failure = |error: herringbone::Error| Failure::parquet("--sort-by", &error);
+    let plan = WritePlan::new(schema.clone(), &options, None).map_err(failure)?;
+    let Some(sorter) = Sorter::new(&Arc::new(plan), None).map_err(failure)? else {
+        return Ok(batches);
+    };
+    let mut unsorted = Some(batches);
+    let mut sorter = sorter;
+    let mut next = move || -> Result<Option<RecordBatch>> {
+        for batch in unsorted.take().into_iter().flatten() {
+            sorter.push(&batch?).map_err(failure)?;
+        }
+        sorter.next_batch().map_err(failure)
+    };
+    Ok(Box::new(std::iter::from_fn(move || next().transpose())))
+}

@@ -1,0 +1,200 @@
+//! `--sample`: rows at random, of which only the pages are read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use herringbone::{Projection, VirtualColumn};
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::types::Int64Type;
+
+use super::{Batches, Request, Window, count, options};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::input::Input;
+
+/// The largest number of rows of a sample. Their positions are held in memory.
+const MOST: usize = 10_000_000;
+
+/// The name of the column with the positions of rows.
+const POSITION: &str = "position";
+
+/// A sequence of random numbers (SplitMix64 by Steele, Lea and Flood), which is the same for a seed in all versions.
+pub(crate) struct Random(u64);
+
+impl Random {
+    /// Creates the sequence of a seed. Without one, each sequence is another one.
+    ///
+    /// # Errors
+    /// System.
+    pub(crate) fn new(seed: Option<u64>) -> Result<Self> {
+        let mut bytes = [0; 8];
+        if seed.is_none() {
+            getrandom::fill(&mut bytes)
+                .map_err(|error| Failure::System(format!("random numbers: {error}")))?;
+        }
+        Ok(Self(seed.unwrap_or(u64::from_le_bytes(bytes))))
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Returns a number below `end`, all of which are equally likely but for a share of `end` / 2^64.
+    fn below(&mut self, end: u64) -> u64 {
+        // The upper half of a product with 64 random bits.
+        ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
+    }
+}
+
+/// Returns `wanted` different numbers below `total`, or all of them (Floyd's algorithm).
+fn ordinals(wanted: usize, total: u64, random: &mut Random) -> BTreeSet<u64> {
+    let wanted = total.min(wanted as u64);
+    let mut chosen = BTreeSet::new();
+    for last in total - wanted..total {
+        let number = random.below(last + 1);
+        if !chosen.insert(number) {
+            chosen.insert(last);
+        }
+    }
+    chosen
+}
+
+/// Returns ranges of the rows of a sample, for each of the inputs, counted from the first row of the file.
+///
+/// # Errors
+/// Usage if the sample is too large; errors of reading the rows that a condition is tested on.
+pub(crate) fn positions(
+    context: &Context,
+    inputs: &[Input],
+    request: &Request<'_>,
+    (rows, seed): (usize, Option<u64>),
+) -> Result<Vec<Vec<Range<u64>>>> {
+    if rows > MOST {
+        let message = format!("--sample: {rows} rows are more than {MOST}; use --where for a part");
+        return Err(Failure::Usage(message));
+    }
+    let mut random = Random::new(seed)?;
+    let found = match request.is_filtered() {
+        true => among_matching(context, inputs, request, (rows, &mut random))?,
+        false => among_all(inputs, request, (rows, &mut random))?,
+    };
+    let mut ranges = vec![Vec::new(); inputs.len()];
+    for (input, row) in found {
+        if let Some(ranges) = ranges.get_mut(input) {
+            ranges.push(row..row + 1);
+        }
+    }
+    Ok(ranges)
+}
+
+/// Chooses among all rows of the selected row groups.
+fn among_all(
+    inputs: &[Input],
+    request: &Request<'_>,
+    (rows, random): (usize, &mut Random),
+) -> Result<Vec<(usize, u64)>> {
+    // The ordinals of rows in the read at the start of each row group, and their first rows in the file.
+    let mut starts: BTreeMap<u64, (usize, u64)> = BTreeMap::new();
+    let mut total = 0_u64;
+    for (at, input) in inputs.iter().enumerate() {
+        let file = input.open()?;
+        let options = options((at, input), &file, request)?;
+        let all = || (0..file.metadata().num_row_groups()).collect();
+        let mut firsts = vec![0_u64];
+        let mut sum = 0_u64;
+        for row_group in 0..file.metadata().num_row_groups() {
+            let mut one = options.clone();
+            one.row_groups = Some(vec![row_group]);
+            sum = sum.saturating_add(count(input, &file, &one)?);
+            firsts.push(sum);
+        }
+        for row_group in options.row_groups.unwrap_or_else(all) {
+            let bounds = (firsts.get(row_group), firsts.get(row_group + 1));
+            if let (Some(first), Some(end)) = bounds {
+                starts.insert(total, (at, *first));
+                total = total.saturating_add(end - first);
+            }
+        }
+    }
+    let place = |ordinal: u64| {
+        let (start, (input, first)) = starts.range(..=ordinal).next_back()?;
+        Some((*input, first + (ordinal - start)))
+    };
+    let chosen = ordinals(rows, total, random).into_iter();
+    Ok(chosen.filter_map(place).collect())
+}
+
+/// Chooses among the rows that match the condition: a first read finds their positions.
+fn among_matching(
+    context: &Context,
+    inputs: &[Input],
+    request: &Request<'_>,
+    (rows, random): (usize, &mut Random),
+) -> Result<Vec<(usize, u64)>> {
+    let mut positions = request.clone();
+    positions.options.projection = Projection::Leaves(Vec::new());
+    let column = VirtualColumn::row_number(POSITION);
+    positions.options.virtual_columns = vec![column];
+    let mut kept: Vec<(usize, u64)> = Vec::new();
+    let mut seen = 0_u64;
+    let mut batches = Batches::new(context, inputs, &positions, Window::default());
+    let place = batches.place();
+    while let Some(batch) = batches.next() {
+        let batch = batch?;
+        let last = batch.columns().last();
+        let numbers = last.and_then(|array| array.as_primitive_opt::<Int64Type>());
+        for number in numbers.map_or(&[][..], |numbers| numbers.values()) {
+            let row = (place.get(), number.cast_unsigned());
+            seen += 1;
+            // Each row seen so far is kept with the same probability (Vitter's algorithm R).
+            if kept.len() < rows {
+                kept.push(row);
+            } else if let Ok(at) = usize::try_from(random.below(seen))
+                && let Some(slot) = kept.get_mut(at)
+            {
+                *slot = row;
+            }
+        }
+    }
+    kept.sort_unstable();
+    Ok(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The first numbers for the seed 1234567, published with the algorithm.
+    #[test]
+    fn numbers_of_a_seed() {
+        let mut random = Random::new(Some(1_234_567)).unwrap();
+        let expected = [
+            6_457_827_717_110_365_317,
+            3_203_168_211_198_807_973,
+            9_817_491_932_198_370_423,
+        ];
+        for number in expected {
+            assert_eq!(random.next(), number);
+        }
+    }
+
+    #[test]
+    fn ordinals_are_different_and_spread() {
+        let mut random = Random::new(Some(7)).unwrap();
+        let mut counts = [0; 10];
+        for _ in 0..1000 {
+            let chosen = ordinals(3, 10, &mut random);
+            assert_eq!(chosen.len(), 3);
+            for number in chosen {
+                counts[number as usize] += 1;
+            }
+        }
+        // 300 each on average; five standard deviations are 72.
+        assert!(counts.iter().all(|count| (228..=372).contains(count)));
+        assert_eq!(ordinals(9, 4, &mut random), (0..4).collect());
+    }
+}

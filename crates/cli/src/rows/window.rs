@@ -1,0 +1,85 @@
+//! A range of rows, counted over all files.
+
+use herringbone::ParquetFile;
+use herringbone::ReadOptions;
+use herringbone_arrow::array::RecordBatch;
+
+use super::{Request, count, options};
+use crate::args::Choice;
+use crate::failure::Result;
+use crate::input::Input;
+
+/// A range of rows, counted over all files.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Window {
+    /// The number of rows to skip.
+    pub(crate) offset: u64,
+    /// The maximum number of rows to read.
+    pub(crate) limit: Option<u64>,
+}
+
+impl Window {
+    /// Returns the chosen window.
+    pub(crate) fn of(choice: &Choice) -> Self {
+        Self {
+            offset: choice.offset,
+            limit: choice.limit,
+        }
+    }
+
+    /// Returns the number of rows in the window, out of `rows`.
+    pub(crate) fn rows(self, rows: u64) -> u64 {
+        let left = rows.saturating_sub(self.offset);
+        left.min(self.limit.unwrap_or(u64::MAX))
+    }
+
+    /// Returns the options for reading the rows of the next file in the window, if there are any. Moves the window
+    /// past the file.
+    pub(super) fn options(
+        &mut self,
+        (at, input): (usize, &Input),
+        file: &ParquetFile,
+        request: &Request<'_>,
+    ) -> Result<Option<ReadOptions>> {
+        if self.limit == Some(0) {
+            return Ok(None);
+        }
+        let mut options = options((at, input), file, request)?;
+        if options.filter.is_some() || options.row_ranges.is_some() {
+            // The number of matching rows is known only after reading them.
+            options.limit = self.limit.map(|limit| limit.saturating_add(self.offset));
+            return Ok(Some(options));
+        }
+        let rows = count(input, file, &options)?;
+        if rows <= self.offset {
+            self.offset -= rows;
+            return Ok(None);
+        }
+        options = options.offset(self.offset);
+        if let Some(limit) = &mut self.limit {
+            options = options.limit(*limit);
+            // Lost rows count too: the selection of rows does not depend on damage.
+            *limit = limit.saturating_sub(rows - self.offset);
+        }
+        self.offset = 0;
+        Ok(Some(options))
+    }
+
+    /// Returns the rows of a batch in the window. Moves the window past the batch.
+    pub(super) fn take(&mut self, batch: &RecordBatch) -> RecordBatch {
+        let rows = batch.num_rows() as u64;
+        let passed = rows.min(self.offset);
+        self.offset -= passed;
+        let taken = (rows - passed).min(self.limit.unwrap_or(u64::MAX));
+        if let Some(limit) = &mut self.limit {
+            *limit -= taken;
+        }
+        // Both are at most the number of rows in the batch.
+        batch.slice(passed as usize, taken as usize)
+    }
+
+    /// Returns true if no further row is in the window.
+    pub(super) fn is_past(self) -> bool {
+        self.limit == Some(0)
+    }
+}

@@ -1,0 +1,136 @@
+//! Columns of the new file with other names or types than in the files that they come from.
+
+use herringbone::Limits;
+use herringbone::Result;
+use herringbone::format::{Repetition, SchemaElement};
+use herringbone::schema::ParquetSchema;
+
+/// The origin of a column of the new file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ColumnOrigin {
+    /// The path of the column in the files, through structs only.
+    pub path: Vec<String>,
+    /// The name of the column in the new file, at its top level.
+    pub name: String,
+    /// True if the column has another type in the new file.
+    pub is_cast: bool,
+}
+
+impl ColumnOrigin {
+    /// Creates the origin of a column that is the field at `path` in the files, with the same type.
+    #[must_use]
+    pub fn new<S: Into<String> + Clone>(path: impl AsRef<[S]>, name: impl Into<String>) -> Self {
+        Self {
+            path: path.as_ref().iter().cloned().map(Into::into).collect(),
+            name: name.into(),
+            is_cast: false,
+        }
+    }
+
+    /// Sets whether the column has another type in the new file.
+    #[must_use]
+    pub fn cast(self, is_cast: bool) -> Self {
+        Self { is_cast, ..self }
+    }
+
+    fn is_unchanged(&self) -> bool {
+        !self.is_cast && self.path.len() == 1 && self.path.first() == Some(&self.name)
+    }
+}
+
+/// The origins of all columns of the new file. Empty if columns have the names and types that they have in the files.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Origins(pub(crate) Vec<ColumnOrigin>);
+
+impl Origins {
+    /// Returns true if columns have the names and types that they have in the files.
+    pub(crate) fn are_unchanged(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the paths in the new file of a field of the files. A column may be in the new file several times.
+    pub(crate) fn new_paths(&self, path: &[String]) -> Vec<Vec<String>> {
+        if self.0.is_empty() {
+            return vec![path.to_vec()];
+        }
+        let origins = self.0.iter();
+        let moved = origins.filter_map(|origin| {
+            let rest = path.strip_prefix(origin.path.as_slice())?;
+            let mut new = vec![origin.name.clone()];
+            new.extend_from_slice(rest);
+            Some(new)
+        });
+        moved.collect()
+    }
+
+    /// Returns the path in the new file of a field with an unchanged type.
+    pub(crate) fn same_value(&self, path: &[String]) -> Option<Vec<String>> {
+        if self.0.is_empty() {
+            return Some(path.to_vec());
+        }
+        let mut origins = self.0.iter().filter(|origin| !origin.is_cast);
+        origins.find_map(|origin| {
+            let rest = path.strip_prefix(origin.path.as_slice())?;
+            let mut new = vec![origin.name.clone()];
+            new.extend_from_slice(rest);
+            Some(new)
+        })
+    }
+
+    /// Returns the schema of a file with the names of the new file, without the columns that are cast.
+    ///
+    /// # Errors
+    /// See [`ParquetSchema::from_elements`].
+    pub(crate) fn renamed(&self, schema: &ParquetSchema) -> Result<ParquetSchema> {
+        let origins = self.0.iter().filter(|origin| !origin.is_cast);
+        let fields = origins.filter_map(|origin| field(schema, origin));
+        with_fields(schema, fields.collect())
+    }
+
+    /// Returns the schema of a file with only those columns that the new file has unchanged, or not at all.
+    ///
+    /// # Errors
+    /// See [`ParquetSchema::from_elements`].
+    pub(crate) fn unchanged(&self, schema: &ParquetSchema) -> Result<ParquetSchema> {
+        let is_changed = |name: &str| {
+            let mut origins = self.0.iter();
+            origins.any(|origin| origin.name == name && !origin.is_unchanged())
+        };
+        let columns = schema.children(0);
+        let kept = columns.filter_map(|node| {
+            let nodes = schema.nodes();
+            let end = nodes.get(node)?.end;
+            let elements = nodes.get(node..end)?.iter().map(|it| it.element.clone());
+            let elements: Vec<SchemaElement> = elements.collect();
+            let is_kept = elements.first().is_some_and(|it| !is_changed(&it.name));
+            is_kept.then_some(elements)
+        });
+        with_fields(schema, kept.collect())
+    }
+}
+
+/// Returns the elements of a column of the new file.
+fn field(schema: &ParquetSchema, origin: &ColumnOrigin) -> Option<Vec<SchemaElement>> {
+    let node = schema.node_at(&origin.path).ok()?;
+    let nodes = schema.nodes();
+    let end = nodes.get(node)?.end;
+    let elements = nodes.get(node..end)?.iter().map(|it| it.element.clone());
+    let mut elements: Vec<SchemaElement> = elements.collect();
+    let first = elements.first_mut()?;
+    first.name.clone_from(&origin.name);
+    if origin.path.len() > 1 && first.repetition_type == Some(Repetition::Required) {
+        // A struct around it may be null.
+        first.repetition_type = Some(Repetition::Optional);
+    }
+    Some(elements)
+}
+
+/// Returns a schema with the root of another one.
+fn with_fields(schema: &ParquetSchema, fields: Vec<Vec<SchemaElement>>) -> Result<ParquetSchema> {
+    let root = schema.nodes().first().map(|root| root.element.name.clone());
+    let root =
+        SchemaElement::new(root.unwrap_or_default()).num_children(i32::try_from(fields.len()).ok());
+    let elements = std::iter::once(root).chain(fields.into_iter().flatten());
+    ParquetSchema::from_elements(elements.collect(), &Limits::default())
+}
