@@ -24,5 +24,6 @@ fi
 cargo build --quiet -p herringbone-dataset --examples
 "$python" tests/interop_dataset.py "${CARGO_TARGET_DIR:-target}/debug/examples"
 "$python" tests/interop_text.py "$command"
+"$python" tests/interop_where.py "$command"
 "$python" tests/interop_variant.py "$command"
 "$python" tests/interop_geospatial.py "$command"

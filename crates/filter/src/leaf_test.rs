@@ -125,8 +125,12 @@ impl LeafTest {
             Test::Like(_) | Test::StartsWith(_) if !values.are_text() => {
                 return Err(values.not_text());
             }
-            Test::Like(pattern) => {
-                let pattern = LikePattern::new(pattern);
+            Test::Like(like) => {
+                let pattern = LikePattern::new(like).ok_or_else(|| {
+                    Error::argument(format!(
+                        "`{like}` ends with its escape character, which needs another character after it"
+                    ))
+                })?;
                 let prefix = match pattern.prefix() {
                     (prefix, true) => Some(prefix.to_vec()),
                     _ => None,

@@ -50,7 +50,7 @@ pub use implied::implied_first;
 pub use known_columns::verdicts_of_known;
 pub use literal::Literal;
 pub use point_hashes::hashes_of_value;
-pub use predicate::{Column, Predicate, col, col_at};
+pub use predicate::{Column, Like, Predicate, col, col_at};
 pub use pruning_steps::PruningSteps;
 pub use resolved_leaf::{LeafSource, ResolvedLeaf};
 pub use rows::{RowError, RowPredicate, RowTest};

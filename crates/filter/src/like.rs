@@ -11,9 +11,13 @@
 //! pattern together. With it, a match is tried at each character. The time is then proportional to the bytes of the
 //! text times those of the piece.
 
-/// A pattern of `LIKE`, without an escape character.
+use super::predicate::Like;
+
+/// A pattern of `LIKE`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LikePattern {
+    /// True if texts are compared in lower case.
+    ignores_case: bool,
     first: Vec<Part>,
     /// The pieces after the first `%`, or `None` if the pattern does not contain `%`.
     after: Option<After>,
@@ -44,22 +48,67 @@ enum Middle {
     Mixed(Vec<Part>),
 }
 
+/// A character of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token {
+    /// The character itself.
+    Character(char),
+    /// `_`: any one character.
+    One,
+    /// `%`: any text.
+    Any,
+}
+
+/// Splits a pattern into its characters, or returns `None` if it ends with the escape character.
+fn tokens(like: &Like) -> Option<Vec<Token>> {
+    let mut tokens = Vec::new();
+    let mut characters = like.pattern.chars();
+    while let Some(character) = characters.next() {
+        let (character, is_escaped) = match Some(character) == like.escape {
+            true => (characters.next()?, true),
+            false => (character, false),
+        };
+        tokens.push(match (character, is_escaped) {
+            ('%', false) => Token::Any,
+            ('_', false) => Token::One,
+            (other, _) if like.ignores_case => Token::Character(lower(other)),
+            (other, _) => Token::Character(other),
+        });
+    }
+    Some(tokens)
+}
+
+/// Returns a character in lower case, if that is one character.
+fn lower(character: char) -> char {
+    let mut lower = character.to_lowercase();
+    match (lower.next(), lower.next()) {
+        (Some(one), None) => one,
+        _ => character,
+    }
+}
+
 impl LikePattern {
-    pub(super) fn new(pattern: &str) -> Self {
-        let mut pieces = pattern.split('%');
+    /// Creates the pattern, or returns `None` if it ends with its escape character.
+    pub(super) fn new(like: &Like) -> Option<Self> {
+        let tokens = tokens(like)?;
+        let mut pieces = tokens.split(|token| *token == Token::Any);
         let first = parts(pieces.next().unwrap_or_default());
         let last = pieces.next_back();
-        Self {
+        Some(Self {
+            ignores_case: like.ignores_case,
             first,
             after: last.map(|last| After {
                 middle: pieces.flat_map(middle).collect(),
                 last: parts(last),
             }),
-        }
+        })
     }
 
     /// Returns the bytes that all matches begin with, and true if every text with this prefix matches.
     pub(super) fn prefix(&self) -> (&[u8], bool) {
+        if self.ignores_case {
+            return (&[], false);
+        }
         let (prefix, is_text) = match self.first.as_slice() {
             [] => (&[][..], true),
             [Part::Text(text), rest @ ..] => (text.as_slice(), rest.is_empty()),
@@ -71,6 +120,16 @@ impl LikePattern {
 
     /// Returns true if the whole of `text` matches.
     pub(super) fn matches(&self, text: &[u8]) -> bool {
+        if self.ignores_case
+            && let Ok(text) = std::str::from_utf8(text)
+        {
+            let text: String = text.chars().map(lower).collect();
+            return self.matches_exactly(text.as_bytes());
+        }
+        self.matches_exactly(text)
+    }
+
+    fn matches_exactly(&self, text: &[u8]) -> bool {
         let Some(mut rest) = without_prefix(text, &self.first) else {
             return false;
         };
@@ -107,34 +166,47 @@ impl Middle {
 }
 
 /// Splits a pattern without `%` into its parts.
-fn parts(piece: &str) -> Vec<Part> {
+fn parts(piece: &[Token]) -> Vec<Part> {
     let mut parts = Vec::new();
-    for (index, text) in piece.split('_').enumerate() {
-        match parts.last_mut() {
-            _ if index == 0 => {}
-            Some(Part::Characters(count)) => *count += 1,
+    for token in piece {
+        match (token, parts.last_mut()) {
+            (Token::Character(character), Some(Part::Text(text))) => {
+                text.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+            (Token::Character(character), _) => {
+                parts.push(Part::Text(character.to_string().into_bytes()));
+            }
+            (_, Some(Part::Characters(count))) => *count += 1,
             _ => parts.push(Part::Characters(1)),
-        }
-        if !text.is_empty() {
-            parts.push(Part::Text(text.as_bytes().to_vec()));
         }
     }
     parts
 }
 
 /// Splits the text between two `%` into the pieces to search for.
-fn middle(piece: &str) -> impl Iterator<Item = Middle> {
-    let characters = |count: usize| (count > 0).then_some(Middle::Characters(count));
-    let text = piece.trim_start_matches('_');
-    let before = characters(piece.len() - text.len());
-    let (with_end, text) = (text, text.trim_end_matches('_'));
-    let after = characters(with_end.len() - text.len());
-    let text = match parts(text).as_mut_slice() {
+fn middle(piece: &[Token]) -> impl Iterator<Item = Middle> + use<> {
+    let mut parts = parts(piece);
+    let characters = |part: Option<&Part>| match part {
+        Some(Part::Characters(count)) => Some(*count),
+        _ => None,
+    };
+    let before = characters(parts.first());
+    if before.is_some() {
+        parts.remove(0);
+    }
+    let after = characters(parts.last());
+    if after.is_some() {
+        parts.pop();
+    }
+    let text = match parts.as_mut_slice() {
         [] => None,
         [Part::Text(text)] => Some(Middle::Text(Needle::new(std::mem::take(text)))),
-        parts => Some(Middle::Mixed(parts.to_vec())),
+        _ => Some(Middle::Mixed(parts)),
     };
-    [before, text, after].into_iter().flatten()
+    let before = before.map(Middle::Characters);
+    [before, text, after.map(Middle::Characters)]
+        .into_iter()
+        .flatten()
 }
 
 /// Returns the text after the parts if it begins with them.
@@ -233,6 +305,10 @@ impl Needle {
 mod tests {
     use super::*;
 
+    fn like(pattern: &str) -> LikePattern {
+        LikePattern::new(&pattern.into()).unwrap()
+    }
+
     #[test]
     fn as_sql_has_it() {
         for (pattern, text, expected) in [
@@ -261,20 +337,44 @@ mod tests {
             ("%aab%", "aaaab", true),
             ("%abab_c%d", "abababxcd", true),
         ] {
-            let pattern_of = LikePattern::new(pattern);
+            let pattern_of = like(pattern);
             assert_eq!(
                 pattern_of.matches(text.as_bytes()),
                 expected,
                 "{text} like {pattern}"
             );
         }
-        assert_eq!(LikePattern::new("ab%").prefix(), (&b"ab"[..], true));
-        assert_eq!(LikePattern::new("ab%%").prefix(), (&b"ab"[..], true));
-        assert_eq!(LikePattern::new("ab").prefix(), (&b"ab"[..], false));
-        assert_eq!(LikePattern::new("ab_%").prefix(), (&b"ab"[..], false));
-        assert_eq!(LikePattern::new("ab%c").prefix(), (&b"ab"[..], false));
-        assert_eq!(LikePattern::new("%c").prefix(), (&b""[..], false));
-        assert_eq!(LikePattern::new("%").prefix(), (&b""[..], true));
+        assert_eq!(like("ab%").prefix(), (&b"ab"[..], true));
+        assert_eq!(like("ab%%").prefix(), (&b"ab"[..], true));
+        assert_eq!(like("ab").prefix(), (&b"ab"[..], false));
+        assert_eq!(like("ab_%").prefix(), (&b"ab"[..], false));
+        assert_eq!(like("ab%c").prefix(), (&b"ab"[..], false));
+        assert_eq!(like("%c").prefix(), (&b""[..], false));
+        assert_eq!(like("%").prefix(), (&b""[..], true));
+    }
+
+    /// Answers of duckdb 1.5.
+    #[test]
+    fn escapes_and_cases_as_sql_has_them() {
+        for (like, text, expected) in [
+            (Like::new("50!%").escape('!'), "50%", true),
+            (Like::new("50!%").escape('!'), "500", false),
+            (Like::new("a!!_").escape('!'), "a!b", true),
+            (Like::new("%!_%").escape('!'), "a_b", true),
+            (Like::new("%!_%").escape('!'), "ab", false),
+            (Like::new("%É_x").ignore_case(), "aéYX", true),
+            (Like::new("AB%").ignore_case(), "abc", true),
+            (Like::new("!%B").escape('!').ignore_case(), "%b", true),
+            (Like::new("ß").ignore_case(), "SS", false),
+        ] {
+            let pattern = LikePattern::new(&like).unwrap();
+            assert_eq!(
+                pattern.matches(text.as_bytes()),
+                expected,
+                "{text} {like:?}"
+            );
+        }
+        assert_eq!(LikePattern::new(&Like::new("a!").escape('!')), None);
     }
 
     /// Matches by the definition, one character at a time: `%` matches nothing or takes a character, and `_` takes
@@ -306,7 +406,7 @@ mod tests {
             })
         };
         for pattern in (0..=4).flat_map(|length| all(['%', '_', 'a', 'é'], length)) {
-            let like = LikePattern::new(&pattern.iter().collect::<String>());
+            let like = like(&pattern.iter().collect::<String>());
             for text in (0..=4).flat_map(|length| all(['a', 'é', 'b', '%'], length)) {
                 let found = like.matches(text.iter().collect::<String>().as_bytes());
                 assert_eq!(
@@ -323,11 +423,11 @@ mod tests {
     fn a_long_needle_is_searched_for_in_one_pass() {
         let text = "a".repeat(1 << 23);
         let needle = format!("%{}b%", "a".repeat(1 << 22));
-        assert!(!LikePattern::new(&needle).matches(text.as_bytes()));
+        assert!(!like(&needle).matches(text.as_bytes()));
         let many = "%a".repeat(1 << 17);
-        assert!(LikePattern::new(&many).matches(text.as_bytes()));
-        assert!(!LikePattern::new(&(many + "%b%")).matches(text.as_bytes()));
+        assert!(like(&many).matches(text.as_bytes()));
+        assert!(!like(&(many + "%b%")).matches(text.as_bytes()));
         let characters = format!("%{}b%", "_".repeat(1 << 22));
-        assert!(!LikePattern::new(&characters).matches(text.as_bytes()));
+        assert!(!like(&characters).matches(text.as_bytes()));
     }
 }

@@ -1,5 +1,7 @@
 //! Dates, times and timestamps in literals, parsed from ISO 8601 text.
 
+use std::borrow::Cow;
+
 use herringbone_text::iso8601;
 
 /// The number of nanoseconds in a second.
@@ -23,8 +25,28 @@ pub(super) fn timestamp(text: &str) -> Option<(i128, bool)> {
     if let Some(days) = date(text) {
         return Some((i128::from(days) * i128::from(DAY), false));
     }
-    let moment = iso8601::parse_timestamp(text)?;
+    let moment = iso8601::parse_timestamp(&with_colon(text))?;
     Some((moment.utc_nanos(), moment.offset.is_some()))
+}
+
+/// Returns a timestamp with the colon that ISO 8601 wants in an offset such as `+0200`, or `+02`.
+fn with_colon(text: &str) -> Cow<'_, str> {
+    let offset = |digits: usize| {
+        let (before, after) = text.split_at_checked(text.len().checked_sub(digits)?)?;
+        // The sign follows a time, not a part of a date.
+        let is_offset = before.ends_with(['+', '-'])
+            && before.contains(':')
+            && after.bytes().all(|byte| byte.is_ascii_digit());
+        is_offset.then_some((before, after))
+    };
+    if let Some((before, after)) = offset(4) {
+        let (hours, minutes) = after.split_at_checked(2).unwrap_or((after, ""));
+        return format!("{before}{hours}:{minutes}").into();
+    }
+    match offset(2) {
+        Some(_) => format!("{text}:00").into(),
+        None => text.into(),
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +97,10 @@ mod tests {
             timestamp("1969-12-31 23:59:59.25-00:30"),
             Some((1_799_250_000_000, true))
         );
+        for same in ["1970-01-01 01:00:00+0200", "1970-01-01T01:00:00+02"] {
+            assert_eq!(timestamp(same), Some((-3_600 * second, true)), "{same}");
+        }
         assert_eq!(timestamp("1970-01-01T01:00:00+99:00"), None);
+        assert_eq!(timestamp("1970-01-01T01:00:00+2"), None);
     }
 }

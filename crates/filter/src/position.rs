@@ -236,6 +236,10 @@ fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
     let (value, is_zero, is_infinite) = match literal {
         Literal::Float(value) => (*value, *value == 0.0, value.is_infinite()),
         Literal::Integer(value) => (*value as f64, *value == 0, false),
+        Literal::Text(text) => {
+            let value = special(text)?;
+            (value, false, value.is_infinite())
+        }
         // Parses text, because that rounds only once.
         Literal::Decimal { unscaled, scale } => {
             let text = format!("{unscaled}e{}", -i64::from(*scale));
@@ -252,6 +256,12 @@ fn float(literal: &Literal, data_type: &DataType) -> Option<Position> {
         key: i256::from_i128(key.into()),
         is_exact,
     })
+}
+
+/// Returns NaN or an infinity from its name. Other numbers are not text.
+fn special(text: &str) -> Option<f64> {
+    let value: f64 = text.parse().ok()?;
+    (!value.is_finite() && text.ends_with(char::is_alphabetic)).then_some(value)
 }
 
 /// Returns the nearest number of a type, which a column of the type would have for the literal.

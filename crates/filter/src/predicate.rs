@@ -62,8 +62,78 @@ pub(super) enum Test {
     In(Vec<Literal>),
     IsNull,
     IsNan,
-    Like(String),
+    Like(Like),
     StartsWith(String),
+}
+
+/// A pattern of `LIKE` of SQL: `%` matches any text, `_` any one character.
+///
+/// ```
+/// use herringbone::filter::{Like, col};
+///
+/// assert_eq!(col("a").like("x%").to_string(), "a like 'x%'");
+/// let percent = Like::new("50!%").escape('!');
+/// assert_eq!(col("a").like(percent).to_string(), "a like '50!%' escape '!'");
+/// assert_eq!(col("a").like(Like::new("X%").ignore_case()).to_string(), "a ilike 'X%'");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Like {
+    pub(super) pattern: String,
+    pub(super) escape: Option<char>,
+    pub(super) ignores_case: bool,
+}
+
+impl Like {
+    /// Creates a pattern without an escape character.
+    #[must_use]
+    pub fn new(pattern: impl Into<String>) -> Self {
+        Self {
+            pattern: pattern.into(),
+            escape: None,
+            ignores_case: false,
+        }
+    }
+
+    /// Sets the character after which `%`, `_` and the character itself stand for themselves.
+    #[must_use]
+    pub fn escape(self, escape: char) -> Self {
+        Self {
+            escape: Some(escape),
+            ..self
+        }
+    }
+
+    /// Compares the lower case of pattern and text, character by character.
+    #[must_use]
+    pub fn ignore_case(self) -> Self {
+        Self {
+            ignores_case: true,
+            ..self
+        }
+    }
+}
+
+impl From<&str> for Like {
+    fn from(pattern: &str) -> Self {
+        Self::new(pattern)
+    }
+}
+
+impl From<String> for Like {
+    fn from(pattern: String) -> Self {
+        Self::new(pattern)
+    }
+}
+
+impl fmt::Display for Like {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = if self.ignores_case { "ilike" } else { "like" };
+        write!(f, "{word} {}", Literal::from(self.pattern.as_str()))?;
+        match self.escape {
+            Some(escape) => write!(f, " escape {}", Literal::from(escape.to_string())),
+            None => Ok(()),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -255,9 +325,10 @@ impl Column {
         self.test(Test::StartsWith(prefix.into()))
     }
 
-    /// Selects rows whose value is text that matches `pattern`: `%` matches any text, `_` any one character.
+    /// Selects rows whose value is text that matches `pattern`: `%` matches any text, `_` any one character. See
+    /// [`Like`] for an escape character, and for patterns that ignore case.
     #[must_use]
-    pub fn like(self, pattern: impl Into<String>) -> Predicate {
+    pub fn like(self, pattern: impl Into<Like>) -> Predicate {
         self.test(Test::Like(pattern.into()))
     }
 }
@@ -366,7 +437,7 @@ impl fmt::Display for Test {
             }
             Self::IsNull => f.write_str("is null"),
             Self::IsNan => f.write_str("is nan"),
-            Self::Like(pattern) => write!(f, "like {}", Literal::from(pattern.as_str())),
+            Self::Like(like) => write!(f, "{like}"),
             Self::StartsWith(prefix) => {
                 write!(f, "starts with {}", Literal::from(prefix.as_str()))
             }

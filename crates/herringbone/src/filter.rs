@@ -29,6 +29,6 @@ pub use herringbone_core::metrics::{ReadCounts, ReadMetrics, StepMetrics};
 pub use herringbone_read::{RowGroupExplanation, StepExplanation};
 
 pub use herringbone_filter::{
-    Column, Literal, Predicate, PruningStep, PruningSteps, RowError, RowPredicate, RowTest,
+    Column, Like, Literal, Predicate, PruningStep, PruningSteps, RowError, RowPredicate, RowTest,
     Verdict, col, col_at,
 };

@@ -82,13 +82,16 @@ Rows go through -w, --sample, -c, --sort-by, --offset and -n, in this order. So 
 the names of the file, and --sort-by those of the output. --seed makes a sample the same each
 time.
 
---where takes columns (dots lead into structs, \"quotes\" around odd names), compared with
-literals by = <> < <= > >=, [not] between, [not] in (...), [not] like, is [not] null, and
-combined by and, or, not. Literals: 5, 0.1, 'text', true, x'00ff' for bytes (as tables print
-them; JSON and CSV: base64), and text for dates, timestamps and UUIDs: '2024-01-31',
-'2024-01-31T12:00:00Z', '00112233-4455-6677-8899-aabbccddeeff'. A comparison with a null is not
-true, as in SQL; NaN equals itself and is above all numbers. Values of a list or map are
-compared by 5 = any(column) and 5 < all(column).
+--where takes columns (dots lead into structs; a word of SQL or an odd name is in \"quotes\";
+names match in any case if only one does), compared with literals by = <> < <= > >=, [not]
+between, [not] in (...), [not] like, [not] ilike, is [not] null, is [not] distinct from, and
+combined by and, or, not. Literals: 5, 0.1, 'text', true, NaN, -Infinity, x'00ff' for bytes
+(as tables print them; JSON and CSV: base64), and text for dates, timestamps, periods and
+UUIDs: '2024-01-31', '2024-01-31T12:00:00+0200', 'PT1.5S',
+'00112233-4455-6677-8899-aabbccddeeff'. A comparison with a null is not true, as in SQL; NaN
+equals itself and is above all numbers. Elements of a list or map are tested by any(tags) =
+'x' and all(tags) <> 'x', or 'x' = any(tags). After like '50!%' escape '!', the % stands for
+itself. -w @FILE reads a long condition from a file.
 
 variant_get(column, '$.a.b[0]', 'type') stands for the value at a path of a column of variants:
 boolean, int, bigint, double, decimal(p,s), date, timestamp, timestamp_ntz, string, or a type as

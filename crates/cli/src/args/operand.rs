@@ -11,9 +11,12 @@ use crate::failure::shortened;
 use crate::load::data_type_of;
 
 /// One side of a comparison.
+#[derive(Debug, Clone)]
 pub(super) enum Operand {
     /// The path of a column.
     Column(Vec<String>),
+    /// The values of a column below a list, of which any or all are to pass.
+    Each { path: Vec<String>, is_all: bool },
     /// `variant_get(column, '$.path', 'type')`: the column, the extraction, and true if a type was given.
     Path {
         column: Vec<String>,
@@ -60,6 +63,13 @@ impl Operand {
         })
     }
 
+    /// Returns the path of the column.
+    pub(super) fn path_mut(&mut self) -> &mut Vec<String> {
+        match self {
+            Self::Column(path) | Self::Each { path, .. } | Self::Path { column: path, .. } => path,
+        }
+    }
+
     /// Returns the operand if it can be compared. An extraction without a type is an error.
     pub(super) fn typed(self) -> Result<Self, String> {
         match &self {
@@ -80,6 +90,8 @@ impl Operand {
     ) -> Predicate {
         match self {
             Self::Column(path) => test(col_at(path)),
+            Self::Each { path, is_all: true } => test(col_at(path).all()),
+            Self::Each { path, .. } => test(col_at(path).any()),
             Self::Path { column, get, .. } => get.filter(column, test),
         }
     }

@@ -1,8 +1,9 @@
 //! Options for selecting rows by their values.
 
 use clap::Args;
-use herringbone::ParquetFile;
 use herringbone::filter::Predicate;
+use herringbone::{Error, ParquetFile, SchemaOptions};
+use herringbone_arrow::schema::Schema;
 
 use super::Variants;
 use super::bounding_box::WantedBox;
@@ -40,11 +41,18 @@ impl Wanted {
         self.bbox.is_some()
     }
 
-    /// Returns the condition, if there is one.
-    pub(crate) fn condition(&self) -> Option<Predicate> {
+    /// Returns the condition for rows with these columns, as far as they are known.
+    ///
+    /// # Errors
+    /// Argument if a literal is not a value of its column.
+    pub(crate) fn condition(
+        &self,
+        schema: Option<&Schema>,
+    ) -> herringbone::Result<Option<Predicate>> {
         let is_lenient = self.variants.options().lenient;
         let condition = self.condition.as_ref();
-        condition.map(|it| it.predicate(is_lenient).clone())
+        let condition = condition.map(|it| it.predicate(is_lenient, schema));
+        condition.transpose().map_err(Error::argument)
     }
 
     /// Returns the filter for a file.
@@ -52,7 +60,12 @@ impl Wanted {
     /// # Errors
     /// Argument if the file does not have a requested column.
     pub(crate) fn filter(&self, file: &ParquetFile) -> herringbone::Result<Option<Predicate>> {
-        let condition = self.condition();
+        // Without its types, the file cannot be read either.
+        let schema = match self.condition {
+            Some(_) => file.arrow_schema(&SchemaOptions::default()).ok(),
+            None => None,
+        };
+        let condition = self.condition(schema.as_deref())?;
         let bbox = self
             .bbox
             .as_ref()

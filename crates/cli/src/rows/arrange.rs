@@ -36,7 +36,12 @@ pub(crate) fn chosen<'a>(choice: &Choice, rows: Rows<'a>, to: FileFormat) -> Res
     }
     let shape = Shape::new(choice.columns.as_ref(), &rows.schema)?;
     let mut batches = rows.batches;
-    if let Some(predicate) = choice.wanted.condition() {
+    let refused = |error: herringbone::Error| Failure::Usage(error.message().to_owned());
+    if let Some(predicate) = choice
+        .wanted
+        .condition(Some(&rows.schema))
+        .map_err(refused)?
+    {
         batches = filtered(batches, predicate);
     }
     let window = Window::of(choice);

@@ -304,3 +304,98 @@ fn unknown_names_are_told_the_known_ones() {
         herringbone(arguments).fails(2, message);
     }
 }
+
+/// Groups, lists, periods, words of SQL and long conditions. The expected rows are arithmetic by hand.
+#[test]
+fn conditions_on_every_kind_of_column() {
+    use std::sync::Arc;
+
+    use herringbone::{WriteOptions, Writer};
+    use herringbone_arrow::array::types::{Int32Type, IntervalMonthDayNano};
+    use herringbone_arrow::array::{Array as _, Int32Array};
+    use herringbone_arrow::array::{
+        ArrayRef, DurationMillisecondArray, Float32Array, IntervalMonthDayNanoArray, ListArray,
+        RecordBatch, StructArray,
+    };
+    use herringbone_arrow::buffer::NullBuffer;
+
+    let folder = Folder::new();
+    let file = folder.file("kinds.parquet");
+    let id: ArrayRef = Arc::new(Int32Array::from(vec![0, 1, 2, 3]));
+    let lists = vec![
+        Some(vec![Some(1), None]),
+        None,
+        Some(vec![]),
+        Some(vec![Some(2)]),
+    ];
+    let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(lists));
+    let inner = StructArray::from(vec![(
+        Arc::new(herringbone_arrow::schema::Field::new(
+            "x",
+            id.data_type().clone(),
+            true,
+        )),
+        Arc::new(Int32Array::from(vec![None, Some(1), None, Some(3)])) as ArrayRef,
+    )]);
+    let nulls = NullBuffer::from(vec![true, true, false, false]);
+    let group: ArrayRef = Arc::new(StructArray::new(
+        inner.fields().clone(),
+        inner.columns().to_vec(),
+        Some(nulls),
+    ));
+    let floats: ArrayRef = Arc::new(Float32Array::from(vec![f32::NAN, 1.0, f32::INFINITY, -0.5]));
+    let durations: ArrayRef = Arc::new(DurationMillisecondArray::from(vec![1500, 2000, -1, 0]));
+    let interval = |months, days| IntervalMonthDayNano::new(months, days, 0);
+    let intervals: ArrayRef = Arc::new(IntervalMonthDayNanoArray::from(vec![
+        Some(interval(1, 2)),
+        None,
+        Some(interval(0, 3)),
+        Some(interval(1, 2)),
+    ]));
+    let columns = [
+        ("id", id),
+        ("tags", list),
+        ("group", group),
+        ("f", floats),
+        ("took", durations),
+        ("every", intervals),
+    ];
+    let columns = columns.map(|(name, it)| (name, it, true));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns);
+    let batch = batch.unwrap();
+    let out = std::fs::File::create(&file).unwrap();
+    let mut writer = Writer::new(out, batch.schema(), WriteOptions::new()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    for (condition, expected) in [
+        ("tags is null", &[1][..]),
+        ("tags is not null", &[0, 2, 3]),
+        ("\"group\" is null", &[2, 3]),
+        ("not \"group\" is null and \"group\".x is null", &[0]),
+        ("any(tags) = 2", &[3]),
+        ("2 = any(tags)", &[3]),
+        ("all(tags) > 1", &[2, 3]),
+        ("f = 'NaN'", &[0]),
+        ("f > 1.0", &[0, 2]),
+        ("f in (Infinity, NaN)", &[0, 2]),
+        ("took = 'PT1.5S'", &[0]),
+        ("took between 'PT-0.001S' and 'PT0S'", &[2, 3]),
+        ("every = 'P1M2D'", &[0, 3]),
+        ("every <> 'P1M2D'", &[2]),
+        ("every is null", &[1]),
+        ("every is not distinct from 'P3D' or ID = 1", &[1, 2]),
+    ] {
+        assert_eq!(ids(&["-w", condition, &file]), expected, "{condition}");
+    }
+    for (condition, code, message) in [
+        ("every < 'P1M'", 2, "have no order"),
+        ("took > 'soon'", 2, "expected a period such as PT1.5S"),
+        ("group is null", 2, "a word of SQL in \"quotes\""),
+        ("tags = 2", 2, "any(tags)"),
+    ] {
+        herringbone(&["count", "-w", condition, &file]).fails(code, message);
+    }
+    let long = format!("id in ({})\n", vec!["3"; 30_000].join(", "));
+    let at = format!("@{}", folder.with("long.sql", long));
+    assert_eq!(ids(&["-w", &at, &file]), [3]);
+}

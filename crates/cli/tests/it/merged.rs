@@ -100,15 +100,15 @@ fn columns_that_are_asked_for_may_be_in_some_files_only() {
     let b = folder.with("b.parquet", file(&[("a", int(2)), ("s", s)]));
     let cat = |more: &[&str]| herringbone(&[&["cat", "--by-name", &a, &b], more].concat());
     cat(&["--columns", "s.y,b"]).ok(concat!(
-        "{\"b\":\"x\",\"s\":null}\n",
-        "{\"b\":null,\"s\":{\"y\":4}}\n"
+        "{\"s\":null,\"b\":\"x\"}\n",
+        "{\"s\":{\"y\":4},\"b\":null}\n"
     ));
     cat(&["--columns", "b,nope"]).fails(2, "there is no column `nope` in any of the files");
     cat(&["--where", "b = 'x'"]).ok("{\"a\":1,\"b\":\"x\",\"s\":null}\n");
     cat(&["--where", "b is null"]).ok("{\"a\":2,\"b\":null,\"s\":{\"x\":3,\"y\":4}}\n");
     // Tested columns need not be among the read ones.
     cat(&["--where", "b = 'x'", "--columns", "a"]).ok("{\"a\":1}\n");
-    cat(&["--where", "b = 'x'", "--columns", "s.x,b"]).ok("{\"b\":\"x\",\"s\":null}\n");
+    cat(&["--where", "b = 'x'", "--columns", "s.x,b"]).ok("{\"s\":null,\"b\":\"x\"}\n");
     cat(&["--where", "b = 'x'", "--explain"]).code(&[0]);
     cat(&["--offset", "1"]).ok("{\"a\":2,\"b\":null,\"s\":{\"x\":3,\"y\":4}}\n");
 }

@@ -99,10 +99,8 @@ fn what_cannot_be_asked_for() {
     let lines = folder.with("in.jsonl", LINES);
     let out = folder.file("out.parquet");
     let convert = |more: &[&str]| herringbone(&[&["convert", &lines, &out], more].concat());
-    convert(&["--variant", "v=Int65"]).fails(
-        2,
-        "unknown type `Int65`; use one as `schema --format arrow` prints it",
-    );
+    convert(&["--variant", "v=Int65"])
+        .fails(2, "unknown type `Int65`; use a name of SQL, such as bigint");
     convert(&["--variant", "v=UInt8"]).fails(2, "type UInt8");
     convert(&["--variant", "v="]).fails(2, "expected COLUMN");
     convert(&["--variant", "v", "--variant", "w"]).fails(2, "does not have a column `w`");

@@ -1,0 +1,129 @@
+//! Tests of whole columns: nulls of structs, lists, maps and variants, and equal intervals.
+
+use std::collections::HashSet;
+
+use herringbone::filter::{Literal, Predicate, RowError, RowPredicate, RowTest, col_at};
+use herringbone::schema::ParquetSchema;
+use herringbone_arrow::array::{Array as _, ArrayRef, BooleanArray};
+use herringbone_arrow::schema::{Field, FieldRef, SchemaRef};
+
+use crate::load::value_of;
+use crate::render::value;
+
+/// Selects rows with a null in place of a struct, list, map or variant.
+#[derive(Debug)]
+pub(super) struct IsNull {
+    path: Vec<String>,
+}
+
+impl IsNull {
+    pub(super) fn new(path: Vec<String>) -> Self {
+        Self { path }
+    }
+}
+
+impl RowPredicate for IsNull {
+    fn columns(&self) -> Vec<Vec<String>> {
+        vec![self.path.clone()]
+    }
+
+    fn bind(&self, _columns: &SchemaRef) -> Result<RowTest, RowError> {
+        Ok(Box::new(|batch| {
+            let array = batch.columns().first().ok_or("the column was not read")?;
+            let is_null = |row| array.is_null(row);
+            Ok((0..array.len()).map(|row| Some(is_null(row))).collect())
+        }))
+    }
+
+    /// All fields of a null struct are null.
+    fn implied(&self, schema: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
+        let node = schema.node_at(&self.path)?;
+        let leaf = schema.nodes().get(node).map(|node| node.leaves.start);
+        let leaf = leaf.and_then(|leaf| Some((leaf, schema.leaves().get(leaf)?)));
+        Ok(leaf
+            .filter(|(_, leaf)| leaf.max_rep_level == 0)
+            .map(|(leaf, _)| {
+                let path = schema.path(leaf);
+                col_at(path).is_null()
+            }))
+    }
+}
+
+/// Selects rows whose value has the same text as one of several values.
+#[derive(Debug)]
+pub(super) struct OneOf {
+    path: Vec<String>,
+    texts: HashSet<String>,
+    /// True if a null is among the values, so that rows with other values are unknown.
+    has_null: bool,
+}
+
+impl OneOf {
+    /// Creates the test for values of a field.
+    ///
+    /// # Errors
+    /// A message about a literal that is not a value of the field.
+    pub(super) fn new(
+        path: Vec<String>,
+        field: &FieldRef,
+        literals: &[Literal],
+    ) -> Result<Self, String> {
+        let (mut texts, mut has_null) = (HashSet::new(), false);
+        for literal in literals {
+            match literal {
+                Literal::Null => has_null = true,
+                Literal::Text(text) => texts.extend(texts_of(field, &value_of(field, text)?)?),
+                other => {
+                    return Err(format!(
+                        "cannot compare {} with {other}; write a period such as 'P1M2DT3S'",
+                        field.data_type()
+                    ));
+                }
+            }
+        }
+        Ok(Self {
+            path,
+            texts,
+            has_null,
+        })
+    }
+}
+
+/// Returns the text of each value. That of a null is empty.
+fn texts_of(field: &Field, array: &ArrayRef) -> Result<Vec<String>, String> {
+    let values = value::of(field, array).map_err(|failure| failure.to_string())?;
+    let text = |row| {
+        let mut text = String::new();
+        values.text(row, &mut text);
+        text
+    };
+    Ok((0..array.len()).map(text).collect())
+}
+
+impl RowPredicate for OneOf {
+    fn columns(&self) -> Vec<Vec<String>> {
+        vec![self.path.clone()]
+    }
+
+    fn bind(&self, columns: &SchemaRef) -> Result<RowTest, RowError> {
+        let field = columns
+            .fields()
+            .first()
+            .ok_or("the column was not read")?
+            .clone();
+        let (texts, has_null) = (self.texts.clone(), self.has_null);
+        Ok(Box::new(move |batch| {
+            let array = batch.columns().first().ok_or("the column was not read")?;
+            let found = texts_of(&field, array)?;
+            let is_in = |(row, text): (usize, &String)| {
+                let is_in = texts.contains(text);
+                (array.is_valid(row) && (is_in || !has_null)).then_some(is_in)
+            };
+            Ok(found
+                .iter()
+                .enumerate()
+                .map(is_in)
+                .collect::<BooleanArray>())
+        }))
+    }
+}

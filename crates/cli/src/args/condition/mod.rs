@@ -1,0 +1,640 @@
+//! `--where`: selects rows by a condition in SQL.
+
+mod groups;
+mod literals;
+mod tests_of_columns;
+
+use std::cell::Cell;
+use std::fmt::Display;
+use std::fs;
+use std::str::FromStr;
+use std::thread;
+
+use herringbone::filter::{Like, Literal, Predicate};
+use herringbone_arrow::schema::Schema;
+use sqlparser::ast::{
+    BinaryOperator, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    UnaryOperator,
+};
+use sqlparser::dialect::GenericDialect;
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
+
+use super::operand::Operand;
+use crate::failure::shortened;
+pub(super) use literals::literal;
+use tests_of_columns::{Check, Comparison};
+
+/// The maximum length of a condition in bytes.
+const MAX_BYTES: usize = 1 << 20;
+
+/// The stack that the parts of a condition take per byte. A chain of operators is as deep as it has operators.
+const STACK_BYTES_PER_BYTE: usize = 512;
+
+/// The length from which parts of a condition are not shown: printing them recurses for each operator.
+const LONG_BYTES: usize = 8 << 10;
+
+thread_local! {
+    /// True while this thread reads a long condition.
+    static IS_LONG: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The value of `--where`.
+#[derive(Debug, Clone)]
+pub(crate) struct Condition {
+    strict: Node,
+    /// The condition that accepts variants in violation of the shredding rules.
+    lenient: Node,
+}
+
+/// A condition, or a part of it.
+#[derive(Debug, Clone)]
+enum Node {
+    And(Vec<Self>),
+    Or(Vec<Self>),
+    Not(Box<Self>),
+    Test(Box<Operand>, Check),
+}
+
+impl Condition {
+    /// Returns the predicate for rows with these columns, as far as they are known.
+    ///
+    /// # Errors
+    /// A message about a literal that is not a value of its column.
+    pub(crate) fn predicate(
+        &self,
+        is_lenient: bool,
+        schema: Option<&Schema>,
+    ) -> Result<Predicate, String> {
+        match is_lenient {
+            true => self.lenient.predicate(schema),
+            false => self.strict.predicate(schema),
+        }
+    }
+}
+
+impl Node {
+    fn predicate(&self, schema: Option<&Schema>) -> Result<Predicate, String> {
+        let all = |parts: &[Self], join: fn(Predicate, Predicate) -> Predicate| {
+            let mut parts = parts.iter().map(|part| part.predicate(schema));
+            let first = parts.next().ok_or("the condition is empty")??;
+            parts.try_fold(first, |all, part| Ok(join(all, part?)))
+        };
+        match self {
+            Self::And(parts) => all(parts, Predicate::and),
+            Self::Or(parts) => all(parts, Predicate::or),
+            Self::Not(inner) => Ok(inner.predicate(schema)?.not()),
+            Self::Test(operand, check) => check.predicate(operand, schema),
+        }
+    }
+
+    fn negated_if(self, is_negated: bool) -> Self {
+        match is_negated {
+            true => Self::Not(Box::new(self)),
+            false => self,
+        }
+    }
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let Some(path) = text.strip_prefix('@') else {
+            return of_text(text);
+        };
+        let text = fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+        of_text(&text)
+    }
+}
+
+/// Parses a condition with a stack that is deep enough for it.
+fn of_text(text: &str) -> Result<Condition, String> {
+    let bytes = text.len();
+    if bytes > MAX_BYTES {
+        return Err(format!(
+            "the condition has {bytes} bytes, but at most {MAX_BYTES} are allowed"
+        ));
+    }
+    let read = || {
+        IS_LONG.set(bytes > LONG_BYTES);
+        parsed(text)
+    };
+    let stack = (8 << 20) + bytes * STACK_BYTES_PER_BYTE;
+    thread::scope(|scope| {
+        let thread = thread::Builder::new()
+            .stack_size(stack)
+            .spawn_scoped(scope, read);
+        let thread = thread.map_err(|error| format!("no thread reads the condition: {error}"))?;
+        thread
+            .join()
+            .map_err(|_| "the condition cannot be read".to_owned())?
+    })
+}
+
+fn parsed(text: &str) -> Result<Condition, String> {
+    let tokens = Tokenizer::new(&GenericDialect, text).tokenize_with_location();
+    let mut tokens = tokens.map_err(|error| error.to_string())?;
+    name_quantifiers(&mut tokens);
+    let mut parser = Parser::new(&GenericDialect).with_tokens_with_locations(tokens);
+    let expression = parser.parse_expr().map_err(|error| unparsed(&error))?;
+    match parser.peek_token().token {
+        Token::EOF => {}
+        more => {
+            return Err(format!(
+                "unexpected {} after the end of the condition",
+                shown(&more)
+            ));
+        }
+    }
+    let condition = Condition {
+        strict: node(&expression, false)?,
+        lenient: node(&expression, true)?,
+    };
+    // Errors that do not depend on the columns.
+    condition.predicate(false, None)?;
+    Ok(condition)
+}
+
+/// Turns `any(…)` and `all(…)` into functions, unless they follow a comparison. The parser takes them for a part of any
+/// operator before them, such as `and`.
+fn name_quantifiers(tokens: &mut [TokenWithSpan]) {
+    let mut follows_comparison = false;
+    for token in tokens {
+        match &mut token.token {
+            Token::Whitespace(_) => {}
+            Token::Word(word) if is_quantifier(&word.value) && word.quote_style.is_none() => {
+                if !follows_comparison {
+                    word.quote_style = Some('"');
+                    word.keyword = Keyword::NoKeyword;
+                }
+                follows_comparison = false;
+            }
+            other => {
+                follows_comparison = matches!(
+                    other,
+                    Token::Eq | Token::Neq | Token::Lt | Token::LtEq | Token::Gt | Token::GtEq
+                );
+            }
+        }
+    }
+}
+
+fn is_quantifier(word: &str) -> bool {
+    ["any", "some", "all"]
+        .iter()
+        .any(|name| name.eq_ignore_ascii_case(word))
+}
+
+/// Returns the reason why a text is not an SQL expression.
+fn unparsed(error: &ParserError) -> String {
+    match error {
+        ParserError::RecursionLimitExceeded => {
+            "the condition is nested too deeply; about 50 levels are allowed".to_owned()
+        }
+        ParserError::ParserError(message) if message.ends_with("found: EOF") => {
+            format!("the condition is not complete ({message})")
+        }
+        ParserError::ParserError(message) => format!(
+            "{message}; write the name of a column that is a word of SQL in \"quotes\", such as \
+             \"interval\" or \"case\""
+        ),
+        ParserError::TokenizerError(message) => message.clone(),
+    }
+}
+
+fn node(expression: &Expr, is_lenient: bool) -> Result<Node, String> {
+    let operand = |expression| operand(expression, is_lenient);
+    let test = |operand: Operand, check: Check| Node::Test(Box::new(operand), check);
+    let typed = |expression| operand(expression)?.typed();
+    Ok(match expression {
+        Expr::Nested(inner) => node(inner, is_lenient)?,
+        Expr::UnaryOp {
+            op: UnaryOperator::Not,
+            expr,
+        } => node(expr, is_lenient)?.negated_if(true),
+        Expr::BinaryOp { left, op, right } => binary(left, op, right, is_lenient)?,
+        Expr::IsNull(inner) => test(operand(inner)?, Check::IsNull),
+        Expr::IsNotNull(inner) => test(operand(inner)?, Check::IsNotNull),
+        Expr::IsTrue(inner) => test(typed(inner)?, Check::IsKnown(true)),
+        Expr::IsFalse(inner) => test(typed(inner)?, Check::IsKnown(false)),
+        Expr::IsNotTrue(inner) => test(typed(inner)?, Check::IsKnown(true)).negated_if(true),
+        Expr::IsNotFalse(inner) => test(typed(inner)?, Check::IsKnown(false)).negated_if(true),
+        Expr::IsDistinctFrom(left, right) => same(left, right, is_lenient)?.negated_if(true),
+        Expr::IsNotDistinctFrom(left, right) => same(left, right, is_lenient)?,
+        Expr::Between {
+            expr,
+            negated,
+            low,
+            high,
+        } => {
+            let check = Check::Between(literal(low)?, literal(high)?);
+            test(typed(expr)?, check).negated_if(*negated)
+        }
+        Expr::InList {
+            expr,
+            list,
+            negated,
+        } => {
+            let values = list.iter().map(literal).collect::<Result<_, _>>()?;
+            test(typed(expr)?, Check::In(values)).negated_if(*negated)
+        }
+        Expr::Like {
+            negated,
+            any: false,
+            expr,
+            pattern,
+            escape_char,
+        } => {
+            let like = like(pattern, escape_char.as_deref())?;
+            test(typed(expr)?, Check::Like(like)).negated_if(*negated)
+        }
+        Expr::ILike {
+            negated,
+            any: false,
+            expr,
+            pattern,
+            escape_char,
+        } => {
+            let like = like(pattern, escape_char.as_deref())?.ignore_case();
+            test(typed(expr)?, Check::Like(like)).negated_if(*negated)
+        }
+        Expr::AnyOp {
+            left,
+            compare_op,
+            right,
+            ..
+        } => each(left, compare_op, (right, false))?,
+        Expr::AllOp {
+            left,
+            compare_op,
+            right,
+        } => each(left, compare_op, (right, true))?,
+        // A boolean column is a condition by itself.
+        it if is_operand(it) => {
+            let check = Check::Compare(Comparison::Equal, Literal::Boolean(true));
+            test(typed(it)?, check)
+        }
+        other => return Err(not_understood(other)),
+    })
+}
+
+fn like(pattern: &Expr, escape: Option<&Expr>) -> Result<Like, String> {
+    let Literal::Text(text) = literal(pattern)? else {
+        return Err(format!(
+            "`like` needs a pattern in quotes, such as 'ab%', but found {}",
+            shown(pattern)
+        ));
+    };
+    let like = Like::new(text);
+    let Some(escape) = escape else {
+        return Ok(like);
+    };
+    let text = match literal(escape)? {
+        Literal::Text(text) => text,
+        _ => String::new(),
+    };
+    let mut characters = text.chars();
+    match (characters.next(), characters.next()) {
+        (Some(escape), None) => Ok(like.escape(escape)),
+        _ => Err(format!(
+            "`escape` needs one character in quotes, such as '!', but found {}",
+            shown(escape)
+        )),
+    }
+}
+
+/// Returns the test of `is not distinct from`, which is never unknown.
+fn same(left: &Expr, right: &Expr, is_lenient: bool) -> Result<Node, String> {
+    let (of, value) = match is_operand(left) {
+        true => (left, right),
+        false => (right, left),
+    };
+    let operand = operand(of, is_lenient)?.typed()?;
+    let check = match literal(value)? {
+        Literal::Null => Check::IsNull,
+        literal => Check::Same(literal),
+    };
+    Ok(Node::Test(Box::new(operand), check))
+}
+
+fn binary(
+    left: &Expr,
+    op: &BinaryOperator,
+    right: &Expr,
+    is_lenient: bool,
+) -> Result<Node, String> {
+    let operand = |expression| operand(expression, is_lenient);
+    if let BinaryOperator::And | BinaryOperator::Or = op {
+        return chain(left, op, right, is_lenient);
+    }
+    let (operand, literal, is_turned) = match (is_operand(left), is_operand(right)) {
+        (true, _) => (operand(left)?, literal(right)?, false),
+        // 5 < a is a > 5.
+        (false, true) => (operand(right)?, literal(left)?, true),
+        // The other side, which is not a literal, was meant as a column.
+        (false, false) => match literal(left) {
+            Ok(literal) => (operand(right)?, literal, true),
+            Err(_) => (operand(left)?, literal(right)?, false),
+        },
+    };
+    let comparison = Comparison::of(op, is_turned)
+        .ok_or_else(|| format!("the operator {} is not understood: {UNDERSTOOD}", shown(op)))?;
+    let check = Check::Compare(comparison, literal);
+    Ok(Node::Test(Box::new(operand.typed()?), check))
+}
+
+/// Compares a literal with any or all values of a column below a list.
+fn each(left: &Expr, op: &BinaryOperator, (right, is_all): (&Expr, bool)) -> Result<Node, String> {
+    let (literal, path) = (literal(left)?, column(right)?);
+    let comparison = Comparison::of(op, true)
+        .ok_or_else(|| format!("the operator {} is not understood: {UNDERSTOOD}", shown(op)))?;
+    let operand = Operand::Each { path, is_all };
+    Ok(Node::Test(
+        Box::new(operand),
+        Check::Compare(comparison, literal),
+    ))
+}
+
+/// Converts a chain of conditions joined by the same operator, which may be very long. `left` contains all of them
+/// but the last.
+fn chain(
+    mut left: &Expr,
+    op: &BinaryOperator,
+    right: &Expr,
+    is_lenient: bool,
+) -> Result<Node, String> {
+    let mut parts = vec![right];
+    while let Expr::BinaryOp {
+        left: first,
+        op: other,
+        right,
+    } = left
+        && other == op
+    {
+        parts.push(right);
+        left = first;
+    }
+    parts.push(left);
+    let parts = parts.into_iter().rev().map(|part| node(part, is_lenient));
+    let parts = parts.collect::<Result<_, _>>()?;
+    Ok(match op {
+        BinaryOperator::And => Node::And(parts),
+        _ => Node::Or(parts),
+    })
+}
+
+const UNDERSTOOD: &str = "compare columns, or values of variants by variant_get(column, '$.path', \
+                          'type'), with literals by = <> < <= > >=, between, in, like, ilike, is null, \
+                          is not null and is distinct from; compare the elements of a list by \
+                          any(column) = 5 or all(column) > 5; combine conditions by and, or and not";
+
+fn not_understood(expression: &Expr) -> String {
+    format!("{} is not understood: {UNDERSTOOD}", shown(expression))
+}
+
+/// Returns a part of a condition for use in errors.
+pub(super) fn shown(part: &(impl Display + Sync)) -> String {
+    /// The stack size in bytes. It is enough for a condition of operators alone, whose formatting recurses for each
+    /// operator.
+    const STACK_BYTES: usize = 128 << 20;
+    if IS_LONG.get() {
+        return "a part of the condition".to_owned();
+    }
+    let text = thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK_BYTES);
+        let thread = thread.spawn_scoped(scope, || part.to_string());
+        thread.ok()?.join().ok()
+    });
+    match text {
+        Some(text) => format!("`{}`", shortened(&text)),
+        None => "a part of the condition".to_owned(),
+    }
+}
+
+fn is_operand(expression: &Expr) -> bool {
+    match expression {
+        Expr::Nested(inner) => is_operand(inner),
+        Expr::Identifier(_) | Expr::CompoundIdentifier(_) | Expr::Function(_) => true,
+        _ => false,
+    }
+}
+
+fn operand(expression: &Expr, is_lenient: bool) -> Result<Operand, String> {
+    match expression {
+        Expr::Nested(inner) => operand(inner, is_lenient),
+        Expr::Function(function) if !is_bare(function) => match of_elements(function)? {
+            Some(operand) => Ok(operand),
+            None => Operand::of_function(function, is_lenient),
+        },
+        other => column(other).map(Operand::Column),
+    }
+}
+
+/// Returns the operand for `any(column)` and `all(column)`, in which the values below a list are tested.
+fn of_elements(function: &Function) -> Result<Option<Operand>, String> {
+    let name = function.name.to_string().to_ascii_lowercase();
+    let name = name.trim_matches('"');
+    let is_all = match name {
+        "any" | "some" => false,
+        "all" => true,
+        _ => return Ok(None),
+    };
+    if let FunctionArguments::List(list) = &function.args
+        && let [FunctionArg::Unnamed(FunctionArgExpr::Expr(of))] = list.args.as_slice()
+    {
+        let path = column(of)?;
+        return Ok(Some(Operand::Each { path, is_all }));
+    }
+    Err(format!("{name} needs one column, as in {name}(tags) = 'x'"))
+}
+
+/// Returns true if an SQL function has no parentheses, such as `user`. It is then the name of a column.
+fn is_bare(function: &Function) -> bool {
+    function.args == FunctionArguments::None
+}
+
+/// Returns the path of a column.
+pub(super) fn column(expression: &Expr) -> Result<Vec<String>, String> {
+    let parts: &[Ident] = match expression {
+        Expr::Identifier(name) => std::slice::from_ref(name),
+        Expr::CompoundIdentifier(names) => names,
+        Expr::Nested(inner) => return column(inner),
+        Expr::Function(function) if is_bare(function) => {
+            return Ok(vec![function.name.to_string()]);
+        }
+        other => {
+            return Err(format!("expected a column, found {}", shown(other)));
+        }
+    };
+    Ok(parts.iter().map(|part| part.value.clone()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<String, String> {
+        let condition: Condition = text.parse()?;
+        condition.predicate(false, None).map(|it| it.to_string())
+    }
+
+    #[test]
+    fn conditions_of_sql() {
+        for (text, expected) in [
+            ("a > 5", "a > 5"),
+            ("5 >= a", "a <= 5"),
+            ("a <> -5", "not a = -5"),
+            ("b.c in ('x', 'y''s')", "b.c in ('x', 'y''s')"),
+            ("not d is null", "not d is null"),
+            ("\"odd name\" = 1.50", "odd name = 150e-2"),
+            (
+                "e like 'ab%' or e not like '_'",
+                "(e like 'ab%' or not e like '_')",
+            ),
+            (
+                "a between 1 and 2 and b",
+                "(a between 1 and 2 and b = true)",
+            ),
+            ("day = date '2024-01-02'", "day = '2024-01-02'"),
+            (
+                "t < timestamp '2024-01-02 03:04:05'",
+                "t < '2024-01-02 03:04:05'",
+            ),
+            ("x = 1e3", "x = 1e3"),
+            ("x = 1E400", "x = 1e400"),
+            ("x = -2.50e-1", "x = -250e-3"),
+            (
+                "x = 1234567890123456789012345678901234567890123456789012345678901234567890123456",
+                "x = 1234567890123456789012345678901234567890123456789012345678901234567890123456",
+            ),
+            (
+                "-170141183460469231731687303715884105729 < x",
+                "x > -170141183460469231731687303715884105729",
+            ),
+            ("(a) = (5)", "a = 5"),
+            (
+                "user = 'x' and current_date < '2024-01-01'",
+                "(user = 'x' and current_date < '2024-01-01')",
+            ),
+            ("a is true", "(a = true and not a is null)"),
+            (
+                "x is not true or not (y is false)",
+                "(not (x = true and not x is null) or not (y = false and not y is null))",
+            ),
+            ("b = x'00ff'", "b = x'00ff'"),
+            ("n = null", "n = null"),
+            ("5 < any(a.b)", "any(a.b) > 5"),
+            ("'x' = all(tags)", "all(tags) = 'x'"),
+            ("'x' <> any(tags)", "not all(tags) = 'x'"),
+            ("any(tags) = 'x'", "any(tags) = 'x'"),
+            ("all(a.b) between 1 and 2", "all(a.b) between 1 and 2"),
+            ("any(tags) in ('x')", "any(tags) in ('x')"),
+            (
+                "a = 1 and any(t) = 'x' or not ALL (t) = 'y' and 5 < any(n)",
+                "((a = 1 and any(t) = 'x') or (not all(t) = 'y' and any(n) > 5))",
+            ),
+            ("a like '5!%' escape '!'", "a like '5!%' escape '!'"),
+            ("a not ilike 'X%'", "not a ilike 'X%'"),
+            ("a is not distinct from 5", "(a = 5 and not a is null)"),
+            ("a is distinct from null", "not a is null"),
+            ("f = nan or f < -Infinity", "(f = NaN or f < -inf)"),
+            (
+                "f = double 'NaN' or f = 'inf'::double",
+                "(f = NaN or f = inf)",
+            ),
+            (
+                "date = '2024-01-01' and \"interval\" = 1",
+                "(date = '2024-01-01' and interval = 1)",
+            ),
+            (
+                "variant_get(v, '$.a.b', 'int') > 5",
+                "variant_get(v, '$.a.b', 'int') > 5",
+            ),
+            (
+                "10.5 >= variant_get(s.v, 'a[0]', 'decimal(4, 2)')",
+                "variant_get(s.v, '$.a[0]', 'decimal(4, 2)') <= 105e-1",
+            ),
+            (
+                "variant_get(v, '$.a') is not null",
+                "not variant_get(v, '$.a') is null",
+            ),
+        ] {
+            assert_eq!(read(text).as_deref(), Ok(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused() {
+        for (text, message) in [
+            ("", "EOF"),
+            ("a = \"b\"", "`\"b\"` in double quotes is a column"),
+            ("a >", "EOF"),
+            ("a > 5 b", "after the end of the condition"),
+            ("a + 1 > 5", "expected a column, found `a + 1`"),
+            ("a + 1 = 2", "expected a column, found `a + 1`"),
+            ("2 = a + 1", "expected a column, found `a + 1`"),
+            ("a > b", "expected a literal"),
+            ("f(a)", "type'), found `f(a)`"),
+            ("interval = 1", "a word of SQL in \"quotes\""),
+            ("variant_get(v) = 1", "a column, a path and a type"),
+            (
+                "variant_get(v, '$.a', 'int', 1) = 1",
+                "a column, a path and a type",
+            ),
+            ("variant_get(v, '$.a') = 1", "needs a type"),
+            (
+                "variant_get(v, '$.a', 'uint64') = 1",
+                "unknown type `uint64` of variants; use one of: boolean,",
+            ),
+            ("variant_get(v, '$a', 'int') = 1", "the variant path `$a`"),
+            ("variant_get(v, a, 'int') = 1", "expected a literal"),
+            (
+                "a like 5",
+                "`like` needs a pattern in quotes, such as 'ab%', but found `5`",
+            ),
+            ("a < any(b)", "expected a literal"),
+            ("5 < any(1)", "expected a column"),
+            ("1 = 1", "expected a column"),
+            ("a = x'0'", "expected a literal"),
+            (
+                "a = 12345678901234567890123456789012345678901234567890123456789012345678901234567",
+                "numbers of at most 76 digits",
+            ),
+            ("a = 1e9999999999", "expected a literal"),
+            ("exists (select 1)", "is not understood"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(message), "{text}: {error}");
+        }
+        let deep = format!("{}a{} = 1", "(".repeat(5000), ")".repeat(5000));
+        assert!(read(&deep).is_err());
+        let long = format!("a = 1{}", " or a = 1".repeat(900));
+        assert!(read(&long).is_ok());
+        let list = vec!["1"; 100_000].join(",");
+        assert!(read(&format!("a in ({list})")).is_ok());
+        assert!(read(&format!("a = 1{}", " or a = 1".repeat(20_000))).is_ok());
+        // Chains without a meaning are as deep as they are long.
+        for junk in [" + 1", "-a", " = 1", "||a"] {
+            let count = (MAX_BYTES - 1) / junk.len();
+            assert!(read(&format!("a{}", junk.repeat(count))).is_err());
+            assert!(read(&format!("f(a{})", junk.repeat(count - 1))).is_err());
+        }
+        let longer = read(&" ".repeat(MAX_BYTES + 1)).unwrap_err();
+        assert!(longer.contains("has 1048577 bytes, but at most 1048576 are allowed"));
+    }
+
+    #[test]
+    fn a_condition_may_be_in_a_file() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), "a > 5\n  and b is null\n").unwrap();
+        let at = format!("@{}", file.path().display());
+        assert_eq!(read(&at).unwrap(), "(a > 5 and b is null)");
+        assert!(
+            read("@/no/such/file")
+                .unwrap_err()
+                .contains("/no/such/file")
+        );
+    }
+}

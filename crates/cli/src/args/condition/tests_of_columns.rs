@@ -1,0 +1,190 @@
+//! Tests of columns by the types that they have in a file.
+
+use herringbone::filter::{Column, Like, Literal, Predicate};
+use herringbone_arrow::array::Array as _;
+use herringbone_arrow::schema::{DataType, FieldRef, Schema};
+use sqlparser::ast::BinaryOperator;
+
+use super::super::operand::Operand;
+use super::groups::{IsNull, OneOf};
+use crate::load::value_of;
+
+/// A test of the values of a column.
+#[derive(Debug, Clone)]
+pub(super) enum Check {
+    IsNull,
+    IsNotNull,
+    /// One of the two booleans. For a null, it is false rather than unknown.
+    IsKnown(bool),
+    Compare(Comparison, Literal),
+    /// Equality that is false for a null rather than unknown.
+    Same(Literal),
+    Between(Literal, Literal),
+    In(Vec<Literal>),
+    Like(Like),
+}
+
+/// A comparison with a literal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Comparison {
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+impl Comparison {
+    /// Returns the comparison of a column with a literal. If `is_turned` is set, the literal is on the left.
+    pub(super) fn of(op: &BinaryOperator, is_turned: bool) -> Option<Self> {
+        Some(match (op, is_turned) {
+            (BinaryOperator::Eq, _) => Self::Equal,
+            (BinaryOperator::NotEq, _) => Self::NotEqual,
+            (BinaryOperator::Lt, false) | (BinaryOperator::Gt, true) => Self::Less,
+            (BinaryOperator::LtEq, false) | (BinaryOperator::GtEq, true) => Self::LessOrEqual,
+            (BinaryOperator::Gt, false) | (BinaryOperator::Lt, true) => Self::Greater,
+            (BinaryOperator::GtEq, false) | (BinaryOperator::LtEq, true) => Self::GreaterOrEqual,
+            _ => return None,
+        })
+    }
+
+    fn with(self, column: Column, literal: Literal) -> Predicate {
+        match self {
+            Self::Equal => column.eq(literal),
+            Self::NotEqual => column.ne(literal),
+            Self::Less => column.lt(literal),
+            Self::LessOrEqual => column.le(literal),
+            Self::Greater => column.gt(literal),
+            Self::GreaterOrEqual => column.ge(literal),
+        }
+    }
+}
+
+impl Check {
+    /// Returns the test of an operand, in rows with these columns, as far as they are known.
+    ///
+    /// # Errors
+    /// A message about a literal that is not a value of the column.
+    pub(super) fn predicate(
+        &self,
+        operand: &Operand,
+        schema: Option<&Schema>,
+    ) -> Result<Predicate, String> {
+        let mut operand = operand.clone();
+        let field = schema.and_then(|schema| found(operand.path_mut(), schema));
+        let (Operand::Column(path), Some(field)) = (&operand, field) else {
+            return Ok(self.clone().of(operand));
+        };
+        match field.data_type() {
+            data_type if data_type.is_nested() => Ok(match self {
+                Self::IsNull => Predicate::rows(IsNull::new(path.clone())),
+                Self::IsNotNull => Predicate::rows(IsNull::new(path.clone())).not(),
+                _ => self.clone().of(operand),
+            }),
+            DataType::Interval(_) => self.of_intervals(path, &field),
+            DataType::Duration(_) => {
+                let ticks = |literal: &Literal| ticks(literal, &field);
+                Ok(self.with_literals(ticks)?.of(operand))
+            }
+            _ => Ok(self.clone().of(operand)),
+        }
+    }
+
+    fn of(self, operand: Operand) -> Predicate {
+        let is_known =
+            |column: Column, literal: Literal| column.clone().eq(literal).and(column.is_not_null());
+        match self {
+            Self::IsNull => operand.test(Column::is_null),
+            Self::IsNotNull => operand.test(Column::is_not_null),
+            Self::IsKnown(value) => operand.test(move |it| is_known(it, value.into())),
+            Self::Compare(comparison, literal) => {
+                operand.test(move |it| comparison.with(it, literal.clone()))
+            }
+            Self::Same(literal) => operand.test(move |it| is_known(it, literal.clone())),
+            Self::Between(low, high) => {
+                operand.test(move |it| it.between(low.clone(), high.clone()))
+            }
+            Self::In(values) => operand.test(move |it| it.is_in(values.clone())),
+            Self::Like(like) => operand.test(move |it| it.like(like.clone())),
+        }
+    }
+
+    /// Returns the test with other literals.
+    fn with_literals(
+        &self,
+        changed: impl Fn(&Literal) -> Result<Literal, String>,
+    ) -> Result<Self, String> {
+        Ok(match self {
+            Self::Compare(comparison, literal) => Self::Compare(*comparison, changed(literal)?),
+            Self::Same(literal) => Self::Same(changed(literal)?),
+            Self::Between(low, high) => Self::Between(changed(low)?, changed(high)?),
+            Self::In(values) => Self::In(values.iter().map(changed).collect::<Result<_, _>>()?),
+            other => other.clone(),
+        })
+    }
+
+    /// Returns the test of intervals, which are equal or not, but have no order.
+    fn of_intervals(&self, path: &[String], field: &FieldRef) -> Result<Predicate, String> {
+        let one_of =
+            |literals: &[Literal]| OneOf::new(path.to_vec(), field, literals).map(Predicate::rows);
+        let is_null = || Self::IsNull.of(Operand::Column(path.to_vec()));
+        match self {
+            Self::IsNull => Ok(is_null()),
+            Self::IsNotNull => Ok(is_null().not()),
+            Self::Compare(Comparison::Equal, literal) => one_of(std::slice::from_ref(literal)),
+            Self::Compare(Comparison::NotEqual, literal) => {
+                Ok(one_of(std::slice::from_ref(literal))?.not())
+            }
+            Self::Same(literal) => Ok(one_of(std::slice::from_ref(literal))?.and(is_null().not())),
+            Self::In(literals) => one_of(literals),
+            _ => Err(format!(
+                "intervals such as those of `{}` have no order; compare them by =, <> and in",
+                path.join(".")
+            )),
+        }
+    }
+}
+
+/// Returns the number of time units of a duration such as 'PT1.5S'. Other literals are left as they are.
+fn ticks(literal: &Literal, field: &FieldRef) -> Result<Literal, String> {
+    let Literal::Text(text) = literal else {
+        return Ok(literal.clone());
+    };
+    let value = value_of(field, text)?.to_data();
+    let ticks = value
+        .buffers()
+        .first()
+        .map(|buffer| buffer.typed_data::<i64>());
+    let ticks = ticks.and_then(|ticks| ticks.first()).copied();
+    Ok(ticks.map_or(Literal::Null, Literal::from))
+}
+
+/// Gives a path the case of the names in the schema. Returns the field at its end, if the path leads through structs.
+fn found(path: &mut [String], schema: &Schema) -> Option<FieldRef> {
+    let mut fields = schema.fields();
+    let mut last: Option<&FieldRef> = None;
+    for (at, name) in path.iter_mut().enumerate() {
+        if at > 0 {
+            let DataType::Struct(inner) = last?.data_type() else {
+                return None;
+            };
+            fields = inner;
+        }
+        let field = match fields.find(name) {
+            Some((_, field)) => field,
+            None => {
+                let same = |field: &&FieldRef| field.name().to_lowercase() == name.to_lowercase();
+                let mut alike = fields.iter().filter(same);
+                // Names that differ in case alone are not mixed up.
+                let (Some(field), None) = (alike.next(), alike.next()) else {
+                    return None;
+                };
+                name.clone_from(field.name());
+                field
+            }
+        };
+        last = Some(field);
+    }
+    last.cloned()
+}
