@@ -28,6 +28,7 @@ mod interrupt;
 mod table_or_jsonl;
 mod load;
 mod output;
+mod profile;
 mod progress;
 #[cfg(feature = "remote")]
 mod remote;

@@ -3,9 +3,11 @@
 /// The end of the command's own help page.
 pub(super) const COMMAND: &str = "\
 Examples:
+  herringbone trips.parquet
   herringbone info trips.parquet
-  herringbone head -n 5 trips.parquet
-  herringbone cat --columns id,fare --format csv trips.parquet > trips.csv
+  herringbone stats trips.parquet
+  herringbone head -5 trips.parquet
+  herringbone cat -c id,fare -w 'fare > 50' --csv trips.parquet > trips.csv
   curl -s https://example.com/trips.parquet | herringbone schema -
   herringbone head s3://bucket/trips.parquet
   herringbone convert trips.csv trips.parquet
@@ -23,6 +25,8 @@ error); 130 interrupted.";
 /// The end of the help page of `info`.
 pub(super) const INFO: &str = "\
 Columns of geometries have a line with their reference system, edges, box and types.
+\"in dictionary\" is the share of data pages with keys of a dictionary. Nulls in lists do not
+include empty lists; they are ? if the file does not tell them apart.
 
 Examples:
   herringbone info trips.parquet
@@ -55,6 +59,44 @@ Reads no more of the file than it needs. Formats and the syntax of --columns are
 Examples:
   herringbone head trips.parquet
   herringbone head -n 3 --columns id,address.city trips.parquet";
+
+/// The end of the help page of `tail`.
+pub(super) const TAIL: &str = "\
+Reads no more of the file than it needs. All options are those of `cat`.
+
+Examples:
+  herringbone tail trips.parquet
+  herringbone tail -3 -w \"city = 'Rome'\" trips.parquet";
+
+/// The end of the help page of `sample`.
+pub(super) const SAMPLE: &str = "\
+Rows come in their order, and each one is equally likely. Only pages that hold such a row are
+read, of files with page indexes. With -w, the columns of the condition are read first. With
+--seed, the rows are the same each time. All options are those of `cat`.
+
+Examples:
+  herringbone sample trips.parquet
+  herringbone sample -n 1000 --seed 1 --csv part-*.parquet > some.csv";
+
+/// The end of the help page of `show`.
+pub(super) const SHOW: &str = "\
+A line with rows, columns, size and writer of each file, and a table of the first rows. All
+options are those of `cat`; with --json or --csv, the line is left out.
+
+Examples:
+  herringbone trips.parquet
+  herringbone show trips.parquet -n 3 -c id,fare";
+
+/// The end of the help page of `freq`.
+pub(super) const FREQ: &str = "\
+Counts the values in all files together, the most frequent first, and then all others in one
+line. Nulls are a value. Elements of lists count each. JSON lines have an object a value: column,
+value, count and share; the last one has the number of others in place of a value.
+
+Examples:
+  herringbone freq city trips.parquet
+  herringbone freq city,addr.zip -n 3 -w \"fare > 50\" part-*.parquet
+  herringbone freq city --json trips.parquet | jq -r .value";
 
 /// The end of the help page of `cat`.
 pub(super) const CAT: &str = "\
@@ -310,15 +352,24 @@ Examples:
 
 /// The end of the help page of `stats`.
 pub(super) const STATS: &str = "\
-JSON lines have an object a column chunk: file, row_group, column, path, num_rows, null_count,
-nan_count, min, max, is_min_exact and is_max_exact. What is not known, or of no use, is left
-out: bounds of an order that is not known, such that are NaN or the wrong way round. `meta`
-prints what the file says, of use or not.
+One line per column: the number of values and nulls, of different values (after ~ an estimate
+within about 1 %), the least, the greatest and the mean, and the bytes in the file. The mean of
+text is that of its length in bytes. A column without nulls whose values ascend or descend says
+so. Of a list, elements are counted, not empty lists. JSON lines have an object a column: file,
+path, type, num_values, null_count, distinct_count, is_distinct_exact, min, max, is_exact, mean
+or mean_bytes, sorted, compressed_size and share; what is not known is left out.
+
+--fast reads footers alone; a bound after ~ may be below the least or above the greatest value.
+
+--by row-group has an object a column chunk, from the footer: file, row_group, column, path,
+num_rows, null_count, nan_count, min, max, is_min_exact and is_max_exact. Bounds of an order that
+is not known, such that are NaN or the wrong way round, are left out. `meta` prints what the file
+says, of use or not.
 
 Examples:
   herringbone stats trips.parquet
-  herringbone stats --columns fare part-*.parquet
-  herringbone stats --format jsonl trips.parquet | jq -s 'map(.null_count) | add'";
+  herringbone stats -c fare -w \"city = 'Rome'\" part-*.parquet
+  herringbone stats --by row-group --json trips.parquet | jq -s 'map(.null_count) | add'";
 
 /// The end of the help page of `bloom check`.
 pub(super) const BLOOM_CHECK: &str = "\

@@ -86,12 +86,16 @@ impl Arguments {
             Command::Info { files }
             | Command::Schema { files, .. }
             | Command::Head { files, .. }
+            | Command::Tail { files, .. }
+            | Command::Sample { files, .. }
+            | Command::Show { files, .. }
             | Command::Cat { files, .. }
             | Command::Meta { files, .. }
             | Command::Verify { files, .. }
             | Command::Count { files, .. }
-            | Command::Stats { files, .. }
             | Command::Pages { files, .. } => files.files.iter_mut().collect(),
+            Command::Stats(it) => it.files.files.iter_mut().collect(),
+            Command::Freq(it) => it.files.iter_mut().collect(),
             Command::Index(it) => vec![&mut it.file],
             Command::Bloom {
                 command: Bloom::Check(check),
@@ -166,6 +170,30 @@ pub(crate) enum Command {
         #[command(flatten)]
         read: Read,
     },
+    /// Print the last rows: 10 of them, unless -n or `-5` is another number
+    #[command(after_help = help::TAIL)]
+    Tail {
+        #[command(flatten)]
+        files: Files,
+        #[command(flatten)]
+        read: Read,
+    },
+    /// Print rows at random: 10 of them, unless -n or `-5` is another number
+    #[command(after_help = help::SAMPLE)]
+    Sample {
+        #[command(flatten)]
+        files: Files,
+        #[command(flatten)]
+        read: Read,
+    },
+    /// Print a summary and the first rows; `herringbone FILE` is short for it
+    #[command(after_help = help::SHOW)]
+    Show {
+        #[command(flatten)]
+        files: Files,
+        #[command(flatten)]
+        read: Read,
+    },
     /// Print rows, or convert them to CSV, JSON lines or Arrow
     #[command(after_help = help::CAT)]
     Cat {
@@ -211,16 +239,12 @@ pub(crate) enum Command {
     /// List the page indexes: rows, bounds and nulls of each page
     #[command(after_help = help::INDEX)]
     Index(Index),
-    /// List bounds and counts of each column chunk, from the footer alone
+    /// Summarise the values of each column: nulls, different values, least, greatest and mean
     #[command(after_help = help::STATS)]
-    Stats {
-        #[command(flatten)]
-        files: Files,
-        #[command(flatten)]
-        chunks: Chunks,
-        #[command(flatten)]
-        format: ListFormatChoice,
-    },
+    Stats(Stats),
+    /// Count the most frequent values of columns
+    #[command(after_help = help::FREQ)]
+    Freq(Freq),
     /// Query the bloom filters of a file
     Bloom {
         /// The query
@@ -252,7 +276,11 @@ impl Command {
     /// `--no-crc` concerns the written checksums instead.
     pub(crate) fn ignores_checksums(&self) -> Option<&'static str> {
         match self {
-            Self::Head { .. } | Self::Cat { .. } => Some("--no-crc"),
+            Self::Head { .. }
+            | Self::Tail { .. }
+            | Self::Sample { .. }
+            | Self::Show { .. }
+            | Self::Cat { .. } => Some("--no-crc"),
             Self::Rewrite(_)
             | Self::Concat(_)
             | Self::Repair(_)
@@ -288,6 +316,58 @@ impl Index {
             row_groups: self.row_groups.clone(),
         }
     }
+}
+
+/// The options of `stats`.
+#[derive(Debug, Args)]
+pub(crate) struct Stats {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// One line per column, or one per row group and column
+    #[arg(long, value_enum, default_value_t = StatsBy::Column)]
+    pub(crate) by: StatsBy,
+    #[command(flatten)]
+    pub(crate) chunks: Chunks,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// Read no values: footers have counts and bounds, but no numbers of different values and no means
+    #[arg(long)]
+    pub(crate) fast: bool,
+    #[command(flatten)]
+    pub(crate) format: ListFormatChoice,
+}
+
+/// The lines of `stats`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatsBy {
+    /// A summary of the values of each column
+    Column,
+    /// Bounds and counts of each column chunk, from the footer alone
+    RowGroup,
+}
+
+/// The options of `freq`.
+#[derive(Debug, Args)]
+pub(crate) struct Freq {
+    /// Columns and fields inside them, e.g. `city,address.zip`
+    #[arg(value_name = "COLUMNS")]
+    pub(crate) columns: Columns,
+    /// Parquet files; `-` is standard input, which is read into memory
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// At most N values per column
+    #[arg(
+        short = 'n',
+        long,
+        alias = "rows",
+        value_name = "N",
+        default_value_t = 20
+    )]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) format: ListFormatChoice,
 }
 
 /// The subcommands of `bloom`.

@@ -8,6 +8,10 @@ const NUMBERED: [&str; 4] = ["head", "tail", "cat", "sample"];
 /// Returns the arguments with their short forms written out.
 pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
+    if arguments.get(1).is_some_and(|first| is_file(first)) {
+        arguments.insert(1, "show".into());
+        return arguments;
+    }
     let command = arguments
         .iter()
         .position(|it| NUMBERED.iter().any(|name| it == name));
@@ -24,6 +28,13 @@ pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<
         arguments.splice(at + 1..at + 2, ["-n".into(), number]);
     }
     arguments
+}
+
+/// Returns true if an argument in place of a command is a file. No command has one of these characters.
+fn is_file(argument: &OsString) -> bool {
+    let text = argument.to_string_lossy();
+    let is_option = text.starts_with('-') && text != "-";
+    text == "-" || (!is_option && text.contains(['.', '/', '\\', ':']))
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use herringbone_arrow::array::types::{
 use herringbone_arrow::array::{Array, cast::AsArray};
 use herringbone_arrow::schema::DataType;
 
-use super::stats::object;
+use super::chunk_stats::object;
 use crate::args::{BloomCheck, Chunks};
 use crate::column_chunks::{self, Place};
 use crate::context::Context;

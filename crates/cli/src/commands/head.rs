@@ -5,7 +5,7 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::input::Input;
 use crate::output::Output;
-use crate::rows::{self, Window};
+use crate::rows::{self, Pick, Window};
 
 /// The number of rows by default.
 pub(super) const ROWS: u64 = 10;
@@ -19,5 +19,5 @@ pub(crate) fn run(
 ) -> Result<()> {
     let mut window = Window::of(&read.choice);
     window.limit.get_or_insert(ROWS);
-    rows::print(context, inputs, read, window, output)
+    rows::print(context, inputs, read, Pick::Window(window), output)
 }

@@ -2,7 +2,7 @@
 
 use herringbone::format::OffsetIndex;
 
-use super::stats::{Texts, object};
+use super::chunk_stats::{Texts, object};
 use crate::args::Index;
 use crate::column_chunks::{self, Place};
 use crate::context::Context;

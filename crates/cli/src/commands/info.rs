@@ -4,23 +4,25 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use herringbone::ParquetFile;
-use herringbone::format::{ColumnMetaData, FileMetadata};
+use herringbone::format::{ColumnMetaData, Encoding, FileMetadata, PageType};
+use herringbone::schema::ParquetSchema;
 
-use crate::describe::geometry;
+use crate::describe::{geometry, nulls};
 use crate::encryption::Summary;
 use crate::failure::Result;
 use crate::input::Input;
 use crate::output::Output;
-use crate::render::plural::counted;
+use crate::render::plural::{counted, size};
 use crate::render::printable::printable;
 use crate::render::table::{self, shown};
 
 /// The columns of the table.
-const HEADER: [&str; 7] = [
+const HEADER: [&str; 8] = [
     "column",
     "type",
     "codec",
     "encodings",
+    "in dictionary",
     "nulls",
     "compressed",
     "uncompressed",
@@ -88,31 +90,36 @@ struct Column {
     type_: String,
     codecs: BTreeSet<String>,
     encodings: BTreeSet<String>,
+    /// The number of data pages, and of those with keys of a dictionary. `None` if at least one column chunk does not
+    /// count them.
+    pages: Option<(u64, u64)>,
     /// The number of nulls. `None` if at least one column chunk does not contain it.
-    nulls: Option<i64>,
+    nulls: Option<u64>,
     compressed: i128,
     uncompressed: i128,
     encrypted: bool,
 }
 
 impl Column {
-    fn add(&mut self, data: &ColumnMetaData) {
+    fn add(&mut self, (schema, leaf): (&ParquetSchema, usize), data: &ColumnMetaData) {
         self.codecs.insert(data.codec.to_string());
         self.encodings
             .extend(data.encodings.iter().map(ToString::to_string));
-        let nulls = data
-            .statistics
-            .as_ref()
-            .and_then(|statistics| statistics.null_count);
+        let nulls = nulls::of_chunk(schema, leaf, data).nulls;
         self.nulls = self
             .nulls
             .zip(nulls)
             .and_then(|(sum, more)| sum.checked_add(more));
+        let pages = dictionary_pages(data);
+        self.pages = self
+            .pages
+            .zip(pages)
+            .map(|((all, keyed), (pages, more))| (all + pages, keyed + more));
         self.compressed += i128::from(data.total_compressed_size);
         self.uncompressed += i128::from(data.total_uncompressed_size);
     }
 
-    fn cells(&self) -> [String; 7] {
+    fn cells(&self) -> [String; 8] {
         let joined =
             |set: &BTreeSet<String>| set.iter().map(String::as_str).collect::<Vec<_>>().join(" ");
         let codecs = if self.encrypted {
@@ -125,12 +132,43 @@ impl Column {
             shown(&self.type_),
             codecs,
             joined(&self.encodings),
+            match self.pages {
+                Some((0, _)) => String::new(),
+                Some((all, keyed)) => {
+                    format!("{:.0} %", keyed as f64 / all as f64 * 100.0)
+                }
+                None => "?".into(),
+            },
             self.nulls
                 .map_or_else(|| "?".into(), |nulls| nulls.to_string()),
             self.compressed.to_string(),
             self.uncompressed.to_string(),
         ]
     }
+}
+
+/// Returns the number of data pages of a column chunk, and of those with keys of a dictionary, as the footer counts them.
+/// Without counts, there are none in a dictionary if no encoding has one.
+pub(crate) fn dictionary_pages(data: &ColumnMetaData) -> Option<(u64, u64)> {
+    let is_keyed = |encoding: Encoding| {
+        matches!(
+            encoding,
+            Encoding::PlainDictionary | Encoding::RleDictionary
+        )
+    };
+    let Some(counts) = &data.encoding_stats else {
+        let is_plain = !data.encodings.iter().any(|encoding| is_keyed(*encoding));
+        return is_plain.then_some((1, 0));
+    };
+    let (mut all, mut keyed) = (0_u64, 0_u64);
+    for pages in counts {
+        let count = u64::try_from(pages.count).ok()?;
+        if matches!(pages.page_type, PageType::DataPage | PageType::DataPageV2) {
+            all = all.checked_add(count)?;
+            keyed = keyed.checked_add(if is_keyed(pages.encoding) { count } else { 0 })?;
+        }
+    }
+    Some((all, keyed))
 }
 
 fn columns(file: &ParquetFile) -> herringbone::Result<Vec<Column>> {
@@ -149,6 +187,7 @@ fn columns(file: &ParquetFile) -> herringbone::Result<Vec<Column>> {
                 type_: physical + &annotation,
                 codecs: BTreeSet::new(),
                 encodings: BTreeSet::new(),
+                pages: Some((0, 0)),
                 nulls: Some(0),
                 compressed: 0,
                 uncompressed: 0,
@@ -162,7 +201,7 @@ fn columns(file: &ParquetFile) -> herringbone::Result<Vec<Column>> {
                 continue;
             }
             match metadata.column_chunk(row_group, leaf)?.meta_data {
-                Some(data) => column.add(&data),
+                Some(data) => column.add((schema, leaf), &data),
                 None => column.encrypted = true,
             }
         }
@@ -223,19 +262,9 @@ fn row_groups(metadata: &FileMetadata) -> String {
 
 /// Formats a size, such as `1.5 MiB (1572864 bytes)`.
 fn bytes(count: i128) -> String {
-    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
-    let mut value = count as f64;
-    let mut unit = None;
-    for name in UNITS {
-        if value.abs() < 1024.0 {
-            break;
-        }
-        value /= 1024.0;
-        unit = Some(name);
-    }
-    match unit {
-        None => counted(count, "byte"),
-        Some(unit) => format!("{value:.1} {unit} ({count} bytes)"),
+    match count {
+        0..1024 => size(count),
+        _ => format!("{} ({count} bytes)", size(count)),
     }
 }
 

@@ -1,11 +1,13 @@
 //! The commands, one file each.
 
 mod bloom;
+mod chunk_stats;
 mod concat;
 mod convert;
 mod count;
 mod encrypt;
 pub(crate) mod explain;
+mod freq;
 mod head;
 mod index;
 mod info;
@@ -13,18 +15,21 @@ mod meta;
 mod pages;
 mod repair;
 mod rewrite;
+mod sample;
 mod schema;
+mod show;
 mod stats;
+mod tail;
 mod verify;
 
 use std::path::Path;
 
-use crate::args::{Arguments, Bloom, Command};
+use crate::args::{Arguments, Bloom, Command, StatsBy};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::output::Output;
-use crate::rows::{self, Window};
+use crate::rows::{self, Pick, Window};
 
 /// Runs the command line.
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
@@ -52,8 +57,21 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         }
         Command::Head { files, read } => head::run(context, &open(files)?, read, output),
         Command::Cat { files, read } => {
-            let window = Window::of(&read.choice);
+            let window = Pick::Window(Window::of(&read.choice));
             rows::print(context, &open(files)?, read, window, output)
+        }
+        Command::Tail { files, read } => tail::run(context, &open(files)?, read, output),
+        Command::Sample { files, read } => sample::run(context, &open(files)?, read, output),
+        Command::Show { files, read } => show::run(context, &open(files)?, read, output),
+        Command::Freq(request) => {
+            let inputs = input::all(&request.files, context)?;
+            let request = freq::Request {
+                columns: &request.columns,
+                wanted: &request.wanted,
+                limit: request.limit,
+                format: request.format.get(),
+            };
+            freq::run(context, &inputs, &request, output)
         }
         Command::Meta {
             files,
@@ -78,11 +96,24 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             pages::run(context, &open(files)?, &request, output)
         }
         Command::Index(request) => index::run(context, &one(&request.file)?, request, output),
-        Command::Stats {
-            files,
-            chunks,
-            format,
-        } => stats::run(context, &open(files)?, chunks, format.get(), output),
+        Command::Stats(request) => {
+            let inputs = open(&request.files)?;
+            let format = request.format.get();
+            match request.by {
+                StatsBy::RowGroup => {
+                    chunk_stats::run(context, &inputs, &request.chunks, format, output)
+                }
+                StatsBy::Column => {
+                    let request = stats::Request {
+                        chunks: &request.chunks,
+                        wanted: &request.wanted,
+                        is_fast: request.fast,
+                        format,
+                    };
+                    stats::run(context, &inputs, &request, output)
+                }
+            }
+        }
         Command::Bloom {
             command: Bloom::Check(request),
         } => bloom::check(context, &one(&request.file)?, request, output),

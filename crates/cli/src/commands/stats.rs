@@ -1,167 +1,362 @@
-//! `stats`: bounds and counts of column chunks, if they are usable.
+//! `stats`: one line per column.
 
-use herringbone::pruning::{ColumnBounds, ColumnBoundsDecoder};
-use herringbone_arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array};
+use std::slice;
+
+use herringbone::geospatial::Geospatial;
+use herringbone::{Int96Overflow, ParquetFile, ReadOptions, SchemaOptions};
+use herringbone_arrow::array::{Array as _, ArrayRef, BooleanArray};
+use herringbone_arrow::row::{RowConverter, SortField};
 use herringbone_arrow::schema::Field;
 use serde_json::Value;
 
-use crate::args::{Chunks, ListFormat};
+use crate::args::{Chunks, ListFormat, Wanted};
 use crate::column_chunks::{self, Place};
 use crate::context::Context;
+use crate::describe::nulls;
 use crate::describe::{Object, list};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
+use crate::profile::{Summary, leaves};
+use crate::progress::Progress;
 use crate::render::printable::printable;
 use crate::render::table::shown;
 use crate::render::value;
+use crate::rows::{self, Batches, Window, survey};
 use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
 const HEADER: Header = Header {
-    names: &["row group", "column", "rows", "nulls", "NaNs", "min", "max"],
-    numbers: &[0, 2, 3, 4],
+    names: &[
+        "column", "type", "values", "nulls", "distinct", "min", "max", "mean", "bytes", "share",
+    ],
+    numbers: &[2, 3, 4, 7, 8, 9],
 };
 
-/// Lists the selected column chunks of all files.
+/// The columns to summarise.
+pub(crate) struct Request<'a> {
+    pub(crate) chunks: &'a Chunks,
+    pub(crate) wanted: &'a Wanted,
+    /// True if only footers are read.
+    pub(crate) is_fast: bool,
+    pub(crate) format: Option<ListFormat>,
+}
+
+/// The facts about a column. Unknown ones are `None`.
+#[derive(Default)]
+struct Line {
+    path: Vec<String>,
+    type_: String,
+    values: Option<u64>,
+    nulls: Option<u64>,
+    /// The number of different values, and true if it is exact.
+    distinct: Option<(u64, bool)>,
+    min: Option<(String, Value)>,
+    max: Option<(String, Value)>,
+    /// False if a bound may not occur.
+    is_exact: bool,
+    mean: Option<f64>,
+    is_length: bool,
+    sorted: Option<&'static str>,
+    bytes: Option<u64>,
+}
+
+/// Lists the columns of all files.
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
-    chunks: &Chunks,
-    format: Option<ListFormat>,
+    request: &Request<'_>,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = table_or_jsonl::format(format, output);
+    if request.is_fast && request.wanted.is_given() {
+        let message = "--fast reads no rows, so it cannot be used with --where or --bbox";
+        return Err(Failure::Usage(message.into()));
+    }
+    let format = table_or_jsonl::format(request.format, output);
     for input in inputs {
         if format == ListFormat::Table && inputs.len() > 1 {
             output.line(&format!("{}:", printable(&input.name)))?;
         }
+        let file = input.open()?;
+        let lines = match request.is_fast {
+            true => of_footer(input, &file, request)?,
+            false => of_rows(context, input, &file, request)?,
+        };
+        let total: u64 = lines.iter().filter_map(|line| line.bytes).sum();
         let mut list = Listing::new(format, HEADER, output);
-        file(context, input, chunks, &mut list)?;
+        for line in &lines {
+            let share = line.bytes.map(|bytes| bytes as f64 / total.max(1) as f64);
+            list.line(|| line.cells(share), || Ok(line.json(&input.name, share)))?;
+        }
         list.finish()?;
     }
     Ok(())
 }
 
-fn file(
+/// Summarises the values.
+fn of_rows(
     context: &Context,
     input: &Input,
-    chunks: &Chunks,
-    list: &mut Listing<'_, '_>,
-) -> Result<()> {
-    let file = input.open()?;
-    let (row_groups, leaves) = column_chunks::of_file(&file, chunks, input)?;
-    for &row_group in &row_groups {
-        for &leaf in &leaves {
-            let place = Place {
-                file: &file,
-                row_group,
-                leaf,
-            };
-            context.after_damage(chunk(input, &place, list))?;
+    file: &ParquetFile,
+    request: &Request<'_>,
+) -> Result<Vec<Line>> {
+    let inputs = slice::from_ref(input);
+    let mut schema = SchemaOptions::default();
+    schema.int96_overflow = Int96Overflow::CoarserUnit;
+    let options = ReadOptions::new()
+        .projection(request.chunks.projection())
+        .schema(schema)
+        .extension(Geospatial::new());
+    let mut read = rows::Request::all(options);
+    read.row_groups = request.chunks.row_groups.as_ref();
+    read.wanted = Some(request.wanted);
+    read.unshred();
+    read.choose_int96_unit(inputs, Window::default())?;
+    let Some((_, rows)) = survey(inputs, &mut read)? else {
+        return Ok(Vec::new());
+    };
+    let summaries = summaries(context, inputs, &read, rows)?;
+    let sizes = sizes(file, request, input, &summaries)?;
+    let lines = summaries.iter().zip(sizes).map(|(summary, bytes)| {
+        let bound = |array: Option<&ArrayRef>| match array {
+            Some(array) => text(&summary.field, array),
+            None => Ok(None),
+        };
+        Ok(Line {
+            path: summary.path.clone(),
+            type_: summary.field.data_type().to_string(),
+            values: Some(summary.values),
+            nulls: Some(summary.nulls),
+            distinct: Some(summary.distinct()),
+            min: bound(summary.min())?,
+            max: bound(summary.max())?,
+            is_exact: true,
+            mean: summary.mean(),
+            is_length: summary.is_length(),
+            sorted: summary.sorted(),
+            bytes,
+        })
+    });
+    lines.collect()
+}
+
+/// Returns the summaries of all leaves that a request reads.
+///
+/// # Errors
+/// Errors of reading the rows.
+pub(crate) fn summaries(
+    context: &Context,
+    inputs: &[Input],
+    read: &rows::Request<'_>,
+    rows: u64,
+) -> Result<Vec<Summary>> {
+    let mut summaries: Vec<Summary> = Vec::new();
+    let mut progress = Progress::new(!context.quiet, rows, "rows");
+    for batch in Batches::new(context, inputs, read, Window::default()) {
+        let batch = batch?;
+        let leaves = leaves(&batch)?;
+        if summaries.is_empty() {
+            summaries = leaves.iter().map(Summary::new).collect::<Result<_>>()?;
+        }
+        for (summary, leaf) in summaries.iter_mut().zip(&leaves) {
+            summary.add(&leaf.array)?;
+        }
+        progress.add(batch.num_rows() as u64);
+    }
+    Ok(summaries)
+}
+
+/// Returns the compressed size of each summarised leaf, if the leaves of its column are those of the file.
+fn sizes(
+    file: &ParquetFile,
+    request: &Request<'_>,
+    input: &Input,
+    summaries: &[Summary],
+) -> Result<Vec<Option<u64>>> {
+    let (row_groups, stored) = column_chunks::of_file(file, request.chunks, input)?;
+    let schema = file.parquet_schema();
+    let mut sizes = Vec::with_capacity(summaries.len());
+    for column in summaries.chunk_by(|a, b| a.path.first() == b.path.first()) {
+        let name = column.first().and_then(|summary| summary.path.first());
+        let mut of_leaves = Vec::new();
+        for &leaf in &stored {
+            if schema.path(leaf).first().copied() == name.map(String::as_str) {
+                of_leaves.push(compressed(file, &row_groups, leaf, input)?);
+            }
+        }
+        match column.len() {
+            1 => sizes.push(Some(of_leaves.iter().sum())),
+            count if count == of_leaves.len() => sizes.extend(of_leaves.into_iter().map(Some)),
+            count => sizes.extend(std::iter::repeat_n(None, count)),
         }
     }
-    Ok(())
+    Ok(sizes)
 }
 
-/// Lists one column chunk.
-fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result<()> {
-    let failure = |error: herringbone::Error| input.failure(&error);
-    let (file, row_group) = (place.file, place.row_group);
-    let metadata = file.metadata();
-    let decoder = ColumnBoundsDecoder::new(metadata, file.parquet_schema(), place.leaf);
-    let bounds = decoder.and_then(|decoder| decoder.row_groups(metadata, [row_group]));
-    let bounds = bounds.map_err(failure)?;
-    let texts = Texts::of(&place.value_field().map_err(failure)?, &bounds)?;
-    list.line(
-        || {
-            [
-                vec![row_group.to_string(), shown(&place.path().join("."))],
-                texts.cells(0),
-            ]
-            .concat()
-        },
-        || Ok(texts.json(object(&input.name, place), 0).into()),
-    )
-}
-
-/// Returns an object that identifies a column chunk.
-pub(super) fn object(file: &str, place: &Place<'_>) -> Object {
-    Object::new()
-        .with("file", file)
-        .with("row_group", place.row_group)
-        .with("column", place.leaf)
-        .with("path", list(place.path(), Value::from))
-}
-
-/// Bounds and counts, as text and as JSON.
-pub(super) struct Texts<'a> {
-    bounds: &'a ColumnBounds,
-    min: Vec<Bound>,
-    max: Vec<Bound>,
-}
-
-/// A bound as text and as JSON, if there is one.
-type Bound = Option<(String, Value)>;
-
-impl<'a> Texts<'a> {
-    /// Converts bounds with the type of `field`.
-    ///
-    /// # Errors
-    /// A type without a text form.
-    pub(super) fn of(field: &Field, bounds: &'a ColumnBounds) -> Result<Self> {
-        Ok(Self {
-            min: texts(field, &bounds.min)?,
-            max: texts(field, &bounds.max)?,
-            bounds,
-        })
+/// Returns the compressed size of a leaf in some row groups.
+fn compressed(file: &ParquetFile, row_groups: &[usize], leaf: usize, input: &Input) -> Result<u64> {
+    let mut sum = 0_u64;
+    for row_group in row_groups {
+        let chunk = file.metadata().column_chunk(*row_group, leaf);
+        let chunk = chunk.map_err(|error| input.failure(&error))?;
+        let size = chunk.meta_data.map_or(0, |data| data.total_compressed_size);
+        sum = sum.saturating_add(u64::try_from(size).unwrap_or(0));
     }
+    Ok(sum)
+}
 
-    /// Returns rows, nulls, NaNs and bounds. Unknown ones are empty.
-    pub(super) fn cells(&self, at: usize) -> Vec<String> {
-        let number =
-            |counts: &UInt64Array| number(counts, at).map_or_else(String::new, |it| it.to_string());
-        let text = |bounds: &[Bound]| match bounds.get(at) {
-            Some(Some((text, _))) => shown(text),
-            _ => String::new(),
+/// Summarises the statistics of the footer.
+fn of_footer(input: &Input, file: &ParquetFile, request: &Request<'_>) -> Result<Vec<Line>> {
+    let failure = |error: herringbone::Error| input.failure(&error);
+    let (row_groups, stored) = column_chunks::of_file(file, request.chunks, input)?;
+    let mut lines = Vec::new();
+    for leaf in stored {
+        let place = Place {
+            file,
+            row_group: 0,
+            leaf,
         };
+        let field = place.value_field().map_err(failure)?;
+        let bounds = file.row_group_bounds(leaf).map_err(failure)?;
+        let is_whole = row_groups.len() == file.metadata().num_row_groups();
+        let bound = |array: &ArrayRef, flags: &BooleanArray, is_min: bool| match is_whole {
+            true => extreme(&field, array, flags, is_min),
+            false => Ok((None, true)),
+        };
+        let (min, is_min_exact) = bound(&bounds.min, &bounds.is_min_exact, true)?;
+        let (max, is_max_exact) = bound(&bounds.max, &bounds.is_max_exact, false)?;
+        let (mut values, mut of_nulls) = (Some(0_u64), Some(0_u64));
+        for row_group in &row_groups {
+            let chunk = file
+                .metadata()
+                .column_chunk(*row_group, leaf)
+                .map_err(failure)?;
+            let Some(data) = chunk.meta_data else {
+                (values, of_nulls) = (None, None);
+                continue;
+            };
+            let found = nulls::of_chunk(file.parquet_schema(), leaf, &data);
+            of_nulls = of_nulls
+                .zip(found.nulls)
+                .map(|(sum, more)| sum.saturating_add(more));
+            values = values
+                .zip(found.values)
+                .map(|(sum, more)| sum.saturating_add(more));
+        }
+        lines.push(Line {
+            path: place.path().into_iter().map(str::to_owned).collect(),
+            type_: field.data_type().to_string(),
+            values,
+            nulls: of_nulls,
+            min,
+            max,
+            is_exact: is_min_exact && is_max_exact,
+            bytes: Some(compressed(file, &row_groups, leaf, input)?),
+            ..Line::default()
+        });
+    }
+    Ok(lines)
+}
+
+/// Returns the least or the greatest of the bounds of all row groups, and true if it certainly occurs.
+fn extreme(
+    field: &Field,
+    bounds: &ArrayRef,
+    are_exact: &BooleanArray,
+    is_min: bool,
+) -> Result<(Option<(String, Value)>, bool)> {
+    if bounds.is_empty() || bounds.logical_null_count() > 0 {
+        return Ok((None, true));
+    }
+    let failed = |error: herringbone_arrow::schema::ArrowError| Failure::Data(error.to_string());
+    let fields = vec![SortField::new(bounds.data_type().clone())];
+    let order = RowConverter::new(fields).map_err(failed)?;
+    let rows = order
+        .convert_columns(slice::from_ref(bounds))
+        .map_err(failed)?;
+    let all = 0..bounds.len();
+    let at = match is_min {
+        true => all.min_by_key(|at| rows.row(*at)),
+        false => all.max_by_key(|at| rows.row(*at)),
+    };
+    let Some(at) = at else {
+        return Ok((None, true));
+    };
+    let is_exact = are_exact.is_valid(at) && are_exact.value(at);
+    Ok((text(field, &bounds.slice(at, 1))?, is_exact))
+}
+
+/// Returns the only value of an array as text and as JSON.
+fn text(field: &Field, array: &ArrayRef) -> Result<Option<(String, Value)>> {
+    let values = value::of(field, array)?;
+    let (mut text, mut json) = (String::new(), String::new());
+    values.cell(0, &mut text);
+    values.json(0, &mut json);
+    Ok(serde_json::from_str(&json).ok().map(|json| (text, json)))
+}
+
+impl Line {
+    fn cells(&self, share: Option<f64>) -> Vec<String> {
+        let number = |number: Option<u64>| number.map_or_else(|| "?".into(), |it| it.to_string());
+        let bound = |bound: &Option<(String, Value)>| {
+            let text = bound.as_ref().map(|(text, _)| shown(text));
+            let mark = if self.is_exact { "" } else { "~" };
+            text.map_or_else(String::new, |text| format!("{mark}{text}"))
+        };
+        let mut name = shown(&self.path.join("."));
+        if let Some(sorted) = self.sorted {
+            name = format!("{name} ({sorted})");
+        }
+        let distinct = match self.distinct {
+            Some((count, true)) => count.to_string(),
+            Some((count, false)) => format!("~{count}"),
+            None => "?".into(),
+        };
+        let mean = self
+            .mean
+            .map_or_else(String::new, |mean| match self.is_length {
+                true => format!("{mean:.1} bytes"),
+                false => format!("{mean:.6}")
+                    .trim_end_matches('0')
+                    .trim_end_matches('.')
+                    .to_owned(),
+            });
         vec![
-            number(&self.bounds.row_counts),
-            number(&self.bounds.null_counts),
-            number(&self.bounds.nan_counts),
-            text(&self.min),
-            text(&self.max),
+            name,
+            shown(&self.type_),
+            number(self.values),
+            number(self.nulls),
+            distinct,
+            bound(&self.min),
+            bound(&self.max),
+            mean,
+            number(self.bytes),
+            share.map_or_else(String::new, |share| format!("{:.1} %", share * 100.0)),
         ]
     }
 
-    /// Adds rows, nulls, NaNs and bounds to an object.
-    pub(super) fn json(&self, object: Object, at: usize) -> Object {
-        let value = |bounds: &[Bound]| bounds.get(at)?.as_ref().map(|(_, value)| value.clone());
-        let flag = |flags: &BooleanArray| flags.is_valid(at).then(|| flags.value(at));
-        object
-            .some("num_rows", number(&self.bounds.row_counts, at))
-            .some("null_count", number(&self.bounds.null_counts, at))
-            .some("nan_count", number(&self.bounds.nan_counts, at))
-            .some("min", value(&self.min))
-            .some("max", value(&self.max))
-            .some("is_min_exact", flag(&self.bounds.is_min_exact))
-            .some("is_max_exact", flag(&self.bounds.is_max_exact))
+    fn json(&self, file: &str, share: Option<f64>) -> Value {
+        let json = |bound: &Option<(String, Value)>| bound.as_ref().map(|(_, json)| json.clone());
+        let mean = self.mean.filter(|mean| mean.is_finite());
+        Object::new()
+            .with("file", file)
+            .with("path", list(&self.path, |name| Value::from(name.as_str())))
+            .with("type", self.type_.as_str())
+            .some("num_values", self.values)
+            .some("null_count", self.nulls)
+            .some("distinct_count", self.distinct.map(|(count, _)| count))
+            .some(
+                "is_distinct_exact",
+                self.distinct.map(|(_, is_exact)| is_exact),
+            )
+            .some("min", json(&self.min))
+            .some("max", json(&self.max))
+            .with("is_exact", self.is_exact)
+            .some("mean", mean.filter(|_| !self.is_length))
+            .some("mean_bytes", mean.filter(|_| self.is_length))
+            .some("sorted", self.sorted)
+            .some("compressed_size", self.bytes)
+            .some("share", share)
+            .into()
     }
-}
-
-fn number(counts: &UInt64Array, at: usize) -> Option<u64> {
-    counts.is_valid(at).then(|| counts.value(at))
-}
-
-/// Converts each bound to text and to JSON.
-fn texts(field: &Field, bounds: &ArrayRef) -> Result<Vec<Bound>> {
-    let values = value::of(field, bounds)?;
-    let text = |at: usize| {
-        let (mut text, mut json) = (String::new(), String::new());
-        values.text(at, &mut text);
-        values.json(at, &mut json);
-        Some((text, serde_json::from_str(&json).ok()?))
-    };
-    let bound = |at| bounds.is_valid(at).then(|| text(at)).flatten();
-    Ok((0..bounds.len()).map(bound).collect())
 }

@@ -8,6 +8,7 @@ pub(crate) mod bound;
 pub(crate) mod chunk;
 pub(crate) mod geometry;
 pub(crate) mod index;
+pub(crate) mod nulls;
 pub(crate) mod page;
 pub(crate) mod schema;
 pub(crate) mod statistics;

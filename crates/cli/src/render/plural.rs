@@ -8,6 +8,24 @@ pub(crate) fn counted(count: impl Into<i128>, noun: &str) -> String {
     }
 }
 
+/// Formats a size, such as `1.5 MiB`.
+pub(crate) fn size(bytes: i128) -> String {
+    const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = bytes as f64;
+    let mut unit = None;
+    for name in UNITS {
+        if value.abs() < 1024.0 {
+            break;
+        }
+        value /= 1024.0;
+        unit = Some(name);
+    }
+    match unit {
+        None => counted(bytes, "byte"),
+        Some(unit) => format!("{value:.1} {unit}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

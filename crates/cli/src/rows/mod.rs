@@ -32,20 +32,41 @@ pub(crate) use batches::{Batches, count_read};
 pub(crate) use shape::Shape;
 pub(crate) use window::Window;
 
-/// Prints the chosen rows of `inputs`, in `window`.
+/// The rows to print, out of the chosen ones.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Pick {
+    /// A range of rows.
+    Window(Window),
+    /// A range of rows, as a table.
+    Table(Window),
+    /// A number of rows at random.
+    Sample(usize),
+}
+
+/// Prints the chosen rows of `inputs` that `pick` names.
 pub(crate) fn print(
     context: &Context,
     inputs: &[Input],
     read: &Read,
-    window: Window,
+    pick: Pick,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = format(read.format(), output)?;
+    let format = match pick {
+        Pick::Table(_) => RowFormat::Table,
+        _ => format(read.format(), output)?,
+    };
     if (read.csv.has_null() || read.csv.crlf) && format != RowFormat::Csv {
         let message = "--null and --crlf need --format csv";
         return Err(Failure::Usage(message.into()));
     }
     let mut request = Request::new(inputs, read.options(), &read.choice, read.merge.choice())?;
+    let window = match pick {
+        Pick::Window(window) | Pick::Table(window) => window,
+        Pick::Sample(rows) => {
+            request.sample = Some((rows, read.choice.seed));
+            Window::default()
+        }
+    };
     request.unshred();
     if read.explain {
         if request.merge.by_name {
@@ -235,6 +256,27 @@ impl<'a> Request<'a> {
     /// Returns true if rows are selected by their values.
     pub(crate) fn is_filtered(&self) -> bool {
         self.wanted.is_some_and(Wanted::is_given)
+    }
+
+    /// Returns the number of rows that a read returns, without regard to a sample.
+    ///
+    /// # Errors
+    /// Errors of reading the rows that a condition is tested on.
+    pub(crate) fn num_rows(&self, context: &Context, inputs: &[Input]) -> Result<u64> {
+        let mut rows = 0_u64;
+        for (at, input) in inputs.iter().enumerate() {
+            let file = input.open()?;
+            let options = options((at, input), &file, self)?;
+            let more = match self.is_filtered() {
+                true => {
+                    let options = options.projection(Projection::Leaves(Vec::new()));
+                    count_read(context, input, &file, options)?
+                }
+                false => count(input, &file, &options)?,
+            };
+            rows = rows.saturating_add(more);
+        }
+        Ok(rows)
     }
 
     /// Chooses the rows of the sample, if there is to be one.

@@ -15,6 +15,7 @@ mod exact;
 mod geospatial;
 mod indexes;
 mod int96;
+mod look;
 mod merged;
 mod interrupt;
 mod names;

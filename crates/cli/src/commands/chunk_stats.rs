@@ -1,0 +1,167 @@
+//! `stats --by row-group`: bounds and counts of column chunks, if they are usable.
+
+use herringbone::pruning::{ColumnBounds, ColumnBoundsDecoder};
+use herringbone_arrow::array::{Array, ArrayRef, BooleanArray, UInt64Array};
+use herringbone_arrow::schema::Field;
+use serde_json::Value;
+
+use crate::args::{Chunks, ListFormat};
+use crate::column_chunks::{self, Place};
+use crate::context::Context;
+use crate::describe::{Object, list};
+use crate::failure::Result;
+use crate::input::Input;
+use crate::output::Output;
+use crate::render::printable::printable;
+use crate::render::table::shown;
+use crate::render::value;
+use crate::table_or_jsonl::{self, Header, Listing};
+
+/// The columns of the table.
+const HEADER: Header = Header {
+    names: &["row group", "column", "rows", "nulls", "NaNs", "min", "max"],
+    numbers: &[0, 2, 3, 4],
+};
+
+/// Lists the selected column chunks of all files.
+pub(crate) fn run(
+    context: &Context,
+    inputs: &[Input],
+    chunks: &Chunks,
+    format: Option<ListFormat>,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let format = table_or_jsonl::format(format, output);
+    for input in inputs {
+        if format == ListFormat::Table && inputs.len() > 1 {
+            output.line(&format!("{}:", printable(&input.name)))?;
+        }
+        let mut list = Listing::new(format, HEADER, output);
+        file(context, input, chunks, &mut list)?;
+        list.finish()?;
+    }
+    Ok(())
+}
+
+fn file(
+    context: &Context,
+    input: &Input,
+    chunks: &Chunks,
+    list: &mut Listing<'_, '_>,
+) -> Result<()> {
+    let file = input.open()?;
+    let (row_groups, leaves) = column_chunks::of_file(&file, chunks, input)?;
+    for &row_group in &row_groups {
+        for &leaf in &leaves {
+            let place = Place {
+                file: &file,
+                row_group,
+                leaf,
+            };
+            context.after_damage(chunk(input, &place, list))?;
+        }
+    }
+    Ok(())
+}
+
+/// Lists one column chunk.
+fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result<()> {
+    let failure = |error: herringbone::Error| input.failure(&error);
+    let (file, row_group) = (place.file, place.row_group);
+    let metadata = file.metadata();
+    let decoder = ColumnBoundsDecoder::new(metadata, file.parquet_schema(), place.leaf);
+    let bounds = decoder.and_then(|decoder| decoder.row_groups(metadata, [row_group]));
+    let bounds = bounds.map_err(failure)?;
+    let texts = Texts::of(&place.value_field().map_err(failure)?, &bounds)?;
+    list.line(
+        || {
+            [
+                vec![row_group.to_string(), shown(&place.path().join("."))],
+                texts.cells(0),
+            ]
+            .concat()
+        },
+        || Ok(texts.json(object(&input.name, place), 0).into()),
+    )
+}
+
+/// Returns an object that identifies a column chunk.
+pub(super) fn object(file: &str, place: &Place<'_>) -> Object {
+    Object::new()
+        .with("file", file)
+        .with("row_group", place.row_group)
+        .with("column", place.leaf)
+        .with("path", list(place.path(), Value::from))
+}
+
+/// Bounds and counts, as text and as JSON.
+pub(super) struct Texts<'a> {
+    bounds: &'a ColumnBounds,
+    min: Vec<Bound>,
+    max: Vec<Bound>,
+}
+
+/// A bound as text and as JSON, if there is one.
+type Bound = Option<(String, Value)>;
+
+impl<'a> Texts<'a> {
+    /// Converts bounds with the type of `field`.
+    ///
+    /// # Errors
+    /// A type without a text form.
+    pub(super) fn of(field: &Field, bounds: &'a ColumnBounds) -> Result<Self> {
+        Ok(Self {
+            min: texts(field, &bounds.min)?,
+            max: texts(field, &bounds.max)?,
+            bounds,
+        })
+    }
+
+    /// Returns rows, nulls, NaNs and bounds. Unknown ones are empty.
+    pub(super) fn cells(&self, at: usize) -> Vec<String> {
+        let number =
+            |counts: &UInt64Array| number(counts, at).map_or_else(String::new, |it| it.to_string());
+        let text = |bounds: &[Bound]| match bounds.get(at) {
+            Some(Some((text, _))) => shown(text),
+            _ => String::new(),
+        };
+        vec![
+            number(&self.bounds.row_counts),
+            number(&self.bounds.null_counts),
+            number(&self.bounds.nan_counts),
+            text(&self.min),
+            text(&self.max),
+        ]
+    }
+
+    /// Adds rows, nulls, NaNs and bounds to an object.
+    pub(super) fn json(&self, object: Object, at: usize) -> Object {
+        let value = |bounds: &[Bound]| bounds.get(at)?.as_ref().map(|(_, value)| value.clone());
+        let flag = |flags: &BooleanArray| flags.is_valid(at).then(|| flags.value(at));
+        object
+            .some("num_rows", number(&self.bounds.row_counts, at))
+            .some("null_count", number(&self.bounds.null_counts, at))
+            .some("nan_count", number(&self.bounds.nan_counts, at))
+            .some("min", value(&self.min))
+            .some("max", value(&self.max))
+            .some("is_min_exact", flag(&self.bounds.is_min_exact))
+            .some("is_max_exact", flag(&self.bounds.is_max_exact))
+    }
+}
+
+fn number(counts: &UInt64Array, at: usize) -> Option<u64> {
+    counts.is_valid(at).then(|| counts.value(at))
+}
+
+/// Converts each bound to text and to JSON.
+fn texts(field: &Field, bounds: &ArrayRef) -> Result<Vec<Bound>> {
+    let values = value::of(field, bounds)?;
+    let text = |at: usize| {
+        let (mut text, mut json) = (String::new(), String::new());
+        values.text(at, &mut text);
+        values.json(at, &mut json);
+        Some((text, serde_json::from_str(&json).ok()?))
+    };
+    let bound = |at| bounds.is_valid(at).then(|| text(at)).flatten();
+    Ok((0..bounds.len()).map(bound).collect())
+}

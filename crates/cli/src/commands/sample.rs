@@ -1,0 +1,28 @@
+//! `sample`: rows at random.
+
+use super::head::ROWS;
+use crate::args::Read;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::input::Input;
+use crate::output::Output;
+use crate::rows::{self, Pick};
+
+/// Prints rows at random, in their order.
+pub(crate) fn run(
+    context: &Context,
+    inputs: &[Input],
+    read: &Read,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let rows = match (read.choice.limit, read.choice.sample) {
+        (Some(_), Some(_)) => {
+            let message = "`sample` takes the number of rows by -n; --sample is for other commands";
+            return Err(Failure::Usage(message.into()));
+        }
+        (Some(limit), None) => usize::try_from(limit).unwrap_or(usize::MAX),
+        (None, Some(rows)) => rows,
+        (None, None) => ROWS as usize,
+    };
+    rows::print(context, inputs, read, Pick::Sample(rows), output)
+}

@@ -1,0 +1,80 @@
+//! `herringbone FILE`: a short summary and the first rows.
+
+use std::collections::BTreeSet;
+use std::slice;
+
+use herringbone::ParquetFile;
+
+use super::head::ROWS;
+use crate::args::{Read, RowFormat};
+use crate::context::Context;
+use crate::failure::Result;
+use crate::input::Input;
+use crate::output::Output;
+use crate::render::plural::{counted, size};
+use crate::render::printable::printable;
+use crate::render::table::shown;
+use crate::rows::{self, Pick, Window};
+
+/// Prints a line and the first rows of each file. Other formats than tables have the rows alone.
+pub(crate) fn run(
+    context: &Context,
+    inputs: &[Input],
+    read: &Read,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let has_summary = matches!(read.format(), None | Some(RowFormat::Table));
+    let mut window = Window::of(&read.choice);
+    window.limit.get_or_insert(ROWS);
+    if !has_summary {
+        return rows::print(context, inputs, read, Pick::Window(window), output);
+    }
+    for (at, input) in inputs.iter().enumerate() {
+        if at > 0 {
+            output.write(b"\n")?;
+        }
+        let file = input.open()?;
+        output.line(&summary(input, &file).map_err(|error| input.failure(&error))?)?;
+        let one = slice::from_ref(input);
+        rows::print(context, one, read, Pick::Table(window), output)?;
+        let all = file.metadata().num_rows_of_row_groups();
+        let is_filtered = read.choice.leaves_out_rows() && !read.choice.has_window();
+        let shown = window.rows(all);
+        if shown < all && !is_filtered && !read.choice.wanted.is_given() {
+            let rows = counted(i128::from(all), "row");
+            output.line(&format!(
+                "{shown} of {rows}; see also `tail`, `sample`, `stats`, -n and -w"
+            ))?;
+        }
+    }
+    Ok(())
+}
+
+/// Returns a summary of a file in one line.
+fn summary(input: &Input, file: &ParquetFile) -> herringbone::Result<String> {
+    let metadata = file.metadata();
+    let groups = metadata.num_row_groups();
+    let mut codecs = BTreeSet::new();
+    for row_group in 0..groups {
+        for leaf in 0..metadata.num_columns(row_group) {
+            let chunk = metadata.column_chunk(row_group, leaf)?;
+            codecs.extend(chunk.meta_data.map(|data| data.codec.to_string()));
+        }
+    }
+    let mut details = vec![counted(groups as i128, "row group")];
+    details.extend(codecs);
+    details.extend(
+        metadata
+            .created_by()
+            .map(|name| format!("by {}", shown(name))),
+    );
+    let columns = file.parquet_schema().children(0).count();
+    Ok(format!(
+        "{}: {}, {}, {} ({})",
+        printable(&input.name),
+        counted(i128::from(metadata.num_rows_of_row_groups()), "row"),
+        counted(columns as i128, "column"),
+        size(i128::from(input.size)),
+        details.join(", ")
+    ))
+}

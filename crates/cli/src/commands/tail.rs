@@ -1,0 +1,30 @@
+//! `tail`: the last rows.
+
+use super::head::ROWS;
+use crate::args::Read;
+use crate::context::Context;
+use crate::failure::Result;
+use crate::input::Input;
+use crate::output::Output;
+use crate::rows::{self, Pick, Window};
+
+/// Prints the last rows.
+pub(crate) fn run(
+    context: &Context,
+    inputs: &[Input],
+    read: &Read,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let wanted = read.choice.limit.unwrap_or(ROWS);
+    let request = rows::Request::new(inputs, read.options(), &read.choice, read.merge.choice())?;
+    let rows = match read.choice.sample {
+        Some(rows) => (rows as u64).min(request.num_rows(context, inputs)?),
+        None => request.num_rows(context, inputs)?,
+    };
+    let rows = rows.saturating_sub(read.choice.offset);
+    let window = Window {
+        offset: read.choice.offset + rows.saturating_sub(wanted),
+        limit: Some(wanted),
+    };
+    rows::print(context, inputs, read, Pick::Window(window), output)
+}

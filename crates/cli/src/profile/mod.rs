@@ -1,0 +1,12 @@
+//! Statistics of columns from their values.
+//!
+//! ```text
+//! batches ─► leaves: structs, lists and maps taken apart ─► one Summary per leaf
+//! ```
+
+mod distinct;
+mod leaves;
+mod summary;
+
+pub(crate) use leaves::{Leaf, leaves};
+pub(crate) use summary::Summary;

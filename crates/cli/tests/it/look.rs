@@ -1,0 +1,238 @@
+//! The first look at a file: `herringbone FILE`, `tail`, `sample`, `stats`, `freq` and `info`.
+
+use std::sync::Arc;
+
+use herringbone::{WriteOptions, Writer};
+use herringbone_arrow::array::types::Int32Type;
+use herringbone_arrow::array::{ArrayRef, Int32Array, ListArray, RecordBatch, StringArray};
+use serde_json::Value;
+
+use crate::common::{EXAMPLE, Folder, command, herringbone};
+
+/// A file of 1000 rows in pages of 100: `id`, lists `tags` and texts `city` with nulls.
+fn rows(folder: &Folder) -> String {
+    let path = folder.file("rows.parquet");
+    let id: ArrayRef = Arc::new(Int32Array::from_iter_values(0..1000));
+    let tags = (0..1000).map(|id| match id % 4 {
+        0 => None,
+        1 => Some(Vec::new()),
+        2 => Some(vec![Some(id), None]),
+        _ => Some(vec![Some(7)]),
+    });
+    let tags: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int32Type, _, _>(tags));
+    let city = (0..1000).map(|id| ["Rome", "Oslo", "Rome"].get(id % 4).copied());
+    let city: ArrayRef = Arc::new(city.collect::<StringArray>());
+    let columns = [("id", id), ("tags", tags), ("city", city)];
+    let columns = columns.map(|(name, array)| (name, array, name != "id"));
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let mut options = WriteOptions::new();
+    options.columns.page_rows = Some(100);
+    let mut writer = Writer::new(
+        std::fs::File::create(&path).unwrap(),
+        batch.schema(),
+        options,
+    )
+    .unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    path
+}
+
+fn lines(arguments: &[&str]) -> Vec<Value> {
+    let run = herringbone(arguments);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    run.stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_file_alone_is_shown() {
+    let run = herringbone(&[EXAMPLE, "-n", "2", "-c", "id,name"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    let lines: Vec<&str> = run.stdout.lines().collect();
+    assert!(
+        lines[0].starts_with("testdata/example.parquet: 24 rows, 8 columns, "),
+        "{}",
+        lines[0]
+    );
+    assert!(lines[0].contains("2 row groups"), "{}", lines[0]);
+    assert_eq!(lines[4], "│  0 ┆ amber │");
+    assert!(
+        lines.last().unwrap().starts_with("2 of 24 rows"),
+        "{lines:?}"
+    );
+    herringbone(&[EXAMPLE, "-n", "1", "-c", "id", "--json"]).ok("{\"id\":0}\n");
+    herringbone(&["show", "no/such.parquet"]).fails(4, "no/such.parquet");
+    herringbone(&["frobnicate"]).fails(2, "unrecognized subcommand");
+}
+
+#[test]
+fn the_end_and_samples() {
+    let folder = Folder::new();
+    let rows = rows(&folder);
+    let ids = |arguments: &[&str]| -> Vec<i64> {
+        let all = lines(
+            &[
+                &arguments[..1],
+                &["-c", "id", "--json"],
+                &arguments[1..],
+                &[&rows],
+            ]
+            .concat(),
+        );
+        all.iter()
+            .map(|line| line["id"].as_i64().unwrap())
+            .collect()
+    };
+    assert_eq!(ids(&["tail"]), (990..1000).collect::<Vec<_>>());
+    assert_eq!(ids(&["tail", "-n", "2"]), [998, 999]);
+    assert_eq!(ids(&["tail", "-n", "2", "-w", "id < 500"]), [498, 499]);
+    assert_eq!(ids(&["tail", "-n", "2", "--sort-by", "id:desc"]), [1, 0]);
+    assert_eq!(ids(&["tail", "-n", "5000"]).len(), 1000);
+    let sample = ids(&["sample", "-n", "3", "--seed", "7"]);
+    assert_eq!(sample.len(), 3);
+    assert_eq!(sample, ids(&["sample", "-n", "3", "--seed", "7"]));
+    assert_eq!(sample, ids(&["cat", "--sample", "3", "--seed", "7"]));
+}
+
+/// The bytes of pages without a row of the sample are not read: damage there is not found.
+#[test]
+fn a_sample_reads_only_its_pages() {
+    let folder = Folder::new();
+    let rows = rows(&folder);
+    let sample = ["sample", "-n", "1", "--seed", "7", "-c", "id", "--json"];
+    let expected = lines(&[&sample[..], &[&rows]].concat());
+    let id = expected[0]["id"].as_u64().unwrap();
+    let pages = lines(&["index", &rows, "id", "--json"]);
+    assert!(pages.len() >= 10);
+    let mut bytes = std::fs::read(&rows).unwrap();
+    for page in &pages {
+        let first = page["first_row"].as_u64().unwrap();
+        if !(first..first + page["num_rows"].as_u64().unwrap()).contains(&id) {
+            let end = page["offset"].as_u64().unwrap() + page["compressed_size"].as_u64().unwrap();
+            bytes[end as usize - 1] ^= 0xff;
+        }
+    }
+    let damaged = folder.with("damaged.parquet", bytes);
+    assert_eq!(lines(&[&sample[..], &[&damaged]].concat()), expected);
+    herringbone(&["cat", "-c", "id", &damaged]).fails(3, "checksum");
+}
+
+#[test]
+fn columns_are_summarised() {
+    let folder = Folder::new();
+    let rows = rows(&folder);
+    let all = lines(&["stats", "--json", &rows]);
+    let [id, tags, city] = all.as_slice() else {
+        panic!("{all:?}");
+    };
+    assert_eq!(
+        (&id["num_values"], &id["null_count"]),
+        (&1000.into(), &0.into())
+    );
+    assert_eq!(
+        (&id["min"], &id["max"], &id["mean"]),
+        (&0.into(), &999.into(), &499.5.into())
+    );
+    assert_eq!(
+        (&id["distinct_count"], &id["is_distinct_exact"]),
+        (&1000.into(), &true.into())
+    );
+    assert_eq!(id["sorted"], "ascending");
+    // 250 lists of two with a null each, and 250 lists of one.
+    assert_eq!(
+        (&tags["num_values"], &tags["null_count"]),
+        (&750.into(), &250.into())
+    );
+    assert_eq!((&tags["min"], &tags["max"]), (&2.into(), &998.into()));
+    assert_eq!(
+        (&city["null_count"], &city["distinct_count"]),
+        (&250.into(), &2.into())
+    );
+    assert_eq!(
+        (&city["min"], &city["mean_bytes"]),
+        (&"Oslo".into(), &4.0.into())
+    );
+    let share: f64 = all.iter().map(|line| line["share"].as_f64().unwrap()).sum();
+    assert!((share - 1.0).abs() < 1e-9, "{share}");
+    // The footer alone knows the same bounds and nulls.
+    let fast = lines(&["stats", "--fast", "--json", &rows]);
+    for (line, exact) in fast.iter().zip(&all) {
+        for name in ["num_values", "null_count", "min", "max", "compressed_size"] {
+            assert_eq!(line[name], exact[name], "{name}");
+        }
+        assert!(line.get("distinct_count").is_none());
+    }
+    let rome = lines(&["stats", "--json", "-c", "id", "-w", "city = 'Rome'", &rows]);
+    assert_eq!(
+        (&rome[0]["num_values"], &rome[0]["max"]),
+        (&500.into(), &998.into())
+    );
+    let groups = lines(&["stats", "--by", "row-group", "--json", EXAMPLE]);
+    assert_eq!(groups.len(), 18);
+    herringbone(&["stats", "--fast", "-w", "id = 1", &rows]).fails(2, "--fast reads no rows");
+    // The tables exist for all kinds of columns.
+    let table = herringbone(&["stats", "--format", "table", EXAMPLE]).stdout;
+    assert!(table.contains("│ id (ascending)"), "{table}");
+}
+
+#[test]
+fn frequent_values_come_first() {
+    let folder = Folder::new();
+    let rows = rows(&folder);
+    let all = lines(&["freq", "city", &rows, "--json"]);
+    let found: Vec<_> = all
+        .iter()
+        .map(|it| (it["value"].clone(), it["count"].as_u64().unwrap()))
+        .collect();
+    let expected = [
+        ("Rome".into(), 500),
+        (Value::Null, 250),
+        ("Oslo".into(), 250),
+    ];
+    assert_eq!(found.len(), 3);
+    assert!(expected.iter().all(|it| found.contains(it)), "{found:?}");
+    assert_eq!(found[0], expected[0]);
+    let first = lines(&[
+        "freq", "city,id", "-n", "1", "-w", "id < 10", "--json", &rows,
+    ]);
+    assert_eq!(first.len(), 4);
+    assert_eq!(
+        (&first[3]["others"], &first[3]["count"]),
+        (&9.into(), &9.into())
+    );
+    let elements = lines(&["freq", "tags", "--json", &rows]);
+    assert_eq!(
+        (&elements[0]["value"], &elements[0]["count"]),
+        (&7.into(), &250.into())
+    );
+    herringbone(&["freq", "nme", EXAMPLE]).fails(2, "did you mean `name`");
+}
+
+#[test]
+fn info_knows_dictionaries_and_lists() {
+    let folder = Folder::new();
+    let rows = rows(&folder);
+    let info = herringbone(&["info", &rows]).stdout;
+    let line = |name: &str| {
+        let line = info
+            .lines()
+            .find(|line| line.contains(name))
+            .unwrap()
+            .to_owned();
+        line.split('┆')
+            .map(|cell| cell.trim().to_owned())
+            .collect::<Vec<_>>()
+    };
+    // Nulls of elements, not empty lists.
+    assert_eq!(line("tags")[5], "250");
+    assert_eq!(line(" city")[4], "100 %");
+    assert_eq!(line(" id")[4], "0 %");
+    let mut off = command(&["rewrite", &rows, "-"]);
+    off.args(["--dictionary", "off"]);
+    let plain = folder.with("plain.parquet", off.output().unwrap().stdout);
+    let info = herringbone(&["info", &plain]).stdout;
+    assert!(!info.contains("100 %"), "{info}");
+}
