@@ -34,12 +34,29 @@ Examples:
 
 /// The end of the help page of `schema`.
 pub(super) const SCHEMA: &str = "\
-Several files must have equal schemas, else the error names the first difference.
+Several files must have equal schemas, else the error names the first difference. --compare
+prints all differences.
 
 Examples:
   herringbone schema trips.parquet
   herringbone schema --format arrow trips.parquet
+  herringbone schema --compare part-*.parquet
   herringbone schema --format json trips.parquet | jq '.fields[].name'";
+
+/// The end of the help page of `diff`.
+pub(super) const DIFF: &str = "\
+Compares Arrow schemas, then sizes and row groups, then the rows, by the columns that both files
+have. With --key, both are sorted by these columns, and rows with equal keys are compared; without
+it, rows at the same position. Values are compared as `cat` prints them. JSON lines have an object
+a difference, of kind schema, storage, changed, only_in_a, only_in_b and rows; the last one has
+the numbers.
+
+Exit codes: 0 schema and rows are equal, whatever the storage is; 1 they are not.
+
+Examples:
+  herringbone diff trips.parquet trips2.parquet
+  herringbone diff --key id -n 100 trips.parquet trips2.parquet
+  herringbone diff --key city,day --json a.parquet b.parquet | jq 'select(.kind == \"changed\")'";
 
 /// The end of the help page of `count`.
 pub(super) const COUNT: &str = "\
@@ -229,6 +246,19 @@ Examples:
   herringbone rewrite --force trips.parquet trips.parquet --compression lz4_raw --dictionary off
   herringbone rewrite trips.parquet sorted.parquet --sort-by city,fare:desc
   curl -s https://example.com/trips.parquet | herringbone rewrite - trips.parquet";
+
+/// The end of the help page of `split`.
+pub(super) const SPLIT: &str = "\
+The parts have the rows in their order, and what goes beside the rows, as with `rewrite`; so are
+the other options. With --by, the rows are sorted by the column first, and a file is written for
+each of its values. Characters of a value that mean something in paths become %2F and the like. A
+null is __HIVE_DEFAULT_PARTITION__. If the path names the column too, as in city={city}, the
+files do not contain it: readers take it from the path. Folders are created.
+
+Examples:
+  herringbone split trips.parquet -o 'part-{}.parquet' --part-rows 1000000
+  herringbone split trips.parquet -o 'part-{}.parquet' --part-bytes 128MiB
+  herringbone split trips.parquet -o 'out/city={city}/trips.parquet' --by city";
 
 /// The end of the help page of `concat`.
 pub(super) const CONCAT: &str = "\

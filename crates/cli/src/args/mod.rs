@@ -8,6 +8,7 @@ mod condition;
 mod convert;
 mod csv;
 mod damage;
+mod diff;
 mod encrypt;
 mod file_format;
 mod help;
@@ -21,6 +22,7 @@ mod setting;
 mod short_forms;
 mod size;
 mod sort;
+mod split;
 mod variants;
 mod wanted;
 mod write;
@@ -39,6 +41,7 @@ pub(crate) use columns::Columns;
 pub(crate) use convert::{Convert, VariantColumn};
 pub(crate) use csv::Csv;
 pub(crate) use damage::Damage;
+pub(crate) use diff::Diff;
 pub(crate) use encrypt::Encrypt;
 pub(crate) use file_format::FileFormat;
 pub(crate) use limit::LimitChange;
@@ -50,6 +53,7 @@ pub(crate) use setting::Setting;
 pub(crate) use short_forms::written_out;
 pub(crate) use size::Size;
 pub(crate) use sort::Sort;
+pub(crate) use split::{Split, SplitBy};
 pub(crate) use variants::Variants;
 pub(crate) use wanted::Wanted;
 pub(crate) use write::{Destination, OutputArgument, OutputOption, Write};
@@ -100,11 +104,13 @@ impl Arguments {
             Command::Bloom {
                 command: Bloom::Check(check),
             } => vec![&mut check.file],
+            Command::Diff(it) => vec![&mut it.a, &mut it.b],
             Command::Rewrite(it) => it.output.paths().chain([&mut it.input]).collect(),
             Command::Concat(it) => {
                 let files = it.files.files.iter_mut();
                 files.chain([it.output.path()]).collect()
             }
+            Command::Split(it) => vec![&mut it.input, &mut it.output],
             Command::Repair(it) => {
                 let ends = it.output.paths().chain([&mut it.input]);
                 ends.chain(&mut it.schema).collect()
@@ -147,7 +153,14 @@ pub(crate) enum Command {
         /// Notation: `parquet` (as stored), `arrow` (as read) or `json`
         #[arg(long, value_enum, default_value_t = SchemaFormat::Parquet)]
         format: SchemaFormat,
+        /// Print the files that share a schema together, and the differences of all others from most of them; the
+        /// exit code is 1 if there are any
+        #[arg(long, conflicts_with = "format")]
+        compare: bool,
     },
+    /// Compare the schemas, storage and rows of two files
+    #[command(after_help = help::DIFF)]
+    Diff(Diff),
     /// Print the number of rows, from the footer alone
     #[command(after_help = help::COUNT, alias = "rowcount")]
     Count {
@@ -257,6 +270,9 @@ pub(crate) enum Command {
     /// Write the rows of several Parquet files to one
     #[command(after_help = help::CONCAT, alias = "merge")]
     Concat(Concat),
+    /// Write the rows of a file to several files, by number, size or value
+    #[command(after_help = help::SPLIT)]
+    Split(Split),
     /// Recover the readable parts of a damaged file, even without its footer, to a new file
     #[command(after_help = help::REPAIR)]
     Repair(Repair),
@@ -283,6 +299,7 @@ impl Command {
             | Self::Cat { .. } => Some("--no-crc"),
             Self::Rewrite(_)
             | Self::Concat(_)
+            | Self::Split(_)
             | Self::Repair(_)
             | Self::Convert(_)
             | Self::Encrypt(_)

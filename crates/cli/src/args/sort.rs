@@ -29,6 +29,27 @@ impl Sort {
         !self.sort_by.is_empty()
     }
 
+    /// Returns the order of some columns.
+    pub(crate) fn by(columns: &Columns, memory: Option<Size>, folder: Option<PathBuf>) -> Self {
+        let keys = columns.paths.iter().map(SortingColumnOption::new);
+        Self {
+            sort_by: vec![SortKeys(keys.collect())],
+            sort_memory: memory,
+            sort_folder: folder,
+        }
+    }
+
+    /// Returns the order of a column, and then this one.
+    pub(crate) fn after(&self, column: &str) -> Self {
+        let mut sort_by = vec![SortKeys(vec![SortingColumnOption::new([column])])];
+        sort_by.extend(self.sort_by.iter().cloned());
+        Self {
+            sort_by,
+            sort_memory: self.sort_memory,
+            sort_folder: self.sort_folder.clone(),
+        }
+    }
+
     /// Applies this choice to the options.
     pub(crate) fn choose(&self, options: &mut WriteOptions) {
         let keys = self.sort_by.iter().flat_map(|keys| keys.0.clone());

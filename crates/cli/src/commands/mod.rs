@@ -5,6 +5,7 @@ mod chunk_stats;
 mod concat;
 mod convert;
 mod count;
+mod diff;
 mod encrypt;
 pub(crate) mod explain;
 mod freq;
@@ -17,7 +18,9 @@ mod repair;
 mod rewrite;
 mod sample;
 mod schema;
+mod schema_compare;
 mod show;
+mod split;
 mod stats;
 mod tail;
 mod verify;
@@ -41,7 +44,16 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
     };
     match &arguments.command {
         Command::Info { files } => info::run(&open(files)?, output),
-        Command::Schema { files, format } => schema::run(context, &open(files)?, *format, output),
+        Command::Schema {
+            files,
+            format,
+            compare,
+        } => match compare {
+            true => schema_compare::run(&open(files)?, output),
+            false => schema::run(context, &open(files)?, *format, output),
+        },
+        Command::Diff(request) => diff::run(context, request, output),
+        Command::Split(request) => split::run(context, request),
         Command::Count {
             files,
             wanted,

@@ -5,6 +5,7 @@
 mod carried;
 mod choice;
 mod common;
+mod compare;
 mod concat;
 mod conditions;
 mod convert;

@@ -1,0 +1,67 @@
+//! `diff`: two files side by side.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use herringbone::Projection;
+
+use super::{Columns, ListFormatChoice, Sort, Wanted};
+
+/// The options of `diff`.
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// A Parquet file; `-` is standard input, which is read into memory
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+    /// Another Parquet file
+    #[arg(value_name = "B")]
+    pub(crate) b: PathBuf,
+    /// Columns that identify a row; without them, rows are compared at their positions
+    #[arg(long, value_name = "COLUMNS")]
+    pub(crate) key: Option<Columns>,
+    /// Columns and fields inside them to compare, which include the key
+    #[arg(short, long, value_name = "LIST")]
+    columns: Option<Columns>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// Print at most N rows that differ; the numbers are those of all rows
+    #[arg(
+        short = 'n',
+        long,
+        alias = "rows",
+        value_name = "N",
+        default_value_t = 10
+    )]
+    pub(crate) limit: u64,
+    #[command(flatten)]
+    pub(crate) memory: SortMemory,
+    #[command(flatten)]
+    pub(crate) format: ListFormatChoice,
+}
+
+/// The memory of rows that are sorted by the key.
+#[derive(Debug, Args)]
+pub(crate) struct SortMemory {
+    /// Maximum size of the rows sorted by --key in memory; the others are written to temporary files [default: 1GiB]
+    #[arg(long, value_name = "SIZE", requires = "key")]
+    sort_memory: Option<super::Size>,
+    /// Folder of these temporary files [default: that of the system]
+    #[arg(long, value_name = "FOLDER", requires = "key")]
+    sort_folder: Option<PathBuf>,
+}
+
+impl Diff {
+    /// Returns the projection to the compared columns.
+    pub(crate) fn projection(&self) -> Projection {
+        match &self.columns {
+            None => Projection::All,
+            Some(columns) => Projection::Paths(columns.paths.clone()),
+        }
+    }
+
+    /// Returns the order of the key.
+    pub(crate) fn sort(&self, key: &Columns) -> Sort {
+        let memory = &self.memory;
+        Sort::by(key, memory.sort_memory, memory.sort_folder.clone())
+    }
+}

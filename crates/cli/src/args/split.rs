@@ -1,0 +1,77 @@
+//! `split`: one file becomes several.
+
+use std::path::PathBuf;
+
+use clap::{ArgGroup, Args};
+
+use super::{Choice, Columns, Damage, Decode, Size, Write};
+use crate::failure::{Failure, Result};
+
+/// The options of `split`.
+#[derive(Debug, Args)]
+#[command(group(ArgGroup::new("rule").required(true).args(["part_rows", "part_bytes", "by"])))]
+pub(crate) struct Split {
+    /// A Parquet file; `-` is standard input, which is read into memory
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// The files to write, with {} in place of the number of each, or {COLUMN} in place of its value
+    #[arg(short, long, value_name = "PATTERN")]
+    pub(crate) output: PathBuf,
+    /// Replace files that are there
+    #[arg(short, long)]
+    pub(crate) force: bool,
+    /// Maximum number of rows per file
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    part_rows: Option<u64>,
+    /// Approximate size of each file, as long as the values of all of them are alike
+    #[arg(long, value_name = "SIZE")]
+    part_bytes: Option<Size>,
+    /// One file per value of this column
+    #[arg(long, value_name = "COLUMN")]
+    by: Option<Columns>,
+    #[command(flatten)]
+    pub(crate) choice: Choice,
+    #[command(flatten)]
+    pub(crate) damage: Damage,
+    #[command(flatten)]
+    pub(crate) decode: Decode,
+    #[command(flatten)]
+    pub(crate) write: Write,
+}
+
+/// The rule by which a file is split.
+#[derive(Debug, Clone)]
+pub(crate) enum SplitBy {
+    /// The maximum number of rows of a part.
+    Rows(u64),
+    /// The approximate size of a part in bytes.
+    Bytes(usize),
+    /// The value of a column.
+    Column(String),
+}
+
+impl Split {
+    /// Returns the rule.
+    ///
+    /// # Errors
+    /// Usage if it is not one column.
+    pub(crate) fn by(&self) -> Result<SplitBy> {
+        if let Some(rows) = self.part_rows {
+            return Ok(SplitBy::Rows(rows));
+        }
+        if let Some(size) = self.part_bytes {
+            return Ok(SplitBy::Bytes(size.0));
+        }
+        let paths = self.by.as_ref().map_or(&[][..], |columns| &columns.paths);
+        let [path] = paths else {
+            return Err(Failure::Usage("--by takes one column".into()));
+        };
+        match path.as_slice() {
+            [name] => Ok(SplitBy::Column(name.clone())),
+            parts => Err(Failure::Usage(format!(
+                "--by: `{0}` is inside a column; give it a name in the output, as in -c '*, name={0}' --by name",
+                parts.join(".")
+            ))),
+        }
+    }
+}

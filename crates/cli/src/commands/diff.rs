@@ -1,0 +1,299 @@
+//! `diff`: the differences between two files.
+
+mod pairs;
+mod schemas;
+
+use std::slice;
+
+use herringbone::geospatial::Geospatial;
+use herringbone::{Int96Overflow, ParquetFile, ReadOptions, SchemaOptions};
+use herringbone_arrow::array::RecordBatch;
+use serde_json::Value;
+
+use crate::args::{Diff, ListFormat};
+use crate::context::Context;
+use crate::describe::{Object, list};
+use crate::failure::{Failure, Result};
+use crate::input::{self, Input};
+use crate::output::Output;
+use crate::render::plural::{counted, size};
+use crate::render::printable::{json_line, printable};
+use crate::render::table::shown;
+use crate::render::value;
+use crate::rows::{Batches, Request, Source, Window, sorted, survey};
+use crate::table_or_jsonl;
+use pairs::{Pair, Pairs};
+
+pub(super) use schemas::{changes, columns};
+
+/// Compares the files. The exit code is 1 if their schemas or rows differ.
+pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Result<()> {
+    let format = table_or_jsonl::format(diff.format.get(), output);
+    let inputs = input::all(&[diff.a.clone(), diff.b.clone()], context)?;
+    let [a, b] = inputs.as_slice() else {
+        return Err(Failure::Usage("`diff` needs two files".into()));
+    };
+    let (file_a, file_b) = (a.open()?, b.open()?);
+    let (request_a, request_b) = (request(a, diff)?, request(b, diff)?);
+    let (columns_a, columns_b) = (columns(&request_a.1), columns(&request_b.1));
+    let of_schema = changes(&columns_a, &columns_b);
+    let mut printer = Printer {
+        format,
+        output,
+        left: diff.limit,
+    };
+    printer.schema(&of_schema)?;
+    printer.storage(a, &file_a, b, &file_b)?;
+    let mut counts = Counts::default();
+    let rows_a = rows(context, a, &request_a.0, diff)?;
+    let rows_b = rows(context, b, &request_b.0, diff)?;
+    let key = diff.key.as_ref().map(|key| key.paths.as_slice());
+    let mut pairs = Pairs::new((rows_a, &request_a.1), (rows_b, &request_b.1), key)?;
+    while let Some(pair) = pairs.next()? {
+        counts.add(&pair, &mut printer)?;
+    }
+    printer.rows(&counts)?;
+    match of_schema.is_empty() && counts.are_equal() {
+        true => Ok(()),
+        false => Err(Failure::Told(Failure::FINDINGS)),
+    }
+}
+
+type Schema = herringbone_arrow::schema::SchemaRef;
+
+/// Returns the request for the rows of a file, and their schema.
+fn request<'a>(input: &'a Input, diff: &'a Diff) -> Result<(Request<'a>, Schema)> {
+    let mut schema = SchemaOptions::default();
+    schema.int96_overflow = Int96Overflow::CoarserUnit;
+    let options = ReadOptions::new()
+        .projection(diff.projection())
+        .schema(schema)
+        .extension(Geospatial::new());
+    let mut request = Request::all(options);
+    request.wanted = Some(&diff.wanted);
+    request.unshred();
+    let inputs = slice::from_ref(input);
+    request.choose_int96_unit(inputs, Window::default())?;
+    let surveyed = survey(inputs, &mut request)?;
+    let schema = surveyed.map(|(schema, _)| schema);
+    Ok((
+        request,
+        schema.ok_or_else(|| Failure::Usage("no file is named".into()))?,
+    ))
+}
+
+/// Returns the rows of a file, sorted by the key if there is one.
+fn rows<'a>(
+    context: &'a Context,
+    input: &'a Input,
+    request: &'a Request<'a>,
+    diff: &Diff,
+) -> Result<Source<'a>> {
+    let inputs = slice::from_ref(input);
+    let batches = Batches::new(context, inputs, request, Window::default());
+    let Some(key) = &diff.key else {
+        return Ok(Box::new(batches));
+    };
+    let mut request = request.clone();
+    let surveyed = survey(inputs, &mut request)?;
+    let Some((schema, _)) = surveyed else {
+        return Ok(Box::new(batches));
+    };
+    let sorted = sorted(Box::new(batches), &schema, &diff.sort(key));
+    sorted.map_err(|failure| failure.in_file(&input.name))
+}
+
+/// The numbers of rows and differences.
+#[derive(Default)]
+struct Counts {
+    a: u64,
+    b: u64,
+    only_a: u64,
+    only_b: u64,
+    changed: u64,
+    /// The columns that differ, with the number of rows.
+    columns: Vec<(String, u64)>,
+}
+
+impl Counts {
+    fn are_equal(&self) -> bool {
+        (self.only_a, self.only_b, self.changed) == (0, 0, 0)
+    }
+
+    fn add(&mut self, pair: &Pair<'_>, printer: &mut Printer<'_, '_>) -> Result<()> {
+        match pair {
+            Pair::OnlyA(batch, row, name) => {
+                self.a += 1;
+                self.only_a += 1;
+                printer.only("only_in_a", batch, *row, name)
+            }
+            Pair::OnlyB(batch, row, name) => {
+                self.b += 1;
+                self.only_b += 1;
+                printer.only("only_in_b", batch, *row, name)
+            }
+            Pair::Equal(rows) => {
+                self.a += *rows;
+                self.b += *rows;
+                Ok(())
+            }
+            Pair::Changed(name, values) => {
+                self.a += 1;
+                self.b += 1;
+                self.changed += 1;
+                for (column, ..) in values {
+                    match self.columns.iter_mut().find(|(name, _)| name == column) {
+                        Some((_, count)) => *count += 1,
+                        None => self.columns.push((column.clone(), 1)),
+                    }
+                }
+                printer.changed(name, values)
+            }
+        }
+    }
+}
+
+/// Prints the differences.
+struct Printer<'o, 'w> {
+    format: ListFormat,
+    output: &'o mut Output<'w>,
+    /// The number of rows that may still be printed.
+    left: u64,
+}
+
+impl Printer<'_, '_> {
+    fn json(&mut self, object: Object) -> Result<()> {
+        self.output.line(&json_line(&object.into()))
+    }
+
+    fn schema(&mut self, changes: &[String]) -> Result<()> {
+        if self.format == ListFormat::Jsonl {
+            let changes = list(changes, |change| Value::from(change.as_str()));
+            return self.json(
+                Object::new()
+                    .with("kind", "schema")
+                    .with("changes", changes),
+            );
+        }
+        if changes.is_empty() {
+            return self.output.line("schema    equal");
+        }
+        for (at, change) in changes.iter().enumerate() {
+            let name = if at == 0 { "schema" } else { "" };
+            self.output
+                .line(&format!("{name:<10}{}", printable(change)))?;
+        }
+        Ok(())
+    }
+
+    fn storage(
+        &mut self,
+        a: &Input,
+        of_a: &ParquetFile,
+        b: &Input,
+        of_b: &ParquetFile,
+    ) -> Result<()> {
+        let text = |input: &Input, file: &ParquetFile| {
+            let groups = file.metadata().num_row_groups();
+            let written = file.metadata().created_by().map(shown).unwrap_or_default();
+            format!(
+                "{}, {}, by {written}",
+                counted(groups as i128, "row group"),
+                size(i128::from(input.size))
+            )
+        };
+        let (a, b) = (text(a, of_a), text(b, of_b));
+        match (self.format, a == b) {
+            (ListFormat::Jsonl, _) => {
+                let object = Object::new().with("kind", "storage");
+                self.json(object.with("a", a).with("b", b))
+            }
+            (_, true) => self.output.line(&format!("storage   {a}")),
+            (_, false) => self.output.line(&format!("storage   {a} → {b}")),
+        }
+    }
+
+    /// Returns true if a row may be printed.
+    fn takes(&mut self) -> bool {
+        let takes = self.left > 0;
+        self.left = self.left.saturating_sub(1);
+        takes
+    }
+
+    fn only(&mut self, kind: &str, batch: &RecordBatch, row: usize, name: &str) -> Result<()> {
+        if !self.takes() {
+            return Ok(());
+        }
+        if self.format == ListFormat::Jsonl {
+            let mut object = Object::new().with("kind", kind).with("row", name);
+            for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+                let mut json = String::new();
+                value::of(field, &column.slice(row, 1))?.json(0, &mut json);
+                let json: Value = serde_json::from_str(&json).unwrap_or_default();
+                object = object.with(field.name(), json);
+            }
+            return self.json(object);
+        }
+        let kind = if kind == "only_in_a" {
+            "only in A"
+        } else {
+            "only in B"
+        };
+        self.output.line(&format!("  {}  {kind}", shown(name)))
+    }
+
+    fn changed(&mut self, name: &str, values: &[(String, String, String)]) -> Result<()> {
+        if !self.takes() {
+            return Ok(());
+        }
+        for (column, a, b) in values {
+            if self.format == ListFormat::Jsonl {
+                let json = |text: &str| -> Value { serde_json::from_str(text).unwrap_or_default() };
+                let object = Object::new().with("kind", "changed").with("row", name);
+                let object = object.with("column", column.as_str());
+                self.json(object.with("a", json(a)).with("b", json(b)))?;
+            } else {
+                let (name, column) = (shown(name), shown(column));
+                let line = format!("  {name}  {column}  {} → {}", shown(a), shown(b));
+                self.output.line(&line)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn rows(&mut self, counts: &Counts) -> Result<()> {
+        if self.format == ListFormat::Jsonl {
+            let columns = counts.columns.iter();
+            let columns = columns.fold(Object::new(), |object, (name, count)| {
+                object.with(name, *count)
+            });
+            return self.json(
+                Object::new()
+                    .with("kind", "rows")
+                    .with("a", counts.a)
+                    .with("b", counts.b)
+                    .with("only_in_a", counts.only_a)
+                    .with("only_in_b", counts.only_b)
+                    .with("changed", counts.changed)
+                    .with("columns", columns),
+            );
+        }
+        let sign = if counts.a == counts.b { "=" } else { "→" };
+        let mut line = format!("rows      {} {sign} {}", counts.a, counts.b);
+        if counts.are_equal() {
+            return self.output.line(&format!("{line}, equal"));
+        }
+        if counts.changed > 0 {
+            let columns = counts.columns.iter();
+            let columns = columns.map(|(name, count)| format!("{} {count}", shown(name)));
+            let columns = columns.collect::<Vec<_>>().join(", ");
+            line += &format!("; {} changed ({columns})", counts.changed);
+        }
+        for (count, name) in [(counts.only_a, "A"), (counts.only_b, "B")] {
+            if count > 0 {
+                line += &format!("; {count} only in {name}");
+            }
+        }
+        self.output.line(&line)
+    }
+}

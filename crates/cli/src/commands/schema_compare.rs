@@ -1,0 +1,63 @@
+//! `schema --compare`: the files that share a schema, and the differences of the others.
+
+use std::collections::HashMap;
+
+use herringbone::ReadOptions;
+use herringbone::geospatial::Geospatial;
+
+use super::diff::{changes, columns};
+use crate::failure::{Failure, Result};
+use crate::input::Input;
+use crate::output::Output;
+use crate::render::plural::counted;
+use crate::render::printable::printable;
+
+/// A schema, with the names of the files that have it.
+struct Group<'a> {
+    columns: Vec<(String, String)>,
+    files: Vec<&'a str>,
+}
+
+/// Prints the schemas. The exit code is 1 if there are several.
+pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut known: HashMap<Vec<(String, String)>, usize> = HashMap::new();
+    for input in inputs {
+        let file = input.open()?;
+        let plan = file.plan(&ReadOptions::new().extension(Geospatial::new()));
+        let columns = columns(plan.map_err(|error| input.failure(&error))?.schema());
+        let at = *known.entry(columns.clone()).or_insert_with(|| {
+            groups.push(Group {
+                columns,
+                files: Vec::new(),
+            });
+            groups.len() - 1
+        });
+        if let Some(group) = groups.get_mut(at) {
+            group.files.push(&input.name);
+        }
+    }
+    groups.sort_by_key(|group| std::cmp::Reverse(group.files.len()));
+    let Some((most, others)) = groups.split_first() else {
+        return Ok(());
+    };
+    let name = |group: &Group<'_>| printable(group.files.first().copied().unwrap_or_default());
+    let count = |group: &Group<'_>| counted(group.files.len() as i128, "file");
+    output.line(&format!("{} as {}", count(most), name(most)))?;
+    for group in others {
+        let changes = changes(&most.columns, &group.columns).join("; ");
+        output.line(&format!(
+            "{} as {}: {}",
+            count(group),
+            name(group),
+            printable(&changes)
+        ))?;
+        for file in group.files.iter().skip(1) {
+            output.line(&format!("  {}", printable(file)))?;
+        }
+    }
+    match others.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Told(Failure::FINDINGS)),
+    }
+}

@@ -1,0 +1,396 @@
+//! `split`: the rows of one file in several files.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::slice;
+use std::sync::Arc;
+
+use herringbone_arrow::array::{ArrayRef, RecordBatch};
+use herringbone_arrow::row::{OwnedRow, RowConverter, SortField};
+use herringbone_arrow::schema::{ArrowError, SchemaRef};
+use herringbone_rewrite::SchemaMerge;
+use herringbone_rewrite::encryption::Protection;
+
+use crate::args::{Destination, Split, SplitBy};
+use crate::carry_over;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::input::{self, Input};
+use crate::load::{Rows, Work};
+use crate::render::plural::counted;
+use crate::render::value;
+use crate::rows::{Request, Shape, Source, Window, arranged, row_groups, sorted, survey, windowed};
+use crate::save;
+use crate::target::Target;
+
+/// The name of a folder for nulls, as in Hive.
+const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
+
+/// Writes the parts.
+pub(crate) fn run(context: &Context, split: &Split) -> Result<()> {
+    let by = split.by()?;
+    let pattern = Pattern::new(&split.output, &by)?;
+    let inputs = input::all(slice::from_ref(&split.input), context)?;
+    let choice = &split.choice;
+    let options = split.damage.choose(split.decode.options());
+    let mut request = Request::new(&inputs, options, choice, SchemaMerge::default())?;
+    let window = Window::of(choice);
+    request.choose_int96_unit(&inputs, window)?;
+    let Some((schema, _)) = survey(&inputs, &mut request)? else {
+        return Ok(());
+    };
+    request.choose_sample(context, &inputs)?;
+    let shape = Shape::new(request.columns, &schema)?;
+    let all = shape.schema().clone();
+    let origins = shape.renamed();
+    let sort = match &by {
+        SplitBy::Column(column) => Some(choice.sort.after(column)),
+        SplitBy::Rows(_) | SplitBy::Bytes(_) => None,
+    };
+    let rule = Rule::new(&by, &all, &inputs)?;
+    let (rows, _) = arranged(context, &inputs, &request, shape, window)?;
+    let rows = match &sort {
+        Some(sort) => sorted(windowed(rows, Window::default()), &all, sort)?,
+        None => rows,
+    };
+    let dropped = rule.column().filter(|_| pattern.names_column);
+    let schema = without(&all, dropped)?;
+    let mut cutter = Cutter::new(rows, rule, dropped);
+    let mut kept = carry_over::start(&split.write, Protection::Keep, origins);
+    for input in &inputs {
+        let file = input.open()?;
+        let row_groups = row_groups(input, &file, &request)?;
+        carry_over::add(&mut kept, input, &file, &row_groups)?;
+    }
+    let mut options = split.write.options(split.decode.threads);
+    let first = inputs
+        .first()
+        .ok_or_else(|| Failure::Usage("no file is named".into()))?;
+    let destination = |path| Destination {
+        path,
+        force: split.force,
+    };
+    let place = (first, &destination(pattern.path("0")));
+    let (schema, material) = carry_over::apply(context, kept, &schema, place, &mut options)?;
+    if material.is_some() {
+        let message = "the key material of the file is in a file next to it, and cannot be split";
+        return Err(Failure::Usage(message.into()));
+    }
+    let mut parts = 0_u64;
+    while let Some(name) = cutter.start()? {
+        let destination = destination(pattern.path(&name.unwrap_or_else(|| format!("{parts:05}"))));
+        create_folder(&destination.path)?;
+        Target::check(&destination)?;
+        let rows = Rows {
+            schema: schema.clone(),
+            batches: Box::new(&mut cutter),
+            work: Work::Unknown,
+        };
+        save::parquet(context, &destination, options.clone(), rows)?;
+        parts += 1;
+    }
+    context.note(&format!(
+        "{} in {}",
+        counted(i128::from(cutter.rows_taken), "row"),
+        counted(i128::from(parts), "file")
+    ));
+    Ok(())
+}
+
+fn create_folder(path: &Path) -> Result<()> {
+    let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) else {
+        return Ok(());
+    };
+    fs::create_dir_all(folder)
+        .map_err(|error| Failure::System(format!("{}: {error}", folder.display())))
+}
+
+/// Returns a schema without a column.
+fn without(schema: &SchemaRef, column: Option<usize>) -> Result<SchemaRef> {
+    let Some(column) = column else {
+        return Ok(schema.clone());
+    };
+    let others: Vec<usize> = (0..schema.fields().len())
+        .filter(|at| *at != column)
+        .collect();
+    schema
+        .project(&others)
+        .map(Arc::new)
+        .map_err(|error| failed(&error))
+}
+
+fn failed(error: &ArrowError) -> Failure {
+    Failure::Data(error.to_string())
+}
+
+/// The path of each part, with a place for its number or value.
+struct Pattern {
+    before: String,
+    after: String,
+    /// True if the path names the column too, as in `city={city}`, so that the files do not contain it.
+    names_column: bool,
+}
+
+impl Pattern {
+    fn new(path: &Path, by: &SplitBy) -> Result<Self> {
+        let usage = |text: String| Failure::Usage(format!("--output: {text}"));
+        let text = path
+            .to_str()
+            .ok_or_else(|| usage("the path is not UTF-8".into()))?;
+        let name = match by {
+            SplitBy::Column(name) => name.as_str(),
+            SplitBy::Rows(_) | SplitBy::Bytes(_) => "",
+        };
+        let named = format!("{{{name}}}");
+        let places = [named.as_str(), "{}"];
+        let place = places.iter().find(|place| text.contains(**place));
+        let (before, after) = place.and_then(|place| text.split_once(*place)).ok_or_else(|| {
+            let shown = if name.is_empty() { "{}" } else { &named };
+            usage(format!(
+                "the name of each part needs a place for its number or value, as in out-{shown}.parquet"
+            ))
+        })?;
+        Ok(Self {
+            names_column: !name.is_empty() && before.ends_with(&format!("{name}=")),
+            before: before.to_owned(),
+            after: after.to_owned(),
+        })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        format!("{}{name}{}", self.before, self.after).into()
+    }
+}
+
+/// The rule for the end of a part.
+enum Rule {
+    /// A number of rows.
+    Rows(u64),
+    /// Another value in a column.
+    Value(usize, Box<RowConverter>),
+}
+
+impl Rule {
+    fn new(by: &SplitBy, schema: &SchemaRef, inputs: &[Input]) -> Result<Self> {
+        match by {
+            SplitBy::Rows(rows) => Ok(Self::Rows(*rows)),
+            SplitBy::Bytes(bytes) => {
+                let (mut rows, mut size) = (0_u128, 0_u128);
+                for input in inputs {
+                    rows += u128::from(input.open()?.metadata().num_rows_of_row_groups());
+                    size += u128::from(input.size);
+                }
+                let rows = rows * *bytes as u128 / size.max(1);
+                Ok(Self::Rows(u64::try_from(rows).unwrap_or(u64::MAX).max(1)))
+            }
+            SplitBy::Column(name) => {
+                let (at, field) = schema.fields().find(name).ok_or_else(|| {
+                    Failure::Usage(format!("--by: there is no column `{name}` in the output"))
+                })?;
+                if field.data_type().is_nested() {
+                    return Err(Failure::Usage(format!(
+                        "--by: `{name}` is not a column of single values; take a field with a name of its \
+                         own, as in -c '*, zip=addr.zip'"
+                    )));
+                }
+                let fields = vec![SortField::new(field.data_type().clone())];
+                let order = RowConverter::new(fields).map_err(|error| failed(&error))?;
+                Ok(Self::Value(at, Box::new(order)))
+            }
+        }
+    }
+
+    fn column(&self) -> Option<usize> {
+        match self {
+            Self::Rows(_) => None,
+            Self::Value(at, _) => Some(*at),
+        }
+    }
+}
+
+/// Rows on their way into parts. It iterates over the rows of the current part.
+struct Cutter<'a> {
+    source: Source<'a>,
+    rule: Rule,
+    /// The column missing in the parts.
+    dropped: Option<usize>,
+    /// Rows that belong to no part yet.
+    pending: Option<RecordBatch>,
+    /// The number of rows that the current part may still have.
+    left: u64,
+    /// The value of the current part.
+    value: Option<OwnedRow>,
+    rows_taken: u64,
+}
+
+impl<'a> Cutter<'a> {
+    fn new(source: Source<'a>, rule: Rule, dropped: Option<usize>) -> Self {
+        Self {
+            source,
+            rule,
+            dropped,
+            pending: None,
+            left: 0,
+            value: None,
+            rows_taken: 0,
+        }
+    }
+
+    /// Reads until there are rows. Returns true at the end.
+    fn is_at_end(&mut self) -> Result<bool> {
+        while self
+            .pending
+            .as_ref()
+            .is_none_or(|batch| batch.num_rows() == 0)
+        {
+            match self.source.next() {
+                Some(batch) => self.pending = Some(batch?),
+                None => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+
+    /// Starts the next part, if there are more rows. Returns its value for a path, or `None` for a number.
+    fn start(&mut self) -> Result<Option<Option<String>>> {
+        if self.is_at_end()? {
+            return Ok(None);
+        }
+        let (Rule::Value(at, order), Some(batch)) = (&self.rule, &self.pending) else {
+            if let Rule::Rows(rows) = &self.rule {
+                self.left = *rows;
+            }
+            return Ok(Some(None));
+        };
+        let (array, schema) = (first(batch, *at)?, batch.schema());
+        let rows = order
+            .convert_columns(&[array.clone()])
+            .map_err(|error| failed(&error))?;
+        self.value = Some(rows.row(0).owned());
+        Ok(Some(Some(in_path(schema.field(*at), &array)?)))
+    }
+
+    /// Returns the number of pending rows that belong to the current part.
+    fn matching(&self, batch: &RecordBatch) -> Result<usize> {
+        let (Rule::Value(at, order), Some(value)) = (&self.rule, &self.value) else {
+            let left = usize::try_from(self.left).unwrap_or(usize::MAX);
+            return Ok(left.min(batch.num_rows()));
+        };
+        let column = batch.columns().get(*at).cloned();
+        let column: Vec<ArrayRef> = column.into_iter().collect();
+        let rows = order
+            .convert_columns(&column)
+            .map_err(|error| failed(&error))?;
+        Ok(rows.iter().take_while(|row| *row == value.row()).count())
+    }
+
+    fn next_batch(&mut self) -> Result<Option<RecordBatch>> {
+        if self.is_at_end()? {
+            return Ok(None);
+        }
+        let Some(batch) = self.pending.take() else {
+            return Ok(None);
+        };
+        let rows = self.matching(&batch)?;
+        self.pending = Some(batch.slice(rows, batch.num_rows() - rows));
+        if rows == 0 {
+            return Ok(None);
+        }
+        self.left = self.left.saturating_sub(rows as u64);
+        self.rows_taken += rows as u64;
+        let batch = batch.slice(0, rows);
+        let Some(dropped) = self.dropped else {
+            return Ok(Some(batch));
+        };
+        let others: Vec<usize> = (0..batch.num_columns())
+            .filter(|at| *at != dropped)
+            .collect();
+        batch
+            .project(&others)
+            .map(Some)
+            .map_err(|error| failed(&error))
+    }
+}
+
+impl Iterator for Cutter<'_> {
+    type Item = Result<RecordBatch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.next_batch().transpose()
+    }
+}
+
+/// Returns an array with the first value of a column.
+fn first(batch: &RecordBatch, at: usize) -> Result<ArrayRef> {
+    let column = batch.columns().get(at).map(|column| column.slice(0, 1));
+    column.ok_or_else(|| Failure::Data("a column is missing in a batch".into()))
+}
+
+/// Returns a value for a path, with escapes as in Hive for all characters that may mean something else there.
+fn in_path(field: &herringbone_arrow::schema::Field, array: &ArrayRef) -> Result<String> {
+    let values = value::of(field, array)?;
+    if values.is_null(0) {
+        return Ok(NULL.to_owned());
+    }
+    let mut text = String::new();
+    values.text(0, &mut text);
+    Ok(escaped(&text))
+}
+
+fn escaped(text: &str) -> String {
+    let is_dots = text.bytes().all(|byte| byte == b'.');
+    let mut out = String::new();
+    for character in text.chars() {
+        let is_plain = match character {
+            '.' => !is_dots,
+            '"' | '#' | '%' | '\'' | '*' | '/' | ':' | '=' | '?' | '\\' | '{' | '[' | ']' | '^'
+            | '<' | '>' | '|' => false,
+            other => !other.is_control(),
+        };
+        match is_plain {
+            true => out.push(character),
+            false => {
+                for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+                    out.push_str(&format!("%{byte:02X}"));
+                }
+            }
+        }
+    }
+    match out.is_empty() {
+        // An empty name would be no name.
+        true => "%00".into(),
+        false => out,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_cannot_leave_their_folder() {
+        for (value, expected) in [
+            ("Rome", "Rome"),
+            ("São Paulo", "São Paulo"),
+            ("..", "%2E%2E"),
+            ("a/b:c", "a%2Fb%3Ac"),
+            ("1.5", "1.5"),
+            ("", "%00"),
+            ("a%2F", "a%252F"),
+        ] {
+            assert_eq!(escaped(value), expected);
+        }
+    }
+
+    #[test]
+    fn patterns_have_a_place() {
+        let city = SplitBy::Column("city".into());
+        let pattern = Pattern::new(Path::new("out/city={city}/p.parquet"), &city).unwrap();
+        assert_eq!(pattern.path("Rome"), Path::new("out/city=Rome/p.parquet"));
+        assert!(pattern.names_column);
+        let pattern = Pattern::new(Path::new("{}.parquet"), &SplitBy::Rows(1)).unwrap();
+        assert_eq!(pattern.path("00001"), Path::new("00001.parquet"));
+        assert!(Pattern::new(Path::new("out.parquet"), &city).is_err());
+        assert!(Pattern::new(Path::new("{zip}.parquet"), &city).is_err());
+    }
+}
