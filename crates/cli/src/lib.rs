@@ -33,6 +33,7 @@ mod progress;
 #[cfg(feature = "remote")]
 mod remote;
 mod render;
+mod report;
 mod rows;
 mod carry_over;
 mod explain_encodings;

@@ -78,7 +78,7 @@ fn tokens(like: &Like) -> Option<Vec<Token>> {
     Some(tokens)
 }
 
-/// Returns a character in lower case, if that is one character.
+/// Returns the lower case of a character, if it is one character.
 fn lower(character: char) -> char {
     let mut lower = character.to_lowercase();
     match (lower.next(), lower.next()) {

@@ -1,4 +1,4 @@
-//! Columns of the new file with other names or types than in the files that they come from.
+//! Columns of the new file with other names or types than in the input files.
 
 use herringbone::Limits;
 use herringbone::Result;
@@ -18,7 +18,7 @@ pub struct ColumnOrigin {
 }
 
 impl ColumnOrigin {
-    /// Creates the origin of a column that is the field at `path` in the files, with the same type.
+    /// Creates the origin of a column: the field at `path` in the files, with the same type.
     #[must_use]
     pub fn new<S: Into<String> + Clone>(path: impl AsRef<[S]>, name: impl Into<String>) -> Self {
         Self {
@@ -78,7 +78,7 @@ impl Origins {
         })
     }
 
-    /// Returns the schema of a file with the names of the new file, without the columns that are cast.
+    /// Returns the schema of a file with the names of the new file, without cast columns.
     ///
     /// # Errors
     /// See [`ParquetSchema::from_elements`].

@@ -58,7 +58,7 @@ pub(super) fn elements(text: &str) -> Vec<&str> {
     elements
 }
 
-/// Returns the position of the first `sign` that is not in quotes, in parentheses or after a backslash.
+/// Returns the position of the first `sign` outside quotes and parentheses, and not after a backslash.
 pub(super) fn position_of(text: &str, sign: char) -> Option<usize> {
     let (mut quoted, mut escaped, mut open) = (false, false, 0_usize);
     for (at, character) in text.char_indices() {

@@ -39,7 +39,7 @@ pub(crate) struct Diff {
     pub(crate) format: ListFormatChoice,
 }
 
-/// The memory of rows that are sorted by the key.
+/// The memory for sorting rows by the key.
 #[derive(Debug, Args)]
 pub(crate) struct SortMemory {
     /// Maximum size of the rows sorted by --key in memory; the others are written to temporary files [default: 1GiB]

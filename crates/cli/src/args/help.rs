@@ -45,11 +45,11 @@ Examples:
 
 /// The end of the help page of `diff`.
 pub(super) const DIFF: &str = "\
-Compares Arrow schemas, then sizes and row groups, then the rows, by the columns that both files
-have. With --key, both are sorted by these columns, and rows with equal keys are compared; without
-it, rows at the same position. Values are compared as `cat` prints them. JSON lines have an object
-a difference, of kind schema, storage, changed, only_in_a, only_in_b and rows; the last one has
-the numbers.
+Compares Arrow schemas, then sizes and row groups, then the rows, by the columns that both
+files have. With --key, both are sorted by these columns, and rows with equal keys are
+compared; without it, rows at the same position. Values are compared as `cat` prints them.
+JSON lines have an object a difference, of kind schema, storage, changed, only_in_a, only_in_b
+and rows; the last one has the numbers.
 
 Exit codes: 0 schema and rows are equal, whatever the storage is; 1 they are not.
 
@@ -107,8 +107,8 @@ Examples:
 /// The end of the help page of `freq`.
 pub(super) const FREQ: &str = "\
 Counts the values in all files together, the most frequent first, and then all others in one
-line. Nulls are a value. Elements of lists count each. JSON lines have an object a value: column,
-value, count and share; the last one has the number of others in place of a value.
+line. Nulls are a value. Elements of lists count each. JSON lines have an object a value:
+column, value, count and share; the last one has the number of others in place of a value.
 
 Examples:
   herringbone freq city trips.parquet
@@ -249,11 +249,11 @@ Examples:
 
 /// The end of the help page of `split`.
 pub(super) const SPLIT: &str = "\
-The parts have the rows in their order, and what goes beside the rows, as with `rewrite`; so are
-the other options. With --by, the rows are sorted by the column first, and a file is written for
-each of its values. Characters of a value that mean something in paths become %2F and the like. A
-null is __HIVE_DEFAULT_PARTITION__. If the path names the column too, as in city={city}, the
-files do not contain it: readers take it from the path. Folders are created.
+The parts have the rows in their order, and what goes beside the rows, as with `rewrite`; so
+are the other options. With --by, the rows are sorted by the column first, and a file is
+written for each of its values. Characters of a value that mean something in paths become %2F
+and the like. A null is __HIVE_DEFAULT_PARTITION__. If the path names the column too, as in
+city={city}, the files do not contain it: readers take it from the path. Folders are created.
 
 Examples:
   herringbone split trips.parquet -o 'part-{}.parquet' --part-rows 1000000
@@ -383,18 +383,20 @@ Examples:
 /// The end of the help page of `stats`.
 pub(super) const STATS: &str = "\
 One line per column: the number of values and nulls, of different values (after ~ an estimate
-within about 1 %), the least, the greatest and the mean, and the bytes in the file. The mean of
-text is that of its length in bytes. A column without nulls whose values ascend or descend says
-so. Of a list, elements are counted, not empty lists. JSON lines have an object a column: file,
-path, type, num_values, null_count, distinct_count, is_distinct_exact, min, max, is_exact, mean
-or mean_bytes, sorted, compressed_size and share; what is not known is left out.
+within about 1 %), the least, the greatest and the mean, and the bytes in the file. The mean
+of text is that of its length in bytes. A column without nulls whose values ascend or descend
+says so. Of a list, elements are counted, not empty lists. JSON lines have an object a column:
+file, path, type, num_values, null_count, distinct_count, is_distinct_exact, min, max,
+is_exact, mean or mean_bytes, sorted, compressed_size and share; what is not known is left
+out.
 
---fast reads footers alone; a bound after ~ may be below the least or above the greatest value.
+--fast reads footers alone; a bound after ~ may be below the least or above the greatest
+value.
 
 --by row-group has an object a column chunk, from the footer: file, row_group, column, path,
-num_rows, null_count, nan_count, min, max, is_min_exact and is_max_exact. Bounds of an order that
-is not known, such that are NaN or the wrong way round, are left out. `meta` prints what the file
-says, of use or not.
+num_rows, null_count, nan_count, min, max, is_min_exact and is_max_exact. Bounds of an order
+that is not known, such that are NaN or the wrong way round, are left out. `meta` prints what
+the file says, of use or not.
 
 Examples:
   herringbone stats trips.parquet
@@ -411,6 +413,32 @@ is as CSV has it; bytes may be written as in conditions as well, x'00ff'.
 Examples:
   herringbone bloom check trips.parquet id 4711
   herringbone bloom check trips.parquet address.city Rome --format jsonl | jq -r .answer";
+
+/// The end of the help page of `report`.
+pub(super) const REPORT: &str = "\
+One page that needs no network, for screens and print, light and dark, with and without a
+mouse. First, findings in sentences, each with a command that helps, by these rules:
+
+  a dictionary was abandoned   2 % of the file or more, and not all data pages use it
+  small row groups             more than one, and less than 16 MiB on average
+  large row groups             one of more than 1 GiB
+  no page index                a column chunk of several pages without one
+  no bounds                    a column chunk without bounds, of a type that has an order
+  weak codec                   10 % of the data or more without a codec, or with gzip, lzo, lz4
+  sorted, but not declared     the bounds of all pages and row groups of a column ascend
+  digits as text               least and greatest text are numbers without leading zeros
+  INT96                        a column of this type
+  small pages                  more than 100 of a column, and less than 8 KiB on average
+  a large footer               5 % of the file or more, and more than 64 KiB
+  nothing but nulls            a column without a value
+
+Then bytes by column, a table of columns, a map of pages along the rows, row groups, the
+findings of `verify`, the schema and the keys of metadata. All of the file is read for
+`verify`. Bounds are values of the file: --no-values leaves them out.
+
+Examples:
+  herringbone report trips.parquet -o report.html
+  herringbone report trips.parquet -o - --no-values > report.html";
 
 /// The end of the help page of `verify`.
 pub(super) const VERIFY: &str = "\

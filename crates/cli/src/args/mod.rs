@@ -96,8 +96,8 @@ impl Arguments {
             | Command::Cat { files, .. }
             | Command::Meta { files, .. }
             | Command::Verify { files, .. }
-            | Command::Count { files, .. }
             | Command::Pages { files, .. } => files.files.iter_mut().collect(),
+            Command::Count(it) => it.files.files.iter_mut().collect(),
             Command::Stats(it) => it.files.files.iter_mut().collect(),
             Command::Freq(it) => it.files.iter_mut().collect(),
             Command::Index(it) => vec![&mut it.file],
@@ -105,6 +105,7 @@ impl Arguments {
                 command: Bloom::Check(check),
             } => vec![&mut check.file],
             Command::Diff(it) => vec![&mut it.a, &mut it.b],
+            Command::Report(it) => vec![&mut it.file, it.output.path()],
             Command::Rewrite(it) => it.output.paths().chain([&mut it.input]).collect(),
             Command::Concat(it) => {
                 let files = it.files.files.iter_mut();
@@ -163,18 +164,7 @@ pub(crate) enum Command {
     Diff(Diff),
     /// Print the number of rows, from the footer alone
     #[command(after_help = help::COUNT, alias = "rowcount")]
-    Count {
-        #[command(flatten)]
-        files: Files,
-        #[command(flatten)]
-        wanted: Wanted,
-        /// Row groups of each file, counted from 0, e.g. `0,2-4`
-        #[arg(long, value_name = "LIST")]
-        row_groups: Option<RowGroups>,
-        /// Print which rows statistics, bloom filters, dictionaries and page indexes rule out, instead of reading rows
-        #[arg(long)]
-        explain: bool,
-    },
+    Count(Count),
     /// Print the first rows: 10 of them, unless -n or `-5` is another number
     #[command(after_help = help::HEAD)]
     Head {
@@ -258,6 +248,9 @@ pub(crate) enum Command {
     /// Count the most frequent values of columns
     #[command(after_help = help::FREQ)]
     Freq(Freq),
+    /// Write an HTML page about a file: findings, sizes, columns, pages, and what `verify` finds
+    #[command(after_help = help::REPORT)]
+    Report(Report),
     /// Query the bloom filters of a file
     Bloom {
         /// The query
@@ -333,6 +326,34 @@ impl Index {
             row_groups: self.row_groups.clone(),
         }
     }
+}
+
+/// The options of `count`.
+#[derive(Debug, Args)]
+pub(crate) struct Count {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// Row groups of each file, counted from 0, e.g. `0,2-4`
+    #[arg(long, value_name = "LIST")]
+    pub(crate) row_groups: Option<RowGroups>,
+    /// Print which rows statistics, bloom filters, dictionaries and page indexes rule out, instead of reading rows
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+/// The options of `report`.
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// A Parquet file; `-` is standard input, which is read into memory
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: OutputOption,
+    /// Leave values of the file out: bounds, and values in the findings of `verify`
+    #[arg(long)]
+    pub(crate) no_values: bool,
 }
 
 /// The options of `stats`.

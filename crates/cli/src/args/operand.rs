@@ -15,7 +15,7 @@ use crate::load::data_type_of;
 pub(super) enum Operand {
     /// The path of a column.
     Column(Vec<String>),
-    /// The values of a column below a list, of which any or all are to pass.
+    /// The values of a column below a list. Any or all of them must pass.
     Each { path: Vec<String>, is_all: bool },
     /// `variant_get(column, '$.path', 'type')`: the column, the extraction, and true if a type was given.
     Path {

@@ -178,7 +178,7 @@ impl Selection {
         }
     }
 
-    /// Appends a column, or the parts of it that are not left out.
+    /// Appends a column or its parts, without the dropped ones.
     fn kept(&self, field: &Field, path: Vec<String>, all: &mut Vec<Taken>) {
         if self.is_dropped(&path) {
             return;
@@ -204,7 +204,7 @@ impl Selection {
     }
 }
 
-/// Returns the fields inside a column, without the groups that only form a list or a map.
+/// Returns the fields inside a column without the groups that only form a list or a map.
 fn fields_of(data_type: &DataType) -> &[std::sync::Arc<Field>] {
     match data_type {
         DataType::Struct(fields) => fields,

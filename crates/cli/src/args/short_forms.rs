@@ -8,7 +8,7 @@ const NUMBERED: [&str; 4] = ["head", "tail", "cat", "sample"];
 /// Returns the arguments with their short forms written out.
 pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
-    if arguments.get(1).is_some_and(|first| is_file(first)) {
+    if arguments.get(1).is_some_and(is_file) {
         arguments.insert(1, "show".into());
         return arguments;
     }

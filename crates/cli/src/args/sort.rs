@@ -39,7 +39,7 @@ impl Sort {
         }
     }
 
-    /// Returns the order of a column, and then this one.
+    /// Returns this order after the order of a column.
     pub(crate) fn after(&self, column: &str) -> Self {
         let mut sort_by = vec![SortKeys(vec![SortingColumnOption::new([column])])];
         sort_by.extend(self.sort_by.iter().cloned());
@@ -100,7 +100,7 @@ fn key(text: &str) -> Result<SortingColumnOption, String> {
         .nulls_first(nulls_first))
 }
 
-/// Returns the text without one of the endings, of which the second is that of SQL, in any case.
+/// Returns the text without one of the endings. The second one is from SQL, and may have any case.
 fn without<'t>(text: &'t str, [short, sql]: [&str; 2]) -> Option<&'t str> {
     let before = text.strip_suffix(short).or_else(|| {
         let (before, end) = text.split_at_checked(text.len().checked_sub(sql.len())?)?;

@@ -17,7 +17,7 @@ pub(crate) struct Split {
     /// The files to write, with {} in place of the number of each, or {COLUMN} in place of its value
     #[arg(short, long, value_name = "PATTERN")]
     pub(crate) output: PathBuf,
-    /// Replace files that are there
+    /// Replace existing files
     #[arg(short, long)]
     pub(crate) force: bool,
     /// Maximum number of rows per file

@@ -41,10 +41,10 @@ impl Wanted {
         self.bbox.is_some()
     }
 
-    /// Returns the condition for rows with these columns, as far as they are known.
+    /// Returns the condition for rows with these columns, if they are known.
     ///
     /// # Errors
-    /// Argument if a literal is not a value of its column.
+    /// Argument if a literal has another type than its column.
     pub(crate) fn condition(
         &self,
         schema: Option<&Schema>,

@@ -61,7 +61,7 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
 
 type Schema = herringbone_arrow::schema::SchemaRef;
 
-/// Returns the request for the rows of a file, and their schema.
+/// Returns the request for all rows of a file. Also returns their schema.
 fn request<'a>(input: &'a Input, diff: &'a Diff) -> Result<(Request<'a>, Schema)> {
     let mut schema = SchemaOptions::default();
     schema.int96_overflow = Int96Overflow::CoarserUnit;
@@ -82,7 +82,7 @@ fn request<'a>(input: &'a Input, diff: &'a Diff) -> Result<(Request<'a>, Schema)
     ))
 }
 
-/// Returns the rows of a file, sorted by the key if there is one.
+/// Returns the rows of a file. They are sorted by the key if there is one.
 fn rows<'a>(
     context: &'a Context,
     input: &'a Input,

@@ -3,15 +3,15 @@
 use std::collections::HashMap;
 
 use herringbone::geospatial::Geospatial;
-use herringbone::{Int96Overflow, ReadOptions, SchemaOptions};
+use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::array::Array as _;
 use serde_json::Value;
 
-use crate::args::{Columns, ListFormat, Wanted};
+use crate::args::Freq;
 use crate::context::Context;
 use crate::describe::Object;
 use crate::failure::{Failure, Result};
-use crate::input::Input;
+use crate::input::{self, Input};
 use crate::output::Output;
 use crate::profile::{Leaf, leaves};
 use crate::progress::Progress;
@@ -32,16 +32,7 @@ const MEMORY: usize = 1 << 30;
 /// The memory of an entry in addition to its text, in bytes.
 const ENTRY: usize = 64;
 
-/// The columns to count.
-pub(crate) struct Request<'a> {
-    pub(crate) columns: &'a Columns,
-    pub(crate) wanted: &'a Wanted,
-    /// The number of values to print per column.
-    pub(crate) limit: usize,
-    pub(crate) format: Option<ListFormat>,
-}
-
-/// The counts of the values of a column, as JSON.
+/// The counts of the values of a column. The values are JSON.
 struct Counts {
     path: String,
     of_values: HashMap<Box<str>, u64>,
@@ -50,14 +41,10 @@ struct Counts {
 }
 
 /// Prints the most frequent values of each column, in all files together.
-pub(crate) fn run(
-    context: &Context,
-    inputs: &[Input],
-    request: &Request<'_>,
-    output: &mut Output<'_>,
-) -> Result<()> {
-    let format = table_or_jsonl::format(request.format, output);
-    let all = count(context, inputs, request)?;
+pub(crate) fn run(context: &Context, request: &Freq, output: &mut Output<'_>) -> Result<()> {
+    let format = table_or_jsonl::format(request.format.get(), output);
+    let inputs = input::all(&request.files, context)?;
+    let all = count(context, &inputs, request)?;
     let mut list = Listing::new(format, HEADER, output);
     for counts in all {
         print(&counts, request.limit, &mut list)?;
@@ -65,8 +52,7 @@ pub(crate) fn run(
     list.finish()
 }
 
-fn count(context: &Context, inputs: &[Input], request: &Request<'_>) -> Result<Vec<Counts>> {
-    use herringbone::Projection;
+fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Counts>> {
     let mut schema = SchemaOptions::default();
     schema.int96_overflow = Int96Overflow::CoarserUnit;
     let options = ReadOptions::new()
@@ -74,7 +60,7 @@ fn count(context: &Context, inputs: &[Input], request: &Request<'_>) -> Result<V
         .schema(schema)
         .extension(Geospatial::new());
     let mut read = rows::Request::all(options);
-    read.wanted = Some(request.wanted);
+    read.wanted = Some(&request.wanted);
     read.unshred();
     read.choose_int96_unit(inputs, Window::default())?;
     let Some((_, rows)) = survey(inputs, &mut read)? else {

@@ -15,6 +15,7 @@ mod info;
 mod meta;
 mod pages;
 mod repair;
+mod report;
 mod rewrite;
 mod sample;
 mod schema;
@@ -25,12 +26,14 @@ mod stats;
 mod tail;
 mod verify;
 
+pub(crate) use info::dictionary_pages;
+
 use std::path::Path;
 
-use crate::args::{Arguments, Bloom, Command, StatsBy};
+use crate::args::{Arguments, Bloom, Command, Stats, StatsBy};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::input;
+use crate::input::{self, Input};
 use crate::output::Output;
 use crate::rows::{self, Pick, Window};
 
@@ -54,19 +57,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         },
         Command::Diff(request) => diff::run(context, request, output),
         Command::Split(request) => split::run(context, request),
-        Command::Count {
-            files,
-            wanted,
-            row_groups,
-            explain,
-        } => {
-            let request = count::Request {
-                wanted,
-                row_groups: row_groups.as_ref(),
-                explain: *explain,
-            };
-            count::run(context, &open(files)?, &request, output)
-        }
+        Command::Count(request) => count::run(context, request, output),
         Command::Head { files, read } => head::run(context, &open(files)?, read, output),
         Command::Cat { files, read } => {
             let window = Pick::Window(Window::of(&read.choice));
@@ -75,16 +66,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         Command::Tail { files, read } => tail::run(context, &open(files)?, read, output),
         Command::Sample { files, read } => sample::run(context, &open(files)?, read, output),
         Command::Show { files, read } => show::run(context, &open(files)?, read, output),
-        Command::Freq(request) => {
-            let inputs = input::all(&request.files, context)?;
-            let request = freq::Request {
-                columns: &request.columns,
-                wanted: &request.wanted,
-                limit: request.limit,
-                format: request.format.get(),
-            };
-            freq::run(context, &inputs, &request, output)
-        }
+        Command::Freq(request) => freq::run(context, request, output),
         Command::Meta {
             files,
             indexes,
@@ -108,24 +90,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             pages::run(context, &open(files)?, &request, output)
         }
         Command::Index(request) => index::run(context, &one(&request.file)?, request, output),
-        Command::Stats(request) => {
-            let inputs = open(&request.files)?;
-            let format = request.format.get();
-            match request.by {
-                StatsBy::RowGroup => {
-                    chunk_stats::run(context, &inputs, &request.chunks, format, output)
-                }
-                StatsBy::Column => {
-                    let request = stats::Request {
-                        chunks: &request.chunks,
-                        wanted: &request.wanted,
-                        is_fast: request.fast,
-                        format,
-                    };
-                    stats::run(context, &inputs, &request, output)
-                }
-            }
-        }
+        Command::Stats(request) => stats(context, &open(&request.files)?, request, output),
         Command::Bloom {
             command: Bloom::Check(request),
         } => bloom::check(context, &one(&request.file)?, request, output),
@@ -145,6 +110,29 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         Command::Encrypt(request) => encrypt::encrypt(context, request),
         Command::Decrypt(request) => encrypt::decrypt(context, request),
         Command::Repair(request) => repair::run(context, request),
+        Command::Report(request) => report::run(context, request),
         Command::Rewrite(request) => rewrite::run(context, request),
+    }
+}
+
+/// Prints statistics by column or by row group.
+fn stats(
+    context: &Context,
+    inputs: &[Input],
+    request: &Stats,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let format = request.format.get();
+    match request.by {
+        StatsBy::RowGroup => chunk_stats::run(context, inputs, &request.chunks, format, output),
+        StatsBy::Column => {
+            let request = stats::Request {
+                chunks: &request.chunks,
+                wanted: &request.wanted,
+                is_fast: request.fast,
+                format,
+            };
+            stats::run(context, inputs, &request, output)
+        }
     }
 }

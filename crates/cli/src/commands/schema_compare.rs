@@ -12,7 +12,7 @@ use crate::output::Output;
 use crate::render::plural::counted;
 use crate::render::printable::printable;
 
-/// A schema, with the names of the files that have it.
+/// A schema with the names of its files.
 struct Group<'a> {
     columns: Vec<(String, String)>,
     files: Vec<&'a str>,

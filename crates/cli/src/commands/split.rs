@@ -264,7 +264,7 @@ impl<'a> Cutter<'a> {
         };
         let (array, schema) = (first(batch, *at)?, batch.schema());
         let rows = order
-            .convert_columns(&[array.clone()])
+            .convert_columns(slice::from_ref(&array))
             .map_err(|error| failed(&error))?;
         self.value = Some(rows.row(0).owned());
         Ok(Some(Some(in_path(schema.field(*at), &array)?)))

@@ -21,7 +21,7 @@ pub(crate) struct Leaf {
     pub(crate) is_in_list: bool,
 }
 
-/// Returns the leaves of a batch, in the order of its schema.
+/// Returns the leaves of a batch in the order of its schema.
 ///
 /// # Errors
 /// Data if a type cannot be taken apart.
@@ -91,7 +91,7 @@ fn ends<O: TryInto<usize> + Copy>(offsets: &[O]) -> (usize, usize) {
     (at(offsets.first()), at(offsets.last()))
 }
 
-/// Returns an array that is null wherever the struct around it is.
+/// Returns an array with a null for each null of the struct around it.
 fn within(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayRef> {
     let Some(nulls) = nulls.filter(|nulls| nulls.null_count() > 0) else {
         return Ok(array.clone());

@@ -1,4 +1,4 @@
-//! A column of a batch, prepared for printing any of its values.
+//! A column of a batch with its values ready for printing.
 //!
 //! The data type is matched once per column and batch. Each value is then one virtual call, plus one for each level
 //! of nesting.

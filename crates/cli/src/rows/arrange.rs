@@ -4,7 +4,7 @@
 //! batches ─► condition ─► columns ─► sorted ─► offset and limit
 //! ```
 //!
-//! Reads of Parquet files apply the condition, and the offset and limit of rows that are not sorted.
+//! Reads of Parquet files apply the condition, and the offset and limit of unsorted rows.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::load::{Rows, Work};
 /// A source of batches.
 pub(crate) type Source<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>;
 
-/// Returns the chosen rows and columns of a file that is not Parquet, to be written as `to`.
+/// Returns the chosen rows and columns of a file other than Parquet, to be written as `to`.
 ///
 /// # Errors
 /// Usage if a chosen column does not exist, or if the choice needs a Parquet file.

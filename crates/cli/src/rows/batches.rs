@@ -13,7 +13,7 @@ use crate::failure::Result;
 use crate::input::Input;
 use crate::render::plural::counted;
 
-/// The index of the input that is read.
+/// The index of the current input.
 pub(crate) type Place = Rc<Cell<usize>>;
 
 /// The rows of several files in a window.
@@ -45,7 +45,7 @@ impl<'a> Batches<'a> {
         }
     }
 
-    /// Returns the index of the input that the newest batch comes from, now and later.
+    /// Returns the index of the input of the newest batch. It changes with each batch.
     pub(crate) fn place(&self) -> Place {
         self.place.clone()
     }

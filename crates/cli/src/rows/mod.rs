@@ -103,8 +103,7 @@ pub(crate) fn print(
     Ok(())
 }
 
-/// Returns the rows of a request in the columns of `shape`, sorted and in `window`, and the index of the input that they
-/// come from.
+/// Returns the rows of a request in the columns of `shape`, sorted and in `window`. Also returns the index of their input.
 ///
 /// # Errors
 /// Usage if the rows cannot be sorted.
@@ -165,7 +164,7 @@ pub(crate) struct Request<'a> {
     sample: Option<(usize, Option<u64>)>,
     /// The rows of the sample in each file, once they are chosen.
     positions: Option<Vec<Vec<Range<u64>>>>,
-    /// The order of rows that are sorted.
+    /// The order of the output.
     pub(crate) sort: Option<&'a Sort>,
     /// The allowed differences between the files.
     pub(crate) merge: SchemaMerge,

@@ -1,4 +1,4 @@
-//! `--sample`: rows at random, of which only the pages are read.
+//! `--sample`: rows at random. Only their pages are read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -43,7 +43,7 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// Returns a number below `end`, all of which are equally likely but for a share of `end` / 2^64.
+    /// Returns a number below `end`. All are equally likely, but for a share of `end` / 2^64.
     fn below(&mut self, end: u64) -> u64 {
         // The upper half of a product with 64 random bits.
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
@@ -141,9 +141,9 @@ fn among_matching(
     positions.options.virtual_columns = vec![column];
     let mut kept: Vec<(usize, u64)> = Vec::new();
     let mut seen = 0_u64;
-    let mut batches = Batches::new(context, inputs, &positions, Window::default());
+    let batches = Batches::new(context, inputs, &positions, Window::default());
     let place = batches.place();
-    while let Some(batch) = batches.next() {
+    for batch in batches {
         let batch = batch?;
         let last = batch.columns().last();
         let numbers = last.and_then(|array| array.as_primitive_opt::<Int64Type>());

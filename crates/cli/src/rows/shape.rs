@@ -74,7 +74,7 @@ impl Shape {
                     one.path.join(".")
                 )));
             }
-            // A column of which only some fields are taken is still that column.
+            // A column with only some of its fields is still that column.
             let path = one.path.get(..place.len()).unwrap_or_default();
             columns.push(Column {
                 place,
@@ -179,7 +179,7 @@ fn changed(taken: &Taken, from: &FieldRef) -> (FieldRef, Option<Cast>) {
     (to, Some(cast))
 }
 
-/// Returns the array at a place, which is null wherever a struct around it is null.
+/// Returns the array at a place, with a null for each null of a struct around it.
 fn array_at(batch: &RecordBatch, place: &[usize]) -> Result<ArrayRef> {
     let missing = || Failure::Data("a column is missing in a batch".into());
     let (root, below) = place.split_first().ok_or_else(missing)?;

@@ -24,6 +24,7 @@ mod on_error;
 #[cfg(feature = "remote")]
 mod remote;
 mod repair;
+mod report;
 mod rewrite;
 mod rows;
 mod runs;

@@ -62,7 +62,7 @@ impl OneOf {
     /// Creates the test for values of a field.
     ///
     /// # Errors
-    /// A message about a literal that is not a value of the field.
+    /// A message about a literal of another type than the field.
     pub(super) fn new(
         path: Vec<String>,
         field: &FieldRef,

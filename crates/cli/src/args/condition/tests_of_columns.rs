@@ -17,7 +17,7 @@ pub(super) enum Check {
     /// One of the two booleans. For a null, it is false rather than unknown.
     IsKnown(bool),
     Compare(Comparison, Literal),
-    /// Equality that is false for a null rather than unknown.
+    /// Equality, which is false for a null instead of unknown.
     Same(Literal),
     Between(Literal, Literal),
     In(Vec<Literal>),
@@ -62,10 +62,10 @@ impl Comparison {
 }
 
 impl Check {
-    /// Returns the test of an operand, in rows with these columns, as far as they are known.
+    /// Returns the test of an operand, in rows with these columns, if they are known.
     ///
     /// # Errors
-    /// A message about a literal that is not a value of the column.
+    /// A message about a literal of another type than the column.
     pub(super) fn predicate(
         &self,
         operand: &Operand,

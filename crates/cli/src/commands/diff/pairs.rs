@@ -31,7 +31,7 @@ pub(super) struct Pairs<'a> {
     has_key: bool,
     /// The number of pairs so far.
     position: u64,
-    /// The number of rows that are compared at once.
+    /// The number of rows compared at once.
     span: usize,
 }
 

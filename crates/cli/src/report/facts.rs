@@ -1,0 +1,478 @@
+//! The facts that a report shows.
+
+use std::collections::BTreeSet;
+
+use herringbone::ParquetFile;
+use herringbone::format::{BoundaryOrder, ColumnMetaData, Type};
+use herringbone::pruning::ColumnBounds;
+use herringbone_arrow::array::{Array as _, ArrayRef};
+use herringbone_arrow::row::{RowConverter, SortField};
+use herringbone_arrow::schema::Field;
+
+use crate::column_chunks::Place;
+use crate::commands::dictionary_pages;
+use crate::context::Context;
+use crate::describe::nulls;
+use crate::failure::Result;
+use crate::input::Input;
+use crate::progress::Progress;
+use crate::render::value;
+
+/// The largest number of pages whose bounds are shown.
+const PAGES: usize = 20_000;
+
+/// The largest number of findings of `verify` in a report.
+const FAULTS: usize = 200;
+
+/// The largest number of column chunks with bounds in a report.
+const BOUNDS: usize = 100_000;
+
+/// The facts about a file.
+pub(crate) struct Facts {
+    pub(super) name: String,
+    pub(super) size: u64,
+    pub(super) created_by: Option<String>,
+    pub(super) version: i32,
+    pub(super) footer: u64,
+    pub(super) groups: Vec<Group>,
+    pub(super) columns: Vec<Column>,
+    pub(super) schema: String,
+    /// The keys of metadata, with the lengths of their values.
+    pub(super) keys: Vec<(String, usize)>,
+    /// The findings of `verify`, up to a limit.
+    pub(super) faults: Vec<String>,
+    pub(super) more_faults: usize,
+    /// True if values of the file are left out.
+    pub(super) hides_values: bool,
+}
+
+/// A row group.
+#[derive(Default)]
+pub(super) struct Group {
+    pub(super) rows: u64,
+    pub(super) compressed: u64,
+    pub(super) sorted_by: Vec<String>,
+}
+
+/// A leaf, in all row groups.
+#[derive(Default)]
+pub(super) struct Column {
+    pub(super) path: String,
+    pub(super) type_: String,
+    pub(super) is_int96: bool,
+    pub(super) is_text: bool,
+    pub(super) is_in_list: bool,
+    pub(super) codecs: BTreeSet<String>,
+    pub(super) encodings: BTreeSet<String>,
+    pub(super) values: Option<u64>,
+    pub(super) nulls: Option<u64>,
+    pub(super) uncompressed: u64,
+    pub(super) dictionary: u64,
+    pub(super) data: u64,
+    pub(super) index: u64,
+    pub(super) bloom: u64,
+    /// The number of data pages, and of those with keys of a dictionary.
+    pub(super) pages: Option<(u64, u64)>,
+    pub(super) chunks: u64,
+    pub(super) chunks_with_index: u64,
+    pub(super) chunks_with_bounds: u64,
+    pub(super) min: Option<String>,
+    pub(super) max: Option<String>,
+    /// True if the values ascend: within each chunk by the order of its pages, and from chunk to chunk.
+    pub(super) ascends: bool,
+    /// The bounds of each row group.
+    pub(super) bounds: Vec<(Option<String>, Option<String>)>,
+    pub(super) boxes: Vec<PageBox>,
+}
+
+impl Column {
+    /// Returns all bytes of the column.
+    pub(super) fn bytes(&self) -> u64 {
+        self.dictionary + self.data + self.index + self.bloom
+    }
+}
+
+/// A page along the rows of the file.
+pub(super) struct PageBox {
+    pub(super) first_row: u64,
+    pub(super) rows: u64,
+    pub(super) bytes: u64,
+    pub(super) nulls: Option<u64>,
+    pub(super) min: Option<String>,
+    pub(super) max: Option<String>,
+    /// The share of the range of the column that the bounds span, if it is known.
+    pub(super) span: Option<f64>,
+}
+
+impl Facts {
+    /// Gathers the facts about a file. Decodes all of it to verify it.
+    ///
+    /// # Errors
+    /// Errors of reading the file.
+    pub(crate) fn of(context: &Context, input: &Input, hides_values: bool) -> Result<Self> {
+        let file = input.open()?;
+        let metadata = file.metadata();
+        let mut facts = Self {
+            name: input.name.clone(),
+            size: input.size,
+            created_by: metadata.created_by().map(str::to_owned),
+            version: metadata.version(),
+            footer: metadata.encoded_len() as u64,
+            groups: Vec::new(),
+            columns: Vec::new(),
+            schema: file.parquet_schema().to_string(),
+            keys: Vec::new(),
+            faults: Vec::new(),
+            more_faults: 0,
+            hides_values,
+        };
+        let keys = metadata.key_value_metadata().iter();
+        facts.keys = keys
+            .map(|pair| (pair.key.clone(), pair.value.as_ref().map_or(0, String::len)))
+            .collect();
+        facts.gather(&file).map_err(|error| input.failure(&error))?;
+        facts.verify(context, input, &file)?;
+        Ok(facts)
+    }
+
+    fn gather(&mut self, file: &ParquetFile) -> herringbone::Result<()> {
+        let (metadata, schema) = (file.metadata(), file.parquet_schema());
+        for row_group in 0..metadata.num_row_groups() {
+            let header = metadata.row_group_header(row_group)?;
+            let sorting = header.sorting_columns.as_deref().unwrap_or_default();
+            let leaf = |index: i32| usize::try_from(index).ok();
+            let known = |leaf: &usize| *leaf < schema.leaves().len();
+            let columns = sorting
+                .iter()
+                .filter_map(|it| leaf(it.column_idx).filter(known));
+            self.groups.push(Group {
+                rows: u64::try_from(header.num_rows).unwrap_or(0),
+                compressed: 0,
+                sorted_by: columns.map(|leaf| schema.column_path(leaf)).collect(),
+            });
+        }
+        let mut pages_left = PAGES;
+        for leaf in 0..schema.leaves().len() {
+            let column = self.column(file, leaf, &mut pages_left)?;
+            self.columns.push(column);
+        }
+        Ok(())
+    }
+
+    fn column(
+        &mut self,
+        file: &ParquetFile,
+        leaf: usize,
+        pages_left: &mut usize,
+    ) -> herringbone::Result<Column> {
+        let (metadata, schema) = (file.metadata(), file.parquet_schema());
+        let element = schema.element(leaf);
+        let physical = element.type_.map(|it| it.to_string()).unwrap_or_default();
+        let annotation = match (&element.logical_type, element.converted_type) {
+            (Some(logical), _) => format!(" {logical}"),
+            (None, Some(converted)) => format!(" {converted}"),
+            (None, None) => String::new(),
+        };
+        let mut column = Column {
+            path: schema.column_path(leaf),
+            type_: physical + &annotation,
+            is_int96: element.type_ == Some(Type::Int96),
+            is_text: schema.is_text(leaf),
+            is_in_list: schema
+                .leaves()
+                .get(leaf)
+                .is_some_and(|it| it.max_rep_level > 0),
+            values: Some(0),
+            nulls: Some(0),
+            pages: Some((0, 0)),
+            ..Column::default()
+        };
+        for row_group in 0..metadata.num_row_groups() {
+            if leaf >= metadata.num_columns(row_group) {
+                continue;
+            }
+            let chunk = metadata.column_chunk(row_group, leaf)?;
+            column.chunks += 1;
+            let length = |length: Option<i32>| length.and_then(|it| u64::try_from(it).ok());
+            column.index += length(chunk.column_index_length).unwrap_or(0)
+                + length(chunk.offset_index_length).unwrap_or(0);
+            let has_index =
+                chunk.offset_index_offset.is_some() && chunk.column_index_offset.is_some();
+            // The index of a single page contains only bounds from the footer.
+            let pages = chunk.meta_data.as_ref().and_then(dictionary_pages);
+            let is_one = pages.is_some_and(|(pages, _)| pages <= 1);
+            column.chunks_with_index += u64::from(has_index || is_one);
+            let Some(data) = &chunk.meta_data else {
+                (column.values, column.nulls, column.pages) = (None, None, None);
+                continue;
+            };
+            column.add(data, nulls::of_chunk(schema, leaf, data));
+            let compressed = u64::try_from(data.total_compressed_size).unwrap_or(0);
+            if let Some(group) = self.groups.get_mut(row_group) {
+                group.compressed = group.compressed.saturating_add(compressed);
+            }
+        }
+        self.bounds(file, leaf, &mut column, pages_left)?;
+        Ok(column)
+    }
+
+    /// Adds the bounds of row groups and pages. What cannot be decoded has none; `verify` reports it.
+    fn bounds(
+        &self,
+        file: &ParquetFile,
+        leaf: usize,
+        column: &mut Column,
+        pages_left: &mut usize,
+    ) -> herringbone::Result<()> {
+        let place = Place {
+            file,
+            row_group: 0,
+            leaf,
+        };
+        let field = place.value_field()?;
+        let Ok(of_groups) = file.row_group_bounds(leaf) else {
+            return Ok(());
+        };
+        let order = Order::of(&of_groups);
+        column.ascends = !self.groups.is_empty() && order.as_ref().is_some_and(Order::ascends);
+        if let Some(order) = order.as_ref().filter(|_| !self.hides_values) {
+            column.min = order.least().and_then(|array| text(&field, &array));
+            column.max = order.greatest().and_then(|array| text(&field, &array));
+        }
+        for at in 0..of_groups
+            .min
+            .len()
+            .min(BOUNDS / file.parquet_schema().leaves().len().max(1))
+        {
+            let bound = |array: &ArrayRef| text(&field, &array.slice(at, 1));
+            column.bounds.push(match self.hides_values {
+                true => (None, None),
+                false => (bound(&of_groups.min), bound(&of_groups.max)),
+            });
+        }
+        let mut first_row = 0;
+        for (row_group, group) in self.groups.iter().enumerate() {
+            let index = file.column_index(row_group, leaf).ok().flatten();
+            let order_of_pages = index.map(|index| index.boundary_order);
+            column.ascends &= order_of_pages == Some(BoundaryOrder::Ascending);
+            if let (Ok(Some(pages)), Ok(Some(offsets))) = (
+                file.page_bounds(row_group, leaf),
+                file.offset_index(row_group, leaf),
+            ) {
+                let starts = offsets
+                    .page_locations
+                    .iter()
+                    .map(|page| page.first_row_index);
+                let sizes = offsets
+                    .page_locations
+                    .iter()
+                    .map(|page| page.compressed_page_size);
+                for (at, (start, bytes)) in starts.zip(sizes).enumerate().take(*pages_left) {
+                    let next = offsets.page_locations.get(at + 1);
+                    let end = next.and_then(|next| u64::try_from(next.first_row_index).ok());
+                    let start = u64::try_from(start).unwrap_or(0);
+                    let end = end.unwrap_or(group.rows);
+                    column.boxes.push(PageBox {
+                        first_row: first_row + start,
+                        rows: end.saturating_sub(start),
+                        bytes: u64::try_from(bytes).unwrap_or(0),
+                        nulls: number(&pages, at),
+                        min: self.bound(&field, &pages.min, at),
+                        max: self.bound(&field, &pages.max, at),
+                        span: order.as_ref().and_then(|order| order.span(&pages, at)),
+                    });
+                }
+                *pages_left = pages_left.saturating_sub(offsets.page_locations.len());
+            }
+            first_row += group.rows;
+        }
+        Ok(())
+    }
+
+    fn bound(&self, field: &Field, bounds: &ArrayRef, at: usize) -> Option<String> {
+        match self.hides_values || at >= bounds.len() {
+            true => None,
+            false => text(field, &bounds.slice(at, 1)),
+        }
+    }
+
+    fn verify(&mut self, context: &Context, input: &Input, file: &ParquetFile) -> Result<()> {
+        let mut verify = herringbone_inspect::verify(file);
+        let mut progress = Progress::of_file(!context.quiet, verify.num_chunks(), "column chunks");
+        let mut shown = 0;
+        while let Some(findings) = verify.next_part().map_err(|error| input.failure(&error))? {
+            for finding in &findings {
+                match self.faults.len() < FAULTS {
+                    // A message may contain values.
+                    true if self.hides_values => {
+                        let location = finding.location.to_string();
+                        self.faults
+                            .push(format!("{} {} {location}", finding.severity, finding.kind));
+                    }
+                    true => self.faults.push(finding.to_string()),
+                    false => self.more_faults += 1,
+                }
+            }
+            progress.add(verify.chunks_done() - shown);
+            shown = verify.chunks_done();
+        }
+        Ok(())
+    }
+
+    /// Returns the number of rows.
+    pub(super) fn rows(&self) -> u64 {
+        self.groups.iter().map(|group| group.rows).sum()
+    }
+}
+
+impl Column {
+    fn add(&mut self, data: &ColumnMetaData, counts: nulls::Counts) {
+        self.codecs.insert(data.codec.to_string());
+        self.encodings
+            .extend(data.encodings.iter().map(ToString::to_string));
+        self.values = self
+            .values
+            .zip(counts.values)
+            .map(|(sum, more)| sum.saturating_add(more));
+        self.nulls = self
+            .nulls
+            .zip(counts.nulls)
+            .map(|(sum, more)| sum.saturating_add(more));
+        let pages = dictionary_pages(data);
+        self.pages = self.pages.zip(pages).map(|((all, keyed), (pages, more))| {
+            (all.saturating_add(pages), keyed.saturating_add(more))
+        });
+        let size = |size: i64| u64::try_from(size).unwrap_or(0);
+        let dictionary = match data.dictionary_page_offset {
+            Some(offset) => size(data.data_page_offset.saturating_sub(offset)),
+            None => 0,
+        };
+        let compressed = size(data.total_compressed_size);
+        let dictionary = dictionary.min(compressed);
+        self.dictionary = self.dictionary.saturating_add(dictionary);
+        self.data = self.data.saturating_add(compressed - dictionary);
+        self.uncompressed = self
+            .uncompressed
+            .saturating_add(size(data.total_uncompressed_size));
+        self.bloom = self
+            .bloom
+            .saturating_add(size(data.bloom_filter_length.unwrap_or(0).into()));
+        let statistics = data.statistics.as_ref();
+        let has_bounds = statistics.is_some_and(|it| {
+            it.min_value.is_some() || it.min.is_some() || it.null_count == Some(data.num_values)
+        });
+        self.chunks_with_bounds += u64::from(has_bounds);
+    }
+}
+
+fn number(bounds: &ColumnBounds, at: usize) -> Option<u64> {
+    let nulls = &bounds.null_counts;
+    (at < nulls.len() && nulls.is_valid(at)).then(|| nulls.value(at))
+}
+
+/// Returns the only value of an array as text, if it has one.
+fn text(field: &Field, array: &ArrayRef) -> Option<String> {
+    let values = value::of(field, array).ok()?;
+    if values.is_null(0) {
+        return None;
+    }
+    let mut text = String::new();
+    values.cell(0, &mut text);
+    Some(text)
+}
+
+/// The bounds of all row groups, in order.
+struct Order {
+    min: ArrayRef,
+    max: ArrayRef,
+    converter: RowConverter,
+    /// The bounds as bytes in their order.
+    least: Vec<Vec<u8>>,
+    greatest: Vec<Vec<u8>>,
+}
+
+impl Order {
+    /// Returns the order if all row groups have bounds.
+    fn of(bounds: &ColumnBounds) -> Option<Self> {
+        let (min, max) = (bounds.min.clone(), bounds.max.clone());
+        if min.is_empty() || min.logical_null_count() + max.logical_null_count() > 0 {
+            return None;
+        }
+        let fields = vec![SortField::new(min.data_type().clone())];
+        let converter = RowConverter::new(fields).ok()?;
+        let bytes = |array: &ArrayRef| {
+            let rows = converter
+                .convert_columns(std::slice::from_ref(array))
+                .ok()?;
+            Some(
+                rows.iter()
+                    .map(|row| row.as_ref().to_vec())
+                    .collect::<Vec<_>>(),
+            )
+        };
+        let (least, greatest) = (bytes(&min)?, bytes(&max)?);
+        Some(Self {
+            min,
+            max,
+            converter,
+            least,
+            greatest,
+        })
+    }
+
+    /// Returns true if no row group begins below the end of the one before it, and there is more than one value.
+    fn ascends(&self) -> bool {
+        let next = self.least.iter().skip(1);
+        let is_ordered = self
+            .greatest
+            .iter()
+            .zip(next)
+            .all(|(end, start)| end <= start);
+        is_ordered && self.least.first() != self.greatest.last()
+    }
+
+    fn least(&self) -> Option<ArrayRef> {
+        let (at, _) = self
+            .least
+            .iter()
+            .enumerate()
+            .min_by_key(|(_, bytes)| *bytes)?;
+        Some(self.min.slice(at, 1))
+    }
+
+    fn greatest(&self) -> Option<ArrayRef> {
+        let (at, _) = self
+            .greatest
+            .iter()
+            .enumerate()
+            .max_by_key(|(_, bytes)| *bytes)?;
+        Some(self.max.slice(at, 1))
+    }
+
+    /// Returns the share of the range of the column that the bounds of a page span, by the first bytes that differ.
+    fn span(&self, pages: &ColumnBounds, at: usize) -> Option<f64> {
+        let bytes = |array: &ArrayRef| {
+            let one = (at < array.len() && array.is_valid(at)).then(|| array.slice(at, 1))?;
+            let rows = self.converter.convert_columns(&[one]).ok()?;
+            Some(rows.row(0).as_ref().to_vec())
+        };
+        let (low, high) = (bytes(&pages.min)?, bytes(&pages.max)?);
+        let (least, greatest) = (self.least.iter().min()?, self.greatest.iter().max()?);
+        let shared = least
+            .iter()
+            .zip(greatest)
+            .take_while(|(a, b)| a == b)
+            .count();
+        let number = |bytes: &[u8]| {
+            let bytes = bytes
+                .iter()
+                .skip(shared)
+                .copied()
+                .chain(std::iter::repeat(0))
+                .take(6);
+            bytes.fold(0.0, |sum, byte| sum * 256.0 + f64::from(byte))
+        };
+        let whole = number(greatest) - number(least);
+        (whole > 0.0).then(|| ((number(&high) - number(&low)) / whole).clamp(0.0, 1.0))
+    }
+}

@@ -1,0 +1,426 @@
+//! Findings in sentences: what makes a file larger or slower than it has to be, and the command that helps.
+//!
+//! | rule | threshold |
+//! |---|---|
+//! | a dictionary was abandoned | a column of 2 % of the file or more, with both kinds of pages |
+//! | small row groups | more than one, and less than 16 MiB on average |
+//! | large row groups | one of more than 1 GiB |
+//! | no page index | any column chunk of several pages without one |
+//! | no bounds | any column chunk of an ordered type without bounds |
+//! | weak codec | 10 % of the data or more without a codec, or with gzip, lzo or lz4 |
+//! | sorted, but not declared | bounds of all pages and row groups ascend |
+//! | digits as text | least and greatest text are numbers without leading zeros |
+//! | INT96 | any such column |
+//! | small pages | more than 100 in one column and less than 8 KiB on average |
+//! | a large footer | 5 % of the file or more, and more than 64 KiB |
+//! | nothing but nulls | a column of at least one row |
+
+use super::facts::{Column, Facts};
+use crate::render::plural::size;
+
+const MIB: u64 = 1 << 20;
+
+/// A finding, with the arguments of `rewrite` that help.
+pub(super) struct Finding {
+    pub(super) text: String,
+    pub(super) command: String,
+}
+
+/// Returns the findings of all rules, the most important ones first.
+pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
+    let mut found = Vec::new();
+    let rules: [fn(&Facts, &mut Vec<Finding>); 12] = [
+        abandoned_dictionaries,
+        small_row_groups,
+        large_row_groups,
+        no_page_index,
+        no_bounds,
+        weak_codec,
+        undeclared_order,
+        digits_as_text,
+        int96,
+        small_pages,
+        large_footer,
+        only_nulls,
+    ];
+    for rule in rules {
+        rule(facts, &mut found);
+    }
+    found
+}
+
+fn push(found: &mut Vec<Finding>, facts: &Facts, text: String, arguments: &str) {
+    let command = match arguments {
+        "" => String::new(),
+        _ => format!(
+            "herringbone rewrite {} OUT.parquet {arguments}",
+            word(&facts.name)
+        ),
+    };
+    found.push(Finding { text, command });
+}
+
+/// Returns a text as a word of a shell.
+fn word(text: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "._-/=,:".contains(it);
+    match !text.is_empty() && text.chars().all(is_plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', r"'\''")),
+    }
+}
+
+/// Returns the path of a column in the syntax of --columns, as a word of a shell with `after` it.
+fn path(column: &Column, before: &str, after: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "._".contains(it);
+    let path = match column.path.chars().all(is_plain) {
+        true => column.path.clone(),
+        false => format!(
+            "\"{}\"",
+            column.path.replace('\\', r"\\").replace('"', "\\\"")
+        ),
+    };
+    word(&format!("{before}{path}{after}"))
+}
+
+/// Returns the share of a part in percent.
+fn percent(part: u64, all: u64) -> String {
+    format!("{:.0} %", part as f64 / all.max(1) as f64 * 100.0)
+}
+
+fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> (usize, String) {
+    let names: Vec<&str> = columns.map(|column| column.path.as_str()).collect();
+    let shown: Vec<String> = names
+        .iter()
+        .take(3)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let more = names.len().saturating_sub(3);
+    let more = if more > 0 {
+        format!(" and {more} more")
+    } else {
+        String::new()
+    };
+    (names.len(), format!("{}{more}", shown.join(", ")))
+}
+
+fn abandoned_dictionaries(facts: &Facts, found: &mut Vec<Finding>) {
+    for column in &facts.columns {
+        let Some((all, keyed)) = column.pages else {
+            continue;
+        };
+        if keyed == all || column.dictionary == 0 || column.bytes() * 50 < facts.size {
+            continue;
+        }
+        let text = format!(
+            "`{}` is {} of the file, and its dictionary was abandoned: {keyed} of {all} data pages use it. It takes {}",
+            column.path,
+            percent(column.bytes(), facts.size),
+            size(column.dictionary.into())
+        );
+        push(
+            found,
+            facts,
+            text,
+            &format!("--dictionary {}", path(column, "", "=off")),
+        );
+    }
+}
+
+fn small_row_groups(facts: &Facts, found: &mut Vec<Finding>) {
+    let count = facts.groups.len() as u64;
+    let bytes: u64 = facts.groups.iter().map(|group| group.compressed).sum();
+    let average = bytes / count.max(1);
+    if count > 1 && average < 16 * MIB {
+        let text = format!(
+            "{count} row groups of {} on average are small: readers plan {count} pieces of work, each with its own dictionaries",
+            size(average.into())
+        );
+        push(found, facts, text, "--row-group-bytes 128MiB");
+    }
+}
+
+fn large_row_groups(facts: &Facts, found: &mut Vec<Finding>) {
+    let largest = facts.groups.iter().map(|group| group.compressed).max();
+    if let Some(largest) = largest.filter(|it| *it > 1024 * MIB) {
+        let text = format!(
+            "A row group of {} is large: readers that work on one row group each cannot share it",
+            size(largest.into())
+        );
+        push(found, facts, text, "--row-group-bytes 128MiB");
+    }
+}
+
+fn no_page_index(facts: &Facts, found: &mut Vec<Finding>) {
+    let lacks = |column: &&Column| column.chunks_with_index < column.chunks;
+    let (count, names) = names(facts.columns.iter().filter(lacks));
+    if count > 0 {
+        let text =
+            format!("{names} have no page index, so readers cannot skip pages by their bounds");
+        push(found, facts, text, "--statistics page");
+    }
+}
+
+fn no_bounds(facts: &Facts, found: &mut Vec<Finding>) {
+    let lacks = |column: &&Column| {
+        let is_empty = column.values == Some(0) || column.nulls == column.values;
+        column.chunks_with_bounds < column.chunks
+            && !column.is_int96
+            && !is_empty
+            && has_order(column)
+    };
+    let (count, names) = names(facts.columns.iter().filter(lacks));
+    if count > 0 {
+        let text = format!("{names} have no bounds, so readers cannot skip row groups by them");
+        push(found, facts, text, "--statistics page");
+    }
+}
+
+fn has_order(column: &Column) -> bool {
+    !["INTERVAL", "GEOMETRY", "GEOGRAPHY", "VARIANT"]
+        .iter()
+        .any(|name| column.type_.contains(name))
+}
+
+fn weak_codec(facts: &Facts, found: &mut Vec<Finding>) {
+    let weak = ["UNCOMPRESSED", "GZIP", "LZO", "LZ4"];
+    let is_weak = |column: &&Column| column.codecs.iter().any(|codec| weak.contains(&&**codec));
+    let bytes: u64 = facts
+        .columns
+        .iter()
+        .filter(is_weak)
+        .map(Column::bytes)
+        .sum();
+    let all: u64 = facts.columns.iter().map(Column::bytes).sum();
+    if bytes > 0 && bytes * 10 >= all {
+        let codecs = facts
+            .columns
+            .iter()
+            .filter(is_weak)
+            .flat_map(|column| column.codecs.iter());
+        let codecs: std::collections::BTreeSet<&str> = codecs.map(|it| &**it).collect();
+        let codecs: Vec<&str> = codecs.into_iter().collect();
+        let text = format!(
+            "{} of the data is stored with {}; zstd is usually smaller, and as fast to read",
+            percent(bytes, all),
+            codecs.join(" and ")
+        );
+        push(found, facts, text, "--compression zstd:1");
+    }
+}
+
+fn undeclared_order(facts: &Facts, found: &mut Vec<Finding>) {
+    let is_declared = |column: &Column| {
+        let first = |group: &super::facts::Group| group.sorted_by.first() == Some(&column.path);
+        facts.groups.iter().all(first)
+    };
+    let is_sorted = |column: &&Column| {
+        column.ascends && !column.is_in_list && column.nulls == Some(0) && !is_declared(column)
+    };
+    if let Some(column) = facts.columns.iter().find(is_sorted) {
+        let text = format!(
+            "Row groups and pages ascend by `{}`, but the file does not say that it is sorted",
+            column.path
+        );
+        push(
+            found,
+            facts,
+            text,
+            &format!("--sort-by {}", path(column, "", "")),
+        );
+    }
+}
+
+fn digits_as_text(facts: &Facts, found: &mut Vec<Finding>) {
+    let is_number = |text: &Option<String>| {
+        let digits = text.as_deref().unwrap_or_default();
+        let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
+        is_plain
+            && !digits.is_empty()
+            && digits.len() < 19
+            && (digits == "0" || !digits.starts_with('0'))
+    };
+    for column in facts
+        .columns
+        .iter()
+        .filter(|column| column.is_text && !column.is_in_list)
+    {
+        if is_number(&column.min) && is_number(&column.max) && !column.path.contains('.') {
+            let text = format!(
+                "The text of `{}` seems to be numbers, which are smaller and faster as BIGINT",
+                column.path
+            );
+            push(
+                found,
+                facts,
+                text,
+                &format!("-c {}", path(column, "*, ", ":bigint")),
+            );
+        }
+    }
+}
+
+fn int96(facts: &Facts, found: &mut Vec<Finding>) {
+    let (count, names) = names(facts.columns.iter().filter(|column| column.is_int96));
+    let first = facts
+        .columns
+        .iter()
+        .find(|column| column.is_int96 && !column.path.contains('.'));
+    if count > 0 {
+        let text =
+            format!("{names} are INT96, which is deprecated and has no bounds; use a timestamp");
+        let arguments = first.map_or_else(String::new, |column| {
+            format!("-c {}", path(column, "*, ", ":timestamptz"))
+        });
+        push(found, facts, text, &arguments);
+    }
+}
+
+fn small_pages(facts: &Facts, found: &mut Vec<Finding>) {
+    let is_small = |column: &&Column| {
+        let pages = column.boxes.len() as u64;
+        pages > 100 && column.data / pages < 8 << 10 && column.uncompressed / pages < 64 << 10
+    };
+    let (count, names) = names(facts.columns.iter().filter(is_small));
+    if count > 0 {
+        let text = format!(
+            "{names} have pages of less than 8 KiB on average, which cost a header and an index entry each"
+        );
+        push(found, facts, text, "--page-bytes 1MiB");
+    }
+}
+
+fn large_footer(facts: &Facts, found: &mut Vec<Finding>) {
+    if facts.footer > 64 << 10 && facts.footer * 20 >= facts.size {
+        let text = format!(
+            "The footer is {} ({} of the file), which each reader fetches and decodes first",
+            size(facts.footer.into()),
+            percent(facts.footer, facts.size)
+        );
+        push(found, facts, text, "--row-group-bytes 128MiB");
+    }
+}
+
+fn only_nulls(facts: &Facts, found: &mut Vec<Finding>) {
+    let is_null = |column: &&Column| {
+        column.nulls == column.values && column.values > Some(0) && !column.is_in_list
+    };
+    for column in facts.columns.iter().filter(is_null).take(10) {
+        let text = format!("`{}` has nothing but nulls", column.path);
+        push(found, facts, text, &format!("-c {}", path(column, "!", "")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::facts::Group;
+    use super::*;
+
+    fn facts() -> Facts {
+        let group = |bytes| Group {
+            rows: 10,
+            compressed: bytes,
+            sorted_by: Vec::new(),
+        };
+        Facts {
+            name: "my trips.parquet".into(),
+            size: 100 << 20,
+            created_by: None,
+            version: 2,
+            footer: 1000,
+            groups: vec![group(50 << 20), group(50 << 20)],
+            columns: Vec::new(),
+            schema: String::new(),
+            keys: Vec::new(),
+            faults: Vec::new(),
+            more_faults: 0,
+            hides_values: false,
+        }
+    }
+
+    fn column(change: impl FnOnce(&mut Column)) -> Column {
+        let mut column = Column {
+            path: "a".into(),
+            type_: "BYTE_ARRAY STRING".into(),
+            codecs: ["ZSTD".to_owned()].into(),
+            values: Some(20),
+            nulls: Some(0),
+            data: 40 << 20,
+            pages: Some((6, 6)),
+            chunks: 2,
+            chunks_with_index: 2,
+            chunks_with_bounds: 2,
+            ..Column::default()
+        };
+        change(&mut column);
+        column
+    }
+
+    /// Each rule has a finding of its own.
+    #[test]
+    fn each_rule_has_a_finding() {
+        assert!(findings(&facts()).is_empty());
+        let one = |change: &dyn Fn(&mut Facts)| {
+            let mut facts = facts();
+            facts.columns.push(column(|_| {}));
+            assert!(findings(&facts).is_empty());
+            change(&mut facts);
+            let found = findings(&facts);
+            assert_eq!(
+                found.len(),
+                1,
+                "{:?}",
+                found.iter().map(|it| &it.text).collect::<Vec<_>>()
+            );
+            format!("{} | {}", found[0].text, found[0].command)
+        };
+        let of = |change: fn(&mut Column)| one(&|facts: &mut Facts| change(&mut facts.columns[0]));
+        let text = of(|it| (it.pages, it.dictionary) = (Some((6, 2)), 1 << 20));
+        assert!(text.starts_with("`a` is 41 % of the file"), "{text}");
+        assert!(text.contains("2 of 6 data pages"), "{text}");
+        assert!(
+            text.ends_with(
+                "| herringbone rewrite 'my trips.parquet' OUT.parquet --dictionary a=off"
+            ),
+            "{text}"
+        );
+        let small = |facts: &mut Facts| {
+            facts
+                .groups
+                .iter_mut()
+                .for_each(|it| it.compressed = 4 << 20)
+        };
+        assert!(one(&small).starts_with("2 row groups of 4.0 MiB on average"));
+        assert!(one(&|facts| facts.groups[0].compressed = 3 << 30).contains("3.0 GiB is large"));
+        assert!(of(|it| it.chunks_with_index = 1).contains("no page index"));
+        assert!(of(|it| it.chunks_with_bounds = 1).contains("no bounds"));
+        assert!(
+            of(|it| it.codecs = ["GZIP".to_owned()].into())
+                .contains("100 % of the data is stored with GZIP")
+        );
+        assert!(of(|it| it.ascends = true).ends_with("--sort-by a"));
+        let digits = of(|it| {
+            (it.is_text, it.min, it.max) = (true, Some("1".into()), Some("99".into()));
+        });
+        assert!(digits.ends_with("-c '*, a:bigint'"), "{digits}");
+        assert!(of(|it| it.is_int96 = true).ends_with("-c '*, a:timestamptz'"));
+        assert!(one(&|facts| facts.footer = 10 << 20).contains("10 % of the file"));
+        assert!(of(|it| it.nulls = Some(20)).ends_with("-c '!a'"));
+        let pages = of(|it| {
+            it.data = 3 << 20;
+            it.boxes = (0..400).map(|_| page()).collect();
+        });
+        assert!(pages.contains("less than 8 KiB"), "{pages}");
+    }
+
+    fn page() -> super::super::facts::PageBox {
+        super::super::facts::PageBox {
+            first_row: 0,
+            rows: 1,
+            bytes: 1,
+            nulls: None,
+            min: None,
+            max: None,
+            span: None,
+        }
+    }
+}

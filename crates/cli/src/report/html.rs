@@ -1,0 +1,214 @@
+//! The page.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use super::facts::Facts;
+use super::findings::findings;
+use super::{page_map, tables, treemap};
+use crate::render::plural::{counted, size};
+use crate::render::printable::{printable, printable_lines};
+
+const STYLE: &str = include_str!("style.css");
+const SCRIPT: &str = include_str!("script.js");
+
+/// Returns the page as HTML.
+pub(crate) fn page(facts: &Facts) -> String {
+    let name = escaped(&printable(&facts.name));
+    let mut out = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+         script-src 'unsafe-inline'\">\n<title>{name}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+         <a class=\"skip\" href=\"#findings\">Skip to the findings</a>\n<header><h1>{name}</h1>\
+         <button type=\"button\" id=\"theme\">Light or dark</button></header>\n<main>\n"
+    );
+    push_summary(&mut out, facts);
+    push_findings(&mut out, facts);
+    let treemap = format!("<div class=\"wide\">{}</div>", treemap::treemap(facts));
+    section(&mut out, "bytes", "Bytes", &treemap);
+    out.push_str(
+        "<p class=\"legend\"><span class=\"data\"></span>data <span class=\"dictionary\"></span>dictionary \
+         <span class=\"index\"></span>index <span class=\"bloom\"></span>bloom filter</p>\n",
+    );
+    section(&mut out, "columns", "Columns", &tables::columns(facts));
+    let map = page_map::page_map(facts);
+    let map = match map.is_empty() {
+        true => "<p>The file has no page index, so the places of pages are not known without reading them.</p>".into(),
+        false => format!(
+            "<p>Each box is a page, at its rows. The more of the range of its column a page spans, the stronger its \
+             colour, and the less often a filter skips it. Select the map and use the arrow keys to read each page.</p>\
+             <div class=\"wide\" id=\"map\" tabindex=\"0\" role=\"application\" aria-describedby=\"detail\">{map}</div>\
+             <p id=\"detail\" aria-live=\"polite\"></p>"
+        ),
+    };
+    section(&mut out, "pages", "Pages", &map);
+    section(&mut out, "groups", "Row groups", &tables::groups(facts));
+    push_verify(&mut out, facts);
+    let schema = format!("<pre>{}</pre>", escaped(&printable_lines(&facts.schema)));
+    section(&mut out, "schema", "Schema", &schema);
+    push_keys(&mut out, facts);
+    _ = write!(
+        out,
+        "</main>\n<script>\n{SCRIPT}</script>\n</body>\n</html>\n"
+    );
+    out
+}
+
+fn section(out: &mut String, id: &str, title: &str, content: &str) {
+    _ = writeln!(
+        out,
+        "<section aria-labelledby=\"{id}\"><h2 id=\"{id}\">{title}</h2>\n{content}</section>"
+    );
+}
+
+fn push_summary(out: &mut String, facts: &Facts) {
+    let codecs: BTreeSet<&str> = facts
+        .columns
+        .iter()
+        .flat_map(|column| &column.codecs)
+        .map(String::as_str)
+        .collect();
+    let codecs: Vec<&str> = codecs.into_iter().collect();
+    let rows = [
+        (
+            "size",
+            format!("{} ({} bytes)", size(facts.size.into()), facts.size),
+        ),
+        ("rows", facts.rows().to_string()),
+        ("row groups", facts.groups.len().to_string()),
+        ("columns", facts.columns.len().to_string()),
+        ("codec", codecs.join(", ")),
+        ("footer", size(facts.footer.into())),
+        ("version", facts.version.to_string()),
+        (
+            "created by",
+            printable(facts.created_by.as_deref().unwrap_or("unknown")),
+        ),
+    ];
+    out.push_str("<dl class=\"summary\">");
+    for (name, value) in rows {
+        _ = write!(
+            out,
+            "<div><dt>{name}</dt><dd>{}</dd></div>",
+            escaped(&value)
+        );
+    }
+    out.push_str("</dl>\n");
+}
+
+fn push_findings(out: &mut String, facts: &Facts) {
+    let mut content = String::new();
+    let found = findings(facts);
+    if found.is_empty() {
+        content.push_str("<p>None of the rules found anything to improve.</p>");
+    } else {
+        content.push_str("<ul class=\"findings\">");
+        for finding in &found {
+            _ = write!(
+                content,
+                "<li><p>{}.</p>",
+                sentence(&printable(&finding.text))
+            );
+            if !finding.command.is_empty() {
+                _ = write!(
+                    content,
+                    "<code>{}</code>",
+                    escaped(&printable(&finding.command))
+                );
+            }
+            content.push_str("</li>");
+        }
+        content.push_str("</ul>");
+    }
+    content
+        .push_str("<p class=\"note\"><code>herringbone help report</code> explains the rules.</p>");
+    section(out, "findings", "Findings", &content);
+}
+
+/// Returns a sentence with the names in backticks as code.
+fn sentence(text: &str) -> String {
+    let mut out = String::new();
+    for (at, part) in text.split('`').enumerate() {
+        match at % 2 {
+            0 => out.push_str(&escaped(part)),
+            _ => _ = write!(out, "<code>{}</code>", escaped(part)),
+        }
+    }
+    out
+}
+
+fn push_verify(out: &mut String, facts: &Facts) {
+    let mut content = String::new();
+    if facts.faults.is_empty() {
+        content.push_str("<p>Sound: all metadata agrees with the data.</p>");
+    } else {
+        content.push_str("<ul>");
+        for fault in &facts.faults {
+            _ = write!(content, "<li>{}</li>", escaped(&printable(fault)));
+        }
+        content.push_str("</ul>");
+        if facts.more_faults > 0 {
+            let more = counted(facts.more_faults as i128, "finding");
+            _ = write!(content, "<p>And {more} more.</p>");
+        }
+    }
+    section(out, "verify", "Verified", &content);
+}
+
+fn push_keys(out: &mut String, facts: &Facts) {
+    if facts.keys.is_empty() {
+        return;
+    }
+    let mut content = String::from("<ul>");
+    for (key, length) in &facts.keys {
+        let length = size(*length as i128);
+        _ = write!(
+            content,
+            "<li><code>{}</code>: {length}</li>",
+            escaped(&printable(key))
+        );
+    }
+    content.push_str("</ul>");
+    section(out, "keys", "Key-value metadata", &content);
+}
+
+/// Returns text for the content of elements, and for attributes in double quotes.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// Returns a coordinate with two digits after the point.
+pub(super) fn number(value: f64) -> String {
+    let text = format!("{value:.2}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_do_not_become_markup() {
+        assert_eq!(
+            escaped("<a b=\"c\">'&"),
+            "&lt;a b=&quot;c&quot;&gt;&#39;&amp;"
+        );
+        assert_eq!(
+            sentence("`<x>` is & `y`"),
+            "<code>&lt;x&gt;</code> is &amp; <code>y</code>"
+        );
+        assert_eq!((number(1.0), number(0.126)), ("1".into(), "0.13".into()));
+    }
+}

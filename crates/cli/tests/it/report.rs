@@ -1,0 +1,105 @@
+//! `report`: a page about a file.
+
+use crate::common::{EXAMPLE, Folder, herringbone};
+
+fn page(folder: &Folder, file: &str, options: &[&str]) -> String {
+    let out = folder.file("report.html");
+    let run = herringbone(&[&["report", file, "-f", "-o", &out], options].concat());
+    assert_eq!(
+        (run.code, run.stdout.as_str(), run.stderr.as_str()),
+        (0, "", "")
+    );
+    std::fs::read_to_string(&out).unwrap()
+}
+
+#[test]
+fn a_page_has_its_parts_and_needs_no_network() {
+    let folder = Folder::new();
+    let html = page(&folder, EXAMPLE, &[]);
+    for id in [
+        "findings", "bytes", "columns", "pages", "groups", "verify", "schema",
+    ] {
+        assert!(html.contains(&format!("<h2 id=\"{id}\">")), "{id}");
+    }
+    assert!(html.contains("Sound: all metadata agrees with the data."));
+    assert!(html.contains("default-src 'none'"));
+    for outside in ["http://", "https://", "src=", "url(", "@import"] {
+        assert!(!html.contains(outside), "{outside}");
+    }
+    // Every link leads to a part of the page.
+    for link in html.split("href=\"#").skip(1) {
+        let id = link.split('"').next().unwrap();
+        assert!(html.contains(&format!("id=\"{id}\"")), "{id}");
+    }
+    let opened = html.matches("<section").count();
+    assert_eq!(opened, html.matches("</section>").count());
+}
+
+#[test]
+fn values_can_be_left_out() {
+    let folder = Folder::new();
+    assert!(page(&folder, EXAMPLE, &[]).contains("amber"));
+    let html = page(&folder, EXAMPLE, &["--no-values"]);
+    assert!(!html.contains("amber"), "bounds are values");
+    assert!(!html.contains("2026-01-01"));
+}
+
+#[test]
+fn names_and_values_are_not_markup() {
+    let folder = Folder::new();
+    let text = "{\"<script>alert(1)</script>\":\"\\\"><img src=x onerror=alert(2)>\"}\n";
+    let (jsonl, out) = (folder.with("a.jsonl", text), folder.file("<b>.parquet"));
+    herringbone(&["convert", &jsonl, &out]).ok("");
+    let html = page(&folder, &out, &[]);
+    assert_eq!(html.matches("<script").count(), 1);
+    assert!(!html.contains("<img") && !html.contains("<b>"));
+    assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
+}
+
+/// Each command of a finding runs, and the finding is gone then.
+#[test]
+fn the_commands_of_findings_help() {
+    let folder = Folder::new();
+    let text: String = (0..5000)
+        .map(|id| {
+            format!(
+                "{{\"id\":{id},\"zip\":\"{}\",\"none\":null}}\n",
+                id + 10_000
+            )
+        })
+        .collect();
+    let (jsonl, file) = (folder.with("a.jsonl", text), folder.file("a.parquet"));
+    let schema = folder.with("types.txt", "id: Int64\nzip: Utf8\nnone: Int32\n");
+    let bad = [
+        "--schema",
+        &schema,
+        "--compression",
+        "none",
+        "--row-group-rows",
+        "1000",
+        "--no-page-index",
+    ];
+    herringbone(&[&["convert", "-q", &jsonl, &file], &bad[..]].concat()).ok("");
+    let mut current = file;
+    for round in 0..10 {
+        let html = page(&folder, &current, &[]);
+        let Some(line) = html.split("<code>herringbone rewrite ").nth(1) else {
+            assert!(round >= 3, "{round}");
+            let rows = herringbone(&["head", "-1", &current]);
+            rows.ok("{\"id\":0,\"zip\":10000}\n");
+            return;
+        };
+        let line = line.split("</code>").next().unwrap().replace("&#39;", "'");
+        let out = folder.file(&format!("{round}.parquet"));
+        let arguments = line.split_once(" OUT.parquet ").unwrap().1;
+        let words: Vec<String> = match arguments.split_once(" '") {
+            Some((option, rest)) => vec![option.into(), rest.trim_end_matches('\'').into()],
+            None => arguments.split(' ').map(str::to_owned).collect(),
+        };
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let run = herringbone(&[&["rewrite", "-q", &current, &out], &words[..]].concat());
+        assert_eq!(run.code, 0, "{line}: {}", run.stderr);
+        current = out;
+    }
+    panic!("the findings do not end");
+}
