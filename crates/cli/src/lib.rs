@@ -6,6 +6,7 @@
 //!
 //! The command is `bin/herringbone.rs`, which calls [`main`]. [`import`] is for tests and fuzzing.
 //!
+//! `rows` chooses and arranges rows, `profile` summarises columns, and `report` writes HTML pages.
 //! `render` prints values, `describe` prints metadata, `load` reads files of other formats, and `save` writes files.
 //! Every write to standard output goes through `output::Output`. Every file is a `target::Target` until it is
 //! complete. Every early end is a `failure::Failure` with its exit code.
