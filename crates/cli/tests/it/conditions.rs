@@ -305,9 +305,8 @@ fn unknown_names_are_told_the_known_ones() {
     }
 }
 
-/// Groups, lists, periods, words of SQL and long conditions. The expected rows are arithmetic by hand.
-#[test]
-fn conditions_on_every_kind_of_column() {
+/// Returns a file with groups, lists, durations and intervals.
+fn kinds(folder: &Folder) -> String {
     use std::sync::Arc;
 
     use herringbone::{WriteOptions, Writer};
@@ -319,7 +318,6 @@ fn conditions_on_every_kind_of_column() {
     };
     use herringbone_arrow::buffer::NullBuffer;
 
-    let folder = Folder::new();
     let file = folder.file("kinds.parquet");
     let id: ArrayRef = Arc::new(Int32Array::from(vec![0, 1, 2, 3]));
     let lists = vec![
@@ -367,6 +365,14 @@ fn conditions_on_every_kind_of_column() {
     let mut writer = Writer::new(out, batch.schema(), WriteOptions::new()).unwrap();
     writer.write(&batch).unwrap();
     writer.finish().unwrap();
+    file
+}
+
+/// Groups, lists, periods, words of SQL and long conditions. The expected rows are arithmetic by hand.
+#[test]
+fn conditions_on_every_kind_of_column() {
+    let folder = Folder::new();
+    let file = kinds(&folder);
     for (condition, expected) in [
         ("tags is null", &[1][..]),
         ("tags is not null", &[0, 2, 3]),
