@@ -13,8 +13,8 @@ Examples:
   herringbone convert trips.csv trips.parquet
   herringbone rewrite trips.parquet small.parquet --compression zstd:9
 
-With the feature `remote`, a file may be a URL: http, https, s3, gs, az, abfs, abfss, file. Stores
-are configured by the variables AWS_*, GOOGLE_* and AZURE_*, web servers by HTTP_PROXY.
+With the feature `remote`, a file may be a URL: http, https, s3, gs, az, abfs, abfss, file.
+The variables AWS_*, GOOGLE_* and AZURE_* configure stores, HTTP_PROXY web servers.
 
 Data goes to standard output or to the file that is named, everything else to standard error.
 Exit codes: 0 fine (a closed pipe too); 1 `verify` found an error or a warning, `repair` or

@@ -9,6 +9,9 @@ use crate::failure::{Failure, Result};
 
 /// The options of `split`.
 #[derive(Debug, Args)]
+#[command(
+    override_usage = "herringbone split <IN> -o <PATTERN> <--part-rows N|--part-bytes SIZE|--by COLUMN>"
+)]
 #[command(group(ArgGroup::new("rule").required(true).args(["part_rows", "part_bytes", "by"])))]
 pub(crate) struct Split {
     /// A Parquet file; `-` is standard input, which is read into memory

@@ -46,7 +46,7 @@ fn file(folder: &Folder) -> String {
 fn stats_are_bounds_and_counts_of_column_chunks() {
     let folder = Folder::new();
     let file = file(&folder);
-    let stats = objects(&["stats", &file]);
+    let stats = objects(&["stats", "--by", "row-group", &file]);
     assert_eq!(stats.len(), 4);
     let expected = serde_json::json!({
         "file": file, "row_group": 1, "column": 1, "path": ["text"], "num_rows": 50, "null_count": 5,
@@ -59,6 +59,8 @@ fn stats_are_bounds_and_counts_of_column_chunks() {
     );
     let one = objects(&[
         "stats",
+        "--by",
+        "row-group",
         "--columns",
         "id",
         "--row-groups",
@@ -67,7 +69,7 @@ fn stats_are_bounds_and_counts_of_column_chunks() {
         EXAMPLE,
     ]);
     assert_eq!(one.len(), 2);
-    let table = herringbone(&["stats", "--format", "table", EXAMPLE]).stdout;
+    let table = herringbone(&["stats", "--by", "row-group", "--format", "table", EXAMPLE]).stdout;
     assert!(table.contains("┆ tags.list.element ┆"), "{table}");
     // Reads the statistics from bytes on standard input.
     let bytes = std::fs::read(path(EXAMPLE)).unwrap();

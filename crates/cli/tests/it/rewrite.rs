@@ -201,7 +201,7 @@ fn columns_and_row_groups_are_chosen() {
     )
     .ok("");
     let run = herringbone(&["head", "-n", "1", &out]);
-    run.ok("{\"id\":16,\"origin\":{\"country\":\"NO\"}}\n");
+    run.ok("{\"origin\":{\"country\":\"NO\"},\"id\":16}\n");
     rewrite(&out, &["--force", "--columns", "nope"]).fails(2, "nope");
     for option in [
         "--bloom-filter=nope",

@@ -159,7 +159,7 @@ fn types_of_columns_are_chosen() {
     csv.run(&["--type", "q=Utf8"])
         .fails(2, "does not have a column `q`");
     csv.run(&["--type", "n=Utf9"])
-        .fails(2, "unknown type `Utf9`; use one as");
+        .fails(2, "unknown type `Utf9`; use a name of SQL");
     csv.run(&["--type", "Utf8"])
         .fails(2, "expected COLUMN=TYPE");
     csv.run(&["--type", "n.m=Utf8"])
