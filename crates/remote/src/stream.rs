@@ -223,7 +223,7 @@ impl RecordBatchStream {
                 }
             }
             ready!(self.poll_keys(cx))?;
-            // While the decoder waits, answers may decide what it needs for later rows.
+            // While the decoder waits, answers may decide which later bytes it needs.
             if fetched.is_pending() && !self.fetches.has_decided() {
                 return Poll::Pending;
             }

@@ -191,8 +191,8 @@ impl RowGroupRead {
         Ok(true)
     }
 
-    /// Prunes the row group, opens its columns and tests its rows before they are due, as far as bytes and memory
-    /// allow. Returns false if that failed. The error is reported once the row group is due.
+    /// Prunes the row group, opens its columns and tests its rows before they are due, until it needs more bytes or
+    /// memory. Returns false if that failed. The error is reported once the row group is due.
     pub(crate) fn open_ahead(&mut self, bytes: &mut dyn FileBytes) -> bool {
         if self.has_failed_ahead {
             return false;
