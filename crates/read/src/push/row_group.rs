@@ -1,0 +1,145 @@
+//! Row groups that are decoded apart from the other ones of their read.
+
+use std::ops::Range;
+
+use bytes::Bytes;
+use herringbone_arrow::array::RecordBatch;
+use herringbone_format::Result;
+
+use super::store::{ByteStore, Wanted};
+use crate::bytes::FileBytes as _;
+use crate::row_group::{RowGroupRead, RowGroupStep};
+use herringbone_core::budget::Budget;
+use herringbone_core::fetch::FetchPolicy;
+use herringbone_core::loss::Losses;
+
+/// A row group of a read with its bytes, which can be decoded on any thread.
+///
+/// ```
+/// # use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
+/// # let ids: ArrayRef = std::sync::Arc::new(Int64Array::from_iter_values(0..100));
+/// # let batch = RecordBatch::try_from_iter([("id", ids.clone()), ("price", ids)])?;
+/// # let mut bytes = Vec::new();
+/// # let options = herringbone::WriteOptions::new().row_group_rows(50);
+/// # let mut writer = herringbone::Writer::new(&mut bytes, batch.schema(), options)?;
+/// # writer.write(&batch)?;
+/// # writer.finish()?;
+/// use std::sync::Arc;
+/// use herringbone::push::{PushDecoder, RowGroupPoll};
+/// use herringbone::{ParquetFile, ReadOptions};
+///
+/// // 100 rows in two row groups, with the columns `id` and `price`.
+/// let file = ParquetFile::from_bytes(bytes)?;
+/// let source = file.source().clone();
+/// let mut decoder = PushDecoder::new(Arc::new(file.plan(&ReadOptions::new())?));
+/// let mut threads = Vec::new();
+/// while let Some(mut row_group) = decoder.take_row_group() {
+///     let source = source.clone();
+///     threads.push(std::thread::spawn(move || -> herringbone::Result<usize> {
+///         let mut rows = 0;
+///         loop {
+///             match row_group.poll()? {
+///                 RowGroupPoll::Needs(ranges) => {
+///                     for range in ranges {
+///                         row_group.supply(range.start, &source.read(range)?);
+///                     }
+///                 }
+///                 RowGroupPoll::Batch(batch) => rows += batch.num_rows(),
+///                 RowGroupPoll::Finished => return Ok(rows),
+///             }
+///         }
+///     }));
+/// }
+/// let rows = threads.into_iter().map(|thread| thread.join().expect("no panic"));
+/// assert_eq!(rows.collect::<herringbone::Result<Vec<_>>>()?, [50, 50]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DetachedRowGroup {
+    read: RowGroupRead,
+    store: ByteStore,
+    policy: FetchPolicy,
+    wanted: Wanted,
+    /// True if the row group was restarted because memory was short.
+    has_started_again: bool,
+}
+
+/// The result of [`DetachedRowGroup::poll`].
+///
+/// The enum is exhaustive: a driver that ignored a step would never end, so it must not compile.
+#[derive(Debug)]
+pub enum RowGroupPoll {
+    /// Bytes of the file are needed: for rows that a filter selected, or because they were dropped when memory was
+    /// short.
+    Needs(Vec<Range<u64>>),
+    /// The next batch.
+    Batch(RecordBatch),
+    /// The row group has no more rows.
+    Finished,
+}
+
+impl DetachedRowGroup {
+    pub(super) fn new(read: RowGroupRead, store: ByteStore, policy: FetchPolicy) -> Self {
+        Self {
+            read,
+            store,
+            policy,
+            wanted: Wanted::default(),
+            has_started_again: false,
+        }
+    }
+
+    /// Returns the ordinal of the row group in the file.
+    #[must_use]
+    pub fn ordinal(&self) -> usize {
+        self.read.ordinal()
+    }
+
+    /// Decodes the next batch from the supplied bytes, or returns the missing ranges.
+    ///
+    /// # Errors
+    /// Errors in the bytes, with their location.
+    pub fn poll(&mut self) -> Result<RowGroupPoll> {
+        loop {
+            self.store.take_unmet();
+            let is_short = self.has_started_again || self.read.budget().is_short();
+            match self.read.poll((u64::MAX, !is_short), &mut self.store) {
+                Ok(RowGroupStep::Batch(batch)) => return Ok(RowGroupPoll::Batch(batch)),
+                Ok(RowGroupStep::End) => return Ok(RowGroupPoll::Finished),
+                Ok(RowGroupStep::Pending) => {
+                    let ahead = if is_short { 0 } else { u64::MAX };
+                    let planned = self.read.planned(ahead, &self.policy);
+                    let unmet = self.store.take_unmet();
+                    self.wanted = self.store.want(unmet, &planned);
+                    return Ok(RowGroupPoll::Needs(self.wanted.ranges().to_vec()));
+                }
+                Err(error) => {
+                    let may_drop = Budget::refused(&error) && !self.has_started_again;
+                    if !may_drop || !self.store.drop_ahead() {
+                        return Err(error);
+                    }
+                    self.has_started_again = true;
+                    self.read.restart();
+                }
+            }
+        }
+    }
+
+    /// Takes bytes of the file that start at `offset`.
+    pub fn supply(&mut self, offset: u64, bytes: &Bytes) {
+        self.read.budget().add_fetched(1, bytes.len() as u64);
+        let keeps_ahead = !self.has_started_again;
+        self.store
+            .supply((offset, bytes), &self.wanted, keeps_ahead);
+    }
+
+    /// Takes the damaged pages left out of the batches since the last call.
+    pub fn take_losses(&mut self) -> Losses {
+        self.read.take_losses()
+    }
+
+    /// Returns an upper bound on the number of rows still to be emitted.
+    #[must_use]
+    pub fn rows_left(&self) -> u64 {
+        self.read.rows_left()
+    }
+}
