@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use herringbone::arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
-use herringbone::filter::col;
+use herringbone::filter::{PruningSteps, col};
 use herringbone::source::FetchPolicy;
 use herringbone::{ColumnOptions, Compression, ReadOptions, WriteOptions, Writer};
 
@@ -68,9 +68,15 @@ fn three_columns_of_four_row_groups_take_two_rounds() {
     let file = file(19, 4, 20_000);
     let options = ReadOptions::new().columns(["c3", "c9", "c15"]);
     for threads in [1, 2] {
-        let (rounds, rows) = read(&file, &options.clone().threads(threads));
+        let source = Recorder::new(file.clone(), FetchPolicy::remote());
+        let opened = source.open();
+        let mut reader = opened.read(options.clone().threads(threads)).unwrap();
+        let rows: usize = reader.by_ref().map(|it| it.unwrap().num_rows()).sum();
         assert_eq!(rows, 80_000);
+        let rounds = source.take();
         assert_eq!(rounds.len(), 2, "{rounds:?}");
+        // The footer is not part of the read.
+        assert_eq!(reader.metrics().rounds, 1, "{threads}");
         // Between two of the columns are five others of 160,000 bytes each. Only gaps of up to 262,144 bytes are read
         // over.
         assert_eq!(rounds[1].len(), 12);
@@ -162,4 +168,24 @@ fn a_filter_that_keeps_most_rows_takes_two_rounds_per_row_group() {
     // columns.
     policy.round_trip_bytes = 0;
     assert!(rounds_with(policy) <= 1 + 4 * 10);
+}
+
+/// 6 columns of 160,000 bytes in each of 4 row groups, of which the last one is tested. The other five cost more than a
+/// round trip, so they wait for the test.
+#[test]
+fn a_filter_tests_all_row_groups_in_one_round() {
+    let file = file(6, 4, 20_000);
+    let mut policy = FetchPolicy::remote();
+    (policy.round_trip_bytes, policy.max_gap_bytes) = (200_000, 10_000);
+    policy.suffix_bytes = 20_000;
+    let filter = col("c5").lt(-((1_i64 << 55) / 100 * 98));
+    // Page indexes would take another round.
+    let options = ReadOptions::new().filter(filter).threads(1);
+    let options = options.pruning(PruningSteps::none());
+    let source = Recorder::new(file, policy);
+    let rows = rows(&source.open(), options);
+    assert!((700..900).contains(&rows), "{rows}");
+    let requests: Vec<_> = source.take().iter().map(Vec::len).collect();
+    // The footer, the tested columns, and the other columns.
+    assert_eq!(requests, [1, 4, 4]);
 }

@@ -54,6 +54,7 @@ impl Fetched {
         let soon = needs.soon.into_iter().map(|soon| soon.range);
         let ranges: Vec<_> = needs.now.into_iter().chain(soon).collect();
         let requests = requests_within(&ranges, &self.policy, self.budget.left());
+        self.budget.add_rounds(1);
         let fetched = self.source.read_many(&requests)?;
         for (range, bytes) in requests.iter().zip(&fetched) {
             self.decoder.supply(range.start, bytes);
