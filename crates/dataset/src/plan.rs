@@ -62,6 +62,17 @@ impl DatasetPlan {
         is_tolerant(&self.options)
     }
 
+    /// Returns the number of threads for files, and for each file: either threads share the files, or they share each
+    /// file.
+    pub(crate) fn threads(&self) -> (usize, usize) {
+        let threads = herringbone_pipeline::threads(self.options.read.threads);
+        let open_files = self.num_files().min(self.options.max_open_files.max(1));
+        match open_files >= threads {
+            true => (threads, 1),
+            false => (1, threads),
+        }
+    }
+
     /// Returns the number of files to open.
     pub(crate) fn num_files(&self) -> usize {
         self.files.len()

@@ -49,13 +49,8 @@ impl fmt::Debug for DatasetReader {
 impl DatasetReader {
     pub(crate) fn new(plan: DatasetPlan) -> Self {
         let read = &plan.options.read;
-        let threads = herringbone_pipeline::threads(read.threads);
         let most_open = plan.options.max_open_files.max(1);
-        // Either threads share the files, or they share each file.
-        let (of_crew, of_file) = match plan.num_files().min(most_open) >= threads {
-            true => (threads, 1),
-            false => (1, threads),
-        };
+        let (of_crew, of_file) = plan.threads();
         let (schema, window, host) = (plan.schema.clone(), Window::new(read), read.spawn.clone());
         let work = FileWork {
             plan,

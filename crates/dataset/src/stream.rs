@@ -264,7 +264,8 @@ impl Lane {
     /// Starts the read of an open file.
     fn open(&self, plan: &DatasetPlan, opened: Result<RemoteFile>) -> Place {
         let stream = opened.and_then(|file| {
-            let options = plan.options_of(self.at, self.emitted)?;
+            let (_, threads) = plan.threads();
+            let options = plan.options_of(self.at, self.emitted)?.threads(threads);
             let path = plan.file(self.at)?.path();
             file.read(options).map_err(|error| in_file(path, error))
         });

@@ -27,7 +27,10 @@ pub use bytes::FileBytes;
 pub use plan::{
     ReadOptions, ReadPlan, RowGroupPlan, RowSelection, VirtualColumn, check_tightens, new_budget,
 };
-pub use push::{ByteStore, DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPoll, Soon, Wanted};
+pub use push::{
+    AheadStep, ByteStore, DetachedRowGroup, Needs, Poll, PushDecoder, RowGroupPoll, Soon,
+    WaitingBatch, Wanted,
+};
 pub use row_group::{
     Assembly, ColumnTask, LevelTask, RowGroupExplanation, RowGroupRead, RowGroupStep, SharedStep,
     StepExplanation, explain, missing_keys, tests_row_groups,

@@ -235,6 +235,12 @@ impl Fetches {
         arrived.any(|sent| overlaps(&sent.range, &self.deciding))
     }
 
+    /// Returns true if answers arrived that the decoder was not supplied with.
+    pub(crate) fn has_arrived(&self) -> bool {
+        let arrived = |sent: &Sent| matches!(sent.state, SentState::Arrived(_));
+        self.sent.iter().any(arrived)
+    }
+
     /// Supplies the decoder with the answers.
     pub(crate) fn supply(&mut self, decoder: &mut PushDecoder) {
         let (arrived, sent) = std::mem::take(&mut self.sent)

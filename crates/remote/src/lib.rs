@@ -25,6 +25,7 @@ mod object;
 mod options;
 mod parts;
 pub mod request;
+mod row_groups;
 mod seat;
 mod sink;
 #[cfg(any(feature = "object-store-013", feature = "object-store-014"))]

@@ -12,12 +12,13 @@ use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::filter::ReadMetrics;
 use herringbone::modular_encryption::{KeyRequest, KeyStep};
-use herringbone::push::{self, Needs, PushDecoder};
+use herringbone::push::{self, DetachedRowGroup, Needs, PushDecoder};
 use herringbone::{Losses, ReadPlan, Result, Spawn};
 
 use crate::fetches::Fetches;
 use crate::keys::KeyService;
 use crate::object::BoxFuture;
+use crate::row_groups::RowGroups;
 use crate::seat::Job;
 
 /// A stream of the record batches of a read.
@@ -25,12 +26,13 @@ use crate::seat::Job;
 /// The batches are those of a [`Reader`](herringbone::Reader), in the same order. After an error there are no more.
 ///
 /// Only the task that polls the stream sends requests and takes their answers. It also decodes, unless the options of
-/// the read have threads ([`ReadOptions::spawn`](herringbone::ReadOptions::spawn)). Then one of these decodes the next
-/// batch, while the task takes answers or works on the last batch. A host that does not run the job may drop it; the
-/// task then decodes.
+/// the read have threads ([`ReadOptions::spawn`](herringbone::ReadOptions::spawn)). Then these decode, while the task takes
+/// answers or works on the last batch. Each job decodes one batch. Up to [`ReadOptions::threads`](herringbone::ReadOptions)
+/// row groups whose bytes arrived are decoded at the same time, within the memory of the read. A host that does not run a
+/// job may drop it; the task then decodes.
 ///
-/// Dropping the stream drops its requests and its decoder. A thread finishes the batch that it
-/// decodes, and then drops the decoder.
+/// Dropping the stream drops its requests and decoders. A thread finishes the batch that it decodes, and then drops the
+/// decoder.
 pub struct RecordBatchStream {
     plan: Arc<ReadPlan>,
     state: State,
@@ -38,6 +40,9 @@ pub struct RecordBatchStream {
     keys: Vec<Key>,
     key_service: Option<Arc<dyn KeyService>>,
     host: Option<Arc<dyn Spawn>>,
+    row_groups: RowGroups,
+    /// True if the decoder may have more row groups whose bytes all arrived.
+    has_more_row_groups: bool,
     /// True if everything was requested when the decoder last looked ahead.
     is_all_requested: bool,
     progress: Progress,
@@ -53,26 +58,59 @@ enum State {
     Over,
 }
 
-/// The outcome of a step.
-struct Step {
-    result: Result<push::Poll>,
-    /// The ranges needed later, if the step looked ahead after a batch.
-    ahead: Option<Needs>,
+/// What a step of the decoder does.
+struct Order {
+    /// True if no earlier batches are decoded elsewhere: the step decodes the next one, if its row group is not detached.
+    is_due: bool,
+    /// The number of row groups that may be detached.
+    room: usize,
+    /// The decoder looks ahead if fewer bytes are buffered.
+    look_ahead: u64,
 }
 
-/// Decodes the next batch, or lists missing ranges. If fewer than `look_ahead` bytes are buffered after that, it also
-/// lists the ranges needed later.
-fn step(decoder: &mut PushDecoder, look_ahead: u64) -> Step {
-    let mut result = decoder.poll();
-    let mut ahead = None;
-    let may_look = decoder.buffered_bytes() < look_ahead && !decoder.is_refused_memory();
-    if may_look && matches!(result, Ok(push::Poll::Batch(_))) {
-        match decoder.look_ahead() {
-            Ok(needs) => ahead = Some(needs),
-            Err(error) => result = Err(error),
+/// The outcome of a step.
+#[derive(Default)]
+struct Step {
+    /// The result of the decoder, if it was due.
+    result: Option<Result<push::Poll>>,
+    /// The ranges needed later, if the step looked ahead.
+    ahead: Option<Result<Needs>>,
+    /// Row groups whose bytes all arrived, to be decoded elsewhere.
+    row_groups: Vec<DetachedRowGroup>,
+    /// True if there may be more of them.
+    has_more: bool,
+}
+
+impl Step {
+    /// Detaches row groups whose bytes all arrived. Otherwise, decodes the next batch, or lists missing ranges.
+    /// In between, lists the ranges needed later.
+    fn run(decoder: &mut PushDecoder, order: &Order) -> Self {
+        let mut step = Self::default();
+        step.detach(decoder, order.room);
+        if order.is_due && step.row_groups.is_empty() {
+            step.result = Some(decoder.poll());
         }
+        let waits = !matches!(step.result, None | Some(Ok(push::Poll::Batch(_))));
+        let may_look = !waits && !decoder.is_refused_memory();
+        if may_look && decoder.buffered_bytes() < order.look_ahead {
+            step.ahead = Some(decoder.look_ahead());
+        }
+        if !waits {
+            step.detach(decoder, order.room);
+        }
+        step
     }
-    Step { result, ahead }
+
+    fn detach(&mut self, decoder: &mut PushDecoder, room: usize) {
+        while self.row_groups.len() < room {
+            let Some(row_group) = decoder.take_complete_row_group() else {
+                self.has_more = false;
+                return;
+            };
+            self.row_groups.push(row_group);
+        }
+        self.has_more = true;
+    }
 }
 
 /// A requested key.
@@ -123,11 +161,16 @@ impl RecordBatchStream {
     ) -> Self {
         let decoder = PushDecoder::with_policy(plan.clone(), fetches.policy().clone());
         Self {
+            row_groups: RowGroups::new(match &plan.options().spawn {
+                Some(_) => herringbone_pipeline::threads(plan.options().threads),
+                None => 0,
+            }),
             host: plan.options().spawn.clone(),
             plan,
             fetches,
             keys: Vec::new(),
             key_service,
+            has_more_row_groups: false,
             is_all_requested: false,
             progress: Progress {
                 rows_left: decoder.rows_left(),
@@ -153,7 +196,8 @@ impl RecordBatchStream {
     /// Returns an upper bound on the number of rows not yet returned.
     #[must_use]
     pub fn rows_left(&self) -> u64 {
-        self.progress.rows_left
+        let detached = self.row_groups.rows_left();
+        self.progress.rows_left.saturating_add(detached)
     }
 
     /// Returns the data lost to damage so far, if the options [tolerate](herringbone::OnError) damage.
@@ -202,53 +246,99 @@ impl RecordBatchStream {
 
     fn poll_decoder(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<RecordBatch>>> {
         loop {
-            // While a thread decodes, answers are taken all the same.
+            // While threads decode, answers are taken all the same.
             let fetched = self.fetches.poll(cx)?;
-            if let State::Decoding(job) = &self.state {
-                let (mut decoder, step) = ready!(job.poll(cx));
-                let after = self.finish_step(step, &mut decoder);
-                self.progress.record(&mut decoder);
-                self.state = State::Idle(decoder);
-                match after? {
-                    After::Waits => continue,
-                    After::Finished => return Poll::Ready(Ok(None)),
-                    After::Batch(batch) => {
-                        // The next requests are sent before the batch is worked on. An error waits for the next call.
-                        self.fetches.advance(cx);
-                        if self.host.is_some() {
-                            self.start_step();
-                        }
-                        return Poll::Ready(Ok(Some(batch)));
-                    }
-                }
+            match self.poll_step(cx)? {
+                Some(After::Waits) => continue,
+                Some(After::Finished) => return Poll::Ready(Ok(None)),
+                Some(After::Batch(batch)) => return Poll::Ready(Ok(Some(self.emit(batch, cx)))),
+                None => {}
             }
+            self.row_groups.poll(self.host.as_deref(), cx);
+            if let Some(batch) = self.row_groups.next_batch(&mut self.progress.losses) {
+                return Poll::Ready(Ok(Some(self.emit(batch.batch, cx))));
+            }
+            let State::Idle(decoder) = &mut self.state else {
+                return match self.state {
+                    State::Over => Poll::Ready(Ok(None)),
+                    _ => Poll::Pending,
+                };
+            };
+            self.row_groups.put_back_failed(decoder);
             ready!(self.poll_keys(cx))?;
-            // While the decoder waits, answers may decide which later bytes it needs.
-            if fetched.is_pending() && !self.fetches.has_decided() {
+            let may_start = match self.row_groups.is_empty() {
+                // While the decoder waits, answers may decide which later bytes it needs.
+                true => fetched.is_ready() || self.fetches.has_decided(),
+                false => self.may_detach(),
+            };
+            if !may_start {
                 return Poll::Pending;
-            }
-            if let State::Over = self.state {
-                return Poll::Ready(Ok(None));
             }
             self.start_step();
         }
     }
 
-    /// Starts the next step of the decoder, with the bytes that arrived.
+    /// Takes the outcome of the current step of the decoder, if there is one.
+    fn poll_step(&mut self, cx: &Context<'_>) -> Result<Option<After>> {
+        let State::Decoding(job) = &self.state else {
+            return Ok(None);
+        };
+        let Poll::Ready((mut decoder, step)) = job.poll(cx) else {
+            return Ok(None);
+        };
+        let after = self.finish_step(step, &mut decoder);
+        self.progress.record(&mut decoder);
+        self.state = State::Idle(decoder);
+        after.map(Some)
+    }
+
+    /// Sends the next requests and starts the next jobs, before the program works on a batch. Errors wait for the next
+    /// call.
+    fn emit(&mut self, batch: RecordBatch, cx: &mut Context<'_>) -> RecordBatch {
+        self.fetches.advance(cx);
+        self.row_groups.poll(self.host.as_deref(), cx);
+        let may_request = !self.is_all_requested && self.bytes_to_request() > 0;
+        let has_work = self.row_groups.is_empty() || self.may_detach() || may_request;
+        if self.host.is_some() && has_work {
+            self.start_step();
+        }
+        batch
+    }
+
+    /// Returns true if a step of the decoder may detach row groups.
+    fn may_detach(&self) -> bool {
+        let may_have_some = self.has_more_row_groups || self.fetches.has_arrived();
+        self.row_groups.room() > 0 && may_have_some
+    }
+
+    /// Returns the number of bytes that may be requested ahead now. Requests are made in lots of half of what may be
+    /// ahead: one per batch would be many small ones.
+    fn bytes_to_request(&self) -> u64 {
+        let ahead = self.fetches.policy().max_bytes_ahead / 2;
+        ahead.saturating_sub(self.fetches.bytes_under_way())
+    }
+
+    /// Starts the next step of the decoder, with the bytes that arrived, unless one is under way.
     fn start_step(&mut self) {
-        let State::Idle(mut decoder) = mem::replace(&mut self.state, State::Over) else {
-            return;
+        let mut decoder = match mem::replace(&mut self.state, State::Over) {
+            State::Idle(decoder) => decoder,
+            state => {
+                self.state = state;
+                return;
+            }
         };
         self.is_all_requested &= !self.fetches.has_decided();
         self.fetches.supply(&mut decoder);
-        // Requests are made in lots of half of what may be ahead: one per batch would be many small ones.
-        let ahead = self.fetches.policy().max_bytes_ahead / 2;
-        let look_ahead = match self.is_all_requested {
-            true => 0,
-            false => ahead.saturating_sub(self.fetches.bytes_under_way()),
+        let order = Order {
+            is_due: self.row_groups.is_empty(),
+            room: self.row_groups.room(),
+            look_ahead: match self.is_all_requested {
+                true => 0,
+                false => self.bytes_to_request(),
+            },
         };
         let step = move || {
-            let step = step(&mut decoder, look_ahead);
+            let step = Step::run(&mut decoder, &order);
             (decoder, step)
         };
         self.state = State::Decoding(Job::start(self.host.as_deref(), step));
@@ -256,20 +346,23 @@ impl RecordBatchStream {
 
     /// Handles the outcome of a step.
     fn finish_step(&mut self, step: Step, decoder: &mut PushDecoder) -> Result<After> {
-        match step.result? {
-            push::Poll::Batch(batch) => {
-                if let Some(needs) = step.ahead {
-                    self.is_all_requested = !self.fetches.plan_ahead(needs, decoder);
-                }
-                Ok(After::Batch(batch))
-            }
-            push::Poll::Needs(needs) => {
+        let row_groups = step.row_groups.into_iter();
+        row_groups.for_each(|row_group| self.row_groups.push(row_group));
+        self.has_more_row_groups = step.has_more;
+        let result = step.result.transpose()?;
+        if let Some(needs) = step.ahead {
+            self.is_all_requested = !self.fetches.plan_ahead(needs?, decoder);
+        }
+        match result {
+            None => Ok(After::Waits),
+            Some(push::Poll::Batch(batch)) => Ok(After::Batch(batch)),
+            Some(push::Poll::Needs(needs)) => {
                 self.fetches.plan(needs, decoder);
                 self.is_all_requested = false;
                 Ok(After::Waits)
             }
-            push::Poll::NeedsKeys(keys) => self.request_keys(keys).map(|()| After::Waits),
-            push::Poll::Finished => Ok(After::Finished),
+            Some(push::Poll::NeedsKeys(keys)) => self.request_keys(keys).map(|()| After::Waits),
+            Some(push::Poll::Finished) => Ok(After::Finished),
         }
     }
 
@@ -309,6 +402,7 @@ impl RecordBatchStream {
     fn end(&mut self) {
         self.state = State::Over;
         self.fetches.clear();
+        self.row_groups.clear();
         self.keys.clear();
         self.progress.rows_left = 0;
     }

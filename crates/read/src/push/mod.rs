@@ -15,7 +15,7 @@ use herringbone_arrow::array::RecordBatch;
 use herringbone_format::modular_encryption::KeyRequest;
 use herringbone_format::{Error, Result};
 
-pub use self::row_group::{DetachedRowGroup, RowGroupPoll};
+pub use self::row_group::{AheadStep, DetachedRowGroup, RowGroupPoll, WaitingBatch};
 pub use self::store::{ByteStore, Wanted};
 use super::ReadPlan;
 use super::sequence::{ReadSequence, ReadStep};
@@ -185,7 +185,7 @@ impl PushDecoder {
         let step = self.sequence.advance(&mut self.store);
         let step = step.inspect_err(|_| self.sequence.finish())?;
         Ok(match step {
-            ReadStep::Pending => Poll::Needs(self.needs()?),
+            ReadStep::Pending => Poll::Needs(self.needs(true)?),
             ReadStep::NeedsKeys(keys) => Poll::NeedsKeys(keys),
             ReadStep::Batch(batch) => Poll::Batch(batch),
             ReadStep::Finished => Poll::Finished,
@@ -201,25 +201,27 @@ impl PushDecoder {
     /// Errors in the bytes, with their location.
     pub fn look_ahead(&mut self) -> Result<Needs> {
         self.store.take_unmet();
-        self.needs()
+        let due = self.sequence.begun().front();
+        let is_due = due.is_some_and(|it| !it.is_at_start());
+        self.needs(is_due)
     }
 
-    /// Lists the needed ranges.
-    fn needs(&mut self) -> Result<Needs> {
+    /// Lists the needed ranges. With `is_due`, the decoder works on its first row group.
+    fn needs(&mut self, is_due: bool) -> Result<Needs> {
         let memory = match self.sequence.is_short() {
             true => 0,
             false => self.sequence.memory_ahead(),
         };
         let before = self.store.missing(self.wanted.ranges());
         let unmet = self.store.take_unmet();
-        let due = self.sequence.begun().front_mut();
+        let due = self.sequence.begun().front_mut().filter(|_| is_due);
         let planned = due.map_or(Vec::new(), |it| it.planned(memory, &self.policy));
         let mut wanted = self.store.want(unmet, &planned);
         let now = wanted.ranges().to_vec();
         let mut soon = Vec::new();
         let ahead = self.policy.max_bytes_ahead.min(memory);
         let mut ahead = ahead.saturating_sub(bytes(&now));
-        let mut row_group = 1;
+        let mut row_group = usize::from(is_due);
         while ahead > 0 && self.begin_ahead(row_group) {
             let Some(read) = self.sequence.begun().get_mut(row_group) else {
                 break;
@@ -328,20 +330,48 @@ impl PushDecoder {
     /// Returns `None` if there are no more row groups, or if rows of the due one were emitted. Also returns `None` if
     /// a key is missing, or if a limit counts the rows that a filter selects.
     pub fn take_row_group(&mut self) -> Option<DetachedRowGroup> {
+        if !self.may_take() || !self.begin_ahead(0) {
+            return None;
+        }
+        let read = self.sequence.begun().front();
+        read.filter(|it| it.is_at_start())?;
+        self.take_first()
+    }
+
+    /// Detaches the due row group, if the bytes of all its remaining rows were supplied. Some of its rows may have been
+    /// emitted. [`Self::look_ahead`] opens row groups.
+    ///
+    /// Returns `None` if a limit or an offset counts the rows that a filter selects.
+    #[doc(hidden)] // For async reads.
+    pub fn take_complete_row_group(&mut self) -> Option<DetachedRowGroup> {
+        if !self.may_take() || self.is_refused_memory() {
+            return None;
+        }
+        let ranges = self.sequence.begun().front()?.remaining(&self.policy)?;
+        let is_complete = self.store.missing(&union(ranges)).is_empty();
+        is_complete.then(|| self.take_first())?
+    }
+
+    /// Puts a row group back, so that it is the first one again. Its rows from `first` on are decoded again.
+    #[doc(hidden)] // For async reads.
+    pub fn put_back(&mut self, row_group: DetachedRowGroup, first: Option<&WaitingBatch>) {
+        let (read, store) = row_group.into_parts(first);
+        self.store.join(store);
+        self.sequence.begun().push_front(read);
+    }
+
+    /// Returns true unless a limit or an offset counts the rows that a filter selects.
+    fn may_take(&self) -> bool {
         let plan = self.sequence.plan();
         let options = plan.options();
         let is_limited = options.offset > 0 || options.limit.is_some();
-        if plan.is_filtered() && is_limited || !self.begin_ahead(0) {
-            return None;
-        }
-        let read = self
-            .sequence
-            .begun()
-            .front()
-            .filter(|it| it.is_at_start())?;
-        let ranges = union(read.chunk_ranges());
+        !(plan.is_filtered() && is_limited)
+    }
+
+    /// Detaches the first row group begun.
+    fn take_first(&mut self) -> Option<DetachedRowGroup> {
         let read = self.sequence.begun().pop_front()?;
-        let store = self.store.split_off(&ranges);
+        let store = self.store.split_off(&union(read.chunk_ranges()));
         Some(DetachedRowGroup::new(read, store, self.policy.clone()))
     }
 

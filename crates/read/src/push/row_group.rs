@@ -8,8 +8,8 @@ use herringbone_format::Result;
 
 use super::store::{ByteStore, Wanted};
 use crate::bytes::FileBytes as _;
-use crate::row_group::{RowGroupRead, RowGroupStep};
-use herringbone_core::budget::Budget;
+use crate::row_group::{RowGroupPosition, RowGroupRead, RowGroupStep};
+use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::fetch::FetchPolicy;
 use herringbone_core::loss::Losses;
 
@@ -61,6 +61,8 @@ pub struct DetachedRowGroup {
     wanted: Wanted,
     /// True if the row group was restarted because memory was short.
     has_started_again: bool,
+    /// The position before a batch that could not be decoded ahead.
+    failed_at: Option<RowGroupPosition>,
 }
 
 /// The result of [`DetachedRowGroup::poll`].
@@ -77,6 +79,30 @@ pub enum RowGroupPoll {
     Finished,
 }
 
+/// A batch that waits until it is due. It counts as memory of the read.
+pub struct WaitingBatch {
+    /// The batch.
+    pub batch: RecordBatch,
+    /// The damaged pages left out of it.
+    pub losses: Losses,
+    /// An upper bound on the number of rows of the row group after it.
+    pub rows_left: u64,
+    /// The position before the batch.
+    position: RowGroupPosition,
+    _memory: Reservation,
+}
+
+/// The result of [`DetachedRowGroup::poll_ahead`].
+pub enum AheadStep {
+    /// The next batch.
+    Batch(Box<WaitingBatch>),
+    /// The row group has no more rows. These damaged pages were left out after the last batch.
+    Finished(Losses),
+    /// The next batch cannot be decoded ahead: bytes or memory are missing, or the bytes are damaged. The decoder that
+    /// the row group is [put back](super::PushDecoder::put_back) into returns the error.
+    Failed,
+}
+
 impl DetachedRowGroup {
     pub(super) fn new(read: RowGroupRead, store: ByteStore, policy: FetchPolicy) -> Self {
         Self {
@@ -85,6 +111,7 @@ impl DetachedRowGroup {
             policy,
             wanted: Wanted::default(),
             has_started_again: false,
+            failed_at: None,
         }
     }
 
@@ -122,6 +149,50 @@ impl DetachedRowGroup {
                 }
             }
         }
+    }
+
+    /// Decodes the next batch, which waits until it is due. A batch that `is_due` needs no memory to wait.
+    #[doc(hidden)] // For async reads.
+    pub fn poll_ahead(&mut self, is_due: bool) -> AheadStep {
+        let position = self.read.position();
+        let mut memory = Reservation::new(self.read.budget().clone());
+        if let Ok(step) = self.read.poll((u64::MAX, false), &mut self.store) {
+            match step {
+                RowGroupStep::Pending => {}
+                RowGroupStep::End => return AheadStep::Finished(self.read.take_losses()),
+                RowGroupStep::Batch(batch) => {
+                    let bytes = batch.get_array_memory_size() as u64;
+                    if memory.resize(bytes).is_ok() || is_due {
+                        return AheadStep::Batch(Box::new(WaitingBatch {
+                            batch,
+                            losses: self.read.take_losses(),
+                            rows_left: self.read.rows_left(),
+                            position,
+                            _memory: memory,
+                        }));
+                    }
+                }
+            }
+        }
+        self.read.wait_until_due();
+        self.failed_at = Some(position);
+        AheadStep::Failed
+    }
+
+    /// Returns true if no batch may be decoded ahead, because memory is short.
+    #[doc(hidden)] // For async reads.
+    #[must_use]
+    pub fn is_short(&self) -> bool {
+        self.read.budget().is_short()
+    }
+
+    /// Takes the row group apart. It restarts at the `first` batch that was not emitted.
+    pub(super) fn into_parts(mut self, first: Option<&WaitingBatch>) -> (RowGroupRead, ByteStore) {
+        let position = first.map(|it| it.position).or(self.failed_at);
+        if let Some(position) = position {
+            self.read.restart_at(position);
+        }
+        (self.read, self.store)
     }
 
     /// Takes bytes of the file that start at `offset`.

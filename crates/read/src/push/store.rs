@@ -263,6 +263,15 @@ impl ByteStore {
         other
     }
 
+    /// Adds the bytes of another store. Bytes for which the budget has no room are dropped.
+    pub(super) fn join(&mut self, mut other: Self) {
+        let pieces = std::mem::take(&mut other.pieces);
+        drop(other);
+        for (offset, piece) in pieces {
+            self.supply((offset, &piece.bytes), &Wanted::default(), true);
+        }
+    }
+
     /// Drops some of the pieces.
     fn drop_pieces(&mut self, is_dropped: impl Fn(&Piece) -> bool) {
         let mut freed = 0;

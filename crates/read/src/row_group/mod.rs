@@ -21,4 +21,5 @@ pub use levels::{Assembly, LevelTask, SharedStep};
 pub use open::missing_keys;
 pub(crate) use pruner::Pruned;
 pub use pruner::tests_row_groups;
+pub(crate) use read::RowGroupPosition;
 pub use read::{RowGroupRead, RowGroupStep};

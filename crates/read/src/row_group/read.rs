@@ -208,6 +208,18 @@ impl RowGroupRead {
         result.is_ok()
     }
 
+    /// Returns the ranges of the file that all remaining rows need. Returns `None` if they are not known yet, or if work
+    /// ahead failed.
+    pub(crate) fn remaining(&self, policy: &FetchPolicy) -> Option<Vec<Range<u64>>> {
+        let is_known = !self.is_testing() && !self.has_failed_ahead;
+        is_known.then(|| self.planned(u64::MAX, policy))
+    }
+
+    /// Records that work ahead failed. The remaining rows are decoded once they are due.
+    pub(crate) fn wait_until_due(&mut self) {
+        self.has_failed_ahead = true;
+    }
+
     /// Returns true if the ranges that the row group needs depend on bytes that it still waits for.
     pub(crate) fn is_testing(&self) -> bool {
         match &self.stage {

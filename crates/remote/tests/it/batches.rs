@@ -33,7 +33,7 @@ fn compare(bytes: &Bytes, options: &ReadOptions, what: &str) {
         let object = Arc::new(Memory::new(bytes.clone()).policy(policy));
         let mut options = options.clone();
         if let Some(runs) = host {
-            options = options.spawn(Arc::new(Host::new(runs)));
+            options = options.spawn(Arc::new(Host::new(runs))).threads(3);
         }
         let got = read(object.clone(), options.limits.clone(), &options);
         let got = got.map_err(|error| error.to_string());

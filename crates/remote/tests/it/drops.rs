@@ -47,7 +47,7 @@ fn options(pool: &Arc<SharedMemory>, host: Option<&Host>) -> ReadOptions {
     let options = ReadOptions::new().filter(filter).batch_size(700);
     let options = options.memory_pool(pool.clone());
     match host {
-        Some(host) => options.spawn(Arc::new(host.clone())),
+        Some(host) => options.spawn(Arc::new(host.clone())).threads(3),
         None => options,
     }
 }

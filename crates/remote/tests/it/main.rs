@@ -18,6 +18,8 @@ mod keys;
 mod memory;
 #[cfg(test)]
 mod requests;
+#[cfg(test)]
+mod row_groups;
 #[cfg(all(test, any(feature = "object-store-013", feature = "object-store-014")))]
 mod stores;
 #[cfg(test)]
