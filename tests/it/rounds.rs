@@ -170,7 +170,7 @@ fn a_filter_that_keeps_most_rows_takes_two_rounds_per_row_group() {
     assert!(rounds_with(policy) <= 1 + 4 * 10);
 }
 
-/// 6 columns of 160,000 bytes in each of 4 row groups, of which the last one is tested. The other five cost more than a
+/// 6 columns of 160,000 bytes in each of 4 row groups. The filter tests the last column. The other five cost more than a
 /// round trip, so they wait for the test.
 #[test]
 fn a_filter_tests_all_row_groups_in_one_round() {

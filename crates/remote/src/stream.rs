@@ -58,7 +58,7 @@ enum State {
     Over,
 }
 
-/// What a step of the decoder does.
+/// The instructions for a step of the decoder.
 struct Order {
     /// True if no earlier batches are decoded elsewhere: the step decodes the next one, if its row group is not detached.
     is_due: bool,

@@ -1,4 +1,4 @@
-//! Row groups that are decoded apart from the other ones of their read.
+//! Row groups decoded apart from the other row groups of their read.
 
 use std::ops::Range;
 
@@ -186,7 +186,7 @@ impl DetachedRowGroup {
         self.read.budget().is_short()
     }
 
-    /// Takes the row group apart. It restarts at the `first` batch that was not emitted.
+    /// Takes the row group apart. It restarts at the `first` batch, which was not emitted.
     pub(super) fn into_parts(mut self, first: Option<&WaitingBatch>) -> (RowGroupRead, ByteStore) {
         let position = first.map(|it| it.position).or(self.failed_at);
         if let Some(position) = position {
