@@ -10,7 +10,7 @@
 //! moved to    4              1004          1470
 //! ```
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -83,7 +83,7 @@ impl ChunkFiles for LocalChunkFiles {
 
 /// Returns true if a relative path leads to a file below its directory, in any system: Windows has a second separator, and
 /// drives with a colon.
-#[doc(hidden)] // For datasets.
+#[doc(hidden)] // For datasets and async reads.
 #[must_use]
 pub fn is_below(path: &str) -> bool {
     let is_drive = cfg!(windows) && path.contains(':');
@@ -112,50 +112,80 @@ impl ParquetFile {
     /// Errors of `files`; Corrupt if a column chunk is outside its file, or if its metadata cannot be decoded; Unsupported
     /// if the file is encrypted.
     pub fn with_chunk_files(&self, files: impl ChunkFiles + 'static) -> Result<Self> {
-        let metadata = self.metadata();
-        if metadata.decryption().is_some() || metadata.encryption_algorithm().is_some() {
-            return Err(Error::unsupported(
-                "an encrypted file whose column chunks are in other files",
-            ));
-        }
         let mut joined = JoinedFiles::new(self.source().clone(), files);
-        let mut places = HashMap::new();
-        let row_groups = (0..metadata.num_row_groups()).map(|ordinal| {
-            let mut row_group = metadata.row_group(ordinal)?;
-            move_row_group(&mut row_group, &mut joined, &mut places)
-                .map_err(|error| error.in_row_group(ordinal))?;
-            Ok(row_group)
-        });
-        let footer = metadata.encode_with(row_groups)?;
-        let limits = self.limits().clone();
-        let metadata = FileMetadata::decode(footer.into(), 0, &limits)?;
-        let handle = MetadataHandle::new(metadata, joined.len(), limits)?;
+        let metadata = move_chunks(&self.metadata_handle(), |path| joined.place(path))?;
+        let handle = MetadataHandle::new(metadata, joined.len(), self.limits().clone())?;
         Self::with_metadata(joined, handle)
     }
 }
 
-/// Moves the chunks of a row group to the places of their files. `places` has the part of each path.
+/// Returns the paths of other files with column chunks, each with the ordinal of the first row group that uses it.
+///
+/// # Errors
+/// See [`ParquetFile::with_chunk_files`].
+#[doc(hidden)] // For async reads.
+pub fn chunk_paths(handle: &MetadataHandle) -> Result<Vec<(String, usize)>> {
+    let metadata = unencrypted(handle)?;
+    let (mut known, mut paths) = (HashSet::new(), Vec::new());
+    for ordinal in 0..metadata.num_row_groups() {
+        for chunk in metadata.row_group(ordinal)?.columns {
+            let Some(path) = chunk.file_path else {
+                continue;
+            };
+            if !known.contains(&path) {
+                known.insert(path.clone());
+                paths.push((path, ordinal));
+            }
+        }
+    }
+    Ok(paths)
+}
+
+/// Returns metadata in which all column chunks are in one file. `place` returns the range of another file in it.
+///
+/// # Errors
+/// See [`ParquetFile::with_chunk_files`].
+#[doc(hidden)] // For async reads.
+pub fn move_chunks(
+    handle: &MetadataHandle,
+    mut place: impl FnMut(&str) -> Result<Range<u64>>,
+) -> Result<FileMetadata> {
+    let metadata = unencrypted(handle)?;
+    let row_groups = (0..metadata.num_row_groups()).map(|ordinal| {
+        let mut row_group = metadata.row_group(ordinal)?;
+        move_row_group(&mut row_group, &mut place).map_err(|error| error.in_row_group(ordinal))?;
+        Ok(row_group)
+    });
+    let footer = metadata.encode_with(row_groups)?;
+    FileMetadata::decode(footer.into(), 0, handle.limits())
+}
+
+fn unencrypted(handle: &MetadataHandle) -> Result<&FileMetadata> {
+    let metadata = handle.metadata();
+    match metadata.decryption().is_some() || metadata.encryption_algorithm().is_some() {
+        true => Err(Error::unsupported(
+            "an encrypted file whose column chunks are in other files",
+        )),
+        false => Ok(metadata),
+    }
+}
+
+/// Moves the chunks of a row group to the places of their files.
 fn move_row_group(
     row_group: &mut RowGroup,
-    joined: &mut JoinedFiles,
-    places: &mut HashMap<String, usize>,
+    place: &mut impl FnMut(&str) -> Result<Range<u64>>,
 ) -> Result<()> {
     for chunk in &mut row_group.columns {
         let Some(path) = chunk.file_path.take() else {
             continue;
         };
-        let part = match places.get(&path) {
-            Some(part) => *part,
-            None => joined.add(&path)?,
-        };
-        let within = joined.parts.get(part).map_or(0..0, |it| it.range.clone());
+        let within = place(&path)?;
         move_chunk(chunk, &within).map_err(|error| {
             let column = chunk.meta_data.as_ref();
             let column = column.map(|it| it.path_in_schema.join("."));
             Error::corrupt(format!("{path}: {}", error.message()))
                 .in_column(column.unwrap_or_default())
         })?;
-        places.insert(path, part);
         row_group.file_offset = None;
         row_group.ordinal = None;
     }
@@ -206,6 +236,8 @@ struct JoinedFiles {
     files: Box<dyn ChunkFiles>,
     /// The places of the files, without gaps. The first is that of the file itself.
     parts: Vec<Part>,
+    /// The ordinals of the parts, by the paths of their files.
+    by_path: HashMap<String, usize>,
 }
 
 /// The place of a file.
@@ -233,19 +265,24 @@ impl JoinedFiles {
             own,
             files: Box::new(files),
             parts: vec![itself],
+            by_path: HashMap::new(),
         }
     }
 
-    /// Adds a file. Returns the ordinal of its part.
-    fn add(&mut self, path: &str) -> Result<usize> {
+    /// Returns the range of a file, which is added at the end if it is new.
+    fn place(&mut self, path: &str) -> Result<Range<u64>> {
+        if let Some(part) = self.by_path.get(path).and_then(|it| self.parts.get(*it)) {
+            return Ok(part.range.clone());
+        }
         let (start, length) = (self.len(), self.files.open(path)?.len());
         let end = start.checked_add(length);
         let end = end.ok_or_else(|| Error::corrupt(format!("{path}: a file of {length} bytes")))?;
+        self.by_path.insert(path.to_owned(), self.parts.len());
         self.parts.push(Part {
             range: start..end,
             path: Some(path.to_owned()),
         });
-        Ok(self.parts.len() - 1)
+        Ok(start..end)
     }
 
     /// Reads a range of one part, which may have been replaced.

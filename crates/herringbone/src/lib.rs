@@ -89,9 +89,9 @@ pub use herringbone_geospatial as geospatial;
 #[cfg(feature = "variant")]
 pub use herringbone_variant as variant;
 
-#[doc(hidden)] // For datasets.
-pub use chunk_files::is_below;
 pub use chunk_files::{ChunkFiles, LocalChunkFiles};
+#[doc(hidden)] // For datasets and async reads.
+pub use chunk_files::{chunk_paths, is_below, move_chunks};
 pub use column_encoder::{ColumnEncoder, EncodedChunk};
 pub use file::ParquetFile;
 pub use file_target::FileTarget;

@@ -10,15 +10,14 @@ use herringbone::push::{FetchPolicy, Needs, PushDecoder};
 use herringbone::{Error, ErrorKind, Result};
 use herringbone_core::fetch::{bytes, requests_within, union, without};
 
-use crate::object::{BoxFuture, Identity, Object};
-use crate::request;
+use crate::chunk_objects::Objects;
+use crate::object::BoxFuture;
 
 /// The requests of a read. Dropping them cancels those in flight.
 pub(crate) struct Fetches {
-    object: Arc<dyn Object>,
-    identity: Arc<Identity>,
+    objects: Arc<Objects>,
     policy: FetchPolicy,
-    /// The last bytes of the object, fetched with the footer.
+    /// The last bytes of the file, fetched with the footer.
     tail: Bytes,
     /// The ranges for which the decoder waits, without those that it was supplied with.
     now: Vec<Range<u64>>,
@@ -54,14 +53,9 @@ enum SentState {
 }
 
 impl Fetches {
-    pub(crate) fn new(
-        (object, identity): (Arc<dyn Object>, Arc<Identity>),
-        policy: FetchPolicy,
-        tail: Bytes,
-    ) -> Self {
+    pub(crate) fn new(objects: Arc<Objects>, policy: FetchPolicy, tail: Bytes) -> Self {
         Self {
-            object,
-            identity,
+            objects,
             policy,
             tail,
             now: Vec::new(),
@@ -123,7 +117,7 @@ impl Fetches {
 
     /// Returns the range of the bytes fetched with the footer.
     fn tail_range(&self) -> Range<u64> {
-        let end = self.identity.length;
+        let end = self.objects.length();
         end.saturating_sub(self.tail.len() as u64)..end
     }
 
@@ -204,8 +198,7 @@ impl Fetches {
             };
             self.counts.requests += 1;
             self.counts.bytes += range.end - range.start;
-            let (object, identity) = (self.object.clone(), self.identity.clone());
-            let future = request::range(object, range.clone(), identity);
+            let future = self.objects.range(range.clone());
             let state = SentState::InFlight(future);
             self.sent.push(Sent { range, state });
         }

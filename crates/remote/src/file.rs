@@ -13,6 +13,7 @@ use herringbone::schema::ParquetSchema;
 use herringbone::{Error, Int96Units, MetadataHandle, ReadOptions, ReadPlan, Result};
 
 use crate::cache::{CacheEntry, FileKey};
+use crate::chunk_objects::Objects;
 use crate::fetches::Fetches;
 use crate::keys::KeyService;
 use crate::object::{BoxFuture, Identity, Object};
@@ -44,6 +45,8 @@ use crate::stream::RecordBatchStream;
 pub struct RemoteFile {
     object: Arc<dyn Object>,
     identity: Arc<Identity>,
+    /// The objects with the bytes of the file, this one first.
+    objects: Arc<Objects>,
     handle: MetadataHandle,
     /// The last bytes of the object, fetched with the footer.
     tail: Bytes,
@@ -117,6 +120,7 @@ impl RemoteFile {
             handle,
             tail: Bytes::new(),
             key_service: options.key_service.clone(),
+            objects: Arc::new(Objects::new(object.clone(), identity.clone())),
             object,
             identity,
         };
@@ -174,9 +178,24 @@ impl RemoteFile {
         Ok(self.stream(self.handle.plan(&options)?))
     }
 
+    /// Replaces the objects with the bytes of the file, and its metadata.
+    pub(crate) fn with_objects(&self, objects: Objects, handle: MetadataHandle) -> Self {
+        Self {
+            objects: Arc::new(objects),
+            handle,
+            // The end of this object is not the end of the file.
+            tail: Bytes::new(),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn policy(&self) -> &FetchPolicy {
+        &self.policy
+    }
+
     fn stream(&self, plan: ReadPlan) -> RecordBatchStream {
-        let of = (self.object.clone(), self.identity.clone());
-        let fetches = Fetches::new(of, self.policy.clone(), self.tail.clone());
+        let objects = self.objects.clone();
+        let fetches = Fetches::new(objects, self.policy.clone(), self.tail.clone());
         RecordBatchStream::new(Arc::new(plan), fetches, self.key_service.clone())
     }
 
@@ -185,7 +204,7 @@ impl RemoteFile {
     /// The future fails with Io if the request fails, with the name of the object and the range; with Replaced if the
     /// object was replaced.
     pub fn fetch(&self, range: Range<u64>) -> BoxFuture<Result<Bytes>> {
-        let start = self.identity.length.saturating_sub(self.tail.len() as u64);
+        let start = self.objects.length().saturating_sub(self.tail.len() as u64);
         let within = range
             .start
             .checked_sub(start)
@@ -194,7 +213,7 @@ impl RemoteFile {
         match within {
             // Both are offsets within the tail, which is in memory.
             Some((from, to)) => Box::pin(ready(Ok(self.tail.slice(from as usize..to as usize)))),
-            None => request::range(self.object.clone(), range, self.identity.clone()),
+            None => self.objects.range(range),
         }
     }
 

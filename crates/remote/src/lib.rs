@@ -18,6 +18,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
 mod cache;
+mod chunk_objects;
 mod fetches;
 mod file;
 mod keys;
@@ -36,6 +37,7 @@ mod write_options;
 mod writer;
 
 pub use cache::{FileKey, LruMetadataCache, MetadataCache};
+pub use chunk_objects::ChunkObjects;
 pub use file::RemoteFile;
 pub use keys::KeyService;
 pub use object::{Answer, BoxFuture, Identity, Object};

@@ -36,6 +36,26 @@ async fn collect<E>(
     })
 }
 
+/// Returns the path in a store to which a path in a directory leads.
+fn resolve(directory: &str, path: &str) -> Option<String> {
+    let mut names: Vec<&str> = match path.starts_with('/') {
+        true => Vec::new(),
+        false => directory.split('/').collect(),
+    };
+    if path.contains("://") {
+        return None;
+    }
+    for name in path.split('/') {
+        match name {
+            "" | "." => {}
+            ".." => drop(names.pop()?),
+            name => names.push(name),
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    (!names.is_empty()).then(|| names.join("/"))
+}
+
 macro_rules! adapter {
     ($module:ident, $version:literal) => {
         #[doc = concat!("Objects and sinks of the stores of `object_store` ", $version, ".")]
@@ -57,6 +77,7 @@ macro_rules! adapter {
             use herringbone::push::FetchPolicy;
             use herringbone::{Error, ErrorKind, Result};
 
+            use crate::chunk_objects::ChunkObjects;
             use crate::object::{Answer, BoxFuture, Identity, Object};
             use crate::sink::{ObjectSink, Upload};
 
@@ -195,6 +216,56 @@ macro_rules! adapter {
 
                 fn fetch_policy(&self) -> FetchPolicy {
                     self.policy.clone()
+                }
+            }
+
+            #[doc = concat!("The objects below a directory in a store of `object_store` ", $version, ".")]
+            ///
+            /// Their names are their paths, after the name of the store. URLs are errors.
+            #[derive(Debug, Clone)]
+            pub struct StoreChunks {
+                store: Arc<dyn ObjectStore>,
+                directory: Path,
+                allows_any_path: bool,
+            }
+
+            impl StoreChunks {
+                /// Creates the objects below a directory, such as that of a `_metadata` file.
+                #[must_use]
+                pub fn new(store: Arc<dyn ObjectStore>, directory: impl Into<Path>) -> Self {
+                    Self {
+                        store,
+                        directory: directory.into(),
+                        allows_any_path: false,
+                    }
+                }
+
+                /// Selects whether absolute paths and paths with `..` are permitted. An absolute path begins at the root
+                /// of the store. Use this for trusted metadata only.
+                #[must_use]
+                pub fn allow_any_path(self, allows_any_path: bool) -> Self {
+                    Self {
+                        allows_any_path,
+                        ..self
+                    }
+                }
+            }
+
+            impl ChunkObjects for StoreChunks {
+                fn object(&self, path: &str) -> Result<Arc<dyn Object>> {
+                    let directory = self.directory.as_ref();
+                    let path = super::resolve(directory, path).ok_or_else(|| {
+                        Error::corrupt(format!(
+                            "the path `{path}` of a column chunk does not lead to an object of the store"
+                        ))
+                    })?;
+                    let path = Path::parse(path).map_err(|error| Error::corrupt(error.to_string()))?;
+                    let store = self.store.clone();
+                    Ok(Arc::new(StoreObject::new(store, path)))
+                }
+
+                fn allows_any_path(&self) -> bool {
+                    self.allows_any_path
                 }
             }
 

@@ -7,6 +7,8 @@ mod bucket;
 #[cfg(test)]
 mod cache;
 #[cfg(test)]
+mod chunk_objects;
+#[cfg(test)]
 mod drops;
 #[cfg(test)]
 mod faults;

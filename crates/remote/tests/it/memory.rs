@@ -18,6 +18,7 @@ use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile, Remote
 pub(crate) type Fault = Box<dyn Fn(&Range<u64>, Answer) -> Result<Answer> + Send + Sync>;
 
 pub(crate) struct Memory {
+    pub(crate) name: &'static str,
     pub(crate) bytes: Mutex<Bytes>,
     pub(crate) e_tag: Mutex<String>,
     pub(crate) policy: FetchPolicy,
@@ -41,6 +42,7 @@ impl std::fmt::Debug for Memory {
 impl Memory {
     pub(crate) fn new(bytes: Bytes) -> Self {
         Self {
+            name: "mem://bucket/file.parquet",
             bytes: Mutex::new(bytes),
             e_tag: Mutex::new("\"first\"".to_owned()),
             policy: FetchPolicy::remote(),
@@ -130,7 +132,7 @@ impl Drop for Request {
 
 impl Object for Memory {
     fn name(&self) -> &str {
-        "mem://bucket/file.parquet"
+        self.name
     }
 
     fn tail(&self, bytes: u64) -> BoxFuture<Result<Answer>> {

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 use herringbone::push::FetchPolicy;
 use herringbone::{ErrorKind, Limits, ReadOptions, WriteOptions};
-use herringbone_remote::{LruMetadataCache, RemoteFile, RemoteOptions};
+use herringbone_remote::{ChunkObjects, LruMetadataCache, Object, RemoteFile, RemoteOptions};
 use herringbone_remote::{RemoteWriteOptions, RemoteWriter};
 
 use crate::files::{batch, blocking, file, written};
@@ -19,7 +19,7 @@ macro_rules! tests_of {
             use ::$module::path::Path;
             use ::$module::{ObjectStore, PutOptions, PutPayload};
             use futures::executor::block_on;
-            use herringbone_remote::$module::{StoreObject, StoreSink};
+            use herringbone_remote::$module::{StoreChunks, StoreObject, StoreSink};
 
             use super::*;
 
@@ -45,6 +45,30 @@ macro_rules! tests_of {
                 let expected = blocking(&bytes, Limits::default(), &all).unwrap();
                 let object = Arc::new(object(&store));
                 assert_eq!(read(object, Limits::default(), &all).unwrap(), expected);
+            }
+
+            #[test]
+            fn paths_of_column_chunks_lead_to_objects() {
+                let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
+                let chunks = StoreChunks::new(store, "table/day");
+                assert!(!chunks.allows_any_path());
+                let chunks = chunks.allow_any_path(true);
+                assert!(chunks.allows_any_path());
+                for (path, expected) in [
+                    ("a.parquet", Some("table/day/a.parquet")),
+                    ("x=a%2Fb/c.parquet", Some("table/day/x=a%2Fb/c.parquet")),
+                    ("../a.parquet", Some("table/a.parquet")),
+                    ("/other/./a.parquet", Some("other/a.parquet")),
+                    ("../../../a.parquet", None),
+                    ("s3://b/a.parquet", None),
+                    ("../..", None),
+                    ("", Some("table/day")),
+                ] {
+                    let object = chunks.object(path);
+                    let name = object.as_ref().map(|object| object.name());
+                    let expected = expected.map(|path| format!("InMemory/{path}"));
+                    assert_eq!(name.ok(), expected.as_deref(), "{path}");
+                }
             }
 
             #[test]
