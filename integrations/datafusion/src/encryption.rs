@@ -1,0 +1,169 @@
+//! Keys of encrypted files: written out in the options of a table, or made by a factory.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion_common::config::{
+    ConfigFileDecryptionProperties, ConfigFileEncryptionProperties, TableParquetOptions,
+};
+use datafusion_common::{Result, config_datafusion_err};
+use herringbone::encryption::properties::EncryptionKey;
+use herringbone::encryption::{FileDecryptionProperties, FileEncryptionProperties, Key};
+use herringbone::modular_encryption::{Decryption, Encryption};
+use object_store::path::Path;
+
+use crate::error::from_library;
+
+/// The source of the keys of encrypted files, for tables whose options do not contain keys.
+///
+/// It is passed to [`HerringboneFormatFactory::with_key_factory`](crate::HerringboneFormatFactory::with_key_factory).
+#[async_trait]
+pub trait KeyFactory: Debug + Send + Sync {
+    /// Returns the keys for reading a file, or `None` if the file is not encrypted.
+    ///
+    /// # Errors
+    /// Any error; the query ends with it.
+    async fn decryption(&self, file: &Path) -> Result<Option<Arc<dyn Decryption>>>;
+
+    /// Returns the keys for writing a file with this schema, or `None` to write it without encryption.
+    ///
+    /// # Errors
+    /// Any error; the query ends with it.
+    async fn encryption(
+        &self,
+        file: &Path,
+        schema: &SchemaRef,
+    ) -> Result<Option<Arc<dyn Encryption>>>;
+}
+
+/// The keys of the files of a table.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct TableKeys {
+    decryption: Option<Arc<dyn Decryption>>,
+    encryption: Option<Arc<dyn Encryption>>,
+    factory: Option<Arc<dyn KeyFactory>>,
+}
+
+impl TableKeys {
+    /// Takes the keys from the options of a table.
+    ///
+    /// # Errors
+    /// Configuration if a key is not a key in hexadecimal digits.
+    pub(crate) fn new(
+        options: &TableParquetOptions,
+        factory: Option<Arc<dyn KeyFactory>>,
+    ) -> Result<Self> {
+        let crypto = &options.crypto;
+        Ok(Self {
+            decryption: crypto
+                .file_decryption
+                .as_ref()
+                .map(decryption)
+                .transpose()?,
+            encryption: crypto
+                .file_encryption
+                .as_ref()
+                .map(encryption)
+                .transpose()?,
+            factory,
+        })
+    }
+
+    /// Returns the keys for reading a file.
+    pub(crate) async fn decryption(&self, file: &Path) -> Result<Option<Arc<dyn Decryption>>> {
+        match (&self.decryption, &self.factory) {
+            (Some(decryption), _) => Ok(Some(decryption.clone())),
+            (None, Some(factory)) => factory.decryption(file).await,
+            (None, None) => Ok(None),
+        }
+    }
+
+    /// Returns the keys for writing a file.
+    pub(crate) async fn encryption(
+        &self,
+        file: &Path,
+        schema: &SchemaRef,
+    ) -> Result<Option<Arc<dyn Encryption>>> {
+        match (&self.encryption, &self.factory) {
+            (Some(encryption), _) => Ok(Some(encryption.clone())),
+            (None, Some(factory)) => factory.encryption(file, schema).await,
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+fn decryption(options: &ConfigFileDecryptionProperties) -> Result<Arc<dyn Decryption>> {
+    if !options.footer_signature_verification {
+        return Err(config_datafusion_err!(
+            "`footer_signature_verification` cannot be switched off: signed footers are always verified"
+        ));
+    }
+    let mut builder = FileDecryptionProperties::builder();
+    if !options.footer_key_as_hex.is_empty() {
+        builder = builder.footer_key(key("footer_key_as_hex", &options.footer_key_as_hex)?);
+    }
+    for (column, properties) in &options.column_decryption_properties {
+        let key = key(column, &properties.column_key_as_hex)?;
+        builder = builder.column_key(column.split('.'), key);
+    }
+    if !options.aad_prefix_as_hex.is_empty() {
+        builder = builder.aad_prefix(bytes("aad_prefix_as_hex", &options.aad_prefix_as_hex)?);
+    }
+    Ok(Arc::new(
+        builder.build().map_err(|it| from_library(it.into()))?,
+    ))
+}
+
+fn encryption(options: &ConfigFileEncryptionProperties) -> Result<Arc<dyn Encryption>> {
+    let footer = key("footer_key_as_hex", &options.footer_key_as_hex)?;
+    let footer = with_metadata(footer, "footer", &options.footer_key_metadata_as_hex)?;
+    let mut builder = FileEncryptionProperties::builder(footer)
+        .plaintext_footer(!options.encrypt_footer)
+        .store_aad_prefix(options.store_aad_prefix);
+    for (column, properties) in &options.column_encryption_properties {
+        let key = key(column, &properties.column_key_as_hex)?;
+        let metadata = properties
+            .column_metadata_as_hex
+            .as_deref()
+            .unwrap_or_default();
+        builder = builder.column_key(column.split('.'), with_metadata(key, column, metadata)?);
+    }
+    if !options.aad_prefix_as_hex.is_empty() {
+        builder = builder.aad_prefix(bytes("aad_prefix_as_hex", &options.aad_prefix_as_hex)?);
+    }
+    Ok(Arc::new(
+        builder.build().map_err(|it| from_library(it.into()))?,
+    ))
+}
+
+fn with_metadata(key: Key, name: &str, metadata: &str) -> Result<EncryptionKey> {
+    match metadata.is_empty() {
+        true => Ok(key.into()),
+        false => Ok(EncryptionKey::with_metadata(key, bytes(name, metadata)?)),
+    }
+}
+
+/// Decodes a key. The error does not contain its digits.
+fn key(name: &str, hex: &str) -> Result<Key> {
+    let bytes = bytes(name, hex)?;
+    Key::new(&bytes).map_err(|_| {
+        config_datafusion_err!(
+            "the key of `{name}` has {} bytes, and keys have 16, 24 or 32",
+            bytes.len()
+        )
+    })
+}
+
+fn bytes(name: &str, hex: &str) -> Result<Vec<u8>> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let pair = |pair: &[u8]| match pair {
+        [high, low] => Some((digit(*high)? * 16 + digit(*low)?) as u8),
+        _ => None,
+    };
+    let bytes: Option<Vec<u8>> = hex.as_bytes().chunks(2).map(pair).collect();
+    bytes.ok_or_else(|| {
+        config_datafusion_err!("the value of `{name}` is not an even number of hexadecimal digits")
+    })
+}

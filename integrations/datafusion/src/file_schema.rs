@@ -1,0 +1,159 @@
+//! The Arrow types of files and tables.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
+use datafusion_common::config::TableParquetOptions;
+use datafusion_common::{Result, not_impl_err};
+use herringbone::format::Type;
+use herringbone::schema::to_arrow;
+use herringbone::{MetadataHandle, ReadOptions, SchemaOptions, WantedSchema};
+
+use crate::error::from_library;
+use crate::options::{int96_time_zone, schema_options};
+
+/// Returns the schema of a file as it is stored.
+///
+/// # Errors
+/// Corrupt or Unsupported if the schema cannot be mapped.
+pub(crate) fn stored_schema(handle: &MetadataHandle, options: &SchemaOptions) -> Result<SchemaRef> {
+    let pairs = handle.metadata().key_value_metadata();
+    let (schema, _) = to_arrow(handle.parquet_schema(), pairs, options).map_err(from_library)?;
+    Ok(schema)
+}
+
+/// Returns the schema that a file contributes to an inferred table, before the schemas of all files are merged.
+///
+/// # Errors
+/// Corrupt or Unsupported if the schema cannot be mapped; not implemented if nested INT96 timestamps are to have a time
+/// zone.
+pub(crate) fn inferred_schema(
+    handle: &MetadataHandle,
+    options: &TableParquetOptions,
+) -> Result<Schema> {
+    let stored = stored_schema(handle, &schema_options(options)?)?;
+    let mut fields: Vec<FieldRef> = stored.fields().to_vec();
+    if let Some(zone) = int96_time_zone(options) {
+        set_time_zone(&mut fields, handle, &zone)?;
+    }
+    if !options.global.skip_metadata {
+        return Ok(Schema::new_with_metadata(fields, stored.metadata().clone()));
+    }
+    let bare = |field: &FieldRef| field.as_ref().clone().with_metadata(HashMap::new());
+    Ok(Schema::new(fields.iter().map(bare).collect::<Fields>()))
+}
+
+/// Gives INT96 columns a time zone.
+fn set_time_zone(fields: &mut [FieldRef], handle: &MetadataHandle, zone: &Arc<str>) -> Result<()> {
+    let schema = handle.parquet_schema();
+    for (leaf, it) in schema.leaves().iter().enumerate() {
+        if it.physical_type != Type::Int96 {
+            continue;
+        }
+        let path = schema.path(leaf);
+        let [name] = *path else {
+            return not_impl_err!(
+                "`coerce_int96_tz` for the nested column {}: leave out the option",
+                schema.column_path(leaf)
+            );
+        };
+        for field in fields.iter_mut().filter(|field| field.name() == name) {
+            if let DataType::Timestamp(unit, None) = field.data_type() {
+                let zoned = DataType::Timestamp(*unit, Some(zone.clone()));
+                *field = Arc::new(field.as_ref().clone().with_data_type(zoned));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Returns the schema of a table over files with this merged schema: the layouts of text and bytes follow the options.
+pub(crate) fn table_schema(merged: &Schema, options: &TableParquetOptions) -> SchemaRef {
+    let layout = |data_type: &DataType| {
+        let text = match (data_type, options.global.binary_as_string) {
+            (DataType::Binary, true) => DataType::Utf8,
+            (DataType::LargeBinary, true) => DataType::LargeUtf8,
+            (DataType::BinaryView, true) => DataType::Utf8View,
+            (other, _) => other.clone(),
+        };
+        match (text, options.global.schema_force_view_types) {
+            (DataType::Utf8 | DataType::LargeUtf8, true) => DataType::Utf8View,
+            (DataType::Binary | DataType::LargeBinary, true) => DataType::BinaryView,
+            (other, _) => other,
+        }
+    };
+    let field = |field: &FieldRef| {
+        let data_type = layout(field.data_type());
+        Arc::new(field.as_ref().clone().with_data_type(data_type))
+    };
+    let fields: Fields = merged.fields().iter().map(field).collect();
+    Arc::new(Schema::new_with_metadata(fields, merged.metadata().clone()))
+}
+
+/// Returns the schema that a file is read with: the columns of the table that the file has. A column has the type of the
+/// table if the library can read it as such. Otherwise it has its own, and the engine casts it.
+pub(crate) fn read_schema(
+    handle: &MetadataHandle,
+    options: &SchemaOptions,
+    table: &Schema,
+    stored: &Schema,
+) -> SchemaRef {
+    let by_name: HashMap<&str, &FieldRef> = stored
+        .fields()
+        .iter()
+        .map(|field| (field.name().as_str(), field))
+        .collect();
+    let field = |wanted: &FieldRef| {
+        let stored = by_name.get(wanted.name().as_str())?;
+        let is_readable = is_equal(wanted, stored) || is_readable(handle, options, wanted, stored);
+        Some(if is_readable {
+            wanted.clone()
+        } else {
+            Arc::clone(stored)
+        })
+    };
+    let fields: Fields = table.fields().iter().filter_map(field).collect();
+    Arc::new(Schema::new(fields))
+}
+
+fn is_equal(wanted: &Field, stored: &Field) -> bool {
+    wanted.data_type() == stored.data_type() && (wanted.is_nullable() || !stored.is_nullable())
+}
+
+/// Returns true if the library can read a stored column as the wanted one, with the values that a cast of the engine
+/// would return.
+fn is_readable(
+    handle: &MetadataHandle,
+    options: &SchemaOptions,
+    wanted: &FieldRef,
+    stored: &Field,
+) -> bool {
+    if loses_time(stored.data_type(), wanted.data_type()) {
+        return false;
+    }
+    let schema = Schema::new(vec![wanted.clone()]);
+    let read = ReadOptions::new()
+        .schema(options.clone())
+        .row_groups(Vec::new())
+        .wanted_schema(WantedSchema::new(Arc::new(schema)));
+    handle.plan(&read).is_ok()
+}
+
+/// Returns true if times get a coarser unit. The library rejects values that are lost then, and the engine truncates
+/// them.
+fn loses_time(stored: &DataType, wanted: &DataType) -> bool {
+    let unit = |data_type: &DataType| match data_type {
+        DataType::Timestamp(unit, _)
+        | DataType::Time32(unit)
+        | DataType::Time64(unit)
+        | DataType::Duration(unit) => Some(match unit {
+            TimeUnit::Second => 0,
+            TimeUnit::Millisecond => 1,
+            TimeUnit::Microsecond => 2,
+            TimeUnit::Nanosecond => 3,
+        }),
+        _ => None,
+    };
+    matches!((unit(stored), unit(wanted)), (Some(stored), Some(wanted)) if wanted < stored)
+}

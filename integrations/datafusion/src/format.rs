@@ -1,0 +1,263 @@
+//! The file format: schemas, statistics and orderings of tables, and the plans of scans and sinks.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion_common::config::TableParquetOptions;
+use datafusion_common::parsers::CompressionTypeVariant;
+use datafusion_common::{
+    GetExt, Result, Statistics, internal_datafusion_err, internal_err, not_impl_err,
+};
+use datafusion_datasource::TableSchema;
+use datafusion_datasource::file::FileSource;
+use datafusion_datasource::file_compression_type::FileCompressionType;
+use datafusion_datasource::file_format::{FileFormat, FileFormatFactory, FileMeta};
+use datafusion_datasource::file_scan_config::{FileScanConfig, FileScanConfigBuilder};
+use datafusion_datasource::file_sink_config::FileSinkConfig;
+use datafusion_datasource::sink::DataSinkExec;
+use datafusion_datasource::source::DataSourceExec;
+use datafusion_expr::dml::InsertOp;
+use datafusion_physical_expr::{LexOrdering, LexRequirement};
+use datafusion_physical_plan::ExecutionPlan;
+use datafusion_session::Session;
+use futures::{StreamExt, TryStreamExt};
+use herringbone_remote::RemoteFile;
+use object_store::{ObjectMeta, ObjectStore};
+
+use crate::encryption::{KeyFactory, TableKeys};
+use crate::file_schema::{inferred_schema, table_schema};
+use crate::footer::FileAccess;
+use crate::ordering::ordering;
+use crate::sink::HerringboneSink;
+use crate::source::HerringboneSource;
+use crate::statistics::{TableColumns, statistics};
+use crate::{options, sink};
+
+/// The extension of Parquet files.
+const EXTENSION: &str = "parquet";
+
+/// Creates [`HerringboneFormat`]s for tables that are `STORED AS PARQUET`.
+#[derive(Clone)]
+pub struct HerringboneFormatFactory {
+    keys: Option<Arc<dyn KeyFactory>>,
+}
+
+impl HerringboneFormatFactory {
+    /// Creates a factory. The options of a table are those of the session, changed by those of the table.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { keys: None }
+    }
+
+    /// Sets the source of the keys of encrypted files.
+    #[must_use]
+    pub fn with_key_factory(self, keys: Arc<dyn KeyFactory>) -> Self {
+        let keys = Some(keys);
+        Self { keys }
+    }
+}
+
+impl Default for HerringboneFormatFactory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for HerringboneFormatFactory {
+    /// Formats the factory. `EXPLAIN COPY` shows this as the type of the file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("parquet (herringbone)")
+    }
+}
+
+impl GetExt for HerringboneFormatFactory {
+    fn get_ext(&self) -> String {
+        EXTENSION.to_owned()
+    }
+}
+
+impl FileFormatFactory for HerringboneFormatFactory {
+    fn create(
+        &self,
+        state: &dyn Session,
+        format_options: &HashMap<String, String>,
+    ) -> Result<Arc<dyn FileFormat>> {
+        let options = options::table_options(state, format_options)?;
+        let keys = TableKeys::new(&options, self.keys.clone())?;
+        Ok(Arc::new(HerringboneFormat {
+            options: Arc::new(options),
+            keys,
+        }))
+    }
+
+    fn default(&self) -> Arc<dyn FileFormat> {
+        Arc::new(HerringboneFormat::default())
+    }
+}
+
+/// The Parquet format, read and written by Herringbone.
+#[derive(Debug, Default, Clone)]
+pub struct HerringboneFormat {
+    options: Arc<TableParquetOptions>,
+    keys: TableKeys,
+}
+
+impl HerringboneFormat {
+    /// Creates a format with these options.
+    ///
+    /// # Errors
+    /// Configuration if an option is not supported, or if a key is not one.
+    pub fn new(options: TableParquetOptions) -> Result<Self> {
+        options::check(&options)?;
+        let keys = TableKeys::new(&options, None)?;
+        Ok(Self {
+            options: Arc::new(options),
+            keys,
+        })
+    }
+
+    /// Returns the options.
+    #[must_use]
+    pub fn options(&self) -> &TableParquetOptions {
+        &self.options
+    }
+
+    async fn open(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        object: &ObjectMeta,
+    ) -> Result<RemoteFile> {
+        let access = FileAccess {
+            store: store.clone(),
+            cache: Some(state.runtime_env().cache_manager.get_file_metadata_cache()),
+            suffix_bytes: self.options.global.metadata_size_hint,
+        };
+        let decryption = self.keys.decryption(&object.location).await?;
+        access.open_any(object, decryption).await
+    }
+}
+
+#[async_trait]
+impl FileFormat for HerringboneFormat {
+    fn get_ext(&self) -> String {
+        EXTENSION.to_owned()
+    }
+
+    fn get_ext_with_compression(&self, compression: &FileCompressionType) -> Result<String> {
+        match compression.get_variant() {
+            CompressionTypeVariant::UNCOMPRESSED => Ok(self.get_ext()),
+            other => internal_err!("Parquet files are not compressed as a whole: {other:?}"),
+        }
+    }
+
+    fn compression_type(&self) -> Option<FileCompressionType> {
+        None
+    }
+
+    async fn infer_schema(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        objects: &[ObjectMeta],
+    ) -> Result<SchemaRef> {
+        let at_once = state
+            .config_options()
+            .execution
+            .meta_fetch_concurrency
+            .get();
+        let schema = |object| async move {
+            let file = self.open(state, store, object).await?;
+            let schema = inferred_schema(file.metadata_handle(), &self.options)?;
+            Ok::<_, datafusion_common::DataFusionError>((object.location.clone(), schema))
+        };
+        let schemas = futures::stream::iter(objects).map(schema).boxed();
+        let mut schemas: Vec<_> = schemas.buffer_unordered(at_once).try_collect().await?;
+        // Columns are in the order in which files have them. A store may list files in any order.
+        schemas.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let merged = Schema::try_merge(schemas.into_iter().map(|(_, schema)| schema))?;
+        Ok(table_schema(&merged, &self.options))
+    }
+
+    async fn infer_stats(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        table_schema: SchemaRef,
+        object: &ObjectMeta,
+    ) -> Result<Statistics> {
+        let file = self.open(state, store, object).await?;
+        let columns = TableColumns::new(file.metadata_handle(), &self.options, &table_schema)?;
+        Ok(statistics(&columns))
+    }
+
+    async fn infer_ordering(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        table_schema: SchemaRef,
+        object: &ObjectMeta,
+    ) -> Result<Option<LexOrdering>> {
+        let file = self.open(state, store, object).await?;
+        let columns = TableColumns::new(file.metadata_handle(), &self.options, &table_schema)?;
+        Ok(ordering(&columns))
+    }
+
+    async fn infer_stats_and_ordering(
+        &self,
+        state: &dyn Session,
+        store: &Arc<dyn ObjectStore>,
+        table_schema: SchemaRef,
+        object: &ObjectMeta,
+    ) -> Result<FileMeta> {
+        let file = self.open(state, store, object).await?;
+        let columns = TableColumns::new(file.metadata_handle(), &self.options, &table_schema)?;
+        Ok(FileMeta::new(statistics(&columns)).with_ordering(ordering(&columns)))
+    }
+
+    async fn create_physical_plan(
+        &self,
+        state: &dyn Session,
+        conf: FileScanConfig,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let source = conf.file_source().downcast_ref::<HerringboneSource>();
+        let source = source
+            .ok_or_else(|| internal_datafusion_err!("the scan has the source of another format"))?;
+        let source = source
+            .clone()
+            .of_format(self.options.clone(), self.keys.clone());
+        let source = source.with_runtime(state.runtime_env());
+        let conf = FileScanConfigBuilder::from(conf)
+            .with_source(Arc::new(source))
+            .build();
+        Ok(DataSourceExec::from_data_source(conf))
+    }
+
+    async fn create_writer_physical_plan(
+        &self,
+        input: Arc<dyn ExecutionPlan>,
+        _state: &dyn Session,
+        conf: FileSinkConfig,
+        order_requirements: Option<LexRequirement>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if conf.insert_op != InsertOp::Append {
+            return not_impl_err!("Parquet files are only added to a table: use INSERT INTO");
+        }
+        sink::check(&self.options)?;
+        let sink = HerringboneSink::new(conf, self.options.clone(), self.keys.clone())
+            .with_order(order_requirements.as_ref());
+        Ok(Arc::new(DataSinkExec::new(
+            input,
+            Arc::new(sink),
+            order_requirements,
+        )))
+    }
+
+    fn file_source(&self, table_schema: TableSchema) -> Arc<dyn FileSource> {
+        let source = HerringboneSource::new(table_schema);
+        Arc::new(source.of_format(self.options.clone(), self.keys.clone()))
+    }
+}

@@ -1,0 +1,39 @@
+//! Apache Parquet in [DataFusion](https://datafusion.apache.org) by Herringbone.
+//!
+//! After [`register`], tables that are `STORED AS PARQUET` are read and written by Herringbone, with projections, filters,
+//! sorts and limits pushed down.
+//!
+//! | to | use |
+//! |---|---|
+//! | use a session | [`register`], [`ReadParquet`] |
+//! | build a table or a plan yourself | [`HerringboneFormat`], [`HerringboneFormatFactory`], [`HerringboneSource`] |
+//! | read and write encrypted files | options `format.crypto.…`, or a [`KeyFactory`] |
+//! | read some rows of a file | a [`herringbone::RowSelection`] in the extensions of its `PartitionedFile` |
+
+#![forbid(unsafe_code)]
+#![warn(missing_docs)]
+
+mod bounds;
+mod encryption;
+mod error;
+mod file_schema;
+mod footer;
+mod format;
+mod object;
+mod options;
+mod ordering;
+mod scan;
+#[cfg(feature = "session")]
+mod session;
+mod sink;
+mod source;
+mod statistics;
+
+pub use encryption::KeyFactory;
+pub use format::{HerringboneFormat, HerringboneFormatFactory};
+pub use herringbone;
+pub use options::HerringboneOptions;
+#[cfg(feature = "session")]
+pub use session::{ReadParquet, register, register_with};
+pub use sink::HerringboneSink;
+pub use source::HerringboneSource;

@@ -1,0 +1,85 @@
+//! The files of a table as objects of the library.
+
+use std::future::Future;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use datafusion_common_runtime::SpawnedTask;
+use herringbone::push::FetchPolicy;
+use herringbone::{Error, Result};
+use herringbone_remote::object_store_013::StoreObject;
+use herringbone_remote::{Answer, BoxFuture, Identity, Object};
+use object_store::{ObjectMeta, ObjectStore};
+
+/// A file in a store. Its requests run as tasks of the runtime, so they make progress while the scan decodes. Dropping
+/// the future of a request ends its task.
+#[derive(Debug)]
+pub(crate) struct TableFile {
+    object: StoreObject,
+    identity: Identity,
+    policy: FetchPolicy,
+}
+
+impl TableFile {
+    /// Creates the object of a listed file. `suffix_bytes` is the size of the first request for a footer.
+    pub(crate) fn new(
+        store: &Arc<dyn ObjectStore>,
+        meta: &ObjectMeta,
+        suffix_bytes: Option<usize>,
+    ) -> Arc<Self> {
+        let mut policy = FetchPolicy::remote();
+        if let Some(bytes) = suffix_bytes {
+            policy.suffix_bytes = bytes as u64;
+        }
+        Arc::new(Self {
+            object: StoreObject::new(store.clone(), meta.location.clone()),
+            identity: identity(meta),
+            policy,
+        })
+    }
+}
+
+/// Returns the properties by which a replaced file is recognised.
+pub(crate) fn identity(meta: &ObjectMeta) -> Identity {
+    // Files that a caller names without listing them have the beginning of time as their last modification.
+    let modified = SystemTime::from(meta.last_modified);
+    let modified = Some(modified).filter(|time| *time > SystemTime::UNIX_EPOCH);
+    Identity::new(meta.size)
+        .e_tag(meta.e_tag.clone())
+        .version(meta.version.clone())
+        .modified(modified)
+}
+
+impl Object for TableFile {
+    fn name(&self) -> &str {
+        Object::name(&self.object)
+    }
+
+    fn tail(&self, bytes: u64) -> BoxFuture<Result<Answer>> {
+        spawned(self.object.tail(bytes))
+    }
+
+    fn range(&self, range: Range<u64>, identity: &Identity) -> BoxFuture<Result<Answer>> {
+        spawned(self.object.range(range, identity))
+    }
+
+    fn identity(&self) -> Option<Identity> {
+        Some(self.identity.clone())
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        self.policy.clone()
+    }
+}
+
+/// Runs a request as a task, which starts when the future is polled first.
+fn spawned(
+    request: impl Future<Output = Result<Answer>> + Send + 'static,
+) -> BoxFuture<Result<Answer>> {
+    Box::pin(async move {
+        let answer = SpawnedTask::spawn(request).join_unwind().await;
+        answer.unwrap_or_else(|error| Err(Error::from(io::Error::other(error))))
+    })
+}

@@ -1,0 +1,114 @@
+//! The options of a table, and what they mean for reads.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::datatypes::TimeUnit;
+use datafusion_common::config::{ConfigExtension, ConfigField, ConfigOptions, TableParquetOptions};
+use datafusion_common::{Result, config_datafusion_err, config_err, extensions_options};
+use datafusion_session::Session;
+use herringbone::filter::{PruningStep, PruningSteps};
+use herringbone::{Int96Overflow, SchemaOptions};
+
+extensions_options! {
+    /// The options of this crate in a session, under the prefix `herringbone`.
+    pub struct HerringboneOptions {
+        /// True if scans evaluate the filters of a query. Otherwise they use filters only to rule out data by its
+        /// statistics, and the engine evaluates them.
+        pub pushdown: bool, default = true
+    }
+}
+
+impl ConfigExtension for HerringboneOptions {
+    const PREFIX: &'static str = "herringbone";
+}
+
+/// Returns true if scans evaluate filters.
+pub(crate) fn pushes_down(config: &ConfigOptions) -> bool {
+    let options = config.extensions.get::<HerringboneOptions>();
+    options.is_none_or(|options| options.pushdown)
+}
+
+/// Returns the options of a table: those of the session, changed by the options in `OPTIONS (…)`.
+///
+/// # Errors
+/// Configuration if an option is unknown, has a wrong value or is not supported.
+pub(crate) fn table_options(
+    session: &dyn Session,
+    changes: &HashMap<String, String>,
+) -> Result<TableParquetOptions> {
+    let mut options = session.default_table_options();
+    // The order of a map would decide which of two keys wins.
+    let mut changes: Vec<_> = changes.iter().collect();
+    changes.sort_unstable();
+    for (key, value) in changes {
+        match key.strip_prefix("format.") {
+            Some(key) => options.parquet.set(key, value)?,
+            None => options.set(key, value)?,
+        }
+    }
+    check(&options.parquet)?;
+    Ok(options.parquet)
+}
+
+/// Rejects options that cannot be honoured.
+///
+/// # Errors
+/// Configuration with the name of the option.
+pub(crate) fn check(options: &TableParquetOptions) -> Result<()> {
+    if let Some(id) = &options.crypto.factory_id {
+        return config_err!(
+            "`crypto.factory_id` names the encryption factory {id:?} of the `parquet` crate, which cannot be used: \
+             pass a `KeyFactory` to `HerringboneFormatFactory::with_key_factory`, or set `crypto.file_decryption` keys"
+        );
+    }
+    int96_unit(options)?;
+    if options.global.coerce_int96_tz.is_some() && options.global.coerce_int96.is_none() {
+        return config_err!("`coerce_int96_tz` needs `coerce_int96`, the unit of the timestamps");
+    }
+    Ok(())
+}
+
+/// Returns the unit of INT96 timestamps.
+fn int96_unit(options: &TableParquetOptions) -> Result<TimeUnit> {
+    match options.global.coerce_int96.as_deref() {
+        None | Some("ns") => Ok(TimeUnit::Nanosecond),
+        Some("us") => Ok(TimeUnit::Microsecond),
+        Some("ms") => Ok(TimeUnit::Millisecond),
+        Some("s") => Ok(TimeUnit::Second),
+        Some(other) => Err(config_datafusion_err!(
+            "Unknown or unsupported parquet coerce_int96: {other}. Valid values are: ns, us, ms, and s."
+        )),
+    }
+}
+
+/// Returns the choice of Arrow types for the columns of a file.
+pub(crate) fn schema_options(options: &TableParquetOptions) -> Result<SchemaOptions> {
+    let mut schema = SchemaOptions::default();
+    schema.int96_unit = int96_unit(options)?;
+    // As in the `parquet` crate: dates beyond the range of the unit wrap around.
+    schema.int96_overflow = Int96Overflow::Wrap;
+    Ok(schema)
+}
+
+/// Returns the time zone of INT96 timestamps.
+pub(crate) fn int96_time_zone(options: &TableParquetOptions) -> Option<Arc<str>> {
+    options.global.coerce_int96_tz.as_deref().map(Arc::from)
+}
+
+/// Returns the steps that may rule out rows before they are decoded.
+pub(crate) fn pruning_steps(options: &TableParquetOptions) -> PruningSteps {
+    let mut steps = PruningSteps::all();
+    if !options.global.pruning {
+        steps = steps
+            .without(PruningStep::Statistics)
+            .without(PruningStep::Dictionaries);
+    }
+    if !options.global.bloom_filter_on_read {
+        steps = steps.without(PruningStep::BloomFilters);
+    }
+    if !options.global.enable_page_index {
+        steps = steps.without(PruningStep::ColumnIndexes);
+    }
+    steps
+}

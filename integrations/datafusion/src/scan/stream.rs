@@ -1,0 +1,111 @@
+//! The stream of the batches of a file.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use datafusion_common::Result;
+use datafusion_datasource::PartitionedFile;
+use datafusion_physical_expr::projection::Projector;
+use datafusion_physical_expr::utils::reassign_expr_columns;
+use futures::Stream;
+use herringbone::MetadataHandle;
+use herringbone_remote::{RecordBatchStream, RemoteFile};
+use object_store::ObjectMeta;
+
+use super::Scan;
+use super::metrics::FileMetrics;
+use super::read::FileRead;
+use crate::error::from_library;
+use crate::footer::FileAccess;
+
+/// The batches of a file, projected.
+pub(crate) struct FileStream {
+    batches: RecordBatchStream,
+    projector: Projector,
+    output: SchemaRef,
+    end: End,
+}
+
+/// The work at the end of a read: counts and page indexes are kept.
+struct End {
+    access: FileAccess,
+    meta: ObjectMeta,
+    handle: MetadataHandle,
+    metrics: FileMetrics,
+}
+
+impl FileStream {
+    /// Plans the read of a file. Returns `None` if no row is selected.
+    ///
+    /// # Errors
+    /// Corrupt or Unsupported if the file cannot be read as the table.
+    pub(crate) fn open(
+        scan: &Arc<Scan>,
+        file: &PartitionedFile,
+        opened: RemoteFile,
+        metrics: FileMetrics,
+    ) -> Result<Option<Self>> {
+        let handle = opened.metadata_handle().clone();
+        let Some(read) = FileRead::new(scan, file, &handle, &metrics)? else {
+            return Ok(None);
+        };
+        let batches = opened.read(read.options).map_err(from_library)?;
+        let schema = batches.schema();
+        let projection = read
+            .projection
+            .try_map_exprs(|expr| reassign_expr_columns(expr, &schema))?;
+        let meta = file.object_meta.clone();
+        Ok(Some(Self {
+            projector: projection.make_projector(&schema)?,
+            batches,
+            output: scan.output.clone(),
+            end: End {
+                access: scan.access.clone(),
+                meta,
+                handle,
+                metrics,
+            },
+        }))
+    }
+
+    fn project(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let batch = self.projector.project_batch(batch)?;
+        if batch.schema_ref() == &self.output {
+            return Ok(batch);
+        }
+        // The types are equal. Metadata and nullability are those of the table.
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let columns = batch.columns().to_vec();
+        Ok(RecordBatch::try_new_with_options(
+            self.output.clone(),
+            columns,
+            &options,
+        )?)
+    }
+}
+
+impl Stream for FileStream {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        let batch = ready!(Pin::new(&mut this.batches).poll_next(cx));
+        Poll::Ready(batch.map(|batch| this.project(&batch.map_err(from_library)?)))
+    }
+}
+
+impl Drop for FileStream {
+    fn drop(&mut self) {
+        let End {
+            access,
+            meta,
+            handle,
+            metrics,
+        } = &self.end;
+        access.keep(meta, handle);
+        metrics.record_read(&self.batches.metrics(), meta.size);
+    }
+}

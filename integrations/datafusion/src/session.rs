@@ -1,0 +1,101 @@
+//! Calls of a session.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use datafusion::dataframe::DataFrame;
+use datafusion::datasource::listing::{
+    ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
+};
+use datafusion::prelude::SessionContext;
+use datafusion_common::Result;
+use datafusion_datasource::file_format::FileFormatFactory;
+
+use crate::format::HerringboneFormatFactory;
+use crate::options::HerringboneOptions;
+
+/// Makes a session read and write Parquet by Herringbone: tables that are `STORED AS PARQUET`, `COPY`, `INSERT INTO` and
+/// files named in queries.
+///
+/// Tables that the session has already are not changed. The session gets the options [`HerringboneOptions`].
+///
+/// # Errors
+/// The errors of the session.
+pub fn register(session: &SessionContext) -> Result<()> {
+    register_with(session, HerringboneFormatFactory::new())
+}
+
+/// Makes a session read and write Parquet by the formats of a factory, for example one with keys.
+///
+/// # Errors
+/// The errors of the session.
+pub fn register_with(session: &SessionContext, factory: HerringboneFormatFactory) -> Result<()> {
+    let state = session.state_ref();
+    let mut state = state.write();
+    let extensions = &mut state.config_mut().options_mut().extensions;
+    if extensions.get::<HerringboneOptions>().is_none() {
+        extensions.insert(HerringboneOptions::default());
+    }
+    state.register_file_format(Arc::new(factory), true)
+}
+
+/// Reads Parquet files by Herringbone without SQL. The calls of the session with similar names use the engine's own
+/// reader.
+#[async_trait]
+pub trait ReadParquet {
+    /// Reads a file, or all files below a path that ends with `/`. The options are those of `OPTIONS (…)`.
+    ///
+    /// # Errors
+    /// Configuration if an option is unknown; the errors of files.
+    async fn read_parquet_files(
+        &self,
+        path: &str,
+        options: HashMap<String, String>,
+    ) -> Result<DataFrame>;
+
+    /// Registers a file, or all files below a path that ends with `/`, as a table.
+    ///
+    /// # Errors
+    /// See [`Self::read_parquet_files`].
+    async fn register_parquet_files(
+        &self,
+        table: &str,
+        path: &str,
+        options: HashMap<String, String>,
+    ) -> Result<()>;
+}
+
+#[async_trait]
+impl ReadParquet for SessionContext {
+    async fn read_parquet_files(
+        &self,
+        path: &str,
+        options: HashMap<String, String>,
+    ) -> Result<DataFrame> {
+        self.read_table(Arc::new(table(self, path, &options).await?))
+    }
+
+    async fn register_parquet_files(
+        &self,
+        table_name: &str,
+        path: &str,
+        options: HashMap<String, String>,
+    ) -> Result<()> {
+        let table = table(self, path, &options).await?;
+        self.register_table(table_name, Arc::new(table)).map(drop)
+    }
+}
+
+async fn table(
+    session: &SessionContext,
+    path: &str,
+    options: &HashMap<String, String>,
+) -> Result<ListingTable> {
+    let state = session.state();
+    let format = HerringboneFormatFactory::new().create(&state, options)?;
+    let options = ListingOptions::new(format).with_session_config_options(state.config());
+    let config =
+        ListingTableConfig::new(ListingTableUrl::parse(path)?).with_listing_options(options);
+    ListingTable::try_new(config.infer_schema(&state).await?)
+}

@@ -1,0 +1,354 @@
+//! The sink of `COPY` and `INSERT INTO`.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use async_trait::async_trait;
+use datafusion_common::config::TableParquetOptions;
+use datafusion_common::{DataFusionError, Result};
+use datafusion_common_runtime::{JoinSet, SpawnedTask};
+use datafusion_datasource::display::FileGroupDisplay;
+use datafusion_datasource::file_sink_config::{FileSink, FileSinkConfig};
+use datafusion_datasource::sink::DataSink;
+use datafusion_datasource::write::demux::DemuxedStreamReceiver;
+use datafusion_datasource::write::get_writer_schema;
+use datafusion_execution::memory_pool::{MemoryConsumer, MemoryReservation};
+use datafusion_execution::{SendableRecordBatchStream, TaskContext};
+use datafusion_physical_expr::LexRequirement;
+use datafusion_physical_expr::expressions::Column;
+use datafusion_physical_plan::metrics::{ExecutionPlanMetricsSet, MetricBuilder, MetricsSet, Time};
+use datafusion_physical_plan::{DisplayAs, DisplayFormatType};
+use herringbone::format::FileMetadata;
+use herringbone::{SortingColumnOption, Spawn, WriteOptions, Writer};
+use object_store::buffered::BufWriter;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt};
+use tokio::io::AsyncWriteExt;
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::Receiver;
+
+use crate::encryption::TableKeys;
+use crate::error::from_library;
+
+mod options;
+
+pub(crate) use options::check;
+
+/// The number of encoded bytes that are handed to the store at once.
+const PIECE: usize = 1 << 20;
+
+/// Writes the rows of a query to Parquet files.
+///
+/// The files become visible when all of them are complete. If the query fails or is dropped, none is left.
+pub struct HerringboneSink {
+    config: FileSinkConfig,
+    options: Arc<TableParquetOptions>,
+    keys: TableKeys,
+    sorting_columns: Vec<SortingColumnOption>,
+    metrics: ExecutionPlanMetricsSet,
+    written: Mutex<HashMap<Path, FileMetadata>>,
+}
+
+impl HerringboneSink {
+    /// Creates the sink.
+    pub(crate) fn new(
+        config: FileSinkConfig,
+        options: Arc<TableParquetOptions>,
+        keys: TableKeys,
+    ) -> Self {
+        Self {
+            config,
+            options,
+            keys,
+            sorting_columns: Vec::new(),
+            metrics: ExecutionPlanMetricsSet::new(),
+            written: Mutex::default(),
+        }
+    }
+
+    /// Records the order of the rows in the files, as far as it is one of columns.
+    pub(crate) fn with_order(self, order: Option<&LexRequirement>) -> Self {
+        let schema = get_writer_schema(&self.config);
+        let mut sorting_columns = Vec::new();
+        for requirement in order.into_iter().flat_map(|order| order.iter()) {
+            let Some(column) = requirement.expr.downcast_ref::<Column>() else {
+                break;
+            };
+            if schema.field_with_name(column.name()).is_err() {
+                // A partition column: all rows of a file are equal in it.
+                continue;
+            }
+            let options = requirement.options.unwrap_or_default();
+            let sorting = SortingColumnOption::new([column.name()]);
+            sorting_columns.push(
+                sorting
+                    .descending(options.descending)
+                    .nulls_first(options.nulls_first),
+            );
+        }
+        Self {
+            sorting_columns,
+            ..self
+        }
+    }
+
+    /// Returns the metadata of the files written so far.
+    #[must_use]
+    pub fn written(&self) -> HashMap<Path, FileMetadata> {
+        self.written
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    async fn write_options(
+        &self,
+        path: &Path,
+        schema: &SchemaRef,
+        threads: usize,
+    ) -> Result<WriteOptions> {
+        let mut options = options::write_options(&self.options)?
+            .sorting_columns(self.sorting_columns.clone())
+            .unsorted_rows(herringbone::UnsortedRows::OmitSortingColumns)
+            .threads(if self.options.global.allow_single_file_parallelism {
+                threads
+            } else {
+                1
+            })
+            .tune_allocator(false)
+            .spawn(Arc::new(HostTasks(Handle::current())));
+        if let Some(encryption) = self.keys.encryption(path, schema).await? {
+            options = options.encryption(encryption);
+        }
+        Ok(options)
+    }
+}
+
+/// The blocking tasks of the runtime, on which columns are encoded.
+#[derive(Debug)]
+struct HostTasks(Handle);
+
+impl Spawn for HostTasks {
+    fn spawn(&self, job: Box<dyn FnOnce() + Send>) {
+        self.0.spawn_blocking(job);
+    }
+}
+
+impl fmt::Debug for HerringboneSink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HerringboneSink").finish_non_exhaustive()
+    }
+}
+
+impl DisplayAs for HerringboneSink {
+    fn fmt_as(&self, t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match t {
+            DisplayFormatType::TreeRender => f.write_str("writer=herringbone"),
+            DisplayFormatType::Default | DisplayFormatType::Verbose => {
+                f.write_str("HerringboneSink(file_groups=")?;
+                FileGroupDisplay(&self.config.file_group).fmt_as(t, f)?;
+                f.write_str(")")
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl DataSink for HerringboneSink {
+    fn schema(&self) -> &SchemaRef {
+        self.config.output_schema()
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    async fn write_all(
+        &self,
+        data: SendableRecordBatchStream,
+        context: &Arc<TaskContext>,
+    ) -> Result<u64> {
+        FileSink::write_all(self, data, context).await
+    }
+}
+
+#[async_trait]
+impl FileSink for HerringboneSink {
+    fn config(&self) -> &FileSinkConfig {
+        &self.config
+    }
+
+    async fn spawn_writer_tasks_and_join(
+        &self,
+        context: &Arc<TaskContext>,
+        demux_task: SpawnedTask<Result<()>>,
+        mut file_stream_rx: DemuxedStreamReceiver,
+        object_store: Arc<dyn ObjectStore>,
+    ) -> Result<u64> {
+        let schema = get_writer_schema(&self.config);
+        let execution = &context.session_config().options().execution;
+        let threads = context.session_config().target_partitions();
+        let mut tasks = JoinSet::new();
+        while let Some((path, batches)) = file_stream_rx.recv().await {
+            let consumer = MemoryConsumer::new(format!("HerringboneSink[{path}]"));
+            let job = FileJob {
+                writer: BufWriter::with_capacity(
+                    object_store.clone(),
+                    path.clone(),
+                    execution.objectstore_writer_buffer_size,
+                ),
+                options: self.write_options(&path, &schema, threads).await?,
+                schema: schema.clone(),
+                memory: consumer.register(context.memory_pool()),
+                buffer: execution.objectstore_writer_buffer_size,
+                time: MetricBuilder::new(&self.metrics).elapsed_compute(0),
+                path,
+            };
+            tasks.spawn(job.write(batches));
+        }
+        let mut files = Vec::new();
+        let mut failure: Option<DataFusionError> = None;
+        while let Some(file) = tasks.join_next().await {
+            match file.unwrap_or_else(|error| Err(DataFusionError::ExecutionJoin(Box::new(error))))
+            {
+                Ok(file) => files.push(file),
+                Err(error) => failure = failure.or(Some(error)),
+            }
+        }
+        // If a file fails, the task that distributes rows fails as well, for no reason of its own.
+        let demuxed = demux_task.join_unwind().await;
+        let demuxed =
+            demuxed.unwrap_or_else(|error| Err(DataFusionError::ExecutionJoin(Box::new(error))));
+        match failure.map_or(demuxed, Err) {
+            Ok(()) => self.complete(files, object_store.as_ref()).await,
+            Err(error) => {
+                abort(files).await;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl HerringboneSink {
+    /// Makes all files visible. Returns the number of their rows.
+    async fn complete(&self, files: Vec<WrittenFile>, store: &dyn ObjectStore) -> Result<u64> {
+        let rows_written = MetricBuilder::new(&self.metrics).global_counter("rows_written");
+        let bytes_written = MetricBuilder::new(&self.metrics).global_counter("bytes_written");
+        let (mut rows, mut complete) = (0, Vec::new());
+        let mut files = files.into_iter();
+        while let Some(mut file) = files.next() {
+            if let Err(error) = file.writer.shutdown().await {
+                abort(files).await;
+                for path in complete {
+                    // The first error is the one to report.
+                    let _: Result<_, _> = store.delete(&path).await;
+                }
+                return Err(DataFusionError::IoError(error));
+            }
+            rows += file.metadata.num_rows_of_row_groups();
+            rows_written.add(usize::try_from(file.metadata.num_rows()).unwrap_or_default());
+            bytes_written.add(usize::try_from(file.bytes).unwrap_or_default());
+            complete.push(file.path.clone());
+            let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+            written.insert(file.path, file.metadata);
+        }
+        Ok(rows)
+    }
+}
+
+/// Drops files that are not visible yet.
+async fn abort(files: impl IntoIterator<Item = WrittenFile>) {
+    for mut file in files {
+        // An upload that cannot be aborted is not complete either.
+        let _: Result<_, _> = file.writer.abort().await;
+    }
+}
+
+/// A file to be written.
+struct FileJob {
+    path: Path,
+    writer: BufWriter,
+    schema: SchemaRef,
+    options: WriteOptions,
+    memory: MemoryReservation,
+    /// The number of bytes that the store's writer buffers.
+    buffer: usize,
+    time: Time,
+}
+
+/// A file of which all bytes were handed to the store, and which is not visible yet.
+struct WrittenFile {
+    path: Path,
+    writer: BufWriter,
+    metadata: FileMetadata,
+    bytes: u64,
+    /// The memory of the bytes that the store's writer buffers.
+    _memory: MemoryReservation,
+}
+
+impl FileJob {
+    async fn write(mut self, mut batches: Receiver<RecordBatch>) -> Result<WrittenFile> {
+        match self.write_batches(&mut batches).await {
+            Ok((metadata, bytes)) => Ok(WrittenFile {
+                path: self.path,
+                writer: self.writer,
+                metadata,
+                bytes,
+                _memory: self.memory,
+            }),
+            Err(error) => {
+                // The first error is the one to report.
+                let _: Result<_, _> = self.writer.abort().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn write_batches(
+        &mut self,
+        batches: &mut Receiver<RecordBatch>,
+    ) -> Result<(FileMetadata, u64)> {
+        let options = self.options.clone();
+        let writer = Writer::new(Vec::new(), self.schema.clone(), options);
+        let mut writer = writer.map_err(from_library)?;
+        let mut bytes = 0;
+        while let Some(batch) = batches.recv().await {
+            let timer = self.time.timer();
+            writer
+                .write(&self.with_schema(&batch)?)
+                .map_err(from_library)?;
+            drop(timer);
+            let encoded = writer.get_ref().map_or(0, Vec::len);
+            self.memory
+                .try_resize(writer.memory_size() + encoded + self.buffer.min(bytes))?;
+            if encoded >= PIECE
+                && let Some(out) = writer.get_mut()
+            {
+                let piece = std::mem::take(out);
+                bytes += piece.len();
+                self.writer.put(piece.into()).await?;
+            }
+        }
+        let timer = self.time.timer();
+        let (metadata, rest) = writer.finish_into().map_err(from_library)?;
+        drop(timer);
+        bytes += rest.len();
+        self.memory.try_resize(self.buffer.min(bytes))?;
+        self.writer.put(rest.into()).await?;
+        Ok((metadata, bytes as u64))
+    }
+
+    /// Gives a batch the schema of the file: the metadata and nullability of a plan's batches may differ from it.
+    fn with_schema(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let columns = batch.columns().to_vec();
+        Ok(RecordBatch::try_new_with_options(
+            self.schema.clone(),
+            columns,
+            &options,
+        )?)
+    }
+}

@@ -1,0 +1,333 @@
+//! The source of a scan: what was pushed down into it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arrow::datatypes::Schema;
+use datafusion_common::config::{ConfigOptions, TableParquetOptions};
+use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion_common::{Result, internal_err};
+use datafusion_datasource::file::FileSource;
+use datafusion_datasource::file_scan_config::FileScanConfig;
+use datafusion_datasource::file_stream::FileOpener;
+use datafusion_datasource::morsel::Morselizer;
+use datafusion_datasource::{PartitionedFile, TableSchema};
+use datafusion_execution::cache::cache_manager::FileMetadataCache;
+use datafusion_execution::memory_pool::MemoryPool;
+use datafusion_execution::runtime_env::RuntimeEnv;
+use datafusion_functions::core::file_row_index::FileRowIndexFunc;
+use datafusion_physical_expr::expressions::{Column, DynamicFilterTracking};
+use datafusion_physical_expr::projection::ProjectionExprs;
+use datafusion_physical_expr::utils::{conjunction, split_conjunction};
+use datafusion_physical_expr::{EquivalenceProperties, PhysicalSortExpr};
+use datafusion_physical_expr_adapter::DefaultPhysicalExprAdapterFactory;
+use datafusion_physical_expr_adapter::rewrite::{
+    expr_references_scalar_udf, rewrite_file_row_index_projection,
+};
+use datafusion_physical_expr_common::physical_expr::{PhysicalExpr, fmt_sql, is_volatile};
+use datafusion_physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
+use datafusion_physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion_physical_plan::{DisplayFormatType, SortOrderPushdownResult};
+use object_store::ObjectStore;
+
+use crate::encryption::TableKeys;
+use crate::footer::FileAccess;
+use crate::options::pushes_down;
+use crate::scan::{FileMorselizer, Scan};
+
+mod row_index;
+mod sort;
+
+pub(crate) use row_index::is_row_index;
+pub(crate) use sort::ReadOrder;
+
+/// The source of a scan over Parquet files.
+#[derive(Clone)]
+pub struct HerringboneSource {
+    table_schema: TableSchema,
+    /// The columns of the output, as expressions of the columns of the table.
+    projection: ProjectionExprs,
+    /// The conjunction of the pushed filters.
+    predicate: Option<Arc<dyn PhysicalExpr>>,
+    /// True if the scan evaluates the filters, and does not only prune with them.
+    evaluates: bool,
+    /// The order in which row groups are read.
+    order: Option<ReadOrder>,
+    options: Arc<TableParquetOptions>,
+    keys: TableKeys,
+    batch_size: Option<usize>,
+    metrics: ExecutionPlanMetricsSet,
+    cache: Option<Arc<FileMetadataCache>>,
+    memory: Option<Arc<dyn MemoryPool>>,
+}
+
+impl HerringboneSource {
+    /// Creates a source of all columns of a table.
+    #[must_use]
+    pub fn new(table_schema: TableSchema) -> Self {
+        let all: Vec<usize> = (0..table_schema.table_schema().fields().len()).collect();
+        Self {
+            projection: ProjectionExprs::from_indices(&all, table_schema.table_schema()),
+            table_schema,
+            predicate: None,
+            evaluates: true,
+            order: None,
+            options: Arc::default(),
+            keys: TableKeys::default(),
+            batch_size: None,
+            metrics: ExecutionPlanMetricsSet::new(),
+            cache: None,
+            memory: None,
+        }
+    }
+
+    /// Sets the options and keys of the table.
+    pub(crate) fn of_format(self, options: Arc<TableParquetOptions>, keys: TableKeys) -> Self {
+        Self {
+            options,
+            keys,
+            ..self
+        }
+    }
+
+    /// Uses the metadata cache and the memory pool of a runtime.
+    #[must_use]
+    pub fn with_runtime(self, runtime: &RuntimeEnv) -> Self {
+        Self {
+            cache: Some(runtime.cache_manager.get_file_metadata_cache()),
+            memory: Some(runtime.memory_pool.clone()),
+            ..self
+        }
+    }
+
+    /// Returns true if the scan can evaluate a filter.
+    fn takes(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
+        // Virtual columns are made after the filter was evaluated.
+        !is_volatile(filter)
+            && has_columns(filter, self.table_schema.schema_without_virtual_columns())
+    }
+}
+
+/// Returns true if all columns of an expression are in the schema.
+fn has_columns(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
+    let mut has_all = true;
+    // The closure does not fail.
+    let _: Result<_> = expr.apply(|node| {
+        if let Some(column) = node.downcast_ref::<Column>() {
+            has_all &= schema.field_with_name(column.name()).is_ok();
+        }
+        Ok(TreeNodeRecursion::Continue)
+    });
+    has_all
+}
+
+impl fmt::Debug for HerringboneSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HerringboneSource")
+            .field("projection", &self.projection)
+            .field("predicate", &self.predicate)
+            .field("order", &self.order)
+            .finish_non_exhaustive()
+    }
+}
+
+impl FileSource for HerringboneSource {
+    fn create_file_opener(
+        &self,
+        _object_store: Arc<dyn ObjectStore>,
+        _base_config: &FileScanConfig,
+        _partition: usize,
+    ) -> Result<Arc<dyn FileOpener>> {
+        internal_err!("files are read in morsels: call create_morselizer")
+    }
+
+    fn create_morselizer(
+        &self,
+        object_store: Arc<dyn ObjectStore>,
+        base_config: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Box<dyn Morselizer>> {
+        let adapter = base_config.expr_adapter_factory.clone();
+        let scan = Scan {
+            access: FileAccess {
+                store: object_store,
+                cache: self.cache.clone(),
+                suffix_bytes: self.options.global.metadata_size_hint,
+            },
+            keys: self.keys.clone(),
+            table_schema: self.table_schema.clone(),
+            output: Arc::new(
+                self.projection
+                    .project_schema(self.table_schema.table_schema())?,
+            ),
+            projection: self.projection.clone(),
+            predicate: self.predicate.clone(),
+            evaluates: self.evaluates,
+            order: self.order.clone(),
+            options: self.options.clone(),
+            adapter: adapter.unwrap_or_else(|| Arc::new(DefaultPhysicalExprAdapterFactory)),
+            limit: base_config.limit,
+            batch_size: self.batch_size,
+            metrics: self.metrics.clone(),
+            partition,
+            memory: self.memory.clone(),
+        };
+        Ok(Box::new(FileMorselizer::new(scan)))
+    }
+
+    fn table_schema(&self) -> &TableSchema {
+        &self.table_schema
+    }
+
+    fn with_batch_size(&self, batch_size: usize) -> Arc<dyn FileSource> {
+        Arc::new(Self {
+            batch_size: Some(batch_size),
+            ..self.clone()
+        })
+    }
+
+    fn filter(&self) -> Option<Arc<dyn PhysicalExpr>> {
+        self.predicate.clone()
+    }
+
+    fn projection(&self) -> Option<&ProjectionExprs> {
+        Some(&self.projection)
+    }
+
+    fn metrics(&self) -> &ExecutionPlanMetricsSet {
+        &self.metrics
+    }
+
+    fn file_type(&self) -> &str {
+        "parquet"
+    }
+
+    fn fmt_extra(&self, t: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let DisplayFormatType::TreeRender = t {
+            writeln!(f, "reader=herringbone")?;
+            return match &self.predicate {
+                Some(predicate) => writeln!(f, "predicate={}", fmt_sql(predicate.as_ref())),
+                None => Ok(()),
+            };
+        }
+        f.write_str(", reader=herringbone")?;
+        if let Some(predicate) = &self.predicate {
+            let name = if self.evaluates {
+                "predicate"
+            } else {
+                "pruning_predicate"
+            };
+            write!(f, ", {name}={predicate}")?;
+            if DynamicFilterTracking::classify(predicate).contains_dynamic_filter() {
+                f.write_str(", dynamic_rg_pruning=eligible")?;
+            }
+        }
+        match &self.order {
+            Some(order) => write!(f, ", {order}"),
+            None => Ok(()),
+        }
+    }
+
+    fn try_pushdown_projection(
+        &self,
+        projection: &ProjectionExprs,
+    ) -> Result<Option<Arc<dyn FileSource>>> {
+        let is_row_index = |expr| expr_references_scalar_udf::<FileRowIndexFunc>(expr);
+        if !projection.iter().any(|it| is_row_index(&it.expr)) {
+            let projection = self.projection.try_merge(projection)?;
+            return Ok(Some(Arc::new(Self {
+                projection,
+                ..self.clone()
+            })));
+        }
+        let (table_schema, column) = row_index::with_row_index(&self.table_schema);
+        let projection = rewrite_file_row_index_projection(&self.projection, projection, &column)?;
+        Ok(Some(Arc::new(Self {
+            table_schema,
+            projection,
+            ..self.clone()
+        })))
+    }
+
+    fn try_pushdown_filters(
+        &self,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        config: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
+        let taken: Vec<bool> = filters.iter().map(|filter| self.takes(filter)).collect();
+        let evaluates = pushes_down(config);
+        let verdict = |taken: &bool| {
+            if *taken && evaluates {
+                PushedDown::Yes
+            } else {
+                PushedDown::No
+            }
+        };
+        let verdicts = taken.iter().map(verdict).collect();
+        let result = FilterPushdownPropagation::with_parent_pushdown_result(verdicts);
+        if !taken.contains(&true) {
+            return Ok(result);
+        }
+        // An optimizer may push a filter twice. Dynamic filters are equal only to themselves.
+        let mut all: Vec<_> = self
+            .predicate
+            .iter()
+            .flat_map(split_conjunction)
+            .cloned()
+            .collect();
+        let taken = filters.iter().zip(taken).filter(|(_, taken)| *taken);
+        for filter in taken.flat_map(|(filter, _)| split_conjunction(filter)) {
+            if !all.contains(filter) {
+                all.push(filter.clone());
+            }
+        }
+        let predicate = Some(conjunction(all));
+        Ok(result.with_updated_node(Arc::new(Self {
+            predicate,
+            evaluates,
+            ..self.clone()
+        })))
+    }
+
+    fn try_pushdown_sort(
+        &self,
+        order: &[PhysicalSortExpr],
+        eq_properties: &EquivalenceProperties,
+    ) -> Result<SortOrderPushdownResult<Arc<dyn FileSource>>> {
+        let file_schema = self.table_schema.file_schema();
+        let result = sort::push_down(order, eq_properties, file_schema)?;
+        Ok(match result {
+            sort::SortPushdown::Exact => SortOrderPushdownResult::Exact {
+                inner: Arc::new(self.clone()),
+            },
+            sort::SortPushdown::Inexact(order) => {
+                let source = Self {
+                    order: Some(order),
+                    ..self.clone()
+                };
+                SortOrderPushdownResult::Inexact {
+                    inner: Arc::new(source),
+                }
+            }
+            sort::SortPushdown::Unsupported => SortOrderPushdownResult::Unsupported,
+        })
+    }
+
+    fn reorder_files(&self, files: Vec<PartitionedFile>) -> Vec<PartitionedFile> {
+        match &self.order {
+            Some(order) => order.files(files, self.table_schema.table_schema()),
+            None => files,
+        }
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        let of_projection = self.projection.iter().map(|it| &it.expr);
+        datafusion_physical_plan::apply_expression_roots(
+            self.predicate.iter().chain(of_projection),
+            f,
+        )
+    }
+}

@@ -1,0 +1,170 @@
+//! Sorts that are pushed down: row groups and files in an order that fills a `TopK` early.
+
+use std::cmp::Ordering;
+use std::fmt;
+
+use arrow::datatypes::{Schema, SchemaRef};
+use datafusion_common::{Result, ScalarValue};
+use datafusion_datasource::PartitionedFile;
+use datafusion_physical_expr::expressions::Column;
+use datafusion_physical_expr::{EquivalenceProperties, PhysicalSortExpr};
+
+use crate::bounds::FileBounds;
+
+/// The order in which files and row groups are read. The rows themselves are not sorted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ReadOrder {
+    /// By the bounds of this column.
+    By { column: String, descending: bool },
+    /// From the end of each file, which is sorted the other way around.
+    Reversed,
+}
+
+/// The answer to a requested order of the rows.
+pub(crate) enum SortPushdown {
+    /// The rows have it.
+    Exact,
+    /// Files and row groups can be read in about this order.
+    Inexact(ReadOrder),
+    Unsupported,
+}
+
+/// Answers a request for an order of the rows.
+///
+/// # Errors
+/// The errors of [`EquivalenceProperties::ordering_satisfy`].
+pub(crate) fn push_down(
+    order: &[PhysicalSortExpr],
+    properties: &EquivalenceProperties,
+    file_schema: &SchemaRef,
+) -> Result<SortPushdown> {
+    let Some(first) = order.first() else {
+        return Ok(SortPushdown::Unsupported);
+    };
+    if properties.ordering_satisfy(order.iter().cloned())? {
+        return Ok(SortPushdown::Exact);
+    }
+    // If the rows have a part of the order, a sort above the scan makes use of it. It would be lost.
+    for length in 1..order.len() {
+        if properties.ordering_satisfy(order.iter().take(length).cloned())? {
+            return Ok(SortPushdown::Unsupported);
+        }
+    }
+    if let Some(column) = first.expr.downcast_ref::<Column>()
+        && file_schema.field_with_name(column.name()).is_ok()
+    {
+        let column = column.name().to_owned();
+        let descending = first.options.descending;
+        return Ok(SortPushdown::Inexact(ReadOrder::By { column, descending }));
+    }
+    let mut reversed = properties.clone();
+    reversed.clear_orderings();
+    let orderings = properties.oeq_class().iter();
+    let reverse = |it: &PhysicalSortExpr| it.reverse();
+    reversed.add_orderings(orderings.map(|it| it.iter().map(reverse).collect::<Vec<_>>()));
+    Ok(match reversed.ordering_satisfy(order.iter().cloned())? {
+        true => SortPushdown::Inexact(ReadOrder::Reversed),
+        false => SortPushdown::Unsupported,
+    })
+}
+
+impl ReadOrder {
+    /// Orders the row groups of a file. Those without bounds are last.
+    pub(crate) fn row_groups(&self, row_groups: &mut [usize], bounds: &FileBounds) {
+        match self {
+            Self::Reversed => row_groups.reverse(),
+            Self::By { column, descending } => {
+                let Some(of_column) = bounds.column(column) else {
+                    return;
+                };
+                let best = if *descending {
+                    &of_column.max
+                } else {
+                    &of_column.min
+                };
+                let value = |row_group: usize| {
+                    let slot = bounds.slot(row_group).filter(|slot| *slot < best.len())?;
+                    ScalarValue::try_from_array(best, slot).ok()
+                };
+                row_groups.sort_by_cached_key(|row_group| Key::new(value(*row_group), *descending));
+            }
+        }
+    }
+
+    /// Orders the files of a partition. Those without statistics are last.
+    pub(crate) fn files(
+        &self,
+        mut files: Vec<PartitionedFile>,
+        table: &Schema,
+    ) -> Vec<PartitionedFile> {
+        let Self::By { column, descending } = self else {
+            return files;
+        };
+        let Ok(column) = table.index_of(column) else {
+            return files;
+        };
+        let value = |file: &PartitionedFile| {
+            let statistics = file.statistics.as_ref()?.column_statistics.get(column)?;
+            let best = if *descending {
+                &statistics.max_value
+            } else {
+                &statistics.min_value
+            };
+            best.get_value().cloned()
+        };
+        files.sort_by_cached_key(|file| Key::new(value(file), *descending));
+        files
+    }
+}
+
+/// A bound by which files or row groups are ordered.
+#[derive(PartialEq, Eq)]
+struct Key {
+    value: Option<ScalarValue>,
+    descending: bool,
+}
+
+impl Key {
+    fn new(value: Option<ScalarValue>, descending: bool) -> Self {
+        Self {
+            value: value.filter(|value| !value.is_null()),
+            descending,
+        }
+    }
+}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match (&self.value, &other.value) {
+            (Some(one), Some(other)) => {
+                let order = one.partial_cmp(other).unwrap_or(Ordering::Equal);
+                if self.descending {
+                    order.reverse()
+                } else {
+                    order
+                }
+            }
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (None, None) => Ordering::Equal,
+        }
+    }
+}
+
+impl fmt::Display for ReadOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::By { column, descending } => {
+                let direction = if *descending { "DESC" } else { "ASC" };
+                write!(f, "row_group_order=[{column} {direction}]")
+            }
+            Self::Reversed => f.write_str("reverse_row_groups=true"),
+        }
+    }
+}
