@@ -56,7 +56,7 @@ impl FileBounds {
         self.slots.len()
     }
 
-    /// Returns the slot of a row group, given by its ordinal.
+    /// Returns the slot of the row group with this ordinal.
     pub(crate) fn slot(&self, row_group: usize) -> Option<usize> {
         self.slots.get(&row_group).copied()
     }
@@ -66,7 +66,7 @@ impl FileBounds {
         self.plan.leaf_of_column(*self.by_name.get(name)?)
     }
 
-    /// Returns the bounds and counts of a column, with one [slot](Self::slot) per row group. Returns `None` for nested columns, and if
+    /// Returns the bounds and counts of a column. There is one [slot](Self::slot) per row group. Returns `None` for nested columns, and if
     /// the metadata of the column cannot be used: the read itself will report that.
     pub(crate) fn column(&self, name: &str) -> Option<&ColumnBounds> {
         let column = *self.by_name.get(name)?;
@@ -121,7 +121,7 @@ fn with_zero(bound: &ArrayRef, zero: f64) -> ArrayRef {
     bound.clone()
 }
 
-/// The statistics of a row group, for predicates of the engine.
+/// The statistics of one row group for predicates of the engine.
 #[derive(Debug)]
 pub(crate) struct RowGroupStatistics<'a> {
     pub(crate) bounds: &'a FileBounds,
@@ -170,7 +170,7 @@ impl PruningStatistics for RowGroupStatistics<'_> {
     }
 }
 
-/// Returns true if all slots of both bounds have values, except those where all rows are null.
+/// Returns true if all slots of both bounds have values, except row groups of nulls alone.
 pub(crate) fn is_complete(bounds: &ColumnBounds) -> bool {
     let has = |array: &ArrayRef| is_not_null(array.as_ref()).ok();
     let (Some(min), Some(max)) = (has(&bounds.min), has(&bounds.max)) else {

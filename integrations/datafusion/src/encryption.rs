@@ -21,7 +21,7 @@ use crate::error::from_library;
 /// It is passed to [`HerringboneFormatFactory::with_key_factory`](crate::HerringboneFormatFactory::with_key_factory).
 #[async_trait]
 pub trait KeyFactory: Debug + Send + Sync {
-    /// Returns the keys for reading a file, or `None` if the file is not encrypted.
+    /// Returns the keys for reading this file. Returns `None` if it is not encrypted.
     ///
     /// # Errors
     /// Any error; the query ends with it.
@@ -111,9 +111,7 @@ fn decryption(options: &ConfigFileDecryptionProperties) -> Result<Arc<dyn Decryp
     if !options.aad_prefix_as_hex.is_empty() {
         builder = builder.aad_prefix(bytes("aad_prefix_as_hex", &options.aad_prefix_as_hex)?);
     }
-    Ok(Arc::new(
-        builder.build().map_err(|it| from_library(it.into()))?,
-    ))
+    Ok(Arc::new(builder.build().map_err(from_library)?))
 }
 
 fn encryption(options: &ConfigFileEncryptionProperties) -> Result<Arc<dyn Encryption>> {
@@ -133,9 +131,7 @@ fn encryption(options: &ConfigFileEncryptionProperties) -> Result<Arc<dyn Encryp
     if !options.aad_prefix_as_hex.is_empty() {
         builder = builder.aad_prefix(bytes("aad_prefix_as_hex", &options.aad_prefix_as_hex)?);
     }
-    Ok(Arc::new(
-        builder.build().map_err(|it| from_library(it.into()))?,
-    ))
+    Ok(Arc::new(builder.build().map_err(from_library)?))
 }
 
 fn with_metadata(key: Key, name: &str, metadata: &str) -> Result<EncryptionKey> {

@@ -140,8 +140,8 @@ fn is_readable(
     handle.plan(&read).is_ok()
 }
 
-/// Returns true if times get a coarser unit. The library rejects values that are lost then, and the engine truncates
-/// them.
+/// Returns true if times get a coarser unit. The library then rejects values that would be truncated, and the engine
+/// truncates them.
 fn loses_time(stored: &DataType, wanted: &DataType) -> bool {
     let unit = |data_type: &DataType| match data_type {
         DataType::Timestamp(unit, _)

@@ -39,7 +39,7 @@ impl FileAccess {
         file.map(Some).map_err(from_library)
     }
 
-    /// Reads the footer of a file, and puts it into the cache.
+    /// Reads the footer of a file and puts it into the cache.
     ///
     /// # Errors
     /// The errors of [`RemoteFile::open`].

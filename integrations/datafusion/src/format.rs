@@ -39,7 +39,7 @@ use crate::{options, sink};
 /// The extension of Parquet files.
 const EXTENSION: &str = "parquet";
 
-/// Creates [`HerringboneFormat`]s for tables that are `STORED AS PARQUET`.
+/// Creates [`HerringboneFormat`]s for tables `STORED AS PARQUET`.
 #[derive(Clone)]
 pub struct HerringboneFormatFactory {
     keys: Option<Arc<dyn KeyFactory>>,

@@ -1,6 +1,6 @@
 //! Apache Parquet in [DataFusion](https://datafusion.apache.org) by Herringbone.
 //!
-//! After [`register`], tables that are `STORED AS PARQUET` are read and written by Herringbone, with projections, filters,
+//! After [`register`], tables `STORED AS PARQUET` are read and written by Herringbone, with projections, filters,
 //! sorts and limits pushed down.
 //!
 //! | to | use |

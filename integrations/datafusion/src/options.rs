@@ -1,4 +1,4 @@
-//! The options of a table, and what they mean for reads.
+//! The options of a table, and their meaning for reads.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The order of the rows of a file, as its sorting columns declare it and its bounds do not contradict.
+//! The order of rows in files. Sorting columns declare it, and bounds must not contradict it.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ use herringbone::pruning::ColumnBounds;
 use crate::bounds::is_all_null;
 use crate::statistics::TableColumns;
 
-/// Returns the order of the rows of a file, or `None` if it is not known.
+/// Returns the order of the rows. Returns `None` if it is unknown.
 ///
 /// All row groups must declare it. Within a row group it is believed. From one row group to the next, bounds must show it.
 pub(crate) fn ordering(columns: &TableColumns<'_>) -> Option<LexOrdering> {

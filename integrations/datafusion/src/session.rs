@@ -15,7 +15,7 @@ use datafusion_datasource::file_format::FileFormatFactory;
 use crate::format::HerringboneFormatFactory;
 use crate::options::HerringboneOptions;
 
-/// Makes a session read and write Parquet by Herringbone: tables that are `STORED AS PARQUET`, `COPY`, `INSERT INTO` and
+/// Makes a session read and write Parquet by Herringbone: tables `STORED AS PARQUET`, `COPY`, `INSERT INTO` and
 /// files named in queries.
 ///
 /// Tables that the session has already are not changed. The session gets the options [`HerringboneOptions`].
@@ -44,7 +44,7 @@ pub fn register_with(session: &SessionContext, factory: HerringboneFormatFactory
 /// reader.
 #[async_trait]
 pub trait ReadParquet {
-    /// Reads a file, or all files below a path that ends with `/`. The options are those of `OPTIONS (…)`.
+    /// Reads one file or all files below a path that ends with `/`. The options are those of `OPTIONS (…)`.
     ///
     /// # Errors
     /// Configuration if an option is unknown; the errors of files.
@@ -54,7 +54,7 @@ pub trait ReadParquet {
         options: HashMap<String, String>,
     ) -> Result<DataFrame>;
 
-    /// Registers a file, or all files below a path that ends with `/`, as a table.
+    /// Registers one file or all files below a path that ends with `/`, as a table.
     ///
     /// # Errors
     /// See [`Self::read_parquet_files`].

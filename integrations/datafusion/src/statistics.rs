@@ -1,4 +1,4 @@
-//! Statistics of a file, folded over its row groups.
+//! Statistics of files, folded over their row groups.
 
 use std::cmp::Ordering;
 use std::sync::Arc;

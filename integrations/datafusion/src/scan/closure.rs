@@ -33,7 +33,7 @@ pub(crate) struct Closure {
     metrics: FileMetrics,
 }
 
-/// The predicate on statistics, made of what the expression is now.
+/// The predicate on statistics, made from the current value of the expression.
 struct Pruning {
     tracking: DynamicFilterTracking,
     predicate: Option<PruningPredicate>,

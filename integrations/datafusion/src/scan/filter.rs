@@ -33,7 +33,7 @@ impl FileFilter {
         let mut conjuncts = Vec::new();
         for conjunct in split_conjunction(predicate) {
             let tracking = DynamicFilterTracking::classify(conjunct);
-            // The simplifier could replace a dynamic filter by what it is now.
+            // The simplifier could replace a dynamic filter by its current value.
             let conjunct = match tracking.contains_dynamic_filter() {
                 true => conjunct.clone(),
                 false => simplifier.simplify(conjunct.clone())?,
@@ -51,7 +51,7 @@ impl FileFilter {
     }
 }
 
-/// Translates conjuncts. Predicates of the library come first: they are cheaper, and closures see only the rows they select.
+/// Translates conjuncts. Predicates of the library are tested first, because they are cheaper. Closures see only the rows that they select.
 pub(crate) fn translate(
     conjuncts: &[Arc<dyn PhysicalExpr>],
     context: &ClosureContext<'_>,

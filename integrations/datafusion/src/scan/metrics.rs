@@ -9,7 +9,7 @@ use datafusion_physical_plan::metrics::{
 };
 use herringbone::filter::{PruningStep, ReadMetrics};
 
-/// The metrics of the read of one file, or of a part of it.
+/// The metrics of the read of one file or part of it.
 #[derive(Debug, Clone)]
 pub(crate) struct FileMetrics {
     files: PruningMetrics,
@@ -85,7 +85,7 @@ impl FileMetrics {
         }
     }
 
-    /// Records the counts of a read that is over.
+    /// Records the counts of a finished read.
     pub(crate) fn record_read(&self, read: &ReadMetrics, file_size: u64) {
         let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
         let step = |step: PruningStep| read.steps.iter().find(|it| it.step == step);

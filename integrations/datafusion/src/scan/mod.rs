@@ -91,7 +91,7 @@ impl Morselizer for FileMorselizer {
     }
 }
 
-/// Plans one file, or a part of it.
+/// Plans the read of one file or part of it.
 struct Planner {
     scan: Arc<Scan>,
     file: PartitionedFile,
@@ -160,7 +160,7 @@ impl Planner {
     }
 }
 
-/// The batches of a file, or of a part of it.
+/// The batches of one file or part of it.
 struct FileMorsel(FileStream);
 
 impl fmt::Debug for FileMorsel {

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
-use datafusion_common::Result;
-use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion_physical_expr_common::physical_expr::PhysicalExpr;
 
 use super::translate::path;
@@ -16,10 +14,20 @@ enum Use {
     /// The whole value.
     Whole,
     /// Fields of a struct.
-    Fields(BTreeMap<String, Use>),
+    Fields(BTreeMap<String, Self>),
 }
 
 impl Use {
+    fn add_all(&mut self, expr: &dyn PhysicalExpr) {
+        match path(expr) {
+            Some(path) => self.add(&path),
+            None => expr
+                .children()
+                .into_iter()
+                .for_each(|child| self.add_all(child.as_ref())),
+        }
+    }
+
     fn add(&mut self, path: &[String]) {
         let Self::Fields(fields) = self else {
             return;
@@ -42,16 +50,7 @@ pub(crate) fn narrow<'a>(
 ) -> SchemaRef {
     let mut uses = Use::Fields(BTreeMap::new());
     for expr in exprs {
-        // The closure does not fail.
-        let _: Result<_> = expr.apply(|node| {
-            Ok(match path(node.as_ref()) {
-                Some(path) => {
-                    uses.add(&path);
-                    TreeNodeRecursion::Jump
-                }
-                None => TreeNodeRecursion::Continue,
-            })
-        });
+        uses.add_all(expr.as_ref());
     }
     let Use::Fields(uses) = &uses else {
         return Arc::new(schema.clone());

@@ -1,4 +1,4 @@
-//! What to read from a file.
+//! The options for the read of one file.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,10 +26,10 @@ use crate::file_schema::{read_schema, stored_schema};
 use crate::options::{pruning_steps, schema_options};
 use crate::source::is_row_index;
 
-/// The read of a file, or of a part of it.
+/// The read of one file or part of it.
 pub(crate) struct FileRead {
     pub(crate) options: ReadOptions,
-    /// The output as expressions over the columns that are read.
+    /// The output as expressions over the decoded columns.
     pub(crate) projection: ProjectionExprs,
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct Part {
 
 /// Returns the rows of a range of bytes. Ranges that cover each byte of a file once cover each row once.
 ///
-/// A row group belongs to the range that has its first byte. A large one with page indexes is shared: its rows are taken
+/// A row group belongs to the range with its first byte. A large one with page indexes is shared: its rows are taken
 /// to be spread evenly over its bytes.
 ///
 /// # Errors

@@ -21,7 +21,7 @@ use super::read::FileRead;
 use crate::error::from_library;
 use crate::footer::FileAccess;
 
-/// The batches of a file, projected.
+/// The projected batches of one file.
 pub(crate) struct FileStream {
     batches: RecordBatchStream,
     projector: Projector,

@@ -19,7 +19,7 @@ use datafusion_physical_expr::expressions::{
 use datafusion_physical_expr_common::physical_expr::PhysicalExpr;
 use herringbone::filter::{Literal, Predicate, col_at};
 
-/// The deepest expression that is translated. Deeper ones are evaluated by the engine.
+/// The depth of the deepest translated expression. The engine evaluates deeper ones.
 const DEEPEST: usize = 256;
 
 /// Returns the predicate that selects the same rows as an expression over columns of `schema`.
@@ -105,7 +105,7 @@ impl Translation<'_> {
             return self.like(like);
         }
         if let Some(dynamic) = expr.downcast_ref::<DynamicFilterPhysicalExpr>() {
-            // What it is now also holds for later: it only ever selects fewer rows.
+            // A later value selects no other rows: dynamic filters only become stricter.
             let current = self.is_implied.then(|| dynamic.current().ok())??;
             return self.predicate(current.as_ref(), depth + 1);
         }
@@ -239,7 +239,7 @@ fn float(value: &ScalarValue) -> Option<f64> {
     }
 }
 
-/// Returns a value that is compared with a column of this type, unless it is null or of another type.
+/// Returns the literal for a comparison with a column of this type. Returns `None` for nulls and for other types.
 fn literal(value: &ScalarValue, data_type: &DataType) -> Option<Literal> {
     if value.data_type() != *data_type && !(is_text(data_type) && is_text(&value.data_type())) {
         return None;

@@ -37,7 +37,7 @@ mod options;
 
 pub(crate) use options::check;
 
-/// The number of encoded bytes that are handed to the store at once.
+/// The number of encoded bytes handed to the store at once.
 const PIECE: usize = 1 << 20;
 
 /// Writes the rows of a query to Parquet files.
@@ -69,7 +69,7 @@ impl HerringboneSink {
         }
     }
 
-    /// Records the order of the rows in the files, as far as it is one of columns.
+    /// Records the order of the rows in the files, up to the first expression other than a column.
     pub(crate) fn with_order(self, order: Option<&LexRequirement>) -> Self {
         let schema = get_writer_schema(&self.config);
         let mut sorting_columns = Vec::new();
@@ -244,7 +244,7 @@ impl HerringboneSink {
                 abort(files).await;
                 for path in complete {
                     // The first error is the one to report.
-                    let _: Result<_, _> = store.delete(&path).await;
+                    drop(store.delete(&path).await);
                 }
                 return Err(DataFusionError::IoError(error));
             }
@@ -259,11 +259,11 @@ impl HerringboneSink {
     }
 }
 
-/// Drops files that are not visible yet.
+/// Drops files before they become visible.
 async fn abort(files: impl IntoIterator<Item = WrittenFile>) {
     for mut file in files {
         // An upload that cannot be aborted is not complete either.
-        let _: Result<_, _> = file.writer.abort().await;
+        drop(file.writer.abort().await);
     }
 }
 
@@ -279,7 +279,7 @@ struct FileJob {
     time: Time,
 }
 
-/// A file of which all bytes were handed to the store, and which is not visible yet.
+/// A finished file before it becomes visible. The store has all of its bytes.
 struct WrittenFile {
     path: Path,
     writer: BufWriter,
@@ -301,7 +301,7 @@ impl FileJob {
             }),
             Err(error) => {
                 // The first error is the one to report.
-                let _: Result<_, _> = self.writer.abort().await;
+                drop(self.writer.abort().await);
                 Err(error)
             }
         }

@@ -12,7 +12,7 @@ use herringbone::{
 
 use crate::error::from_library;
 
-/// Rejects options for writing that are wrong or not supported.
+/// Rejects wrong and unsupported options for writing.
 ///
 /// # Errors
 /// Configuration or not implemented, with the name of the option.
@@ -20,7 +20,7 @@ pub(crate) fn check(options: &TableParquetOptions) -> Result<()> {
     write_options(options).map(drop)
 }
 
-/// Returns the options of a writer. Where the session has the engine's default, the writer chooses by itself.
+/// Returns the options of a writer. If the session has the engine's default, the writer chooses by itself.
 ///
 /// # Errors
 /// Configuration if an option has a wrong value; not implemented if it cannot be honoured.

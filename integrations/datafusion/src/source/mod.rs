@@ -1,11 +1,11 @@
-//! The source of a scan: what was pushed down into it.
+//! The source of a scan, and the parts of a query pushed down into it.
 
 use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::Schema;
 use datafusion_common::config::{ConfigOptions, TableParquetOptions};
-use datafusion_common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion_common::tree_node::TreeNodeRecursion;
 use datafusion_common::{Result, internal_err};
 use datafusion_datasource::file::FileSource;
 use datafusion_datasource::file_scan_config::FileScanConfig;
@@ -16,9 +16,9 @@ use datafusion_execution::cache::cache_manager::FileMetadataCache;
 use datafusion_execution::memory_pool::MemoryPool;
 use datafusion_execution::runtime_env::RuntimeEnv;
 use datafusion_functions::core::file_row_index::FileRowIndexFunc;
-use datafusion_physical_expr::expressions::{Column, DynamicFilterTracking};
+use datafusion_physical_expr::expressions::DynamicFilterTracking;
 use datafusion_physical_expr::projection::ProjectionExprs;
-use datafusion_physical_expr::utils::{conjunction, split_conjunction};
+use datafusion_physical_expr::utils::{collect_columns, conjunction, split_conjunction};
 use datafusion_physical_expr::{EquivalenceProperties, PhysicalSortExpr};
 use datafusion_physical_expr_adapter::DefaultPhysicalExprAdapterFactory;
 use datafusion_physical_expr_adapter::rewrite::{
@@ -110,15 +110,10 @@ impl HerringboneSource {
 
 /// Returns true if all columns of an expression are in the schema.
 fn has_columns(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
-    let mut has_all = true;
-    // The closure does not fail.
-    let _: Result<_> = expr.apply(|node| {
-        if let Some(column) = node.downcast_ref::<Column>() {
-            has_all &= schema.field_with_name(column.name()).is_ok();
-        }
-        Ok(TreeNodeRecursion::Continue)
-    });
-    has_all
+    let columns = collect_columns(expr);
+    columns
+        .iter()
+        .all(|column| schema.field_with_name(column.name()).is_ok())
 }
 
 impl fmt::Debug for HerringboneSource {

@@ -1,4 +1,4 @@
-//! The hidden column behind `file_row_index()`.
+//! The hidden column for `file_row_index()`.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,15 +19,13 @@ pub(crate) fn is_row_index(field: &Field) -> bool {
         .is_some_and(|name| name == ROW_NUMBER)
 }
 
-/// Returns the schema of a table with a column of row numbers, and that column. A column that is there is used again.
+/// Returns the schema of a table with a column of row numbers, and that column. An existing column is used again.
 pub(crate) fn with_row_index(table: &TableSchema) -> (TableSchema, Column) {
     let virtual_columns = table.virtual_columns();
     let first = table.table_schema().fields().len() - virtual_columns.len();
-    if let Some(at) = virtual_columns.iter().position(|field| is_row_index(field)) {
-        return (
-            table.clone(),
-            Column::new(virtual_columns[at].name(), first + at),
-        );
+    let mut numbered = (first..).zip(virtual_columns);
+    if let Some((at, field)) = numbered.find(|(_, field)| is_row_index(field)) {
+        return (table.clone(), Column::new(field.name(), at));
     }
     let is_taken = |name: &str| table.table_schema().field_with_name(name).is_ok();
     let mut name = "__herringbone_file_row_index".to_owned();

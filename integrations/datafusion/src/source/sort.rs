@@ -1,4 +1,4 @@
-//! Sorts that are pushed down: row groups and files in an order that fills a `TopK` early.
+//! Pushed-down sorts: row groups and files in an order that fills a `TopK` early.
 
 use std::cmp::Ordering;
 use std::fmt;

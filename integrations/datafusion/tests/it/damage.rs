@@ -1,0 +1,113 @@
+//! Damaged, missing and replaced files end a query with an error that names the place.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use datafusion::error::DataFusionError;
+use datafusion::prelude::SessionContext;
+
+use crate::support::{Folder, Reader, create, session};
+
+fn numbers() -> RecordBatch {
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter_values(
+        (0..50_000).map(|it| it * 7_919 % 50_021),
+    ));
+    RecordBatch::try_from_iter([("a", numbers)]).unwrap()
+}
+
+async fn error(session: &SessionContext) -> DataFusionError {
+    let frame = session
+        .sql("select sum(a) from t where a >= 0")
+        .await
+        .unwrap();
+    frame.collect().await.unwrap_err()
+}
+
+/// Returns true if the error is one of the library: trying again does not help.
+fn is_external(error: &DataFusionError) -> bool {
+    matches!(error.find_root(), DataFusionError::External(_))
+}
+
+#[tokio::test]
+async fn a_damaged_page_has_its_place_in_the_error() {
+    let folder = Folder::new();
+    let path = folder.write("t.parquet", &numbers(), 20_000);
+    let ours = session(Reader::Herringbone, 1);
+    create(&ours, "t", &path).await;
+    let mut bytes = std::fs::read(&path).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 4_000].fill(0xFF);
+    rewrite(&path, &bytes);
+    let error = error(&ours).await;
+    let text = error.to_string();
+    assert!(is_external(&error), "{error:?}");
+    assert!(text.contains("row group") && text.contains('a'), "{text}");
+}
+
+/// Writes other bytes without changing the time of the last modification.
+fn rewrite(path: &str, bytes: &[u8]) {
+    let modified = std::fs::metadata(path).unwrap().modified().unwrap();
+    let file = std::fs::File::options().write(true).open(path).unwrap();
+    std::os::unix::fs::FileExt::write_all_at(&file, bytes, 0).unwrap();
+    file.set_modified(modified).unwrap();
+}
+
+#[tokio::test]
+async fn a_missing_file_is_not_tried_again() {
+    let folder = Folder::new();
+    let path = folder.write("t.parquet", &numbers(), 20_000);
+    let ours = session(Reader::Herringbone, 1);
+    create(&ours, "t", &path).await;
+    let frame = ours.sql("select sum(a) from t where a >= 0").await.unwrap();
+    let plan = frame.create_physical_plan().await.unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let error = datafusion::physical_plan::collect(plan, ours.task_ctx())
+        .await
+        .unwrap_err();
+    assert!(is_external(&error), "{error:?}");
+    assert!(error.to_string().contains("t.parquet"), "{error}");
+}
+
+#[tokio::test]
+async fn a_replaced_file_is_recognised() {
+    let folder = Folder::new();
+    let path = folder.write("t.parquet", &numbers(), 20_000);
+    let ours = session(Reader::Herringbone, 1);
+    create(&ours, "t", &path).await;
+    let frame = ours.sql("select sum(a) from t where a >= 0").await.unwrap();
+    let plan = frame.create_physical_plan().await.unwrap();
+    let bytes = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(&path, &bytes).unwrap();
+    let error = datafusion::physical_plan::collect(plan, ours.task_ctx())
+        .await
+        .unwrap_err();
+    assert!(is_external(&error), "{error:?}");
+}
+
+#[tokio::test]
+async fn no_bytes_cause_a_panic() {
+    let folder = Folder::new();
+    let good = std::fs::read(folder.write("good.parquet", &numbers(), 20_000)).unwrap();
+    let ours = session(Reader::Herringbone, 1);
+    for at in 0..60 {
+        let mut bytes = good.clone();
+        let from = good.len() - 1 - at * 7;
+        bytes[from] ^= 1 << (at % 8);
+        let path = folder.path(&format!("bad{at}.parquet"));
+        std::fs::write(&path, bytes).unwrap();
+        // Some changes are harmless, and the rest are errors.
+        if let Ok(frame) = ours
+            .sql(&format!("select count(a), sum(a) from '{path}'"))
+            .await
+        {
+            drop(frame.collect().await);
+        }
+        drop(
+            ours.sql(&format!(
+                "create external table bad{at} stored as parquet location '{path}'"
+            ))
+            .await,
+        );
+    }
+}

@@ -1,0 +1,275 @@
+//! Pushed-down parts of queries, and the requests and bytes that they save.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use parquet::file::properties::WriterProperties;
+
+use crate::support::{
+    CountingStore, Folder, Reader, create, rows, run, session, session_with, text,
+};
+
+/// 100 row groups of 1,000 rows. Each fifth row group has the largest values.
+fn table() -> RecordBatch {
+    let value = |row: i64| {
+        let group = row / 1_000;
+        (group * 37 % 100) * 1_000 + row % 1_000
+    };
+    let values: ArrayRef = Arc::new(Int64Array::from_iter_values((0..100_000).map(value)));
+    let rows: ArrayRef = Arc::new(Int64Array::from_iter_values(0..100_000));
+    let words = (0..100_000).map(|row| format!("word {}", row * 7_919 % 100_003));
+    let words: ArrayRef = Arc::new(StringArray::from_iter_values(words));
+    RecordBatch::try_from_iter([("v", values), ("row", rows), ("word", words)]).unwrap()
+}
+
+fn write(folder: &Folder) -> String {
+    folder.write("t.parquet", &table(), 1_000)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_filter_reads_what_it_may_select() {
+    let folder = Folder::new();
+    let path = write(&folder);
+    let ours = session(Reader::Herringbone, 1);
+    let store = CountingStore::of(&ours);
+    create(&ours, "t", &path).await;
+    // One request for the footer serves the schema, the statistics and all queries.
+    assert_eq!(store.take().0, 1);
+    assert_eq!(
+        rows(&ours, "select count(*), min(v), max(row) from t").await,
+        "100000 0 99999"
+    );
+    assert_eq!(store.take(), (0, 0));
+    let all = std::fs::metadata(&path).unwrap().len();
+    assert_eq!(
+        rows(
+            &ours,
+            "select count(word) from t where v = 56789 and row < 77000"
+        )
+        .await,
+        "0"
+    );
+    let (requests, bytes) = store.take();
+    assert!(
+        requests <= 4 && bytes < all / 50,
+        "{requests} requests, {bytes} bytes"
+    );
+    let first = rows(&ours, "select word from t where v between 42000 and 42003").await;
+    assert_eq!(first.split("; ").count(), 4);
+    let second = store.take();
+    assert_eq!(
+        rows(&ours, "select word from t where v between 42000 and 42003").await,
+        first
+    );
+    assert!(store.take().0 <= second.0);
+    // Only the projected columns.
+    rows(&ours, "select sum(row) from t").await;
+    assert!(store.take().1 < all / 2);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn page_indexes_are_read_once() {
+    let folder = Folder::new();
+    let properties = WriterProperties::builder()
+        .set_data_page_row_count_limit(500)
+        .set_write_batch_size(100);
+    let path = folder.write_with("t.parquet", &table(), properties.build());
+    let ours = session(Reader::Herringbone, 1);
+    let store = CountingStore::of(&ours);
+    create(&ours, "t", &path).await;
+    store.take();
+    let query = "select word from t where row between 60010 and 60020";
+    let first = rows(&ours, query).await;
+    let with_indexes = store.take();
+    assert_eq!(rows(&ours, query).await, first);
+    let without = store.take();
+    assert!(
+        without.0 < with_indexes.0 && without.1 < with_indexes.1,
+        "{with_indexes:?} {without:?}"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_plan_has_no_filter_and_shows_the_reader() {
+    let folder = Folder::new();
+    let ours = session(Reader::Herringbone, 2);
+    create(&ours, "t", &write(&folder)).await;
+    let query = "select row from t where v > 3 and word like '%7%' and length(word) > 6";
+    let plan = text(&ours, &format!("explain {query}")).await;
+    let tree = text(&ours, &format!("explain format tree {query}")).await;
+    assert!(
+        !text(&ours, &format!("explain format indent {query}"))
+            .await
+            .contains("FilterExec"),
+        "{plan}"
+    );
+    assert!(tree.contains("reader=herringbone"), "{tree}");
+    let analyzed = text(&ours, &format!("explain analyze verbose {query}")).await;
+    for metric in [
+        "reader=herringbone",
+        "bytes_scanned=",
+        "row_groups_pruned_statistics=",
+        "pushdown_rows_pruned=",
+    ] {
+        assert!(analyzed.contains(metric), "{metric}: {analyzed}");
+    }
+    // Volatile expressions are evaluated by the engine.
+    let volatile = text(
+        &ours,
+        "explain format indent select row from t where random() < 2",
+    )
+    .await;
+    assert!(volatile.contains("FilterExec"), "{volatile}");
+    run(&ours, "set herringbone.pushdown = false")
+        .await
+        .unwrap();
+    let off = text(&ours, &format!("explain format indent {query}")).await;
+    assert!(off.contains("FilterExec"), "{off}");
+    let count = format!("select count(*) from ({query})");
+    let without = rows(&ours, &count).await;
+    run(&ours, "set herringbone.pushdown = true").await.unwrap();
+    assert_eq!(rows(&ours, &count).await, without);
+    assert_ne!(without, "0");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_top_k_reads_the_row_groups_that_matter() {
+    let folder = Folder::new();
+    let path = write(&folder);
+    for (order, expected) in [("desc", "99999; 99998; 99997"), ("asc", "0; 1; 2")] {
+        let ours = session(Reader::Herringbone, 1);
+        create(&ours, "t", &path).await;
+        let query = format!("select v from t order by v {order} limit 3");
+        assert_eq!(rows(&ours, &query).await, expected);
+        let plan = text(
+            &ours,
+            &format!("explain analyze verbose select v, word from t order by v {order} limit 3"),
+        )
+        .await;
+        assert!(plan.contains("row_group_order=[v"), "{plan}");
+        let pruned = metric(&plan, "row_groups_pruned_dynamic_filter");
+        assert!(pruned >= 95, "{pruned} row groups: {plan}");
+    }
+}
+
+/// Returns the sum of a metric in a plan.
+fn metric(plan: &str, name: &str) -> usize {
+    let parts = plan.split(&format!("{name}=")).skip(1);
+    let number = |part: &str| {
+        part.split(|it: char| !it.is_ascii_digit())
+            .next()
+            .unwrap()
+            .parse::<usize>()
+    };
+    parts
+        .filter_map(|part| number(part).ok())
+        .max()
+        .unwrap_or_default()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_join_filters_the_other_side() {
+    let folder = Folder::new();
+    let path = write(&folder);
+    let (ours, plain) = (session(Reader::Herringbone, 2), session(Reader::Plain, 2));
+    for session in [&ours, &plain] {
+        create(session, "t", &path).await;
+        run(
+            session,
+            "create table small as values (42007), (42001), (7)",
+        )
+        .await
+        .unwrap();
+    }
+    let query = "select count(*), sum(row) from small join t on column1 = v";
+    assert_eq!(rows(&ours, query).await, rows(&plain, query).await);
+    let plan = text(&ours, &format!("explain analyze verbose {query}")).await;
+    assert!(metric(&plan, "pushdown_rows_pruned") > 0, "{plan}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_limit_stops_the_scan() {
+    let folder = Folder::new();
+    let path = write(&folder);
+    let ours = session(Reader::Herringbone, 1);
+    let store = CountingStore::of(&ours);
+    create(&ours, "t", &path).await;
+    store.take();
+    let all = std::fs::metadata(&path).unwrap().len();
+    assert_eq!(
+        rows(&ours, "select count(*) from (select word from t limit 10)").await,
+        "10"
+    );
+    let (_, bytes) = store.take();
+    assert!(bytes < all / 20, "{bytes} of {all}");
+    assert_eq!(
+        rows(
+            &ours,
+            "select count(*) from (select word from t where v >= 5000 limit 700)"
+        )
+        .await,
+        "700"
+    );
+    assert!(store.take().1 < all / 10);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn parts_of_a_file_have_all_rows_once() {
+    let folder = Folder::new();
+    let path = write(&folder);
+    // A single row group with page indexes.
+    let whole = session(Reader::Herringbone, 1);
+    create(&whole, "t", &path).await;
+    let one = folder.path("one.parquet");
+    let rows_twice = "select * from t union all select v, row + 100000, word from t";
+    let copy =
+        format!("copy (select * from ({rows_twice}) order by row) to '{one}' stored as parquet");
+    run(&whole, &copy).await.unwrap();
+    let file = herringbone_datafusion::herringbone::ParquetFile::open(&one).unwrap();
+    assert_eq!(file.metadata().num_row_groups(), 1);
+    for (path, count) in [(&path, 100_000_u64), (&one, 200_000)] {
+        for partitions in [2, 3, 7, 16] {
+            let config = SessionConfig::new()
+                .with_target_partitions(partitions)
+                .set_usize("datafusion.optimizer.repartition_file_min_size", 1);
+            let ours = session_with(Reader::Herringbone, config);
+            create(&ours, "t", path).await;
+            let sum = count * (count - 1) / 2;
+            let query = "select count(*), sum(row), count(distinct row) from t where row >= 0";
+            assert_eq!(rows(&ours, query).await, format!("{count} {sum} {count}"));
+            let plan = text(&ours, &format!("explain {query}")).await;
+            let plan = plan + &text(&ours, &format!("explain format indent {query}")).await;
+            assert!(plan.contains(&format!("{partitions} groups")), "{plan}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn memory_comes_from_the_pool_of_the_runtime() {
+    use datafusion::execution::memory_pool::{GreedyMemoryPool, MemoryPool};
+    use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+
+    let folder = Folder::new();
+    let path = write(&folder);
+    let with_pool = |bytes| {
+        let pool: Arc<dyn MemoryPool> = Arc::new(GreedyMemoryPool::new(bytes));
+        let runtime = RuntimeEnvBuilder::new()
+            .with_memory_pool(pool.clone())
+            .build_arc()
+            .unwrap();
+        let config = SessionConfig::new().with_target_partitions(1);
+        let session = SessionContext::new_with_config_rt(config, runtime);
+        herringbone_datafusion::register(&session).unwrap();
+        (session, pool)
+    };
+    let query = "select word, v from t where row % 3 = 0";
+    let (session, pool) = with_pool(100 << 20);
+    create(&session, "t", &path).await;
+    run(&session, query).await.unwrap();
+    assert_eq!(pool.reserved(), 0);
+    let (session, _) = with_pool(20 << 10);
+    create(&session, "t", &path).await;
+    let error = run(&session, query).await.unwrap_err();
+    assert!(error.contains("Resources exhausted"), "{error}");
+}

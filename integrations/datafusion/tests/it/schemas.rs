@@ -1,0 +1,311 @@
+//! Schemas of tables and files: evolution, partitions, layouts, nested and virtual columns.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, BinaryArray, Int32Array, Int64Array, ListArray, RecordBatch, StringArray, StructArray,
+};
+use arrow::buffer::OffsetBuffer;
+use arrow::datatypes::{DataType, Field, Int64Type};
+use datafusion::prelude::SessionContext;
+use herringbone_datafusion::ReadParquet;
+
+use crate::support::{
+    CountingStore, Folder, Reader, create, rows, run, session, sorted_rows, text,
+};
+
+fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+    RecordBatch::try_from_iter(columns).unwrap()
+}
+
+fn ints(values: impl IntoIterator<Item = i32>) -> ArrayRef {
+    Arc::new(Int32Array::from_iter_values(values))
+}
+
+fn longs(values: impl IntoIterator<Item = i64>) -> ArrayRef {
+    Arc::new(Int64Array::from_iter_values(values))
+}
+
+fn words<'a>(values: impl IntoIterator<Item = &'a str>) -> ArrayRef {
+    Arc::new(StringArray::from_iter_values(values))
+}
+
+async fn both(folder: &Folder, sql: &str) -> (SessionContext, SessionContext) {
+    let (ours, plain) = (session(Reader::Herringbone, 2), session(Reader::Plain, 2));
+    let sql = sql.replace("FOLDER", &folder.path(""));
+    run(&ours, &sql).await.unwrap();
+    run(&plain, &sql).await.unwrap();
+    (ours, plain)
+}
+
+#[tokio::test]
+async fn files_of_a_table_may_differ() {
+    let folder = Folder::new();
+    folder.write(
+        "t/b.parquet",
+        &batch(vec![("id", longs([3, 4])), ("new", words(["x", "y"]))]),
+        10,
+    );
+    folder.write(
+        "t/a.parquet",
+        &batch(vec![("id", longs([1, 2])), ("old", ints([7, 8]))]),
+        10,
+    );
+    folder.write(
+        "u/1.parquet",
+        &batch(vec![("id", ints([1, 2])), ("s", words(["a", "b"]))]),
+        10,
+    );
+    folder.write(
+        "u/2.parquet",
+        &batch(vec![
+            ("s", words(["c"])),
+            ("id", longs([1 << 40])),
+            ("more", ints([9])),
+        ]),
+        10,
+    );
+    let (ours, plain) = both(
+        &folder,
+        "create external table t stored as parquet location 'FOLDERt/'",
+    )
+    .await;
+    for query in [
+        "select * from t",
+        "select id from t where new = 'x'",
+        "select id from t where new is null",
+        "select count(*), count(old), max(old), min(new) from t",
+        "select id, coalesce(new, 'none') from t where old > 7 or id = 4",
+    ] {
+        assert_eq!(
+            sorted_rows(&ours, query).await,
+            sorted_rows(&plain, query).await,
+            "{query}"
+        );
+    }
+    // The columns of the first file by location are first.
+    assert!(
+        text(&ours, "select * from t")
+            .await
+            .lines()
+            .nth(1)
+            .unwrap()
+            .starts_with("| id | old | new")
+    );
+    let table = "create external table u (id bigint, s varchar, more bigint, extra varchar) stored as parquet location 'FOLDERu/'";
+    let (ours, plain) = both(&folder, table).await;
+    for query in [
+        "select * from u",
+        "select s from u where id = 1099511627776",
+        "select s from u where id < 2",
+        "select count(*) from u where more = 9",
+        "select extra, id + 1 from u where extra is null and s <> 'a'",
+        "select sum(id), max(more), count(extra) from u",
+    ] {
+        assert_eq!(
+            sorted_rows(&ours, query).await,
+            sorted_rows(&plain, query).await,
+            "{query}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn partition_columns_are_read_and_prune() {
+    let folder = Folder::new();
+    for year in [2023, 2024, 2025] {
+        let rows = longs((0..10).map(|it| i64::from(year) * 100 + it));
+        folder.write(
+            &format!("p/year={year}/f.parquet"),
+            &batch(vec![("id", rows)]),
+            4,
+        );
+    }
+    let table = "create external table p (id bigint, year int) stored as parquet partitioned by (year) location 'FOLDERp/'";
+    let (ours, plain) = both(&folder, table).await;
+    for query in [
+        "select year, id from p where id % 10 = year % 10",
+        "select count(*) from p where year > 2023 and id > 202401",
+        "select year, count(*) from p group by year",
+        "select year from p where year + id = 204424",
+        "select max(year), min(id) from p where year = 2024 or id = 202301",
+        "select id from p order by year desc, id limit 3",
+    ] {
+        assert_eq!(
+            sorted_rows(&ours, query).await,
+            sorted_rows(&plain, query).await,
+            "{query}"
+        );
+    }
+}
+
+fn nested() -> RecordBatch {
+    let field = |name: &str, data_type| Arc::new(Field::new(name, data_type, true));
+    let big: Vec<String> = (0..1_000)
+        .map(|it| format!("{it} {}", "payload".repeat(40 + it % 7)))
+        .collect();
+    let deep = StructArray::from(vec![
+        (field("x", DataType::Int64), longs(0..1_000)),
+        (
+            field("big", DataType::Utf8),
+            words(big.iter().map(String::as_str)),
+        ),
+    ]);
+    let deep_type = arrow::array::Array::data_type(&deep).clone();
+    let outer = StructArray::from(vec![
+        (
+            field("k", DataType::Int32),
+            ints((0..1_000).map(|it| it % 50)),
+        ),
+        (field("deep", deep_type), Arc::new(deep) as ArrayRef),
+    ]);
+    let lists = ListArray::from_iter_primitive::<Int64Type, _, _>(
+        (0..1_000).map(|it| (it % 5 > 0).then(|| (0..it % 4).map(Some).collect::<Vec<_>>())),
+    );
+    let elements = StructArray::from(vec![(field("e", DataType::Int64), longs(0..2_000))]);
+    let element = Field::new(
+        "item",
+        arrow::array::Array::data_type(&elements).clone(),
+        true,
+    );
+    let offsets = OffsetBuffer::from_lengths(std::iter::repeat_n(2, 1_000));
+    let structs = ListArray::new(Arc::new(element), offsets, Arc::new(elements), None);
+    batch(vec![
+        ("id", longs(0..1_000)),
+        ("o", Arc::new(outer)),
+        ("l", Arc::new(lists)),
+        ("ls", Arc::new(structs)),
+    ])
+}
+
+#[tokio::test]
+async fn only_the_fields_in_use_are_read() {
+    let folder = Folder::new();
+    folder.write("n.parquet", &nested(), 300);
+    let (ours, plain) = both(
+        &folder,
+        "create external table n stored as parquet location 'FOLDERn.parquet'",
+    )
+    .await;
+    let store = CountingStore::of(&ours);
+    let all = std::fs::metadata(folder.path("n.parquet")).unwrap().len();
+    for (query, is_small) in [
+        ("select sum(o['k']) from n", true),
+        ("select sum(o['deep']['x']) from n where o['k'] < 7", true),
+        (
+            "select o['deep']['x'] + 1, id from n where o['deep']['x'] > 990",
+            true,
+        ),
+        ("select o['deep'] from n where id = 17", false),
+        ("select o from n where o['k'] = 3 and id < 99", false),
+        ("select id from n where o is not null and l is null", true),
+        ("select sum(l[1]), count(l) from n where id > 500", true),
+        ("select ls, id from n where ls[1]['e'] = 500", true),
+        (
+            "select count(*) from n where o['deep']['big'] like '99%'",
+            false,
+        ),
+    ] {
+        store.take();
+        assert_eq!(
+            sorted_rows(&ours, query).await,
+            sorted_rows(&plain, query).await,
+            "{query}"
+        );
+        let (_, bytes) = store.take();
+        assert!(!is_small || bytes < all / 2, "{query}: {bytes} of {all}");
+    }
+}
+
+#[tokio::test]
+async fn layouts_follow_the_options() {
+    let folder = Folder::new();
+    let bytes: ArrayRef = Arc::new(BinaryArray::from_iter_values(["a", "b", "c"]));
+    folder.write(
+        "b.parquet",
+        &batch(vec![("b", bytes), ("s", words(["x", "y", "z"]))]),
+        10,
+    );
+    let types = "select arrow_typeof(b), arrow_typeof(s) from t limit 1";
+    for (options, expected) in [
+        ("", "BinaryView Utf8View"),
+        (
+            "options ('format.schema_force_view_types' 'false')",
+            "Binary Utf8",
+        ),
+        (
+            "options ('format.binary_as_string' 'true')",
+            "Utf8View Utf8View",
+        ),
+    ] {
+        let table = format!(
+            "create external table t stored as parquet location 'FOLDERb.parquet' {options}"
+        );
+        let (ours, plain) = both(&folder, &table).await;
+        assert_eq!(rows(&ours, types).await, expected);
+        assert_eq!(rows(&ours, types).await, rows(&plain, types).await);
+        if options.contains("binary_as_string") {
+            assert_eq!(rows(&ours, "select s from t where b = 'b'").await, "y");
+        }
+    }
+}
+
+#[tokio::test]
+async fn rows_have_numbers() {
+    let folder = Folder::new();
+    folder.write(
+        "r.parquet",
+        &batch(vec![("id", longs((0..100).map(|it| it * it % 101)))]),
+        30,
+    );
+    let (ours, plain) = both(
+        &folder,
+        "create external table r stored as parquet location 'FOLDERr.parquet'",
+    )
+    .await;
+    for query in [
+        "select file_row_index(), id from r where id > 90",
+        "select max(file_row_index()) from r",
+        "select id from r where file_row_index() in (3, 77)",
+        "select file_row_index() + 1 as a, file_row_index() as b from r order by a desc limit 2",
+    ] {
+        let expected = run(&plain, query).await;
+        let of_ours = run(&ours, query).await;
+        assert_eq!(
+            of_ours.is_ok(),
+            expected.is_ok(),
+            "{query}: {of_ours:?} {expected:?}"
+        );
+        if expected.is_ok() {
+            assert_eq!(
+                sorted_rows(&ours, query).await,
+                sorted_rows(&plain, query).await,
+                "{query}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn files_are_read_without_sql() {
+    let folder = Folder::new();
+    let path = folder.write("w.parquet", &batch(vec![("id", longs(0..10))]), 4);
+    let ours = session(Reader::Herringbone, 2);
+    let frame = ours
+        .read_parquet_files(&path, HashMap::new())
+        .await
+        .unwrap();
+    assert_eq!(frame.count().await.unwrap(), 10);
+    ours.register_parquet_files("w", &path, HashMap::new())
+        .await
+        .unwrap();
+    assert_eq!(rows(&ours, "select sum(id) from w").await, "45");
+    let options = HashMap::from([("format.nonsense".to_owned(), "1".to_owned())]);
+    assert!(ours.read_parquet_files(&path, options).await.is_err());
+    create(&ours, "v", &path).await;
+    assert_eq!(
+        rows(&ours, "select count(*) from v where id > 4").await,
+        "5"
+    );
+}

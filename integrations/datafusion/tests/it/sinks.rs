@@ -1,0 +1,232 @@
+//! `COPY` and `INSERT INTO`.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use datafusion::prelude::SessionContext;
+
+use crate::support::{Folder, Reader, create, rows, run, session, sorted_rows, text};
+
+fn batch() -> RecordBatch {
+    let numbers: ArrayRef = Arc::new(Int64Array::from_iter(
+        (0..5_000).map(|it| (it % 11 != 0).then_some(it)),
+    ));
+    let words: ArrayRef = Arc::new(StringArray::from_iter_values(
+        (0..5_000).map(|it| format!("w{}", it % 3)),
+    ));
+    RecordBatch::try_from_iter([("n", numbers), ("w", words)]).unwrap()
+}
+
+async fn with_table(folder: &Folder) -> SessionContext {
+    let session = session(Reader::Herringbone, 2);
+    create(&session, "t", &folder.write("t.parquet", &batch(), 1_000)).await;
+    session
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn copies_have_the_rows_and_options() {
+    let folder = Folder::new();
+    let ours = with_table(&folder).await;
+    let path = folder.path("copy.parquet");
+    let options = "options ('format.compression' 'snappy', 'format.compression::w' 'zstd(5)', 'format.max_row_group_size' '2000', \
+        'format.metadata::maker' 'test', 'format.bloom_filter_on_write' 'true')";
+    let copy = format!(
+        "copy (select * from t order by n desc nulls first, w) to '{path}' stored as parquet {options}"
+    );
+    assert_eq!(rows(&ours, &copy).await, "5000");
+    let stock = session(Reader::Stock, 2);
+    create(&stock, "copied", &path).await;
+    create(&stock, "t", &folder.path("t.parquet")).await;
+    let all = "select n, w from ";
+    assert_eq!(
+        sorted_rows(&stock, &format!("{all} copied")).await,
+        sorted_rows(&stock, &format!("{all} t")).await
+    );
+    let file = herringbone_datafusion::herringbone::ParquetFile::open(&path).unwrap();
+    let metadata = file.metadata();
+    assert_eq!(metadata.num_row_groups(), 3);
+    let codec = |leaf| {
+        metadata
+            .column_chunk(0, leaf)
+            .unwrap()
+            .meta_data
+            .unwrap()
+            .codec
+    };
+    assert_eq!(format!("{:?} {:?}", codec(0), codec(1)), "Snappy Zstd");
+    assert!(
+        metadata
+            .column_chunk(0, 0)
+            .unwrap()
+            .meta_data
+            .unwrap()
+            .bloom_filter_offset
+            .is_some()
+    );
+    assert!(
+        metadata
+            .key_value_metadata()
+            .iter()
+            .any(|pair| pair.key == "maker")
+    );
+    let sorting = metadata
+        .row_group_header(2)
+        .unwrap()
+        .sorting_columns
+        .clone()
+        .unwrap();
+    assert_eq!((sorting.len(), sorting[0].column_idx), (2, 0));
+    assert!(sorting[0].descending && sorting[0].nulls_first && !sorting[1].descending);
+    // The order is found again.
+    create(&ours, "copied", &path).await;
+    let plan = text(
+        &ours,
+        "explain select * from copied order by n desc nulls first",
+    )
+    .await;
+    assert!(!plan.contains("SortExec"), "{plan}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn inserts_go_to_partitions() {
+    let folder = Folder::new();
+    let ours = with_table(&folder).await;
+    let path = folder.path("parts/");
+    let table = format!(
+        "create external table p (n bigint, w varchar) stored as parquet partitioned by (w) location '{path}'"
+    );
+    std::fs::create_dir_all(&path).unwrap();
+    run(&ours, &table).await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(
+            rows(&ours, "insert into p select n, w from t").await,
+            "5000"
+        );
+    }
+    assert!(
+        std::fs::read_dir(folder.path("parts/w=w1"))
+            .unwrap()
+            .count()
+            >= 2
+    );
+    let stock = session(Reader::Stock, 2);
+    run(&stock, &table).await.unwrap();
+    for query in [
+        "select w, count(*), count(n), sum(n) from p group by w order by w",
+        "select count(*) from p where w = 'w1' and n > 4000",
+        "select w, n from p where n < 20 and w <> 'w0' order by n, w",
+    ] {
+        assert_eq!(
+            text(&ours, query).await,
+            text(&stock, query).await,
+            "{query}"
+        );
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_failed_query_leaves_no_file() {
+    let folder = Folder::new();
+    let ours = with_table(&folder).await;
+    let path = folder.path("failed/");
+    // The division fails in the last rows.
+    let copy = format!(
+        "copy (select n, w, 100 / (4999 - n) as q from t) to '{path}' stored as parquet partitioned by (w)"
+    );
+    let error = run(&ours, &copy).await.unwrap_err();
+    assert!(error.to_lowercase().contains("divide by zero"), "{error}");
+    assert_eq!(files(&folder.path("failed")), Vec::<String>::new());
+    // A dropped query.
+    let copy =
+        format!("copy (select a.n, b.w from t a cross join t b) to '{path}' stored as parquet");
+    let frame = ours.sql(&copy).await.unwrap();
+    let limit = std::time::Duration::from_millis(300);
+    assert!(tokio::time::timeout(limit, frame.collect()).await.is_err());
+    tokio::time::sleep(limit).await;
+    assert_eq!(files(&folder.path("failed")), Vec::<String>::new());
+}
+
+/// Returns the files in a folder and below with the extension of complete files.
+fn files(path: &str) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(path) else {
+        return Vec::new();
+    };
+    let mut found = Vec::new();
+    for entry in entries.map(|entry| entry.unwrap().path()) {
+        let name = entry.to_str().unwrap().to_owned();
+        match entry.is_dir() {
+            true => found.append(&mut files(&name)),
+            false if name.ends_with(".parquet") => found.push(name),
+            false => {}
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn wrong_options_are_errors() {
+    let folder = Folder::new();
+    let ours = with_table(&folder).await;
+    let path = folder.path("t.parquet");
+    for (option, expected) in [
+        ("'format.compresion' 'snappy'", "compresion"),
+        ("'format.coerce_int96' 'hours'", "hours"),
+        ("'format.crypto.factory_id' 'x'", "factory_id"),
+        (
+            "'format.crypto.file_decryption.footer_key_as_hex' 'zz'",
+            "hexadecimal",
+        ),
+        ("'nonsense' '1'", "nonsense"),
+    ] {
+        let sql = format!(
+            "create external table o stored as parquet location '{path}' options ({option})"
+        );
+        let error = run(&ours, &sql).await.unwrap_err();
+        assert!(error.contains(expected), "{option}: {error}");
+    }
+    let copy = |option| {
+        format!(
+            "copy t to '{}' stored as parquet options ({option})",
+            folder.path("o.parquet")
+        )
+    };
+    for (option, expected) in [
+        ("'format.compression' 'lz4'", "lz4_raw"),
+        ("'format.compression' 'zstd(x)'", "level"),
+        ("'format.encoding' 'morse'", "morse"),
+    ] {
+        let error = run(&ours, &copy(option)).await.unwrap_err();
+        assert!(error.contains(expected), "{option}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn encrypted_files_are_written_and_read() {
+    let folder = Folder::new();
+    let ours = with_table(&folder).await;
+    let path = folder.path("secret.parquet");
+    let key = "000102030405060708090a0b0c0d0e0f";
+    let write = format!(
+        "copy t to '{path}' stored as parquet options ('format.crypto.file_encryption.footer_key_as_hex' '{key}')"
+    );
+    run(&ours, &write).await.unwrap();
+    let create = |name, key| {
+        format!(
+            "create external table {name} stored as parquet location '{path}' \
+             options ('format.crypto.file_decryption.footer_key_as_hex' '{key}')"
+        )
+    };
+    run(&ours, &create("secret", key)).await.unwrap();
+    assert_eq!(
+        rows(&ours, "select count(*), sum(n) from secret where n > 9").await,
+        rows(&ours, "select count(*), sum(n) from t where n > 9").await
+    );
+    // Neither the footer nor its cache is of use without the key.
+    for sql in [
+        create("wrong", "ffffffffffffffffffffffffffffffff"),
+        format!("create external table none stored as parquet location '{path}'"),
+    ] {
+        let error = run(&ours, &sql).await.unwrap_err();
+        assert!(!error.contains(key), "{error}");
+    }
+}

@@ -1,0 +1,156 @@
+//! The 22 queries of TPC-H, equal to those of the engine's own reader.
+
+use std::fs::File;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::prelude::SessionContext;
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
+use tpchgen::generators::{
+    CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator,
+    PartSuppGenerator, RegionGenerator, SupplierGenerator,
+};
+use tpchgen_arrow::{
+    CustomerArrow, LineItemArrow, NationArrow, OrderArrow, PartArrow, PartSuppArrow, RegionArrow,
+    SupplierArrow,
+};
+
+use crate::support::{CountingStore, Folder, Reader, create, rows, run, session, text};
+
+const TABLES: [&str; 8] = [
+    "customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier",
+];
+
+/// The scale factor: 0.1 is 600,000 rows of `lineitem`. `TPCH_SCALE` sets another one.
+fn scale() -> f64 {
+    std::env::var("TPCH_SCALE").map_or(0.1, |scale| scale.parse().unwrap())
+}
+
+/// Writes a table as a file with row groups of this many rows.
+fn write<E: std::fmt::Debug>(
+    folder: &Folder,
+    (name, schema): (&str, SchemaRef),
+    batches: impl Iterator<Item = Result<RecordBatch, E>>,
+    rows_per_group: usize,
+) {
+    let properties = WriterProperties::builder()
+        .set_compression(Compression::SNAPPY)
+        .set_max_row_group_row_count(Some(rows_per_group));
+    let file = File::create(folder.path(&format!("{name}.parquet"))).unwrap();
+    let mut writer = ArrowWriter::try_new(file, schema, Some(properties.build())).unwrap();
+    batches.for_each(|batch| writer.write(&batch.unwrap()).unwrap());
+    writer.close().unwrap();
+}
+
+macro_rules! write_tables {
+    ($folder:expr, $rows:expr, $($name:literal $arrow:ident $generator:ident)+) => {$(
+        let table = $arrow::new($generator::new(scale(), 1, 1));
+        let schema = tpchgen_arrow::RecordBatchIterator::schema(&table).clone();
+        write($folder, ($name, schema), table, $rows);
+    )+};
+}
+
+fn generate(folder: &Folder, rows_per_group: usize) {
+    write_tables!(folder, rows_per_group,
+        "customer" CustomerArrow CustomerGenerator
+        "lineitem" LineItemArrow LineItemGenerator
+        "nation" NationArrow NationGenerator
+        "orders" OrderArrow OrderGenerator
+        "part" PartArrow PartGenerator
+        "partsupp" PartSuppArrow PartSuppGenerator
+        "region" RegionArrow RegionGenerator
+        "supplier" SupplierArrow SupplierGenerator
+    );
+}
+
+fn queries() -> Vec<&'static str> {
+    let queries: Vec<_> = include_str!("tpch.sql").split("--------\n").collect();
+    assert_eq!(queries.len(), 22);
+    queries
+}
+
+async fn create_tables(session: &SessionContext, folder: &Folder) {
+    for table in TABLES {
+        create(session, table, &folder.path(&format!("{table}.parquet"))).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn all_queries_are_those_of_the_engine() {
+    let folder = Folder::new();
+    generate(&folder, 50_000);
+    let (ours, stock) = (session(Reader::Herringbone, 2), session(Reader::Stock, 2));
+    let (our_store, stock_store) = (CountingStore::of(&ours), CountingStore::of(&stock));
+    create_tables(&ours, &folder).await;
+    create_tables(&stock, &folder).await;
+    our_store.take();
+    stock_store.take();
+    let (mut our_sum, mut stock_sum) = ((0, 0), (0, 0));
+    for (number, query) in (1..).zip(queries()) {
+        let started = std::time::Instant::now();
+        let of_ours = text(&ours, query).await;
+        let between = std::time::Instant::now();
+        let of_stock = text(&stock, query).await;
+        let (counts, of_stock_store) = (our_store.take(), stock_store.take());
+        our_sum = (our_sum.0 + counts.0, our_sum.1 + counts.1);
+        stock_sum = (
+            stock_sum.0 + of_stock_store.0,
+            stock_sum.1 + of_stock_store.1,
+        );
+        println!(
+            "q{number}: {counts:?} {:.2}s, stock {of_stock_store:?} {:.2}s",
+            (between - started).as_secs_f64(),
+            between.elapsed().as_secs_f64()
+        );
+        assert_eq!(of_ours, of_stock, "query {number}");
+    }
+    println!("requests and bytes: {our_sum:?}, of the engine {stock_sum:?}");
+    // Bytes and requests differ with the order in which two partitions run.
+    assert!(our_sum.0 <= stock_sum.0 * 2 && our_sum.1 <= stock_sum.1 * 11 / 10);
+    one_row_group_is_shared(&folder).await;
+    copies_are_equal(&ours, &stock, &folder).await;
+}
+
+/// A row group that two partitions share has all of its rows, once.
+async fn one_row_group_is_shared(folder: &Folder) {
+    let whole = Folder::new();
+    let writer = session(Reader::Herringbone, 1);
+    create(&writer, "lineitem", &folder.path("lineitem.parquet")).await;
+    let path = whole.path("lineitem.parquet");
+    run(&writer, &format!("copy lineitem to '{path}'"))
+        .await
+        .unwrap();
+    let (ours, stock) = (session(Reader::Herringbone, 3), session(Reader::Stock, 3));
+    create(&ours, "lineitem", &path).await;
+    create(&stock, "lineitem", &path).await;
+    for query in [queries()[0], queries()[5]] {
+        assert_eq!(text(&ours, query).await, text(&stock, query).await);
+    }
+    let plan = text(&ours, &format!("explain analyze verbose {}", queries()[0])).await;
+    assert!(plan.contains("file_groups={3 groups"), "{plan}");
+}
+
+/// Tables written by `COPY` answer as the original ones.
+async fn copies_are_equal(ours: &SessionContext, stock: &SessionContext, folder: &Folder) {
+    let copies = Folder::new();
+    let copied = session(Reader::Herringbone, 2);
+    for table in TABLES {
+        let path = copies.path(&format!("{table}/"));
+        let written = rows(ours, &format!("copy {table} to '{path}' stored as parquet")).await;
+        let path = folder.path(&format!("{table}.parquet"));
+        assert_eq!(
+            written,
+            rows(stock, &format!("select count(*) from '{path}'")).await
+        );
+        create(&copied, table, &copies.path(&format!("{table}/"))).await;
+    }
+    for (number, query) in (1..).zip(queries()).filter(|(number, _)| number % 4 == 1) {
+        assert_eq!(
+            text(&copied, query).await,
+            text(stock, query).await,
+            "query {number}"
+        );
+    }
+}

@@ -1,0 +1,113 @@
+//! Files that the engine's own reader answers wrongly.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch};
+use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
+
+use crate::support::{Folder, Reader, create, rows, session};
+
+/// Bounds of a column with NaNs do not cover them (apache/datafusion#15812).
+#[tokio::test]
+async fn rows_with_nan_are_not_lost() {
+    let folder = Folder::new();
+    let values = [
+        Some(-0.0),
+        Some(0.0),
+        Some(f64::NAN),
+        Some(1.0),
+        None,
+        Some(-f64::NAN),
+    ];
+    let values: ArrayRef = Arc::new(Float64Array::from(values.to_vec()));
+    let batch = RecordBatch::try_from_iter([("x", values)]).unwrap();
+    let path = folder.write("nan.parquet", &batch, 100);
+    let (ours, plain) = (session(Reader::Herringbone, 2), session(Reader::Plain, 2));
+    create(&ours, "z", &path).await;
+    create(&plain, "z", &path).await;
+    // Of the two NaNs, the engine orders one above all numbers, and one below.
+    for (condition, count) in [
+        ("x > 1.0", 1),
+        ("x < 0.0", 1),
+        ("x = 'NaN'", 1),
+        ("x >= 'NaN'", 1),
+        ("x <> 1.0", 4),
+        ("not (x < 1.0)", 2),
+        ("x is not null", 5),
+    ] {
+        let query = format!("select x from z where {condition}");
+        let of_ours = rows(&ours, &query).await;
+        assert_eq!(of_ours, rows(&plain, &query).await, "{condition}");
+        let rows = of_ours.split("; ").filter(|row| !row.is_empty()).count();
+        if !condition.contains("1.0)") && condition != "x < 0.0" {
+            assert_eq!(rows, count, "{condition}: {of_ours}");
+        }
+    }
+    for query in [
+        "select x from z where x = 0.0",
+        "select x from z where x in (0.0, 1.0)",
+        "select x from z where x in (0.0, 1.0, 2.0, 3.0, 5.0)",
+        "select x from z where x not in (0.0, 1.0, 2.0, 3.0, 5.0)",
+        "select max(x), min(x) from z",
+        "select x from z order by x limit 2",
+        "select x from z order by x desc limit 2",
+    ] {
+        assert_eq!(
+            rows(&ours, query).await,
+            rows(&plain, query).await,
+            "{query}"
+        );
+    }
+}
+
+/// A file without null counts may have nulls (apache/datafusion#25239).
+#[tokio::test]
+async fn missing_null_counts_are_not_zero() {
+    let folder = Folder::new();
+    let values: ArrayRef = Arc::new(Int64Array::from(vec![
+        Some(1),
+        None,
+        Some(3),
+        None,
+        Some(5),
+    ]));
+    let batch = RecordBatch::try_from_iter([("a", values)]).unwrap();
+    let properties = WriterProperties::builder()
+        .set_writer_version(WriterVersion::PARQUET_1_0)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_dictionary_enabled(false);
+    let path = folder.write_with("nulls.parquet", &batch, properties.build());
+    without_null_count(&path);
+    let ours = session(Reader::Herringbone, 2);
+    create(&ours, "n", &path).await;
+    for (query, expected) in [
+        ("select count(a), count(*) from n", "3 5"),
+        ("select count(*) from n where a is null", "2"),
+        ("select count(*) from n where a is not null", "3"),
+        ("select sum(a) from n where a > 1", "8"),
+        ("select min(a), max(a) from n", "1 5"),
+    ] {
+        assert_eq!(rows(&ours, query).await, expected, "{query}");
+    }
+}
+
+/// Cuts the null count out of the statistics of the only column chunk of a file. In the compact protocol of Thrift, field
+/// 3 of the statistics is `16 04`: one field further, an I64 of 2.
+fn without_null_count(path: &str) {
+    let bytes = std::fs::read(path).unwrap();
+    let length = u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap());
+    let start = bytes.len() - 8 - length as usize;
+    let mut footer = bytes[start..bytes.len() - 8].to_vec();
+    let at = footer
+        .windows(2)
+        .position(|pair| pair == [0x16, 0x04])
+        .unwrap();
+    // The header of the next field, two further than the last one now.
+    assert_eq!(footer[at + 2] >> 4, 2);
+    footer.splice(at..at + 3, [footer[at + 2] + 0x10]);
+    let mut changed = bytes[..start].to_vec();
+    changed.extend_from_slice(&footer);
+    changed.extend_from_slice(&u32::try_from(footer.len()).unwrap().to_le_bytes());
+    changed.extend_from_slice(b"PAR1");
+    std::fs::write(path, changed).unwrap();
+}
