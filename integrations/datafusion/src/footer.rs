@@ -13,7 +13,7 @@ use herringbone_remote::{RemoteFile, RemoteOptions};
 use object_store::{ObjectMeta, ObjectStore};
 
 use crate::error::from_library;
-use crate::object::{TableFile, identity};
+use crate::object::{RequestOptions, TableFile, identity};
 
 /// The way to open the files of a table.
 #[derive(Debug, Clone)]
@@ -21,8 +21,7 @@ pub(crate) struct FileAccess {
     pub(crate) store: Arc<dyn ObjectStore>,
     /// The cache of the session. Footers of encrypted files are not put there: other tables may lack their keys.
     pub(crate) cache: Option<Arc<FileMetadataCache>>,
-    /// The size of the first request for a footer.
-    pub(crate) suffix_bytes: Option<usize>,
+    pub(crate) requests: RequestOptions,
 }
 
 impl FileAccess {
@@ -34,7 +33,7 @@ impl FileAccess {
         let Some(handle) = self.cached(meta) else {
             return Ok(None);
         };
-        let object = TableFile::new(&self.store, meta, self.suffix_bytes);
+        let object = TableFile::new(&self.store, meta, self.requests);
         let file = RemoteFile::with_metadata(object, identity(meta), handle, RemoteOptions::new());
         file.map(Some).map_err(from_library)
     }
@@ -48,7 +47,7 @@ impl FileAccess {
         meta: &ObjectMeta,
         decryption: Option<Arc<dyn Decryption>>,
     ) -> Result<RemoteFile> {
-        let object = TableFile::new(&self.store, meta, self.suffix_bytes);
+        let object = TableFile::new(&self.store, meta, self.requests);
         let open = OpenOptions::new().decryption(decryption, None);
         let file = RemoteFile::open(object, open).await.map_err(from_library)?;
         self.keep(meta, file.metadata_handle());

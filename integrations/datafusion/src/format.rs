@@ -30,6 +30,7 @@ use object_store::{ObjectMeta, ObjectStore};
 use crate::encryption::{KeyFactory, TableKeys};
 use crate::file_schema::{inferred_schema, table_schema};
 use crate::footer::FileAccess;
+use crate::object::RequestOptions;
 use crate::ordering::ordering;
 use crate::sink::HerringboneSink;
 use crate::source::HerringboneSource;
@@ -134,7 +135,7 @@ impl HerringboneFormat {
         let access = FileAccess {
             store: store.clone(),
             cache: Some(state.runtime_env().cache_manager.get_file_metadata_cache()),
-            suffix_bytes: self.options.global.metadata_size_hint,
+            requests: RequestOptions::new(&self.options),
         };
         let decryption = self.keys.decryption(&object.location).await?;
         access.open_any(object, decryption).await

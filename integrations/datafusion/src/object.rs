@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use datafusion_common::config::TableParquetOptions;
 use datafusion_common_runtime::SpawnedTask;
 use herringbone::push::FetchPolicy;
 use herringbone::{Error, Result};
@@ -22,16 +23,38 @@ pub(crate) struct TableFile {
     policy: FetchPolicy,
 }
 
+/// The way to request the bytes of the files of a table.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RequestOptions {
+    /// The size of the first request for a footer.
+    suffix_bytes: Option<usize>,
+    /// True if bytes of later row groups are requested before they are needed.
+    pub(crate) looks_ahead: bool,
+}
+
+impl RequestOptions {
+    /// Takes the options from those of a table.
+    pub(crate) fn new(options: &TableParquetOptions) -> Self {
+        Self {
+            suffix_bytes: options.global.metadata_size_hint,
+            looks_ahead: true,
+        }
+    }
+}
+
 impl TableFile {
-    /// Creates the object of a listed file. `suffix_bytes` is the size of the first request for a footer.
+    /// Creates the object of a listed file.
     pub(crate) fn new(
         store: &Arc<dyn ObjectStore>,
         meta: &ObjectMeta,
-        suffix_bytes: Option<usize>,
+        requests: RequestOptions,
     ) -> Arc<Self> {
         let mut policy = FetchPolicy::remote();
-        if let Some(bytes) = suffix_bytes {
+        if let Some(bytes) = requests.suffix_bytes {
             policy.suffix_bytes = bytes as u64;
+        }
+        if !requests.looks_ahead {
+            policy.max_bytes_ahead = 0;
         }
         Arc::new(Self {
             object: StoreObject::new(store.clone(), meta.location.clone()),

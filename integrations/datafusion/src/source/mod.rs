@@ -32,6 +32,7 @@ use object_store::ObjectStore;
 
 use crate::encryption::TableKeys;
 use crate::footer::FileAccess;
+use crate::object::RequestOptions;
 use crate::options::pushes_down;
 use crate::scan::{FileMorselizer, Scan};
 
@@ -143,11 +144,17 @@ impl FileSource for HerringboneSource {
         partition: usize,
     ) -> Result<Box<dyn Morselizer>> {
         let adapter = base_config.expr_adapter_factory.clone();
+        let is_dynamic =
+            |predicate| DynamicFilterTracking::classify(predicate).contains_dynamic_filter();
+        let mut requests = RequestOptions::new(&self.options);
+        // A `TopK` may rule out the next row group after it has seen this one.
+        requests.looks_ahead =
+            self.order.is_none() || !self.predicate.as_ref().is_some_and(is_dynamic);
         let scan = Scan {
             access: FileAccess {
                 store: object_store,
                 cache: self.cache.clone(),
-                suffix_bytes: self.options.global.metadata_size_hint,
+                requests,
             },
             keys: self.keys.clone(),
             table_schema: self.table_schema.clone(),
