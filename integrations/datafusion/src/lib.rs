@@ -13,6 +13,11 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+/// Runs the examples of the guide.
+#[cfg(all(doctest, feature = "session"))]
+#[doc = include_str!("../../../docs/engines.md")]
+struct Guide;
+
 mod bounds;
 mod encryption;
 mod error;

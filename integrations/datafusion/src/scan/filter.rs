@@ -6,7 +6,7 @@ use arrow::datatypes::Schema;
 use datafusion_common::{Result, ScalarValue};
 use datafusion_physical_expr::expressions::{DynamicFilterTracking, Literal};
 use datafusion_physical_expr::simplifier::PhysicalExprSimplifier;
-use datafusion_physical_expr::utils::split_conjunction;
+use datafusion_physical_expr::utils::{reassign_expr_columns, split_conjunction};
 use datafusion_physical_expr_common::physical_expr::PhysicalExpr;
 use herringbone::filter::Predicate;
 
@@ -51,21 +51,26 @@ impl FileFilter {
     }
 }
 
-/// Translates conjuncts. Predicates of the library are tested first, because they are cheaper. Closures see only the rows that they select.
+/// Translates conjuncts. Predicates of the library are tested first, because they are cheaper. Closures see only the rows
+/// that they select.
+///
+/// # Errors
+/// Plan if a conjunct has a column that is not read.
 pub(crate) fn translate(
     conjuncts: &[Arc<dyn PhysicalExpr>],
     context: &ClosureContext<'_>,
-) -> Option<Predicate> {
+) -> Result<Option<Predicate>> {
     let (mut own, mut closures) = (Vec::new(), Vec::new());
     for conjunct in conjuncts {
+        let conjunct = reassign_expr_columns(conjunct.clone(), context.schema)?;
         match exact(conjunct.as_ref(), context.schema).filter(|_| context.evaluates) {
             Some(predicate) => own.push(predicate),
             None => {
                 let implied = implied(conjunct.as_ref(), context.schema);
-                let closure = Closure::new(conjunct.clone(), implied, context);
+                let closure = Closure::new(conjunct, implied, context);
                 closures.push(Predicate::rows(closure));
             }
         }
     }
-    own.into_iter().chain(closures).reduce(Predicate::and)
+    Ok(own.into_iter().chain(closures).reduce(Predicate::and))
 }

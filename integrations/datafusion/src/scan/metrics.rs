@@ -100,7 +100,7 @@ impl FileMetrics {
         };
         self.row_groups_statistics.add_pruned(by_statistics);
         self.row_groups_statistics
-            .add_matched(count(read.row_groups) - by_statistics);
+            .add_matched(count(read.row_groups).saturating_sub(by_statistics));
         self.row_groups_bloom_filter.add_pruned(by_bloom_filter);
         self.row_groups_bloom_filter.add_matched(count(opened));
         if let Some(pages) = step(PruningStep::ColumnIndexes) {

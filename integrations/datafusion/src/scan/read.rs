@@ -85,7 +85,7 @@ impl FileRead {
             max_in_list_size: scan.options.global.max_in_list_size,
             metrics,
         };
-        options.filter = translate(&conjuncts, &context);
+        options.filter = translate(&conjuncts, &context)?;
         options = options
             .schema(schema_options)
             .columns(emitted.fields().iter().map(|field| field.name().clone()))

@@ -7,7 +7,8 @@ use arrow::array::{
     ArrayRef, BooleanArray, Date32Array, Decimal128Array, Float32Array, Float64Array, Int32Array,
     Int64Array, RecordBatch, StringArray, StructArray, TimestampMicrosecondArray, UInt8Array,
 };
-use arrow::datatypes::{DataType, Field};
+use arrow::buffer::NullBuffer;
+use arrow::datatypes::{DataType, Field, Fields};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use crate::support::{Folder, Reader, create, session, sorted_rows};
@@ -63,16 +64,15 @@ fn data(random: &mut Random) -> RecordBatch {
         |of: &[Option<i64>]| -> Int32Array { of.iter().map(|it| it.map(|it| it as i32)).collect() };
     let decimals =
         Decimal128Array::from_iter(long.iter().map(|it| it.map(|it| i128::from(it) * 7 - 900)));
-    let fields = vec![
-        (
-            Arc::new(Field::new("a", DataType::Int64, true)),
-            Arc::new(Int64Array::from(inner)) as ArrayRef,
-        ),
-        (
-            Arc::new(Field::new("b", DataType::Utf8, true)),
-            Arc::new(StringArray::from_iter(pick.iter().map(word))) as ArrayRef,
-        ),
+    let fields = Fields::from(vec![
+        Field::new("a", DataType::Int64, true),
+        Field::new("b", DataType::Utf8, true),
+    ]);
+    let inner: Vec<ArrayRef> = vec![
+        Arc::new(Int64Array::from(inner)),
+        Arc::new(StringArray::from_iter(pick.iter().map(word))),
     ];
+    let valid: NullBuffer = (0..ROWS).map(|row| row % 13 > 0).collect();
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("l", Arc::new(Int64Array::from(long.clone()))),
         ("i", Arc::new(ints(&int))),
@@ -115,7 +115,7 @@ fn data(random: &mut Random) -> RecordBatch {
             "n",
             Arc::new(decimals.with_precision_and_scale(12, 2).unwrap()),
         ),
-        ("r", Arc::new(StructArray::from(fields))),
+        ("r", Arc::new(StructArray::new(fields, inner, Some(valid)))),
     ];
     RecordBatch::try_from_iter(columns).unwrap()
 }
@@ -153,7 +153,7 @@ fn test(random: &mut Random) -> String {
         11 => format!("r['a'] {operator} {}", long / 5),
         12 => format!("r['b'] {operator} {word}"),
         13 => {
-            let column = random.choose(&["l", "f", "s", "r", "g", "n"]);
+            let column = random.choose(&["l", "f", "s", "r", "r['a']", "r['b']", "g", "n"]);
             format!("{column} is {}null", random.choose(&["", "not "]))
         }
         14 => {

@@ -109,6 +109,7 @@ async fn all_queries_are_those_of_the_engine() {
     println!("requests and bytes: {our_sum:?}, of the engine {stock_sum:?}");
     // Bytes and requests differ with the order in which two partitions run.
     assert!(our_sum.0 <= stock_sum.0 * 2 && our_sum.1 <= stock_sum.1 * 11 / 10);
+    answers_are_right(&ours).await;
     one_row_group_is_shared(&folder).await;
     copies_are_equal(&ours, &stock, &folder).await;
 }
@@ -152,5 +153,31 @@ async fn copies_are_equal(ours: &SessionContext, stock: &SessionContext, folder:
             text(stock, query).await,
             "query {number}"
         );
+    }
+}
+
+/// Runs the queries of the folder `TPCH_ANSWERS` and compares their rows with its answers, which are for scale 0.1. The
+/// crate `datafusion-sqllogictest` has them as `test_files/tpch/answers`.
+async fn answers_are_right(ours: &SessionContext) {
+    let Ok(answers) = std::env::var("TPCH_ANSWERS") else {
+        println!("skipped: TPCH_ANSWERS names no folder with answers");
+        return;
+    };
+    for number in 1..=22 {
+        let text = std::fs::read_to_string(format!("{answers}/q{number}.slt.part")).unwrap();
+        let (_, query) = text.split_once("\nquery ").unwrap();
+        let (_, query) = query.split_once('\n').unwrap();
+        let (sql, expected) = query.split_once("\n----\n").unwrap();
+        let found = rows(ours, sql.trim().trim_end_matches(';')).await.replace("; ", "\n");
+        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let (found, expected) = (words(&found), words(expected));
+        assert_eq!(found.len(), expected.len(), "query {number}");
+        for (found, expected) in found.iter().zip(&expected) {
+            let is_equal = match (found.parse::<f64>(), expected.parse::<f64>()) {
+                (Ok(found), Ok(expected)) => (found - expected).abs() <= expected.abs() * 1e-6,
+                _ => found == expected,
+            };
+            assert!(is_equal, "query {number}: {found} instead of {expected}");
+        }
     }
 }
