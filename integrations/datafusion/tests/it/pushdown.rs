@@ -105,7 +105,7 @@ async fn the_plan_has_no_filter_and_shows_the_reader() {
         "{plan}"
     );
     assert!(tree.contains("reader=herringbone"), "{tree}");
-    let analyzed = text(&ours, &format!("explain analyze verbose {query}")).await;
+    let analyzed = text(&ours, &format!("explain analyze {query}")).await;
     for metric in [
         "reader=herringbone",
         "bytes_scanned=",
@@ -144,7 +144,7 @@ async fn a_top_k_reads_the_row_groups_that_matter() {
         assert_eq!(rows(&ours, &query).await, expected);
         let plan = text(
             &ours,
-            &format!("explain analyze verbose select v, word from t order by v {order} limit 3"),
+            &format!("explain analyze select v, word from t order by v {order} limit 3"),
         )
         .await;
         assert!(plan.contains("row_group_order=[v"), "{plan}");
@@ -184,7 +184,7 @@ async fn a_join_filters_the_other_side() {
     }
     let query = "select count(*), sum(row) from small join t on column1 = v";
     assert_eq!(rows(&ours, query).await, rows(&plain, query).await);
-    let plan = text(&ours, &format!("explain analyze verbose {query}")).await;
+    let plan = text(&ours, &format!("explain analyze {query}")).await;
     assert!(metric(&plan, "pushdown_rows_pruned") > 0, "{plan}");
 }
 

@@ -246,7 +246,7 @@ async fn random_predicates_select_the_rows_that_the_engine_selects() {
         );
         let expected = sorted_rows(&plain, &query).await;
         assert_eq!(sorted_rows(&ours, &query).await, expected, "{query}");
-        selected += usize::from(expected.len() > 2 && expected.len() < ROWS);
+        selected += usize::from(!expected.is_empty() && expected.len() < ROWS);
     }
     // Predicates that select all rows or none would prove little.
     assert!(selected > count / 3, "{selected} of {count}");

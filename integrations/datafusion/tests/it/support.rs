@@ -135,7 +135,8 @@ pub(crate) async fn rows(session: &SessionContext, sql: &str) -> String {
 /// Returns the rows in an order of their own.
 pub(crate) async fn sorted_rows(session: &SessionContext, sql: &str) -> Vec<String> {
     let text = text(session, sql).await;
-    let mut lines: Vec<_> = text.lines().skip(3).map(str::to_owned).collect();
+    let lines = text.lines().filter(|line| line.starts_with('|')).skip(1);
+    let mut lines: Vec<_> = lines.map(str::to_owned).collect();
     lines.sort_unstable();
     lines
 }

@@ -111,7 +111,7 @@ async fn all_queries_are_those_of_the_engine() {
     assert!(our_sum.0 <= stock_sum.0 * 2 && our_sum.1 <= stock_sum.1 * 11 / 10);
     answers_are_right(&ours).await;
     one_row_group_is_shared(&folder).await;
-    copies_are_equal(&ours, &stock, &folder).await;
+    copies_are_equal(&ours, &stock).await;
 }
 
 /// A row group that two partitions share has all of its rows, once.
@@ -129,22 +129,19 @@ async fn one_row_group_is_shared(folder: &Folder) {
     for query in [queries()[0], queries()[5]] {
         assert_eq!(text(&ours, query).await, text(&stock, query).await);
     }
-    let plan = text(&ours, &format!("explain analyze verbose {}", queries()[0])).await;
+    let plan = text(&ours, &format!("explain analyze {}", queries()[0])).await;
     assert!(plan.contains("file_groups={3 groups"), "{plan}");
 }
 
 /// Tables written by `COPY` answer as the original ones.
-async fn copies_are_equal(ours: &SessionContext, stock: &SessionContext, folder: &Folder) {
+async fn copies_are_equal(ours: &SessionContext, stock: &SessionContext) {
     let copies = Folder::new();
     let copied = session(Reader::Herringbone, 2);
     for table in TABLES {
         let path = copies.path(&format!("{table}/"));
         let written = rows(ours, &format!("copy {table} to '{path}' stored as parquet")).await;
-        let path = folder.path(&format!("{table}.parquet"));
-        assert_eq!(
-            written,
-            rows(stock, &format!("select count(*) from '{path}'")).await
-        );
+        let count = format!("select count(*) from {table}");
+        assert_eq!(written, rows(stock, &count).await);
         create(&copied, table, &copies.path(&format!("{table}/"))).await;
     }
     for (number, query) in (1..).zip(queries()).filter(|(number, _)| number % 4 == 1) {
@@ -168,8 +165,14 @@ async fn answers_are_right(ours: &SessionContext) {
         let (_, query) = text.split_once("\nquery ").unwrap();
         let (_, query) = query.split_once('\n').unwrap();
         let (sql, expected) = query.split_once("\n----\n").unwrap();
-        let found = rows(ours, sql.trim().trim_end_matches(';')).await.replace("; ", "\n");
-        let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        let found = rows(ours, sql.trim().trim_end_matches(';'))
+            .await
+            .replace("; ", "\n");
+        let words = |text: &str| {
+            text.split_whitespace()
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        };
         let (found, expected) = (words(&found), words(expected));
         assert_eq!(found.len(), expected.len(), "query {number}");
         for (found, expected) in found.iter().zip(&expected) {
