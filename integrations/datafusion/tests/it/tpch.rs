@@ -47,8 +47,7 @@ fn write<E: std::fmt::Debug>(
 macro_rules! write_tables {
     ($folder:expr, $rows:expr, $($name:literal $arrow:ident $generator:ident)+) => {$(
         let table = $arrow::new($generator::new(scale(), 1, 1));
-        let schema = tpchgen_arrow::RecordBatchIterator::schema(&table).clone();
-        write($folder, ($name, schema), table, $rows);
+        write($folder, ($name, $arrow::schema_ref()), table, $rows);
     )+};
 }
 
