@@ -71,6 +71,11 @@ impl TableKeys {
         })
     }
 
+    /// Returns true if files may be decrypted. Cached footers may lack the keys.
+    pub(crate) fn can_decrypt(&self) -> bool {
+        self.decryption.is_some() || self.factory.is_some()
+    }
+
     /// Returns the keys for reading a file.
     pub(crate) async fn decryption(&self, file: &Path) -> Result<Option<Arc<dyn Decryption>>> {
         match (&self.decryption, &self.factory) {

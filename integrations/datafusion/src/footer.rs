@@ -19,7 +19,7 @@ use crate::object::{RequestOptions, TableFile, identity};
 #[derive(Debug, Clone)]
 pub(crate) struct FileAccess {
     pub(crate) store: Arc<dyn ObjectStore>,
-    /// The cache of the session. Footers of encrypted files are not put there: other tables may lack their keys.
+    /// The cache of the session, for tables without keys. Footers of encrypted files are not put there.
     pub(crate) cache: Option<Arc<FileMetadataCache>>,
     pub(crate) requests: RequestOptions,
 }

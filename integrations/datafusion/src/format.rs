@@ -132,9 +132,10 @@ impl HerringboneFormat {
         store: &Arc<dyn ObjectStore>,
         object: &ObjectMeta,
     ) -> Result<RemoteFile> {
+        let cache = state.runtime_env().cache_manager.get_file_metadata_cache();
         let access = FileAccess {
             store: store.clone(),
-            cache: Some(state.runtime_env().cache_manager.get_file_metadata_cache()),
+            cache: Some(cache).filter(|_| !self.keys.can_decrypt()),
             requests: RequestOptions::new(&self.options),
         };
         let decryption = self.keys.decryption(&object.location).await?;

@@ -94,8 +94,10 @@ async fn table(
 ) -> Result<ListingTable> {
     let state = session.state();
     let format = HerringboneFormatFactory::new().create(&state, options)?;
-    let options = ListingOptions::new(format).with_session_config_options(state.config());
+    let options = ListingOptions::new(format);
     let config =
         ListingTableConfig::new(ListingTableUrl::parse(path)?).with_listing_options(options);
-    ListingTable::try_new(config.infer_schema(&state).await?)
+    let statistics = state.runtime_env().cache_manager.get_file_statistic_cache();
+    let table = ListingTable::try_new(config.infer_schema(&state).await?)?;
+    Ok(table.with_cache(statistics))
 }

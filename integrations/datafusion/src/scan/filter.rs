@@ -55,7 +55,7 @@ impl FileFilter {
 /// that they select.
 ///
 /// # Errors
-/// Plan if a conjunct has a column that is not read.
+/// Plan if a conjunct has a column outside of the read.
 pub(crate) fn translate(
     conjuncts: &[Arc<dyn PhysicalExpr>],
     context: &ClosureContext<'_>,

@@ -153,7 +153,7 @@ impl FileSource for HerringboneSource {
         let scan = Scan {
             access: FileAccess {
                 store: object_store,
-                cache: self.cache.clone(),
+                cache: self.cache.clone().filter(|_| !self.keys.can_decrypt()),
                 requests,
             },
             keys: self.keys.clone(),
