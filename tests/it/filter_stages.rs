@@ -10,11 +10,12 @@ use herringbone::arrow::array::{
     ArrayRef, BooleanArray, Int64Array, RecordBatch, StringArray, StructArray,
 };
 use herringbone::arrow::buffer::NullBuffer;
-use herringbone::arrow::schema::{DataType, Field, SchemaRef};
+use herringbone::arrow::schema::{DataType, Field, Schema, SchemaRef};
 use herringbone::filter::{
     Predicate, PruningStep, ReadMetrics, RowError, RowPredicate, RowTest, Verdict, col,
 };
 use herringbone::pruning::ColumnBounds;
+use herringbone::schema::ParquetSchema;
 use herringbone::{
     ColumnOptions, ErrorKind, ParquetFile, ReadOptions, StatisticsLevel, WantedSchema, WriteOptions,
 };
@@ -413,4 +414,49 @@ fn a_custom_predicate_rules_pages_out() {
     assert_eq!(seen_by(&|it| it, &["again"]), (100, 250, 9700, 200));
     assert_eq!(seen_by(&Predicate::not, &["again"]), (9800, 9750, 200, 0));
     assert_eq!(seen_by(&|it| it, &["row"]), (300, 250, 9700, 200));
+}
+
+/// Selects rows like [`Least`]. Knows that the file has the same numbers in `again`.
+#[derive(Debug)]
+struct OfFile {
+    least: Least,
+    knows_file: bool,
+}
+
+impl RowPredicate for OfFile {
+    fn columns(&self) -> Vec<Vec<String>> {
+        self.least.columns()
+    }
+
+    fn bind(&self, columns: &SchemaRef) -> Result<RowTest, RowError> {
+        self.least.bind(columns)
+    }
+
+    fn knows_file(&self) -> bool {
+        self.knows_file
+    }
+
+    fn implied(&self, _: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
+        Ok(Some(col("again").ge(self.least.0)))
+    }
+}
+
+#[test]
+fn a_custom_predicate_for_the_file_prunes_reads_with_a_wanted_schema() {
+    let numbers = || -> ArrayRef { Arc::new(Int64Array::from_iter_values(0..ROWS as i64)) };
+    let batch = RecordBatch::try_from_iter([("row", numbers()), ("again", numbers())]).unwrap();
+    let file = of_pages(&batch, StatisticsLevel::Page);
+    // The schema lacks `again`, and gives `other` a name that the file lacks.
+    let fields = ["other", "row"].map(|name| Field::new(name, DataType::Int64, true));
+    let wanted = WantedSchema::new(Arc::new(Schema::new(fields.to_vec())));
+    for (knows_file, expected) in [(true, 300), (false, ROWS)] {
+        let seen = Arc::new(AtomicUsize::new(0));
+        let least = Least(9750, seen.clone());
+        let filter = Predicate::rows(OfFile { least, knows_file });
+        let options = ReadOptions::new().wanted_schema(wanted.clone()).threads(1);
+        let mut reader = file.read(options.filter(filter)).unwrap();
+        let batches = std::iter::from_fn(|| reader.next_batch().unwrap());
+        let rows: usize = batches.map(|batch| batch.num_rows()).sum();
+        assert_eq!((rows, seen.load(Relaxed)), (250, expected));
+    }
 }

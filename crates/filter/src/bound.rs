@@ -1,5 +1,6 @@
 //! A predicate bound to a file: its columns are resolved, and its literals are converted to keys.
 
+use std::mem;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch};
@@ -196,14 +197,13 @@ impl Binder<'_> {
     }
 
     fn rows(&mut self, predicate: &Arc<dyn RowPredicate>, is_negated: bool) -> Result<Node> {
-        let implied = match is_negated {
-            // The implied predicate has the names of the file.
-            _ if self.has_wanted_schema() => None,
-            true => None,
-            false => predicate.implied(self.schema)?,
+        let sees_metadata = !self.has_wanted_schema() || predicate.knows_file();
+        let implied = match sees_metadata && !is_negated {
+            true => predicate.implied(self.schema)?,
+            false => None,
         };
         let mut test = BoundRows::new(predicate.clone(), is_negated);
-        if !self.has_wanted_schema() {
+        if sees_metadata {
             test = test.with_metadata(self.metadata, self.schema)?;
         }
         if let Some(tested) = self.tested.first().filter(|_| self.looks_at_rows) {
@@ -211,10 +211,16 @@ impl Binder<'_> {
         }
         let mut node = self.add(BoundTest::Rows(Box::new(test)));
         if let Some(implied) = implied {
-            let looked = (self.looks_at_values, self.looks_at_rows);
-            (self.looks_at_values, self.looks_at_rows) = (false, false);
-            let implied = self.node(&implied.0, false);
-            (self.looks_at_values, self.looks_at_rows) = looked;
+            // Its columns are leaves of the file, and not columns of a wanted schema.
+            let mut of_file = Binder {
+                tested: &[],
+                looks_at_values: false,
+                looks_at_rows: false,
+                tests: mem::take(&mut self.tests),
+                ..*self
+            };
+            let implied = of_file.node(&implied.0, false);
+            self.tests = of_file.tests;
             node = Node::And(vec![node, Node::Implied(Box::new(implied?))]);
         }
         Ok(node)

@@ -27,7 +27,8 @@ pub struct BoundRows {
     test: Option<(NamedColumns, RowTest)>,
     /// The leaves whose page bounds the predicate looks at.
     pages: Vec<(usize, ColumnBoundsDecoder)>,
-    /// False if the names are those of a wanted schema. The predicate must not see metadata of the file then.
+    /// False if the names are those of a wanted schema, and the predicate does not know those of the file. It must not
+    /// see metadata of the file then.
     knows_metadata: bool,
 }
 

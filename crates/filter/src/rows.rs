@@ -87,6 +87,13 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
     /// Any error; the read is not planned.
     fn bind(&self, columns: &SchemaRef) -> Result<RowTest, RowError>;
 
+    /// Returns true if the predicate was made for this very file. A read with a wanted schema then asks for the
+    /// [implied](Self::implied) predicate and for [verdicts](Self::verdict) as well. By default, it does not, because a
+    /// column of a wanted schema may have another name or type in the file.
+    fn knows_file(&self) -> bool {
+        false
+    }
+
     /// Returns a predicate that is true wherever this one is true. A read prunes rows with its statistics, page
     /// indexes and bloom filters, and tests its values only [on request](Self::tests_implied). Its columns are leaves
     /// of the file, and need not be among the [columns](Self::columns) of this predicate.
