@@ -16,6 +16,7 @@ use crate::error::from_library;
 /// The bounds of the columns of a file. Each column is decoded when it is needed first.
 #[derive(Debug)]
 pub(crate) struct FileBounds {
+    handle: MetadataHandle,
     plan: ReadPlan,
     by_name: HashMap<String, usize>,
     /// The slots of row groups in the arrays, by their ordinals. Row groups without rows have none.
@@ -47,6 +48,7 @@ impl FileBounds {
                 .zip(0..)
                 .collect(),
             columns: schema.fields().iter().map(|_| OnceLock::new()).collect(),
+            handle: handle.clone(),
             plan,
         }))
     }
@@ -64,6 +66,12 @@ impl FileBounds {
     /// Returns the leaf of the file from which a column is read, unless the column is nested.
     pub(crate) fn leaf(&self, name: &str) -> Option<usize> {
         self.plan.leaf_of_column(*self.by_name.get(name)?)
+    }
+
+    /// Returns the path of the leaf from which a column is read, unless the column is nested.
+    pub(crate) fn leaf_path(&self, name: &str) -> Option<Vec<String>> {
+        let path = self.handle.parquet_schema().path(self.leaf(name)?);
+        Some(path.iter().map(|name| (*name).to_owned()).collect())
     }
 
     /// Returns the bounds and counts of a column. There is one [slot](Self::slot) per row group. Returns `None` for nested columns, and if
@@ -163,6 +171,46 @@ impl PruningStatistics for RowGroupStatistics<'_> {
             .ok()?;
         let rows = u64::try_from(header.num_rows).ok()?;
         Some(Arc::new(UInt64Array::from(vec![rows])))
+    }
+
+    fn contained(&self, _: &Column, _: &HashSet<ScalarValue>) -> Option<BooleanArray> {
+        None
+    }
+}
+
+/// The statistics of the pages of one column for predicates of the engine. Nothing is known about the other columns.
+#[derive(Debug)]
+pub(crate) struct PageStatistics<'a> {
+    pub(crate) column: &'a str,
+    /// The bounds, [without NaN](without_nan).
+    pub(crate) pages: &'a ColumnBounds,
+}
+
+impl PageStatistics<'_> {
+    fn of(&self, column: &Column, array: &dyn Fn(&ColumnBounds) -> ArrayRef) -> Option<ArrayRef> {
+        (column.name() == self.column).then(|| array(self.pages))
+    }
+}
+
+impl PruningStatistics for PageStatistics<'_> {
+    fn min_values(&self, column: &Column) -> Option<ArrayRef> {
+        self.of(column, &|pages| pages.min.clone())
+    }
+
+    fn max_values(&self, column: &Column) -> Option<ArrayRef> {
+        self.of(column, &|pages| pages.max.clone())
+    }
+
+    fn num_containers(&self) -> usize {
+        self.pages.row_counts.len()
+    }
+
+    fn null_counts(&self, column: &Column) -> Option<ArrayRef> {
+        self.of(column, &|pages| Arc::new(pages.null_counts.clone()))
+    }
+
+    fn row_counts(&self) -> Option<ArrayRef> {
+        Some(Arc::new(self.pages.row_counts.clone()))
     }
 
     fn contained(&self, _: &Column, _: &HashSet<ScalarValue>) -> Option<BooleanArray> {

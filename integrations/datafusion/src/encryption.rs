@@ -122,9 +122,8 @@ fn decryption(options: &ConfigFileDecryptionProperties) -> Result<Arc<dyn Decryp
 fn encryption(options: &ConfigFileEncryptionProperties) -> Result<Arc<dyn Encryption>> {
     let footer = key("footer_key_as_hex", &options.footer_key_as_hex)?;
     let footer = with_metadata(footer, "footer", &options.footer_key_metadata_as_hex)?;
-    let mut builder = FileEncryptionProperties::builder(footer)
-        .plaintext_footer(!options.encrypt_footer)
-        .store_aad_prefix(options.store_aad_prefix);
+    let mut builder =
+        FileEncryptionProperties::builder(footer).plaintext_footer(!options.encrypt_footer);
     for (column, properties) in &options.column_encryption_properties {
         let key = key(column, &properties.column_key_as_hex)?;
         let metadata = properties
@@ -134,7 +133,9 @@ fn encryption(options: &ConfigFileEncryptionProperties) -> Result<Arc<dyn Encryp
         builder = builder.column_key(column.split('.'), with_metadata(key, column, metadata)?);
     }
     if !options.aad_prefix_as_hex.is_empty() {
-        builder = builder.aad_prefix(bytes("aad_prefix_as_hex", &options.aad_prefix_as_hex)?);
+        builder = builder
+            .aad_prefix(bytes("aad_prefix_as_hex", &options.aad_prefix_as_hex)?)
+            .store_aad_prefix(options.store_aad_prefix);
     }
     Ok(Arc::new(builder.build().map_err(from_library)?))
 }

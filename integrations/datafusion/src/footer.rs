@@ -1,14 +1,15 @@
 //! Footers, and the cache of the session for them.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use datafusion_common::{HashMap, Result};
 use datafusion_execution::cache::cache_manager::{
     CachedFileMetadataEntry, FileMetadata, FileMetadataCache,
 };
 use herringbone::modular_encryption::Decryption;
-use herringbone::{MetadataHandle, OpenOptions};
+use herringbone::pruning::PageIndexCache;
+use herringbone::{MetadataHandle, OpenOptions, PageIndexCell};
 use herringbone_remote::{RemoteFile, RemoteOptions};
 use object_store::{ObjectMeta, ObjectStore};
 
@@ -50,7 +51,7 @@ impl FileAccess {
         let object = TableFile::new(&self.store, meta, self.requests);
         let open = OpenOptions::new().decryption(decryption, None);
         let file = RemoteFile::open(object, open).await.map_err(from_library)?;
-        self.keep(meta, file.metadata_handle());
+        self.add(meta, file.metadata_handle());
         Ok(file)
     }
 
@@ -71,11 +72,7 @@ impl FileAccess {
 
     fn cached(&self, meta: &ObjectMeta) -> Option<MetadataHandle> {
         let entry = self.entry(meta)?;
-        let footer = entry
-            .file_metadata
-            .as_any()
-            .downcast_ref::<CachedFooter>()?;
-        Some(footer.handle.clone())
+        Some(footer(&entry)?.handle.clone())
     }
 
     fn entry(&self, meta: &ObjectMeta) -> Option<CachedFileMetadataEntry> {
@@ -86,37 +83,90 @@ impl FileAccess {
         (is_same && entry.is_valid_for(meta)).then_some(entry)
     }
 
-    /// Puts a footer into the cache, with the page indexes loaded so far. Does nothing if the cache has them.
-    pub(crate) fn keep(&self, meta: &ObjectMeta, handle: &MetadataHandle) {
+    /// Puts a footer into the cache.
+    fn add(&self, meta: &ObjectMeta, handle: &MetadataHandle) {
         let Some(cache) = &self.cache else {
             return;
         };
         if handle.metadata().decryption().is_some() {
             return;
         }
-        let bytes = handle.heap_bytes();
-        let cached = self.entry(meta);
-        let cached = cached
-            .as_ref()
-            .and_then(|it| it.file_metadata.as_any().downcast_ref());
-        if cached.is_some_and(|it: &CachedFooter| it.bytes >= bytes) {
-            return;
-        }
+        let indexes = Arc::new(PageIndexes::default());
         let footer = CachedFooter {
-            handle: handle.clone(),
-            bytes,
+            handle: handle.with_page_index_cache(indexes.clone()),
+            bytes: handle.heap_bytes(),
+            index_bytes: 0,
+            indexes,
         };
         let entry = CachedFileMetadataEntry::new(meta.clone(), Arc::new(footer));
         cache.put(&meta.location, entry);
     }
+
+    /// Updates the size of a footer in the cache, after reads added page indexes.
+    pub(crate) fn update(&self, meta: &ObjectMeta) {
+        let (Some(cache), Some(entry)) = (&self.cache, self.entry(meta)) else {
+            return;
+        };
+        let Some(footer) = footer(&entry) else {
+            return;
+        };
+        let index_bytes = footer.indexes.lock().bytes;
+        if footer.index_bytes < index_bytes {
+            let footer = CachedFooter {
+                index_bytes,
+                ..footer.clone()
+            };
+            let entry = CachedFileMetadataEntry::new(entry.meta.clone(), Arc::new(footer));
+            cache.put(&meta.location, entry);
+        }
+    }
+}
+
+fn footer(entry: &CachedFileMetadataEntry) -> Option<&CachedFooter> {
+    entry.file_metadata.as_any().downcast_ref()
 }
 
 /// A footer in the cache of the session.
+#[derive(Clone)]
 struct CachedFooter {
+    /// The footer. Reads look up page indexes in `indexes`, and add those that they decode.
     handle: MetadataHandle,
-    /// The size when the footer was put into the cache. The cache subtracts the size of an entry that it drops, so the
-    /// size must not grow as page indexes are loaded.
     bytes: usize,
+    indexes: Arc<PageIndexes>,
+    /// The size of the page indexes when the footer was put into the cache. The cache subtracts the size of an entry
+    /// that it drops, so the size of an entry must not grow.
+    index_bytes: usize,
+}
+
+/// The page indexes of a file.
+#[derive(Debug, Default)]
+struct PageIndexes(Mutex<Cells>);
+
+#[derive(Debug, Default)]
+struct Cells {
+    by_chunk: HashMap<(usize, usize), PageIndexCell>,
+    bytes: usize,
+}
+
+impl PageIndexes {
+    fn lock(&self) -> MutexGuard<'_, Cells> {
+        // A panic cannot leave the cells half changed.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl PageIndexCache for PageIndexes {
+    fn get(&self, row_group: usize, leaf: usize) -> Option<PageIndexCell> {
+        self.lock().by_chunk.get(&(row_group, leaf)).cloned()
+    }
+
+    fn add(&self, row_group: usize, leaf: usize, cell: PageIndexCell) {
+        let mut cells = self.lock();
+        let added = cell.heap_bytes();
+        let replaced = cells.by_chunk.insert((row_group, leaf), cell);
+        let replaced = replaced.map_or(0, |cell| cell.heap_bytes());
+        cells.bytes = cells.bytes.saturating_sub(replaced) + added;
+    }
 }
 
 impl FileMetadata for CachedFooter {
@@ -125,7 +175,7 @@ impl FileMetadata for CachedFooter {
     }
 
     fn memory_size(&self) -> usize {
-        self.bytes
+        self.bytes + self.index_bytes
     }
 
     fn extra_info(&self) -> HashMap<String, String> {

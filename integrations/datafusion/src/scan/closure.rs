@@ -4,8 +4,10 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{Array, BooleanArray, RecordBatch};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion_common::cast::as_boolean_array;
+use datafusion_common::pruning::PruningStatistics;
 use datafusion_common::{DataFusionError, Result};
 use datafusion_physical_expr::expressions::DynamicFilterTracking;
 use datafusion_physical_expr::utils::{collect_columns, reassign_expr_columns};
@@ -13,10 +15,11 @@ use datafusion_physical_expr_common::physical_expr::{PhysicalExpr, snapshot_phys
 use datafusion_pruning::{PruningPredicate, PruningPredicateBuilder};
 use herringbone::filter::{Predicate, RowError, RowPredicate, RowTest, Verdict};
 use herringbone::format::FileMetadata;
+use herringbone::pruning::ColumnBounds;
 use herringbone::schema::ParquetSchema;
 
 use super::metrics::FileMetrics;
-use crate::bounds::{FileBounds, RowGroupStatistics};
+use crate::bounds::{FileBounds, PageStatistics, RowGroupStatistics, without_nan};
 
 /// A filter of the engine over the columns of one file.
 pub(crate) struct Closure {
@@ -28,6 +31,8 @@ pub(crate) struct Closure {
     /// False if rows are not tested, because the engine does that.
     evaluates: bool,
     bounds: Option<Arc<FileBounds>>,
+    /// The columns whose pages a changing filter may rule out, with the paths of their leaves.
+    page_columns: Vec<(String, Vec<String>)>,
     max_in_list_size: usize,
     pruning: Mutex<Pruning>,
     metrics: FileMetrics,
@@ -62,10 +67,19 @@ impl Closure {
             predicate: None,
             is_made: false,
         };
+        // The implied predicate rules out pages by the value that a filter has when the file is opened.
+        let page_columns = match context.bounds {
+            Some(bounds) if pruning.tracking.contains_dynamic_filter() => names(&expr)
+                .into_iter()
+                .filter_map(|name| bounds.leaf_path(&name).map(|path| (name, path)))
+                .collect(),
+            _ => Vec::new(),
+        };
         Self {
             expr,
             schema: context.schema.clone(),
             implied,
+            page_columns,
             evaluates: context.evaluates,
             bounds: context.bounds.cloned(),
             max_in_list_size: context.max_in_list_size,
@@ -74,8 +88,9 @@ impl Closure {
         }
     }
 
-    /// Returns true if statistics show that no row of a row group is selected.
-    fn is_ruled_out(&self, bounds: &FileBounds, row_group: usize) -> Result<bool> {
+    /// Returns false for each container whose statistics show that no row is selected. Returns `None` if nothing is
+    /// known.
+    fn kept(&self, statistics: &impl PruningStatistics) -> Result<Option<Vec<bool>>> {
         let _timer = self.metrics.statistics_time.timer();
         let mut pruning = self.pruning.lock().unwrap_or_else(PoisonError::into_inner);
         let has_changed = pruning.tracking.watcher().is_some_and(|it| it.changed());
@@ -83,19 +98,26 @@ impl Closure {
             pruning.is_made = true;
             pruning.predicate = self.pruning_predicate()?;
         }
-        let Some(predicate) = &pruning.predicate else {
-            return Ok(false);
-        };
+        let predicate = pruning.predicate.as_ref();
+        predicate.map(|it| it.prune(statistics)).transpose()
+    }
+
+    /// Returns true if statistics show that no row of a row group is selected.
+    fn is_ruled_out(&self, bounds: &FileBounds, row_group: usize) -> Result<bool> {
         let Some(slot) = bounds.slot(row_group) else {
             return Ok(false);
         };
-        let statistics = RowGroupStatistics { bounds, slot };
-        let kept = predicate.prune(&statistics)?;
-        let is_ruled_out = kept.first() == Some(&false);
-        if is_ruled_out && pruning.tracking.contains_dynamic_filter() {
+        let kept = self.kept(&RowGroupStatistics { bounds, slot })?;
+        let is_ruled_out = kept.is_some_and(|kept| kept.first() == Some(&false));
+        if is_ruled_out && self.is_dynamic() {
             self.metrics.dynamic_filter.add(1);
         }
         Ok(is_ruled_out)
+    }
+
+    fn is_dynamic(&self) -> bool {
+        let pruning = self.pruning.lock().unwrap_or_else(PoisonError::into_inner);
+        pruning.tracking.contains_dynamic_filter()
     }
 
     fn pruning_predicate(&self) -> Result<Option<PruningPredicate>> {
@@ -121,13 +143,8 @@ impl RowPredicate for Closure {
         if !self.evaluates {
             return Vec::new();
         }
-        let mut names: Vec<_> = collect_columns(&self.expr)
-            .into_iter()
-            .map(|it| it.name().to_owned())
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        names.into_iter().map(|name| vec![name]).collect()
+        let names = names(&self.expr).into_iter();
+        names.map(|name| vec![name]).collect()
     }
 
     fn bind(&self, columns: &SchemaRef) -> Result<RowTest, RowError> {
@@ -144,8 +161,48 @@ impl RowPredicate for Closure {
         }))
     }
 
+    fn knows_file(&self) -> bool {
+        true
+    }
+
     fn implied(&self, _: &ParquetSchema) -> Result<Option<Predicate>, RowError> {
         Ok(self.implied.clone())
+    }
+
+    fn page_columns(&self) -> Vec<Vec<String>> {
+        let paths = self.page_columns.iter();
+        paths.map(|(_, path)| path.clone()).collect()
+    }
+
+    fn verdicts_of_pages(
+        &self,
+        column: usize,
+        pages: &ColumnBounds,
+    ) -> Result<Vec<Verdict>, RowError> {
+        let unknown = vec![Verdict::Some; pages.row_counts.len()];
+        let Some((name, _)) = self.page_columns.get(column) else {
+            return Ok(unknown);
+        };
+        let field = self.schema.field_with_name(name)?;
+        let Some(pages) = in_type(pages, field.data_type()).map(without_nan) else {
+            return Ok(unknown);
+        };
+        let statistics = PageStatistics {
+            column: name,
+            pages: &pages,
+        };
+        let verdict = |kept| match kept {
+            true => Verdict::Some,
+            false => Verdict::None,
+        };
+        match self.kept(&statistics) {
+            Ok(Some(kept)) => Ok(kept.into_iter().map(verdict).collect()),
+            Ok(None) => Ok(unknown),
+            Err(_) => {
+                self.metrics.evaluation_errors.add(1);
+                Ok(unknown)
+            }
+        }
     }
 
     fn verdict(&self, _: &FileMetadata, row_group: usize) -> Result<Verdict, RowError> {
@@ -162,6 +219,40 @@ impl RowPredicate for Closure {
             }
         }
     }
+}
+
+/// Returns the names of the columns of an expression.
+fn names(expr: &Arc<dyn PhysicalExpr>) -> Vec<String> {
+    let columns = collect_columns(expr).into_iter();
+    let mut names: Vec<_> = columns.map(|it| it.name().to_owned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+/// Converts bounds from the type of a file to the type in which a scan reads the column. Returns `None` unless the
+/// types differ in the layout of text or bytes alone.
+fn in_type(bounds: &ColumnBounds, data_type: &DataType) -> Option<ColumnBounds> {
+    let is_text = |it: &DataType| {
+        matches!(
+            it,
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+        )
+    };
+    let is_bytes = |it: &DataType| {
+        matches!(
+            it,
+            DataType::Binary | DataType::LargeBinary | DataType::BinaryView
+        )
+    };
+    let from = bounds.min.data_type();
+    let is_layout = |of: &dyn Fn(&DataType) -> bool| of(from) && of(data_type);
+    let is_same = from == data_type || is_layout(&is_text) || is_layout(&is_bytes);
+    is_same.then_some(())?;
+    let mut bounds = bounds.clone();
+    bounds.min = cast(&bounds.min, data_type).ok()?;
+    bounds.max = cast(&bounds.max, data_type).ok()?;
+    Some(bounds)
 }
 
 fn evaluate(expr: &dyn PhysicalExpr, batch: &RecordBatch) -> Result<BooleanArray, DataFusionError> {

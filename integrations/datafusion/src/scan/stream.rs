@@ -11,7 +11,6 @@ use datafusion_datasource::PartitionedFile;
 use datafusion_physical_expr::projection::Projector;
 use datafusion_physical_expr::utils::reassign_expr_columns;
 use futures::Stream;
-use herringbone::MetadataHandle;
 use herringbone_remote::{RecordBatchStream, RemoteFile};
 use object_store::ObjectMeta;
 
@@ -29,11 +28,10 @@ pub(crate) struct FileStream {
     end: End,
 }
 
-/// The work at the end of a read: counts and page indexes are kept.
+/// The work at the end of a read: counts and the size of page indexes are recorded.
 struct End {
     access: FileAccess,
     meta: ObjectMeta,
-    handle: MetadataHandle,
     metrics: FileMetrics,
 }
 
@@ -65,7 +63,6 @@ impl FileStream {
             end: End {
                 access: scan.access.clone(),
                 meta,
-                handle,
                 metrics,
             },
         }))
@@ -102,10 +99,9 @@ impl Drop for FileStream {
         let End {
             access,
             meta,
-            handle,
             metrics,
         } = &self.end;
-        access.keep(meta, handle);
+        access.update(meta);
         metrics.record_read(&self.batches.metrics(), meta.size);
     }
 }

@@ -147,6 +147,7 @@ impl FileSource for HerringboneSource {
         let is_dynamic =
             |predicate| DynamicFilterTracking::classify(predicate).contains_dynamic_filter();
         let mut requests = RequestOptions::new(&self.options);
+        requests.is_local = base_config.object_store_url.as_str().starts_with("file:");
         // A `TopK` may rule out the next row group after it has seen this one.
         requests.looks_ahead =
             self.order.is_none() || !self.predicate.as_ref().is_some_and(is_dynamic);

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use datafusion::error::DataFusionError;
 use datafusion::prelude::SessionContext;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
 
 use crate::support::{Folder, Reader, create, run, session};
 
@@ -31,7 +33,8 @@ fn is_external(error: &DataFusionError) -> bool {
 #[tokio::test]
 async fn a_damaged_page_has_its_place_in_the_error() {
     let folder = Folder::new();
-    let path = folder.write("t.parquet", &numbers(), 20_000);
+    let compressed = WriterProperties::builder().set_compression(Compression::SNAPPY);
+    let path = folder.write_with("t.parquet", &numbers(), compressed.build());
     let ours = session(Reader::Herringbone, 1);
     create(&ours, "t", &path).await;
     let mut bytes = std::fs::read(&path).unwrap();

