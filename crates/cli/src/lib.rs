@@ -4,7 +4,8 @@
 //! args ─► commands ─► input ─► the library ─► render / describe ─► output
 //! ```
 //!
-//! The command is `bin/herringbone.rs`, which calls [`main`]. [`import`] is for tests and fuzzing.
+//! The command is `bin/herringbone.rs`, which calls [`main`]. Hosts in other languages call [`main_of`] and
+//! [`condition`]. [`import`] is for tests and fuzzing.
 //!
 //! `rows` chooses and arranges rows, `profile` summarises columns, and `report` writes HTML pages.
 //! `render` prints values, `describe` prints metadata, `load` reads files of other formats, and `save` writes files.
@@ -42,31 +43,38 @@ mod save;
 mod target;
 mod url;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use herringbone::Limits;
+use herringbone::filter::Predicate;
 
-use args::{Arguments, Command, written_out};
+use args::{Arguments, Command, condition_of_text, written_out};
 use context::{Context, complain};
 use encryption::Keys;
 use failure::{Failure, shortened};
 use output::Output;
 
-/// Runs the command line.
+/// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let result = match Arguments::try_parse_from(written_out(std::env::args_os())) {
+    ExitCode::from(main_of(std::env::args_os()))
+}
+
+/// Runs a command line, and returns its exit code. The first argument is the name of the program.
+pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let result = match Arguments::try_parse_from(written_out(arguments)) {
         Ok(mut arguments) => resolve_urls(&mut arguments).and_then(|()| run(&arguments)),
         Err(error) => return explain(error),
     };
     match result {
-        Ok(()) => ExitCode::from(Failure::SUCCESS),
+        Ok(()) => Failure::SUCCESS,
         Err(failure) => {
             if !matches!(failure, Failure::ClosedPipe | Failure::Told(_)) {
                 complain(&failure.to_string());
             }
-            ExitCode::from(failure.code())
+            failure.code()
         }
     }
 }
@@ -77,6 +85,20 @@ pub fn main() -> ExitCode {
 /// See [`url::resolve`].
 fn resolve_urls(arguments: &mut Arguments) -> failure::Result<()> {
     arguments.paths().into_iter().try_for_each(url::resolve)
+}
+
+/// Returns the predicate of a condition in SQL, in the grammar of `--where`.
+///
+/// ```
+/// let filter = herringbone_cli::condition("a > 5 and b like 'x%'")?;
+/// assert_eq!(filter.to_string(), "(a > 5 and b like 'x%')");
+/// # Ok::<(), String>(())
+/// ```
+///
+/// # Errors
+/// The message of the command if the text is not a condition.
+pub fn condition(text: &str) -> Result<Predicate, String> {
+    condition_of_text(text)?.predicate(false, None)
 }
 
 fn run(arguments: &Arguments) -> failure::Result<()> {
@@ -103,7 +125,7 @@ fn run(arguments: &Arguments) -> failure::Result<()> {
 }
 
 /// Prints a message of clap: help on standard output, mistakes on standard error.
-fn explain(mut error: clap::Error) -> ExitCode {
+fn explain(mut error: clap::Error) -> u8 {
     for kind in [
         ContextKind::InvalidArg,
         ContextKind::InvalidSubcommand,
@@ -115,11 +137,11 @@ fn explain(mut error: clap::Error) -> ExitCode {
         }
     }
     let printed = error.print();
-    ExitCode::from(match (error.kind(), printed) {
+    match (error.kind(), printed) {
         (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, Ok(())) => Failure::SUCCESS,
         (ErrorKind::DisplayHelp | ErrorKind::DisplayVersion, Err(error)) => {
             Failure::output(output::STDOUT, &error).code()
         }
         _ => Failure::USAGE,
-    })
+    }
 }

@@ -38,6 +38,7 @@ use herringbone_arrow::schema::TimeUnit;
 use annotations::Annotations;
 pub(crate) use choice::Choice;
 pub(crate) use columns::Columns;
+pub(crate) use condition::of_text as condition_of_text;
 pub(crate) use convert::{Convert, VariantColumn};
 pub(crate) use csv::Csv;
 pub(crate) use damage::Damage;

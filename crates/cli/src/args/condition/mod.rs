@@ -110,7 +110,7 @@ impl FromStr for Condition {
 }
 
 /// Parses a condition with a stack of sufficient depth.
-fn of_text(text: &str) -> Result<Condition, String> {
+pub(crate) fn of_text(text: &str) -> Result<Condition, String> {
     let bytes = text.len();
     if bytes > MAX_BYTES {
         return Err(format!(
