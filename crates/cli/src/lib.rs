@@ -4,8 +4,8 @@
 //! args ─► commands ─► input ─► the library ─► render / describe ─► output
 //! ```
 //!
-//! The command is `bin/herringbone.rs`, which calls [`main`]. Hosts in other languages call [`main_of`] and
-//! [`condition`]. [`import`] is for tests and fuzzing.
+//! The command is `bin/herringbone.rs`, which calls [`main`]. Hosts in other languages call [`main_of`],
+//! [`condition`] and [`variant_type`]. [`import`] is for tests and fuzzing.
 //!
 //! `rows` chooses and arranges rows, `profile` summarises columns, and `report` writes HTML pages.
 //! `render` prints values, `describe` prints metadata, `load` reads files of other formats, and `save` writes files.
@@ -50,6 +50,7 @@ use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use herringbone::Limits;
 use herringbone::filter::Predicate;
+use herringbone::variant::PrimitiveType;
 
 use args::{Arguments, Command, condition_of_text, written_out};
 use context::{Context, complain};
@@ -99,6 +100,14 @@ fn resolve_urls(arguments: &mut Arguments) -> failure::Result<()> {
 /// The message of the command if the text is not a condition.
 pub fn condition(text: &str) -> Result<Predicate, String> {
     condition_of_text(text)?.predicate(false, None)
+}
+
+/// Returns the type of a value in a variant, by its name in `variant_get` of `--where`.
+///
+/// # Errors
+/// The message of the command if there is no such type.
+pub fn variant_type(name: &str) -> Result<PrimitiveType, String> {
+    args::type_of(name)
 }
 
 fn run(arguments: &Arguments) -> failure::Result<()> {

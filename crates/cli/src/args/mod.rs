@@ -47,6 +47,7 @@ pub(crate) use encrypt::Encrypt;
 pub(crate) use file_format::FileFormat;
 pub(crate) use limit::LimitChange;
 pub(crate) use merge::{CopyChunks, Merge};
+pub(crate) use operand::type_of;
 pub(crate) use repair::Repair;
 pub(crate) use row_groups::{RowGroups, chosen};
 pub(crate) use selection::{Selection, Taken};

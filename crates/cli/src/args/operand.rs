@@ -115,7 +115,7 @@ fn text(expression: &Expr) -> Result<String, String> {
 }
 
 /// Parses the name of a type, as in SQL or in `--schema`.
-fn type_of(name: &str) -> Result<PrimitiveType, String> {
+pub(crate) fn type_of(name: &str) -> Result<PrimitiveType, String> {
     use PrimitiveType as T;
     let lower = name.to_ascii_lowercase();
     Ok(match lower.as_str() {

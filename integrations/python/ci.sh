@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Builds the wheel and runs its tests, if its files or the public API of the libraries changed since they last passed.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+folder="$target/python"
+mkdir -p "$folder"
+# What the tests depend on: the files of this folder, the public API, and the examples of the guide.
+state="$(cat $(git ls-files integrations/python 'crates/*/public-api.txt' docs/python.md) | sha256sum | cut -d' ' -f1)"
+if [ "$(cat "$folder/passed" 2>/dev/null)" = "$state" ]; then
+    echo "skipped: nothing changed since the Python tests passed"
+    exit 0
+fi
+python="${PYTHON:-python3}"
+if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    echo "skipped: Python 3.11 is needed"
+    exit 0
+fi
+
+environment() {
+    [ -x "$folder/$1/bin/python" ] || "$python" -m venv "$folder/$1"
+    "$folder/$1/bin/pip" install --quiet --disable-pip-version-check "${@:2}"
+}
+environment build 'maturin==1.16.0'
+rm -rf "$folder/wheels"
+export CARGO_TARGET_DIR="$target"
+(cd integrations/python && cargo fmt --check && cargo clippy --quiet --all-targets -- -D warnings)
+"$folder/build/bin/maturin" build --quiet --profile "${PYTHON_PROFILE:-dev}" \
+    --manifest-path integrations/python/Cargo.toml --out "$folder/wheels" --locked --compatibility linux
+
+# Without any other package, and then with those that tables are shared with.
+environment alone pytest
+environment peers -r integrations/python/tests/requirements.txt
+for one in alone peers; do
+    "$folder/$one/bin/pip" install --quiet --disable-pip-version-check --force-reinstall --no-deps "$folder"/wheels/*.whl
+    "$folder/$one/bin/python" -m pytest -q -p no:cacheprovider integrations/python/tests
+done
+"$folder/peers/bin/python" -m mypy --strict integrations/python/python/herringbone
+"$folder/peers/bin/python" -m mypy.stubtest herringbone._core
+integrations/python/tests/pyarrow_suite.sh "$folder/peers/bin/python"
+echo "$state" > "$folder/passed"

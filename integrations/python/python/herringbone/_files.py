@@ -1,0 +1,179 @@
+"""Sources and sinks: paths, filesystems, URLs, file objects, directories."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from typing import Any, NamedTuple
+from urllib.parse import unquote
+
+#: The name of hive's directory for nulls.
+_NULL = "__HIVE_DEFAULT_PARTITION__"
+
+
+class Part(NamedTuple):
+    """A file to read."""
+
+    source: Any
+    filesystem: Any
+    #: The values of hive directories on the way to the file.
+    keys: tuple[tuple[str, str | None], ...] = ()
+
+
+def is_path(source: Any) -> bool:
+    """Return True for a path, as text or as an object with one."""
+    return isinstance(source, (str, os.PathLike))
+
+
+def resolve(source: Any, filesystem: Any = None) -> tuple[Any, Any]:
+    """Return a path, or another source, and the filesystem that has it. None is the local one."""
+    if not is_path(source):
+        return source, None
+    path = os.fspath(source)
+    if isinstance(path, bytes):
+        path = os.fsdecode(path)
+    if filesystem is not None:
+        return _local(path, filesystem)
+    scheme, separator, rest = path.partition("://")
+    if not separator or not scheme.isalnum():
+        return (os.path.expanduser(path) if path.startswith("~") else path), None
+    if scheme == "file":
+        return unquote(rest), None
+    try:
+        import fsspec
+    except ImportError:
+        raise ValueError(f"{path}: reading and writing {scheme}:// needs the package fsspec") from None
+    found, inner = fsspec.core.url_to_fs(path)
+    return inner, found
+
+
+def _local(path: str, filesystem: Any) -> tuple[str, Any]:
+    """Return a local path for a filesystem object that stands for the local one."""
+    if isinstance(filesystem, str):
+        return posixpath.join(filesystem, path), None
+    name = type(filesystem).__name__
+    if name == "LocalFileSystem":
+        strip = getattr(filesystem, "_strip_protocol", None)
+        return (strip(path) if strip is not None else path), None
+    return path, filesystem
+
+
+def open_input(path: Any, filesystem: Any) -> Any:
+    """Return what the extension module reads: a path, bytes or a file object."""
+    if isinstance(path, int) and not isinstance(path, bool):
+        return open(path, "rb", buffering=0, closefd=False)
+    if filesystem is None:
+        return path
+    if hasattr(filesystem, "open_input_file"):
+        return filesystem.open_input_file(path)
+    return filesystem.open(path, "rb")
+
+
+def open_output(where: Any, filesystem: Any = None) -> tuple[Any, Any]:
+    """Return what the extension module writes to, and a file object to close after that, or None."""
+    if isinstance(where, int) and not isinstance(where, bool):
+        file = open(where, "wb", buffering=0, closefd=False)
+        return file, file
+    path, filesystem = resolve(where, filesystem)
+    if filesystem is None:
+        return path, None
+    if hasattr(filesystem, "open_output_stream"):
+        file = filesystem.open_output_stream(path)
+    else:
+        file = filesystem.open(path, "wb")
+    return file, file
+
+
+def discard(file: Any) -> None:
+    """Close a file that was not completed, so that it does not appear where the filesystem can help it."""
+    for name in ("discard", "abort"):
+        if hasattr(file, name):
+            try:
+                getattr(file, name)()
+            except Exception:  # The error that ended the write is the one to raise.
+                pass
+            return
+    try:
+        file.close()
+    except Exception:
+        pass
+
+
+def is_many(source: Any, filesystem: Any) -> bool:
+    """Return True for a list, a pattern or a directory, which is read as several files."""
+    if isinstance(source, (list, tuple)):
+        if not source:
+            raise ValueError("the list of files is empty")
+        return True
+    path, filesystem = resolve(source, filesystem)
+    if not is_path(path):
+        return False
+    if filesystem is None:
+        return os.path.isdir(path) or (_is_pattern(path) and not os.path.exists(path))
+    if hasattr(filesystem, "get_file_info"):
+        return "Directory" in str(filesystem.get_file_info(path).type)
+    return _is_pattern(path) or filesystem.isdir(path)
+
+
+def _is_pattern(path: str) -> bool:
+    return any(sign in path for sign in "*?[")
+
+
+def local_paths(source: Any, filesystem: Any) -> list[str] | None:
+    """Return the local paths of a source, or None if a part of it is not a local path."""
+    sources = source if isinstance(source, (list, tuple)) else [source]
+    resolved = [resolve(one, filesystem) for one in sources]
+    if all(is_path(path) and found is None for path, found in resolved):
+        return [str(path) for path, _ in resolved]
+    return None
+
+
+def parts(source: Any, filesystem: Any, hive: bool) -> list[Part]:
+    """Return the files of a source that is not a local path, sorted by path."""
+    if isinstance(source, (list, tuple)):
+        return [part for one in source for part in parts(one, filesystem, hive)]
+    path, filesystem = resolve(source, filesystem)
+    if not is_path(path) or filesystem is None:
+        return [Part(path, None)]
+    return _remote_parts(path, filesystem, hive)
+
+
+def _remote_parts(path: str, filesystem: Any, hive: bool) -> list[Part]:
+    names = [path]
+    is_directory = False
+    if hasattr(filesystem, "get_file_info"):
+        from pyarrow.fs import FileSelector, FileType
+
+        is_directory = filesystem.get_file_info(path).type == FileType.Directory
+        if is_directory:
+            found = filesystem.get_file_info(FileSelector(path, recursive=True))
+            names = [one.path for one in found if one.type == FileType.File]
+    elif _is_pattern(path):
+        names = filesystem.glob(path)
+    elif filesystem.isdir(path):
+        is_directory = True
+        names = filesystem.find(path)
+    if is_directory:
+        names = [name for name in names if not _is_ignored(_below(name, path))]
+    if not names:
+        raise FileNotFoundError(2, "there are no files", path)
+    return [Part(name, filesystem, _keys(_below(name, path)) if hive else ()) for name in sorted(names)]
+
+
+def _below(name: str, root: str) -> str:
+    root = root.rstrip("/")
+    return name[len(root) + 1 :] if root and name.startswith(root + "/") else name
+
+
+def _is_ignored(path: str) -> bool:
+    return any(part.startswith((".", "_")) and "=" not in part for part in path.split("/"))
+
+
+def _keys(path: str) -> tuple[tuple[str, str | None], ...]:
+    """Return the names and values of hive directories, such as year=2026."""
+    found = []
+    for folder in path.replace(os.sep, "/").split("/")[:-1]:
+        name, separator, value = folder.partition("=")
+        if separator and name:
+            found.append((unquote(name), None if value == _NULL else unquote(value)))
+    return tuple(found)

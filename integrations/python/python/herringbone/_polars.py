@@ -1,0 +1,100 @@
+"""A lazy frame of polars that pushes columns, conditions and limits down. It needs polars, and not pyarrow."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+from . import _read
+from ._core import RecordBatchReader
+from ._filters import Expression
+
+_OPERATIONS = {"Eq": "eq", "NotEq": "ne", "Lt": "lt", "LtEq": "le", "Gt": "gt", "GtEq": "ge"}
+_TURNED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+
+
+class _Scan:
+    """What polars calls with the columns and conditions of a query. It can be pickled."""
+
+    def __init__(self, source: Any, options: dict[str, Any]) -> None:
+        self.source = source
+        self.options = options
+
+    def __call__(
+        self, with_columns: list[str] | None, predicate: Any, n_rows: int | None, batch_size: int | None
+    ) -> Iterator[Any]:
+        import polars
+
+        files = _read.ParquetDataset(self.source, **self.options)
+        columns = with_columns
+        tree = None if predicate is None else _condition(predicate)
+        if predicate is not None and with_columns is not None:
+            # polars tests the rows again, so that a condition that is only understood in part is right too.
+            columns = list(dict.fromkeys([*with_columns, *predicate.meta.root_names()]))
+        options: dict[str, Any] = {"filters": tree, "batch_size": batch_size}
+        if predicate is None:
+            options["limit"] = n_rows
+        for table in files._stream(columns, True, False, options):
+            frame = polars.DataFrame(table)
+            if predicate is not None:
+                frame = frame.filter(predicate)
+            if n_rows is not None:
+                frame = frame.head(n_rows)
+                n_rows -= frame.height
+            yield frame if with_columns is None else frame.select(with_columns)
+            if n_rows is not None and n_rows <= 0:
+                return
+
+
+def _condition(predicate: Any) -> Expression | None:
+    """Return the part of a condition that is understood. It selects at least the rows of the whole condition."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tree = _tree(json.loads(predicate.meta.serialize(format="json")))
+    # In polars, NaN equals itself and is above all numbers.
+    return None if tree is None else Expression(("total", tree))
+
+
+def _tree(node: Any) -> tuple[Any, ...] | None:
+    if not isinstance(node, dict) or "BinaryExpr" not in node:
+        return None
+    inner = node["BinaryExpr"]
+    left, right, operation = inner["left"], inner["right"], inner["op"]
+    if operation in ("And", "LogicalAnd", "Or", "LogicalOr"):
+        parts = [tree for tree in (_tree(left), _tree(right)) if tree is not None]
+        if operation.endswith("Or") and len(parts) < 2:
+            return None
+        return ("or" if operation.endswith("Or") else "and", parts) if parts else None
+    operation = _OPERATIONS.get(operation)
+    if "Literal" in left and operation is not None:
+        left, right, operation = right, left, _TURNED[operation]
+    value = _value(right)
+    if operation is None or value is None or "Column" not in left:
+        return None
+    return (operation, (left["Column"],), value)
+
+
+def _value(node: Any) -> Any:
+    """Return a number or text, or None if the value is of another type."""
+    node = node.get("Literal") if isinstance(node, dict) else None
+    while isinstance(node, dict) and len(node) == 1:
+        kind, node = next(iter(node.items()))
+        if kind not in ("Scalar", "Dyn", "Int", "Float", "Str", "String", "Boolean", "Int8", "Int16", "Int32", "Int64",
+                        "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64"):
+            return None
+    return node if isinstance(node, (bool, int, float, str)) else None
+
+
+def scan_polars(source: Any, **options: Any) -> Any:
+    """Return a `polars.LazyFrame` of a file, several files, a pattern or a directory.
+
+    `options` are those of `ParquetDataset`.
+    """
+    import polars
+    from polars.io.plugins import register_io_source
+
+    schema = _read.ParquetDataset(source, **options).schema
+    frame = polars.DataFrame(RecordBatchReader.from_parts(schema, []))
+    return register_io_source(_Scan(source, options), schema=frame.schema, is_pure=True)

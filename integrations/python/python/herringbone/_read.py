@@ -1,0 +1,577 @@
+"""Reading: `read_table`, `ParquetFile` and the metadata."""
+
+from __future__ import annotations
+
+import itertools
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from . import _core, _files
+from ._core import FileMetaData, ParquetSchema, RecordBatchReader, Schema, Table
+from ._filters import filter_tree
+
+
+class LossWarning(UserWarning):
+    """Damaged parts of a file were left out, because ``on_error`` allows it."""
+
+
+def _schema_options(
+    read_dictionary: Sequence[str] | None,
+    binary_type: Any,
+    list_type: Any,
+    int96_unit: str | None,
+    int96_overflow: str | None,
+    ignore_arrow_schema: bool,
+    ignore_annotations: Sequence[str],
+) -> dict[str, Any]:
+    options: dict[str, Any] = {
+        "dictionary": None if read_dictionary is None else list(read_dictionary),
+        "binary_type": _type_name(binary_type),
+        "list_type": _type_name(list_type),
+        "int96_unit": int96_unit,
+        "int96_overflow": int96_overflow,
+        "ignore_arrow_schema": ignore_arrow_schema,
+        "ignore_annotations": list(ignore_annotations),
+    }
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _type_name(kind: Any) -> str | None:
+    """Return the name of a type, which may be a class of pyarrow such as LargeListType."""
+    if kind is None or isinstance(kind, str):
+        return kind
+    names = {
+        "binary": "binary", "large_binary": "large_binary", "binary_view": "binary_view",
+        "ListType": "list", "LargeListType": "large_list", "ListViewType": "list_view",
+    }
+    name = getattr(kind, "__name__", str(kind))
+    if name not in names:
+        raise ValueError(f"expected one of {', '.join(names)}, found {kind!r}")
+    return names[name]
+
+
+def _present(options: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def _columns(columns: Any) -> list[Any] | None:
+    if columns is None:
+        return None
+    if isinstance(columns, str):
+        raise TypeError(f"columns is a list of names; write [{columns!r}]")
+    return list(columns)
+
+
+def _limits(
+    limits: Mapping[str, int] | None,
+    string_size: int | None,
+    container_size: int | None,
+    schema_depth: int | None,
+) -> dict[str, int]:
+    found = dict(limits or {})
+    if string_size is not None:
+        found.setdefault("footer_bytes", string_size)
+    if container_size is not None:
+        found.setdefault("schema_nodes", container_size)
+        found.setdefault("row_groups", container_size)
+    if schema_depth is not None:
+        found.setdefault("schema_depth", schema_depth)
+    return found
+
+
+class ParquetFile:
+    """An open Parquet file.
+
+    `source` is a path, a URL, bytes, a buffer, a file object or a file descriptor. The arguments are those of
+    pyarrow, and these:
+
+    - `keys`: the keys of an encrypted file, such as ``{"footer": b"…", "columns": {"salary": b"…"}}``.
+    - `limits`: bounds for hostile files by name, such as ``{"memory_bytes": 1 << 30}``.
+    - `on_error`: 'fail', 'null_page' or 'skip_row_group'. The losses of a read are listed in its result.
+    - `ignore_annotations`: columns that are read as their physical type.
+
+    `memory_map`, `buffer_size` and `pre_buffer` exist for pyarrow's callers. The bytes that a read needs are known in
+    advance here, so these arguments change nothing.
+
+    >>> with ParquetFile("testdata/example.parquet") as file:
+    ...     file.num_row_groups, file.metadata.num_rows
+    (2, 24)
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        metadata: FileMetaData | None = None,
+        common_metadata: FileMetaData | None = None,
+        read_dictionary: Sequence[str] | None = None,
+        binary_type: Any = None,
+        list_type: Any = None,
+        memory_map: bool = False,
+        buffer_size: int = 0,
+        pre_buffer: bool = True,
+        coerce_int96_timestamp_unit: str | None = None,
+        thrift_string_size_limit: int | None = None,
+        thrift_container_size_limit: int | None = None,
+        schema_depth_limit: int | None = None,
+        filesystem: Any = None,
+        page_checksum_verification: bool = False,
+        arrow_extensions_enabled: bool = True,
+        keys: Mapping[str, Any] | None = None,
+        limits: Mapping[str, int] | None = None,
+        on_error: str = "fail",
+        int96_overflow: str | None = None,
+        ignore_arrow_schema: bool = False,
+        ignore_annotations: Sequence[str] = (),
+    ) -> None:
+        if not arrow_extensions_enabled:
+            raise NotImplementedError("arrow_extensions_enabled=False; ignore_annotations= reads columns as stored")
+        schema = _schema_options(
+            read_dictionary, binary_type, list_type, coerce_int96_timestamp_unit, int96_overflow,
+            ignore_arrow_schema, ignore_annotations,
+        )
+        self._options: dict[str, Any] = {
+            "schema": schema,
+            "page_checksum_verification": page_checksum_verification,
+            "on_error": on_error,
+        }
+        path, filesystem = _files.resolve(source, filesystem)
+        self._input = _files.open_input(path, filesystem)
+        self._owns_input = self._input is not source and hasattr(self._input, "close")
+        self._closed = False
+        self.common_metadata = common_metadata
+        try:
+            self._file = _core.File(
+                self._input,
+                keys=None if keys is None else dict(keys),
+                path=path if _files.is_path(path) else None,
+                limits=_limits(
+                    limits, thrift_string_size_limit, thrift_container_size_limit, schema_depth_limit
+                ),
+                metadata=metadata,
+            )
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> ParquetFile:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    def close(self, force: bool = False) -> None:
+        """Close the file. A file object of the caller stays open, unless `force` is set."""
+        self._closed = True
+        if (self._owns_input or force) and hasattr(self._input, "close"):
+            self._input.close()
+
+    @property
+    def closed(self) -> bool:
+        """True once the file is closed."""
+        return self._closed
+
+    def _open(self) -> _core.File:
+        if self._closed:
+            raise ValueError("the file is closed")
+        return self._file
+
+    @property
+    def metadata(self) -> FileMetaData:
+        """The metadata in the footer."""
+        return self._file.metadata
+
+    @property
+    def schema(self) -> ParquetSchema:
+        """The Parquet schema."""
+        return self.metadata.schema
+
+    @property
+    def schema_arrow(self) -> Schema:
+        """The Arrow schema that the file is read with."""
+        return self._file.schema_arrow(self._options)
+
+    @property
+    def num_row_groups(self) -> int:
+        """The number of row groups."""
+        return self.metadata.num_row_groups
+
+    def _reader(self, use_threads: bool, use_pandas_metadata: bool, options: dict[str, Any]) -> RecordBatchReader:
+        columns = _columns(options.pop("columns", None))
+        if columns is not None and use_pandas_metadata:
+            columns += _index_columns(self.schema_arrow.metadata, columns)
+        options["columns"] = columns
+        options["filter"] = filter_tree(options.pop("filters", None), lambda: self.schema_arrow)
+        if not use_threads:
+            options["threads"] = 1
+        return self._open().read(_present({**self._options, **options}))
+
+    def iter_batches(
+        self,
+        batch_size: int = 65536,
+        row_groups: Sequence[int] | None = None,
+        columns: Sequence[str] | None = None,
+        use_threads: bool = True,
+        use_pandas_metadata: bool = False,
+        **options: Any,
+    ) -> RecordBatchReader:
+        """Return a stream of tables of at most `batch_size` rows. It holds one of them at a time.
+
+        `options` are those of `read`.
+        """
+        options.update(columns=columns, batch_size=batch_size, row_groups=_list(row_groups))
+        return self._reader(use_threads, use_pandas_metadata, _checked(options))
+
+    def read(
+        self,
+        columns: Sequence[str] | None = None,
+        use_threads: bool = True,
+        use_pandas_metadata: bool = False,
+        **options: Any,
+    ) -> Table:
+        """Read the file, or some columns and rows of it.
+
+        `options` are `filters`, `offset` and `limit` (rows after the filter), `wanted_schema` and `match_fields`
+        ('name', 'name_ignoring_case', 'position' or 'field_id'), `row_numbers` (the name of a column for them),
+        `deleted_rows` (row numbers, such as those of a deletion vector), and `variants`
+        (``{"new column": ("column", "$.path", "int64")}``).
+        """
+        options["columns"] = columns
+        return _read_all(self._reader(use_threads, use_pandas_metadata, _checked(options)))
+
+    def read_row_group(
+        self,
+        i: int,
+        columns: Sequence[str] | None = None,
+        use_threads: bool = True,
+        use_pandas_metadata: bool = False,
+    ) -> Table:
+        """Read one row group."""
+        return self.read_row_groups([i], columns, use_threads, use_pandas_metadata)
+
+    def read_row_groups(
+        self,
+        row_groups: Sequence[int],
+        columns: Sequence[str] | None = None,
+        use_threads: bool = True,
+        use_pandas_metadata: bool = False,
+    ) -> Table:
+        """Read several row groups."""
+        options = {"columns": columns, "row_groups": _list(row_groups)}
+        return _read_all(self._reader(use_threads, use_pandas_metadata, options))
+
+    def scan_contents(self, columns: Sequence[str] | None = None, batch_size: int = 65536) -> int:
+        """Read columns without keeping them, and return the number of rows."""
+        return sum(len(batch) for batch in self.iter_batches(batch_size, columns=columns))
+
+    def explain(self, filters: Any = None, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+        """Return what pruning rules out, and the bytes to fetch, as one dict for each row group."""
+        options = {"filter": filter_tree(filters, lambda: self.schema_arrow), "columns": _columns(columns)}
+        return self._open().explain(_present({**self._options, **options}))
+
+    def verify(self, use_threads: bool = True) -> list[dict[str, Any]]:
+        """Check all that the file claims about itself against its data, and return the findings."""
+        return self._open().verify(0 if use_threads else 1)
+
+    def row_group_bounds(self, column: str) -> Table:
+        """Return the bounds and counts of a column, one row for each row group."""
+        return self._open().row_group_bounds(column)
+
+    def page_bounds(self, row_group: int, column: str) -> Table | None:
+        """Return the bounds and counts of a column, one row for each page, or None without a page index."""
+        return self._open().page_bounds(row_group, column)
+
+
+_READ_OPTIONS = frozenset(
+    [
+        "columns", "filters", "row_groups", "batch_size", "offset", "limit", "wanted_schema", "match_fields",
+        "row_numbers", "deleted_rows", "variants", "constants",
+    ]
+)
+
+
+def _checked(options: dict[str, Any]) -> dict[str, Any]:
+    for name in options:
+        if name not in _READ_OPTIONS:
+            raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(_READ_OPTIONS))}")
+    return options
+
+
+def _list(numbers: Sequence[int] | None) -> list[int] | None:
+    return None if numbers is None else list(numbers)
+
+
+def _read_all(reader: RecordBatchReader) -> Table:
+    table = reader.read_all()
+    for what, count, error in table.losses:
+        warnings.warn(f"{count} {what} were left out: {error}", LossWarning, stacklevel=3)
+    return table
+
+
+def _index_columns(metadata: Mapping[bytes, bytes], columns: Sequence[str]) -> list[str]:
+    """Return the columns of the pandas index that are not among the columns."""
+    text = metadata.get(b"pandas")
+    if text is None:
+        return []
+    import json
+
+    index = json.loads(text).get("index_columns", [])
+    return [name for name in index if isinstance(name, str) and name not in columns]
+
+
+_FILE_OPTIONS = frozenset(
+    [
+        "read_dictionary", "binary_type", "list_type", "memory_map", "buffer_size", "pre_buffer",
+        "coerce_int96_timestamp_unit", "thrift_string_size_limit", "thrift_container_size_limit",
+        "schema_depth_limit", "page_checksum_verification", "arrow_extensions_enabled", "keys", "limits", "on_error",
+        "int96_overflow", "ignore_arrow_schema", "ignore_annotations",
+    ]
+)
+
+
+class ParquetDataset:
+    """Several files that are read as one table: a list, a pattern, or a directory.
+
+    The schema is that of the first file, `schema`, or the union of all files (``schema="union"``). Missing columns are
+    null. Directories such as ``year=2026`` are columns, which come last; ``partitioning=None`` gives them no meaning.
+    """
+
+    def __init__(
+        self,
+        path_or_paths: Any,
+        filesystem: Any = None,
+        schema: Any = None,
+        *,
+        filters: Any = None,
+        partitioning: str | None = "hive",
+        **options: Any,
+    ) -> None:
+        if partitioning not in ("hive", None):
+            raise NotImplementedError(f"partitioning={partitioning!r}: 'hive' and None are supported")
+        for name in options:
+            if name not in _FILE_OPTIONS:
+                raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(_FILE_OPTIONS))}")
+        self._options = options
+        self._filters = filters
+        self._parts: list[_files.Part] = []
+        self._dataset: _core.Dataset | None = None
+        paths = _files.local_paths(path_or_paths, filesystem)
+        if paths is not None:
+            self._dataset = _open_local(paths, schema, partitioning == "hive", options)
+            return
+        if isinstance(schema, str):
+            raise NotImplementedError(f"schema={schema!r} for files of another filesystem than the local one")
+        self._wanted = None if schema is None else Schema(schema)
+        self._parts = _files.parts(path_or_paths, filesystem, partitioning == "hive")
+        self._keys = _key_types(self._parts)
+
+    @property
+    def files(self) -> list[str]:
+        """The paths of the files."""
+        if self._dataset is not None:
+            return self._dataset.files
+        return [str(part.source) for part in self._parts]
+
+    @property
+    def schema(self) -> Schema:
+        """The Arrow schema of the table."""
+        return self._dataset.schema if self._dataset is not None else self._stream(None, True, False, {}).schema
+
+    def read(
+        self, columns: Sequence[str] | None = None, use_threads: bool = True, use_pandas_metadata: bool = False
+    ) -> Table:
+        """Read the files as one table."""
+        return _read_all(self._stream(columns, use_threads, use_pandas_metadata, {}))
+
+    def explain(self, filters: Any = None, columns: Sequence[str] | None = None) -> dict[str, Any]:
+        """Return what pruning rules out, and the bytes to fetch, as sums over all files."""
+        if self._dataset is None:
+            raise NotImplementedError("explain for files of another filesystem than the local one")
+        options = {"filter": filter_tree(filters, lambda: self.schema), "columns": _columns(columns)}
+        return self._dataset.explain(_present({**options, "schema": {"ignore_arrow_schema": False}}))
+
+    def _stream(
+        self, columns: Any, use_threads: bool, use_pandas_metadata: bool, options: dict[str, Any]
+    ) -> RecordBatchReader:
+        options = {**_checked(options), "columns": _columns(columns)}
+        filters = options.pop("filters", self._filters)
+        if self._dataset is None:
+            return self._chain(use_threads, use_pandas_metadata, {**options, "filters": filters})
+        if options["columns"] is not None and use_pandas_metadata:
+            options["columns"] += _index_columns(self._dataset.schema.metadata, options["columns"])
+        options["filter"] = filter_tree(filters, lambda: self.schema)
+        options["threads"] = None if use_threads else 1
+        options["schema"] = {"ignore_arrow_schema": self._options.get("ignore_arrow_schema", False)}
+        for name in ("on_error", "page_checksum_verification"):
+            options[name] = self._options.get(name)
+        return self._dataset.read(_present(options))
+
+    def _chain(self, use_threads: bool, use_pandas_metadata: bool, options: dict[str, Any]) -> RecordBatchReader:
+        """Read file after file, for filesystems of Python."""
+        for name in ("offset", "limit", "row_numbers", "deleted_rows", "row_groups"):
+            if options.get(name) is not None:
+                raise NotImplementedError(f"{name}= for several files of another filesystem than the local one")
+        wanted = self._wanted
+
+        def readers() -> Iterator[RecordBatchReader]:
+            nonlocal wanted
+            for part in self._parts:
+                file = ParquetFile(part.source, filesystem=part.filesystem, **self._options)
+                if wanted is None:
+                    wanted = file.schema_arrow
+                constants = [(name, _key(value, self._keys[name])) for name, value in part.keys]
+                parts = {**options, "wanted_schema": wanted, "constants": constants}
+                yield file._reader(use_threads, use_pandas_metadata, parts)
+
+        found = readers()
+        first = next(found)
+        return RecordBatchReader.from_parts(first.schema, itertools.chain([first], found))
+
+
+def _open_local(paths: list[str], schema: Any, hive: bool, options: Mapping[str, Any]) -> _core.Dataset:
+    if options.get("keys") is not None:
+        raise NotImplementedError("keys= for several files; read each file with its keys")
+    types = _schema_options(
+        options.get("read_dictionary"), options.get("binary_type"), options.get("list_type"),
+        options.get("coerce_int96_timestamp_unit"), options.get("int96_overflow"),
+        options.get("ignore_arrow_schema", False), options.get("ignore_annotations", ()),
+    )
+    return _core.Dataset(
+        paths,
+        schema=None if isinstance(schema, str) else schema,
+        hive=hive,
+        union=_is_union(schema),
+        types=types,
+        limits=_limits(
+            options.get("limits"), options.get("thrift_string_size_limit"),
+            options.get("thrift_container_size_limit"), options.get("schema_depth_limit"),
+        ),
+    )
+
+
+def _is_union(schema: Any) -> bool:
+    if isinstance(schema, str) and schema != "union":
+        raise ValueError(f"schema is an Arrow schema or 'union', not {schema!r}")
+    return isinstance(schema, str)
+
+
+def _key(value: str | None, is_integer: bool) -> str | int | None:
+    return int(value) if value is not None and is_integer else value
+
+
+def _key_types(parts: list[_files.Part]) -> dict[str, bool]:
+    """Return the names of the keys of hive folders, and whether all values of a key are integers."""
+    found: dict[str, bool] = {}
+    for part in parts:
+        for name, value in part.keys:
+            found[name] = found.get(name, True) and (value is None or _is_integer(value))
+    return found
+
+
+def _is_integer(text: str) -> bool:
+    digits = text.removeprefix("-")
+    return digits.isdecimal() and digits.isascii() and len(digits) < 19 and (digits[0] != "0" or text == "0")
+
+
+def read_table(
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    use_threads: bool = True,
+    schema: Any = None,
+    use_pandas_metadata: bool = False,
+    partitioning: str | None = "hive",
+    filesystem: Any = None,
+    filters: Any = None,
+    **options: Any,
+) -> Table:
+    """Read a file, or several files as one table.
+
+    `source` is what `ParquetFile` or `ParquetDataset` takes. `options` are those of `ParquetFile` and of
+    `ParquetFile.read`.
+
+    >>> table = read_table("testdata/example.parquet", columns=["name", "id"], filters="id >= 22")
+    >>> table.to_pydict()
+    {'name': ['cedar', 'dill'], 'id': [22, 23]}
+    """
+    rows = {name: options.pop(name) for name in list(options) if name in _READ_OPTIONS}
+    if _files.is_many(source, filesystem):
+        dataset = ParquetDataset(source, filesystem, schema, filters=filters, partitioning=partitioning, **options)
+        return _read_all(dataset._stream(columns, use_threads, use_pandas_metadata, rows))
+    if schema is not None:
+        rows.setdefault("wanted_schema", schema)
+    with ParquetFile(source, filesystem=filesystem, **options) as file:
+        rows.update(columns=columns, filters=filters)
+        return _read_all(file._reader(use_threads, use_pandas_metadata, _checked(rows)))
+
+
+def read_pandas(source: Any, columns: Sequence[str] | None = None, **options: Any) -> Table:
+    """Read a file with the columns of its pandas index. See `read_table`."""
+    return read_table(source, columns=columns, use_pandas_metadata=True, **options)
+
+
+def read_metadata(source: Any, memory_map: bool = False, filesystem: Any = None, **options: Any) -> FileMetaData:
+    """Return the metadata in the footer of a file. `options` are those of `ParquetFile`.
+
+    >>> read_metadata("testdata/example.parquet").row_group(0).column(0).statistics.max
+    15
+    """
+    with ParquetFile(source, filesystem=filesystem, **options) as file:
+        return file.metadata
+
+
+def read_schema(source: Any, memory_map: bool = False, filesystem: Any = None, **options: Any) -> Schema:
+    """Return the Arrow schema of a file. `options` are those of `ParquetFile`.
+
+    >>> read_schema("testdata/example.parquet").names[:2]
+    ['id', 'name']
+    """
+    with ParquetFile(source, filesystem=filesystem, **options) as file:
+        return file.schema_arrow
+
+
+def explain(source: Any, filters: Any = None, columns: Sequence[str] | None = None, **options: Any) -> list[dict[str, Any]]:
+    """Return what pruning rules out, and the bytes to fetch. See `ParquetFile.explain`."""
+    with ParquetFile(source, **options) as file:
+        return file.explain(filters, columns)
+
+
+def verify(source: Any, use_threads: bool = True, **options: Any) -> list[dict[str, Any]]:
+    """Check all that a file claims about itself against its data, and return the findings.
+
+    >>> verify("testdata/example.parquet")
+    []
+    """
+    with ParquetFile(source, **options) as file:
+        return file.verify(use_threads)
+
+
+def repair(
+    source: Any,
+    where: Any,
+    *,
+    schema: Any = None,
+    row_group_rows: int | None = None,
+    ignore_footer: bool = False,
+    limits: Mapping[str, int] | None = None,
+    filesystem: Any = None,
+) -> dict[str, Any]:
+    """Write the readable part of a damaged file to a new one, and return what was lost.
+
+    `schema` is the Arrow schema of the file, for a file without a footer.
+    """
+    path, found = _files.resolve(source, filesystem)
+    sink, file = _files.open_output(where, filesystem)
+    try:
+        report = _core.repair(
+            _files.open_input(path, found), sink, schema=schema, row_group_rows=row_group_rows,
+            ignore_footer=ignore_footer, limits=dict(limits or {}),
+        )
+    except BaseException:
+        if file is not None:
+            _files.discard(file)
+        raise
+    if file is not None:
+        file.close()
+    return report

@@ -1,0 +1,142 @@
+//! Several local files as one table.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use herringbone_dataset::{
+    DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, Partitioning,
+    SchemaFrom,
+};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use pyo3_arrow::PySchema;
+
+use crate::error::{Result, detached};
+use crate::metadata::FileMetaData;
+use crate::read::{SchemaArguments, arguments, limits};
+use crate::table::{Batches, RecordBatchReader, Schema, import};
+use crate::{interrupt, paths, write};
+
+/// The files of directories, patterns and lists.
+#[pyclass(module = "herringbone._core", frozen)]
+pub(crate) struct Dataset {
+    dataset: herringbone_dataset::Dataset,
+    limits: herringbone::Limits,
+}
+
+#[pymethods]
+impl Dataset {
+    #[new]
+    #[pyo3(signature = (paths, *, schema=None, hive=true, union=false, types=None, limits=None))]
+    fn new(
+        py: Python<'_>,
+        paths: Vec<PathBuf>,
+        schema: Option<PySchema>,
+        hive: bool,
+        union: bool,
+        types: Option<SchemaArguments>,
+        limits: Option<HashMap<String, u64>>,
+    ) -> Result<Self> {
+        interrupt::start(py)?;
+        let split = |name: &str| name.split('.').map(str::to_owned).collect();
+        let types = types.unwrap_or_default().options(&split)?;
+        let options = DatasetOptions::new()
+            .types(types)
+            .partitioning(if hive {
+                Partitioning::Hive
+            } else {
+                Partitioning::None
+            })
+            .schema(match (schema, union) {
+                (Some(schema), _) => SchemaFrom::Given(schema.into_inner()),
+                (None, true) => SchemaFrom::Union,
+                (None, false) => SchemaFrom::FirstFile,
+            });
+        let limits = self::limits(&limits.unwrap_or_default())?;
+        let dataset = detached(py, || {
+            Ok(herringbone_dataset::Dataset::open_all(paths, options)?)
+        })?;
+        Ok(Self { dataset, limits })
+    }
+
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema(self.dataset.schema().clone())
+    }
+
+    #[getter]
+    fn files(&self) -> Vec<String> {
+        self.dataset
+            .files()
+            .iter()
+            .map(|file| file.path().to_owned())
+            .collect()
+    }
+
+    /// Starts a read.
+    fn read(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> Result<RecordBatchReader> {
+        interrupt::start(py)?;
+        let arguments = arguments(options)?;
+        arguments.refuse_losses()?;
+        let resolve = |name: &str| paths::resolve_in_arrow(self.dataset.schema(), name);
+        let options = DatasetReadOptions::from(arguments.options(&resolve, &self.limits)?);
+        let reader = detached(py, || Ok(self.dataset.read(options)?))?;
+        let order = arguments.order(&resolve, &reader.schema())?;
+        RecordBatchReader::new_of(Batches::Files(Box::new(reader)), order)
+    }
+
+    /// Returns what pruning rules out, and the bytes to fetch, as sums over all files.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        options: &Bound<'py, PyDict>,
+    ) -> Result<Bound<'py, PyDict>> {
+        interrupt::start(py)?;
+        let resolve = |name: &str| paths::resolve_in_arrow(self.dataset.schema(), name);
+        let options = arguments(options)?.options(&resolve, &self.limits)?;
+        let sums = detached(py, || Ok(self.dataset.explain(options)?))?;
+        let dict = PyDict::new(py);
+        dict.set_item("files", sums.files)?;
+        dict.set_item("files_ruled_out", sums.files_ruled_out)?;
+        dict.set_item("row_groups", sums.row_groups)?;
+        dict.set_item("rows", sums.rows)?;
+        dict.set_item("rows_to_test", sums.undecided)?;
+        dict.set_item("wanted_bytes", sums.wanted_bytes)?;
+        dict.set_item("fetched_bytes", sums.fetched.bytes)?;
+        dict.set_item("requests", sums.fetched.requests)?;
+        Ok(dict)
+    }
+}
+
+/// Writes the rows of an object to files in directories by the values of columns. Returns pairs of path and metadata.
+#[pyfunction]
+pub(crate) fn write_dataset<'py>(
+    data: &Bound<'py, PyAny>,
+    root: PathBuf,
+    partition_by: Vec<String>,
+    options: &Bound<'py, PyDict>,
+) -> Result<Bound<'py, PyList>> {
+    let py = data.py();
+    interrupt::start(py)?;
+    let reader = import(data)?;
+    let schema = reader.schema();
+    let write = write::options(options, &schema)?;
+    let options = DatasetWriteOptions::new()
+        .write(write)
+        .partition_by(partition_by);
+    let files = detached(py, || {
+        let mut writer = DatasetWriter::create(root, schema, options)?;
+        for batch in reader {
+            writer.write(&batch?)?;
+        }
+        Ok(writer.finish()?)
+    })?;
+    let list = PyList::empty(py);
+    for file in files {
+        list.append((
+            file.path,
+            FileMetaData::of_written(file.metadata, Vec::new())?,
+        ))?;
+    }
+    Ok(list)
+}

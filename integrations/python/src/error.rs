@@ -1,0 +1,211 @@
+//! Errors of the library as Python exceptions.
+
+use std::convert::Infallible;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use herringbone::arrow::schema::ArrowError;
+use herringbone::{Error, ErrorKind, Location, Remedy};
+use pyo3::exceptions::{PyMemoryError, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+
+pyo3::create_exception!(
+    herringbone,
+    ParquetError,
+    PyValueError,
+    "A file, an option or a key that cannot be used.\n\n\
+     `kind` is 'corrupt', 'unsupported', 'limit', 'feature', 'argument', 'key' or 'replaced'.\n\
+     `offset`, `row_group`, `column` and `page` are the place in the file, or None.\n\
+     `option` is the option that helps, or None."
+);
+
+/// The result of a function of the library, as a Python result.
+pub(crate) type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// An error on its way to Python.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Parquet(Error),
+    Python(PyErr),
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        Self::Parquet(error)
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+impl From<ArrowError> for Failure {
+    fn from(error: ArrowError) -> Self {
+        Self::Parquet(error.into())
+    }
+}
+
+impl From<Infallible> for Failure {
+    fn from(error: Infallible) -> Self {
+        match error {}
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Python(of_io(&error, None))
+    }
+}
+
+impl From<Failure> for PyErr {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Parquet(error) => of_parquet(&error),
+            Failure::Python(error) => error,
+        }
+    }
+}
+
+/// Returns an error for an argument.
+pub(crate) fn argument(message: impl Into<String>) -> Failure {
+    Failure::Parquet(Error::argument(message))
+}
+
+/// Converts an error of the library. An exception of a Python file object is raised as it is.
+fn of_parquet(error: &Error) -> PyErr {
+    if let Some(io) = error.io_error() {
+        return of_io(io, None);
+    }
+    let text = text(error);
+    let (kind, location) = (kind_name(error.kind()), error.location().clone());
+    let option = error.remedy().map(option_of);
+    Python::attach(|py| {
+        let raised = ParquetError::new_err(text);
+        match set_attributes(raised.value(py), kind, &location, option) {
+            Ok(()) => raised,
+            Err(error) => error,
+        }
+    })
+}
+
+fn set_attributes(
+    value: &Bound<'_, PyAny>,
+    kind: &str,
+    location: &Location,
+    option: Option<String>,
+) -> PyResult<()> {
+    value.setattr("kind", kind)?;
+    value.setattr("offset", location.offset)?;
+    value.setattr("row_group", location.row_group)?;
+    value.setattr("column", location.column.as_deref())?;
+    value.setattr("page", location.page)?;
+    value.setattr("option", option)
+}
+
+/// Returns the message with the Python name of the option that helps.
+fn text(error: &Error) -> String {
+    let mut text = format!("{}: {}", error.kind(), error.message());
+    if let Some(remedy) = error.remedy() {
+        text = format!("{text}; try {}", option_of(remedy));
+    }
+    if *error.location() != Location::default() {
+        text = format!("{text} ({})", error.location());
+    }
+    text
+}
+
+fn kind_name(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Corrupt => "corrupt",
+        ErrorKind::Unsupported => "unsupported",
+        ErrorKind::Limit => "limit",
+        ErrorKind::Feature => "feature",
+        ErrorKind::Argument => "argument",
+        ErrorKind::Key => "key",
+        ErrorKind::Replaced => "replaced",
+        _ => "io",
+    }
+}
+
+/// Returns the option that helps, as it is written in Python.
+fn option_of(remedy: Remedy) -> String {
+    let fixed = match remedy {
+        Remedy::RaiseLimit(limit) => {
+            return format!("limits={{'{limit}': ...}} with a higher number");
+        }
+        Remedy::IgnoreChecksums => "page_checksum_verification=False",
+        Remedy::IgnoreArrowSchema => "arrow_extensions_enabled=False",
+        Remedy::IgnoreAnnotations => "ignore_annotations=[path of the column]",
+        Remedy::ChooseInt96Unit => "coerce_int96_timestamp_unit='ms'",
+        Remedy::ChooseLeaves | Remedy::LeaveOutColumn => "columns= without this column",
+        Remedy::GiveSchema => "schema=",
+        Remedy::GiveRowGroupRows => "row_group_rows=",
+        Remedy::GiveKeys => "keys=",
+        Remedy::AllowPlaintext => "keys={'allow_plaintext': True, ...}",
+        Remedy::AllowAlgorithm => "keys={'allow_any_algorithm': True, ...}",
+        Remedy::SupplyAadPrefix => "keys={'aad_prefix': b'...', ...}",
+        Remedy::RaiseSortMemory | Remedy::ChooseSortFolder => {
+            "sort_memory_bytes= with a higher number"
+        }
+        Remedy::AllowOutOfRange => "allow_out_of_range=True",
+        other => return other.to_string(),
+    };
+    fixed.to_owned()
+}
+
+/// Converts an I/O error. Python chooses the class by the number of the system's error.
+pub(crate) fn of_io(error: &io::Error, path: Option<&Path>) -> PyErr {
+    if let Some(inner) = error.get_ref().and_then(|it| it.downcast_ref::<PyErr>()) {
+        return Python::attach(|py| inner.clone_ref(py));
+    }
+    if let Some(inner) = error.get_ref().and_then(|it| it.downcast_ref::<Error>()) {
+        return of_parquet(inner);
+    }
+    if error.kind() == io::ErrorKind::OutOfMemory {
+        return PyMemoryError::new_err(error.to_string());
+    }
+    match (error.raw_os_error(), path) {
+        (Some(number), Some(path)) => PyOSError::new_err((
+            number,
+            system_text(error),
+            path.to_string_lossy().into_owned(),
+        )),
+        (Some(number), None) => PyOSError::new_err((number, system_text(error))),
+        (None, _) => PyErr::from(io::Error::new(error.kind(), error.to_string())),
+    }
+}
+
+/// Returns the system's text without the number that Rust adds.
+fn system_text(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.rfind(" (os error") {
+        Some(end) => text.get(..end).unwrap_or(&text).to_owned(),
+        None => text,
+    }
+}
+
+/// Runs a step without the GIL. A panic of the library becomes an error.
+pub(crate) fn detached<T: Send>(
+    py: Python<'_>,
+    step: impl FnOnce() -> Result<T> + Send,
+) -> Result<T> {
+    py.detach(|| guarded(step))
+}
+
+/// Runs a step. A panic of the library becomes an error.
+pub(crate) fn guarded<T>(step: impl FnOnce() -> Result<T>) -> Result<T> {
+    match catch_unwind(AssertUnwindSafe(step)) {
+        Ok(result) => result,
+        Err(panic) => {
+            let text = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+                (Some(text), _) => text,
+                (None, Some(text)) => text.as_str(),
+                (None, None) => "no message",
+            };
+            Err(PyRuntimeError::new_err(format!("a bug in herringbone: {text}")).into())
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! An open file.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use herringbone::arrow::array::{Array, ArrayRef, RecordBatch, UInt64Array};
+use herringbone::arrow::schema::{DataType, Field, Schema as ArrowSchema};
+use herringbone::pruning::ColumnBounds;
+use herringbone::source::Source as _;
+use herringbone::{MetadataHandle, OpenOptions, ParquetFile, ReadOptions};
+use herringbone_inspect::verify;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+
+use crate::error::{Result, detached};
+use crate::interrupt::{self, Interruptible};
+use crate::metadata::FileMetaData;
+use crate::read::{arguments, limits};
+use crate::table::{Batches, RecordBatchReader, Schema, Table};
+use crate::{keys, paths, source};
+
+/// An open file. The Python module `herringbone` wraps it.
+#[pyclass(module = "herringbone._core", frozen)]
+pub(crate) struct File {
+    file: ParquetFile,
+}
+
+#[pymethods]
+impl File {
+    #[new]
+    #[pyo3(signature = (source, *, keys=None, path=None, limits=None, metadata=None))]
+    fn new(
+        source: &Bound<'_, PyAny>,
+        keys: Option<&Bound<'_, PyDict>>,
+        path: Option<PathBuf>,
+        limits: Option<HashMap<String, u64>>,
+        metadata: Option<&Bound<'_, FileMetaData>>,
+    ) -> Result<Self> {
+        let py = source.py();
+        interrupt::start(py)?;
+        let mut options = OpenOptions::new().limits(self::limits(&limits.unwrap_or_default())?);
+        if let Some(keys) = keys {
+            let keys = keys::decryption(keys)?;
+            options = options.decryption(Some(Arc::new(keys)), path.as_deref());
+        }
+        let source = Interruptible(source::open(source)?);
+        let known = metadata.map(|metadata| metadata.get().handle());
+        let file = detached(py, || match known {
+            Some(known) => {
+                let metadata = known.metadata().clone();
+                let handle = MetadataHandle::new(metadata, source.len(), options.limits.clone())?;
+                Ok(ParquetFile::with_metadata(source, handle)?)
+            }
+            None => Ok(ParquetFile::from_source(source, options)?),
+        })?;
+        Ok(Self { file })
+    }
+
+    #[getter]
+    fn metadata(&self) -> FileMetaData {
+        FileMetaData::new(self.file.metadata_handle())
+    }
+
+    /// Returns the Arrow schema that a read of all columns has.
+    fn schema_arrow(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> Result<Schema> {
+        let options = self.options(options)?;
+        detached(py, || {
+            Ok(Schema(self.file.plan(&options)?.schema().clone()))
+        })
+    }
+
+    /// Starts a read.
+    fn read(&self, py: Python<'_>, options: &Bound<'_, PyDict>) -> Result<RecordBatchReader> {
+        interrupt::start(py)?;
+        let arguments = arguments(options)?;
+        let resolve = |name: &str| paths::resolve(self.file.parquet_schema(), name);
+        let options = arguments.options(&resolve, self.file.limits())?;
+        let reader = detached(py, || Ok(self.file.read(options)?))?;
+        let order = arguments.order(&resolve, &reader.schema())?;
+        RecordBatchReader::new_of(Batches::File(Box::new(reader)), order)
+    }
+
+    /// Returns a dict for each row group: what pruning rules out, and the bytes to fetch.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        options: &Bound<'py, PyDict>,
+    ) -> Result<Bound<'py, PyList>> {
+        interrupt::start(py)?;
+        let options = self.options(options)?;
+        let explained = detached(py, || Ok(self.file.explain(&options)?))?;
+        let list = PyList::empty(py);
+        for row_group in explained {
+            let dict = PyDict::new(py);
+            dict.set_item("row_group", row_group.row_group)?;
+            dict.set_item("rows", row_group.rows)?;
+            let steps = PyList::empty(py);
+            for step in &row_group.steps {
+                let part = PyDict::new(py);
+                part.set_item("step", step_name(step.step))?;
+                part.set_item("ruled_out", step.ruled_out)?;
+                part.set_item("accepted", step.accepted)?;
+                part.set_item("bytes", step.bytes)?;
+                steps.append(part)?;
+            }
+            dict.set_item("steps", steps)?;
+            dict.set_item("rows_to_test", row_group.undecided())?;
+            dict.set_item("wanted_bytes", row_group.wanted_bytes)?;
+            dict.set_item("fetched_bytes", row_group.fetched.bytes)?;
+            dict.set_item("requests", row_group.fetched.requests)?;
+            list.append(dict)?;
+        }
+        Ok(list)
+    }
+
+    /// Checks all that the file claims about itself, and returns a dict for each finding.
+    #[pyo3(signature = (threads=0))]
+    fn verify<'py>(&self, py: Python<'py>, threads: usize) -> Result<Bound<'py, PyList>> {
+        interrupt::start(py)?;
+        let findings = detached(py, || {
+            let mut verify = herringbone_inspect::verify(&self.file).threads(threads);
+            let mut findings = Vec::new();
+            while let Some(part) = verify.next_part()? {
+                findings.extend(part);
+            }
+            Ok(findings)
+        })?;
+        let list = PyList::empty(py);
+        for finding in findings {
+            list.append(finding_dict(py, &finding)?)?;
+        }
+        Ok(list)
+    }
+
+    /// Returns the bounds and counts of a column, one row for each row group.
+    fn row_group_bounds(&self, py: Python<'_>, column: &str) -> Result<Table> {
+        let leaf = self.leaf(column)?;
+        bounds_table(&detached(py, || Ok(self.file.row_group_bounds(leaf)?))?)
+    }
+
+    /// Returns the bounds and counts of a column, one row for each page, or None without a page index.
+    fn page_bounds(&self, py: Python<'_>, row_group: usize, column: &str) -> Result<Option<Table>> {
+        interrupt::start(py)?;
+        let leaf = self.leaf(column)?;
+        let bounds = detached(py, || Ok(self.file.page_bounds(row_group, leaf)?))?;
+        bounds.map(|bounds| bounds_table(&bounds)).transpose()
+    }
+}
+
+impl File {
+    fn options(&self, options: &Bound<'_, PyDict>) -> Result<ReadOptions> {
+        let resolve = |name: &str| paths::resolve(self.file.parquet_schema(), name);
+        arguments(options)?.options(&resolve, self.file.limits())
+    }
+
+    fn leaf(&self, column: &str) -> Result<usize> {
+        let schema = self.file.parquet_schema();
+        Ok(schema.leaf_at(paths::resolve(schema, column))?)
+    }
+}
+
+/// Returns the Arrow schema of metadata without its file.
+pub(crate) fn schema_of(handle: &MetadataHandle) -> Result<Schema> {
+    let options = ReadOptions::new()
+        .extension(herringbone::geospatial::Geospatial::new())
+        .extension(herringbone::variant::extension::VariantExtension::new());
+    Ok(Schema(handle.plan(&options)?.schema().clone()))
+}
+
+fn step_name(step: herringbone::filter::PruningStep) -> String {
+    format!("{step:?}")
+}
+
+fn finding_dict<'py>(py: Python<'py>, finding: &verify::Finding) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    dict.set_item("severity", finding.severity.to_string())?;
+    dict.set_item("kind", finding.kind.to_string())?;
+    dict.set_item("message", &finding.message)?;
+    dict.set_item("row_group", finding.location.row_group)?;
+    dict.set_item("column", finding.location.column.as_deref())?;
+    dict.set_item("page", finding.location.page)?;
+    dict.set_item("offset", finding.location.offset)?;
+    Ok(dict)
+}
+
+fn bounds_table(bounds: &ColumnBounds) -> Result<Table> {
+    let counts = |counts: &UInt64Array| Arc::new(counts.clone()) as ArrayRef;
+    let flags =
+        |flags: &herringbone::arrow::array::BooleanArray| Arc::new(flags.clone()) as ArrayRef;
+    let columns = [
+        ("min", bounds.min.clone()),
+        ("max", bounds.max.clone()),
+        ("is_min_exact", flags(&bounds.is_min_exact)),
+        ("is_max_exact", flags(&bounds.is_max_exact)),
+        ("null_count", counts(&bounds.null_counts)),
+        ("nan_count", counts(&bounds.nan_counts)),
+        ("distinct_count", counts(&bounds.distinct_counts)),
+        ("row_count", counts(&bounds.row_counts)),
+    ];
+    let field = |name: &str, kind: &DataType| Field::new(name, kind.clone(), true);
+    let fields: Vec<_> = columns
+        .iter()
+        .map(|(name, it)| field(name, it.data_type()))
+        .collect();
+    let schema = Arc::new(ArrowSchema::new(fields));
+    let arrays = columns.into_iter().map(|(_, array)| array).collect();
+    Ok(Table::new(
+        vec![RecordBatch::try_new(schema.clone(), arrays)?],
+        schema,
+    ))
+}

@@ -1,0 +1,149 @@
+//! Filters: nested tuples of Python as predicates.
+//!
+//! ```text
+//! ("and", [filter, …])  ("or", [filter, …])  ("not", filter)  ("sql", text)  ("total", filter)  ("eq", path, value)
+//! ```
+//!
+//! NaN compares as in IEEE 754, like in pyarrow. In SQL and in a total order, it equals itself and is above all
+//! numbers, like in the command and in polars.
+
+use herringbone::filter::{Column, Literal, Predicate, col_at};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyString, PyTuple};
+
+use crate::error::{Failure, Result, argument};
+use crate::literal::literal;
+
+/// The maximum depth of a filter, which is processed recursively.
+const MAX_DEPTH: usize = 200;
+
+/// Turns the name of a column into the parts of its path.
+pub(crate) type Resolve<'a> = &'a dyn Fn(&str) -> Vec<String>;
+
+/// Returns the predicate of a filter.
+pub(crate) fn predicate(filter: &Bound<'_, PyAny>, resolve: Resolve<'_>) -> Result<Predicate> {
+    Tree {
+        resolve,
+        is_ieee: true,
+    }
+    .predicate(filter, 0)
+}
+
+/// Fails unless a filter can be understood, and returns it as text.
+#[pyfunction]
+pub(crate) fn check_filter(filter: &Bound<'_, PyAny>) -> Result<String> {
+    let resolve = |name: &str| vec![name.to_owned()];
+    Ok(predicate(filter, &resolve)?.to_string())
+}
+
+struct Tree<'a> {
+    resolve: Resolve<'a>,
+    /// True if NaN compares as in IEEE 754.
+    is_ieee: bool,
+}
+
+impl Tree<'_> {
+    fn predicate(&self, filter: &Bound<'_, PyAny>, depth: usize) -> Result<Predicate> {
+        if depth > MAX_DEPTH {
+            return Err(argument(format!(
+                "the filter is nested more than {MAX_DEPTH} levels deep"
+            )));
+        }
+        let filter = filter.cast::<PyTuple>().map_err(PyErr::from)?;
+        let operation: String = filter.get_item(0)?.extract()?;
+        match operation.as_str() {
+            "and" => self.chain(&filter.get_item(1)?, depth, Predicate::and),
+            "or" => self.chain(&filter.get_item(1)?, depth, Predicate::or),
+            "not" => Ok(self.predicate(&filter.get_item(1)?, depth + 1)?.not()),
+            "total" => {
+                let tree = Tree {
+                    resolve: self.resolve,
+                    is_ieee: false,
+                };
+                tree.predicate(&filter.get_item(1)?, depth + 1)
+            }
+            "sql" => {
+                let text: String = filter.get_item(1)?.extract()?;
+                herringbone_cli::condition(&text).map_err(argument)
+            }
+            _ => {
+                let column = col_at(self.path(&filter.get_item(1)?)?);
+                let operand = filter.get_item(2).ok();
+                let test = test(&operation, column, operand.as_ref())?;
+                Ok(if self.is_ieee {
+                    test.with_ieee_floats()
+                } else {
+                    test
+                })
+            }
+        }
+    }
+
+    fn chain(
+        &self,
+        parts: &Bound<'_, PyAny>,
+        depth: usize,
+        join: fn(Predicate, Predicate) -> Predicate,
+    ) -> Result<Predicate> {
+        let mut all: Option<Predicate> = None;
+        for part in parts.try_iter()? {
+            let part = self.predicate(&part?, depth + 1)?;
+            all = Some(match all {
+                Some(all) => join(all, part),
+                None => part,
+            });
+        }
+        all.ok_or_else(|| argument("the filter has no conditions"))
+    }
+
+    /// Returns the parts of a path. It is one name with dots, or a tuple of parts.
+    fn path(&self, path: &Bound<'_, PyAny>) -> Result<Vec<String>> {
+        match path.cast::<PyString>() {
+            Ok(name) => Ok((self.resolve)(&name.to_string())),
+            Err(_) => Ok(path.extract()?),
+        }
+    }
+}
+
+/// Returns the test of one column.
+fn test(operation: &str, column: Column, operand: Option<&Bound<'_, PyAny>>) -> Result<Predicate> {
+    let compare: fn(Column, Literal) -> Predicate = match operation {
+        "eq" => Column::eq,
+        "ne" => Column::ne,
+        "lt" => Column::lt,
+        "le" => Column::le,
+        "gt" => Column::gt,
+        "ge" => Column::ge,
+        "is_null" => return Ok(column.is_null()),
+        "is_valid" => return Ok(column.is_not_null()),
+        "is_nan" => return Ok(column.is_nan()),
+        "in" => return is_in(column, needed(operand)?),
+        "like" => return Ok(column.like(needed(operand)?.extract::<String>()?)),
+        "starts_with" => return Ok(column.starts_with(needed(operand)?.extract::<String>()?)),
+        other => return Err(PyValueError::new_err(format!("unknown operation {other:?}")).into()),
+    };
+    Ok(compare(column, literal(needed(operand)?)?))
+}
+
+fn needed<'a, 'py>(operand: Option<&'a Bound<'py, PyAny>>) -> Result<&'a Bound<'py, PyAny>> {
+    operand.ok_or_else(|| Failure::from(PyTypeError::new_err("the condition has no value")))
+}
+
+/// Tests for a list of values. A null in the list selects nulls, as in pyarrow.
+fn is_in(column: Column, values: &Bound<'_, PyAny>) -> Result<Predicate> {
+    let mut literals = Vec::new();
+    let mut has_null = false;
+    for value in values.try_iter()? {
+        match literal(&value?)? {
+            Literal::Null => has_null = true,
+            value => literals.push(value),
+        }
+    }
+    let is_null = column.clone().is_null();
+    Ok(match (has_null, literals.is_empty()) {
+        (true, true) => is_null,
+        (true, false) => column.is_in(literals).or(is_null),
+        (false, _) => column.is_in(literals),
+    })
+}

@@ -1,0 +1,65 @@
+//! Ctrl-C during reads.
+//!
+//! Python notes a signal, and its main thread runs the handler when it asks. While this thread decodes, it asks at most
+//! every 50 ms, before it reads bytes. The exception of the handler ends the read.
+
+use std::cell::Cell;
+use std::io;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use herringbone::source::{FetchPolicy, Source};
+use pyo3::prelude::*;
+
+/// The time between two questions, in milliseconds.
+const INTERVAL_MILLIS: u128 = 50;
+
+thread_local! {
+    /// The time of the last question in this thread, if signals are handled here.
+    static ASKED: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Notes that a read starts in this thread, and asks for signals if they are handled here.
+pub(crate) fn start(py: Python<'_>) -> PyResult<()> {
+    let threading = py.import("threading")?;
+    let main = threading.call_method0("main_thread")?;
+    let is_main = threading.call_method0("current_thread")?.is(&main);
+    ASKED.set(is_main.then(Instant::now));
+    py.check_signals()
+}
+
+/// Fails if the handler of a signal raised an exception.
+fn check() -> herringbone::Result<()> {
+    let is_due = |asked: Instant| asked.elapsed().as_millis() >= INTERVAL_MILLIS;
+    if !ASKED.get().is_some_and(is_due) {
+        return Ok(());
+    }
+    ASKED.set(Some(Instant::now()));
+    let result = Python::try_attach(|py| py.check_signals()).unwrap_or(Ok(()));
+    result.map_err(|error| io::Error::other(error).into())
+}
+
+/// A source whose reads fail after Ctrl-C.
+pub(crate) struct Interruptible(pub(crate) Arc<dyn Source>);
+
+impl Source for Interruptible {
+    fn len(&self) -> u64 {
+        self.0.len()
+    }
+
+    fn read(&self, range: Range<u64>) -> herringbone::Result<Bytes> {
+        check()?;
+        self.0.read(range)
+    }
+
+    fn read_many(&self, ranges: &[Range<u64>]) -> herringbone::Result<Vec<Bytes>> {
+        check()?;
+        self.0.read_many(ranges)
+    }
+
+    fn fetch_policy(&self) -> FetchPolicy {
+        self.0.fetch_policy()
+    }
+}

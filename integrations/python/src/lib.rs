@@ -1,0 +1,57 @@
+//! `herringbone._core`: the part of Python's herringbone in Rust.
+//!
+//! ```text
+//! Python modules ─► options as dicts ─► file, write ─► herringbone ─► table ─► capsules
+//! ```
+//!
+//! Reads and writes release the GIL (`Python::detach`). No error of the library reaches Python as a panic.
+
+mod command;
+mod dataset;
+mod error;
+mod file;
+mod filter;
+mod interrupt;
+mod keys;
+mod literal;
+mod metadata;
+mod paths;
+mod read;
+mod repair;
+mod scalar;
+mod sink;
+mod source;
+mod table;
+mod write;
+
+use pyo3::prelude::*;
+
+/// The extension module.
+#[pymodule(gil_used = false)]
+mod _core {
+    #[pymodule_export]
+    use super::command::main;
+    #[pymodule_export]
+    use super::dataset::{Dataset, write_dataset};
+    #[pymodule_export]
+    use super::error::ParquetError;
+    #[pymodule_export]
+    use super::file::File;
+    #[pymodule_export]
+    use super::filter::check_filter;
+    #[pymodule_export]
+    use super::metadata::{
+        ColumnChunkMetaData, ColumnSchema, FileMetaData, ParquetLogicalType, ParquetSchema,
+        RowGroupMetaData, Statistics,
+    };
+    #[pymodule_export]
+    use super::repair::repair;
+    #[pymodule_export]
+    use super::table::{RecordBatchReader, Schema, Table};
+    #[pymodule_export]
+    use super::write::{Writer, leaf_paths};
+
+    #[allow(non_upper_case_globals, reason = "Python's name")]
+    #[pymodule_export]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

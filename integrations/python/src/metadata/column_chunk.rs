@@ -1,0 +1,260 @@
+//! `ColumnChunkMetaData`.
+
+use std::sync::Arc;
+
+use herringbone::MetadataHandle;
+use herringbone::format::{ColumnChunk, ColumnMetaData, Error, RowGroup};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyTuple};
+
+use super::{Statistics, lines};
+use crate::error::Result;
+
+/// The metadata of a column chunk.
+#[pyclass(module = "herringbone", frozen)]
+pub(crate) struct ColumnChunkMetaData {
+    handle: MetadataHandle,
+    row_group: Arc<RowGroup>,
+    ordinal: usize,
+    leaf: usize,
+}
+
+impl ColumnChunkMetaData {
+    pub(super) fn new(
+        handle: MetadataHandle,
+        row_group: Arc<RowGroup>,
+        ordinal: usize,
+        leaf: usize,
+    ) -> Self {
+        Self {
+            handle,
+            row_group,
+            ordinal,
+            leaf,
+        }
+    }
+
+    fn chunk(&self) -> Result<&ColumnChunk> {
+        let missing = || Error::corrupt("the row group lacks a column").into();
+        self.row_group.columns.get(self.leaf).ok_or_else(missing)
+    }
+
+    fn meta(&self) -> Result<&ColumnMetaData> {
+        let encrypted = || {
+            let error = Error::new(
+                herringbone::ErrorKind::Key,
+                "the metadata of the column is encrypted",
+            );
+            error.in_row_group(self.ordinal).into()
+        };
+        self.chunk()?.meta_data.as_ref().ok_or_else(encrypted)
+    }
+}
+
+#[pymethods]
+impl ColumnChunkMetaData {
+    #[getter]
+    fn file_offset(&self) -> Result<i64> {
+        Ok(self.chunk()?.file_offset)
+    }
+
+    #[getter]
+    fn file_path(&self) -> Result<String> {
+        Ok(self.chunk()?.file_path.clone().unwrap_or_default())
+    }
+
+    #[getter]
+    fn physical_type(&self) -> Result<String> {
+        Ok(self.meta()?.type_.to_string())
+    }
+
+    #[getter]
+    fn num_values(&self) -> Result<i64> {
+        Ok(self.meta()?.num_values)
+    }
+
+    #[getter]
+    fn path_in_schema(&self) -> Result<String> {
+        Ok(self.meta()?.path_in_schema.join("."))
+    }
+
+    #[getter]
+    fn is_stats_set(&self) -> Result<bool> {
+        Ok(self.meta()?.statistics.is_some())
+    }
+
+    /// The bounds and counts, or None.
+    #[getter]
+    fn statistics(&self) -> Result<Option<Statistics>> {
+        Statistics::of_chunk(&self.handle, self.meta()?, self.ordinal, self.leaf)
+    }
+
+    #[getter]
+    fn is_geo_stats_set(&self) -> Result<bool> {
+        Ok(self.meta()?.geospatial_statistics.is_some())
+    }
+
+    /// The bounding box and the kinds of geometries as a dict, or None.
+    #[getter]
+    fn geo_statistics<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyDict>>> {
+        let Some(statistics) = &self.meta()?.geospatial_statistics else {
+            return Ok(None);
+        };
+        let dict = PyDict::new(py);
+        dict.set_item("geospatial_types", statistics.geospatial_types.clone())?;
+        if let Some(bbox) = &statistics.bbox {
+            for (name, value) in [
+                ("xmin", Some(bbox.xmin)),
+                ("xmax", Some(bbox.xmax)),
+                ("ymin", Some(bbox.ymin)),
+                ("ymax", Some(bbox.ymax)),
+                ("zmin", bbox.zmin),
+                ("zmax", bbox.zmax),
+                ("mmin", bbox.mmin),
+                ("mmax", bbox.mmax),
+            ] {
+                dict.set_item(name, value)?;
+            }
+        }
+        Ok(Some(dict))
+    }
+
+    #[getter]
+    fn compression(&self) -> Result<String> {
+        let codec = self.meta()?.codec.to_string();
+        // pyarrow's name.
+        Ok(if codec == "LZ4_RAW" {
+            "LZ4".to_owned()
+        } else {
+            codec
+        })
+    }
+
+    #[getter]
+    fn encodings<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyTuple>> {
+        let encodings = self.meta()?.encodings.iter();
+        Ok(PyTuple::new(
+            py,
+            encodings.map(ToString::to_string).collect::<Vec<_>>(),
+        )?)
+    }
+
+    #[getter]
+    fn has_dictionary_page(&self) -> Result<bool> {
+        Ok(self.dictionary_page_offset()?.is_some())
+    }
+
+    #[getter]
+    fn dictionary_page_offset(&self) -> Result<Option<i64>> {
+        Ok(self
+            .meta()?
+            .dictionary_page_offset
+            .filter(|offset| *offset > 0))
+    }
+
+    #[getter]
+    fn data_page_offset(&self) -> Result<i64> {
+        Ok(self.meta()?.data_page_offset)
+    }
+
+    #[getter]
+    fn has_index_page(&self) -> Result<bool> {
+        Ok(self.meta()?.index_page_offset.is_some())
+    }
+
+    #[getter]
+    fn index_page_offset(&self) -> Result<Option<i64>> {
+        Ok(self.meta()?.index_page_offset)
+    }
+
+    #[getter]
+    fn total_compressed_size(&self) -> Result<i64> {
+        Ok(self.meta()?.total_compressed_size)
+    }
+
+    #[getter]
+    fn total_uncompressed_size(&self) -> Result<i64> {
+        Ok(self.meta()?.total_uncompressed_size)
+    }
+
+    #[getter]
+    fn has_offset_index(&self) -> Result<bool> {
+        Ok(self.chunk()?.offset_index_offset.is_some())
+    }
+
+    #[getter]
+    fn has_column_index(&self) -> Result<bool> {
+        Ok(self.chunk()?.column_index_offset.is_some())
+    }
+
+    #[getter]
+    fn bloom_filter_offset(&self) -> Result<Option<i64>> {
+        Ok(self.meta()?.bloom_filter_offset)
+    }
+
+    #[getter]
+    fn bloom_filter_length(&self) -> Result<Option<i32>> {
+        Ok(self.meta()?.bloom_filter_length)
+    }
+
+    /// The pairs of the column chunk, or None.
+    #[getter]
+    fn metadata<'py>(&self, py: Python<'py>) -> Result<Option<Bound<'py, PyDict>>> {
+        let Some(pairs) = &self.meta()?.key_value_metadata else {
+            return Ok(None);
+        };
+        let dict = PyDict::new(py);
+        for pair in pairs {
+            let value = pair.value.as_deref().unwrap_or_default();
+            dict.set_item(
+                PyBytes::new(py, pair.key.as_bytes()),
+                PyBytes::new(py, value.as_bytes()),
+            )?;
+        }
+        Ok(Some(dict))
+    }
+
+    pub(super) fn to_dict<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyDict>> {
+        let dict = PyDict::new(py);
+        dict.set_item("file_offset", self.file_offset()?)?;
+        dict.set_item("file_path", self.file_path()?)?;
+        dict.set_item("physical_type", self.physical_type()?)?;
+        dict.set_item("num_values", self.num_values()?)?;
+        dict.set_item("path_in_schema", self.path_in_schema()?)?;
+        dict.set_item("is_stats_set", self.is_stats_set()?)?;
+        let statistics = self.statistics()?;
+        dict.set_item(
+            "statistics",
+            statistics.map(|it| it.to_dict(py)).transpose()?,
+        )?;
+        dict.set_item("geo_statistics", self.geo_statistics(py)?)?;
+        dict.set_item("compression", self.compression()?)?;
+        dict.set_item("encodings", self.encodings(py)?)?;
+        dict.set_item("has_dictionary_page", self.has_dictionary_page()?)?;
+        dict.set_item("dictionary_page_offset", self.dictionary_page_offset()?)?;
+        dict.set_item("data_page_offset", self.data_page_offset()?)?;
+        dict.set_item("total_compressed_size", self.total_compressed_size()?)?;
+        dict.set_item("total_uncompressed_size", self.total_uncompressed_size()?)?;
+        dict.set_item("bloom_filter_offset", self.bloom_filter_offset()?)?;
+        dict.set_item("bloom_filter_length", self.bloom_filter_length()?)?;
+        Ok(dict)
+    }
+
+    fn equals(&self, other: &Bound<'_, PyAny>) -> Result<bool> {
+        let other = other.cast::<Self>().map_err(PyErr::from)?.get();
+        Ok(self.chunk()? == other.chunk()?)
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        self.equals(other).unwrap_or(false)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> Result<String> {
+        let pairs = self.to_dict(py)?;
+        let mut text = "<herringbone.ColumnChunkMetaData>".to_owned();
+        for (name, value) in pairs {
+            text.push_str(&format!("\n  {name}: {value}"));
+        }
+        Ok(lines(&text, &[]))
+    }
+}

@@ -1,0 +1,36 @@
+//! The metadata of a file, with the names of pyarrow.
+
+mod column_chunk;
+mod file;
+mod logical_type;
+mod schema;
+mod statistics;
+
+pub(crate) use column_chunk::ColumnChunkMetaData;
+pub(crate) use file::{FileMetaData, RowGroupMetaData};
+pub(crate) use logical_type::ParquetLogicalType;
+pub(crate) use schema::{ColumnSchema, ParquetSchema};
+pub(crate) use statistics::Statistics;
+
+use pyo3::exceptions::PyIndexError;
+use pyo3::prelude::*;
+
+/// Returns the ordinal of an index in Python, or an IndexError.
+fn index(what: &str, index: isize, len: usize) -> PyResult<usize> {
+    match usize::try_from(index) {
+        Ok(index) if index < len => Ok(index),
+        _ => Err(PyIndexError::new_err(format!(
+            "{what} index {index} is out of range: there are {len}"
+        ))),
+    }
+}
+
+/// Returns lines with names and values, in the form of pyarrow's reprs.
+fn lines(head: &str, pairs: &[(&str, String)]) -> String {
+    let mut text = head.to_owned();
+    for (name, value) in pairs {
+        let value = value.replace('\n', "\n    ");
+        text.push_str(&format!("\n  {name}: {value}"));
+    }
+    text
+}

@@ -1,0 +1,172 @@
+//! One slot of an Arrow array as a Python object.
+
+use herringbone::arrow::array::Array;
+use herringbone::arrow::array::cast::AsArray as _;
+use herringbone::arrow::array::types::{
+    Date32Type, Decimal128Type, Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type,
+    Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType,
+    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
+    UInt32Type, UInt64Type,
+};
+use herringbone::arrow::schema::{DataType, TimeUnit};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyString};
+
+/// Returns the value of a slot. Types without a Python object of their own are bytes or None.
+pub(crate) fn to_python<'py>(
+    py: Python<'py>,
+    array: &dyn Array,
+    slot: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    if slot >= array.len() || array.is_null(slot) {
+        return Ok(py.None().into_bound(py));
+    }
+    macro_rules! number {
+        ($type:ty) => {
+            Ok(array
+                .as_primitive::<$type>()
+                .value(slot)
+                .into_pyobject(py)?
+                .into_any())
+        };
+    }
+    match array.data_type() {
+        DataType::Boolean => Ok(array
+            .as_boolean()
+            .value(slot)
+            .into_pyobject(py)?
+            .to_owned()
+            .into_any()),
+        DataType::Int8 => number!(Int8Type),
+        DataType::Int16 => number!(Int16Type),
+        DataType::Int32 => number!(Int32Type),
+        DataType::Int64 => number!(Int64Type),
+        DataType::UInt8 => number!(UInt8Type),
+        DataType::UInt16 => number!(UInt16Type),
+        DataType::UInt32 => number!(UInt32Type),
+        DataType::UInt64 => number!(UInt64Type),
+        DataType::Float16 => {
+            let value = array.as_primitive::<Float16Type>().value(slot);
+            Ok(f64::from(value).into_pyobject(py)?.into_any())
+        }
+        DataType::Float32 => number!(Float32Type),
+        DataType::Float64 => number!(Float64Type),
+        DataType::Utf8 => Ok(PyString::new(py, array.as_string::<i32>().value(slot)).into_any()),
+        DataType::LargeUtf8 => {
+            Ok(PyString::new(py, array.as_string::<i64>().value(slot)).into_any())
+        }
+        DataType::Utf8View => Ok(PyString::new(py, array.as_string_view().value(slot)).into_any()),
+        DataType::Binary => Ok(PyBytes::new(py, array.as_binary::<i32>().value(slot)).into_any()),
+        DataType::LargeBinary => {
+            Ok(PyBytes::new(py, array.as_binary::<i64>().value(slot)).into_any())
+        }
+        DataType::BinaryView => Ok(PyBytes::new(py, array.as_binary_view().value(slot)).into_any()),
+        DataType::FixedSizeBinary(_) => {
+            Ok(PyBytes::new(py, array.as_fixed_size_binary().value(slot)).into_any())
+        }
+        _ => of_calendar(py, array, slot),
+    }
+}
+
+/// Returns a decimal, a date, a time or a timestamp.
+fn of_calendar<'py>(
+    py: Python<'py>,
+    array: &dyn Array,
+    slot: usize,
+) -> PyResult<Bound<'py, PyAny>> {
+    macro_rules! value {
+        ($type:ty) => {
+            i64::from(array.as_primitive::<$type>().value(slot))
+        };
+    }
+    match array.data_type() {
+        DataType::Decimal128(_, scale) => {
+            let unscaled = array.as_primitive::<Decimal128Type>().value(slot);
+            decimal(py, &unscaled.to_string(), *scale)
+        }
+        DataType::Decimal256(_, scale) => {
+            let unscaled = array.as_primitive::<Decimal256Type>().value(slot);
+            decimal(py, &unscaled.to_string(), *scale)
+        }
+        DataType::Date32 => {
+            let days = i64::from(array.as_primitive::<Date32Type>().value(slot));
+            let ordinal = days + 719_163;
+            py.import("datetime")?
+                .getattr("date")?
+                .call_method1("fromordinal", (ordinal,))
+        }
+        DataType::Time32(TimeUnit::Second) => time(py, value!(Time32SecondType), 1_000_000_000),
+        DataType::Time32(_) => time(py, value!(Time32MillisecondType), 1_000_000),
+        DataType::Time64(TimeUnit::Microsecond) => time(py, value!(Time64MicrosecondType), 1_000),
+        DataType::Time64(_) => time(py, value!(Time64NanosecondType), 1),
+        DataType::Timestamp(unit, zone) => {
+            let (value, nanos) = match unit {
+                TimeUnit::Second => (value!(TimestampSecondType), 1_000_000_000),
+                TimeUnit::Millisecond => (value!(TimestampMillisecondType), 1_000_000),
+                TimeUnit::Microsecond => (value!(TimestampMicrosecondType), 1_000),
+                TimeUnit::Nanosecond => (value!(TimestampNanosecondType), 1),
+            };
+            let has_nanos = *unit == TimeUnit::Nanosecond;
+            timestamp(py, i128::from(value) * nanos, zone.is_some(), has_nanos)
+        }
+        other => Err(PyValueError::new_err(format!(
+            "a value of {other} has no Python object"
+        ))),
+    }
+}
+
+fn decimal<'py>(py: Python<'py>, unscaled: &str, scale: i8) -> PyResult<Bound<'py, PyAny>> {
+    let text = format!("{unscaled}e{}", -i32::from(scale));
+    py.import("decimal")?.getattr("Decimal")?.call1((text,))
+}
+
+fn time<'py>(py: Python<'py>, value: i64, nanos: i64) -> PyResult<Bound<'py, PyAny>> {
+    let micros = value.saturating_mul(nanos) / 1_000;
+    let parts = (
+        micros / 3_600_000_000,
+        micros / 60_000_000 % 60,
+        micros / 1_000_000 % 60,
+        micros % 1_000_000,
+    );
+    py.import("datetime")?.getattr("time")?.call1(parts)
+}
+
+/// Returns a datetime. Nanoseconds are a `pandas.Timestamp`, if pandas is installed.
+fn timestamp(
+    py: Python<'_>,
+    nanos: i128,
+    is_utc: bool,
+    has_nanos: bool,
+) -> PyResult<Bound<'_, PyAny>> {
+    let datetime = py.import("datetime")?;
+    if has_nanos {
+        if let Ok(pandas) = py.import("pandas") {
+            let zone = is_utc.then_some("UTC");
+            return pandas
+                .getattr("Timestamp")?
+                .call1((nanos, "ns", zone))
+                .or_else(|_| {
+                    let options = pyo3::types::PyDict::new(py);
+                    options.set_item("tz", zone)?;
+                    pandas.getattr("Timestamp")?.call((nanos,), Some(&options))
+                });
+        }
+        if nanos % 1_000 != 0 {
+            return Err(PyValueError::new_err(format!(
+                "{nanos} nanoseconds since 1970 have no datetime; install pandas, or use the raw value"
+            )));
+        }
+    }
+    let zone = match is_utc {
+        true => datetime.getattr("timezone")?.getattr("utc")?,
+        false => py.None().into_bound(py),
+    };
+    let start = datetime
+        .getattr("datetime")?
+        .call1((1970, 1, 1, 0, 0, 0, 0, zone))?;
+    let micros = nanos.div_euclid(1_000);
+    let since = datetime.getattr("timedelta")?.call1((0, 0, micros))?;
+    start.call_method1("__add__", (since,))
+}

@@ -1,0 +1,100 @@
+//! Sinks: a path, whose file appears when it is complete, or a file object of Python.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+use herringbone::FileTarget;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::error::{Result, of_io};
+
+/// The place that a file is written to.
+pub(crate) enum Sink {
+    Path(FileTarget),
+    Object(FileObject),
+}
+
+impl Sink {
+    /// Opens a path or a file object.
+    pub(crate) fn open(sink: &Bound<'_, PyAny>) -> Result<Self> {
+        if sink.hasattr("write")? {
+            return Ok(Self::Object(FileObject(sink.clone().unbind())));
+        }
+        let Ok(path) = sink.extract::<PathBuf>() else {
+            return Err(PyTypeError::new_err(format!(
+                "expected a path or a file object, found {}",
+                sink.get_type().name()?
+            ))
+            .into());
+        };
+        sink.py().detach(|| match FileTarget::create(&path) {
+            Ok(target) => Ok(Self::Path(target)),
+            Err(error) => Err(match error.io_error() {
+                Some(_) => folder_error(&path).unwrap_or_else(|| error.into()),
+                None => error.into(),
+            }),
+        })
+    }
+
+    /// Makes the file of a path appear.
+    pub(crate) fn commit(self) -> Result<()> {
+        match self {
+            Self::Path(target) => Ok(target.commit()?),
+            Self::Object(_) => Ok(()),
+        }
+    }
+}
+
+/// Returns the system's error for the folder of a new file, with its number.
+fn folder_error(path: &std::path::Path) -> Option<crate::error::Failure> {
+    let folder = path.parent().filter(|it| !it.as_os_str().is_empty())?;
+    let error = std::fs::read_dir(folder).err()?;
+    Some(of_io(&error, Some(path)).into())
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Path(target) => target.write(bytes),
+            Self::Object(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Path(target) => target.flush(),
+            Self::Object(_) => Ok(()),
+        }
+    }
+}
+
+/// A file object with `write`.
+pub(crate) struct FileObject(Py<PyAny>);
+
+impl FileObject {
+    fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        let written = Python::try_attach(|py| {
+            let written = self
+                .0
+                .bind(py)
+                .call_method1("write", (PyBytes::new(py, bytes),))?;
+            // Some file objects return nothing once they have taken all bytes.
+            let Ok(written) = written.extract::<usize>() else {
+                return Ok(bytes.len());
+            };
+            match written <= bytes.len() {
+                true => Ok(written),
+                false => Err(PyValueError::new_err(format!(
+                    "`write` returned {written} for {} bytes",
+                    bytes.len()
+                ))),
+            }
+        });
+        match written {
+            Some(written) => written.map_err(io::Error::other),
+            None => Err(io::Error::other("the Python interpreter has ended")),
+        }
+    }
+}

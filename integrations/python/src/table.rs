@@ -1,0 +1,589 @@
+//! Schemas, tables and streams of record batches, with the capsules of the Arrow C interfaces.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use herringbone::arrow::array::{
+    self, Array, ArrayRef, RecordBatch, RecordBatchReader as _, StructArray,
+};
+use herringbone::arrow::schema::{ArrowError, Field, FieldRef, SchemaRef};
+use herringbone::{Losses, Lost, Reader};
+use herringbone_dataset::DatasetReader;
+use pyo3::exceptions::{PyStopIteration, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PyTuple};
+use pyo3_arrow::PySchema;
+use pyo3_arrow::ffi::{ArrayReader, to_schema_pycapsule, to_stream_pycapsule};
+use pyo3_arrow::input::AnyRecordBatch;
+
+use crate::error::{Failure, Result, detached, guarded};
+use crate::interrupt;
+
+/// An Arrow schema.
+#[pyclass(module = "herringbone", frozen, eq)]
+#[derive(PartialEq)]
+pub(crate) struct Schema(pub(crate) SchemaRef);
+
+#[pymethods]
+impl Schema {
+    #[new]
+    fn new(schema: PySchema) -> Self {
+        Self(schema.into_inner())
+    }
+
+    /// The names of the columns.
+    #[getter]
+    fn names(&self) -> Vec<String> {
+        let fields = self.0.fields().iter();
+        fields.map(|field| field.name().clone()).collect()
+    }
+
+    /// The types of the columns, as text.
+    #[getter]
+    fn types(&self) -> Vec<String> {
+        let fields = self.0.fields().iter();
+        fields.map(|field| field.data_type().to_string()).collect()
+    }
+
+    /// The metadata of the schema.
+    #[getter]
+    fn metadata(&self) -> std::collections::HashMap<Vec<u8>, Vec<u8>> {
+        let pairs = self.0.metadata().iter();
+        pairs
+            .map(|(key, value)| (key.clone().into_bytes(), value.clone().into_bytes()))
+            .collect()
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.fields().len()
+    }
+
+    fn __repr__(&self) -> String {
+        shown(&self.0)
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
+        Ok(to_schema_pycapsule(py, self.0.as_ref()).map_err(PyErr::from)?)
+    }
+
+    /// Returns a `pyarrow.Schema`.
+    pub(crate) fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyarrow")?.call_method1("schema", (slf,))
+    }
+}
+
+/// Returns one line for each field.
+pub(crate) fn shown(schema: &SchemaRef) -> String {
+    let line = |field: &FieldRef| {
+        let null = if field.is_nullable() { "" } else { " not null" };
+        format!("{}: {}{null}", field.name(), field.data_type())
+    };
+    schema
+        .fields()
+        .iter()
+        .map(line)
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Rows in memory, as Arrow arrays.
+#[pyclass(module = "herringbone", frozen)]
+pub(crate) struct Table {
+    batches: Vec<RecordBatch>,
+    schema: SchemaRef,
+    losses: Vec<(String, u64, String)>,
+}
+
+impl Table {
+    pub(crate) fn new(batches: Vec<RecordBatch>, schema: SchemaRef) -> Self {
+        Self {
+            batches,
+            schema,
+            losses: Vec::new(),
+        }
+    }
+}
+
+#[pymethods]
+impl Table {
+    /// Takes the rows of any object with `__arrow_c_stream__` or `__arrow_c_array__`.
+    #[new]
+    fn py_new(py: Python<'_>, data: &Bound<'_, PyAny>) -> Result<Self> {
+        let reader = import(data)?;
+        detached(py, || {
+            let schema = reader.schema();
+            let batches = reader.collect::<Result<_, ArrowError>>()?;
+            Ok(Self::new(batches, schema))
+        })
+    }
+
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema(self.schema.clone())
+    }
+
+    #[getter]
+    fn num_rows(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    #[getter]
+    fn num_columns(&self) -> usize {
+        self.schema.fields().len()
+    }
+
+    #[getter]
+    fn column_names(&self) -> Vec<String> {
+        self.schema().names()
+    }
+
+    /// The size of all buffers in memory, in bytes.
+    #[getter]
+    fn nbytes(&self) -> usize {
+        self.batches
+            .iter()
+            .map(RecordBatch::get_array_memory_size)
+            .sum()
+    }
+
+    /// Damage that was left out: what ("rows" or "values"), how many, and the error.
+    #[getter]
+    fn losses(&self) -> Vec<(String, u64, String)> {
+        self.losses.clone()
+    }
+
+    /// Returns a dict of lists, for columns of simple types.
+    fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let columns = PyDict::new(py);
+        for (column, field) in self.schema.fields().iter().enumerate() {
+            let values = PyList::empty(py);
+            for batch in &self.batches {
+                let array = batch.column(column);
+                for slot in 0..array.len() {
+                    values.append(crate::scalar::to_python(py, array, slot)?)?;
+                }
+            }
+            columns.set_item(field.name(), values)?;
+        }
+        Ok(columns)
+    }
+
+    fn __len__(&self) -> usize {
+        self.num_rows()
+    }
+
+    fn __repr__(&self) -> String {
+        format!(
+            "herringbone.Table ({} rows)\n{}",
+            self.num_rows(),
+            shown(&self.schema)
+        )
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
+        self.schema().__arrow_c_schema__(py)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> Result<Bound<'py, PyCapsule>> {
+        let batches = self.batches.clone().into_iter();
+        let arrays = batches.map(|batch| Ok(Arc::new(StructArray::from(batch)) as ArrayRef));
+        export(py, &self.schema, Box::new(arrays), requested_schema)
+    }
+
+    /// Returns a `pyarrow.Table` that shares the memory of this one.
+    fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("pyarrow")?.call_method1("table", (slf,))
+    }
+
+    /// Returns a `polars.DataFrame` that shares memory with this table, where polars has the same types.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+    }
+
+    /// Returns a `pandas.DataFrame`. It needs pyarrow.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::to_pyarrow(slf)?.call_method0("to_pandas")
+    }
+}
+
+/// Batches of another library, or of a reader of ours.
+pub(crate) type Stream = Box<dyn array::RecordBatchReader + Send>;
+
+/// Returns the stream of an object with one of the capsules.
+pub(crate) fn import(data: &Bound<'_, PyAny>) -> Result<Stream> {
+    if !data.hasattr("__arrow_c_stream__")? && !data.hasattr("__arrow_c_array__")? {
+        return Err(PyTypeError::new_err(format!(
+            "expected a table with `__arrow_c_stream__` or `__arrow_c_array__`, found {}",
+            data.get_type().name()?
+        ))
+        .into());
+    }
+    guarded(|| {
+        let data: AnyRecordBatch = match data.hasattr("__arrow_c_stream__")? {
+            true => AnyRecordBatch::Stream(data.extract()?),
+            false => AnyRecordBatch::RecordBatch(data.extract()?),
+        };
+        Ok(data.into_reader()?)
+    })
+}
+
+type Arrays = Box<dyn Iterator<Item = Result<ArrayRef, ArrowError>> + Send>;
+
+/// Arrays on their way out.
+struct Exported {
+    arrays: Arrays,
+    field: FieldRef,
+}
+
+impl Iterator for Exported {
+    type Item = Result<ArrayRef, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.arrays.next()
+    }
+}
+
+impl ArrayReader for Exported {
+    fn field(&self) -> FieldRef {
+        self.field.clone()
+    }
+}
+
+fn export<'py>(
+    py: Python<'py>,
+    schema: &SchemaRef,
+    arrays: Arrays,
+    requested: Option<Bound<'py, PyCapsule>>,
+) -> Result<Bound<'py, PyCapsule>> {
+    let field = Field::new_struct("", schema.fields().clone(), false);
+    let field = Arc::new(field.with_metadata(schema.metadata().clone()));
+    let exported = Box::new(Exported { arrays, field });
+    Ok(to_stream_pycapsule(py, exported, requested).map_err(PyErr::from)?)
+}
+
+/// The source of the batches of a reader.
+pub(crate) enum Batches {
+    File(Box<Reader>),
+    Files(Box<DatasetReader>),
+    /// Readers or tables of a Python iterator, one after the other, and their schema.
+    Chain(Py<PyIterator>, Option<Stream>, SchemaRef),
+}
+
+/// The open part of a reader.
+struct Open {
+    batches: Batches,
+    schema: SchemaRef,
+    /// The places of the columns in the batches, if they are asked for in another order.
+    order: Option<Vec<usize>>,
+}
+
+impl Open {
+    fn next(&mut self) -> Result<Option<RecordBatch>> {
+        let batch = match &mut self.batches {
+            Batches::File(reader) => reader.next_batch()?,
+            Batches::Files(reader) => reader.next_batch()?,
+            Batches::Chain(parts, current, schema) => next_of_chain(parts, current, schema)?,
+        };
+        Ok(match (batch, &self.order) {
+            (Some(batch), Some(order)) => Some(batch.project(order)?),
+            (batch, _) => batch,
+        })
+    }
+}
+
+fn next_of_chain(
+    parts: &Py<PyIterator>,
+    current: &mut Option<Stream>,
+    schema: &SchemaRef,
+) -> Result<Option<RecordBatch>> {
+    loop {
+        if let Some(reader) = current {
+            if let Some(batch) = reader.next() {
+                let batch = batch?;
+                if batch.schema().fields() != schema.fields() {
+                    return Err(crate::error::argument(format!(
+                        "a part of the stream has the schema {:?}, but {:?} was promised",
+                        batch.schema(),
+                        schema
+                    )));
+                }
+                return Ok(Some(batch));
+            }
+            *current = None;
+        }
+        let next = Python::try_attach(|py| -> Result<_> {
+            match parts.bind(py).clone().next() {
+                Some(part) => Ok(Some(part_of_chain(&part?)?)),
+                None => Ok(None),
+            }
+        });
+        match next {
+            Some(Ok(Some(reader))) => *current = Some(reader),
+            Some(Ok(None)) | None => return Ok(None),
+            Some(Err(error)) => return Err(error),
+        }
+    }
+}
+
+/// Returns the batches of a part. Errors of our own readers keep their type.
+fn part_of_chain(part: &Bound<'_, PyAny>) -> Result<Stream> {
+    match part.cast::<RecordBatchReader>() {
+        Ok(reader) => Ok(Box::new(Owned(reader.get().take()?))),
+        Err(_) => import(part),
+    }
+}
+
+/// An open part as a reader of Arrow.
+struct Owned(Open);
+
+impl Iterator for Owned {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let next = self.0.next().transpose()?;
+        Some(next.map_err(|error| match error {
+            Failure::Parquet(error) => error.into(),
+            Failure::Python(error) => herringbone::Error::from(std::io::Error::other(error)).into(),
+        }))
+    }
+}
+
+impl array::RecordBatchReader for Owned {
+    fn schema(&self) -> SchemaRef {
+        self.0.schema.clone()
+    }
+}
+
+/// A stream of rows. It holds one batch at a time, and can be read once.
+///
+/// Iterating over it yields tables. It is a context manager, which ends the read.
+#[pyclass(module = "herringbone", frozen)]
+pub(crate) struct RecordBatchReader {
+    open: Mutex<Option<Open>>,
+    schema: SchemaRef,
+    losses: Mutex<Vec<(String, u64, String)>>,
+}
+
+impl RecordBatchReader {
+    /// Creates a reader. `order` has the places of its columns in the batches.
+    pub(crate) fn new_of(batches: Batches, order: Option<Vec<usize>>) -> Result<Self> {
+        let whole = match &batches {
+            Batches::File(reader) => reader.schema(),
+            Batches::Files(reader) => reader.schema(),
+            Batches::Chain(.., schema) => schema.clone(),
+        };
+        let schema = match &order {
+            Some(order) => Arc::new(whole.project(order)?),
+            None => whole,
+        };
+        Ok(Self::new(Open {
+            batches,
+            schema,
+            order,
+        }))
+    }
+
+    fn new(open: Open) -> Self {
+        Self {
+            schema: open.schema.clone(),
+            open: Mutex::new(Some(open)),
+            losses: Mutex::default(),
+        }
+    }
+
+    /// Takes the batches out of the reader.
+    fn take(&self) -> Result<Open> {
+        let open = self
+            .open
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        open.ok_or_else(|| PyValueError::new_err("the reader is at its end, or was closed").into())
+    }
+
+    /// Returns the next batch. Only called without the GIL, which the read may need.
+    fn next(&self) -> Result<Option<RecordBatch>> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(reader) = open.as_mut() else {
+            return Ok(None);
+        };
+        let next = reader.next();
+        if !matches!(next, Ok(Some(_))) {
+            let ended = open.take();
+            self.keep_losses(ended.as_ref());
+        }
+        next
+    }
+
+    fn keep_losses(&self, ended: Option<&Open>) {
+        if let Some(Open {
+            batches: Batches::File(reader),
+            ..
+        }) = ended
+        {
+            *self.losses.lock().unwrap_or_else(PoisonError::into_inner) = listed(reader.losses());
+        }
+    }
+}
+
+fn listed(losses: &Losses) -> Vec<(String, u64, String)> {
+    let mut listed: Vec<_> = losses
+        .kept()
+        .iter()
+        .map(|loss| {
+            let (what, count) = match loss.lost {
+                Lost::Rows(count) => ("rows", count),
+                Lost::Values(count) => ("values", count),
+            };
+            (what.to_owned(), count, loss.error.to_string())
+        })
+        .collect();
+    if losses.not_kept() > 0 {
+        listed.push(("more losses".to_owned(), losses.not_kept(), String::new()));
+    }
+    listed
+}
+
+#[pymethods]
+impl RecordBatchReader {
+    /// Joins tables and readers with this schema into one stream.
+    #[staticmethod]
+    fn from_parts(schema: PySchema, parts: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let (parts, schema) = (parts.try_iter()?.unbind(), schema.into_inner());
+        Ok(Self::new(Open {
+            batches: Batches::Chain(parts, None, schema.clone()),
+            schema,
+            order: None,
+        }))
+    }
+
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema(self.schema.clone())
+    }
+
+    /// Damage that was left out, once the stream is at its end. See `Table.losses`.
+    #[getter]
+    fn losses(&self) -> Vec<(String, u64, String)> {
+        self.losses
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Reads the rest of the stream.
+    fn read_all(&self, py: Python<'_>) -> Result<Table> {
+        interrupt::start(py)?;
+        let batches = detached(py, || {
+            let mut batches = Vec::new();
+            while let Some(batch) = self.next()? {
+                batches.push(batch);
+            }
+            Ok(batches)
+        })?;
+        let schema = self.schema.clone();
+        Ok(Table {
+            batches,
+            schema,
+            losses: self.losses(),
+        })
+    }
+
+    /// Reads the next batch, as a table. Raises StopIteration at the end.
+    fn read_next_batch(&self, py: Python<'_>) -> Result<Table> {
+        let next = self.__next__(py)?;
+        next.ok_or_else(|| PyStopIteration::new_err(()).into())
+    }
+
+    /// Ends the read, and frees its memory.
+    fn close(&self, py: Python<'_>) -> Result<()> {
+        detached(py, || {
+            drop(
+                self.open
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .take(),
+            );
+            Ok(())
+        })
+    }
+
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> Result<Option<Table>> {
+        interrupt::start(py)?;
+        let batch = detached(py, || self.next())?;
+        Ok(batch.map(|batch| Table::new(vec![batch], self.schema.clone())))
+    }
+
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyTuple>) -> Result<()> {
+        self.close(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("herringbone.RecordBatchReader\n{}", shown(&self.schema))
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> Result<Bound<'py, PyCapsule>> {
+        self.schema().__arrow_c_schema__(py)
+    }
+
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyCapsule>>,
+    ) -> Result<Bound<'py, PyCapsule>> {
+        let mut open = Some(self.take()?);
+        // The caller may hold the GIL, which the read may need.
+        let arrays = std::iter::from_fn(move || {
+            let next = Python::try_attach(|py| {
+                detached(py, || open.as_mut().map_or(Ok(None), Open::next))
+            })?;
+            if !matches!(next, Ok(Some(_))) {
+                drop(open.take());
+            }
+            let next = next.transpose()?;
+            Some(match next {
+                Ok(batch) => Ok(Arc::new(StructArray::from(batch)) as ArrayRef),
+                Err(error) => Err(said(error)),
+            })
+        });
+        export(py, &self.schema, Box::new(arrays), requested_schema)
+    }
+
+    /// Returns a `pyarrow.RecordBatchReader`, which reads the rest of the stream.
+    fn to_pyarrow<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let class = slf.py().import("pyarrow")?.getattr("RecordBatchReader")?;
+        class.call_method1("from_stream", (slf,))
+    }
+
+    /// Reads the rest of the stream into a `polars.DataFrame`.
+    fn to_polars<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("polars")?.call_method1("DataFrame", (slf,))
+    }
+
+    /// Reads the rest of the stream into a `pandas.DataFrame`. It needs pyarrow.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        Self::to_pyarrow(slf)?
+            .call_method0("read_all")?
+            .call_method0("to_pandas")
+    }
+}
+
+/// Returns the error of a stream. Its message crosses a C interface, which ends it at a zero byte.
+fn said(failure: Failure) -> ArrowError {
+    let text = PyErr::from(failure).to_string().replace('\0', " ");
+    ArrowError::ExternalError(text.into())
+}

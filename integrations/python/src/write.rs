@@ -1,0 +1,453 @@
+//! Writing: a dict of Python as [`WriteOptions`], and the writer.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use herringbone::arrow::array::RecordBatch;
+use herringbone::arrow::schema::{Schema as ArrowSchema, SchemaRef};
+use herringbone::format::{Encoding, KeyValue};
+use herringbone::geospatial::Geospatial;
+use herringbone::schema::{HintPolicy, ParquetSchema, WriteSchemaOptions, from_arrow};
+use herringbone::variant::extension::VariantExtension;
+use herringbone::{
+    BloomFilterOptions, BrotliLevel, ColumnOptions, ColumnSelector, Compatibility, Compression,
+    DataPageVersion, GzipLevel, Prefer, SortingColumnOption, StatisticsLevel, UnsortedRows,
+    WriteOptions, ZstdLevel,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3_arrow::PySchema;
+
+use crate::error::{Failure, Result, argument, detached};
+use crate::metadata::FileMetaData;
+use crate::read::unknown;
+use crate::sink::Sink;
+use crate::table::{Schema, import, shown};
+use crate::{interrupt, keys};
+
+/// The options of a column, or of all columns.
+#[derive(FromPyObject)]
+struct ColumnArguments {
+    #[pyo3(item)]
+    compression: Option<String>,
+    #[pyo3(item, default)]
+    compression_level: Option<i32>,
+    #[pyo3(item, default)]
+    dictionary: Option<bool>,
+    #[pyo3(item, default)]
+    dictionary_bytes: Option<usize>,
+    #[pyo3(item, default)]
+    encoding: Option<String>,
+    #[pyo3(item, default)]
+    statistics: Option<String>,
+    #[pyo3(item, default)]
+    page_bytes: Option<usize>,
+    #[pyo3(item, default)]
+    page_rows: Option<usize>,
+    #[pyo3(item, default)]
+    bloom_filter: Option<(Option<u64>, f64)>,
+}
+
+impl ColumnArguments {
+    fn options(&self) -> Result<ColumnOptions> {
+        let mut options = ColumnOptions::new();
+        if let Some(name) = &self.compression {
+            options.compression = Some(compression(name, self.compression_level)?);
+        }
+        options.dictionary = self.dictionary;
+        options.dictionary_bytes = self.dictionary_bytes;
+        if let Some(name) = &self.encoding {
+            options.encoding = Some(encoding(name)?);
+        }
+        if let Some(level) = &self.statistics {
+            options.statistics = Some(match level.as_str() {
+                "counts" => StatisticsLevel::Counts,
+                "chunk" => StatisticsLevel::Chunk,
+                "page" => StatisticsLevel::Page,
+                _ => return Err(unknown("statistics", level, "counts, chunk, page")),
+            });
+        }
+        options.page_bytes = self.page_bytes;
+        options.page_rows = self.page_rows;
+        if let Some((distinct, false_positives)) = self.bloom_filter {
+            let mut filter = BloomFilterOptions::new(false_positives);
+            filter.distinct_values = distinct;
+            options.bloom_filter = Some(filter);
+        }
+        Ok(options)
+    }
+}
+
+/// Returns the codec with this name, in any case.
+fn compression(name: &str, level: Option<i32>) -> Result<Compression> {
+    let codec = match name.to_ascii_lowercase().as_str() {
+        "none" | "uncompressed" => Compression::Uncompressed,
+        "snappy" => Compression::Snappy,
+        "gzip" => Compression::Gzip(level.map_or(Ok(GzipLevel::default()), GzipLevel::new)?),
+        "brotli" => {
+            Compression::Brotli(level.map_or(Ok(BrotliLevel::default()), BrotliLevel::new)?)
+        }
+        "zstd" => Compression::Zstd(level.map_or(Ok(ZstdLevel::default()), ZstdLevel::new)?),
+        "lz4" | "lz4_raw" => Compression::Lz4Raw,
+        _ => {
+            let names = "none, snappy, gzip, brotli, zstd, lz4";
+            return Err(unknown("compression", name, names));
+        }
+    };
+    let has_level = matches!(
+        codec,
+        Compression::Gzip(_) | Compression::Brotli(_) | Compression::Zstd(_)
+    );
+    match level {
+        Some(level) if !has_level => Err(argument(format!(
+            "compression {name} does not have levels, but compression_level is {level}"
+        ))),
+        _ => Ok(codec),
+    }
+}
+
+fn encoding(name: &str) -> Result<Encoding> {
+    Ok(match name.to_ascii_uppercase().as_str() {
+        "PLAIN" => Encoding::Plain,
+        "RLE" => Encoding::Rle,
+        "BYTE_STREAM_SPLIT" => Encoding::ByteStreamSplit,
+        "DELTA_BINARY_PACKED" => Encoding::DeltaBinaryPacked,
+        "DELTA_LENGTH_BYTE_ARRAY" => Encoding::DeltaLengthByteArray,
+        "DELTA_BYTE_ARRAY" => Encoding::DeltaByteArray,
+        _ => {
+            let names = "PLAIN, RLE, BYTE_STREAM_SPLIT, DELTA_BINARY_PACKED, DELTA_LENGTH_BYTE_ARRAY, \
+                         DELTA_BYTE_ARRAY; use_dictionary= chooses dictionaries";
+            return Err(unknown("column_encoding", name, names));
+        }
+    })
+}
+
+/// The options of a file, by the names that the Python modules give them.
+#[derive(FromPyObject)]
+struct WriteArguments<'py> {
+    #[pyo3(item)]
+    all: ColumnArguments,
+    /// The options of single columns, by the option of Python that names the column.
+    #[pyo3(item, default)]
+    columns: Vec<(String, String, ColumnArguments)>,
+    /// True to use BYTE_STREAM_SPLIT for all columns that may have it.
+    #[pyo3(item, default)]
+    byte_stream_split: bool,
+    #[pyo3(item, default)]
+    row_group_rows: Option<usize>,
+    #[pyo3(item, default)]
+    row_group_bytes: Option<usize>,
+    #[pyo3(item, default)]
+    data_page_version: Option<String>,
+    #[pyo3(item, default)]
+    page_index: Option<bool>,
+    #[pyo3(item, default)]
+    crc: Option<bool>,
+    #[pyo3(item, default)]
+    compatibility: Option<String>,
+    #[pyo3(item, default)]
+    prefer: Option<String>,
+    #[pyo3(item, default)]
+    sorting_columns: Vec<(usize, bool, bool)>,
+    #[pyo3(item, default)]
+    sort_by: Vec<(String, bool, bool)>,
+    #[pyo3(item, default)]
+    key_value_metadata: Vec<(String, Option<String>)>,
+    #[pyo3(item, default)]
+    store_schema: Option<bool>,
+    #[pyo3(item, default)]
+    int96_timestamps: bool,
+    #[pyo3(item, default)]
+    decimals_as_fixed: Option<bool>,
+    #[pyo3(item, default)]
+    times_adjusted_to_utc: bool,
+    #[pyo3(item, default)]
+    allow_out_of_range: bool,
+    #[pyo3(item, default)]
+    threads: Option<usize>,
+    #[pyo3(item, default)]
+    keys: Option<Bound<'py, PyDict>>,
+}
+
+impl WriteArguments<'_> {
+    fn options(&self, schema: &ArrowSchema) -> Result<WriteOptions> {
+        let mut options = WriteOptions::new().columns(self.all.options()?);
+        options.row_group_rows = self.row_group_rows.unwrap_or(options.row_group_rows);
+        options.row_group_bytes = self.row_group_bytes.unwrap_or(options.row_group_bytes);
+        options.page_index = self.page_index.unwrap_or(options.page_index);
+        options.crc = self.crc.unwrap_or(options.crc);
+        options.threads = self.threads.unwrap_or(options.threads);
+        options.allow_out_of_range = self.allow_out_of_range;
+        options.data_page_version = match self.data_page_version.as_deref() {
+            None => None,
+            Some("1.0") => Some(DataPageVersion::V1),
+            Some("2.0") => Some(DataPageVersion::V2),
+            Some(other) => return Err(unknown("data_page_version", other, "1.0, 2.0")),
+        };
+        self.choices(&mut options)?;
+        let pairs = self.key_value_metadata.iter();
+        options.key_value_metadata = pairs
+            .map(|(key, value)| KeyValue::new(key.clone(), value.clone()))
+            .collect();
+        let schema_options = &mut options.schema;
+        schema_options.int96_timestamps = self.int96_timestamps;
+        schema_options.times_adjusted_to_utc = self.times_adjusted_to_utc;
+        schema_options.decimals_as_fixed = self
+            .decimals_as_fixed
+            .unwrap_or(schema_options.decimals_as_fixed);
+        schema_options.arrow_schema_hint = match self.store_schema {
+            None => schema_options.arrow_schema_hint,
+            Some(true) => HintPolicy::All,
+            Some(false) => HintPolicy::None,
+        };
+        if let Some(keys) = &self.keys {
+            options = options.encryption(Arc::new(keys::encryption(keys)?));
+        }
+        let (written, _) = from_arrow(schema, &options.schema)?;
+        if self.byte_stream_split {
+            for &kind in Encoding::ByteStreamSplit.serves() {
+                let split = ColumnOptions::new().encoding(Encoding::ByteStreamSplit);
+                options = options.physical_type(kind, split);
+            }
+        }
+        options = self.columns_of(&written, options)?;
+        let options = options.extension(VariantExtension::new());
+        Ok(Geospatial::new().write_options(options))
+    }
+
+    fn choices(&self, options: &mut WriteOptions) -> Result<()> {
+        if let Some(name) = &self.compatibility {
+            options.compatibility = match name.as_str() {
+                "widest" => Compatibility::Widest,
+                "modern" => Compatibility::Modern,
+                "newest" => Compatibility::Newest,
+                _ => return Err(unknown("compatibility", name, "widest, modern, newest")),
+            };
+        }
+        if let Some(name) = &self.prefer {
+            options.prefer = Some(match name.as_str() {
+                "size" => Prefer::Size,
+                "balanced" => Prefer::Balanced,
+                "read_speed" => Prefer::ReadSpeed,
+                _ => return Err(unknown("prefer", name, "size, balanced, read_speed")),
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds the options of single columns.
+    fn columns_of(
+        &self,
+        schema: &ParquetSchema,
+        mut options: WriteOptions,
+    ) -> Result<WriteOptions> {
+        for (option, name, column) in &self.columns {
+            let column = column.options()?;
+            for leaf in leaves_of(schema, option, name)? {
+                let path = schema.path(leaf).into_iter().map(str::to_owned).collect();
+                options = options.column_override(ColumnSelector::Path(path), column.clone());
+            }
+        }
+        let mut sorting = Vec::new();
+        for &(leaf, descending, nulls_first) in &self.sorting_columns {
+            if leaf >= schema.leaves().len() {
+                let columns = schema.leaves().len();
+                return Err(argument(format!(
+                    "sorting_columns has column {leaf}, but the file has {columns} columns"
+                )));
+            }
+            sorting.push(
+                SortingColumnOption::new(schema.path(leaf))
+                    .descending(descending)
+                    .nulls_first(nulls_first),
+            );
+        }
+        options = options.sorting_columns(sorting);
+        let mut sort_by = Vec::new();
+        for (name, descending, nulls_first) in &self.sort_by {
+            let path = crate::paths::resolve(schema, name);
+            sort_by.push(
+                SortingColumnOption::new(path)
+                    .descending(*descending)
+                    .nulls_first(*nulls_first),
+            );
+        }
+        if !sort_by.is_empty() {
+            options = options.sort_by(sort_by);
+        }
+        Ok(options.unsorted_rows(UnsortedRows::Unchecked))
+    }
+}
+
+/// Returns the options of a dict, for a table with this schema.
+pub(crate) fn options(options: &Bound<'_, PyDict>, schema: &ArrowSchema) -> Result<WriteOptions> {
+    options.extract::<WriteArguments<'_>>()?.options(schema)
+}
+
+/// Returns the paths of the columns that an Arrow schema has in a file.
+#[pyfunction]
+pub(crate) fn leaf_paths(schema: PySchema) -> Result<Vec<String>> {
+    let (written, _) = from_arrow(schema.as_ref(), &WriteSchemaOptions::default())?;
+    Ok((0..written.leaves().len())
+        .map(|leaf| written.path(leaf).join("."))
+        .collect())
+}
+
+/// Returns the leaves at or below a path that is written with dots.
+fn leaves_of(schema: &ParquetSchema, option: &str, name: &str) -> Result<Vec<usize>> {
+    let parts = crate::paths::resolve(schema, name);
+    let node = schema.node_at(&parts).map_err(|_| {
+        argument(format!(
+            "{option} names the column {name:?}, but the table has no such column"
+        ))
+    })?;
+    let leaves = schema.nodes().get(node).map(|node| node.leaves.clone());
+    Ok(leaves.unwrap_or_default().collect())
+}
+
+/// A file under construction. The Python module `herringbone` wraps it.
+#[pyclass(module = "herringbone._core", frozen)]
+pub(crate) struct Writer {
+    writer: Mutex<Option<herringbone::Writer<Sink>>>,
+    schema: SchemaRef,
+}
+
+#[pymethods]
+impl Writer {
+    #[new]
+    fn new(sink: &Bound<'_, PyAny>, schema: PySchema, options: &Bound<'_, PyDict>) -> Result<Self> {
+        let schema = schema.into_inner();
+        let options = self::options(options, &schema)?;
+        let py = sink.py();
+        let sink = Sink::open(sink)?;
+        let copy = schema.clone();
+        let writer = detached(py, || Ok(herringbone::Writer::new(sink, copy, options)?))?;
+        Ok(Self {
+            writer: Mutex::new(Some(writer)),
+            schema,
+        })
+    }
+
+    /// Appends the rows of an object with one of the capsules.
+    ///
+    /// With `row_group_rows`, row groups have at most this number of rows. With `ends_row_group`, the last one ends
+    /// with these rows.
+    #[pyo3(signature = (data, row_group_rows=None, ends_row_group=false))]
+    fn write(
+        &self,
+        data: &Bound<'_, PyAny>,
+        row_group_rows: Option<usize>,
+        ends_row_group: bool,
+    ) -> Result<()> {
+        if row_group_rows == Some(0) {
+            return Err(argument("a row group cannot have at most 0 rows"));
+        }
+        let py = data.py();
+        interrupt::start(py)?;
+        let reader = import(data)?;
+        self.check(&reader.schema())?;
+        detached(py, || {
+            self.with(|writer| {
+                for batch in reader {
+                    append(writer, &batch?, row_group_rows)?;
+                }
+                match ends_row_group {
+                    true => Ok(writer.flush()?),
+                    false => Ok(()),
+                }
+            })
+        })?;
+        Ok(py.check_signals()?)
+    }
+
+    /// Adds pairs to the metadata of the file.
+    fn add_key_value_metadata(
+        &self,
+        py: Python<'_>,
+        pairs: Vec<(String, Option<String>)>,
+    ) -> Result<()> {
+        detached(py, || {
+            self.with(|writer| {
+                for (key, value) in pairs {
+                    writer.add_key_value(KeyValue::new(key, value));
+                }
+                Ok(())
+            })
+        })
+    }
+
+    /// Ends the file, and returns its metadata. The file of a path appears now.
+    fn finish(&self, py: Python<'_>) -> Result<FileMetaData> {
+        detached(py, || {
+            let writer = self.lock().take().ok_or_else(closed)?;
+            let warnings = writer.warnings().to_vec();
+            let (metadata, sink) = writer.finish_into()?;
+            sink.commit()?;
+            FileMetaData::of_written(metadata, warnings)
+        })
+    }
+
+    /// Drops the file. That of a path does not appear.
+    fn abort(&self, py: Python<'_>) -> Result<()> {
+        detached(py, || {
+            drop(self.lock().take());
+            Ok(())
+        })
+    }
+
+    #[getter]
+    fn schema(&self) -> Schema {
+        Schema(self.schema.clone())
+    }
+}
+
+type OpenWriter = herringbone::Writer<Sink>;
+
+fn closed() -> Failure {
+    PyValueError::new_err("the writer is closed").into()
+}
+
+impl Writer {
+    fn lock(&self) -> MutexGuard<'_, Option<OpenWriter>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a step with the open writer. Only called without the GIL, which the step may need.
+    fn with<T>(&self, step: impl FnOnce(&mut OpenWriter) -> Result<T>) -> Result<T> {
+        step(self.lock().as_mut().ok_or_else(closed)?)
+    }
+
+    /// Fails if a table has other columns than the file.
+    fn check(&self, found: &SchemaRef) -> Result<()> {
+        match found.fields() == self.schema.fields() {
+            true => Ok(()),
+            false => Err(argument(format!(
+                "Table schema does not match schema used to create file:\ntable:\n{}\nfile:\n{}",
+                shown(found),
+                shown(&self.schema)
+            ))),
+        }
+    }
+}
+
+/// Appends a batch. A row group ends when it has `row_group_rows` rows.
+fn append(
+    writer: &mut OpenWriter,
+    batch: &RecordBatch,
+    row_group_rows: Option<usize>,
+) -> Result<()> {
+    let Some(most) = row_group_rows else {
+        return Ok(writer.write(batch)?);
+    };
+    let mut first = 0;
+    while first < batch.num_rows() {
+        let room = most.saturating_sub(writer.rows_in_progress()).max(1);
+        let rows = room.min(batch.num_rows() - first);
+        writer.write(&batch.slice(first, rows))?;
+        if writer.rows_in_progress() >= most {
+            writer.flush()?;
+        }
+        first += rows;
+    }
+    Ok(())
+}
