@@ -133,13 +133,13 @@ impl File {
         Ok(list)
     }
 
-    /// Returns the bounds and counts of a column, one row for each row group.
+    /// Returns the bounds and counts of a column as a table with a row for each row group.
     fn row_group_bounds(&self, py: Python<'_>, column: &str) -> Result<Table> {
         let leaf = self.leaf(column)?;
         bounds_table(&detached(py, || Ok(self.file.row_group_bounds(leaf)?))?)
     }
 
-    /// Returns the bounds and counts of a column, one row for each page, or None without a page index.
+    /// Returns the bounds and counts of a column as a table with a row for each page. None means no page index.
     fn page_bounds(&self, py: Python<'_>, row_group: usize, column: &str) -> Result<Option<Table>> {
         interrupt::start(py)?;
         let leaf = self.leaf(column)?;

@@ -32,10 +32,10 @@ struct Keys<'py> {
     plaintext_columns: Option<PlaintextColumns>,
 }
 
-/// The columns that are not encrypted.
+/// The plaintext columns.
 #[derive(FromPyObject)]
 enum PlaintextColumns {
-    /// True: all that have no key.
+    /// True: all columns without a key.
     Others(bool),
     Named(Vec<String>),
 }

@@ -3,7 +3,7 @@
 use herringbone::arrow::schema::Schema;
 use herringbone::schema::ParquetSchema;
 
-/// Returns the parts of a path that is written with dots. A part may itself have dots if a column has this name.
+/// Returns the parts of a path written with dots. A part may itself have dots if a column has this name.
 ///
 /// The groups that Parquet puts around elements may be left out, so a part without a match ends at its first dot.
 pub(crate) fn resolve(schema: &ParquetSchema, name: &str) -> Vec<String> {

@@ -17,7 +17,7 @@ use crate::read::limits;
 use crate::sink::Sink;
 use crate::source;
 
-/// Writes the readable part of a damaged file to a new one, and returns a dict of what was lost.
+/// Writes the readable part of a damaged file to a new one, and returns a dict of the losses.
 #[pyfunction]
 #[pyo3(signature = (source, where_, *, schema=None, row_group_rows=None, ignore_footer=false, limits=None))]
 pub(crate) fn repair<'py>(

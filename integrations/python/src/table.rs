@@ -145,7 +145,7 @@ impl Table {
             .sum()
     }
 
-    /// Damage that was left out: what ("rows" or "values"), how many, and the error.
+    /// Dropped parts of a damaged file: "rows" or "values", their number, and the error.
     #[getter]
     fn losses(&self) -> Vec<(String, u64, String)> {
         self.losses.clone()
@@ -466,7 +466,7 @@ impl RecordBatchReader {
         Schema(self.schema.clone())
     }
 
-    /// Damage that was left out, once the stream is at its end. See `Table.losses`.
+    /// Dropped parts of a damaged file, known at the end of the stream. See `Table.losses`.
     #[getter]
     fn losses(&self) -> Vec<(String, u64, String)> {
         self.losses

@@ -25,7 +25,7 @@ use crate::sink::Sink;
 use crate::table::{Schema, import, shown};
 use crate::{interrupt, keys};
 
-/// The options of a column, or of all columns.
+/// The options of one or all columns.
 #[derive(FromPyObject)]
 struct ColumnArguments {
     #[pyo3(item)]
@@ -122,7 +122,7 @@ fn encoding(name: &str) -> Result<Encoding> {
     })
 }
 
-/// The options of a file, by the names that the Python modules give them.
+/// The options of a file. The Python modules name them.
 #[derive(FromPyObject)]
 struct WriteArguments<'py> {
     #[pyo3(item)]
@@ -293,7 +293,7 @@ pub(crate) fn leaf_paths(schema: PySchema) -> Result<Vec<String>> {
         .collect())
 }
 
-/// Returns the leaves at or below a path that is written with dots.
+/// Returns the leaves at or below a path written with dots.
 fn leaves_of(schema: &ParquetSchema, option: &str, name: &str) -> Result<Vec<usize>> {
     let parts = crate::paths::resolve(schema, name);
     let node = schema.node_at(&parts).map_err(|_| {

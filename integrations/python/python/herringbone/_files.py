@@ -34,6 +34,8 @@ def resolve(source: Any, filesystem: Any = None) -> tuple[Any, Any]:
         path = os.fsdecode(path)
     if filesystem is not None:
         return _local(path, filesystem)
+    # pyarrow's prefix for the filesystems of fsspec.
+    path = path.removeprefix("fsspec+")
     scheme, separator, rest = path.partition("://")
     if not separator or not scheme.isalnum():
         return (os.path.expanduser(path) if path.startswith("~") else path), None
@@ -47,10 +49,10 @@ def resolve(source: Any, filesystem: Any = None) -> tuple[Any, Any]:
     return inner, found
 
 
-def _local(path: str, filesystem: Any) -> tuple[str, Any]:
+def _local(path: str, filesystem: Any) -> tuple[Any, Any]:
     """Return a local path for a filesystem object that stands for the local one."""
     if isinstance(filesystem, str):
-        return posixpath.join(filesystem, path), None
+        return resolve(posixpath.join(filesystem, path))
     name = type(filesystem).__name__
     if name == "LocalFileSystem":
         strip = getattr(filesystem, "_strip_protocol", None)

@@ -172,8 +172,8 @@ def _condition(condition: Any) -> tuple[Any, ...]:
         raise ValueError(f"a condition in filters is (column, operation, value), found {condition!r}")
     column, operation, value = condition
     if operation in ("in", "not in"):
-        if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
-            raise ValueError(f"{operation!r} needs a collection of values, found {value!r}")
+        if not isinstance(value, Iterable):
+            raise TypeError(f"{operation!r} needs a collection of values, found {value!r}")
         tree = ("in", column, list(value))
         return tree if operation == "in" else ("and", [("not", tree), ("is_valid", column)])
     if operation not in _OPERATIONS:

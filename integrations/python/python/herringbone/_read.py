@@ -169,11 +169,13 @@ class ParquetFile:
 
     @property
     def closed(self) -> bool:
-        """True once the file is closed."""
-        return self._closed
+        """True once the file is closed. A file object of the caller is closed by the caller."""
+        if self._owns_input or not hasattr(self._input, "closed"):
+            return self._closed
+        return bool(self._input.closed)
 
     def _open(self) -> _core.File:
-        if self._closed:
+        if self.closed:
             raise ValueError("the file is closed")
         return self._file
 
@@ -199,6 +201,8 @@ class ParquetFile:
 
     def _reader(self, use_threads: bool, use_pandas_metadata: bool, options: dict[str, Any]) -> RecordBatchReader:
         columns = _columns(options.pop("columns", None))
+        if options.get("batch_size") == 0:
+            raise ValueError("batch_size cannot be 0")
         if columns is not None and use_pandas_metadata:
             columns += _index_columns(self.schema_arrow.metadata, columns)
         options["columns"] = columns
@@ -352,6 +356,7 @@ class ParquetDataset:
         for name in options:
             if name not in _FILE_OPTIONS:
                 raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(_FILE_OPTIONS))}")
+        self._arguments = (path_or_paths, filesystem, schema, filters, partitioning, options)
         self._options = options
         self._filters = filters
         self._parts: list[_files.Part] = []
@@ -365,6 +370,9 @@ class ParquetDataset:
         self._wanted = None if schema is None else Schema(schema)
         self._parts = _files.parts(path_or_paths, filesystem, partitioning == "hive")
         self._keys = _key_types(self._parts)
+
+    def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
+        return _dataset_again, self._arguments
 
     @property
     def files(self) -> list[str]:
@@ -427,6 +435,13 @@ class ParquetDataset:
         found = readers()
         first = next(found)
         return RecordBatchReader.from_parts(first.schema, itertools.chain([first], found))
+
+
+def _dataset_again(
+    paths: Any, filesystem: Any, schema: Any, filters: Any, partitioning: Any, options: dict[str, Any]
+) -> ParquetDataset:
+    """Open a pickled dataset."""
+    return ParquetDataset(paths, filesystem, schema, filters=filters, partitioning=partitioning, **options)
 
 
 def _open_local(paths: list[str], schema: Any, hive: bool, options: Mapping[str, Any]) -> _core.Dataset:

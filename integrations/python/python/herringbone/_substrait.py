@@ -28,7 +28,7 @@ def expression_tree(expression: Any, schema: Any) -> Tree:
     """Return the nested tuples of a `pyarrow.compute.Expression` over the columns of an Arrow schema."""
     import pyarrow
 
-    schema = pyarrow.schema(schema)
+    schema = pyarrow.schema([field.with_type(_plain(field.type)) for field in pyarrow.schema(schema)])
     try:
         message = bytes(expression.to_substrait(schema))
     except (pyarrow.ArrowException, NotImplementedError) as error:
@@ -40,6 +40,22 @@ def expression_tree(expression: Any, schema: Any) -> Tree:
         if number == 3:
             return _Reader(names, schema).condition(_fields(_one(_fields(value), 1)))
     raise NotUnderstood("the message has no expression")
+
+
+def _plain(kind: Any) -> Any:
+    """Return a type with the same values that Substrait has. Our filters compare values of any type."""
+    import pyarrow
+
+    types = pyarrow.types
+    if types.is_dictionary(kind):
+        return _plain(kind.value_type)
+    if types.is_unsigned_integer(kind):
+        return pyarrow.int64()
+    if types.is_timestamp(kind):
+        return pyarrow.timestamp("us", kind.tz)
+    if types.is_large_string(kind) or types.is_string_view(kind):
+        return pyarrow.string()
+    return kind
 
 
 def _function(declaration: bytes) -> tuple[int, str]:

@@ -59,7 +59,8 @@ def core_options(given: Mapping[str, Any]) -> dict[str, Any]:
     _encodings(options, everywhere, columns)
     _statistics(options, everywhere, columns)
     for name, of_column in (options["bloom_filter_options"] or {}).items():
-        columns.append(("bloom_filter_options", name, {"bloom_filter": _bloom_filter(of_column)}))
+        if of_column is not False:
+            columns.append(("bloom_filter_options", name, {"bloom_filter": _bloom_filter(of_column)}))
     found = {
         "all": {"compression": None, **_present(everywhere)},
         "columns": [(option, name, {"compression": None, **column}) for option, name, column in columns],

@@ -200,8 +200,18 @@ class ParquetFile:
     ) -> Iterator[Any]:
         groups = None if row_groups is None else list(row_groups)
         options = {"row_groups": groups, "batch_size": batch_size}
+        rest: list[Any] = []
         for table in self._stream(columns, use_threads, use_pandas_metadata, options):
-            yield from pa.table(table).to_batches()
+            rest.append(pa.table(table))
+            rows = sum(len(one) for one in rest)
+            # pyarrow's batches have this size across row groups.
+            if rows >= batch_size:
+                joined = pa.concat_tables(rest).combine_chunks()
+                full = rows - rows % batch_size
+                yield from joined.slice(0, full).to_batches(max_chunksize=batch_size)
+                rest = [joined.slice(full)] if full < rows else []
+        if rest:
+            yield from pa.concat_tables(rest).combine_chunks().to_batches()
 
     def scan_contents(self, columns: Sequence[str] | None = None, batch_size: int = 65536) -> int:
         return self._file.scan_contents(self._columns(columns), batch_size)
@@ -357,7 +367,13 @@ class ParquetDataset:
         if rest is not None:
             table = table.filter(rest)
             table = table if columns is None else table.select(list(columns))
+        elif columns is not None and len(set(columns)) < len(list(columns)):
+            table = table.select(list(columns))
         return table
+
+    def read_pandas(self, **kwargs: Any) -> Any:
+        """Read the files with the columns of their pandas index."""
+        return self.read(use_pandas_metadata=True, **kwargs)
 
     def _read(self, columns: Any, filters: Any, use_threads: bool, use_pandas_metadata: bool) -> Any:
         options: dict[str, Any] = {"filters": filters}
@@ -458,9 +474,10 @@ def _core_options(function: str, flavor: Any, given: Mapping[str, Any]) -> tuple
         if keyword not in _WRITE_DEFAULTS:
             raise Unsupported(function, keyword, value)
     options = {**_WRITE_DEFAULTS, **given}
+    if options["version"] not in ("1.0", "2.4", "2.6"):
+        raise ValueError(f"Unsupported Parquet format version: {options['version']}")
     _only(
         function,
-        version=(options["version"], ("1.0", "2.4", "2.6")),
         use_content_defined_chunking=(options["use_content_defined_chunking"], (False, None)),
         use_compliant_nested_type=(options["use_compliant_nested_type"], (True,)),
         flavor=(flavor, (None, "spark")),
@@ -471,6 +488,10 @@ def _core_options(function: str, flavor: Any, given: Mapping[str, Any]) -> tuple
         if options["use_dictionary"] is True or isinstance(options["column_encoding"], str):
             raise ValueError("To use 'column_encoding' set 'use_dictionary' to False")
     core = {name: value for name, value in options.items() if name not in _HANDLED}
+    core["sorting_columns"] = [
+        SortingColumn(column.column_index, column.descending, column.nulls_first)
+        for column in options["sorting_columns"] or ()
+    ]
     core["keys"] = _keys(function, "encryption_properties", options["encryption_properties"])
     if core["compression"] is None:
         core["compression"] = "none"
@@ -537,6 +558,8 @@ class ParquetWriter:
         self._metadata_collector = options.pop("metadata_collector", None)
         core, all_options = _core_options("ParquetWriter", flavor, options)
         self._cast = _Cast(schema, flavor, all_options)
+        if filesystem is not None and not _files.is_path(where):
+            raise ValueError("filesystem passed but where is file-like, so there is nothing to open with filesystem.")
         self.where = where
         self.flavor = flavor
         self.schema = self._cast.schema
@@ -575,9 +598,11 @@ class ParquetWriter:
                 f"Table schema does not match schema used to create file: \ntable:\n{table.schema!s} vs. \nfile:\n"
                 f"{self._given!s}"
             )
-        if row_group_size is not None and row_group_size <= 0:
-            raise ValueError(f"row_group_size is a positive number, not {row_group_size}")
-        self._writer._append(self._cast(table), row_group_size, ends_row_group=True)
+        if row_group_size == 0:
+            raise ValueError("row_group_size cannot be 0")
+        # A negative size stands for the default.
+        size = None if row_group_size is None or row_group_size < 0 else int(row_group_size)
+        self._writer._append(self._cast(table), size, ends_row_group=True)
 
     def add_key_value_metadata(self, key_value_metadata: Mapping[Any, Any]) -> None:
         self._writer.add_key_value_metadata(key_value_metadata)
@@ -632,6 +657,7 @@ def write_to_dataset(
     **kwargs: Any,
 ) -> None:
     """`pyarrow.parquet.write_to_dataset`."""
+    root_path, filesystem = _files.resolve(root_path, filesystem)
     _only(
         "write_to_dataset",
         filesystem=(filesystem, (None,)),
@@ -644,6 +670,8 @@ def write_to_dataset(
     core, options = _core_options("write_to_dataset", kwargs.pop("flavor", None), kwargs)
     if schema is not None:
         table = table.cast(schema)
+    for name in partition_cols or ():
+        table = _as_partition(table, name)
     cast = _Cast(table.schema, None, options)
     os.makedirs(root_path, exist_ok=True)
     for path, metadata in _write.write_to_dataset(cast(table), root_path, partition_cols, **core):
@@ -651,6 +679,17 @@ def write_to_dataset(
             metadata = metadata.for_pyarrow()
             metadata.set_file_path(path)
             collector.append(metadata)
+
+
+def _as_partition(table: Any, name: str) -> Any:
+    """Return the table with a column that can be written as folders: without dictionaries and fractions."""
+    at = table.schema.get_field_index(name)
+    kind = table.schema.field(at).type if at >= 0 else pa.null()
+    if pa.types.is_dictionary(kind):
+        return table.set_column(at, name, table.column(at).cast(kind.value_type))
+    if pa.types.is_floating(kind):
+        return table.set_column(at, name, table.column(at).cast(pa.string()))
+    return table
 
 
 _FUNCTIONS: dict[str, Any] = {

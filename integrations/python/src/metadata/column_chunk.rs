@@ -7,7 +7,7 @@ use herringbone::format::{ColumnChunk, ColumnMetaData, Error, RowGroup};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use super::{Statistics, lines};
+use super::{Statistics, hash_of, lines};
 use crate::error::Result;
 
 /// The metadata of a column chunk.
@@ -243,6 +243,10 @@ impl ColumnChunkMetaData {
     fn equals(&self, other: &Bound<'_, PyAny>) -> Result<bool> {
         let other = other.cast::<Self>().map_err(PyErr::from)?.get();
         Ok(self.chunk()? == other.chunk()?)
+    }
+
+    fn __hash__(&self) -> Result<u64> {
+        Ok(hash_of(&format!("{:?}", self.chunk()?)))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

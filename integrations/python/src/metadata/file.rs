@@ -9,7 +9,7 @@ use herringbone::{Limits, MetadataHandle};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use super::{ColumnChunkMetaData, ParquetSchema, index, lines};
+use super::{ColumnChunkMetaData, ParquetSchema, hash_of, index, lines};
 use crate::error::{Result, argument, detached};
 use crate::sink::Sink;
 
@@ -33,7 +33,7 @@ impl FileMetaData {
         }
     }
 
-    /// Creates the metadata of a file that was just written.
+    /// Creates the metadata of a new file.
     pub(crate) fn of_written(metadata: FileMetadata, warnings: Vec<String>) -> Result<Self> {
         let handle = MetadataHandle::new(metadata, u64::MAX, Limits::default())?;
         Ok(Self {
@@ -193,11 +193,15 @@ impl FileMetaData {
         Ok(parts(self.handle().metadata())? == parts(other.metadata())?)
     }
 
+    fn __hash__(&self) -> Result<u64> {
+        Ok(hash_of(&encoded(&parts(self.handle().metadata())?)))
+    }
+
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
         self.equals(other).unwrap_or(false)
     }
 
-    /// Sets the path of the file that has the column chunks, for a `_metadata` file.
+    /// Sets the path of the file with the column chunks, for a `_metadata` file.
     fn set_file_path(&self, path: &str) -> Result<()> {
         self.change(|parts| {
             for chunk in parts.row_groups.iter_mut().flat_map(|it| &mut it.columns) {
@@ -339,6 +343,10 @@ impl RowGroupMetaData {
 
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         Ok(self.row_group == other.cast::<Self>()?.get().row_group)
+    }
+
+    fn __hash__(&self) -> Result<u64> {
+        Ok(hash_of(&format!("{:?}", self.row_group)))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

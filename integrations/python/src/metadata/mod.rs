@@ -1,4 +1,4 @@
-//! The metadata of a file, with the names of pyarrow.
+//! The metadata of a file. Names are those of pyarrow.
 
 mod column_chunk;
 mod file;
@@ -12,6 +12,8 @@ pub(crate) use logical_type::ParquetLogicalType;
 pub(crate) use schema::{ColumnSchema, ParquetSchema};
 pub(crate) use statistics::Statistics;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 
@@ -23,6 +25,13 @@ fn index(what: &str, index: isize, len: usize) -> PyResult<usize> {
             "{what} index {index} is out of range: there are {len}"
         ))),
     }
+}
+
+/// Returns a hash for Python.
+fn hash_of(value: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Returns lines with names and values, in the form of pyarrow's reprs.

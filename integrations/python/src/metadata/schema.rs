@@ -4,7 +4,7 @@ use herringbone::MetadataHandle;
 use herringbone::format::{Repetition, SchemaElement};
 use pyo3::prelude::*;
 
-use super::{ParquetLogicalType, index, lines};
+use super::{ParquetLogicalType, hash_of, index, lines};
 use crate::error::Result;
 use crate::table::Schema;
 
@@ -49,6 +49,10 @@ impl ParquetSchema {
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         let other = other.cast::<Self>()?.get();
         Ok(self.0.metadata().schema() == other.0.metadata().schema())
+    }
+
+    fn __hash__(&self) -> Result<u64> {
+        Ok(hash_of(&format!("{:?}", self.0.metadata().schema())))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
@@ -238,6 +242,10 @@ impl ColumnSchema {
         Ok(self.element() == other.element()
             && self.levels() == other.levels()
             && self.path() == other.path())
+    }
+
+    fn __hash__(&self) -> Result<u64> {
+        Ok(hash_of(&format!("{:?}", self.element())))
     }
 
     fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {

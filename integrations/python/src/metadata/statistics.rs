@@ -129,7 +129,7 @@ impl Statistics {
         self.raw.distinct_count
     }
 
-    /// The number of values that are not null.
+    /// The number of non-null values.
     #[getter]
     fn num_values(&self) -> i64 {
         self.num_values
