@@ -200,8 +200,12 @@ class ParquetFile:
     ) -> Iterator[Any]:
         groups = None if row_groups is None else list(row_groups)
         options = {"row_groups": groups, "batch_size": batch_size}
+        stream = self._stream(columns, use_threads, use_pandas_metadata, options)
+        return self._full_batches(stream, batch_size)
+
+    def _full_batches(self, stream: RecordBatchReader, batch_size: int) -> Iterator[Any]:
         rest: list[Any] = []
-        for table in self._stream(columns, use_threads, use_pandas_metadata, options):
+        for table in stream:
             rest.append(pa.table(table))
             rows = sum(len(one) for one in rest)
             # pyarrow's batches have this size across row groups.
