@@ -411,6 +411,18 @@ def test_hostile_bytes():
             pass
 
 
+def test_reads_do_not_leak(example):
+    resource = pytest.importorskip("resource")
+    data = pathlib.Path(example).read_bytes()
+    kept = []
+    for _ in range(3):
+        for _ in range(1000):
+            hb.read_table(data, columns=["id"])
+        kept.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+    # In KiB: 1 byte for each byte of the file would be 10 MB.
+    assert kept[2] - kept[0] < 4096
+
+
 def test_literals():
     for value in (
         None, True, 5, 2**100, 1.5, "a", b"a", datetime.date(2020, 1, 1), datetime.time(1, 2), decimal.Decimal("1e5"),

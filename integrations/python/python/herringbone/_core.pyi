@@ -3,6 +3,29 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, final
 
+__all__ = [
+    "__version__",
+    "ParquetError",
+    "Schema",
+    "Table",
+    "RecordBatchReader",
+    "ParquetLogicalType",
+    "ColumnSchema",
+    "ParquetSchema",
+    "Statistics",
+    "ColumnChunkMetaData",
+    "RowGroupMetaData",
+    "FileMetaData",
+    "File",
+    "Dataset",
+    "Writer",
+    "check_filter",
+    "leaf_paths",
+    "main",
+    "repair",
+    "write_dataset",
+]
+
 __version__: str
 
 class ParquetError(ValueError):
