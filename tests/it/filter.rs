@@ -520,6 +520,7 @@ fn write(batch: &RecordBatch, random: &mut Random) -> Bytes {
         .dictionary(random.below(2) == 0)
         .dictionary_bytes([200, 1 << 20][random.below(2)])
         .statistics(random.pick(&[
+            StatisticsLevel::None,
             StatisticsLevel::Counts,
             StatisticsLevel::Chunk,
             StatisticsLevel::Page,

@@ -158,7 +158,7 @@ impl FooterDecoder {
         let tail_bytes = FOOTER_TAIL_BYTES as u64;
         if self.file_length < tail_bytes + 4 {
             return Err(Error::corrupt(format!(
-                "{} bytes are too few for a Parquet file",
+                "not a Parquet file: its size is {} bytes",
                 self.file_length
             )));
         }

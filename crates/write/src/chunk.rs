@@ -447,14 +447,19 @@ impl ChunkBuilder {
         all
     }
 
-    fn statistics(&self, distinct: Option<u64>, without_bounds: bool) -> Statistics {
+    fn statistics(&self, distinct: Option<u64>, without_bounds: bool) -> Option<Statistics> {
+        if self.settings.statistics == StatisticsLevel::None {
+            return None;
+        }
+        let distinct = distinct.filter(|_| self.settings.distinct_counts);
         let bounds = match without_bounds {
             true => EncodedBounds::default(),
             false => self.bounds.encode(&self.settings),
         };
-        bounds
+        let statistics = bounds
             .into_statistics(self.num_nulls as i64)
-            .distinct_count(distinct.map(|count| count as i64))
+            .distinct_count(distinct.map(|count| count as i64));
+        Some(statistics)
     }
 }
 

@@ -24,9 +24,6 @@ use super::copied_chunk::CopiedChunk;
 use super::heap_bytes;
 use super::plan::WritePlan;
 
-/// The version of the format that files declare. Readers ignore it.
-const FORMAT_VERSION: i32 = 1;
-
 /// Assembles column chunks into a file. The returned bytes must be written in order, one after the other.
 #[derive(Debug)]
 pub struct FileEncoder {
@@ -403,7 +400,7 @@ impl FileEncoder {
         let mapping = &self.plan.mapping;
         let key_values = mapping.key_values(&pairs, &values)?;
         Ok(FileMetadataParts::new(
-            FORMAT_VERSION,
+            options.format_version,
             mapping.elements.clone(),
             self.num_rows as i64,
             self.row_groups,

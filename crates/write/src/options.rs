@@ -84,6 +84,8 @@ pub enum DataPageVersion {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum StatisticsLevel {
+    /// No counts of nulls and no bounds, so filters cannot skip column chunks.
+    None,
     /// Counts of nulls only.
     Counts,
     /// Counts of nulls, and bounds of column chunks.
@@ -179,6 +181,9 @@ pub struct ColumnOptions {
     pub dictionary_bytes: Option<usize>,
     /// The bounds to write; by default those of pages.
     pub statistics: Option<StatisticsLevel>,
+    /// True to write the number of distinct values of column chunks whose values are all in a dictionary; true by
+    /// default.
+    pub distinct_counts: Option<bool>,
     /// The maximum length of strings and binary values in bounds, in bytes; 64 by default.
     pub truncate_bounds: Option<usize>,
     /// The bloom filter to write; none by default.
@@ -216,6 +221,8 @@ setters! { ColumnOptions {
     dictionary_bytes: usize => Some;
     /// Sets the bounds to write.
     statistics: StatisticsLevel => Some;
+    /// Switches the numbers of distinct values on or off.
+    distinct_counts: bool => Some;
     /// Limits the bytes of bounds.
     truncate_bounds: usize => Some;
     /// Writes a bloom filter.
@@ -245,6 +252,7 @@ impl ColumnOptions {
             }),
             dictionary_bytes: other.dictionary_bytes.or(self.dictionary_bytes),
             statistics: other.statistics.or(self.statistics),
+            distinct_counts: other.distinct_counts.or(self.distinct_counts),
             truncate_bounds: other.truncate_bounds.or(self.truncate_bounds),
             bloom_filter: other.bloom_filter.or(self.bloom_filter),
             page_bytes: other.page_bytes.or(self.page_bytes),
@@ -345,6 +353,8 @@ pub struct WriteOptions {
     pub explanation: Option<Explanation>,
     /// The version of data pages; that of `compatibility` if `None`.
     pub data_page_version: Option<DataPageVersion>,
+    /// The version of the format that the footer declares: 1, the default, or 2. Readers ignore it.
+    pub format_version: i32,
     /// True if offset indexes are written, and column indexes of columns with bounds of pages. A file with only one
     /// page per column chunk has neither, as they would repeat the metadata of the chunks.
     pub page_index: bool,
@@ -425,6 +435,7 @@ impl Default for WriteOptions {
             prefer: None,
             explanation: None,
             data_page_version: None,
+            format_version: 1,
             page_index: true,
             crc: true,
             row_group_rows: Self::DEFAULT_ROW_GROUP_ROWS,
@@ -546,6 +557,8 @@ setters! { WriteOptions {
     explanation: Explanation => Some;
     /// Sets the version of data pages.
     data_page_version: DataPageVersion => Some;
+    /// Sets the version of the format that the footer declares.
+    format_version: i32;
     /// Switches page indexes on or off.
     page_index: bool;
     /// Switches checksums on or off.

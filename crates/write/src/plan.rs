@@ -49,6 +49,12 @@ impl WritePlan {
         if options.row_group_rows == 0 {
             return Err(Error::argument("row_group_rows must be at least 1"));
         }
+        if !matches!(options.format_version, 1 | 2) {
+            return Err(Error::argument(format!(
+                "format_version must be 1 or 2, not {}",
+                options.format_version
+            )));
+        }
         let types = mappings(&options.extensions);
         let mapping = from_arrow_extended(&schema, &options.schema, &types)?;
         let mut columns = Vec::with_capacity(mapping.leaves.len());

@@ -44,6 +44,7 @@ pub(crate) struct ColumnSettings {
     /// dictionary page, in their order.
     pub(crate) preserve_arrow_dictionary: Option<ArrowDictionary>,
     pub(crate) statistics: StatisticsLevel,
+    pub(crate) distinct_counts: bool,
     pub(crate) truncate_bounds: usize,
     pub(crate) bloom_filter: Option<BloomFilterOptions>,
     pub(crate) page_bytes: usize,
@@ -134,6 +135,7 @@ impl ColumnSettings {
             dictionary_bytes: chosen.dictionary_bytes.unwrap_or(1 << 20),
             preserve_arrow_dictionary: arrow_dictionary.filter(|_| dictionary),
             statistics: chosen.statistics.unwrap_or(StatisticsLevel::Page),
+            distinct_counts: chosen.distinct_counts.unwrap_or(true),
             truncate_bounds: chosen.truncate_bounds.unwrap_or(64),
             bloom_filter: chosen.bloom_filter,
             page_bytes: chosen.page_bytes.unwrap_or(1 << 20),

@@ -105,6 +105,16 @@ fn set_attributes(
     value.setattr("option", option)
 }
 
+/// Sets the attributes of errors that do not come from the library.
+pub(crate) fn set_defaults(py: Python<'_>) -> PyResult<()> {
+    let class = py.get_type::<ParquetError>();
+    class.setattr("kind", "argument")?;
+    for name in ["offset", "row_group", "column", "page", "option"] {
+        class.setattr(name, py.None())?;
+    }
+    Ok(())
+}
+
 /// Returns the message with the Python name of the option that helps.
 fn text(error: &Error) -> String {
     let mut text = format!("{}: {}", error.kind(), error.message());

@@ -54,4 +54,10 @@ mod _core {
     #[allow(non_upper_case_globals, reason = "Python's name")]
     #[pymodule_export]
     const __version__: &str = env!("CARGO_PKG_VERSION");
+
+    /// Gives errors that Python modules raise the attributes of all.
+    #[pymodule_init]
+    fn init(module: &super::Bound<'_, super::PyModule>) -> super::PyResult<()> {
+        super::error::set_defaults(module.py())
+    }
 }

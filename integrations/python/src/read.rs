@@ -75,6 +75,9 @@ pub(crate) struct SchemaArguments {
     int96_overflow: Option<String>,
     #[pyo3(item)]
     ignore_arrow_schema: bool,
+    /// The Arrow schema to use instead of the one in the file.
+    #[pyo3(item, default)]
+    arrow_schema: Option<PySchema>,
     #[pyo3(item, default)]
     ignore_annotations: Vec<String>,
 }
@@ -141,6 +144,7 @@ impl SchemaArguments {
             };
         }
         options.use_arrow_schema = !self.ignore_arrow_schema;
+        options.arrow_schema = self.arrow_schema.as_ref().map(SchemaRef::from);
         options.ignore_annotations = paths(&self.ignore_annotations);
         Ok(options)
     }
@@ -199,7 +203,9 @@ impl ReadArguments<'_> {
             .extension(Geospatial::new())
             .extension(VariantExtension::new());
         if let Some(columns) = self.paths(resolve)? {
-            options = options.projection(Projection::Paths(columns));
+            let of_file = columns.into_iter().filter(|(_, is_added)| !is_added);
+            let paths = of_file.map(|(path, _)| path).collect();
+            options = options.projection(Projection::Paths(paths));
         }
         if let Some(tree) = &self.filter {
             options = options.filter(filter::predicate(tree, resolve)?);
@@ -225,19 +231,30 @@ impl ReadArguments<'_> {
         self.with_more_columns(options, resolve)
     }
 
-    /// Returns the paths of the columns, or `None` for all.
-    fn paths(&self, resolve: Resolve<'_>) -> Result<Option<Vec<Vec<String>>>> {
+    /// Returns the paths of the columns, or `None` for all. The last part of a pair is true for a column that the read
+    /// adds.
+    fn paths(&self, resolve: Resolve<'_>) -> Result<Option<Vec<(Vec<String>, bool)>>> {
         let Some(columns) = &self.columns else {
             return Ok(None);
         };
         let mut all = Vec::with_capacity(columns.len());
         for column in columns {
             all.push(match column.cast::<PyString>() {
-                Ok(name) => resolve(&name.to_string()),
-                Err(_) => column.extract()?,
+                Ok(name) if self.adds(&name.to_string()) => (vec![name.to_string()], true),
+                Ok(name) => (resolve(&name.to_string()), false),
+                Err(_) => (column.extract()?, false),
             });
         }
         Ok(Some(all))
+    }
+
+    /// Returns true for the name of a column that the read adds.
+    fn adds(&self, column: &str) -> bool {
+        let constants = self.constants.iter().map(|(name, _)| name);
+        let mut added = constants
+            .chain(&self.row_numbers)
+            .chain(self.variants.keys());
+        added.any(|name| name == column)
     }
 
     fn with_more_columns(
@@ -280,7 +297,7 @@ impl ReadArguments<'_> {
         resolve: Resolve<'_>,
         read: &SchemaRef,
     ) -> Result<Option<Vec<usize>>> {
-        if self.wanted_schema.is_some() || self.in_file_order {
+        if self.in_file_order {
             return Ok(None);
         }
         let Some(paths) = self.paths(resolve)? else {
@@ -291,7 +308,7 @@ impl ReadArguments<'_> {
             fields.map(|(at, it)| (it.name().as_str(), at)).collect();
         let mut seen = HashSet::new();
         let mut order = Vec::with_capacity(read.fields().len());
-        for path in &paths {
+        for (path, _) in &paths {
             if let Some(&at) = path.first().and_then(|name| places.get(name.as_str()))
                 && seen.insert(at)
             {

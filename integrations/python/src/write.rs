@@ -9,9 +9,9 @@ use herringbone::geospatial::Geospatial;
 use herringbone::schema::{HintPolicy, ParquetSchema, WriteSchemaOptions, from_arrow};
 use herringbone::variant::extension::VariantExtension;
 use herringbone::{
-    BloomFilterOptions, BrotliLevel, ColumnOptions, ColumnSelector, Compatibility, Compression,
-    DataPageVersion, GzipLevel, Prefer, SortingColumnOption, StatisticsLevel, UnsortedRows,
-    WriteOptions, ZstdLevel,
+    BloomFilterOptions, BrotliLevel, ColumnEncoder, ColumnOptions, ColumnSelector, Compatibility,
+    Compression, DataPageVersion, GzipLevel, Prefer, SortingColumnOption, StatisticsLevel,
+    UnsortedRows, WriteOptions, ZstdLevel,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -41,6 +41,8 @@ struct ColumnArguments {
     #[pyo3(item, default)]
     statistics: Option<String>,
     #[pyo3(item, default)]
+    distinct_counts: Option<bool>,
+    #[pyo3(item, default)]
     page_bytes: Option<usize>,
     #[pyo3(item, default)]
     page_rows: Option<usize>,
@@ -61,12 +63,14 @@ impl ColumnArguments {
         }
         if let Some(level) = &self.statistics {
             options.statistics = Some(match level.as_str() {
+                "none" => StatisticsLevel::None,
                 "counts" => StatisticsLevel::Counts,
                 "chunk" => StatisticsLevel::Chunk,
                 "page" => StatisticsLevel::Page,
-                _ => return Err(unknown("statistics", level, "counts, chunk, page")),
+                _ => return Err(unknown("statistics", level, "none, counts, chunk, page")),
             });
         }
+        options.distinct_counts = self.distinct_counts;
         options.page_bytes = self.page_bytes;
         options.page_rows = self.page_rows;
         if let Some((distinct, false_positives)) = self.bloom_filter {
@@ -142,6 +146,8 @@ struct WriteArguments<'py> {
     #[pyo3(item, default)]
     page_index: Option<bool>,
     #[pyo3(item, default)]
+    format_version: Option<i32>,
+    #[pyo3(item, default)]
     crc: Option<bool>,
     #[pyo3(item, default)]
     compatibility: Option<String>,
@@ -175,6 +181,7 @@ impl WriteArguments<'_> {
         options.row_group_rows = self.row_group_rows.unwrap_or(options.row_group_rows);
         options.row_group_bytes = self.row_group_bytes.unwrap_or(options.row_group_bytes);
         options.page_index = self.page_index.unwrap_or(options.page_index);
+        options.format_version = self.format_version.unwrap_or(options.format_version);
         options.crc = self.crc.unwrap_or(options.crc);
         options.threads = self.threads.unwrap_or(options.threads);
         options.allow_out_of_range = self.allow_out_of_range;
@@ -331,7 +338,7 @@ impl Writer {
     /// Appends the rows of an object with one of the capsules.
     ///
     /// With `row_group_rows`, row groups have at most this number of rows. With `ends_row_group`, the last one ends
-    /// with these rows.
+    /// with these rows, and data without rows has a row group.
     #[pyo3(signature = (data, row_group_rows=None, ends_row_group=false))]
     fn write(
         &self,
@@ -348,11 +355,16 @@ impl Writer {
         self.check(&reader.schema())?;
         detached(py, || {
             self.with(|writer| {
+                let before = writer.num_rows();
                 for batch in reader {
                     append(writer, &batch?, row_group_rows)?;
                 }
-                match ends_row_group {
-                    true => Ok(writer.flush()?),
+                if !ends_row_group {
+                    return Ok(());
+                }
+                writer.flush()?;
+                match writer.num_rows() == before {
+                    true => append_empty(writer),
                     false => Ok(()),
                 }
             })
@@ -450,4 +462,15 @@ fn append(
         first += rows;
     }
     Ok(())
+}
+
+/// Appends a row group without rows, which pyarrow's readers may ask for by its ordinal.
+fn append_empty(writer: &mut OpenWriter) -> Result<()> {
+    let Ok(encoders) = writer.column_encoders(writer.row_groups().len()) else {
+        // An extension type will choose its storage by the first rows.
+        return Ok(());
+    };
+    let chunks = encoders.into_iter().map(ColumnEncoder::finish);
+    let chunks = chunks.collect::<herringbone::Result<_>>()?;
+    Ok(writer.append_row_group(chunks)?)
 }

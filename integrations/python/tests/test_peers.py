@@ -17,6 +17,7 @@ pd = pytest.importorskip("pandas")
 
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.fs
 import pyarrow.parquet as pq
 
 import herringbone as hb
@@ -171,6 +172,146 @@ def test_installed(example, tmp_path):
     assert pq.read_table.__module__.startswith("pyarrow")
     with pytest.raises(hpq.Unsupported, match="ignore_prefixes"):
         hpq.read_table(example, ignore_prefixes=["x"])
+
+
+def typed_table():
+    """Return a table of types that pyarrow does not restore, or restores in part."""
+    moment = datetime.datetime(2020, 1, 2, 3, 4, 5)
+    dates = pa.array([moment.date(), None], pa.date64())
+    words = pa.array(["a", None])
+    return pa.table(
+        {
+            "date64": dates,
+            "time32": pa.array([datetime.time(1, 2, 3), None], pa.time32("s")),
+            **{f"ts_{unit}": pa.array([moment, None], pa.timestamp(unit)) for unit in ("s", "ms", "us", "ns")},
+            "zone": pa.array([moment, None], pa.timestamp("s", "Europe/Oslo")),
+            "numbers": pa.array([1.5, None]).dictionary_encode(),
+            "words": words.dictionary_encode(),
+            "few": words.dictionary_encode().cast(pa.dictionary(pa.int8(), pa.string())),
+            "ordered": pa.DictionaryArray.from_arrays(pa.array([0, None], pa.int16()), ["b", "a"], ordered=True),
+            "bytes": pa.array([b"a", None], pa.binary(1)).dictionary_encode(),
+            "text": words.cast(pa.string_view()),
+            "large": words.cast(pa.large_string()).dictionary_encode(),
+            "list": pa.array([[moment.date()], None], pa.list_(pa.date64())),
+            "struct": pa.StructArray.from_arrays([dates, words], ["d", "w"]),
+            "map": pa.array([[("a", 1)], None], pa.map_(pa.large_string(), pa.int8())),
+            "uuid": pa.array([b"x" * 16, None], pa.uuid()),
+            "json": pa.array(["{}", None], pa.json_()),
+            "nested_json": pa.StructArray.from_arrays([pa.array(["{}", None], pa.json_())], ["j"]),
+        }
+    )
+
+
+@pytest.mark.parametrize("store_schema", [True, False])
+@pytest.mark.parametrize("writer", [pq.write_table, hpq.write_table])
+@pytest.mark.parametrize("int96", [True, False])
+def test_types_are_those_of_pyarrow(store_schema, writer, int96, tmp_path):
+    path = tmp_path / "a.parquet"
+    writer(typed_table(), path, store_schema=store_schema, use_deprecated_int96_timestamps=int96)
+    for options in (
+        {}, {"arrow_extensions_enabled": False}, {"coerce_int96_timestamp_unit": "ms"}, {"read_dictionary": ["words", "text"]},
+        {"binary_type": pa.binary_view(), "list_type": pa.LargeListType},
+    ):
+        for source in (path, tmp_path):
+            expected = pq.read_table(source, **options)
+            found = hpq.read_table(source, **options)
+            assert found.schema.equals(expected.schema), (options, source)
+            assert found.schema.field("list").type.value_field.name == expected.schema.field("list").type.value_field.name
+            assert found.to_pylist() == expected.to_pylist()
+        ours, theirs = hpq.ParquetFile(path, **options), pq.ParquetFile(path, **options)
+        assert ours.schema_arrow.equals(theirs.schema_arrow)
+        assert ours.read(["date64", "nested_json"]).equals(theirs.read(["date64", "nested_json"]))
+        assert next(ours.iter_batches()).schema.equals(theirs.schema_arrow)
+
+
+def test_written_metadata_is_that_of_pyarrow(tmp_path):
+    table = pa.table({"a": [1, 2, 2], "b": ["x", "y", None]})
+    described = {}
+    for name, module in (("ours", hpq), ("theirs", pq)):
+        path = tmp_path / name
+        for options in ({}, {"write_statistics": False}, {"write_statistics": ["b"]}, {"version": "1.0"}):
+            module.write_table(table, path, **options)
+            metadata = pq.read_metadata(path)
+            chunks = [metadata.row_group(0).column(i) for i in range(2)]
+            statistics = [chunk.statistics and chunk.statistics.to_dict() for chunk in chunks]
+            described.setdefault(name, []).append((metadata.format_version, statistics))
+        with module.ParquetWriter(path, table.schema) as writer:
+            for part in (table, table.slice(0, 0), table):
+                writer.write_table(part)
+        described[name].append([pq.read_metadata(path).row_group(i).num_rows for i in range(3)])
+        assert hpq.ParquetFile(path).read_row_group(1).equals(table.slice(0, 0))
+    assert described["ours"] == described["theirs"]
+    hb.write_table(table, path)
+    statistics = hb.read_metadata(path).row_group(0).column(0).statistics
+    assert (statistics.distinct_count, hb.read_metadata(path).format_version) == (2, "1.0")
+
+
+def test_errors_are_those_of_pyarrow(tmp_path, example):
+    path = tmp_path / "a.parquet"
+    path.write_bytes(b"")
+    for kind in (pa.ArrowInvalid, OSError, ValueError, hb.ParquetError):
+        with pytest.raises(kind, match="size is 0 bytes") as error:
+            hpq.read_table(path)
+    assert (error.value.kind, error.value.offset) == ("corrupt", None)
+    with pytest.raises(pa.ArrowInvalid, match="Unrecognized"):
+        hpq.read_table("non-existing://a.parquet")
+    with pytest.raises(RuntimeError, match="9 columns, other has 1"):
+        hpq.read_metadata(example).append_row_groups(hpq.write_metadata(pa.schema([("a", "int8")]), path) or hpq.read_metadata(path))
+    deep = pa.table({"a": pa.array([[[1]]])})
+    hpq.write_table(deep, path)
+    assert hpq.read_table(path, schema_depth_limit=6, thrift_string_size_limit=10_000).equals(deep)
+    for limits in ({"schema_depth_limit": 5}, {"thrift_string_size_limit": 100}, {"thrift_container_size_limit": 2}):
+        with pytest.raises(ValueError):
+            hpq.read_table(path, **limits)
+        with pytest.raises((ValueError, OSError)):
+            pq.read_table(path, **limits)
+
+
+def test_a_file_object_ends_at_an_exception(tmp_path):
+    table = pa.table({"a": [1]})
+    file = io.BytesIO()
+    for sink in (file, tmp_path / "a.parquet"):
+        with pytest.raises(ZeroDivisionError):
+            with hpq.ParquetWriter(sink, table.schema) as writer:
+                writer.write_table(table)
+                1 / 0
+    assert pq.read_table(io.BytesIO(file.getvalue())).equals(table)
+    assert os.listdir(tmp_path) == []
+
+
+def test_classes_in_place(example):
+    with hpq.installed():
+        metadata = pq.read_metadata(example)
+        assert isinstance(metadata, pq.FileMetaData) and isinstance(metadata.schema, pq.ParquetSchema)
+        assert isinstance(metadata.row_group(0).column(0).statistics, pq.Statistics)
+        assert not isinstance(metadata, pq.ParquetSchema)
+
+        class Mine(pq.ParquetFile):
+            def names(self):
+                return self.schema_arrow.names
+
+        assert Mine(example).names()[0] == "id"
+    assert not isinstance(metadata, pq.FileMetaData)
+
+
+def test_directories_of_other_filesystems(tmp_path):
+    table = pa.table({"a": [1, 2]})
+    (tmp_path / "b=5").mkdir()
+    hpq.write_table(table, tmp_path / "b=5" / "a.parquet")
+    below = pa.fs.SubTreeFileSystem(str(tmp_path), pa.fs.LocalFileSystem())
+    for path in ("b=5", ".", ""):
+        assert hpq.read_table(path, filesystem=below, columns=["a"]).equals(table), path
+    assert hb.read_table("", filesystem=below).to_pydict()["b"] == [5, 5]
+    found = hpq.ParquetDataset(tmp_path)
+    assert pickle.loads(pickle.dumps(found)) == found
+
+
+def test_pandas_metadata_of_a_directory(tmp_path):
+    frame = pd.DataFrame({"a": [1, 2]}, index=pd.Index([5, 6], name="index"))
+    table = pa.Table.from_pandas(frame)
+    pq.write_table(table.replace_schema_metadata(None), tmp_path / "a.parquet")
+    pq.write_metadata(table.schema, tmp_path / "_common_metadata")
+    assert hpq.ParquetDataset(tmp_path).read_pandas(columns=["a"]).to_pandas().equals(frame)
 
 
 def test_official_files():

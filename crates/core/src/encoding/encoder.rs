@@ -78,8 +78,10 @@ pub fn value_encoder(
         (Alp, Type::Float) => Box::new(alp::Floats::default()),
         (Alp, Type::Double) => Box::new(alp::Doubles::default()),
         _ => {
+            let types: Vec<String> = encoding.serves().iter().map(Type::to_string).collect();
             return Err(Error::argument(format!(
-                "{encoding} does not support {physical_type}"
+                "{encoding} only supports {}, not {physical_type}",
+                types.join(", ")
             )));
         }
     })

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
+from ._core import ParquetError
+
+#: The part of a URL before "://".
+_SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
 #: The name of hive's directory for nulls.
 _NULL = "__HIVE_DEFAULT_PARTITION__"
 
@@ -37,7 +42,7 @@ def resolve(source: Any, filesystem: Any = None) -> tuple[Any, Any]:
     # pyarrow's prefix for the filesystems of fsspec.
     path = path.removeprefix("fsspec+")
     scheme, separator, rest = path.partition("://")
-    if not separator or not scheme.isalnum():
+    if not separator or not _SCHEME.fullmatch(scheme):
         return (os.path.expanduser(path) if path.startswith("~") else path), None
     if scheme == "file":
         return unquote(rest), None
@@ -45,7 +50,10 @@ def resolve(source: Any, filesystem: Any = None) -> tuple[Any, Any]:
         import fsspec
     except ImportError:
         raise ValueError(f"{path}: reading and writing {scheme}:// needs the package fsspec") from None
-    found, inner = fsspec.core.url_to_fs(path)
+    try:
+        found, inner = fsspec.core.url_to_fs(path)
+    except ValueError as error:
+        raise ParquetError(f"Unrecognized filesystem type in URI: {path} ({error})") from None
     return inner, found
 
 
@@ -113,7 +121,7 @@ def is_many(source: Any, filesystem: Any) -> bool:
     if filesystem is None:
         return os.path.isdir(path) or (_is_pattern(path) and not os.path.exists(path))
     if hasattr(filesystem, "get_file_info"):
-        return "Directory" in str(filesystem.get_file_info(path).type)
+        return bool(filesystem.get_file_info(path).type.name == "Directory")
     return _is_pattern(path) or filesystem.isdir(path)
 
 

@@ -23,6 +23,7 @@ def _schema_options(
     int96_unit: str | None,
     int96_overflow: str | None,
     ignore_arrow_schema: bool,
+    arrow_schema: Any,
     ignore_annotations: Sequence[str],
 ) -> dict[str, Any]:
     options: dict[str, Any] = {
@@ -32,6 +33,7 @@ def _schema_options(
         "int96_unit": int96_unit,
         "int96_overflow": int96_overflow,
         "ignore_arrow_schema": ignore_arrow_schema,
+        "arrow_schema": arrow_schema,
         "ignore_annotations": list(ignore_annotations),
     }
     return {name: value for name, value in options.items() if value is not None}
@@ -63,6 +65,10 @@ def _columns(columns: Any) -> list[Any] | None:
     return list(columns)
 
 
+#: The default limit of the same name.
+_FOOTER_BYTES = 1 << 30
+
+
 def _limits(
     limits: Mapping[str, int] | None,
     string_size: int | None,
@@ -70,14 +76,24 @@ def _limits(
     schema_depth: int | None,
 ) -> dict[str, int]:
     found = dict(limits or {})
-    if string_size is not None:
+    if string_size is not None and string_size > _FOOTER_BYTES:
         found.setdefault("footer_bytes", string_size)
     if container_size is not None:
         found.setdefault("schema_nodes", container_size)
         found.setdefault("row_groups", container_size)
     if schema_depth is not None:
-        found.setdefault("schema_depth", schema_depth)
+        # pyarrow counts the column too.
+        found.setdefault("schema_depth", max(schema_depth - 1, 0))
     return found
+
+
+def _check_strings(metadata: FileMetaData, limit: int) -> None:
+    for pair in (metadata.metadata or {}).items():
+        longest = max(map(len, pair))
+        if longest > limit:
+            raise ValueError(
+                f"the metadata has a text of {longest} bytes, which exceeds thrift_string_size_limit={limit}"
+            )
 
 
 class ParquetFile:
@@ -89,6 +105,8 @@ class ParquetFile:
     - `keys`: the keys of an encrypted file, such as ``{"footer": b"…", "columns": {"salary": b"…"}}``.
     - `limits`: bounds for hostile files by name, such as ``{"memory_bytes": 1 << 30}``.
     - `on_error`: 'fail', 'null_page' or 'skip_row_group'. The losses of a read are listed in its result.
+    - `arrow_schema`: an Arrow schema that is used instead of the one in the file's metadata. `ignore_arrow_schema=True`
+      uses none.
     - `ignore_annotations`: columns that are read as their physical type.
 
     `memory_map`, `buffer_size` and `pre_buffer` exist for pyarrow's callers. The bytes that a read needs are known in
@@ -123,13 +141,14 @@ class ParquetFile:
         on_error: str = "fail",
         int96_overflow: str | None = None,
         ignore_arrow_schema: bool = False,
+        arrow_schema: Any = None,
         ignore_annotations: Sequence[str] = (),
     ) -> None:
         if not arrow_extensions_enabled:
             raise NotImplementedError("arrow_extensions_enabled=False; ignore_annotations= reads columns as stored")
         schema = _schema_options(
             read_dictionary, binary_type, list_type, coerce_int96_timestamp_unit, int96_overflow,
-            ignore_arrow_schema, ignore_annotations,
+            ignore_arrow_schema, arrow_schema, ignore_annotations,
         )
         self._options: dict[str, Any] = {
             "schema": schema,
@@ -151,6 +170,8 @@ class ParquetFile:
                 ),
                 metadata=metadata,
             )
+            if thrift_string_size_limit is not None:
+                _check_strings(self._file.metadata, thrift_string_size_limit)
         except BaseException:
             self.close()
             raise
@@ -198,6 +219,11 @@ class ParquetFile:
     def num_row_groups(self) -> int:
         """The number of row groups."""
         return self.metadata.num_row_groups
+
+    def _schema_with(self, **changes: Any) -> Schema:
+        """Return the Arrow schema with other choices of types."""
+        schema = {**self._options["schema"], **changes}
+        return self._file.schema_arrow({**self._options, "schema": schema})
 
     def _reader(self, use_threads: bool, use_pandas_metadata: bool, options: dict[str, Any]) -> RecordBatchReader:
         columns = _columns(options.pop("columns", None))
@@ -329,7 +355,7 @@ _FILE_OPTIONS = frozenset(
         "read_dictionary", "binary_type", "list_type", "memory_map", "buffer_size", "pre_buffer",
         "coerce_int96_timestamp_unit", "thrift_string_size_limit", "thrift_container_size_limit",
         "schema_depth_limit", "page_checksum_verification", "arrow_extensions_enabled", "keys", "limits", "on_error",
-        "int96_overflow", "ignore_arrow_schema", "ignore_annotations",
+        "int96_overflow", "ignore_arrow_schema", "arrow_schema", "ignore_annotations",
     ]
 )
 
@@ -428,7 +454,11 @@ class ParquetDataset:
                 file = ParquetFile(part.source, filesystem=part.filesystem, **self._options)
                 if wanted is None:
                     wanted = file.schema_arrow
-                constants = [(name, _key(value, self._keys[name])) for name, value in part.keys]
+                constants = [
+                    (name, _key(value, self._keys[name]))
+                    for name, value in part.keys
+                    if options["columns"] is None or name in options["columns"]
+                ]
                 parts = {**options, "wanted_schema": wanted, "constants": constants}
                 yield file._reader(use_threads, use_pandas_metadata, parts)
 
@@ -450,7 +480,7 @@ def _open_local(paths: list[str], schema: Any, hive: bool, options: Mapping[str,
     types = _schema_options(
         options.get("read_dictionary"), options.get("binary_type"), options.get("list_type"),
         options.get("coerce_int96_timestamp_unit"), options.get("int96_overflow"),
-        options.get("ignore_arrow_schema", False), options.get("ignore_annotations", ()),
+        options.get("ignore_arrow_schema", False), options.get("arrow_schema"), options.get("ignore_annotations", ()),
     )
     return _core.Dataset(
         paths,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import io
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from . import _core, _files
@@ -16,6 +17,7 @@ DEFAULTS: dict[str, Any] = {
     "compression": None,
     "compression_level": None,
     "write_statistics": True,
+    "distinct_counts": None,
     "use_deprecated_int96_timestamps": False,
     "data_page_size": None,
     "dictionary_pagesize_limit": None,
@@ -31,6 +33,7 @@ DEFAULTS: dict[str, Any] = {
     "write_time_adjusted_to_utc": False,
     "max_rows_per_page": None,
     "bloom_filter_options": None,
+    "format_version": None,
     "keys": None,
     "compatibility": None,
     "prefer": None,
@@ -53,14 +56,15 @@ def core_options(given: Mapping[str, Any]) -> dict[str, Any]:
         "page_bytes": options["data_page_size"],
         "page_rows": options["max_rows_per_page"],
         "dictionary_bytes": options["dictionary_pagesize_limit"],
+        "distinct_counts": options["distinct_counts"],
     }
     columns: list[tuple[str, str, dict[str, Any]]] = []
     _compression(options, everywhere, columns)
     _encodings(options, everywhere, columns)
     _statistics(options, everywhere, columns)
-    for name, of_column in (options["bloom_filter_options"] or {}).items():
+    for name, of_column in _bloom_filters(options["bloom_filter_options"]):
         if of_column is not False:
-            columns.append(("bloom_filter_options", name, {"bloom_filter": _bloom_filter(of_column)}))
+            columns.append(("bloom_filter_options", name, {"bloom_filter": _bloom_filter(name, of_column)}))
     found = {
         "all": {"compression": None, **_present(everywhere)},
         "columns": [(option, name, {"compression": None, **column}) for option, name, column in columns],
@@ -69,6 +73,7 @@ def core_options(given: Mapping[str, Any]) -> dict[str, Any]:
         "row_group_bytes": options["row_group_bytes"],
         "data_page_version": options["data_page_version"],
         "page_index": bool(options["write_page_index"]),
+        "format_version": options["format_version"],
         "crc": bool(options["write_page_checksum"]),
         "compatibility": options["compatibility"],
         "prefer": options["prefer"],
@@ -139,19 +144,39 @@ def _statistics(options: Mapping[str, Any], everywhere: dict[str, Any], columns:
     statistics = options["write_statistics"]
     level = "page" if options["write_page_index"] else "chunk"
     if isinstance(statistics, bool):
-        everywhere["statistics"] = level if statistics else "counts"
+        everywhere["statistics"] = level if statistics else "none"
         return
-    everywhere["statistics"] = "counts"
+    everywhere["statistics"] = "none"
     columns += [("write_statistics", name, {"statistics": level}) for name in statistics]
 
 
-def _bloom_filter(options: Any) -> tuple[int | None, float]:
+def _bloom_filters(options: Any) -> Iterable[tuple[str, Any]]:
+    if options is None:
+        return ()
+    if not isinstance(options, Mapping):
+        raise TypeError(f"'bloom_filter_options' must be a dictionary, not {options!r}")
+    return options.items()
+
+
+def _bloom_filter(column: str, options: Any) -> tuple[int | None, float]:
+    """Return the number of distinct values, if given, and the share of false positives. The texts are pyarrow's."""
     if options is True:
-        return None, 0.05
+        options = {}
+    if not isinstance(options, Mapping):
+        raise TypeError(f"'bloom_filter_options' for column {column!r} must be a boolean or a dictionary")
     for name in options:
         if name not in ("ndv", "fpp"):
             raise ValueError(f"unknown name {name!r} in bloom_filter_options; the names are ndv and fpp")
-    return options.get("ndv"), float(options.get("fpp", 0.05))
+    values, share = options.get("ndv"), options.get("fpp", 0.05)
+    if values is not None and (not isinstance(values, int) or isinstance(values, bool)):
+        raise TypeError(f"'bloom_filter_options:ndv' for column {column!r} must be an int, got {values!r}")
+    if values is not None and values <= 0:
+        raise ValueError(f"'bloom_filter_options:ndv' for column {column!r} must be greater than zero, got {values}")
+    if not isinstance(share, (int, float)) or isinstance(share, bool):
+        raise TypeError(f"'bloom_filter_options:fpp' for column {column!r} must be a float, got {share!r}")
+    if not 0 < share < 1:
+        raise ValueError(f"'bloom_filter_options:fpp' for column {column!r} must be in (0.0, 1.0), got {share}")
+    return values, float(share)
 
 
 def _sort_key(key: Any) -> tuple[str, bool, bool]:
@@ -181,6 +206,8 @@ class ParquetWriter:
     - `keys` encrypts the file: ``{"footer": b"…", "columns": {"salary": b"…"}}``.
     - `compatibility`: 'widest' (all readers of the last ten years), 'modern' or 'newest'.
     - `prefer`: 'size', 'balanced' or 'read_speed', for the choice of encodings.
+    - `format_version`, the number in the footer: 1 or 2. Readers ignore it.
+    - `distinct_counts=False` leaves out the numbers of distinct values.
     - `sort_by` sorts the rows: names, or pairs of a name and 'ascending' or 'descending'.
     - `key_value_metadata`, `row_group_bytes`, `allow_out_of_range`.
 
@@ -228,7 +255,8 @@ class ParquetWriter:
     def _append(self, data: Any, row_group_size: int | None, ends_row_group: bool = False) -> None:
         if row_group_size is not None and row_group_size <= 0:
             raise ValueError(f"row_group_size is a positive number, not {row_group_size}")
-        self._writer.write(data, row_group_size, ends_row_group or row_group_size is not None)
+        has_rows = row_group_size is not None and getattr(data, "num_rows", 1) > 0
+        self._writer.write(data, row_group_size, ends_row_group or has_rows)
 
     def add_key_value_metadata(self, key_value_metadata: Mapping[Any, Any]) -> None:
         """Add pairs to the metadata of the file."""
@@ -298,12 +326,20 @@ def write_metadata(
     if not metadata_collector:
         with ParquetWriter(where, schema, filesystem, **options):
             return
-    first, *rest = metadata_collector
-    whole = first.__reduce__()[0](*first.__reduce__()[1])
-    for one in rest:
+    buffer = io.BytesIO()
+    with ParquetWriter(buffer, schema, **options) as writer:
+        pass
+    whole = writer.metadata
+    assert whole is not None
+    for one in metadata_collector:
         whole.append_row_groups(one)
     sink, file = _files.open_output(where, filesystem)
-    whole.write_metadata_file(sink)
+    try:
+        whole.write_metadata_file(sink)
+    except BaseException:
+        if file is not None:
+            _files.discard(file)
+        raise
     if file is not None:
         file.close()
 

@@ -22,18 +22,37 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as _pq
 
+from pyarrow.parquet import SortingColumn, filters_to_expression
+
 from . import _core, _files, _read, _write
-from ._core import FileMetaData, RecordBatchReader
+from ._core import (
+    ColumnChunkMetaData,
+    ColumnSchema,
+    FileMetaData,
+    ParquetLogicalType,
+    ParquetSchema,
+    RecordBatchReader,
+    RowGroupMetaData,
+    Statistics,
+)
 from ._filters import filter_tree
-from ._sorting import SortingColumn
 from ._substrait import NotUnderstood
 
 __all__ = [
+    "ColumnChunkMetaData",
+    "ColumnSchema",
+    "FileMetaData",
     "ParquetDataset",
+    "ParquetError",
     "ParquetFile",
+    "ParquetLogicalType",
+    "ParquetSchema",
     "ParquetWriter",
+    "RowGroupMetaData",
     "SortingColumn",
+    "Statistics",
     "Unsupported",
+    "filters_to_expression",
     "install",
     "installed",
     "passed_on",
@@ -57,6 +76,38 @@ class Unsupported(NotImplementedError):
         self.keyword = keyword
 
 
+class ParquetError(_core.ParquetError, pa.ArrowInvalid, OSError):
+    """The errors of `herringbone`, which ``except`` clauses for pyarrow's errors catch as well.
+
+    For a damaged file, pyarrow raises `ArrowInvalid` or `OSError`.
+    """
+
+
+def _raising(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that raises our errors as errors of pyarrow."""
+
+    @functools.wraps(function)
+    def raising(*arguments: Any, **keywords: Any) -> Any:
+        try:
+            return function(*arguments, **keywords)
+        except _core.ParquetError as error:
+            if isinstance(error, ParquetError):
+                raise
+            raised = ParquetError(str(error))
+            raised.__dict__.update(error.__dict__)
+            raise raised.with_traceback(error.__traceback__) from None
+
+    return raising
+
+
+def _class_raising(kind: type) -> type:
+    """Let the methods of a class raise our errors as errors of pyarrow."""
+    for name, function in list(vars(kind).items()):
+        if inspect.isfunction(function) and (name == "__init__" or not name.startswith("_")):
+            setattr(kind, name, _raising(function))
+    return kind
+
+
 def _only(function: str, **checks: tuple[Any, tuple[Any, ...]]) -> None:
     """Fail if an argument has a value that is not among those supported."""
     for keyword, (value, supported) in checks.items():
@@ -71,11 +122,130 @@ def _keys(function: str, keyword: str, properties: Any) -> Any:
     return properties
 
 
-def _to_pyarrow(reader: RecordBatchReader) -> Any:
+_LISTS = (
+    (pa.types.is_list, pa.list_), (pa.types.is_large_list, pa.large_list),
+    (pa.types.is_list_view, pa.list_view), (pa.types.is_large_list_view, pa.large_list_view),
+)
+
+
+def _to_pyarrow(reader: RecordBatchReader, has_extensions: bool) -> Any:
     """Read the rest of a stream as a table of pyarrow."""
-    return pa.table(_read._read_all(reader))
+    return _as_stored(pa.table(_read._read_all(reader)), has_extensions)
 
 
+def _as_stored(table: Any, has_extensions: bool) -> Any:
+    """Return a table, or a schema, without extension types if there are none in pyarrow."""
+    if has_extensions:
+        return table
+    schema = table if isinstance(table, pa.Schema) else table.schema
+    plain = pa.schema([field.with_type(_storage(field.type)) for field in schema], schema.metadata)
+    if plain.equals(schema):
+        return table
+    return plain if isinstance(table, pa.Schema) else table.cast(plain)
+
+
+def _storage(kind: Any) -> Any:
+    """Return a type without extension types."""
+    types = pa.types
+    inner = lambda field: field.with_type(_storage(field.type))
+    if isinstance(kind, pa.BaseExtensionType):
+        return _storage(kind.storage_type)
+    if types.is_struct(kind):
+        return pa.struct([inner(field) for field in kind])
+    if types.is_map(kind):
+        return pa.map_(inner(kind.key_field), inner(kind.item_field), kind.keys_sorted)
+    for is_list, list_of in _LISTS:
+        if is_list(kind):
+            return list_of(inner(kind.value_field))
+    return kind
+
+
+class _Types:
+    """The types that pyarrow reads for those of a stored Arrow schema.
+
+    pyarrow does not restore dates of 64 bits, seconds, dictionaries of other values than text and bytes, and their
+    large types.
+    """
+
+    def __init__(self, read_dictionary: Sequence[str]) -> None:
+        self.read_dictionary = read_dictionary
+
+    def field(self, field: Any, in_file: Any, path: str) -> Any:
+        """Return a field for the stored one, and the one that is read without the stored schema."""
+        return field.with_type(self.type(field.type, in_file.type, path))
+
+    def type(self, kind: Any, in_file: Any, path: str) -> Any:
+        types = pa.types
+        if isinstance(kind, pa.BaseExtensionType):
+            return kind
+        if types.is_dictionary(kind) or path in self.read_dictionary:
+            if not types.is_string(in_file) and not types.is_binary(in_file):
+                return in_file
+            is_stored = types.is_dictionary(kind)
+            return pa.dictionary(kind.index_type if is_stored else pa.int32(), in_file, is_stored and kind.ordered)
+        if types.is_timestamp(kind) and types.is_timestamp(in_file):
+            return pa.timestamp(in_file.unit, kind.tz if in_file.tz else None)
+        if types.is_date64(kind) or types.is_time32(kind):
+            return in_file
+        if types.is_struct(kind) and types.is_struct(in_file) and kind.num_fields == in_file.num_fields:
+            return pa.struct([self.field(one, other, f"{path}.{one.name}") for one, other in zip(kind, in_file)])
+        if types.is_map(kind) and types.is_map(in_file):
+            key = self.field(kind.key_field, in_file.key_field, f"{path}.key_value.key")
+            item = self.field(kind.item_field, in_file.item_field, f"{path}.key_value.value")
+            return pa.map_(key, item, kind.keys_sorted)
+        for is_list, list_of in _LISTS:
+            if is_list(kind) and hasattr(in_file, "value_field"):
+                name = in_file.value_field.name
+                return list_of(self.field(kind.value_field, in_file.value_field, f"{path}.list.{name}").with_name(name))
+        return kind
+
+
+def _is_simple(kind: Any) -> bool:
+    """Return True if pyarrow reads a type as we do, whatever the file stores."""
+    types = pa.types
+    is_changed = types.is_timestamp(kind) or types.is_date64(kind) or types.is_time32(kind) or types.is_dictionary(kind)
+    return not is_changed and not types.is_nested(kind)
+
+
+def _use_pyarrow_types(file: _read.ParquetFile) -> bool:
+    """Change the types that a file is read with to those of pyarrow. Return True if the file stores an Arrow schema."""
+    if b"ARROW:schema" not in (file.metadata.metadata or {}):
+        return False
+    schema = file._options["schema"]
+    names = schema.pop("dictionary", ())
+    # The stored types are used instead.
+    of_options = {name: schema.pop(name) for name in ("binary_type", "list_type") if name in schema}
+    ours = pa.schema(file.schema_arrow)
+    if names or not all(map(_is_simple, ours.types)):
+        in_file = pa.schema(file._schema_with(ignore_arrow_schema=True, **of_options))
+        fields = [_Types(names).field(one, other, one.name) for one, other in zip(ours, in_file)]
+        theirs = pa.schema(fields, ours.metadata)
+        if not theirs.equals(ours, check_metadata=True):
+            schema["arrow_schema"] = theirs
+    return True
+
+
+def _open_dataset(
+    paths: Any, filesystem: Any, schema: Any, partitioning: Any, options: dict[str, Any], has_extensions: bool
+) -> tuple[_read.ParquetDataset, bool]:
+    """Open several files, which are read with the types that pyarrow has for the first one.
+
+    Return whether they have extension types, too.
+    """
+    dataset = _read.ParquetDataset(paths, filesystem, schema, partitioning=partitioning, **options)
+    has_choice = any(options[name] is not None for name in ("binary_type", "list_type", "read_dictionary"))
+    if schema is not None or (has_extensions and not has_choice and all(map(_is_simple, pa.schema(dataset.schema).types))):
+        return dataset, True
+    source, found = dataset._parts[0][:2] if dataset._parts else (dataset.files[0], None)
+    with _read.ParquetFile(source, filesystem=found, **options) as first:
+        has_extensions |= _use_pyarrow_types(first)
+        schema_options = first._options["schema"]
+    options = {**options, "read_dictionary": schema_options.get("dictionary")}
+    options |= {name: schema_options.get(name) for name in ("binary_type", "list_type", "arrow_schema")}
+    return _read.ParquetDataset(paths, filesystem, schema, partitioning=partitioning, **options), has_extensions
+
+
+@_class_raising
 class ParquetFile:
     """`pyarrow.parquet.ParquetFile`."""
 
@@ -102,7 +272,6 @@ class ParquetFile:
     ) -> None:
         if metadata is not None and not isinstance(metadata, FileMetaData):
             raise Unsupported("ParquetFile", "metadata", metadata)
-        _only("ParquetFile", arrow_extensions_enabled=(arrow_extensions_enabled, (True,)))
         self._file = _read.ParquetFile(
             source,
             metadata=metadata,
@@ -120,6 +289,8 @@ class ParquetFile:
             # pyarrow wraps timestamps around that do not fit.
             int96_overflow="wrap",
         )
+        # A stored schema has its extension types in any case.
+        self._has_extensions = _use_pyarrow_types(self._file) or arrow_extensions_enabled
         self.common_metadata = common_metadata
 
     def __enter__(self) -> ParquetFile:
@@ -145,7 +316,7 @@ class ParquetFile:
 
     @property
     def schema_arrow(self) -> Any:
-        return pa.schema(self._file.schema_arrow)
+        return _as_stored(pa.schema(self._file.schema_arrow), self._has_extensions)
 
     @property
     def num_row_groups(self) -> int:
@@ -169,7 +340,8 @@ class ParquetFile:
     def read(
         self, columns: Sequence[str] | None = None, use_threads: bool = True, use_pandas_metadata: bool = False
     ) -> Any:
-        return _to_pyarrow(self._stream(columns, use_threads, use_pandas_metadata, {}))
+        stream = self._stream(columns, use_threads, use_pandas_metadata, {})
+        return _to_pyarrow(stream, self._has_extensions)
 
     def read_row_group(
         self,
@@ -187,8 +359,8 @@ class ParquetFile:
         use_threads: bool = True,
         use_pandas_metadata: bool = False,
     ) -> Any:
-        options = {"row_groups": list(row_groups)}
-        return _to_pyarrow(self._stream(columns, use_threads, use_pandas_metadata, options))
+        stream = self._stream(columns, use_threads, use_pandas_metadata, {"row_groups": list(row_groups)})
+        return _to_pyarrow(stream, self._has_extensions)
 
     def iter_batches(
         self,
@@ -206,7 +378,7 @@ class ParquetFile:
     def _full_batches(self, stream: RecordBatchReader, batch_size: int) -> Iterator[Any]:
         rest: list[Any] = []
         for table in stream:
-            rest.append(pa.table(table))
+            rest.append(_as_stored(pa.table(table), self._has_extensions))
             rows = sum(len(one) for one in rest)
             # pyarrow's batches have this size across row groups.
             if rows >= batch_size:
@@ -221,6 +393,7 @@ class ParquetFile:
         return self._file.scan_contents(self._columns(columns), batch_size)
 
 
+@_raising
 def read_table(
     source: Any,
     *,
@@ -269,6 +442,7 @@ def read_table(
     return dataset.read(columns, use_threads, use_pandas_metadata)
 
 
+@_class_raising
 class ParquetDataset:
     """`pyarrow.parquet.ParquetDataset`."""
 
@@ -300,12 +474,8 @@ class ParquetDataset:
             _function,
             partitioning=(partitioning, ("hive", None)),
             ignore_prefixes=(ignore_prefixes, (None,)),
-            arrow_extensions_enabled=(arrow_extensions_enabled, (True,)),
         )
-        self._function = _function
-        self._filters = filters
-        self._source = path_or_paths
-        options = {
+        choices = {
             "read_dictionary": read_dictionary,
             "binary_type": binary_type,
             "list_type": list_type,
@@ -314,19 +484,41 @@ class ParquetDataset:
             "thrift_container_size_limit": thrift_container_size_limit,
             "schema_depth_limit": schema_depth_limit,
             "page_checksum_verification": page_checksum_verification,
-            "keys": _keys(_function, "decryption_properties", decryption_properties),
-            "int96_overflow": "wrap",
         }
+        more = {
+            "filters": filters,
+            "partitioning": partitioning,
+            "decryption_properties": decryption_properties,
+            "arrow_extensions_enabled": arrow_extensions_enabled,
+        }
+        self._arguments = (path_or_paths, filesystem, schema)
+        self._keywords = {**choices, **more}
+        self._filters = filters
+        self._source = path_or_paths
+        self._filesystem = filesystem
+        keys = _keys(_function, "decryption_properties", decryption_properties)
+        options = {**choices, "keys": keys, "int96_overflow": "wrap"}
         self._schema = schema
         self._file: _read.ParquetFile | None = None
         if _files.is_many(path_or_paths, filesystem):
-            self._dataset = _read.ParquetDataset(
-                path_or_paths, filesystem, schema, partitioning=partitioning, **options
+            self._dataset, self._has_extensions = _open_dataset(
+                path_or_paths, filesystem, schema, partitioning, options, arrow_extensions_enabled
             )
             self._partitions = self._partition_names()
         else:
             self._file = _read.ParquetFile(path_or_paths, filesystem=filesystem, **options)
+            self._has_extensions = _use_pyarrow_types(self._file) or arrow_extensions_enabled
             self._partitions = set()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return functools.partial(type(self), **self._keywords), self._arguments
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ParquetDataset) and self.equals(other)
+
+    def equals(self, other: ParquetDataset) -> bool:
+        """Return True if two datasets have the same files and columns."""
+        return bool(self.files == other.files and self.schema == other.schema)
 
     def _partition_names(self) -> set[str]:
         names: set[str] = set()
@@ -345,6 +537,7 @@ class ParquetDataset:
         if self._schema is not None:
             return self._schema
         found = pa.schema((self._file.schema_arrow if self._file is not None else self._dataset.schema))
+        found = _as_stored(found, self._has_extensions)
         return pa.schema([self._typed(field) for field in found], metadata=found.metadata)
 
     def _typed(self, field: Any) -> Any:
@@ -367,13 +560,32 @@ class ParquetDataset:
         except NotUnderstood:
             # pyarrow tests the rows instead.
             rest, filters, wanted = filters, None, None
+        common = self._common_pandas_metadata() if use_pandas_metadata else None
+        if common is not None and wanted is not None:
+            wanted += _read._index_columns({b"pandas": common}, wanted)
         table = self._read(wanted, filters, use_threads, use_pandas_metadata)
+        if common is not None:
+            table = table.replace_schema_metadata({**(table.schema.metadata or {}), b"pandas": common})
         if rest is not None:
             table = table.filter(rest)
             table = table if columns is None else table.select(list(columns))
         elif columns is not None and len(set(columns)) < len(list(columns)):
             table = table.select(list(columns))
         return table
+
+    def _common_pandas_metadata(self) -> bytes | None:
+        """Return what `_common_metadata` or `_metadata` of a directory say about pandas, if its files do not."""
+        if self._file is not None or b"pandas" in self._dataset.schema.metadata:
+            return None
+        path, filesystem = _files.resolve(self._source, self._filesystem) if _files.is_path(self._source) else (None, None)
+        if path is None or filesystem is not None or not os.path.isdir(path):
+            return None
+        for name in ("_common_metadata", "_metadata"):
+            file = os.path.join(path, name)
+            found = _read.read_metadata(file).metadata if os.path.isfile(file) else None
+            if found is not None and b"pandas" in found:
+                return found[b"pandas"]
+        return None
 
     def read_pandas(self, **kwargs: Any) -> Any:
         """Read the files with the columns of their pandas index."""
@@ -384,8 +596,10 @@ class ParquetDataset:
         if self._file is not None:
             if self._schema is not None:
                 options["wanted_schema"] = self._schema
-            return _to_pyarrow(self._file._reader(use_threads, use_pandas_metadata, {**options, "columns": columns}))
-        table = _to_pyarrow(self._dataset._stream(columns, use_threads, use_pandas_metadata, options))
+            stream = self._file._reader(use_threads, use_pandas_metadata, {**options, "columns": columns})
+            return _to_pyarrow(stream, self._has_extensions)
+        stream = self._dataset._stream(columns, use_threads, use_pandas_metadata, options)
+        table = _to_pyarrow(stream, self._has_extensions)
         for at, field in enumerate(table.schema):
             if field.name in self._partitions and self._schema is None:
                 typed = self._typed(field)
@@ -491,10 +705,17 @@ def _core_options(function: str, flavor: Any, given: Mapping[str, Any]) -> tuple
     if options["column_encoding"] is not None and options["use_dictionary"] is not False:
         if options["use_dictionary"] is True or isinstance(options["column_encoding"], str):
             raise ValueError("To use 'column_encoding' set 'use_dictionary' to False")
+    if options["data_page_version"] not in ("1.0", "2.0"):
+        raise ValueError(f"Unsupported Parquet data page version: {options['data_page_version']}")
     core = {name: value for name, value in options.items() if name not in _HANDLED}
+    # pyarrow does not count distinct values.
+    core |= {"distinct_counts": False, "format_version": 1 if options["version"] == "1.0" else 2}
+    is_everywhere = options["use_byte_stream_split"] is True and options["use_dictionary"] is False
+    if is_everywhere and options["column_encoding"] is None:
+        # A column of another type is an error.
+        core |= {"use_byte_stream_split": False, "column_encoding": "BYTE_STREAM_SPLIT"}
     core["sorting_columns"] = [
-        SortingColumn(column.column_index, column.descending, column.nulls_first)
-        for column in options["sorting_columns"] or ()
+        (column.column_index, column.descending, column.nulls_first) for column in options["sorting_columns"] or ()
     ]
     core["keys"] = _keys(function, "encryption_properties", options["encryption_properties"])
     if core["compression"] is None:
@@ -555,6 +776,7 @@ class _Cast:
         return table.cast(self.schema, safe=self.safe)
 
 
+@_class_raising
 class ParquetWriter:
     """`pyarrow.parquet.ParquetWriter`."""
 
@@ -563,7 +785,7 @@ class ParquetWriter:
         core, all_options = _core_options("ParquetWriter", flavor, options)
         self._cast = _Cast(schema, flavor, all_options)
         if filesystem is not None and not _files.is_path(where):
-            raise ValueError("filesystem passed but where is file-like, so there is nothing to open with filesystem.")
+            raise ValueError(f"filesystem= is passed, but the specified path is file-like: {where!r}")
         self.where = where
         self.flavor = flavor
         self.schema = self._cast.schema
@@ -578,7 +800,8 @@ class ParquetWriter:
         return self
 
     def __exit__(self, *exception: Any) -> None:
-        if exception[0] is None:
+        # As in pyarrow, a file object has the rows that were written before an exception. A path does not appear.
+        if exception[0] is None or not _files.is_path(self.where):
             self.close()
         else:
             self._writer.abort()
@@ -604,7 +827,7 @@ class ParquetWriter:
             )
         if row_group_size == 0:
             raise ValueError("row_group_size cannot be 0")
-        # A negative size stands for the default.
+        # A negative size means the default.
         size = None if row_group_size is None or row_group_size < 0 else int(row_group_size)
         self._writer._append(self._cast(table), size, ends_row_group=True)
 
@@ -637,6 +860,7 @@ def write_table(
         writer.write_table(table, row_group_size)
 
 
+@_raising
 def write_metadata(
     schema: Any, where: Any, metadata_collector: Any = None, filesystem: Any = None, **kwargs: Any
 ) -> None:
@@ -647,6 +871,7 @@ def write_metadata(
     _write.write_metadata(schema, where, metadata_collector, filesystem, **core)
 
 
+@_raising
 def write_to_dataset(
     table: Any,
     root_path: Any,
@@ -708,6 +933,16 @@ _FUNCTIONS: dict[str, Any] = {
     "write_table": write_table,
     "write_to_dataset": write_to_dataset,
 }
+#: The classes of metadata, for `isinstance`.
+_CLASSES: dict[str, type] = {
+    "ColumnChunkMetaData": ColumnChunkMetaData,
+    "ColumnSchema": ColumnSchema,
+    "FileMetaData": FileMetaData,
+    "ParquetLogicalType": ParquetLogicalType,
+    "ParquetSchema": ParquetSchema,
+    "RowGroupMetaData": RowGroupMetaData,
+    "Statistics": Statistics,
+}
 _originals: dict[str, Any] = {}
 _passed_on: dict[tuple[str, str], int] = {}
 
@@ -745,7 +980,13 @@ def _note(error: Unsupported, name: str) -> None:
 def _in_place(name: str, ours: Any, original: Any) -> Any:
     """Return what stands in for a function or a class of pyarrow."""
     if inspect.isclass(ours):
-        return _Standing(name, (ours,), {"_ours": ours, "_original": original, "__module__": __name__})
+        # The classes of metadata are final, and are not made by calls.
+        bases = () if name in _CLASSES else (ours,)
+        ours = original if name in _CLASSES else ours
+        of_both = (_CLASSES.get(name, ours), original)
+        return _Standing(
+            name, bases, {"_ours": ours, "_original": original, "_of_both": of_both, "__module__": __name__}
+        )
 
     @functools.wraps(original)
     def function(*arguments: Any, **keywords: Any) -> Any:
@@ -759,12 +1000,16 @@ class _Standing(type):
 
     _ours: Any
     _original: Any
+    _of_both: tuple[type, type]
 
     def __call__(cls, *arguments: Any, **keywords: Any) -> Any:
+        if "_original" not in vars(cls):
+            # A subclass of the caller.
+            return super().__call__(*arguments, **keywords)
         return _call(cls.__name__, cls._ours, cls._original, arguments, keywords)
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, (cls._ours, cls._original))
+        return isinstance(instance, cls._of_both)
 
 
 def install() -> None:
@@ -774,7 +1019,7 @@ def install() -> None:
     """
     import pyarrow.parquet.core as core
 
-    for name, ours in _FUNCTIONS.items():
+    for name, ours in {**_FUNCTIONS, **_CLASSES}.items():
         if name not in _originals:
             _originals[name] = getattr(_pq, name)
         standing = _in_place(name, ours, _originals[name])

@@ -7,7 +7,7 @@ use herringbone::format::{ColumnChunk, ColumnMetaData, Error, RowGroup};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyTuple};
 
-use super::{Statistics, hash_of, lines};
+use super::{Statistics, hash_of, lines, same};
 use crate::error::Result;
 
 /// The metadata of a column chunk.
@@ -241,7 +241,7 @@ impl ColumnChunkMetaData {
     }
 
     fn equals(&self, other: &Bound<'_, PyAny>) -> Result<bool> {
-        let other = other.cast::<Self>().map_err(PyErr::from)?.get();
+        let other = same::<Self>(other)?;
         Ok(self.chunk()? == other.chunk()?)
     }
 

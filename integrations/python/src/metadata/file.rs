@@ -1,26 +1,30 @@
 //! `FileMetaData` and `RowGroupMetaData`.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use herringbone::format::thrift::CompactWriter;
 use herringbone::format::{FileMetadata, FileMetadataParts, RowGroup};
 use herringbone::{Limits, MetadataHandle};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyTuple};
 
-use super::{ColumnChunkMetaData, ParquetSchema, hash_of, index, lines};
-use crate::error::{Result, argument, detached};
+use super::{ColumnChunkMetaData, ParquetSchema, hash_of, index, lines, same};
+use crate::error::{Failure, Result, argument, detached};
 use crate::sink::Sink;
 
 /// The metadata in the footer of a file.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct FileMetaData {
     handle: Mutex<MetadataHandle>,
+    /// True if the metadata differs from that of its file.
+    is_changed: AtomicBool,
     /// Notes of the writer on what could not be written exactly.
     #[pyo3(get)]
     warnings: Vec<String>,
-    /// True if schemas are returned as objects of pyarrow.
+    /// True if schemas and sorting columns are returned as objects of pyarrow.
     is_for_pyarrow: bool,
 }
 
@@ -28,6 +32,7 @@ impl FileMetaData {
     pub(crate) fn new(handle: MetadataHandle) -> Self {
         Self {
             handle: Mutex::new(handle),
+            is_changed: AtomicBool::new(false),
             warnings: Vec::new(),
             is_for_pyarrow: false,
         }
@@ -37,9 +42,8 @@ impl FileMetaData {
     pub(crate) fn of_written(metadata: FileMetadata, warnings: Vec<String>) -> Result<Self> {
         let handle = MetadataHandle::new(metadata, u64::MAX, Limits::default())?;
         Ok(Self {
-            handle: Mutex::new(handle),
             warnings,
-            is_for_pyarrow: false,
+            ..Self::new(handle)
         })
     }
 
@@ -59,6 +63,7 @@ impl FileMetaData {
         let metadata = FileMetadata::decode(Bytes::from(bytes), 0, handle.limits())?;
         let changed = MetadataHandle::new(metadata, handle.file_length(), handle.limits().clone())?;
         *self.handle.lock().unwrap_or_else(PoisonError::into_inner) = changed;
+        self.is_changed.store(true, Ordering::Relaxed);
         Ok(())
     }
 }
@@ -77,6 +82,23 @@ fn parts(metadata: &FileMetadata) -> Result<FileMetadataParts> {
             .created_by(metadata.created_by().map(str::to_owned))
             .column_orders(metadata.column_orders().map(<[_]>::to_vec)),
     )
+}
+
+/// Returns the error for row groups of another schema, with the class and the text of pyarrow.
+fn different_schemas(own: &MetadataHandle, other: &MetadataHandle) -> Failure {
+    let (own, other) = (own.parquet_schema(), other.parquet_schema());
+    let (columns, of_other) = (own.leaves().len(), other.leaves().len());
+    let is_same = |leaf: usize| {
+        own.element(leaf) == other.element(leaf) && own.path(leaf) == other.path(leaf)
+    };
+    let what = match (0..columns.min(of_other)).find(|leaf| !is_same(*leaf)) {
+        _ if columns != of_other => {
+            format!("This schema has {columns} columns, other has {of_other}")
+        }
+        Some(leaf) => format!("The two columns with index {leaf} differ."),
+        None => "The groups around the columns differ.".to_owned(),
+    };
+    PyRuntimeError::new_err(format!("AppendRowGroups requires equal schemas.\n{what}")).into()
 }
 
 fn encoded(parts: &FileMetadataParts) -> Vec<u8> {
@@ -120,10 +142,13 @@ impl FileMetaData {
         }
     }
 
-    /// The size of the metadata in the file, in bytes.
+    /// The size of the metadata in the file, in bytes, or 0 if it differs from that of its file.
     #[getter]
     fn serialized_size(&self) -> usize {
-        self.handle().metadata().encoded_len()
+        match self.is_changed.load(Ordering::Relaxed) {
+            true => 0,
+            false => self.handle().metadata().encoded_len(),
+        }
     }
 
     #[getter]
@@ -158,14 +183,15 @@ impl FileMetaData {
             handle,
             row_group,
             ordinal,
+            is_for_pyarrow: self.is_for_pyarrow,
         })
     }
 
-    /// Returns this metadata with schemas as objects of pyarrow.
+    /// Returns this metadata with schemas and sorting columns as objects of pyarrow.
     fn for_pyarrow(&self) -> Self {
-        let handle = Mutex::new(self.handle());
         Self {
-            handle,
+            handle: Mutex::new(self.handle()),
+            is_changed: AtomicBool::new(self.is_changed.load(Ordering::Relaxed)),
             warnings: self.warnings.clone(),
             is_for_pyarrow: true,
         }
@@ -189,7 +215,7 @@ impl FileMetaData {
 
     /// Returns true if two files have the same metadata.
     fn equals(&self, other: &Bound<'_, PyAny>) -> Result<bool> {
-        let other = other.cast::<Self>().map_err(PyErr::from)?.get().handle();
+        let other = same::<Self>(other)?.handle();
         Ok(parts(self.handle().metadata())? == parts(other.metadata())?)
     }
 
@@ -212,11 +238,13 @@ impl FileMetaData {
     }
 
     /// Appends the row groups of a file with the same schema, for a `_metadata` file.
-    fn append_row_groups(&self, other: &Bound<'_, Self>) -> Result<()> {
-        let more = parts(other.get().handle().metadata())?;
+    fn append_row_groups(&self, other: &Bound<'_, PyAny>) -> Result<()> {
+        let other = same::<Self>(other)?.handle();
+        let more = parts(other.metadata())?;
+        let own = self.handle();
         self.change(|parts| {
             if parts.schema != more.schema {
-                return Err(argument("AppendRowGroups requires equal schemas."));
+                return Err(different_schemas(&own, &other));
             }
             parts.num_rows = parts.num_rows.saturating_add(more.num_rows);
             parts.row_groups.extend(more.row_groups);
@@ -282,6 +310,7 @@ pub(crate) struct RowGroupMetaData {
     handle: MetadataHandle,
     row_group: Arc<RowGroup>,
     ordinal: usize,
+    is_for_pyarrow: bool,
 }
 
 #[pymethods]
@@ -305,9 +334,11 @@ impl RowGroupMetaData {
     /// The columns by which the rows are sorted.
     #[getter]
     fn sorting_columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        let class = py
-            .import("herringbone._sorting")?
-            .getattr("SortingColumn")?;
+        let module = match self.is_for_pyarrow {
+            true => "pyarrow.parquet",
+            false => "herringbone._sorting",
+        };
+        let class = py.import(module)?.getattr("SortingColumn")?;
         let columns = self.row_group.sorting_columns.iter().flatten();
         let columns = columns.map(|it| class.call1((it.column_idx, it.descending, it.nulls_first)));
         PyTuple::new(py, columns.collect::<PyResult<Vec<_>>>()?)
@@ -342,7 +373,7 @@ impl RowGroupMetaData {
     }
 
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        Ok(self.row_group == other.cast::<Self>()?.get().row_group)
+        Ok(self.row_group == same::<Self>(other)?.row_group)
     }
 
     fn __hash__(&self) -> Result<u64> {

@@ -14,7 +14,8 @@ pub(crate) use statistics::Statistics;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use pyo3::exceptions::PyIndexError;
+use pyo3::PyClass;
+use pyo3::exceptions::{PyIndexError, PyTypeError};
 use pyo3::prelude::*;
 
 /// Returns the ordinal of an index in Python, or an IndexError.
@@ -23,6 +24,21 @@ fn index(what: &str, index: isize, len: usize) -> PyResult<usize> {
         Ok(index) if index < len => Ok(index),
         _ => Err(PyIndexError::new_err(format!(
             "{what} index {index} is out of range: there are {len}"
+        ))),
+    }
+}
+
+/// Returns an object to compare with, or a TypeError with pyarrow's text.
+fn same<'a, T>(other: &'a Bound<'_, PyAny>) -> PyResult<&'a T>
+where
+    T: PyClass<Frozen = pyo3::pyclass::boolean_struct::True> + Sync,
+{
+    match other.cast::<T>() {
+        Ok(other) => Ok(other.get()),
+        Err(_) => Err(PyTypeError::new_err(format!(
+            "Argument 'other' has incorrect type (expected {}, got {})",
+            T::type_object(other.py()).fully_qualified_name()?,
+            other.get_type().fully_qualified_name()?
         ))),
     }
 }

@@ -4,7 +4,7 @@ use herringbone::MetadataHandle;
 use herringbone::format::{Repetition, SchemaElement};
 use pyo3::prelude::*;
 
-use super::{ParquetLogicalType, hash_of, index, lines};
+use super::{ParquetLogicalType, hash_of, index, lines, same};
 use crate::error::Result;
 use crate::table::Schema;
 
@@ -47,7 +47,7 @@ impl ParquetSchema {
     }
 
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let other = other.cast::<Self>()?.get();
+        let other = same::<Self>(other)?;
         Ok(self.0.metadata().schema() == other.0.metadata().schema())
     }
 
@@ -238,7 +238,7 @@ impl ColumnSchema {
     }
 
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let other = other.cast::<Self>()?.get();
+        let other = same::<Self>(other)?;
         Ok(self.element() == other.element()
             && self.levels() == other.levels()
             && self.path() == other.path())

@@ -7,7 +7,7 @@ use herringbone::pruning::ColumnBoundsDecoder;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 
-use super::{ParquetLogicalType, lines, schema};
+use super::{ParquetLogicalType, lines, same, schema};
 use crate::error::Result;
 use crate::scalar::to_python;
 
@@ -164,7 +164,7 @@ impl Statistics {
     }
 
     fn equals(&self, other: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let other = other.cast::<Self>()?.get();
+        let other = same::<Self>(other)?;
         Ok(self.raw == other.raw
             && self.physical_type == other.physical_type
             && self.num_values == other.num_values)

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use herringbone::format::{BoundaryOrder, ColumnIndex, Statistics};
-use herringbone::{Compatibility, ParquetFile, WriteOptions};
+use herringbone::{Compatibility, ParquetFile, StatisticsLevel, WriteOptions};
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 
@@ -306,4 +306,41 @@ fn of_chunks_and_pages() {
             });
         }
     }
+}
+
+#[test]
+fn the_footer_declares_the_version_of_the_options() {
+    let batch = RecordBatch::new_empty(schema());
+    let version = |version| {
+        let options = WriteOptions::new().format_version(version);
+        let file = written(&schema(), std::slice::from_ref(&batch), options)?;
+        Ok::<_, herringbone::Error>(ParquetFile::from_bytes(file)?.metadata().version())
+    };
+    assert_eq!((version(1).unwrap(), version(2).unwrap()), (1, 2));
+    let error = version(3).unwrap_err();
+    assert_eq!(error.message(), "format_version must be 1 or 2, not 3");
+}
+
+#[test]
+fn statistics_and_distinct_counts_are_left_out_on_request() {
+    let options = options(Compatibility::Widest, true);
+    let without = |change: &dyn Fn(&mut WriteOptions)| {
+        let mut options = options.clone();
+        change(&mut options);
+        let mut found = Vec::new();
+        for_each_chunk(&options, |file, (group, column), _, _| {
+            let chunk = file.metadata().column_chunk(group, column).unwrap();
+            found.push(chunk.meta_data.unwrap().statistics);
+        });
+        found
+    };
+    let none = without(&|it| it.columns.statistics = Some(StatisticsLevel::None));
+    assert!(none.iter().all(Option::is_none));
+    let plain = without(&|_| ());
+    let mut uncounted = without(&|it| it.columns.distinct_counts = Some(false));
+    assert_ne!(plain, uncounted);
+    for (uncounted, plain) in uncounted.iter_mut().flatten().zip(plain.iter().flatten()) {
+        uncounted.distinct_count = plain.distinct_count;
+    }
+    assert_eq!(plain, uncounted);
 }
