@@ -154,6 +154,31 @@ def test_engines(tmp_path, example):
     again = pickle.loads(pickle.dumps(ours))
     assert again.to_table(filter=pc.field("p") == 1).num_rows == 10_000
     assert again.count_rows() == 20_000
+    assert again.sort_by("i8").schema.equals(again.schema)
+    assert again.take(pa.array([5])).num_rows == 1
+    # What does not call our scanner fails, and does not read anything else.
+    with pytest.raises(OSError, match="herringbone dataset"):
+        ds.dataset([ours, ours]).to_table()
+
+
+def test_datafusion(tmp_path):
+    datafusion = pytest.importorskip("datafusion")
+    hb.write_table(pa.table({"a": range(1000), "b": [f"s{i % 7}" for i in range(1000)]}), tmp_path / "a.parquet")
+    context = datafusion.SessionContext()
+    context.register_dataset("data", hb.dataset(tmp_path))
+    found = context.sql("select count(*) n, sum(a) s from data where a < 100 and b <> 's1'").to_pydict()
+    assert found == {"n": [85], "s": [4200]}
+
+
+def test_dask(tmp_path, example):
+    dask = pytest.importorskip("dask")
+    frames = pytest.importorskip("dask.dataframe")
+    with hpq.installed(), dask.config.set(scheduler="threads"):
+        before = hpq.passed_on()
+        frame = frames.read_parquet(example, columns=["id", "name"])
+        frame.to_parquet(tmp_path / "written")
+        assert len(frames.read_parquet(tmp_path / "written", filters=[("id", "<", 5)]).compute()) == 5
+        assert hpq.passed_on() == before
 
 
 def test_installed(example, tmp_path):

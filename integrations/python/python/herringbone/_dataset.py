@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.dataset as ds
+import pyarrow.fs
 
 from . import _read
 from ._core import Schema
@@ -21,7 +23,11 @@ def dataset(source: Any, *, filesystem: Any = None, schema: Any = None, partitio
     return Dataset((source, filesystem, schema, partitioning))
 
 
-class Dataset(ds.Dataset):  # type: ignore[misc]
+#: What functions of pyarrow in C++ open, which do not call `scanner`: a path that does not exist.
+_NO_FILE = "a herringbone dataset, which is read by its methods scanner, to_table and to_batches alone"
+
+
+class Dataset(ds.FileSystemDataset):  # type: ignore[misc]
     """A `pyarrow.dataset.Dataset` whose scanners read with Herringbone. It can be pickled."""
 
     def __init__(self, arguments: tuple[Any, Any, Any, str | None]) -> None:
@@ -29,6 +35,8 @@ class Dataset(ds.Dataset):  # type: ignore[misc]
         source, filesystem, schema, partitioning = arguments
         self._files = _read.ParquetDataset(source, filesystem, schema, partitioning=partitioning)
         self._schema = pa.schema(self._files.schema)
+        parquet, local = ds.ParquetFileFormat(), pa.fs.LocalFileSystem()
+        super().__init__([parquet.make_fragment(_NO_FILE, local)], self._schema, parquet, local)
 
     def __reduce__(self) -> tuple[type[Dataset], tuple[Any, ...]]:
         return Dataset, (self._arguments,)
@@ -85,10 +93,56 @@ class Dataset(ds.Dataset):  # type: ignore[misc]
         """Count the rows."""
         return int(self.scanner([], filter, **options).count_rows())
 
+    def take(self, indices: Any, **options: Any) -> Any:
+        """Read the rows with these numbers."""
+        return self.to_table(**options).take(indices)
+
     def get_fragments(self, filter: Any = None) -> Any:
-        """Return no fragments: a scanner reads all files."""
-        raise NotImplementedError("a herringbone dataset is read by its scanner, not by fragments")
+        """Return one fragment, which reads all files. DataFusion reads fragments."""
+        return iter([Fragment(self)])
+
+    @property
+    def partition_expression(self) -> Any:
+        """The condition that all rows satisfy."""
+        return pc.scalar(True)
 
     def filter(self, expression: Any) -> Any:
         """Return a dataset of the rows that satisfy an expression."""
         raise NotImplementedError("pass the filter to scanner, to_table or to_batches")
+
+    def sort_by(self, sorting: Any, **options: Any) -> Any:
+        """Read the dataset, and return it sorted."""
+        return ds.InMemoryDataset(self.to_table()).sort_by(sorting, **options)
+
+    def join(self, *arguments: Any, **options: Any) -> Any:
+        """Read the dataset, and join it with another one."""
+        return ds.InMemoryDataset(self.to_table()).join(*arguments, **options)
+
+    def join_asof(self, *arguments: Any, **options: Any) -> Any:
+        """Read the dataset, and join it with another one by the nearest key."""
+        return ds.InMemoryDataset(self.to_table()).join_asof(*arguments, **options)
+
+
+class Fragment:
+    """All files of a dataset as one fragment of it."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.dataset = dataset
+
+    @property
+    def physical_schema(self) -> Any:
+        """The Arrow schema of the table."""
+        return self.dataset.schema
+
+    @property
+    def partition_expression(self) -> Any:
+        """The condition that all rows satisfy."""
+        return self.dataset.partition_expression
+
+    def scanner(self, schema: Any = None, **options: Any) -> Any:
+        """Return a scanner. `options` are those of `Dataset.scanner`."""
+        return self.dataset.scanner(**options)
+
+    def count_rows(self, **options: Any) -> int:
+        """Count the rows."""
+        return self.dataset.count_rows(**options)

@@ -74,9 +74,13 @@ class Unsupported(NotImplementedError):
         super().__init__(f"herringbone.pyarrow.{function} does not support {keyword}={value!r}")
         self.function = function
         self.keyword = keyword
+        self.value = value
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.function, self.keyword, self.value)
 
 
-class ParquetError(_core.ParquetError, pa.ArrowInvalid, OSError):
+class ParquetError(_core.ParquetError, pa.ArrowInvalid, OSError):  # type: ignore[misc]
     """The errors of `herringbone`, which ``except`` clauses for pyarrow's errors catch as well.
 
     For a damaged file, pyarrow raises `ArrowInvalid` or `OSError`.
@@ -93,7 +97,10 @@ def _raising(function: Callable[..., Any]) -> Callable[..., Any]:
         except _core.ParquetError as error:
             if isinstance(error, ParquetError):
                 raise
-            raised = ParquetError(str(error))
+            text = str(error)
+            if error.option == "keys=":
+                text = "could not read encrypted metadata, because no decryption_properties= were given"
+            raised = ParquetError(text)
             raised.__dict__.update(error.__dict__)
             raise raised.with_traceback(error.__traceback__) from None
 
@@ -138,7 +145,7 @@ def _as_stored(table: Any, has_extensions: bool) -> Any:
     if has_extensions:
         return table
     schema = table if isinstance(table, pa.Schema) else table.schema
-    plain = pa.schema([field.with_type(_storage(field.type)) for field in schema], schema.metadata)
+    plain = pa.schema([_stored_field(field) for field in schema], schema.metadata)
     if plain.equals(schema):
         return table
     return plain if isinstance(table, pa.Schema) else table.cast(plain)
@@ -147,17 +154,20 @@ def _as_stored(table: Any, has_extensions: bool) -> Any:
 def _storage(kind: Any) -> Any:
     """Return a type without extension types."""
     types = pa.types
-    inner = lambda field: field.with_type(_storage(field.type))
     if isinstance(kind, pa.BaseExtensionType):
         return _storage(kind.storage_type)
     if types.is_struct(kind):
-        return pa.struct([inner(field) for field in kind])
+        return pa.struct([_stored_field(field) for field in kind])
     if types.is_map(kind):
-        return pa.map_(inner(kind.key_field), inner(kind.item_field), kind.keys_sorted)
+        return pa.map_(_stored_field(kind.key_field), _stored_field(kind.item_field), kind.keys_sorted)
     for is_list, list_of in _LISTS:
         if is_list(kind):
-            return list_of(inner(kind.value_field))
+            return list_of(_stored_field(kind.value_field))
     return kind
+
+
+def _stored_field(field: Any) -> Any:
+    return field.with_type(_storage(field.type))
 
 
 class _Types:
@@ -705,6 +715,8 @@ def _core_options(function: str, flavor: Any, given: Mapping[str, Any]) -> tuple
     if options["column_encoding"] is not None and options["use_dictionary"] is not False:
         if options["use_dictionary"] is True or isinstance(options["column_encoding"], str):
             raise ValueError("To use 'column_encoding' set 'use_dictionary' to False")
+    if options["compression_level"] is not None and "lz4" in str(options["compression"]).lower():
+        raise Unsupported(function, "compression_level", options["compression_level"])
     if options["data_page_version"] not in ("1.0", "2.0"):
         raise ValueError(f"Unsupported Parquet data page version: {options['data_page_version']}")
     core = {name: value for name, value in options.items() if name not in _HANDLED}
