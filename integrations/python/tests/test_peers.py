@@ -13,8 +13,11 @@ import pytest
 pa = pytest.importorskip("pyarrow")
 pl = pytest.importorskip("polars")
 duckdb = pytest.importorskip("duckdb")
+fsspec = pytest.importorskip("fsspec")
 pd = pytest.importorskip("pandas")
+np = pytest.importorskip("numpy")
 
+import fsspec.implementations.local
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pyarrow.fs
@@ -161,6 +164,62 @@ def test_engines(tmp_path, example):
         ds.dataset([ours, ours]).to_table()
 
 
+class Counting(fsspec.implementations.local.LocalFileSystem):
+    """A filesystem that counts the bytes it returns."""
+
+    cachable = False
+    count = 0
+
+    def _open(self, path, mode="rb", **options):
+        return CountingFile(path, mode) if mode == "rb" else super()._open(path, mode, **options)
+
+
+class CountingFile(io.FileIO):
+    def read(self, size=-1):
+        data = super().read(size)
+        Counting.count += len(data)
+        return data
+
+    def readinto(self, buffer):
+        read = super().readinto(buffer)
+        Counting.count += read
+        return read
+
+
+def test_queries_read_fewer_bytes(tmp_path):
+    rows = 1_000_000
+    numbers = np.random.default_rng(5)
+    columns = {name: numbers.integers(0, 1 << 40, rows) for name in "ab"}
+    path = tmp_path / "a.parquet"
+    hb.write_table(pa.table({"id": range(rows), **columns}), path, row_group_size=500_000, max_rows_per_page=5000)
+    ours = hb.dataset(str(path), filesystem=Counting())
+    plain = ds.dataset(str(path), filesystem=pyarrow.fs.PyFileSystem(pyarrow.fs.FSSpecHandler(Counting())))
+    query = lambda data: duckdb.sql("select count(*), sum(a) from data where id between 610000 and 610999").fetchall()
+    lazy = lambda data: pl.scan_pyarrow_dataset(data).filter(pl.col("id") < 1000).select(pl.col("b").sum()).collect()
+    for run in (query, lazy):
+        counts, results = [], []
+        for data in (ours, plain):
+            Counting.count = 0
+            results.append(str(run(data)))
+            counts.append(Counting.count)
+        assert results[0] == results[1]
+        assert counts[0] < counts[1] / 2, counts
+
+
+def test_variants_and_geometries():
+    folder = os.environ.get("PARQUET_TEST_DATA")
+    if not folder:
+        pytest.skip("PARQUET_TEST_DATA is not set")
+    folder = pathlib.Path(folder)
+    file = folder.parent / "shredded_variant" / "case-001.parquet"
+    table = hb.read_table(file, columns=["id", "text"], variants={"text": ("var", "$[0]", "string")})
+    assert table.to_pydict() == {"id": [1], "text": ["comedy"]}
+    schema = pa.schema(hb.read_schema(folder / "geospatial" / "crs-projjson.parquet"))
+    metadata = schema.field("geometry").metadata
+    assert metadata[b"ARROW:extension:name"] == b"geoarrow.wkb"
+    assert b"NAD83 / Conus Albers" in metadata[b"ARROW:extension:metadata"]
+
+
 def test_datafusion(tmp_path):
     datafusion = pytest.importorskip("datafusion")
     hb.write_table(pa.table({"a": range(1000), "b": [f"s{i % 7}" for i in range(1000)]}), tmp_path / "a.parquet")
@@ -170,15 +229,28 @@ def test_datafusion(tmp_path):
     assert found == {"n": [85], "s": [4200]}
 
 
-def test_dask(tmp_path, example):
+def test_dask(tmp_path, example, monkeypatch):
     dask = pytest.importorskip("dask")
     frames = pytest.importorskip("dask.dataframe")
+    opened = []
+    read = hb.ParquetFile._reader
+    monkeypatch.setattr(hb.ParquetFile, "_reader", lambda *arguments: opened.append(1) or read(*arguments))
+    written = str(tmp_path / "written")
     with hpq.installed(), dask.config.set(scheduler="threads"):
         before = hpq.passed_on()
         frame = frames.read_parquet(example, columns=["id", "name"])
-        frame.to_parquet(tmp_path / "written")
-        assert len(frames.read_parquet(tmp_path / "written", filters=[("id", "<", 5)]).compute()) == 5
+        frame.to_parquet(written)
+        assert len(frames.read_parquet(written).compute()) == 24
+        assert len(opened) >= 2
+        # pyarrow's datasets apply filters in Dask.
+        assert len(frames.read_parquet(written, filters=[("id", "<", 5)]).compute()) == 5
         assert hpq.passed_on() == before
+        with pytest.warns(UserWarning, match="fragments"):
+            assert len(frames.read_parquet(written, filesystem="arrow").compute()) == 24
+        assert hpq.passed_on()["ParquetDataset", "fragments"] == 1
+    assert "herringbone" in pq.read_metadata(next((tmp_path / "written").glob("*.parquet"))).created_by
+    with pytest.raises(hpq.Unsupported, match="fragments"):
+        hpq.ParquetDataset(written).fragments
 
 
 def test_installed(example, tmp_path):

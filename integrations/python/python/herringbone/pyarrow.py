@@ -597,6 +597,30 @@ class ParquetDataset:
                 return found[b"pandas"]
         return None
 
+    @property
+    def fragments(self) -> Any:
+        """The fragments of pyarrow's own dataset, which read with pyarrow. They exist after `install`."""
+        return self._theirs("fragments")
+
+    @property
+    def partitioning(self) -> Any:
+        """The partitioning of pyarrow's own dataset. It exists after `install`."""
+        return self._theirs("partitioning")
+
+    @property
+    def filesystem(self) -> Any:
+        """The filesystem of pyarrow's own dataset. It exists after `install`."""
+        return self._theirs("filesystem")
+
+    def _theirs(self, name: str) -> Any:
+        """Return an attribute of the dataset that pyarrow has for the same files."""
+        original = _originals.get("ParquetDataset")
+        error = Unsupported("ParquetDataset", name, "attribute")
+        if original is None:
+            raise error
+        _note(error, "ParquetDataset")
+        return getattr(original(*self._arguments, **self._keywords), name)
+
     def read_pandas(self, **kwargs: Any) -> Any:
         """Read the files with the columns of their pandas index."""
         return self.read(use_pandas_metadata=True, **kwargs)
