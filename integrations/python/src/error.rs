@@ -105,7 +105,7 @@ fn set_attributes(
     value.setattr("option", option)
 }
 
-/// Sets the attributes of errors that do not come from the library.
+/// Sets the attributes of errors that Python modules raise.
 pub(crate) fn set_defaults(py: Python<'_>) -> PyResult<()> {
     let class = py.get_type::<ParquetError>();
     class.setattr("kind", "argument")?;
