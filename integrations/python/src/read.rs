@@ -379,7 +379,9 @@ fn row_ranges(rows: &Bound<'_, PyAny>) -> Result<Vec<std::ops::Range<u64>>> {
 pub(crate) fn arguments<'py>(options: &Bound<'py, PyDict>) -> Result<ReadArguments<'py>> {
     options.extract().map_err(|error: PyErr| {
         let py = options.py();
-        let mut text = error.value(py).to_string();
+        let text = error.value(py).to_string();
+        let field = text.strip_prefix("failed to extract field ReadArguments.");
+        let mut text = field.map_or(text.clone(), |field| format!("the option {field}"));
         let mut cause = error.cause(py);
         while let Some(inner) = cause {
             text = format!("{text}: {}", inner.value(py));

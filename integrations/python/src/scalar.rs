@@ -12,7 +12,7 @@ use herringbone::arrow::array::types::{
 use herringbone::arrow::schema::{DataType, TimeUnit};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyDict, PyList, PyString};
 
 /// Returns the value of a slot. Types without a Python object of their own are bytes or None.
 pub(crate) fn to_python<'py>(
@@ -111,10 +111,51 @@ fn of_calendar<'py>(
             let has_nanos = *unit == TimeUnit::Nanosecond;
             timestamp(py, i128::from(value) * nanos, zone.is_some(), has_nanos)
         }
-        other => Err(PyValueError::new_err(format!(
-            "a value of {other} has no Python object"
-        ))),
+        _ => of_nested(py, array, slot),
     }
+}
+
+/// Returns the list, the dict or the value of a dictionary in a slot.
+fn of_nested<'py>(py: Python<'py>, array: &dyn Array, slot: usize) -> PyResult<Bound<'py, PyAny>> {
+    let elements = match array.data_type() {
+        DataType::List(_) => array.as_list::<i32>().value(slot),
+        DataType::LargeList(_) => array.as_list::<i64>().value(slot),
+        DataType::ListView(_) => array.as_list_view::<i32>().value(slot),
+        DataType::LargeListView(_) => array.as_list_view::<i64>().value(slot),
+        DataType::FixedSizeList(..) => array.as_fixed_size_list().value(slot),
+        DataType::Map(..) => {
+            let entries = array.as_map().value(slot);
+            let pairs = PyList::empty(py);
+            for entry in 0..entries.len() {
+                let key = to_python(py, entries.column(0), entry)?;
+                pairs.append((key, to_python(py, entries.column(1), entry)?))?;
+            }
+            return Ok(pairs.into_any());
+        }
+        DataType::Struct(fields) => {
+            let dict = PyDict::new(py);
+            for (field, column) in fields.iter().zip(array.as_struct().columns()) {
+                dict.set_item(field.name(), to_python(py, column, slot)?)?;
+            }
+            return Ok(dict.into_any());
+        }
+        DataType::Dictionary(..) => {
+            let one = array.slice(slot, 1);
+            let one = one.as_any_dictionary();
+            let key = one.normalized_keys().first().copied().unwrap_or_default();
+            return to_python(py, one.values(), key);
+        }
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "a value of {other} has no Python object; to_pyarrow() has more types"
+            )));
+        }
+    };
+    let list = PyList::empty(py);
+    for element in 0..elements.len() {
+        list.append(to_python(py, &elements, element)?)?;
+    }
+    Ok(list.into_any())
 }
 
 fn decimal<'py>(py: Python<'py>, unscaled: &str, scale: i8) -> PyResult<Bound<'py, PyAny>> {

@@ -151,7 +151,7 @@ impl Table {
         self.losses.clone()
     }
 
-    /// Returns a dict of lists, for columns of simple types.
+    /// Returns a dict of lists.
     fn to_pydict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let columns = PyDict::new(py);
         for (column, field) in self.schema.fields().iter().enumerate() {

@@ -98,6 +98,17 @@ def test_any_table_can_be_written(tmp_path):
             writer.write(pa.table({"a": ["x"]}))
 
 
+def test_python_objects(example):
+    table = random_table(3, 200).drop_columns(["ts"])
+    assert hb.Table(table).to_pydict() == table.to_pydict()
+    lists = pa.table({
+        "large": pa.array([[1], None], pa.large_list(pa.int8())), "view": pa.array([[1], None], pa.list_view(pa.int8())),
+        "fixed": pa.array([[1, 2], None], pa.list_(pa.int8(), 2)), "d32": pa.array([decimal.Decimal("1.5"), None], pa.decimal128(5, 1)),
+    })
+    assert hb.Table(lists).to_pydict() == lists.to_pydict()
+    assert hb.read_table(example).to_pydict() == pq.read_table(example).to_pydict()
+
+
 def test_hand_over(example):
     table = hb.read_table(example)
     expected = pq.read_table(example)

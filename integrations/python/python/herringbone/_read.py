@@ -229,6 +229,8 @@ class ParquetFile:
         columns = _columns(options.pop("columns", None))
         if options.get("batch_size") == 0:
             raise ValueError("batch_size cannot be 0")
+        if options.get("batch_size") is None:
+            options["batch_size"] = _BATCH_ROWS
         if columns is not None and use_pandas_metadata:
             columns += _index_columns(self.schema_arrow.metadata, columns)
         options["columns"] = columns
@@ -313,6 +315,8 @@ class ParquetFile:
         return self._open().page_bounds(row_group, column)
 
 
+#: The rows of a batch, as in pyarrow. Tables of larger batches are read more slowly, and smaller ones are slower to use.
+_BATCH_ROWS = 65536
 _READ_OPTIONS = frozenset(
     [
         "columns", "filters", "row_groups", "batch_size", "offset", "limit", "wanted_schema", "match_fields",
@@ -436,6 +440,8 @@ class ParquetDataset:
             options["columns"] += _index_columns(self._dataset.schema.metadata, options["columns"])
         options["filter"] = filter_tree(filters, lambda: self.schema)
         options["threads"] = None if use_threads else 1
+        if options.get("batch_size") is None:
+            options["batch_size"] = _BATCH_ROWS
         options["schema"] = {"ignore_arrow_schema": self._options.get("ignore_arrow_schema", False)}
         for name in ("on_error", "page_checksum_verification"):
             options[name] = self._options.get(name)
