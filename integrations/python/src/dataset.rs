@@ -27,6 +27,7 @@ pub(crate) struct Dataset {
 #[pymethods]
 impl Dataset {
     #[new]
+    #[allow(clippy::too_many_arguments, reason = "these are keywords of Python")]
     #[pyo3(signature = (paths, *, schema=None, hive=true, union=false, types=None, limits=None))]
     fn new(
         py: Python<'_>,

@@ -183,6 +183,9 @@ pub(crate) fn limits(changes: &HashMap<String, u64>) -> Result<Limits> {
     Ok(limits)
 }
 
+/// The path of a column. The last part is true for a column that the read adds.
+type ColumnPath = (Vec<String>, bool);
+
 impl ReadArguments<'_> {
     /// Fails if damage may be left out. A read of several files does not list its losses.
     pub(crate) fn refuse_losses(&self) -> Result<()> {
@@ -231,9 +234,8 @@ impl ReadArguments<'_> {
         self.with_more_columns(options, resolve)
     }
 
-    /// Returns the paths of the columns, or `None` for all. The last part of a pair is true for a column that the read
-    /// adds.
-    fn paths(&self, resolve: Resolve<'_>) -> Result<Option<Vec<(Vec<String>, bool)>>> {
+    /// Returns the paths of the columns, or `None` for all.
+    fn paths(&self, resolve: Resolve<'_>) -> Result<Option<Vec<ColumnPath>>> {
         let Some(columns) = &self.columns else {
             return Ok(None);
         };
@@ -345,7 +347,7 @@ fn row_ranges(rows: &Bound<'_, PyAny>) -> Result<Vec<std::ops::Range<u64>>> {
         rows.getattr("stop").and_then(|it| it.extract::<u64>()),
         rows.getattr("step").and_then(|it| it.extract::<i64>()),
     ) {
-        return Ok(vec![start..stop.max(start)]);
+        return Ok(std::iter::once(start..stop.max(start)).collect());
     }
     let mut numbers = Vec::new();
     for row in rows.try_iter()? {
