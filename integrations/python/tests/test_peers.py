@@ -243,6 +243,7 @@ def test_datafusion(tmp_path):
 def test_dask(tmp_path, example, monkeypatch):
     dask = pytest.importorskip("dask")
     frames = pytest.importorskip("dask.dataframe")
+    monkeypatch.setattr(hpq, "_passed_on", {})
     opened = []
     read = hb.ParquetFile._reader
     monkeypatch.setattr(hb.ParquetFile, "_reader", lambda *arguments: opened.append(1) or read(*arguments))
@@ -264,7 +265,8 @@ def test_dask(tmp_path, example, monkeypatch):
         hpq.ParquetDataset(written).fragments
 
 
-def test_installed(example, tmp_path):
+def test_installed(example, tmp_path, monkeypatch):
+    monkeypatch.setattr(hpq, "_passed_on", {})
     expected = pd.read_parquet(example)
     with hpq.installed():
         assert pd.read_parquet(example).equals(expected)
