@@ -5,6 +5,7 @@ use std::cell::OnceCell;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -13,12 +14,15 @@ use herringbone::format::footer::{MAGIC, MAGIC_ENCRYPTED};
 use herringbone::modular_encryption::Decryption;
 use herringbone::source::{FileSource, Source};
 use herringbone::{ErrorKind, Limits, Location, OpenOptions, ParquetFile, Remedy};
+use herringbone_dataset::DataFile;
 use herringbone_inspect::repair::{Repair, RepairOptions};
 
 use crate::advice::{Advised, advice};
+use crate::args::Wanted;
 use crate::context::Context;
 use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
+use crate::folder::{Member, find, is_folder};
 use crate::load::foreign::{Foreign, foreign, text_format};
 #[cfg(feature = "remote")]
 use crate::remote::RemoteFile;
@@ -42,6 +46,8 @@ pub(crate) struct Input {
     limits: Limits,
     decryption: Option<FileDecryptionProperties>,
     ignores_checksums: Option<&'static str>,
+    /// The place of the file in a folder, if the folder was named.
+    pub(crate) member: Option<Member>,
     /// The file at a URL, once its footer has been read.
     #[cfg(feature = "remote")]
     opened: OnceCell<ParquetFile>,
@@ -82,6 +88,30 @@ impl Data {
         let bytes = fs::File::open(path).and_then(spool);
         bytes.map(spooled).map_err(|error| refused(name, &error))
     }
+
+    /// Returns the data of a file in a folder.
+    fn of_member(member: &Member, file: &DataFile) -> Self {
+        #[cfg(feature = "remote")]
+        if let Some(object) = member.object() {
+            return Self::Remote(object.clone());
+        }
+        let _ = member;
+        Self::Path(file.path().into())
+    }
+
+    /// Returns the path of a local file.
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) => Some(path),
+            _ => None,
+        }
+    }
+}
+
+/// Returns the properties for decrypting a file, if there are keys.
+fn decryption(path: Option<&Path>, context: &Context) -> Result<Option<FileDecryptionProperties>> {
+    let keys = context.keys.as_ref();
+    keys.map(|keys| keys.decryption(path)).transpose()
 }
 
 impl Input {
@@ -89,12 +119,7 @@ impl Input {
     fn new(path: &Path, context: &Context) -> Result<Self> {
         let name = name_of(path);
         let (data, size) = Data::of(path, &name)?;
-        let path = match &data {
-            Data::Path(path) => Some(path.as_path()),
-            _ => None,
-        };
-        let keys = context.keys.as_ref();
-        let decryption = keys.map(|keys| keys.decryption(path)).transpose()?;
+        let decryption = decryption(data.path(), context)?;
         Ok(Self {
             name,
             size,
@@ -102,9 +127,43 @@ impl Input {
             limits: context.limits.clone(),
             decryption,
             ignores_checksums: context.ignores_checksums,
+            member: None,
             #[cfg(feature = "remote")]
             opened: OnceCell::new(),
         })
+    }
+
+    /// Creates the input of a file in a folder. Opens nothing.
+    fn of_member(member: Member, context: &Context) -> Result<Option<Self>> {
+        let Some(file) = member.file() else {
+            return Ok(None);
+        };
+        let data = Data::of_member(&member, file);
+        Ok(Some(Self {
+            name: member.folder.name_of(file),
+            size: file.identity().length,
+            limits: context.limits.clone(),
+            decryption: decryption(data.path(), context)?,
+            data,
+            ignores_checksums: context.ignores_checksums,
+            member: Some(member),
+            #[cfg(feature = "remote")]
+            opened: OnceCell::new(),
+        }))
+    }
+
+    /// Returns true if both are files of one folder.
+    pub(crate) fn is_in_folder_of(&self, other: &Self) -> bool {
+        match (&self.member, &other.member) {
+            (Some(one), Some(other)) => Rc::ptr_eq(&one.folder, &other.folder),
+            _ => false,
+        }
+    }
+
+    /// Returns the name of the table: that of the folder, or that of a file without one.
+    pub(crate) fn table_name(&self) -> &str {
+        let of_folder = self.member.as_ref().map(|member| &member.folder.name);
+        of_folder.unwrap_or(&self.name)
     }
 
     /// Reads the footer, unless it has been read before and is kept.
@@ -113,6 +172,10 @@ impl Input {
         if let Some(file) = self.opened.get() {
             return Ok(file.clone());
         }
+        #[cfg(feature = "remote")]
+        if let Some(member) = &self.member {
+            member.open_ahead()?;
+        }
         let options = OpenOptions::from(self.limits.clone());
         let options = options.decryption(self.seam(), self.path());
         let file = self
@@ -120,7 +183,7 @@ impl Input {
             .and_then(|source| ParquetFile::from_source(source, options))
             .map_err(|error| self.unopened(&error))?;
         #[cfg(feature = "remote")]
-        if self.remote().is_some_and(RemoteFile::is_retained) {
+        if self.member.is_none() && self.remote().is_some_and(RemoteFile::is_retained) {
             self.opened.set(file.clone()).ok();
         }
         Ok(file)
@@ -173,10 +236,7 @@ impl Input {
 
     /// Returns the path of the file, unless it was read into memory.
     pub(crate) fn path(&self) -> Option<&Path> {
-        match &self.data {
-            Data::Path(path) => Some(path),
-            _ => None,
-        }
+        self.data.path()
     }
 
     /// Returns the properties for decryption, if there are keys.
@@ -228,17 +288,60 @@ fn spool(mut from: impl io::Read) -> io::Result<Bytes> {
     Ok(bytes.into())
 }
 
-/// Checks that all files exist.
+/// Returns the files of the command line for a command about single files. Checks that they exist.
 ///
 /// # Errors
-/// System if one does not; Usage if standard input is requested twice.
+/// System if one does not; Usage if one is a directory or pattern, or if standard input is requested twice.
 pub(crate) fn all(paths: &[PathBuf], context: &Context) -> Result<Vec<Input>> {
-    let reads_stdin = paths.iter().filter(|path| path.as_os_str() == STDIN);
-    let keys_too = context.keys.as_ref().is_some_and(Keys::is_stdin);
-    if reads_stdin.count() + usize::from(keys_too) > 1 {
-        return Err(Failure::Usage(
-            "standard input can be read once only".into(),
-        ));
+    check_stdin(paths, context)?;
+    if let Some(path) = paths.iter().find(|path| is_folder(path)) {
+        return Err(Failure::Usage(format!(
+            "{}: this is a directory or pattern, but the command is about single files; name one of \
+             them. `info`, `schema`, `verify` and commands that read rows work on directories",
+            name_of(path)
+        )));
     }
     paths.iter().map(|path| Input::new(path, context)).collect()
+}
+
+/// Returns the files of the command line for a command that reads tables. Directories and patterns are replaced by
+/// their files, except for those ruled out by conditions on partition columns.
+///
+/// # Errors
+/// See [`all`] and [`folder::find`](crate::folder::find).
+pub(crate) fn tables(
+    paths: &[PathBuf],
+    wanted: Option<&Wanted>,
+    context: &Context,
+) -> Result<Vec<Input>> {
+    check_stdin(paths, context)?;
+    let mut inputs = Vec::with_capacity(paths.len());
+    for path in paths {
+        if !is_folder(path) {
+            inputs.push(Input::new(path, context)?);
+            continue;
+        }
+        let condition = wanted.map_or(Ok(None), |wanted| wanted.condition(None));
+        let condition = condition.map_err(|error| Failure::Usage(error.message().to_owned()))?;
+        for member in find(path, condition.as_ref(), context)? {
+            inputs.extend(Input::of_member(member, context)?);
+        }
+    }
+    Ok(inputs)
+}
+
+/// Groups files by table: those of a folder, or a single file.
+pub(crate) fn by_table(inputs: &[Input]) -> impl Iterator<Item = &[Input]> {
+    inputs.chunk_by(Input::is_in_folder_of)
+}
+
+fn check_stdin(paths: &[PathBuf], context: &Context) -> Result<()> {
+    let reads_stdin = paths.iter().filter(|path| path.as_os_str() == STDIN);
+    let keys_too = context.keys.as_ref().is_some_and(Keys::is_stdin);
+    match reads_stdin.count() + usize::from(keys_too) > 1 {
+        true => Err(Failure::Usage(
+            "standard input can be read once only".into(),
+        )),
+        false => Ok(()),
+    }
 }

@@ -23,6 +23,7 @@ mod context;
 mod describe;
 mod encryption;
 mod failure;
+mod folder;
 #[doc(hidden)]
 pub mod import;
 mod input;

@@ -16,18 +16,22 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// Creates a bar up to `total`, in units called `unit`.
+    /// Creates a bar up to `total`, in units called `unit`. Without a total, it counts.
     ///
     /// It appears only on a terminal, and only if the data is written somewhere else.
-    pub(crate) fn new(wanted: bool, total: u64, unit: &str) -> Self {
+    pub(crate) fn new(wanted: bool, total: impl Into<Option<u64>>, unit: &str) -> Self {
         Self::of_file(wanted && !io::stdout().is_terminal(), total, unit)
     }
 
     /// Creates a bar for data written to a file, regardless of standard output.
-    pub(crate) fn of_file(wanted: bool, total: u64, unit: &str) -> Self {
+    pub(crate) fn of_file(wanted: bool, total: impl Into<Option<u64>>, unit: &str) -> Self {
         let wanted = wanted && io::stderr().is_terminal();
-        let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::hidden());
-        let template = format!("{{bar:30}} {{human_pos}} of {{human_len}} {unit}, {{eta}} left");
+        let total = total.into();
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+        let template = match total {
+            Some(_) => format!("{{bar:30}} {{human_pos}} of {{human_len}} {unit}, {{eta}} left"),
+            None => format!("{{spinner}} {{human_pos}} {unit}"),
+        };
         if let Ok(style) = ProgressStyle::with_template(&template) {
             bar.set_style(style);
         }

@@ -28,6 +28,12 @@ pub(crate) fn as_url(path: &Path) -> Option<&str> {
     parts(path).and_then(|_| path.to_str())
 }
 
+/// Returns true if a path is the URL of an object in a store, which lists objects. Web servers do not.
+pub(crate) fn is_store(path: &Path) -> bool {
+    let scheme = parts(path).map(|(scheme, _)| scheme.to_ascii_lowercase());
+    scheme.is_some_and(|scheme| !matches!(scheme.as_str(), "http" | "https" | "file"))
+}
+
 /// Returns the name of a file in output and errors: its path, or its URL without secrets.
 pub(crate) fn name_of(path: &Path) -> String {
     without_secrets(&path.display().to_string())

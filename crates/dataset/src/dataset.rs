@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
+use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
 use herringbone::{Error, Result};
 
@@ -137,6 +138,14 @@ impl Dataset {
     #[must_use]
     pub fn files(&self) -> &[DataFile] {
         &self.0.found
+    }
+
+    /// Returns the values of the partition columns of a file of this dataset: one row, in the types of these columns.
+    ///
+    /// # Errors
+    /// Argument if a value is not of the given type; Unsupported if that type is not a type of partitions.
+    pub fn partition_values(&self, file: &DataFile) -> Result<RecordBatch> {
+        self.0.types.batch(&[&file.partition])
     }
 
     /// Returns the number of listed directories.

@@ -5,6 +5,7 @@ use std::path::Path;
 use clap::ValueEnum;
 
 use crate::failure::{Failure, Result};
+use crate::folder::is_folder;
 use crate::url::{name_of, path_part};
 
 /// A file format.
@@ -32,6 +33,9 @@ impl FileFormat {
     pub(crate) fn of(path: &Path, asked: Option<Self>, option: &str) -> Result<Self> {
         if let Some(format) = asked {
             return Ok(format);
+        }
+        if option == "--from" && is_folder(path) && path_part(path).extension().is_none() {
+            return Ok(Self::Parquet);
         }
         let extension = path_part(path)
             .extension()

@@ -3,7 +3,7 @@
 use clap::Args;
 use herringbone::filter::Predicate;
 use herringbone::{Error, ParquetFile, SchemaOptions};
-use herringbone_arrow::schema::Schema;
+use herringbone_arrow::schema::{Schema, SchemaRef};
 
 use super::Variants;
 use super::bounding_box::WantedBox;
@@ -55,15 +55,20 @@ impl Wanted {
         condition.transpose().map_err(Error::argument)
     }
 
-    /// Returns the filter for a file.
+    /// Returns the filter for a file, whose columns are those of the file unless they are given.
     ///
     /// # Errors
     /// Argument if the file does not have a requested column.
-    pub(crate) fn filter(&self, file: &ParquetFile) -> herringbone::Result<Option<Predicate>> {
+    pub(crate) fn filter(
+        &self,
+        file: &ParquetFile,
+        columns: Option<&SchemaRef>,
+    ) -> herringbone::Result<Option<Predicate>> {
         // Without its types, the file cannot be read either.
-        let schema = match self.condition {
-            Some(_) => file.arrow_schema(&SchemaOptions::default()).ok(),
-            None => None,
+        let schema = match (columns, &self.condition) {
+            (Some(columns), _) => Some(columns.clone()),
+            (None, Some(_)) => file.arrow_schema(&SchemaOptions::default()).ok(),
+            (None, None) => None,
         };
         let condition = self.condition(schema.as_deref())?;
         let bbox = self

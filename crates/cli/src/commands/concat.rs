@@ -14,7 +14,7 @@ use crate::target::Target;
 pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
     let destination = concat.output.destination();
     Target::check(&destination)?;
-    let inputs = input::all(&concat.files.files, context)?;
+    let inputs = input::tables(&concat.files.files, Some(&concat.choice.wanted), context)?;
     let choice = &concat.choice;
     let options = concat.damage.choose(concat.decode.options());
     let request = Request::new(&inputs, options, choice, concat.merge.choice())?;

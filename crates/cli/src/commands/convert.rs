@@ -16,7 +16,7 @@ use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
-use crate::load::{self, Rows, Stream, TextOptions, Work};
+use crate::load::{self, Rows, Stream, TextOptions};
 use crate::rows::{Request, Shape, Window, arranged, chosen_rows, survey};
 use crate::save;
 use crate::target::Target;
@@ -199,7 +199,11 @@ fn parquet(
     (convert, destination): (&Convert, &Destination),
     to: FileFormat,
 ) -> Result<()> {
-    let inputs = input::all(slice::from_ref(&convert.input), context)?;
+    let inputs = input::tables(
+        slice::from_ref(&convert.input),
+        Some(&convert.choice.wanted),
+        context,
+    )?;
     let choice = &convert.choice;
     let options = convert.damage.choose(convert.decode.options());
     let mut request = Request::new(&inputs, options, choice, SchemaMerge::default())?;
@@ -215,12 +219,14 @@ fn parquet(
         return anew(context, &inputs, request, target, options, Protection::Keep);
     }
     request.choose_int96_unit(&inputs, window)?;
+    let before = request.clone();
     let Some((mut schema, rows)) = survey(&inputs, &mut request)? else {
         return Ok(());
     };
     if to == FileFormat::Arrow && has_dictionaries(&schema) {
         // Each row group may have another dictionary, but an IPC file has only one per column.
         context.note("dictionaries become plain values; an Arrow stream (.arrows) keeps them");
+        request = before;
         request.options.schema.dictionary = DictionaryOutput::Never;
         if let Some((plain, _)) = survey(&inputs, &mut request)? {
             schema = plain;
@@ -233,7 +239,7 @@ fn parquet(
     let rows = Rows {
         schema,
         batches,
-        work: Work::Rows(window.rows(rows)),
+        work: window.work(rows),
     };
     save(context, (convert, destination), to, rows)
 }

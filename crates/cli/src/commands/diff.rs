@@ -3,10 +3,8 @@
 mod pairs;
 mod schemas;
 
-use std::slice;
-
 use herringbone::geospatial::Geospatial;
-use herringbone::{Int96Overflow, ParquetFile, ReadOptions, SchemaOptions};
+use herringbone::{Int96Overflow, ReadOptions, SchemaOptions};
 use herringbone_arrow::array::RecordBatch;
 use serde_json::Value;
 
@@ -14,7 +12,7 @@ use crate::args::{Diff, ListFormat};
 use crate::context::Context;
 use crate::describe::{Object, list};
 use crate::failure::{Failure, Result};
-use crate::input::{self, Input};
+use crate::input::{self, Input, by_table};
 use crate::output::Output;
 use crate::render::plural::{counted, size};
 use crate::render::printable::{json_line, printable};
@@ -29,11 +27,13 @@ pub(super) use schemas::{changes, columns};
 /// Compares the files. The exit code is 1 if their schemas or rows differ.
 pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Result<()> {
     let format = table_or_jsonl::format(diff.format.get(), output);
-    let inputs = input::all(&[diff.a.clone(), diff.b.clone()], context)?;
-    let [a, b] = inputs.as_slice() else {
+    let files = [diff.a.clone(), diff.b.clone()];
+    let inputs = input::tables(&files, Some(&diff.wanted), context)?;
+    let tables: Vec<&[Input]> = by_table(&inputs).collect();
+    let [a, b] = tables.as_slice() else {
         return Err(Failure::Usage("`diff` needs two files".into()));
     };
-    let (file_a, file_b) = (a.open()?, b.open()?);
+    let storages = (storage(a)?, storage(b)?);
     let (request_a, request_b) = (request(a, diff)?, request(b, diff)?);
     let (columns_a, columns_b) = (columns(&request_a.1), columns(&request_b.1));
     let of_schema = changes(&columns_a, &columns_b);
@@ -43,7 +43,7 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
         left: diff.limit,
     };
     printer.schema(&of_schema)?;
-    printer.storage(a, &file_a, b, &file_b)?;
+    printer.storage(storages)?;
     let mut counts = Counts::default();
     let rows_a = rows(context, a, &request_a.0, diff)?;
     let rows_b = rows(context, b, &request_b.0, diff)?;
@@ -62,7 +62,7 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
 type Schema = herringbone_arrow::schema::SchemaRef;
 
 /// Returns the request for all rows of a file. Also returns their schema.
-fn request<'a>(input: &'a Input, diff: &'a Diff) -> Result<(Request<'a>, Schema)> {
+fn request<'a>(inputs: &'a [Input], diff: &'a Diff) -> Result<(Request<'a>, Schema)> {
     let mut schema = SchemaOptions::default();
     schema.int96_overflow = Int96Overflow::CoarserUnit;
     let options = ReadOptions::new()
@@ -72,7 +72,6 @@ fn request<'a>(input: &'a Input, diff: &'a Diff) -> Result<(Request<'a>, Schema)
     let mut request = Request::all(options);
     request.wanted = Some(&diff.wanted);
     request.unshred();
-    let inputs = slice::from_ref(input);
     request.choose_int96_unit(inputs, Window::default())?;
     let surveyed = survey(inputs, &mut request)?;
     let schema = surveyed.map(|(schema, _)| schema);
@@ -85,11 +84,10 @@ fn request<'a>(input: &'a Input, diff: &'a Diff) -> Result<(Request<'a>, Schema)
 /// Returns the rows of a file. They are sorted by the key if there is one.
 fn rows<'a>(
     context: &'a Context,
-    input: &'a Input,
+    inputs: &'a [Input],
     request: &'a Request<'a>,
     diff: &Diff,
 ) -> Result<Source<'a>> {
-    let inputs = slice::from_ref(input);
     let batches = Batches::new(context, inputs, request, Window::default());
     let Some(key) = &diff.key else {
         return Ok(Box::new(batches));
@@ -100,7 +98,23 @@ fn rows<'a>(
         return Ok(Box::new(batches));
     };
     let sorted = sorted(Box::new(batches), &schema, &diff.sort(key));
-    sorted.map_err(|failure| failure.in_file(&input.name))
+    let name = inputs.first().map_or("", |input| input.table_name());
+    sorted.map_err(|failure| failure.in_file(name))
+}
+
+/// Describes the storage of a table: row groups and writer of a file, or the number of files, with their size.
+fn storage(table: &[Input]) -> Result<String> {
+    let bytes: i128 = table.iter().map(|input| i128::from(input.size)).sum();
+    if let [input] = table
+        && input.member.is_none()
+    {
+        let file = input.open()?;
+        let groups = counted(file.metadata().num_row_groups() as i128, "row group");
+        let written = file.metadata().created_by().map(shown).unwrap_or_default();
+        return Ok(format!("{groups}, {}, by {written}", size(bytes)));
+    }
+    let files = counted(table.len() as i128, "file");
+    Ok(format!("{files}, {}", size(bytes)))
 }
 
 /// The numbers of rows and differences.
@@ -186,23 +200,7 @@ impl Printer<'_, '_> {
         Ok(())
     }
 
-    fn storage(
-        &mut self,
-        a: &Input,
-        of_a: &ParquetFile,
-        b: &Input,
-        of_b: &ParquetFile,
-    ) -> Result<()> {
-        let text = |input: &Input, file: &ParquetFile| {
-            let groups = file.metadata().num_row_groups();
-            let written = file.metadata().created_by().map(shown).unwrap_or_default();
-            format!(
-                "{}, {}, by {written}",
-                counted(groups as i128, "row group"),
-                size(i128::from(input.size))
-            )
-        };
-        let (a, b) = (text(a, of_a), text(b, of_b));
+    fn storage(&mut self, (a, b): (String, String)) -> Result<()> {
         match (self.format, a == b) {
             (ListFormat::Jsonl, _) => {
                 let object = Object::new().with("kind", "storage");

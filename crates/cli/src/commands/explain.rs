@@ -6,69 +6,105 @@ use herringbone::{ParquetFile, ReadOptions};
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
+#[cfg(feature = "remote")]
+use crate::remote::{RemoteFile, Traffic};
 use crate::render::plural::counted;
 use crate::render::printable::printable;
 
-/// Prints the result of each pruning step for the rows of a file. Also prints the rows left to be tested, and the
-/// bytes to be fetched.
-///
-/// # Errors
-/// Usage if rows are not selected by their values.
-pub(crate) fn file(
-    input: &Input,
-    file: &ParquetFile,
-    options: &ReadOptions,
-    output: &mut Output<'_>,
-) -> Result<()> {
-    let Some(filter) = &options.filter else {
-        return Err(Failure::Usage("--explain needs --where or --bbox".into()));
-    };
-    let row_groups = file
-        .explain(options)
-        .map_err(|error| input.failure(&error))?;
-    let rows: u64 = row_groups.iter().map(|it| it.rows).sum();
-    output.line(&format!(
-        "{}: {} in {}",
-        printable(&input.name),
-        counted(rows, "row"),
-        counted(row_groups.len() as u64, "row group")
-    ))?;
-    output.line(&format!("  where {}", printable(&filter.to_string())))?;
-    for (step, name) in STEPS {
-        if let Some(line) = line(&row_groups, step) {
-            output.line(&format!("  {name:<15}  {line}"))?;
+/// The facts about the rows of a table: those of one file, or sums over the files of a folder.
+pub(crate) struct Explained<'a> {
+    table: &'a [Input],
+    /// The condition.
+    filter: Option<String>,
+    row_groups: Vec<RowGroupExplanation>,
+}
+
+impl<'a> Explained<'a> {
+    pub(crate) fn new(table: &'a [Input]) -> Self {
+        Self {
+            table,
+            filter: None,
+            row_groups: Vec::new(),
         }
     }
-    let undecided: Vec<_> = row_groups.iter().filter(|it| it.undecided() > 0).collect();
-    let rows: u64 = undecided.iter().map(|it| it.undecided()).sum();
-    output.line(&format!(
-        "  {:<15}  {} in {}",
-        "left to test",
-        counted(rows, "row"),
-        counted(undecided.len() as u64, "row group")
-    ))?;
-    let wanted: u64 = row_groups.iter().map(|it| it.wanted_bytes).sum();
-    let fetched: u64 = row_groups.iter().map(|it| it.fetched.bytes).sum();
-    let requests: u64 = row_groups.iter().map(|it| it.fetched.requests).sum();
-    output.line(&format!(
-        "  {:<15}  {}; {} in {}",
-        "pages to fetch",
-        counted(wanted, "byte"),
-        counted(fetched, "byte"),
-        counted(requests, "request")
-    ))?;
-    #[cfg(feature = "remote")]
-    if let Some(file) = input.remote() {
-        let traffic = file.traffic();
-        output.line(&format!(
-            "  {:<15}  {} in {}, {}",
-            "sent so far",
-            counted(traffic.requests, "request"),
-            counted(traffic.rounds, "round"),
-            counted(traffic.bytes, "byte")
-        ))?;
+
+    /// Adds the facts about a file. Reads its indexes, but no values.
+    ///
+    /// # Errors
+    /// Usage if rows are not selected by their values.
+    pub(crate) fn add(
+        &mut self,
+        input: &Input,
+        file: &ParquetFile,
+        options: &ReadOptions,
+    ) -> Result<()> {
+        let Some(filter) = &options.filter else {
+            return Err(Failure::Usage("--explain needs --where or --bbox".into()));
+        };
+        self.filter.get_or_insert_with(|| filter.to_string());
+        let more = file.explain(options);
+        self.row_groups
+            .extend(more.map_err(|error| input.failure(&error))?);
+        Ok(())
     }
-    Ok(())
+
+    /// Prints the result of each pruning step. Also prints the rows left to be tested, and the bytes to be fetched.
+    pub(crate) fn print(&self, output: &mut Output<'_>) -> Result<()> {
+        let Some(first) = self.table.first() else {
+            return Ok(());
+        };
+        let row_groups = &self.row_groups;
+        let rows: u64 = row_groups.iter().map(|it| it.rows).sum();
+        output.line(&format!(
+            "{}: {} in {}",
+            printable(first.table_name()),
+            counted(rows, "row"),
+            counted(row_groups.len() as u64, "row group")
+        ))?;
+        let mut line = |name: &str, text: &str| output.line(&format!("  {name:<15}  {text}"));
+        if let Some(member) = &first.member {
+            let listed = counted(member.folder.directories_listed() as u64, "folder");
+            let files = counted(self.table.len() as u64, "file");
+            line("listing", &format!("{files} in {listed}"))?;
+        }
+        let filter = self.filter.as_deref().unwrap_or_default();
+        output.line(&format!("  where {}", printable(filter)))?;
+        let mut line = |name: &str, text: &str| output.line(&format!("  {name:<15}  {text}"));
+        for (step, name) in STEPS {
+            if let Some(text) = of_step(row_groups, step) {
+                line(name, &text)?;
+            }
+        }
+        let undecided: Vec<_> = row_groups.iter().filter(|it| it.undecided() > 0).collect();
+        let rows: u64 = undecided.iter().map(|it| it.undecided()).sum();
+        let groups = counted(undecided.len() as u64, "row group");
+        line(
+            "left to test",
+            &format!("{} in {groups}", counted(rows, "row")),
+        )?;
+        let wanted: u64 = row_groups.iter().map(|it| it.wanted_bytes).sum();
+        let fetched: u64 = row_groups.iter().map(|it| it.fetched.bytes).sum();
+        let requests: u64 = row_groups.iter().map(|it| it.fetched.requests).sum();
+        let fetched = format!(
+            "{} in {}",
+            counted(fetched, "byte"),
+            counted(requests, "request")
+        );
+        line(
+            "pages to fetch",
+            &format!("{}; {fetched}", counted(wanted, "byte")),
+        )?;
+        #[cfg(feature = "remote")]
+        if first.remote().is_some() {
+            let files = self.table.iter().filter_map(Input::remote);
+            let traffic: Traffic = files.map(RemoteFile::traffic).sum();
+            let rounds = counted(traffic.rounds, "round");
+            let requests = counted(traffic.requests, "request");
+            let bytes = counted(traffic.bytes, "byte");
+            line("sent so far", &format!("{requests} in {rounds}, {bytes}"))?;
+        }
+        Ok(())
+    }
 }
 
 const STEPS: [(PruningStep, &str); 5] = [
@@ -80,7 +116,7 @@ const STEPS: [(PruningStep, &str); 5] = [
 ];
 
 /// Returns a line about the row groups that a step examined, if it examined any.
-fn line(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<String> {
+fn of_step(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<String> {
     let (mut asked, mut ruled_out, mut accepted, mut bytes) = (0, 0, 0, 0);
     for row_group in row_groups {
         let at = row_group.steps.iter().position(|it| it.step == step);

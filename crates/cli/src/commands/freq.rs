@@ -43,7 +43,7 @@ struct Counts {
 /// Prints the most frequent values of each column, in all files together.
 pub(crate) fn run(context: &Context, request: &Freq, output: &mut Output<'_>) -> Result<()> {
     let format = table_or_jsonl::format(request.format.get(), output);
-    let inputs = input::all(&request.files, context)?;
+    let inputs = input::tables(&request.files, Some(&request.wanted), context)?;
     let all = count(context, &inputs, request)?;
     let mut list = Listing::new(format, HEADER, output);
     for counts in all {

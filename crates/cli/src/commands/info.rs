@@ -1,6 +1,7 @@
 //! `info`: a summary of a file.
 
-use std::collections::BTreeSet;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 
 use herringbone::ParquetFile;
@@ -10,7 +11,7 @@ use herringbone::schema::ParquetSchema;
 use crate::describe::{geometry, nulls};
 use crate::encryption::Summary;
 use crate::failure::Result;
-use crate::input::Input;
+use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::render::plural::{counted, size};
 use crate::render::printable::printable;
@@ -30,10 +31,17 @@ const HEADER: [&str; 8] = [
 
 /// Prints a paragraph and a table of columns for each file.
 pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
-    for (at, input) in inputs.iter().enumerate() {
+    for (at, table) in by_table(inputs).enumerate() {
         if at > 0 {
             output.write(b"\n")?;
         }
+        let input = match table {
+            [input] if input.member.is_none() => input,
+            _ => {
+                folder(table, output)?;
+                continue;
+            }
+        };
         let file = match input.open() {
             Ok(file) => file,
             Err(failure) => {
@@ -52,17 +60,89 @@ pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
         let names = HEADER
             .into_iter()
             .chain(encryption.as_ref().map(|_| "encrypted"));
-        let mut table = table::new(names.map(String::from), output.width());
         let mut rows: Vec<Vec<String>> = columns.iter().map(|it| it.cells().into()).collect();
         let keys = encryption.iter().flat_map(|encryption| &encryption.columns);
         for (row, key) in rows.iter_mut().zip(keys) {
             row.push(key.text().into());
         }
-        table.add_rows(rows);
-        table::align(&mut table, 4..HEADER.len());
-        output.line(&table.trim_fmt())?;
+        print(names.map(String::from), rows, output)?;
     }
     Ok(())
+}
+
+/// Prints the table of columns.
+fn print(
+    names: impl Iterator<Item = String>,
+    rows: Vec<Vec<String>>,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let mut table = table::new(names, output.width());
+    table.add_rows(rows);
+    table::align(&mut table, 4..HEADER.len());
+    output.line(&table.trim_fmt())
+}
+
+/// Prints a paragraph and a table of columns for the files of a folder, as sums.
+fn folder(table: &[Input], output: &mut Output<'_>) -> Result<()> {
+    let Some(member) = table.first().and_then(|input| input.member.as_ref()) else {
+        return Ok(());
+    };
+    let (mut all, mut places): (Vec<Column>, HashMap<String, usize>) = Default::default();
+    let (mut rows, mut row_groups, mut metadata) = (0_i128, 0_i128, 0_i128);
+    let mut written = BTreeSet::new();
+    for input in table {
+        let file = input.open()?;
+        rows += i128::from(file.metadata().num_rows_of_row_groups());
+        row_groups += file.metadata().num_row_groups() as i128;
+        metadata += file.metadata().encoded_len() as i128;
+        written.extend(file.metadata().created_by().map(shown));
+        for column in columns(&file).map_err(|error| input.failure(&error))? {
+            let next = all.len();
+            match places.entry(column.path.clone()) {
+                Entry::Occupied(place) => {
+                    if let Some(sum) = all.get_mut(*place.get()) {
+                        sum.merge(column);
+                    }
+                }
+                Entry::Vacant(place) => {
+                    place.insert(next);
+                    all.push(column);
+                }
+            }
+        }
+    }
+    let mut out = String::new();
+    let mut line = |name: &str, value: String| push_line(&mut out, name, &value);
+    line("folder", printable(&member.folder.name));
+    line("files", table.len().to_string());
+    let of_all = table.iter().map(|input| i128::from(input.size));
+    line("size", bytes(of_all.sum()));
+    line("rows", rows.to_string());
+    line("row groups", row_groups.to_string());
+    line("columns", all.len().to_string());
+    let in_path: Vec<String> = member
+        .folder
+        .partition_columns()
+        .map(|field| format!("{} ({})", shown(field.name()), field.data_type()))
+        .collect();
+    if !in_path.is_empty() {
+        line("in paths", in_path.join(", "));
+    }
+    line(
+        "compressed",
+        bytes(all.iter().map(|it| it.compressed).sum()),
+    );
+    line(
+        "uncompressed",
+        bytes(all.iter().map(|it| it.uncompressed).sum()),
+    );
+    line("metadata", bytes(metadata));
+    for writer in written {
+        line("created by", writer);
+    }
+    output.write(out.as_bytes())?;
+    let rows = all.iter().map(|it| it.cells().into()).collect();
+    print(HEADER.into_iter().map(String::from), rows, output)
 }
 
 /// Returns a summary of a file that cannot be opened because its footer is encrypted. Empty for other files.
@@ -117,6 +197,27 @@ impl Column {
             .map(|((all, keyed), (pages, more))| (all + pages, keyed + more));
         self.compressed += i128::from(data.total_compressed_size);
         self.uncompressed += i128::from(data.total_uncompressed_size);
+    }
+
+    /// Adds the sums of another file. A column of two types shows both.
+    fn merge(&mut self, other: Self) {
+        if !self.type_.split(" or ").any(|it| it == other.type_) {
+            self.type_ += &format!(" or {}", other.type_);
+        }
+        self.codecs.extend(other.codecs);
+        self.encodings.extend(other.encodings);
+        let sum = |one: u64, more: u64| one.saturating_add(more);
+        self.nulls = self
+            .nulls
+            .zip(other.nulls)
+            .map(|(one, more)| sum(one, more));
+        self.pages = self
+            .pages
+            .zip(other.pages)
+            .map(|(one, more)| (sum(one.0, more.0), sum(one.1, more.1)));
+        self.compressed += other.compressed;
+        self.uncompressed += other.uncompressed;
+        self.encrypted |= other.encrypted;
     }
 
     fn cells(&self) -> [String; 8] {

@@ -7,7 +7,7 @@ mod convert;
 mod count;
 mod diff;
 mod encrypt;
-pub(crate) mod explain;
+mod explain;
 mod freq;
 mod head;
 mod index;
@@ -26,46 +26,51 @@ mod stats;
 mod tail;
 mod verify;
 
+pub(crate) use explain::Explained;
 pub(crate) use info::dictionary_pages;
 
 use std::path::Path;
 
-use crate::args::{Arguments, Bloom, Command, Stats, StatsBy};
+use crate::args::{Arguments, Bloom, Command, Files, Read, Stats, StatsBy};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::input::{self, Input};
+use crate::input;
 use crate::output::Output;
 use crate::rows::{self, Pick, Window};
 
 /// Runs the command line.
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
-    let open = |files: &crate::args::Files| input::all(&files.files, context);
+    let open = |files: &Files| input::all(&files.files, context);
+    let tables = |files: &Files| input::tables(&files.files, None, context);
+    let rows = |files: &Files, read: &Read| {
+        input::tables(&files.files, Some(&read.choice.wanted), context)
+    };
     let one = |file: &Path| {
         let mut inputs = input::all(std::slice::from_ref(&file.to_path_buf()), context)?;
         let none = || Failure::Usage("no file is named".to_owned());
         inputs.pop().ok_or_else(none)
     };
     match &arguments.command {
-        Command::Info { files } => info::run(&open(files)?, output),
+        Command::Info { files } => info::run(&tables(files)?, output),
         Command::Schema {
             files,
             format,
             compare,
         } => match compare {
-            true => schema_compare::run(&open(files)?, output),
-            false => schema::run(context, &open(files)?, *format, output),
+            true => schema_compare::run(&tables(files)?, output),
+            false => schema::run(context, &tables(files)?, *format, output),
         },
         Command::Diff(request) => diff::run(context, request, output),
         Command::Split(request) => split::run(context, request),
         Command::Count(request) => count::run(context, request, output),
-        Command::Head { files, read } => head::run(context, &open(files)?, read, output),
+        Command::Head { files, read } => head::run(context, &rows(files, read)?, read, output),
         Command::Cat { files, read } => {
             let window = Pick::Window(Window::of(&read.choice));
-            rows::print(context, &open(files)?, read, window, output)
+            rows::print(context, &rows(files, read)?, read, window, output)
         }
-        Command::Tail { files, read } => tail::run(context, &open(files)?, read, output),
-        Command::Sample { files, read } => sample::run(context, &open(files)?, read, output),
-        Command::Show { files, read } => show::run(context, &open(files)?, read, output),
+        Command::Tail { files, read } => tail::run(context, &rows(files, read)?, read, output),
+        Command::Sample { files, read } => sample::run(context, &rows(files, read)?, read, output),
+        Command::Show { files, read } => show::run(context, &rows(files, read)?, read, output),
         Command::Freq(request) => freq::run(context, request, output),
         Command::Meta {
             files,
@@ -90,7 +95,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             pages::run(context, &open(files)?, &request, output)
         }
         Command::Index(request) => index::run(context, &one(&request.file)?, request, output),
-        Command::Stats(request) => stats(context, &open(&request.files)?, request, output),
+        Command::Stats(request) => stats(context, request, output),
         Command::Bloom {
             command: Bloom::Check(request),
         } => bloom::check(context, &one(&request.file)?, request, output),
@@ -103,7 +108,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
                 json: *json,
                 threads: *threads,
             };
-            verify::run(context, &open(files)?, options, output)
+            verify::run(context, &tables(files)?, options, output)
         }
         Command::Concat(request) => concat::run(context, request),
         Command::Convert(request) => convert::run(context, request),
@@ -116,15 +121,14 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
 }
 
 /// Prints statistics by column or by row group.
-fn stats(
-    context: &Context,
-    inputs: &[Input],
-    request: &Stats,
-    output: &mut Output<'_>,
-) -> Result<()> {
+fn stats(context: &Context, request: &Stats, output: &mut Output<'_>) -> Result<()> {
     let format = request.format.get();
+    let files = &request.files.files;
     match request.by {
-        StatsBy::RowGroup => chunk_stats::run(context, inputs, &request.chunks, format, output),
+        StatsBy::RowGroup => {
+            let inputs = input::all(files, context)?;
+            chunk_stats::run(context, &inputs, &request.chunks, format, output)
+        }
         StatsBy::Column => {
             let request = stats::Request {
                 chunks: &request.chunks,
@@ -132,7 +136,8 @@ fn stats(
                 is_fast: request.fast,
                 format,
             };
-            stats::run(context, inputs, &request, output)
+            let inputs = input::tables(files, Some(request.wanted), context)?;
+            stats::run(context, &inputs, &request, output)
         }
     }
 }

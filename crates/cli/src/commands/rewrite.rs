@@ -13,7 +13,7 @@ use crate::context::Context;
 use crate::explain_encodings;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
-use crate::load::{Rows, Work};
+use crate::load::Rows;
 use crate::output::Output;
 use crate::rows::{Request, Shape, Window, arranged, row_groups, survey};
 use crate::save;
@@ -23,7 +23,11 @@ use crate::target::Target;
 pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     let destination = &rewrite.output.destination();
     Target::check(destination)?;
-    let inputs = input::all(slice::from_ref(&rewrite.input), context)?;
+    let inputs = input::tables(
+        slice::from_ref(&rewrite.input),
+        Some(&rewrite.choice.wanted),
+        context,
+    )?;
     let choice = &rewrite.choice;
     let options = rewrite.damage.choose(rewrite.decode.options());
     let request = Request::new(&inputs, options, choice, SchemaMerge::default())?;
@@ -69,7 +73,7 @@ pub(super) fn anew(
     };
     request.note_case(context, &schema);
     if request.unshreds {
-        context.note("the files shred variants in different ways; they are written unshredded");
+        context.note("files may shred variants in different ways, so they are written unshredded");
     }
     let Some(first) = inputs.first() else {
         return Ok(());
@@ -79,6 +83,11 @@ pub(super) fn anew(
     let origins = shape.renamed();
     if copy && !origins.is_empty() {
         let message = "--copy keeps columns as they are, without new names and types in --columns";
+        return Err(Failure::Usage(message.into()));
+    }
+    let mut members = inputs.iter().filter_map(|input| input.member.as_ref());
+    if copy && members.any(|it| it.folder.partition_columns().next().is_some()) {
+        let message = "--copy keeps columns as they are, but the paths of files have columns, too";
         return Err(Failure::Usage(message.into()));
     }
     let mut kept = carry_over::start(write, protection, origins);
@@ -94,7 +103,7 @@ pub(super) fn anew(
         (first, destination),
         &mut options,
     )?;
-    let work = Work::Rows(window.rows(rows));
+    let work = window.work(rows);
     if copy {
         let plan = (options, schema, work);
         save::copies(context, destination, plan, (inputs, &request, shape))?;

@@ -5,7 +5,7 @@ use herringbone::geospatial::geoarrow::ExtensionMetadata;
 use herringbone::geospatial::{Edges, Geospatial};
 use herringbone::schema::ParquetSchema;
 use herringbone::{ParquetFile, ReadOptions};
-use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_rewrite::{difference, is_geoarrow};
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::describe::{self, FORMAT_VERSION};
 use crate::encryption::Summary;
 use crate::failure::{Failure, Result};
-use crate::input::Input;
+use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::render::printable::{printable, printable_lines, write_json};
 
@@ -25,9 +25,11 @@ pub(crate) fn run(
     format: SchemaFormat,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let Some((first, others)) = inputs.split_first() else {
+    let mut tables = by_table(inputs).filter_map(<[Input]>::first);
+    let Some(first) = tables.next() else {
         return Ok(());
     };
+    let others: Vec<&Input> = tables.collect();
     let file = match first.open() {
         Ok(file) => file,
         Err(failure) => {
@@ -42,6 +44,19 @@ pub(crate) fn run(
         .collect();
     if let Some(encryption) = &encryption {
         context.note(&format!("{}: {}", first.name, encryption.sentence(&names)));
+    }
+    if let (Some(member), true) = (&first.member, format != SchemaFormat::Arrow) {
+        let columns = member.folder.partition_columns();
+        let columns: Vec<String> = columns
+            .map(|field| format!("{}: {}", field.name(), field.data_type()))
+            .collect();
+        if !columns.is_empty() {
+            context.note(&format!(
+                "{}: the paths of the files have these columns: {}",
+                member.folder.name,
+                columns.join(", ")
+            ));
+        }
     }
     // A single file shows its Parquet schema even if it cannot be converted to an Arrow schema.
     if format == SchemaFormat::Arrow || !others.is_empty() {
@@ -78,7 +93,16 @@ fn note_encrypted_footer(context: &Context, input: &Input) {
 fn arrow_schema(input: &Input, file: &ParquetFile) -> Result<SchemaRef> {
     let plan = file.plan(&ReadOptions::new().extension(Geospatial::new()));
     let plan = plan.map_err(|error| input.failure(&error))?;
-    Ok(plan.schema().clone())
+    let Some(member) = &input.member else {
+        return Ok(plan.schema().clone());
+    };
+    let fields = plan.schema().fields().iter().cloned();
+    let mut fields: Vec<FieldRef> = fields
+        .filter(|field| !member.has_value_of(field.name()))
+        .collect();
+    let in_path = member.folder.partition_columns();
+    fields.extend(in_path.map(|field| FieldRef::from(field.clone())));
+    Ok(SchemaRef::from(Schema::new(fields)))
 }
 
 fn json(schema: &ParquetSchema, encryption: Option<Value>) -> Result<Vec<u8>> {

@@ -1,7 +1,6 @@
 //! `herringbone FILE`: a short summary and the first rows.
 
 use std::collections::BTreeSet;
-use std::slice;
 
 use herringbone::ParquetFile;
 
@@ -9,7 +8,7 @@ use super::head::ROWS;
 use crate::args::{Read, RowFormat};
 use crate::context::Context;
 use crate::failure::Result;
-use crate::input::Input;
+use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::render::plural::{counted, size};
 use crate::render::printable::printable;
@@ -29,14 +28,21 @@ pub(crate) fn run(
     if !has_summary {
         return rows::print(context, inputs, read, Pick::Window(window), output);
     }
-    for (at, input) in inputs.iter().enumerate() {
+    for (at, table) in by_table(inputs).enumerate() {
         if at > 0 {
             output.write(b"\n")?;
         }
+        let input = match table {
+            [input] if input.member.is_none() => input,
+            _ => {
+                output.line(&summary_of_folder(table)?)?;
+                rows::print(context, table, read, Pick::Table(window), output)?;
+                continue;
+            }
+        };
         let file = input.open()?;
         output.line(&summary(input, &file).map_err(|error| input.failure(&error))?)?;
-        let one = slice::from_ref(input);
-        rows::print(context, one, read, Pick::Table(window), output)?;
+        rows::print(context, table, read, Pick::Table(window), output)?;
         let all = file.metadata().num_rows_of_row_groups();
         let is_filtered = read.choice.leaves_out_rows() && !read.choice.has_window();
         let shown = window.rows(all);
@@ -48,6 +54,36 @@ pub(crate) fn run(
         }
     }
     Ok(())
+}
+
+/// Returns a summary of the files of a folder in one line. Reads one footer.
+fn summary_of_folder(table: &[Input]) -> Result<String> {
+    let bytes: i128 = table.iter().map(|input| i128::from(input.size)).sum();
+    let Some((first, member)) = table.first().and_then(|it| Some((it, it.member.as_ref()?))) else {
+        return Ok(String::new());
+    };
+    let file = first.open()?;
+    let schema = file.parquet_schema();
+    let names = schema
+        .children(0)
+        .filter_map(|node| schema.nodes().get(node));
+    let stored = names.filter(|node| !member.has_value_of(&node.element.name));
+    let in_path: Vec<String> = member
+        .folder
+        .partition_columns()
+        .map(|field| shown(field.name()))
+        .collect();
+    let columns = counted((stored.count() + in_path.len()) as i128, "column");
+    let by = match in_path.is_empty() {
+        true => String::new(),
+        false => format!(" (by {})", in_path.join(", ")),
+    };
+    Ok(format!(
+        "{}: {}, {columns}, {}{by}",
+        printable(&member.folder.name),
+        counted(table.len() as i128, "file"),
+        size(bytes)
+    ))
 }
 
 /// Returns a summary of a file in one line.

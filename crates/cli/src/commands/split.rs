@@ -30,7 +30,11 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 pub(crate) fn run(context: &Context, split: &Split) -> Result<()> {
     let by = split.by()?;
     let pattern = Pattern::new(&split.output, &by)?;
-    let inputs = input::all(slice::from_ref(&split.input), context)?;
+    let inputs = input::tables(
+        slice::from_ref(&split.input),
+        Some(&split.choice.wanted),
+        context,
+    )?;
     let choice = &split.choice;
     let options = split.damage.choose(split.decode.options());
     let mut request = Request::new(&inputs, options, choice, SchemaMerge::default())?;

@@ -15,7 +15,7 @@ use crate::context::Context;
 use crate::describe::nulls;
 use crate::describe::{Object, list};
 use crate::failure::{Failure, Result};
-use crate::input::Input;
+use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::profile::{Summary, leaves};
 use crate::progress::Progress;
@@ -73,20 +73,25 @@ pub(crate) fn run(
         return Err(Failure::Usage(message.into()));
     }
     let format = table_or_jsonl::format(request.format, output);
-    for input in inputs {
-        if format == ListFormat::Table && inputs.len() > 1 {
-            output.line(&format!("{}:", printable(&input.name)))?;
+    let is_single = by_table(inputs).count() == 1;
+    for table in by_table(inputs) {
+        let name = table.first().map_or("", |input| input.table_name());
+        if format == ListFormat::Table && !is_single {
+            output.line(&format!("{}:", printable(name)))?;
         }
-        let file = input.open()?;
-        let lines = match request.is_fast {
-            true => of_footer(input, &file, request)?,
-            false => of_rows(context, input, &file, request)?,
+        let lines = match (request.is_fast, table) {
+            (true, [input]) if input.member.is_none() => of_footer(input, request)?,
+            (true, _) => {
+                let message = "--fast is for single files; leave it out to read the rows";
+                return Err(Failure::Usage(format!("{name}: {message}")));
+            }
+            (false, _) => of_rows(context, table, request)?,
         };
         let total: u64 = lines.iter().filter_map(|line| line.bytes).sum();
         let mut list = Listing::new(format, HEADER, output);
         for line in &lines {
             let share = line.bytes.map(|bytes| bytes as f64 / total.max(1) as f64);
-            list.line(|| line.cells(share), || Ok(line.json(&input.name, share)))?;
+            list.line(|| line.cells(share), || Ok(line.json(name, share)))?;
         }
         list.finish()?;
     }
@@ -94,13 +99,7 @@ pub(crate) fn run(
 }
 
 /// Summarises the values.
-fn of_rows(
-    context: &Context,
-    input: &Input,
-    file: &ParquetFile,
-    request: &Request<'_>,
-) -> Result<Vec<Line>> {
-    let inputs = slice::from_ref(input);
+fn of_rows(context: &Context, inputs: &[Input], request: &Request<'_>) -> Result<Vec<Line>> {
     let mut schema = SchemaOptions::default();
     schema.int96_overflow = Int96Overflow::CoarserUnit;
     let options = ReadOptions::new()
@@ -116,8 +115,14 @@ fn of_rows(
         return Ok(Vec::new());
     };
     let summaries = summaries(context, inputs, &read, rows)?;
-    let sizes = sizes(file, request, input, &summaries)?;
-    let lines = summaries.iter().zip(sizes).map(|(summary, bytes)| {
+    let mut sums = vec![Some(0_u64); summaries.len()];
+    for input in inputs {
+        let sizes = sizes(&input.open()?, request, input, &summaries)?;
+        for (sum, size) in sums.iter_mut().zip(sizes) {
+            *sum = sum.zip(size).map(|(sum, size)| sum.saturating_add(size));
+        }
+    }
+    let lines = summaries.iter().zip(sums).map(|(summary, bytes)| {
         let bound = |array: Option<&ArrayRef>| match array {
             Some(array) => text(&summary.field, array),
             None => Ok(None),
@@ -148,7 +153,7 @@ pub(crate) fn summaries(
     context: &Context,
     inputs: &[Input],
     read: &rows::Request<'_>,
-    rows: u64,
+    rows: Option<u64>,
 ) -> Result<Vec<Summary>> {
     let mut summaries: Vec<Summary> = Vec::new();
     let mut progress = Progress::new(!context.quiet, rows, "rows");
@@ -206,8 +211,9 @@ fn compressed(file: &ParquetFile, row_groups: &[usize], leaf: usize, input: &Inp
 }
 
 /// Summarises the statistics of the footer.
-fn of_footer(input: &Input, file: &ParquetFile, request: &Request<'_>) -> Result<Vec<Line>> {
+fn of_footer(input: &Input, request: &Request<'_>) -> Result<Vec<Line>> {
     let failure = |error: herringbone::Error| input.failure(&error);
+    let file = &input.open()?;
     let (row_groups, stored) = column_chunks::of_file(file, request.chunks, input)?;
     let mut lines = Vec::new();
     for leaf in stored {

@@ -16,7 +16,9 @@ pub(crate) fn run(
     output: &mut Output<'_>,
 ) -> Result<()> {
     let wanted = read.choice.limit.unwrap_or(ROWS);
-    let request = rows::Request::new(inputs, read.options(), &read.choice, read.merge.choice())?;
+    let mut request =
+        rows::Request::new(inputs, read.options(), &read.choice, read.merge.choice())?;
+    request.find_columns(inputs)?;
     let rows = match read.choice.sample {
         Some(rows) => (rows as u64).min(request.num_rows(context, inputs)?),
         None => request.num_rows(context, inputs)?,

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::io::{self, ErrorKind};
+use std::iter::Sum;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +14,7 @@ use herringbone::source::Source;
 use herringbone::{Error, Result};
 use herringbone_remote::object_store_014::StoreObject;
 use herringbone_remote::{Identity, Object, request};
+use object_store::path::Path as StorePath;
 use object_store::{GetOptions, ObjectStore};
 use tokio::runtime::Handle;
 use tokio::task::{JoinError, JoinSet};
@@ -38,20 +40,30 @@ pub(crate) struct Traffic {
     pub(crate) bytes: u64,
 }
 
-/// An object whose end has been read.
+impl Sum for Traffic {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, more| Self {
+            requests: sum.requests + more.requests,
+            rounds: sum.rounds + more.rounds,
+            bytes: sum.bytes + more.bytes,
+        })
+    }
+}
+
+/// An object of known identity.
 pub(crate) struct RemoteFile {
     object: Arc<dyn Object>,
     identity: Arc<Identity>,
-    /// The last bytes of the object. All of them if the server has no requests for ranges.
-    tail: Bytes,
+    /// The last bytes of the object, once they have been read. All of them if the server has no requests for ranges.
+    tail: Mutex<Bytes>,
     runtime: &'static Handle,
     unsigned: Option<&'static str>,
     requests: AtomicU64,
     rounds: AtomicU64,
     bytes: AtomicU64,
     windows: Mutex<Windows>,
-    /// True if `tail` is counted among the retained bytes.
-    is_retained: bool,
+    /// The number of bytes of `tail` counted among the retained bytes.
+    retained: AtomicU64,
 }
 
 impl RemoteFile {
@@ -64,21 +76,54 @@ impl RemoteFile {
         let failed = |error: &Error| Failure::parquet(&place.name, error);
         let runtime = runtime().map_err(|error| failed(&error.into()))?;
         let object = StoreObject::new(place.store.clone(), place.path.clone()).name(SERVER);
-        let object: Arc<dyn Object> = Arc::new(object);
-        let mut file = Self {
-            identity: Arc::new(Identity::new(0)),
-            tail: Bytes::new(),
+        let mut file = Self::new(Arc::new(object), Identity::new(0), runtime, place.unsigned);
+        file.read_end(&place).map_err(|error| {
+            let failure = failed(&error);
+            match failure {
+                Failure::System(message)
+                    if place.takes_parts && error_kind(&error) == Some(ErrorKind::NotFound) =>
+                {
+                    let hint = "a URL that ends with `/` names all objects below it";
+                    Failure::System(format!("{message}; {hint}"))
+                }
+                other => other,
+            }
+        })?;
+        Ok(Arc::new(file))
+    }
+
+    /// Creates the file of an object that a store has listed. Requests nothing.
+    pub(super) fn listed(
+        place: &Place,
+        path: &str,
+        identity: Identity,
+        runtime: &'static Handle,
+    ) -> Arc<Self> {
+        // A path that cannot be parsed was not listed. The store will not find it.
+        let path = StorePath::parse(path).unwrap_or_else(|_| StorePath::from(path));
+        let object = StoreObject::new(place.store.clone(), path).name(SERVER);
+        let object = Arc::new(object.known_identity(identity.clone()));
+        Arc::new(Self::new(object, identity, runtime, place.unsigned))
+    }
+
+    fn new(
+        object: Arc<dyn Object>,
+        identity: Identity,
+        runtime: &'static Handle,
+        unsigned: Option<&'static str>,
+    ) -> Self {
+        Self {
+            identity: Arc::new(identity),
+            tail: Mutex::default(),
             runtime,
-            unsigned: place.unsigned,
+            unsigned,
             requests: AtomicU64::new(0),
             rounds: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             windows: Mutex::default(),
-            is_retained: false,
+            retained: AtomicU64::new(0),
             object,
-        };
-        file.read_end(&place).map_err(|error| failed(&error))?;
-        Ok(Arc::new(file))
+        }
     }
 
     /// Reads the end of the object, or all of it from a server without requests for ranges.
@@ -99,14 +144,85 @@ impl RemoteFile {
         let length = tail.len() as u64;
         self.identity = Arc::new(identity);
         self.count(1, length);
-        self.is_retained = RETAINED.fetch_add(length, Ordering::Relaxed) + length <= MOST_RETAINED;
-        if self.is_retained || !has_ranges {
-            self.tail = tail;
-        }
-        if !self.is_retained {
-            RETAINED.fetch_sub(length, Ordering::Relaxed);
+        if self.reserve(length) || !has_ranges {
+            self.keep(tail);
         }
         Ok(())
+    }
+
+    /// Retains the end of the object.
+    fn keep(&self, tail: Bytes) {
+        *self.tail.lock().unwrap_or_else(PoisonError::into_inner) = tail;
+    }
+
+    /// Returns the retained end of the object.
+    fn tail(&self) -> Bytes {
+        self.tail
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    /// Gives up the retained end of the object.
+    fn release(&self) {
+        self.keep(Bytes::new());
+        RETAINED.fetch_sub(self.retained.swap(0, Ordering::Relaxed), Ordering::Relaxed);
+    }
+
+    /// Takes some of the bytes that files may retain. Returns false if there are too few.
+    fn reserve(&self, bytes: u64) -> bool {
+        if RETAINED.fetch_add(bytes, Ordering::Relaxed) + bytes > MOST_RETAINED {
+            RETAINED.fetch_sub(bytes, Ordering::Relaxed);
+            return false;
+        }
+        self.retained.fetch_add(bytes, Ordering::Relaxed);
+        true
+    }
+
+    /// Reads the ends of listed files side by side. If too much is retained, the ends of the files before them are given
+    /// up. Files whose end cannot be retained read it when they are opened.
+    ///
+    /// # Errors
+    /// The first error of a request, with the ordinal of its file.
+    pub(crate) fn fetch_ends(
+        before: &[Arc<Self>],
+        files: &[Arc<Self>],
+    ) -> std::result::Result<(), (usize, Error)> {
+        let Some(first) = files.first() else {
+            return Ok(());
+        };
+        let suffix = first.fetch_policy().suffix_bytes;
+        let mut running = JoinSet::new();
+        for (at, file) in files.iter().enumerate() {
+            let length = file.len().min(suffix);
+            if file.is_retained() || length == 0 {
+                continue;
+            }
+            if !file.reserve(length) {
+                before.iter().for_each(|file| file.release());
+                if !file.reserve(length) {
+                    continue;
+                }
+            }
+            // Requests in flight at the same time are one round.
+            file.requests.fetch_add(1, Ordering::Relaxed);
+            file.rounds
+                .fetch_add(u64::from(running.is_empty()), Ordering::Relaxed);
+            file.bytes.fetch_add(length, Ordering::Relaxed);
+            let object = file.object.clone();
+            let tail = async move { (at, request::tail(&object, suffix).await) };
+            running.spawn_on(tail, first.runtime);
+        }
+        first.runtime.block_on(async {
+            while let Some(answer) = running.join_next().await {
+                let (at, tail) = answer.map_err(|error| (0, lost(&error)))?;
+                let (tail, _) = tail.map_err(|error| (at, plain(error, first.unsigned)))?;
+                if let Some(file) = files.get(at) {
+                    file.keep(tail);
+                }
+            }
+            Ok(())
+        })
     }
 
     /// Reads the end of an object from a server without requests for the end. `first` is the error of that request.
@@ -165,7 +281,7 @@ impl RemoteFile {
 
     /// Returns true if opening the file again needs no request.
     pub(crate) fn is_retained(&self) -> bool {
-        self.is_retained || self.tail.len() as u64 == self.len()
+        !self.tail().is_empty()
     }
 
     /// Counts a round of requests.
@@ -176,16 +292,17 @@ impl RemoteFile {
     }
 
     /// Returns the offset of the tail.
-    fn tail_start(&self) -> u64 {
-        self.len() - self.tail.len() as u64
+    fn tail_start(&self, tail: &Bytes) -> u64 {
+        self.len() - tail.len() as u64
     }
 
     /// Returns the part of a range within the tail.
-    fn in_tail(&self, range: &Range<u64>) -> Bytes {
-        let start = self.tail_start();
+    fn in_tail(&self, tail: &Bytes, range: &Range<u64>) -> Bytes {
+        let start = self.tail_start(tail);
         let offset = |at: u64| usize::try_from(at.saturating_sub(start)).unwrap_or(usize::MAX);
         let (from, to) = (offset(range.start), offset(range.end));
-        self.tail.slice(from..to.max(from))
+        let from = from.min(tail.len());
+        tail.slice(from..to.clamp(from, tail.len()))
     }
 
     fn read_one(&self, range: Range<u64>) -> Result<Bytes> {
@@ -197,8 +314,12 @@ impl RemoteFile {
     }
 
     /// Requests the part of a range before the tail.
-    fn request(&self, range: &Range<u64>) -> impl Future<Output = Result<Bytes>> + Send + 'static {
-        let range = range.start..range.end.min(self.tail_start());
+    fn request(
+        &self,
+        range: &Range<u64>,
+        tail_start: u64,
+    ) -> impl Future<Output = Result<Bytes>> + Send + 'static {
+        let range = range.start..range.end.min(tail_start);
         request::range(self.object.clone(), range, self.identity.clone())
     }
 
@@ -228,7 +349,7 @@ impl Source for RemoteFile {
         if let Some(bytes) = found {
             return Ok(bytes);
         }
-        let tail_start = self.tail_start();
+        let tail_start = self.tail_start(&self.tail());
         if range.end < tail_start && range.start < range.end {
             let end = windows().wanted_end(&range, tail_start);
             let bytes = self.read_one(range.start..end)?;
@@ -241,7 +362,8 @@ impl Source for RemoteFile {
 
     fn read_many(&self, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
         ranges.iter().try_for_each(|range| self.check(range))?;
-        let tail_start = self.tail_start();
+        let tail = self.tail();
+        let tail_start = self.tail_start(&tail);
         let is_missing = |range: &Range<u64>| range.start < range.end.min(tail_start);
         let missing: Vec<_> = ranges
             .iter()
@@ -262,7 +384,7 @@ impl Source for RemoteFile {
                 if running.len() >= most {
                     keep(&mut heads, running.join_next().await)?;
                 }
-                let request = self.request(range);
+                let request = self.request(range, tail_start);
                 running.spawn_on(
                     async move { request.await.map(|it| (at, it)) },
                     self.runtime,
@@ -277,7 +399,7 @@ impl Source for RemoteFile {
         Ok(heads
             .into_iter()
             .zip(ranges)
-            .map(|(head, range)| joined(head, self.in_tail(range)))
+            .map(|(head, range)| joined(head, self.in_tail(&tail, range)))
             .collect())
     }
 
@@ -288,9 +410,7 @@ impl Source for RemoteFile {
 
 impl Drop for RemoteFile {
     fn drop(&mut self) {
-        if self.is_retained {
-            RETAINED.fetch_sub(self.tail.len() as u64, Ordering::Relaxed);
-        }
+        self.release();
     }
 }
 

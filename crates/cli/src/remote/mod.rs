@@ -7,6 +7,7 @@
 //!
 //! Requests run on one background thread. Commands block until they are answered.
 
+mod bucket;
 mod file;
 mod problem;
 mod reader;
@@ -24,7 +25,8 @@ use url::Url;
 use crate::failure::{Failure, Result};
 use crate::url::name_of;
 
-pub(crate) use file::RemoteFile;
+pub(crate) use bucket::Bucket;
+pub(crate) use file::{RemoteFile, Traffic};
 pub(crate) use reader::Reader;
 pub(crate) use upload::Upload;
 

@@ -55,6 +55,19 @@ impl Place {
     /// # Errors
     /// Usage if the URL or the configuration of the store is wrong.
     pub(super) fn of(url: &FilePath) -> Result<Self> {
+        let place = Self::of_prefix(url)?;
+        if place.takes_parts && place.path.as_ref().is_empty() {
+            let message = "the URL names no object in the bucket; end it with `/` for all of them";
+            return Err(usage(&place.name, message));
+        }
+        Ok(place)
+    }
+
+    /// Finds the prefix at a URL, which may be a whole bucket. Requests nothing.
+    ///
+    /// # Errors
+    /// Usage if the URL or the configuration of the store is wrong.
+    pub(super) fn of_prefix(url: &FilePath) -> Result<Self> {
         let name = name_of(url);
         let mut parsed = parse(url)?;
         install_tls();
@@ -83,9 +96,6 @@ impl Place {
             }
         };
         let path = Path::from_url_path(parsed.path()).map_err(|error| usage(&name, error))?;
-        if path.as_ref().is_empty() {
-            return Err(usage(&name, "the URL names no object in the bucket"));
-        }
         Ok(Self {
             store,
             path,

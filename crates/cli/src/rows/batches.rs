@@ -8,8 +8,10 @@ use herringbone::{Loss, Lost, ParquetFile, ReadOptions, Reader};
 use herringbone_arrow::array::RecordBatch;
 
 use super::{Request, Window};
+use crate::args::Selection;
 use crate::context::Context;
 use crate::failure::Result;
+use crate::folder::BY_NAME;
 use crate::input::Input;
 use crate::render::plural::counted;
 
@@ -60,12 +62,22 @@ impl<'a> Batches<'a> {
                     false => self.window.take(&batch),
                 }));
             }
-            let Some((at, input)) = self.inputs.next() else {
+            let next = self.inputs.next().filter(|_| !self.window.is_past());
+            let Some((at, input)) = next else {
                 return Ok(None);
             };
             let file = input.open()?;
             let options = self.window.options((at, input), &file, self.request)?;
             self.place.set(at);
+            if let (Some(member), true) = (&input.member, self.request.reads_all)
+                && let Some(wanted) = &self.request.options.wanted_schema
+            {
+                let dropped = self.request.columns.map_or(&[][..], Selection::dropped);
+                member.note_left_out(self.context, &file, |name| {
+                    let is_dropped = dropped.iter().any(|path| path.as_slice() == [name]);
+                    is_dropped || wanted.schema().field_with_name(name).is_ok()
+                });
+            }
             self.current = match options {
                 Some(options) => Some(Rows::start(self.context, input, &file, options)?),
                 None => None,
@@ -102,7 +114,13 @@ impl<'a> Rows<'a> {
         options: ReadOptions,
     ) -> Result<Self> {
         let is_counted = options.filter.is_none() && options.row_ranges.is_none();
-        let reader = file.read(options).map_err(|error| input.failure(&error))?;
+        let reader = file.read(options).map_err(|error| {
+            let failure = input.failure(&error);
+            match input.member.as_ref().is_some_and(|it| !it.is_first()) {
+                true => failure.in_data().hinting(&format!("; {BY_NAME}")),
+                false => failure,
+            }
+        })?;
         for warning in reader.warnings() {
             context.note(&format!("{}: {warning}", input.name));
         }

@@ -6,23 +6,26 @@ mod sample;
 mod shape;
 mod window;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
+use std::slice;
 use std::sync::Arc;
 
+use herringbone::format::Type;
 use herringbone::variant::extension::VariantExtension;
 use herringbone::variant::json::LostTypes;
 use herringbone::variant::shredding::{UnshredOptions, is_variant};
-use herringbone::{Int96Overflow, Int96Units, ParquetFile, Projection, ReadOptions};
-use herringbone_arrow::schema::{DataType, Field, Fields, Schema, SchemaRef, TimeUnit};
+use herringbone::{Int96Overflow, Int96Units, ParquetFile, Projection, ReadOptions, WantedSchema};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
 use herringbone_rewrite::{SchemaMerge, difference, names_that_differ_in_case};
 
 use crate::advice::Advised;
 use crate::args::{Choice, Read, RowFormat, RowGroups, Selection, Sort, Wanted, chosen};
-use crate::commands::explain;
+use crate::commands::Explained;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::input::Input;
+use crate::folder::Member;
+use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::render::sink::Sink;
@@ -69,15 +72,7 @@ pub(crate) fn print(
     };
     request.unshred();
     if read.explain {
-        if request.merge.by_name {
-            survey(inputs, &mut request)?;
-        }
-        for (at, input) in inputs.iter().enumerate() {
-            let file = input.open()?;
-            let options = options((at, input), &file, &request)?;
-            explain::file(input, &file, &options, output)?;
-        }
-        return Ok(());
+        return explain(inputs, &request, output);
     }
     request.choose_int96_unit(inputs, window)?;
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
@@ -91,7 +86,8 @@ pub(crate) fn print(
     if let Some(note) = &sink.note {
         context.note(note);
     }
-    let mut progress = Progress::new(!context.quiet, window.rows(rows), "rows");
+    let rows = rows.map(|rows| window.rows(rows));
+    let mut progress = Progress::new(!context.quiet, rows, "rows");
     let (batches, place) = arranged(context, inputs, &request, shape, window)?;
     for batch in batches {
         let batch = batch?;
@@ -100,6 +96,31 @@ pub(crate) fn print(
         progress.add(batch.num_rows() as u64);
     }
     note_lost(context, sink.finish()?);
+    Ok(())
+}
+
+/// Explains the read of each table.
+///
+/// # Errors
+/// Usage if rows are not selected by their values.
+pub(crate) fn explain(
+    inputs: &[Input],
+    request: &Request<'_>,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    for table in by_table(inputs) {
+        let mut request = request.clone();
+        request.find_columns(match request.merge.by_name {
+            true => inputs,
+            false => table,
+        })?;
+        let mut explained = Explained::new(table);
+        for (at, input) in table.iter().enumerate() {
+            let file = input.open()?;
+            explained.add(input, &file, &options((at, input), &file, &request)?)?;
+        }
+        explained.print(output)?;
+    }
     Ok(())
 }
 
@@ -170,6 +191,8 @@ pub(crate) struct Request<'a> {
     pub(crate) merge: SchemaMerge,
     /// True if variants are read unshredded.
     pub(crate) unshreds: bool,
+    /// True if all columns of all files are read.
+    reads_all: bool,
     /// The options for unshredding.
     pub(crate) unshredding: UnshredOptions,
 }
@@ -228,6 +251,7 @@ impl<'a> Request<'a> {
             sort: None,
             merge: SchemaMerge::default(),
             unshreds: false,
+            reads_all: false,
             unshredding: UnshredOptions::default(),
         }
     }
@@ -241,7 +265,7 @@ impl<'a> Request<'a> {
             false => inputs.get(..1).unwrap_or_default(),
         };
         for input in inputs {
-            let schema = schema_of(input, &input.open()?, self.options.clone())?;
+            let schema = columns_of(input, &input.open()?, self.options.clone(), self)?;
             let fields_of_file = schema.fields().iter();
             fields.extend(
                 fields_of_file
@@ -257,6 +281,18 @@ impl<'a> Request<'a> {
         self.wanted.is_some_and(Wanted::is_given)
     }
 
+    /// Finds the columns that tests need, if columns are matched by name. Call it before rows are selected by values
+    /// without a [`survey`].
+    ///
+    /// # Errors
+    /// See [`survey`].
+    pub(crate) fn find_columns(&mut self, inputs: &[Input]) -> Result<()> {
+        if self.is_filtered() && inputs.iter().any(|input| self.seeks_columns(input)) {
+            survey(inputs, self)?;
+        }
+        Ok(())
+    }
+
     /// Returns the number of rows that a read returns, without regard to a sample.
     ///
     /// # Errors
@@ -268,7 +304,7 @@ impl<'a> Request<'a> {
             let options = options((at, input), &file, self)?;
             let more = match self.is_filtered() {
                 true => {
-                    let options = options.projection(Projection::Leaves(Vec::new()));
+                    let options = options.projection(Projection::Paths(Vec::new()));
                     count_read(context, input, &file, options)?
                 }
                 false => count(input, &file, &options)?,
@@ -296,19 +332,29 @@ impl<'a> Request<'a> {
         self.unshreds = true;
     }
 
-    /// Returns true if columns are matched by name, and the set of columns is not known yet.
-    fn seeks_columns(&self) -> bool {
-        self.merge.by_name && self.options.wanted_schema.is_none()
+    /// Returns true if the columns of a file are matched by name, and the set of columns is not known yet.
+    fn seeks_columns(&self, input: &Input) -> bool {
+        let by_name = self.merge.by_name || input.member.is_some();
+        by_name && self.options.wanted_schema.is_none()
     }
 
-    /// Returns true if columns are matched by name, and tests may need columns outside the projection.
-    fn looks_at_other_columns(&self) -> bool {
-        let tests = self.wanted.is_some_and(Wanted::is_given);
-        let at_top = match &self.options.projection {
-            Projection::Paths(paths) => paths.iter().all(|path| path.len() == 1),
-            _ => false,
+    /// Returns true if the columns of a file contribute to the schema of all. In a folder, only the first file does,
+    /// unless columns are matched by name.
+    fn is_surveyed(&self, input: &Input) -> bool {
+        let member = input.member.as_ref();
+        self.merge.by_name || member.is_none_or(Member::is_first)
+    }
+
+    /// Limits the wanted columns to those of the projection. Other columns are there for tests.
+    fn read_wanted_columns(&mut self) {
+        self.options.projection = match &self.options.projection {
+            Projection::Paths(paths) if self.is_filtered() => {
+                let tops = paths.iter().filter_map(|path| path.first());
+                let tops: BTreeSet<&String> = tops.collect();
+                Projection::Paths(tops.into_iter().map(|name| vec![name.clone()]).collect())
+            }
+            _ => Projection::All,
         };
-        self.merge.by_name && tests && at_top
     }
 
     /// Emits a note about columns, matched by name, whose names differ only in case.
@@ -330,9 +376,25 @@ impl<'a> Request<'a> {
         if self.options.schema.int96_overflow != Int96Overflow::CoarserUnit {
             return Ok(());
         }
+        if self.is_filtered() && inputs.iter().any(|input| self.seeks_columns(input)) {
+            // The number of matching rows is not known yet.
+            window = Window::default();
+        }
         let mut units = Int96Units::default();
+        let mut skipped: Option<&Input> = None;
         for (at, input) in inputs.iter().enumerate() {
+            if window.is_past() {
+                break;
+            }
+            if skipped.is_some_and(|skipped| skipped.is_in_folder_of(input)) {
+                continue;
+            }
             let file = input.open()?;
+            if input.member.is_some() && !has_int96(&file) {
+                // The schema of its folder has none.
+                skipped = Some(input);
+                continue;
+            }
             if let Some(options) = window.options((at, input), &file, self)? {
                 let of_file = file.int96_units(&options);
                 units.merge(&of_file.map_err(|error| input.failure(&error))?);
@@ -358,59 +420,73 @@ pub(crate) fn int96_unit(units: &Int96Units) -> Result<TimeUnit> {
     })
 }
 
-/// Returns the common schema of all files, and their total number of rows. If the files differ, the request is
-/// changed to read them with that schema.
+/// Returns the common schema of all files, and their total number of rows if it is known. If the files differ, the
+/// request is changed to read them with that schema.
 ///
-/// All files are checked before the first row is printed: a partial output is worse than none.
+/// The schemas of all files are checked before the first row is printed: a partial output is worse than none. In a
+/// folder, the schema is that of the first file. Others are checked when they are read.
 ///
 /// # Errors
 /// Data if the files have no common schema.
 pub(crate) fn survey(
     inputs: &[Input],
     request: &mut Request<'_>,
-) -> Result<Option<(SchemaRef, u64)>> {
-    let mut schemas: Vec<SchemaRef> = Vec::new();
-    let mut rows = 0_u64;
+) -> Result<Option<(SchemaRef, Option<u64>)>> {
+    let mut named: Vec<(&str, SchemaRef)> = Vec::new();
+    let mut rows = Some(0_u64);
     for (at, input) in inputs.iter().enumerate() {
-        let file = input.open()?;
-        let mut options = options((at, input), &file, request)?;
-        rows = rows.saturating_add(count(input, &file, &options)?);
-        if request.looks_at_other_columns() {
-            options.projection = Projection::All;
+        if !request.is_surveyed(input) {
+            rows = None;
+            continue;
         }
-        schemas.push(schema_of(input, &file, options)?);
+        let file = input.open()?;
+        let options = options((at, input), &file, request)?;
+        let more = count(input, &file, &options)?;
+        rows = rows.map(|rows| rows.saturating_add(more));
+        named.push((&input.name, columns_of(input, &file, options, request)?));
     }
-    let Some(first) = schemas.first() else {
+    let Some((_, first)) = named.first() else {
         return Ok(None);
     };
     let same = |a: &Schema, b: &Schema| difference("", a, "", b).is_none();
-    if request.merge.by_name {
+    let has_folder = inputs.iter().any(|input| input.member.is_some());
+    if request.merge.by_name || has_folder {
         some_file_has_each_column(inputs, request)?;
-    } else if schemas.iter().all(|schema| same(first, schema)) {
+    } else if named.iter().all(|(_, schema)| same(first, schema)) {
         return Ok(Some((first.clone(), rows)));
     }
     let shredded_otherwise = |schema: &SchemaRef| variants(schema) != variants(first);
-    if !request.unshreds && schemas.iter().any(shredded_otherwise) {
+    let may_be = rows.is_none() && !variants(first).is_empty();
+    if !request.unshreds && (may_be || named.iter().any(|it| shredded_otherwise(&it.1))) {
         // The schemas are equal once variants are unshredded.
         request.unshred();
         return survey(inputs, request);
     }
-    let named = inputs.iter().map(|input| input.name.as_str()).zip(schemas);
-    let named: Vec<(&str, SchemaRef)> = named.collect();
     let merge = request.merge;
     let mut all = merge.schema(&named).map_err(|error| differ(&error))?;
-    merge.read_as(&all, &mut request.options);
-    let is_wanted = request.options.wanted_schema.is_some();
-    if is_wanted && !request.looks_at_other_columns() {
-        request.options.projection = Projection::All;
+    if request.options.wanted_schema.is_none() {
+        request.reads_all = match request.columns {
+            Some(columns) => columns.has_rest(),
+            None => matches!(request.options.projection, Projection::All),
+        };
     }
-    for (at, input) in inputs.iter().enumerate() {
+    match has_folder {
+        true => request.options.wanted_schema = Some(WantedSchema::new(all.clone())),
+        false => merge.read_as(&all, &mut request.options),
+    }
+    let is_wanted = request.options.wanted_schema.is_some();
+    if is_wanted {
+        request.read_wanted_columns();
+    }
+    let surveyed = inputs.iter().enumerate();
+    let surveyed: Vec<_> = surveyed.filter(|it| request.is_surveyed(it.1)).collect();
+    for (of_named, (at, input)) in surveyed.into_iter().enumerate() {
         let file = input.open()?;
         let read = schema_of(input, &file, options((at, input), &file, request)?)?;
         if is_wanted {
             all = read;
         } else if !same(&all, &read) {
-            return Err(differ(&merge.refusal(&named, at)));
+            return Err(differ(&merge.refusal(&named, of_named)));
         }
     }
     Ok(Some((all, rows)))
@@ -434,20 +510,75 @@ fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<
         return Ok(());
     };
     let mut missing: Vec<&Vec<String>> = paths.iter().collect();
-    for input in inputs {
+    for input in inputs.iter().filter(|input| request.is_surveyed(input)) {
         if missing.is_empty() {
             return Ok(());
         }
         let file = input.open()?;
-        missing.retain(|path| !has_column(&file, &request.options, path));
+        missing
+            .retain(|path| !is_in_path(input, path) && !has_column(&file, &request.options, path));
     }
     match missing.first() {
         None => Ok(()),
         Some(path) => Err(Failure::Usage(format!(
-            "there is no column `{}` in any of the files",
-            path.join(".")
+            "there is no column `{}` in {}",
+            path.join("."),
+            match inputs {
+                [first, rest @ ..] if rest.iter().all(|it| it.is_in_folder_of(first)) =>
+                    &first.name,
+                _ => "any of the files",
+            }
         ))),
     }
+}
+
+/// Returns true if a column has its value in the path of the file.
+fn is_in_path(input: &Input, path: &[String]) -> bool {
+    let member = input.member.as_ref().zip(path.first());
+    member.is_some_and(|(member, name)| path.len() == 1 && member.has_value_of(name))
+}
+
+/// Returns true if a file has INT96 timestamps.
+fn has_int96(file: &ParquetFile) -> bool {
+    let schema = file.parquet_schema();
+    let mut leaves = 0..schema.leaves().len();
+    leaves.any(|leaf| schema.element(leaf).type_ == Some(Type::Int96))
+}
+
+/// Returns the columns of a file, while columns are sought: those of the projection, those in its path, and those that
+/// only tests may need.
+fn columns_of(
+    input: &Input,
+    file: &ParquetFile,
+    options: ReadOptions,
+    request: &Request<'_>,
+) -> Result<SchemaRef> {
+    let projected = schema_of(input, file, options.clone())?;
+    if !request.seeks_columns(input) {
+        return Ok(projected);
+    }
+    let is_read = |name: &String| match &request.options.projection {
+        Projection::Paths(paths) => paths.iter().any(|path| path == slice::from_ref(name)),
+        _ => true,
+    };
+    let in_path = input.member.as_ref().map(Member::partition).transpose();
+    let in_path = in_path.map_err(|error| input.failure(&error))?;
+    let in_path = in_path.as_ref().map(|batch| batch.schema_ref().fields());
+    let in_path: Vec<&FieldRef> = in_path.into_iter().flatten().collect();
+    let mut fields: Vec<FieldRef> = projected.fields().iter().cloned().collect();
+    fields.retain(|field| in_path.iter().all(|it| it.name() != field.name()));
+    let (read, tested): (Vec<_>, Vec<_>) = in_path.into_iter().partition(|it| is_read(it.name()));
+    fields.extend(read.into_iter().cloned());
+    if request.is_filtered() {
+        let all = schema_of(input, file, options.projection(Projection::All))?;
+        for field in tested.into_iter().chain(all.fields()) {
+            if fields.iter().all(|it| it.name() != field.name()) {
+                fields.push(field.clone());
+            }
+        }
+    }
+    let metadata = projected.metadata().clone();
+    Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
 }
 
 /// Returns true if `file` has the column or nested field at `path`.
@@ -490,15 +621,33 @@ fn options(
     request: &Request<'_>,
 ) -> Result<ReadOptions> {
     let mut options = request.options.clone().limits(input.limits().clone());
-    if let (true, Projection::Paths(paths)) = (request.seeks_columns(), &options.projection) {
-        let here = paths.iter().filter(|path| has_column(file, &options, path));
+    let seeks_columns = request.seeks_columns(input);
+    if let (true, Projection::Paths(paths)) = (seeks_columns, &options.projection) {
+        let here = paths
+            .iter()
+            .filter(|path| !is_in_path(input, path) && has_column(file, &options, path));
         options.projection = Projection::Paths(here.cloned().collect());
+    }
+    if let Some(member) = &input.member
+        && let Some(mut wanted) = options.wanted_schema.take()
+    {
+        let values = member.partition().map_err(|error| input.failure(&error))?;
+        for (field, value) in values.schema_ref().fields().iter().zip(values.columns()) {
+            if wanted.schema().field_with_name(field.name()).is_ok() {
+                wanted = wanted.constant(field.name(), value.clone());
+            }
+        }
+        options.wanted_schema = Some(wanted);
     }
     if let Some(positions) = &request.positions {
         // The condition holds for these rows.
         options.row_ranges = positions.get(at).cloned();
-    } else if let (Some(wanted), false) = (request.wanted, request.seeks_columns()) {
-        let filter = wanted.filter(file);
+    } else if let (Some(wanted), false) = (request.wanted, seeks_columns) {
+        let columns = options
+            .wanted_schema
+            .as_ref()
+            .filter(|_| input.member.is_some());
+        let filter = wanted.filter(file, columns.map(WantedSchema::schema));
         options.filter = filter.map_err(|error| input.failure(&error))?;
     }
     match request.row_groups {

@@ -136,7 +136,7 @@ fn among_matching(
     (rows, random): (usize, &mut Random),
 ) -> Result<Vec<(usize, u64)>> {
     let mut positions = request.clone();
-    positions.options.projection = Projection::Leaves(Vec::new());
+    positions.options.projection = Projection::Paths(Vec::new());
     let column = VirtualColumn::row_number(POSITION);
     positions.options.virtual_columns = vec![column];
     let mut kept: Vec<(usize, u64)> = Vec::new();

@@ -8,6 +8,7 @@ use super::{Request, count, options};
 use crate::args::Choice;
 use crate::failure::Result;
 use crate::input::Input;
+use crate::load::Work;
 
 /// A range of rows, counted over all files.
 #[derive(Debug, Clone, Copy, Default)]
@@ -31,6 +32,11 @@ impl Window {
     pub(crate) fn rows(self, rows: u64) -> u64 {
         let left = rows.saturating_sub(self.offset);
         left.min(self.limit.unwrap_or(u64::MAX))
+    }
+
+    /// Returns the work of writing the rows in the window, out of `rows` if their number is known.
+    pub(crate) fn work(self, rows: Option<u64>) -> Work {
+        rows.map_or(Work::Unknown, |rows| Work::Rows(self.rows(rows)))
     }
 
     /// Returns the options for reading the rows of the next file in the window, if there are any. Moves the window

@@ -1,6 +1,7 @@
 //! Files at URLs, from web servers that the tests start.
 
 mod faults;
+mod folders;
 mod server;
 mod uploads;
 

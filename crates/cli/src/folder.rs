@@ -1,0 +1,259 @@
+//! Directories, patterns and prefixes on the command line: many files as one table.
+
+use std::cell::Cell;
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use herringbone::filter::Predicate;
+use herringbone::{ErrorKind, OpenOptions, ParquetFile};
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::{Field, Schema};
+use herringbone_dataset::{DataFile, Dataset, DatasetOptions, SchemaFrom};
+
+use crate::advice::Advised;
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+#[cfg(feature = "remote")]
+use crate::remote::{Bucket, RemoteFile};
+use crate::url::{as_url, is_store, name_of, path_part};
+
+/// The characters that make a path a pattern.
+const PATTERN: [char; 3] = ['*', '?', '['];
+
+/// Advice for files whose columns differ from those of the first file.
+pub(crate) const BY_NAME: &str =
+    "`cat`, `head` and `concat` read the columns of all files with --by-name and --cast";
+
+/// The files found for an operand of the command line.
+pub(crate) struct Folder {
+    /// The operand.
+    pub(crate) name: String,
+    dataset: Dataset,
+    /// True if the command noted a column that the table does not have.
+    is_noted: Cell<bool>,
+    /// The objects, if the operand is a URL.
+    #[cfg(feature = "remote")]
+    objects: Vec<Arc<RemoteFile>>,
+    /// The number of footers read so far.
+    #[cfg(feature = "remote")]
+    opened: Cell<usize>,
+}
+
+/// The largest number of footers requested side by side.
+#[cfg(feature = "remote")]
+const FOOTERS_AHEAD: usize = 16;
+
+/// The place of a file in a folder.
+#[derive(Clone)]
+pub(crate) struct Member {
+    pub(crate) folder: Rc<Folder>,
+    at: usize,
+}
+
+impl Member {
+    /// Returns true for the first file of the folder, whose schema is that of the table.
+    pub(crate) fn is_first(&self) -> bool {
+        self.at == 0
+    }
+
+    /// Returns the file.
+    pub(crate) fn file(&self) -> Option<&DataFile> {
+        self.folder.files().get(self.at)
+    }
+
+    /// Returns the object of the file, if the folder is at a URL.
+    #[cfg(feature = "remote")]
+    pub(crate) fn object(&self) -> Option<&Arc<RemoteFile>> {
+        self.folder.objects.get(self.at)
+    }
+
+    /// Returns the values in the path of the file: one row, with a column for each partition column.
+    pub(crate) fn partition(&self) -> herringbone::Result<RecordBatch> {
+        match self.file() {
+            Some(file) => self.folder.dataset.partition_values(file),
+            None => Ok(RecordBatch::new_empty(Arc::new(Schema::empty()))),
+        }
+    }
+
+    /// Returns true if the path of the file has a value of this column.
+    pub(crate) fn has_value_of(&self, column: &str) -> bool {
+        self.folder
+            .partition_columns()
+            .any(|it| it.name() == column)
+    }
+
+    /// Emits a note if the file has a column that the table lacks, unless one was emitted for another file of the folder.
+    pub(crate) fn note_left_out(
+        &self,
+        context: &Context,
+        file: &ParquetFile,
+        has_column: impl Fn(&str) -> bool,
+    ) {
+        let schema = file.parquet_schema();
+        let nodes = schema
+            .children(0)
+            .filter_map(|node| schema.nodes().get(node));
+        let mut names = nodes.map(|node| &node.element.name);
+        let left_out = names.find(|name| !has_column(name));
+        let (Some(column), Some(this), false) = (left_out, self.file(), self.folder.is_noted.get())
+        else {
+            return;
+        };
+        self.folder.is_noted.set(true);
+        context.note(&format!(
+            "{}: the column `{column}` is left out, because the first file does not have it; {BY_NAME}",
+            self.folder.name_of(this)
+        ));
+    }
+
+    /// Requests the footers of this file and of some files after it: more of them, the more have been read.
+    #[cfg(feature = "remote")]
+    pub(crate) fn open_ahead(&self) -> Result<()> {
+        let folder = &self.folder;
+        let ahead = folder.objects.get(self.at..).unwrap_or_default();
+        if ahead.first().is_none_or(|file| file.is_retained()) {
+            return Ok(());
+        }
+        let most = folder.opened.get().clamp(1, FOOTERS_AHEAD);
+        let ahead = ahead.get(..most).unwrap_or(ahead);
+        folder.opened.set(folder.opened.get() + ahead.len());
+        let before = folder.objects.get(..self.at).unwrap_or_default();
+        RemoteFile::fetch_ends(before, ahead).map_err(|(at, error)| {
+            let file = folder.files().get(self.at + at);
+            let name = file.map_or_else(String::new, |file| folder.name_of(file));
+            Failure::parquet(&name, &error)
+        })
+    }
+}
+
+impl Folder {
+    /// Returns the partition columns.
+    pub(crate) fn partition_columns(&self) -> impl Iterator<Item = &Field> {
+        let fields = self.dataset.schema().fields().iter();
+        fields.map(AsRef::as_ref)
+    }
+
+    /// Returns the number of directories listed.
+    pub(crate) fn directories_listed(&self) -> usize {
+        self.dataset.directories_listed()
+    }
+
+    /// Returns the files.
+    pub(crate) fn files(&self) -> &[DataFile] {
+        self.dataset.files()
+    }
+
+    /// Returns the path of a file in messages.
+    pub(crate) fn name_of(&self, file: &DataFile) -> String {
+        match as_url(Path::new(&self.name)) {
+            // The scheme and the bucket of the URL.
+            Some(url) => {
+                let bucket: Vec<&str> = url.split('/').take(3).collect();
+                format!("{}/{}", bucket.join("/"), file.path())
+            }
+            None => file.path().to_owned(),
+        }
+    }
+}
+
+/// Returns true if an operand is a directory, a pattern or a prefix of a store.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    if as_url(path).is_some() {
+        let part = path_part(path).to_string_lossy();
+        return is_store(path) && (part.ends_with('/') || part.contains(PATTERN));
+    }
+    match path.metadata() {
+        Ok(metadata) => metadata.is_dir(),
+        // Names of files may contain these characters, too.
+        Err(_) => path.to_string_lossy().contains(PATTERN),
+    }
+}
+
+/// Finds the files of an operand. The filter may rule out directories before they are listed, and files.
+///
+/// If it rules out all files, the first file of all remains, because the table has its columns.
+///
+/// # Errors
+/// Usage if there are no files, or if they have different partition columns; System if a directory cannot be listed.
+pub(crate) fn find(
+    path: &Path,
+    filter: Option<&Predicate>,
+    context: &Context,
+) -> Result<Vec<Member>> {
+    let mut folder = open(path, filter, context)?;
+    let mut most = usize::MAX;
+    if folder.files().is_empty() && filter.is_some() {
+        folder = open(path, None, context)?;
+        most = 1;
+    }
+    if folder.files().is_empty() {
+        return Err(Failure::Usage(format!(
+            "{}: no files were found; names that begin with `.` or `_` are left out",
+            folder.name
+        )));
+    }
+    let folder = Rc::new(folder);
+    let places = 0..folder.files().len().min(most);
+    let member = |at| Member {
+        folder: folder.clone(),
+        at,
+    };
+    Ok(places.map(member).collect())
+}
+
+fn open(path: &Path, filter: Option<&Predicate>, context: &Context) -> Result<Folder> {
+    let name = name_of(path);
+    // The footers are read later, file by file.
+    let no_columns = Arc::new(Schema::empty());
+    let mut options = DatasetOptions::new().schema(SchemaFrom::Given(no_columns));
+    options.filter = filter.cloned();
+    options.files.open = OpenOptions::from(context.limits.clone());
+    let failed = |error: herringbone::Error| failure(&name, &error);
+    #[cfg(feature = "remote")]
+    if as_url(path).is_some() {
+        let bucket = Bucket::of(path)?;
+        let dataset = bucket.find(options).map_err(failed)?;
+        let files = dataset.files().iter();
+        let objects = files.map(|file| bucket.object(file)).collect();
+        return Ok(Folder {
+            objects,
+            name,
+            dataset,
+            is_noted: Cell::default(),
+            opened: Cell::default(),
+        });
+    }
+    let dataset = Dataset::open(path, options).map_err(failed)?;
+    Ok(Folder {
+        name,
+        dataset,
+        is_noted: Cell::default(),
+        #[cfg(feature = "remote")]
+        objects: Vec::new(),
+        #[cfg(feature = "remote")]
+        opened: Cell::default(),
+    })
+}
+
+/// Returns the failure for an error of finding files. Most messages name a path already.
+fn failure(name: &str, error: &herringbone::Error) -> Failure {
+    let plain = name.trim_end_matches('/');
+    match error.message().contains(plain) {
+        false => Failure::parquet(name, error),
+        true => {
+            let advised = Advised {
+                error,
+                ignores_checksums: None,
+            };
+            let message = advised.without_kind();
+            // The library names its option.
+            let message = message.replace("choose `Partitioning::None` or", "choose");
+            match error.kind() {
+                ErrorKind::Argument => Failure::Usage(message),
+                ErrorKind::Io | ErrorKind::Replaced => Failure::System(message),
+                _ => Failure::Data(message),
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Directories and patterns as tables.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common::{EXAMPLE, Folder, herringbone, path};
+
+const DATASETS: &str = "testdata/datasets";
+
+fn dataset(name: &str) -> String {
+    format!("{DATASETS}/{name}")
+}
+
+/// The JSON rows of a run.
+fn rows(arguments: &[&str]) -> Vec<Value> {
+    let run = herringbone(arguments);
+    assert_eq!(run.code, 0, "{arguments:?}: {}", run.stderr);
+    let lines = run.stdout.lines();
+    lines.map(|it| serde_json::from_str(it).unwrap()).collect()
+}
+
+/// A copy of a dataset.
+fn copy(folder: &Folder, name: &str) -> String {
+    fn all(from: &std::path::Path, to: &std::path::Path) {
+        fs::create_dir_all(to).unwrap();
+        for entry in fs::read_dir(from).unwrap() {
+            let entry = entry.unwrap();
+            let to = to.join(entry.file_name());
+            match entry.path().is_dir() {
+                true => all(&entry.path(), &to),
+                false => drop(fs::copy(entry.path(), to).unwrap()),
+            }
+        }
+    }
+    let to = folder.file(name);
+    all(&path(&dataset(name)), to.as_ref());
+    to
+}
+
+/// The rows that DuckDB finds (`testdata/scripts/datasets.py`).
+#[test]
+fn rows_are_those_that_duckdb_finds() {
+    let expected = fs::read_to_string(path(&dataset("expected.tsv"))).unwrap();
+    assert!(expected.lines().count() > 20);
+    for line in expected.lines() {
+        let [name, condition, ids] = line.split('\t').collect::<Vec<_>>()[..] else {
+            panic!("{line}");
+        };
+        let folder = dataset(name);
+        let mut arguments = vec!["-c", "id", &folder];
+        if condition != "true" {
+            arguments.extend(["--where", condition]);
+        }
+        let count = herringbone(&[&["count"], &arguments[2..]].concat());
+        if name == "union" {
+            arguments.extend(["--by-name", "--cast"]);
+        } else {
+            count.ok(&format!("{}\n", ids.split(' ').count()));
+        }
+        let found = rows(&[&["cat"], &arguments[..]].concat());
+        let mut found: Vec<u64> = found.iter().map(|it| it["id"].as_u64().unwrap()).collect();
+        found.sort_unstable();
+        let expected: Vec<u64> = ids.split(' ').map(|it| it.parse().unwrap()).collect();
+        assert_eq!(found, expected, "{line}");
+    }
+}
+
+#[test]
+fn values_in_paths_are_columns() {
+    let codes = dataset("codes");
+    let all = herringbone(&["cat", &codes]);
+    all.ok(concat!(
+        "{\"id\":0,\"year\":2023,\"code\":\"01001\"}\n",
+        "{\"id\":1,\"year\":2023,\"code\":\"2A001\"}\n",
+        "{\"id\":2,\"year\":2023,\"code\":null}\n",
+        "{\"id\":3,\"year\":2023,\"code\":\"a/b\"}\n",
+        "{\"id\":4,\"year\":2024,\"code\":\"01001\"}\n",
+        "{\"id\":5,\"year\":2024,\"code\":\"2A001\"}\n",
+        "{\"id\":6,\"year\":2024,\"code\":null}\n",
+        "{\"id\":7,\"year\":2024,\"code\":\"a/b\"}\n",
+    ));
+    for name in [format!("{codes}/"), format!("{codes}/*/*/*.parquet")] {
+        herringbone(&["cat", &name]).ok(&all.stdout);
+    }
+    for (arguments, expected) in [
+        (
+            &["head", "-1", "-c", "code, y=year"][..],
+            "{\"code\":\"01001\",\"y\":2023}\n",
+        ),
+        (
+            &["head", "-1", "-c", "!id"],
+            "{\"year\":2023,\"code\":\"01001\"}\n",
+        ),
+        (&["head", "-1", "-c", "year:text"], "{\"year\":\"2023\"}\n"),
+        (
+            &["head", "-1", "--offset", "6"],
+            "{\"id\":6,\"year\":2024,\"code\":null}\n",
+        ),
+        (
+            &["tail", "-1"],
+            "{\"id\":7,\"year\":2024,\"code\":\"a/b\"}\n",
+        ),
+        (
+            &["tail", "-1", "-w", "YEAR = 2023"],
+            "{\"id\":3,\"year\":2023,\"code\":\"a/b\"}\n",
+        ),
+        (
+            &["tail", "-1", "-c", "id", "-w", "code = '01001'"],
+            "{\"id\":4}\n",
+        ),
+        (&["cat", "-c", "id", "-w", "year = 1990"], ""),
+        (&["count", "-w", "year = 1990"], "0\n"),
+        (&["count", "-w", "code is null"], "2\n"),
+        (
+            &["cat", "--sort-by", "code,id:desc", "-n", "1"],
+            "{\"id\":4,\"year\":2024,\"code\":\"01001\"}\n",
+        ),
+        (
+            &["freq", "year"],
+            "{\"column\":\"year\",\"value\":2023,\"count\":4,\"share\":0.5}\n{\"column\":\"year\",\"value\":2024,\"count\":4,\"share\":0.5}\n",
+        ),
+        (
+            &["schema", "--format", "arrow"],
+            "id: Int64\nyear: Int64\ncode: Utf8\n",
+        ),
+    ] {
+        herringbone(&[arguments, &[&codes]].concat()).ok(expected);
+    }
+    let sample = rows(&["sample", "-n", "3", "-w", "year = 2023", &codes]);
+    assert_eq!(sample.len(), 3);
+    assert!(sample.iter().all(|row| row["year"] == 2023));
+}
+
+#[test]
+fn a_folder_is_one_table() {
+    let codes = dataset("codes");
+    let months = dataset("months");
+    herringbone(&["count", &codes, &months, EXAMPLE]).ok(&format!(
+        "8\t{codes}\n6\t{months}\n24\t{EXAMPLE}\n38\ttotal\n"
+    ));
+    let stats = rows(&["stats", &codes]);
+    assert_eq!(stats.len(), 3);
+    assert_eq!(
+        (&stats[0]["file"], &stats[0]["max"]),
+        (&codes.as_str().into(), &7.into())
+    );
+    assert_eq!(
+        (&stats[1]["num_values"], &stats[1]["distinct_count"]),
+        (&8.into(), &2.into())
+    );
+    let verified = herringbone(&["verify", &codes]);
+    assert_eq!((verified.code, verified.stdout.lines().count()), (0, 8));
+    let info = herringbone(&["info", &codes]);
+    for line in [
+        "files        8\n",
+        "rows         8\n",
+        "in paths     year (Int64), code (Utf8)\n",
+    ] {
+        assert!(info.stdout.contains(line), "{}", info.stdout);
+    }
+    let shown = herringbone(&[&codes]);
+    assert!(!shown.stdout.contains("rows; see also"), "{}", shown.stdout);
+    let diff = herringbone(&["diff", &codes, &format!("{codes}/year=*")]);
+    assert!(
+        diff.code == 0 && diff.stdout.contains("8 files, 3.8 KiB"),
+        "{}",
+        diff.stdout
+    );
+    herringbone(&["schema", &codes]).fails(0, "have these columns: year: Int64, code: Utf8");
+}
+
+#[test]
+fn explanations_are_sums_over_files() {
+    let folder = dataset("with_metadata");
+    herringbone(&["cat", "--explain", "-w", "id >= 250 AND p < 3", &folder]).ok(&format!(
+        "{folder}: 300 rows in 6 row groups\n  \
+         listing          3 files in 4 folders\n  \
+         where (id >= 250 and p < 3)\n  \
+         statistics       250 rows ruled out, 50 accepted; read 0 bytes of 6 row groups\n  \
+         left to test     0 rows in 0 row groups\n  \
+         pages to fetch   345 bytes; 345 bytes in 1 request\n"
+    ));
+}
+
+#[test]
+fn rows_are_written_and_compared() {
+    let folder = Folder::new();
+    let codes = dataset("codes");
+    let file = folder.file("all.parquet");
+    herringbone(&["rewrite", "-q", &codes, &file]).ok("");
+    herringbone(&["cat", &file]).ok(&herringbone(&["cat", &codes]).stdout);
+    let diff = herringbone(&["diff", &codes, &file]);
+    assert_eq!(
+        (
+            diff.code,
+            diff.stdout
+                .contains("\"only_in_a\":0,\"only_in_b\":0,\"changed\":0")
+        ),
+        (0, true)
+    );
+    let csv = folder.file("all.csv");
+    herringbone(&["convert", "-q", &format!("{codes}/"), &csv]).ok("");
+    assert_eq!(
+        fs::read_to_string(csv).unwrap().lines().nth(1),
+        Some("0,2023,\"01001\"")
+    );
+    let twice = folder.file("twice.parquet");
+    herringbone(&["concat", "-q", &codes, &codes, "-o", &twice]).ok("");
+    herringbone(&["count", &twice]).ok("16\n");
+    let pattern = folder.file("parts/code={code}/part.parquet");
+    herringbone(&["split", "-q", &codes, "-o", &pattern, "--by", "code"]).ok("");
+    let sorted = |source: &str| {
+        herringbone(&["cat", "--sort-by", "id", "-c", "id,year,code", source]).stdout
+    };
+    assert_eq!(sorted(&folder.file("parts")), sorted(&codes));
+    herringbone(&["rewrite", "--copy", &codes, &folder.file("copy.parquet")])
+        .fails(2, "the paths of files have columns, too");
+}
+
+#[test]
+fn columns_are_those_of_the_first_file() {
+    let folder = Folder::new();
+    let union = copy(&folder, "union");
+    herringbone(&["cat", &union]).fails(3, "p=2/b.parquet");
+    herringbone(&["cat", &union]).fails(3, "with --by-name and --cast");
+    fs::remove_dir_all(format!("{union}/p=2")).unwrap();
+    let first = herringbone(&["cat", &union]);
+    first.fails(
+        0,
+        "p=3/c.parquet: the column `f` is left out, because the first file does not have it",
+    );
+    assert!(
+        first
+            .stdout
+            .contains("{\"id\":4,\"x\":null,\"t\":null,\"p\":3}"),
+        "{}",
+        first.stdout
+    );
+    assert_eq!(first.stderr.lines().count(), 1);
+    let some = herringbone(&["cat", "-c", "id", &union]);
+    assert_eq!(some.stderr, "");
+}
+
+#[test]
+fn names_and_commands_without_a_table_are_refused() {
+    let folder = Folder::new();
+    let codes = dataset("codes");
+    let out = folder.file("out");
+    for arguments in [
+        &["pages"][..],
+        &["meta"],
+        &["index"],
+        &["bloom", "check"],
+        &["report", "-o", &out],
+        &["repair"],
+        &["stats", "--by", "row-group"],
+    ] {
+        let mut arguments = arguments.to_vec();
+        arguments.push(&codes);
+        match arguments[0] {
+            "bloom" => arguments.extend(["id", "1"]),
+            "repair" => arguments.push(&out),
+            _ => {}
+        }
+        herringbone(&arguments).fails(2, "the command is about single files; name one");
+    }
+    herringbone(&["stats", "--fast", &codes]).fails(2, "--fast is for single files");
+    herringbone(&["cat", &format!("{DATASETS}/nothing-*")]).fails(2, "no files were found");
+    herringbone(&["cat", DATASETS]).fails(2, "has the partition columns");
+    herringbone(&["cat", "-c", "nme", &codes]).fails(2, "there is no column `nme` in");
+    herringbone(&["cat", "-w", "nme = 1", &codes]).fails(2, "`nme`");
+    herringbone(&["cat", "-w", "year = 'x'", &codes]).fails(2, "which is text (column year)");
+    // A file whose name looks like a pattern is a file.
+    let odd = folder.with("[a]*.parquet", fs::read(path(EXAMPLE)).unwrap());
+    herringbone(&["count", &odd]).ok("24\n");
+    herringbone(&["pages", "-q", &odd]).code(&[0]);
+}

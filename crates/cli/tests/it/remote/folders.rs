@@ -1,0 +1,227 @@
+//! Prefixes and patterns of a store as tables.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::{Answer, Request, Run, Server, file, herringbone, path, run};
+
+/// The files below a folder of the workspace, with their keys.
+fn objects(folder: &str) -> Vec<(String, Vec<u8>)> {
+    fn add(folder: &Path, prefix: &str, all: &mut Vec<(String, Vec<u8>)>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let key = format!("{prefix}/{}", entry.file_name().to_str().unwrap());
+            match entry.path().is_dir() {
+                true => add(&entry.path(), &key, all),
+                false => all.push((key, fs::read(entry.path()).unwrap())),
+            }
+        }
+    }
+    let mut all = Vec::new();
+    add(&path(folder), "data", &mut all);
+    all.sort();
+    all
+}
+
+fn escaped(key: &str) -> String {
+    key.replace('&', "&amp;")
+}
+
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let hex = || u8::from_str_radix(std::str::from_utf8(after.get(..2)?).ok()?, 16).ok();
+        match (first, hex()) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &after[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+/// Lists one level below a prefix, as S3 does.
+fn list(objects: &[(String, Vec<u8>)], prefix: &str) -> Answer {
+    let (mut files, mut folders) = (String::new(), BTreeSet::new());
+    for (key, bytes) in objects {
+        let Some(rest) = key.strip_prefix(prefix) else {
+            continue;
+        };
+        match rest.split_once('/') {
+            Some((folder, _)) => drop(folders.insert(format!("{prefix}{folder}/"))),
+            None => {
+                files += &format!(
+                    "<Contents><Key>{}</Key><LastModified>2024-01-02T00:00:00.000Z</LastModified>\
+                     <ETag>\"a\"</ETag><Size>{}</Size></Contents>",
+                    escaped(key),
+                    bytes.len()
+                );
+            }
+        }
+    }
+    let folders: String = folders
+        .iter()
+        .map(|it| {
+            format!(
+                "<CommonPrefixes><Prefix>{}</Prefix></CommonPrefixes>",
+                escaped(it)
+            )
+        })
+        .collect();
+    let body = format!(
+        "<ListBucketResult><IsTruncated>false</IsTruncated>{files}{folders}</ListBucketResult>"
+    );
+    Answer::of(200, body.into())
+}
+
+/// A bucket with these objects.
+fn bucket(objects: Vec<(String, Vec<u8>)>) -> Server {
+    Server::new(move |request, _| {
+        let (path, query) = request
+            .target
+            .split_once('?')
+            .unwrap_or((&request.target, ""));
+        let prefix = query.split('&').find_map(|it| it.strip_prefix("prefix="));
+        if query.contains("list-type=2") {
+            return list(&objects, &decoded(prefix.unwrap_or_default()));
+        }
+        let key = decoded(path.strip_prefix("/b/").unwrap_or_default());
+        match objects.iter().find(|it| it.0 == key) {
+            Some((_, bytes)) => {
+                let answer = file(bytes, "\"a\"", request);
+                answer.with("Last-Modified", "Tue, 02 Jan 2024 00:00:00 GMT")
+            }
+            None => Answer::status(404),
+        }
+    })
+}
+
+fn s3(server: &Server, arguments: &[&str]) -> Run {
+    let endpoint = format!("http://127.0.0.1:{}", server.port);
+    let variables = [
+        ("AWS_ENDPOINT_URL", endpoint.as_str()),
+        ("AWS_ACCESS_KEY_ID", "key-id"),
+        ("AWS_SECRET_ACCESS_KEY", "secret-1"),
+    ];
+    run(arguments, &variables)
+}
+
+/// The number of listings, and of other requests.
+fn counts(requests: &[Request]) -> (usize, usize) {
+    let is_listing = |it: &&Request| it.target.contains("list-type=2");
+    let listings = requests.iter().filter(is_listing).count();
+    (listings, requests.len() - listings)
+}
+
+#[test]
+fn a_prefix_takes_a_request_per_folder_and_file() {
+    let server = bucket(objects("testdata/datasets/codes"));
+    let local = "testdata/datasets/codes";
+    let url = "s3://b/data/";
+    // Two years of four codes each.
+    for (arguments, expected) in [
+        (&["cat"][..], (11, 8)),
+        (&["count"], (11, 8)),
+        (&["cat", "-w", "year = 2024"], (6, 4)),
+        (&["cat", "-w", "year = 2024 and code = 'a/b'"], (3, 1)),
+        (&["count", "-w", "code = '01001'"], (5, 2)),
+        (&["head", "-n", "1"], (11, 1)),
+        (&["schema", "--format", "arrow"], (11, 1)),
+        (&["tail", "-1"], (11, 8)),
+        (&["stats"], (11, 8)),
+        (&["cat", "--by-name", "-c", "id"], (11, 8)),
+    ] {
+        let remote = s3(&server, &[arguments, &[url]].concat());
+        let local = herringbone(&[arguments, &[local]].concat());
+        assert_eq!(
+            (remote.code, remote.stderr.as_str()),
+            (0, ""),
+            "{arguments:?}"
+        );
+        let (remote, local) = (
+            remote.stdout.replace("s3://b/data/", "FOLDER"),
+            local.stdout.replace("testdata/datasets/codes", "FOLDER"),
+        );
+        assert_eq!(remote, local, "{arguments:?}");
+        assert_eq!(counts(&server.take()), expected, "{arguments:?}");
+    }
+}
+
+#[test]
+fn patterns_and_whole_buckets_are_listed() {
+    let server = bucket(objects("testdata/datasets/codes"));
+    for (url, rows) in [
+        ("s3://b/data/*/code=01001/*.parquet", "2\n"),
+        ("s3://b/data/year=2023/", "4\n"),
+        ("s3://b/", "8\n"),
+        ("s3://b/data/year=2023/code=a%252Fb/part.parquet", "1\n"),
+    ] {
+        s3(&server, &["count", url]).ok(rows);
+    }
+    s3(&server, &["count", "s3://b/nothing/"]).fails(2, "no files were found");
+    s3(&server, &["count", "s3://b/data"]).fails(4, "ends with `/`");
+    s3(&server, &["pages", "s3://b/data/"]).fails(2, "the command is about single files");
+}
+
+#[test]
+fn explanations_have_all_requests() {
+    let server = bucket(objects("testdata/datasets/codes"));
+    let run = s3(
+        &server,
+        &["cat", "--explain", "-w", "id > 3", "s3://b/data/"],
+    );
+    assert!(
+        run.stdout
+            .contains("listing          8 files in 11 folders\n"),
+        "{}",
+        run.stdout
+    );
+    // Footers are requested side by side: 1, 1, 2 and 4.
+    assert!(
+        run.stdout
+            .contains("sent so far      8 requests in 4 rounds, "),
+        "{}",
+        run.stdout
+    );
+    assert_eq!(counts(&server.take()), (11, 8));
+}
+
+#[test]
+fn errors_name_the_file_and_no_secret() {
+    let codes = objects("testdata/datasets/codes");
+    let broken = "data/year=2024/code=01001/part.parquet";
+    let server = Server::new(move |request, _| {
+        let (path, query) = request
+            .target
+            .split_once('?')
+            .unwrap_or((&request.target, ""));
+        let prefix = query.split('&').find_map(|it| it.strip_prefix("prefix="));
+        if query.contains("list-type=2") {
+            return list(&codes, &decoded(prefix.unwrap_or_default()));
+        }
+        let key = decoded(path.strip_prefix("/b/").unwrap_or_default());
+        match codes.iter().find(|it| it.0 == key) {
+            Some((key, _)) if key == broken => Answer::status(403),
+            // Replaced since it was listed.
+            Some((key, bytes)) if key.contains("2A001") => file(bytes, "\"b\"", request),
+            Some((_, bytes)) => file(bytes, "\"a\"", request),
+            None => Answer::status(404),
+        }
+    });
+    let denied = s3(&server, &["cat", "s3://b/data/", "-w", "code = '01001'"]);
+    denied.fails(4, "s3://b/data/year=2024/code=01001/part.parquet: ");
+    assert!(
+        denied.stderr.contains("403") && !denied.stderr.contains("secret-1"),
+        "{}",
+        denied.stderr
+    );
+    let replaced = s3(&server, &["cat", "s3://b/data/", "-w", "code = '2A001'"]);
+    replaced.fails(4, "s3://b/data/year=2023/code=2A001/part.parquet: ");
+}
