@@ -68,7 +68,7 @@ impl Member {
         self.folder.objects.get(self.at)
     }
 
-    /// Returns the values in the path of the file: one row, with a column for each partition column.
+    /// Returns the values in the path as the partition columns of a single row.
     pub(crate) fn partition(&self) -> herringbone::Result<RecordBatch> {
         match self.file() {
             Some(file) => self.folder.dataset.partition_values(file),

@@ -108,7 +108,7 @@ impl Data {
     }
 }
 
-/// Returns the properties for decrypting a file, if there are keys.
+/// Returns the properties for decryption, if there are keys.
 fn decryption(path: Option<&Path>, context: &Context) -> Result<Option<FileDecryptionProperties>> {
     let keys = context.keys.as_ref();
     keys.map(|keys| keys.decryption(path)).transpose()

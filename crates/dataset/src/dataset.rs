@@ -140,7 +140,7 @@ impl Dataset {
         &self.0.found
     }
 
-    /// Returns the values of the partition columns of a file of this dataset: one row, in the types of these columns.
+    /// Returns the values in the path of this file of the dataset: a single row of the partition columns.
     ///
     /// # Errors
     /// Argument if a value is not of the given type; Unsupported if that type is not a type of partitions.

@@ -13,6 +13,8 @@ Examples:
   herringbone convert trips.csv trips.parquet
   herringbone rewrite trips.parquet small.parquet --compression zstd:9
 
+A directory such as sales/ or a pattern such as 'sales/*/*.parquet' is a table of many files
+(see `herringbone help cat`).
 With the feature `remote`, a file may be a URL: http, https, s3, gs, az, abfs, abfss, file.
 The variables AWS_*, GOOGLE_* and AZURE_* configure stores, HTTP_PROXY web servers.
 
@@ -30,7 +32,8 @@ include empty lists; they are ? if the file does not tell them apart.
 
 Examples:
   herringbone info trips.parquet
-  herringbone info part-*.parquet";
+  herringbone info part-*.parquet
+  herringbone info sales/        # sums over all files";
 
 /// The end of the help page of `schema`.
 pub(super) const SCHEMA: &str = "\
@@ -60,7 +63,8 @@ Examples:
 
 /// The end of the help page of `count`.
 pub(super) const COUNT: &str = "\
-One file: the number alone. Several: a line for each, number, tab and name, then the total.
+One file or directory: the number alone. Several: a line for each, number, tab and name, then
+the total.
 With --where or --bbox, only the columns in them are read. Their syntax is that of `cat`.
 
 Examples:
@@ -120,6 +124,12 @@ pub(super) const CAT: &str = "\
 Several files are printed one after the other; they must have the same columns, else the
 error names the first difference. What may be null, and Arrow layouts such as
 dictionaries, may differ.
+
+A directory, a pattern in quotes such as 'sales/**/*.parquet', and a URL of a store that ends
+with / or has a * are one table. Names that begin with . or _ are left out. Directories such as
+year=2024 become columns of their files. Conditions on these leave out directories and files
+before they are opened. Columns are those of the first file: what another file does not have is null,
+and other columns are left out with a note. --by-name takes the columns of all files.
 
 --by-name finds columns, and fields of structs, by name. Their order may differ, what a file
 does not have is null, and a column of nulls without a type takes the type of other files.

@@ -134,7 +134,7 @@ impl Arguments {
 /// The files of a command.
 #[derive(Debug, Args)]
 pub(crate) struct Files {
-    /// Parquet files; `-` is standard input, which is read into memory
+    /// Parquet files, directories and patterns; `-` is standard input, which is read into memory
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
 }

@@ -55,7 +55,7 @@ impl Wanted {
         condition.transpose().map_err(Error::argument)
     }
 
-    /// Returns the filter for a file, whose columns are those of the file unless they are given.
+    /// Returns the filter for a file. Its columns may be given.
     ///
     /// # Errors
     /// Argument if the file does not have a requested column.

@@ -102,7 +102,7 @@ fn rows<'a>(
     sorted.map_err(|failure| failure.in_file(name))
 }
 
-/// Describes the storage of a table: row groups and writer of a file, or the number of files, with their size.
+/// Describes the storage of a table: its size, and the row groups and writer or the number of files.
 fn storage(table: &[Input]) -> Result<String> {
     let bytes: i128 = table.iter().map(|input| i128::from(input.size)).sum();
     if let [input] = table

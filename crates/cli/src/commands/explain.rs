@@ -11,7 +11,7 @@ use crate::remote::{RemoteFile, Traffic};
 use crate::render::plural::counted;
 use crate::render::printable::printable;
 
-/// The facts about the rows of a table: those of one file, or sums over the files of a folder.
+/// The facts about the rows of a table, as sums over its files.
 pub(crate) struct Explained<'a> {
     table: &'a [Input],
     /// The condition.

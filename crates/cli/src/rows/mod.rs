@@ -545,8 +545,8 @@ fn has_int96(file: &ParquetFile) -> bool {
     leaves.any(|leaf| schema.element(leaf).type_ == Some(Type::Int96))
 }
 
-/// Returns the columns of a file, while columns are sought: those of the projection, those in its path, and those that
-/// only tests may need.
+/// Returns the schema that a file contributes: the columns of the projection, those in its path, and those that only
+/// tests may need.
 fn columns_of(
     input: &Input,
     file: &ParquetFile,
