@@ -128,8 +128,8 @@ dictionaries, may differ.
 A directory, a pattern in quotes such as 'sales/**/*.parquet', and a URL of a store that ends
 with / or has a * are one table. Names that begin with . or _ are left out. Directories such as
 year=2024 become columns of their files. Conditions on these leave out directories and files
-before they are opened. Columns are those of the first file: what another file does not have is null,
-and other columns are left out with a note. --by-name takes the columns of all files.
+before they are opened. Columns are those of the first file: what another file does not have is
+null, and other columns are left out with a note. --by-name takes the columns of all files.
 
 --by-name finds columns, and fields of structs, by name. Their order may differ, what a file
 does not have is null, and a column of nulls without a type takes the type of other files.
