@@ -54,6 +54,8 @@ fn check(
     for (predicate, wanted, refused) in cases {
         for file in &files {
             for steps in steps() {
+                let filtered = ReadOptions::new().filter(predicate.clone());
+                crate::remote::compare(file, &filtered.pruning(steps));
                 let rows = found(file, predicate.clone(), steps, 1);
                 assert_eq!(rows, wanted, "{predicate}");
                 let rows = found(file, predicate.clone().not(), steps, 1);

@@ -31,6 +31,8 @@ mod batches;
 #[cfg(test)]
 mod push;
 #[cfg(test)]
+mod remote;
+#[cfg(test)]
 mod filter;
 #[cfg(test)]
 mod filter_lists;

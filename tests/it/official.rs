@@ -12,6 +12,7 @@ use herringbone_arrow::schema::TimeUnit;
 
 use crate::expectation::Expectation;
 use crate::files;
+use crate::remote;
 use crate::table::{Table, without_panic};
 
 /// Files that have tests of their own, with reasons.
@@ -34,7 +35,9 @@ const SPECIAL: [(&str, &str); 6] = [
 ];
 
 fn read(path: &Path, options: ReadOptions) -> Result<Table, Error> {
-    Table::read(ParquetFile::open(path)?.read(options)?)
+    let file = ParquetFile::open(path)?;
+    remote::compare_on_threads(&file, &options);
+    Table::read(file.read(options)?)
 }
 
 fn expected(name: &str) -> Expectation {

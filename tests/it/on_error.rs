@@ -87,6 +87,7 @@ fn told(losses: &[Loss]) -> Vec<(String, Lost)> {
 
 fn read(file: &Bytes, options: ReadOptions) -> Result<Outcome, String> {
     let file = ParquetFile::from_bytes(file.clone()).unwrap();
+    crate::remote::compare_on_threads(&file, &options);
     let mut reader = file.read(options).unwrap();
     let mut batches = Vec::new();
     while let Some(batch) = reader.next_batch().map_err(|error| error.to_string())? {

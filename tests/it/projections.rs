@@ -3,12 +3,15 @@
 use herringbone::{Error, ErrorKind, ParquetFile, Projection, ReadOptions};
 
 use crate::files;
+use crate::remote;
 use crate::table::{Table, without_panic};
 
 fn read(name: &str, projection: Projection) -> Result<Table, Error> {
     let path = files::testdata().join(format!("{name}.parquet"));
     let options = ReadOptions::default().projection(projection);
-    Table::read(ParquetFile::open(path)?.read(options)?)
+    let file = ParquetFile::open(path)?;
+    remote::compare(&file, &options);
+    Table::read(file.read(options)?)
 }
 
 fn path(parts: &[&str]) -> Projection {

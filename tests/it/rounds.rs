@@ -10,6 +10,7 @@ use herringbone::filter::{PruningSteps, col};
 use herringbone::source::FetchPolicy;
 use herringbone::{ColumnOptions, Compression, ReadOptions, WriteOptions, Writer};
 
+use crate::remote::traffic;
 use crate::requests::{Recorder, rows};
 
 /// Numbers that do not compress, from a generator with fixed constants.
@@ -53,8 +54,14 @@ fn file(columns: u64, row_groups: u64, rows: u64) -> Bytes {
 /// Returns the requests of each round of a read, and the number of rows.
 fn read(file: &Bytes, options: &ReadOptions) -> (Vec<Vec<Range<u64>>>, usize) {
     let source = Recorder::new(file.clone(), FetchPolicy::remote());
-    let rows = rows(&source.open(), options.clone());
-    (source.take(), rows)
+    let opened = source.open();
+    let rows = rows(&opened, options.clone());
+    let rounds = source.take();
+    // An async read takes as many. The first round is the footer.
+    let of_columns: usize = rounds.iter().skip(1).map(Vec::len).sum();
+    let expected = (of_columns as u64, rounds.len() as u64 - 1);
+    assert_eq!(traffic(&opened, options, FetchPolicy::remote()), expected);
+    (rounds, rows)
 }
 
 fn bytes(rounds: &[Vec<Range<u64>>]) -> u64 {

@@ -73,7 +73,7 @@ pub struct Loss {
 /// The amount of lost data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lost {
-    /// The number of rows missing from all batches.
+    /// The number of rows missing from all batches. With a filter, it is an upper bound.
     Rows(u64),
     /// The number of values of one column that became null in their batches. It is 0 for a dictionary, because each
     /// page that needs it is a loss of its own.

@@ -186,7 +186,8 @@ pub struct ColumnOptions {
     pub distinct_counts: Option<bool>,
     /// The maximum length of strings and binary values in bounds, in bytes; 64 by default.
     pub truncate_bounds: Option<usize>,
-    /// The bloom filter to write; none by default.
+    /// The bloom filter to write; none by default. The format has none for BOOLEAN columns: an option for all columns
+    /// leaves these out, and an option for such a column is an error.
     pub bloom_filter: Option<BloomFilterOptions>,
     /// The approximate number of bytes of values per page; 1 MiB by default.
     pub page_bytes: Option<usize>,

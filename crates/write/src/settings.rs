@@ -70,9 +70,12 @@ impl ColumnSettings {
             .overrides
             .iter()
             .filter(|(selector, _)| selector.selects(leaf));
-        let chosen = selected.fold(options.columns.clone(), |chosen, (_, more)| {
-            chosen.overridden_by(more)
-        });
+        let mut columns = options.columns.clone();
+        if leaf.physical_type == Type::Boolean {
+            // Bloom filters of all columns are those of the columns that can have one.
+            columns.bloom_filter = None;
+        }
+        let chosen = selected.fold(columns, |chosen, (_, more)| chosen.overridden_by(more));
         Self::of(leaf, arrow_dictionary, &chosen, options)
             .map_err(|error| error.in_column(leaf.path.join(".")))
     }

@@ -102,6 +102,7 @@ pub(super) fn read(file: &ParquetFile, options: &ReadOptions) -> Result<Vec<Reco
 pub(crate) fn by_all(file: &ParquetFile, options: impl Fn() -> ReadOptions) -> Vec<RecordBatch> {
     let bytes = file.source().read(0..file.source().len()).unwrap();
     let expected = read(file, &options().threads(1)).unwrap();
+    crate::remote::compare(file, &options());
     for threads in [2, 4] {
         assert_eq!(read(file, &options().threads(threads)).unwrap(), expected);
     }

@@ -106,6 +106,7 @@ fn all_of_them_have_the_rows_that_were_written() {
             let mut options = ReadOptions::new().threads(threads);
             // The days are far from today's dates.
             options.schema.int96_as_bytes = true;
+            crate::remote::compare_on_threads(&file, &options);
             let batches = read(&file, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
             let rows: usize = batches.iter().map(RecordBatch::num_rows).sum();
             assert_eq!(rows as i64, file.metadata().num_rows());

@@ -4,6 +4,7 @@ mod key_values;
 mod leaves;
 mod arrays;
 pub(crate) mod schemas;
+mod boolean_filters;
 mod choices;
 mod compare;
 

@@ -48,6 +48,8 @@ pub(crate) struct Levels {
     shared: Option<usize>,
     /// The error to report once the row group is due.
     error: Option<Error>,
+    /// The levels whose tests failed ahead, and the errors to report once these rows are due.
+    failed: Vec<(usize, Error)>,
 }
 
 impl Levels {
@@ -69,6 +71,7 @@ impl Levels {
             _maps: maps,
             shared: None,
             error: None,
+            failed: Vec::new(),
         })
     }
 
@@ -116,6 +119,7 @@ impl Levels {
             _maps: maps,
             shared: None,
             error: None,
+            failed: Vec::new(),
         };
         // From the last level to the first: a level tests the rows that the levels before it accept.
         let mut row_groups = Vec::new();
@@ -284,6 +288,7 @@ impl Levels {
             else {
                 return Ok(RowGroupStep::End);
             };
+            let mut is_ahead = false;
             let is_over = rows.is_tested() || rows.num_selected() >= most;
             let batch_rows = set.row_group().batch_rows() as u64;
             if is_over || rows.num_selected() >= batch_rows {
@@ -296,21 +301,38 @@ impl Levels {
                 if is_over || !tests_ahead {
                     return Ok(RowGroupStep::Pending);
                 }
+                is_ahead = true;
             }
-            if !self.test_next(below, tests_ahead, bytes)? {
+            if !self.test_next(below, (tests_ahead, is_ahead), bytes)? {
                 return Ok(RowGroupStep::Pending);
             }
         }
     }
 
     /// Tests the next batch of a level, and passes the selected rows to the next level. Returns false if bytes are
-    /// missing.
+    /// missing. The error of a test that `is_ahead` waits until it is due, after the rows before it.
     fn test_next(
         &mut self,
         level: usize,
-        tests_ahead: bool,
+        (tests_ahead, is_ahead): (bool, bool),
         bytes: &mut dyn FileBytes,
     ) -> Result<bool> {
+        if let Some(failed) = self.failed.iter().position(|(it, _)| *it == level) {
+            return match is_ahead {
+                true => Ok(false),
+                false => Err(self.failed.swap_remove(failed).1),
+            };
+        }
+        match self.test(level, tests_ahead, bytes) {
+            Err(error) if is_ahead => {
+                self.failed.push((level, error));
+                Ok(false)
+            }
+            result => result,
+        }
+    }
+
+    fn test(&mut self, level: usize, tests_ahead: bool, bytes: &mut dyn FileBytes) -> Result<bool> {
         let step = self.poll_level(level, (u64::MAX, tests_ahead), bytes)?;
         let Some(rows) = self.rows.get_mut(level) else {
             return Ok(true);
@@ -340,7 +362,10 @@ impl Levels {
         let Some(last) = self.rows.len().checked_sub(1) else {
             return Ok(());
         };
-        while self.is_testing() && !budget.is_short() && self.test_next(last, true, bytes)? {}
+        while self.is_testing()
+            && !budget.is_short()
+            && self.test_next(last, (true, false), bytes)?
+        {}
         Ok(())
     }
 

@@ -83,11 +83,14 @@ fn known(split: &Split, is_listed: bool) -> Known {
 }
 
 fn open(split: &Split, objects: &Known) -> Result<RemoteFile> {
+    fn sent<T: Send>(future: T) -> T {
+        future
+    }
     let object = Arc::new(Memory::new(split.footer.clone()));
-    block_on(async {
+    block_on(sent(async {
         let file = RemoteFile::open(object, Limits::default()).await?;
         file.with_chunk_objects(objects).await
-    })
+    }))
 }
 
 fn read(file: &RemoteFile, options: ReadOptions) -> Result<Vec<RecordBatch>> {

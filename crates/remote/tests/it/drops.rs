@@ -217,3 +217,31 @@ fn a_panic_on_a_thread_reaches_the_task() {
         assert_eq!(object.live(), 0);
     }
 }
+
+/// Some reads end, and some are dropped at an await: each of the first 25 polls.
+#[test]
+fn ten_thousand_files_leave_nothing() {
+    let host = Host::new(Runs::AtOnce);
+    let pool = SharedMemory::new(1 << 30);
+    let mut policy = FetchPolicy::remote();
+    (policy.suffix_bytes, policy.max_request_bytes) = (100, 2_000);
+    let object = Arc::new(Memory::new(file(2, 2, 300)).policy(policy));
+    let (mut ended, mut dropped) = (0, 0);
+    for index in 0..10_000 {
+        let host = (index % 2 == 0).then_some(&host);
+        let options = ReadOptions::new().memory_pool(pool.clone()).batch_size(100);
+        let options = match host {
+            Some(host) => options.spawn(Arc::new(host.clone())).threads(3),
+            None => options,
+        };
+        match dropped_after(&object, &options, index % 25) {
+            true => dropped += 1,
+            false => ended += 1,
+        }
+        assert_eq!((object.live(), pool.used()), (0, 0), "{index}");
+        // Only this test has the object.
+        assert_eq!(Arc::strong_count(&object), 1);
+    }
+    assert_eq!(host.jobs.load(Ordering::SeqCst), 0);
+    assert!(ended > 1_000 && dropped > 1_000, "{ended} {dropped}");
+}
