@@ -38,6 +38,9 @@ pub fn read(
         header: true,
         delimiter: Some(b','),
         null: String::new(),
+        skip_lines: 0,
+        comment: None,
+        dialect: load::Dialect::default(),
         limits: &Limits::default(),
     };
     let stream = Stream::of_bytes("text", text);

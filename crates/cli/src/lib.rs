@@ -31,6 +31,7 @@ mod interrupt;
 mod table_or_jsonl;
 mod load;
 mod output;
+mod pager;
 mod profile;
 mod progress;
 #[cfg(feature = "remote")]
@@ -47,13 +48,12 @@ mod url;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use herringbone::Limits;
 use herringbone::filter::Predicate;
 use herringbone::variant::PrimitiveType;
 
-use args::{Arguments, Command, condition_of_text, written_out};
+use args::{Arguments, Command, condition_of_text, parse, written_out};
 use context::{Context, complain};
 use encryption::Keys;
 use failure::{Failure, shortened};
@@ -66,9 +66,14 @@ pub fn main() -> ExitCode {
 
 /// Runs a command line, and returns its exit code. The first argument is the name of the program.
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let result = match Arguments::try_parse_from(written_out(arguments)) {
-        Ok(mut arguments) => resolve_urls(&mut arguments).and_then(|()| run(&arguments)),
-        Err(error) => return explain(error),
+    let words: Vec<OsString> = arguments.into_iter().collect();
+    let result = match (words.get(1), words.get(2..)) {
+        // All options are those of the other program.
+        (Some(first), Some(rest)) if first == "sql" => commands::sql::run(rest),
+        _ => match parse(written_out(words)) {
+            Ok(mut arguments) => resolve_urls(&mut arguments).and_then(|()| run(&arguments)),
+            Err(error) => return explain(error),
+        },
     };
     match result {
         Ok(()) => Failure::SUCCESS,
@@ -136,6 +141,10 @@ fn run(arguments: &Arguments) -> failure::Result<()> {
 
 /// Prints a message of clap: help on standard output, mistakes on standard error.
 fn explain(mut error: clap::Error) -> u8 {
+    if error.kind() == ErrorKind::UnknownArgument {
+        // Unknown options are not values, so the advice to pass them as values is left out.
+        error.remove(ContextKind::Suggested);
+    }
     for kind in [
         ContextKind::InvalidArg,
         ContextKind::InvalidSubcommand,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 
 use crate::failure::{Failure, Result};
+use crate::pager::Pager;
 
 /// The size of the buffer in bytes.
 const BUFFER: usize = 64 << 10;
@@ -19,14 +20,18 @@ pub(crate) struct Output<'a> {
 }
 
 impl Output<'static> {
-    /// Returns standard output.
+    /// Returns standard output. A terminal gets the text through the program that the variable PAGER names.
     pub(crate) fn stdout() -> Self {
         let stdout = io::stdout().lock();
         let width = stdout
             .is_terminal()
             .then(|| console::Term::stdout().size().1);
+        let writer: Box<dyn Write> = match Pager::chosen().filter(|_| width.is_some()) {
+            Some(pager) => Box::new(pager),
+            None => Box::new(stdout),
+        };
         Self {
-            writer: BufWriter::with_capacity(BUFFER, Box::new(stdout)),
+            writer: BufWriter::with_capacity(BUFFER, writer),
             name: STDOUT.into(),
             width,
         }
@@ -105,7 +110,10 @@ pub(crate) fn written_on_terminal<T>(write: impl FnOnce(&mut Output<'_>) -> Resu
 }
 
 #[cfg(test)]
-fn written_to<T>(width: Option<u16>, write: impl FnOnce(&mut Output<'_>) -> Result<T>) -> String {
+pub(crate) fn written_to<T>(
+    width: Option<u16>,
+    write: impl FnOnce(&mut Output<'_>) -> Result<T>,
+) -> String {
     let mut bytes = Vec::new();
     let mut output = Output::new("memory", &mut bytes);
     output.width = width;

@@ -233,7 +233,7 @@ pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>
     target.commit()
 }
 
-/// Writes the rows of the file `input` as CSV in the style of `csv`, JSON lines, GeoJSON or an Arrow IPC stream.
+/// Writes the rows of the file `input` as CSV in the style of `csv`, JSON, GeoJSON or an Arrow IPC stream.
 ///
 /// # Errors
 /// See [`parquet`].
@@ -248,9 +248,12 @@ pub(crate) fn stream(
     let mut output = Output::new(&target.name.clone(), &mut target);
     let format = match format {
         FileFormat::Csv => RowFormat::Csv,
+        FileFormat::Tsv => RowFormat::Tsv,
         FileFormat::Jsonl => RowFormat::Jsonl,
+        FileFormat::Json => RowFormat::Json,
         FileFormat::Geojson => RowFormat::Geojson,
-        _ => RowFormat::Arrow,
+        FileFormat::Geojsonl => RowFormat::Geojsonl,
+        FileFormat::Parquet | FileFormat::Arrow | FileFormat::ArrowStream => RowFormat::Arrow,
     };
     let mut sink = Sink::new(format, csv, &rows.schema, &mut output)?;
     let input = name_of(input);

@@ -8,7 +8,7 @@ use super::{RowGroups, Selection, Sort, Wanted, at_least_one};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Rows and columns")]
 pub(crate) struct Choice {
-    /// Columns of the output, in this order, e.g. `id, price=fare, day:date=at, !tip`; see `herringbone help cat`
+    /// Columns of the output, in this order, e.g. `id, price=fare, day:date=at, !tip`; see `herringbone help columns`
     #[arg(short, long, alias = "select", value_name = "LIST")]
     pub(crate) columns: Option<Selection>,
     #[command(flatten)]

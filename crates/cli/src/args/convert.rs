@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use super::{Choice, Csv, Damage, Decode, FileFormat, OutputArgument, Setting, Write};
+use super::{Choice, Csv, CsvInput, Damage, Decode, FileFormat, OutputArgument, Setting, Write};
 
 /// The options of `convert`.
 #[derive(Debug, Args)]
@@ -38,15 +38,10 @@ pub(crate) struct Convert {
         conflicts_with = "schema"
     )]
     pub(crate) variants: Vec<VariantColumn>,
-    /// The first line of CSV does not contain names
-    #[arg(long)]
-    pub(crate) no_header: bool,
-    /// Field separator of CSV: one ASCII character, or `tab` [default: a comma, or `;`, tab or `|` if the
-    /// first lines are separated by it]
-    #[arg(long, value_name = "CHARACTER", value_parser = delimiter)]
-    pub(crate) delimiter: Option<u8>,
     #[command(flatten)]
     pub(crate) csv: Csv,
+    #[command(flatten)]
+    pub(crate) csv_input: CsvInput,
     #[command(flatten)]
     pub(crate) damage: Damage,
     #[command(flatten)]
@@ -78,14 +73,5 @@ impl FromStr for VariantColumn {
                 shredding: shredding.to_owned(),
             }),
         }
-    }
-}
-
-fn delimiter(text: &str) -> Result<u8, String> {
-    match text.as_bytes() {
-        b"tab" | b"\\t" => Ok(b'\t'),
-        [b'"' | b'\r' | b'\n'] => Err("has another meaning in CSV".into()),
-        [byte] if byte.is_ascii() => Ok(*byte),
-        _ => Err("expected one ASCII character, or `tab`".into()),
     }
 }

@@ -15,10 +15,16 @@ pub(crate) enum FileFormat {
     Parquet,
     /// CSV: .csv
     Csv,
-    /// JSON lines, one object per row, or arrays of objects: .jsonl, .ndjson, .json
+    /// CSV with tabs: .tsv, .tab
+    Tsv,
+    /// JSON lines, one object per row: .jsonl, .ndjson
     Jsonl,
-    /// GeoJSON, Features or FeatureCollections: .geojsonl, .geojsons, .geojson
+    /// JSON, an array of objects: .json
+    Json,
+    /// GeoJSON, a FeatureCollection: .geojson
     Geojson,
+    /// GeoJSON, one Feature per line: .geojsonl, .geojsons
+    Geojsonl,
     /// An Arrow IPC file: .arrow, .ipc, .feather
     Arrow,
     /// An Arrow IPC stream: .arrows
@@ -37,30 +43,67 @@ impl FileFormat {
         if option == "--from" && is_folder(path) && path_part(path).extension().is_none() {
             return Ok(Self::Parquet);
         }
-        let extension = path_part(path)
-            .extension()
-            .unwrap_or_default()
-            .to_string_lossy();
-        let extension = extension.to_ascii_lowercase();
+        let path_part = path_part(path);
+        let extension = extension(path_part);
+        let extension = match extension.as_str() {
+            "gz" | "gzip" | "zst" | "zstd" if option == "--from" => {
+                // Compressed files contain text, because Parquet and Arrow files compress their own parts.
+                self::extension(Path::new(path_part.file_stem().unwrap_or_default()))
+            }
+            "gz" | "gzip" | "zst" | "zstd" => {
+                return Err(Failure::Usage(format!(
+                    "{}: this command does not compress text; write it to `-` with --to, and send that to gzip or zstd",
+                    name_of(path)
+                )));
+            }
+            _ => extension,
+        };
         match extension.as_str() {
             "parquet" | "parq" | "pq" => Ok(Self::Parquet),
             "csv" => Ok(Self::Csv),
-            "jsonl" | "ndjson" | "json" => Ok(Self::Jsonl),
-            "geojson" | "geojsonl" | "geojsons" => Ok(Self::Geojson),
+            "tsv" | "tab" => Ok(Self::Tsv),
+            "jsonl" | "ndjson" => Ok(Self::Jsonl),
+            "json" => Ok(Self::Json),
+            "geojson" => Ok(Self::Geojson),
+            "geojsonl" | "geojsons" => Ok(Self::Geojsonl),
             "arrow" | "ipc" | "feather" => Ok(Self::Arrow),
             "arrows" => Ok(Self::ArrowStream),
-            _ => {
-                let format = match extension == "tsv" && option == "--from" {
-                    true => "csv --delimiter tab",
-                    false => "FORMAT",
-                };
-                Err(Failure::Usage(format!(
-                    "{}: cannot tell the format from the name; use {option} {format}",
-                    name_of(path)
-                )))
-            }
+            "xlsx" | "xls" | "ods" => Err(Failure::Usage(format!(
+                "{}: spreadsheets are not supported; save the sheet as CSV",
+                name_of(path)
+            ))),
+            "shp" | "gpkg" | "gml" | "kml" => Err(Failure::Usage(format!(
+                "{}: this format of geometries is not supported; `ogr2ogr -t_srs OGC:CRS84 OUT.geojson IN` makes \
+                 GeoJSON of it, and back",
+                name_of(path)
+            ))),
+            _ => Err(Failure::Usage(format!(
+                "{}: cannot tell the format from the name; use {option} FORMAT",
+                name_of(path)
+            ))),
         }
     }
+
+    /// Returns true for CSV, with any separator.
+    pub(crate) fn is_csv(self) -> bool {
+        matches!(self, Self::Csv | Self::Tsv)
+    }
+
+    /// Returns true for JSON other than GeoJSON.
+    pub(crate) fn is_json(self) -> bool {
+        matches!(self, Self::Json | Self::Jsonl)
+    }
+
+    /// Returns true for GeoJSON.
+    pub(crate) fn is_geojson(self) -> bool {
+        matches!(self, Self::Geojson | Self::Geojsonl)
+    }
+}
+
+/// Returns the extension of a name in lower case.
+fn extension(path: &Path) -> String {
+    let extension = path.extension().unwrap_or_default();
+    extension.to_string_lossy().to_ascii_lowercase()
 }
 
 #[cfg(test)]
@@ -73,11 +116,15 @@ mod tests {
         assert_eq!(of("a/b.PARQUET"), Some(FileFormat::Parquet));
         assert_eq!(of("a.b.csv"), Some(FileFormat::Csv));
         assert_eq!(of("x.ndjson"), Some(FileFormat::Jsonl));
-        assert_eq!(of("x.geojsonl"), Some(FileFormat::Geojson));
+        assert_eq!(of("x.geojsonl"), Some(FileFormat::Geojsonl));
+        assert_eq!(of("x.geojson"), Some(FileFormat::Geojson));
+        assert_eq!(of("x.tsv"), Some(FileFormat::Tsv));
+        assert_eq!(of("a/x.csv.GZ"), Some(FileFormat::Csv));
+        assert_eq!(of("x.jsonl.zst"), Some(FileFormat::Jsonl));
         assert_eq!(of("x.feather"), Some(FileFormat::Arrow));
         assert_eq!(of("x.arrows"), Some(FileFormat::ArrowStream));
         assert_eq!(of("https://host/a.CSV?b=c.d#e"), Some(FileFormat::Csv));
-        for name in ["-", "csv", "x.txt", "x."] {
+        for name in ["-", "csv", "x.txt", "x.", "x.gz", ".csv.gz"] {
             assert_eq!(of(name), None, "{name}");
         }
         let asked = Some(FileFormat::Csv);

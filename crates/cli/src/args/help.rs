@@ -18,11 +18,7 @@ A directory such as sales/ or a pattern such as 'sales/*/*.parquet' is a table o
 With the feature `remote`, a file may be a URL: http, https, s3, gs, az, abfs, abfss, file.
 The variables AWS_*, GOOGLE_* and AZURE_* configure stores, HTTP_PROXY web servers.
 
-Data goes to standard output or to the file that is named, everything else to standard error.
-Exit codes: 0 fine (a closed pipe too); 1 `verify` found an error or a warning, `repair` or
---on-error lost something; 2 wrong command line; 3 the bytes are wrong, beyond a limit or not
-supported; 4 the system or the network refused (no such file, access denied, disk full, server
-error); 130 interrupted.";
+Topics: `herringbone help where`, columns, types, csv, values, keys, exit-codes.";
 
 /// The end of the help page of `info`.
 pub(super) const INFO: &str = "\
@@ -65,7 +61,7 @@ Examples:
 pub(super) const COUNT: &str = "\
 One file or directory: the number alone. Several: a line for each, number, tab and name, then
 the total.
-With --where or --bbox, only the columns in them are read. Their syntax is that of `cat`.
+With --where or --bbox, only the columns in them are read. See `herringbone help where`.
 
 Examples:
   herringbone count trips.parquet
@@ -75,7 +71,7 @@ Examples:
 
 /// The end of the help page of `head`.
 pub(super) const HEAD: &str = "\
-Reads no more of the file than it needs. Formats and the syntax of --columns are those of `cat`.
+Reads no more of the file than it needs. See `herringbone help columns`.
 
 Examples:
   herringbone head trips.parquet
@@ -138,51 +134,6 @@ integer or a decimal, small integers and floats as a float, decimals as one with
 both, dates as timestamps, units of time as the finer one, text and bytes as bytes. Types
 without such a type (64-bit integers and floats) stay an error.
 
--c takes columns with commas between them, in the order of the output: `id`, or `price=fare` for
-another name, `day:date=at` for another type too, `fare:decimal(9,2)` for the type alone. `!tip`
-leaves a column out; all columns that are not named then follow the others, as for `*`. Dots
-lead into structs, lists and maps: `addr.zip` is a part of the column addr, `zip=addr.zip` a
-column of its own. A name that holds one of , . : = ! ( ) \" \\ or a blank is written in
-\"quotes\". Types are those of SQL, or of Arrow as `schema --format arrow` prints them. A value
-that the type does not hold exactly is an error; but a timestamp becomes its date or its time of
-day, and is taken to be in UTC if it has no zone.
-
-Rows go through -w, --sample, -c, --sort-by, --offset and -n, in this order. So conditions have
-the names of the file, and --sort-by those of the output. --seed makes a sample the same each
-time.
-
---where takes columns (dots lead into structs; a word of SQL or an odd name is in \"quotes\";
-names match in any case if only one does), compared with literals by = <> < <= > >=, [not]
-between, [not] in (...), [not] like, [not] ilike, is [not] null, is [not] distinct from, and
-combined by and, or, not. Literals: 5, 0.1, 'text', true, NaN, -Infinity, x'00ff' for bytes
-(as tables print them; JSON and CSV: base64), and text for dates, timestamps, periods and
-UUIDs: '2024-01-31', '2024-01-31T12:00:00+0200', 'PT1.5S',
-'00112233-4455-6677-8899-aabbccddeeff'. A comparison with a null is not true, as in SQL; NaN
-equals itself and is above all numbers. Elements of a list or map are tested by any(tags) =
-'x' and all(tags) <> 'x', or 'x' = any(tags). After like '50!%' escape '!', the % stands for
-itself. -w @FILE reads a long condition from a file.
-
-variant_get(column, '$.a.b[0]', 'type') stands for the value at a path of a column of variants:
-boolean, int, bigint, double, decimal(p,s), date, timestamp, timestamp_ntz, string, or a type as
-in --schema. What the type cannot hold without loss is null, as what is missing. Without a type,
-is [not] null asks whether there is a value. Only the shredded columns of the path are read, and
-pages passed over by their bounds.
-
---bbox takes rows whose geometry has a bounding box that touches the one given, borders
-included, in the reference system of the column, x (longitude) before y. Nulls and empty
-geometries have none; a box that is not known may be anywhere. xmin above xmax goes across the
-antimeridian. With --where, both must hold. Statistics, and a column of boxes (a covering of
-GeoParquet), pass over row groups and pages.
-
-JSON lines lose nothing: integers and floats are numbers (shortest form that reads back), NaN
-and infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are strings, bytes base64,
-UUIDs their usual form, geometries well-known text; dates, times and timestamps ISO 8601 (with Z
-or an offset when there is a time zone, years beyond 9999 with a sign), durations and intervals
-like \"PT1.5S\" and \"P1M2DT3S\"; structs are objects, maps lists of [key,value]. CSV has the same
-texts without quotes of JSON, nested values as JSON, an empty field for null and \"\" for an empty
-string; text that looks like a number or a date is quoted, and so are decimals. A null that is
-alone in its row is a blank line. With --null NA, a null is NA, and a string NA is \"NA\".
-
 --on-error skip goes on behind a row group whose pages are damaged. --on-error null puts nulls
 for a page whose checksum is wrong, or that cannot be decompressed or lacks its dictionary, if
 its column may be null itself and is in no list; anything else (a damaged header, text that is
@@ -194,6 +145,8 @@ footer is always an error.
 Variants that were shredded against the rules of the format, as objects with fields
 both in columns and beside them, are errors; with --lenient-variants the columns
 count, in --where as well.
+
+See also `herringbone help where`, `help columns` and `help values`.
 
 Examples:
   herringbone cat trips.parquet | jq .fare
@@ -292,24 +245,16 @@ Examples:
 
 /// The end of the help page of `convert`.
 pub(super) const CONVERT: &str = "\
-The formats follow from the names of the files: .parquet .parq .pq; .csv; .jsonl .ndjson .json
-(JSON lines); .geojsonl .geojsons .geojson (GeoJSON); .arrow .ipc .feather (Arrow IPC files);
-.arrows (Arrow IPC streams). With any other name, and for `-`, say --from and --to. OUT appears
-when it is complete: until then it has another name, and an error or an interrupt removes it.
+The formats follow from the names of the files: .parquet .parq .pq; .csv; .tsv .tab; .jsonl .ndjson
+(JSON lines); .json (an array of objects; JSON lines are read too); .geojson (a FeatureCollection);
+.geojsonl .geojsons (a Feature a line); .arrow .ipc .feather (Arrow IPC files); .arrows (Arrow IPC
+streams). Text that is compressed with gzip or Zstandard is unpacked, with .gz or .zst in its name
+or without. With any other name, and for `-`, say --from and --to. OUT appears when it is complete:
+until then it has another name, and an error or an interrupt removes it.
 
 CSV and JSON lines are read as `cat` writes them. Without --schema their types are inferred from
 the first rows, so that nothing of these changes; everything may be null. What does not fit
 later is an error with its line and column, never a null and never rounded.
-
-In CSV: booleans, Int64, UInt64, Float64 (nan and inf next to numbers too), dates (2024-01-02),
-timestamps (2024-01-02T03:04:05.123; instants in UTC if all of them have an offset), else text:
-also 007, +1, numbers with more digits than the type holds, columns of several types, and all
-that is in quotes, unless the file quotes everything. If the first line has no comma, but all
-lines have as many of `;`, tab or `|`, that is the delimiter. Names that are there twice get a
-number. Notes tell both. --infer-rows 0 makes all columns text, --type zip,phone=Utf8 some of
-them; --type takes any type of --schema. In JSON lines: integers are Int64, UInt64 or decimals
-of up to 76 digits, others Float64, or decimals where that loses digits; values of several types
-become text, of which a note tells; arrays of [key,value] of two types are maps.
 
 --variant v reads a column of JSON lines as VARIANT: values of any types, and numbers with all
 digits. --variant v=auto also shreds it into columns that the first rows suggest, and
@@ -319,27 +264,14 @@ one of the column, or the variant's own if the column of --schema is `not null`.
 JSON may also be an array of objects, on one line or on many. GeoJSON may be a
 FeatureCollection, an array of Features, or Features one after the other.
 
-In CSV, an empty field is null, \"\" is an empty string, or null where the type has no
-empty value. With --null NA, nulls are read and written as NA without quotes; strings may
-then be empty without quotes too. A blank line is a row if there is one column, and
-nothing if there are several.
-
---schema takes the schema of a Parquet or Arrow file, or a text as `schema --format arrow`
-prints it: a field a line, those inside of others indented by two more spaces, `not null` and
-extension types behind the type. Columns of CSV are found by their names. Bytes are base64,
-UUIDs have their usual form, durations and intervals are like \"PT1.5S\" and \"P1M2DT3S\", maps are
-objects or lists of [key,value]; in CSV, nested values are JSON. Every text is taken that says a
-value of the type exactly: 1.50 is a Decimal128(5, 1), 1.55 is none. Only fractions become the
-nearest float. A timestamp has an offset where its type has a time zone, and only there.
-
 GeoJSON is longitude and latitude; other reference systems, and M, are errors. Properties and
 the other members of a Feature are columns, `id_1` being a property `id` next to an `id` of the
 Feature; the geometry is `geometry`. Elsewhere, geometries are well-known text: POINT (30 10).
 --geoparquet 1.1 writes them for readers that do not know GEOMETRY, 2.0 for those that do.
 
-In CSV that is written, text which would be read as another type is quoted, and so are decimals.
-
 Parquet output: the options and the syntax of columns are those of `rewrite`; so is --on-error.
+
+See also `herringbone help csv`, `help types`, `help where` and `help columns`.
 
 Examples:
   herringbone convert trips.csv trips.parquet
@@ -350,7 +282,8 @@ Examples:
   herringbone convert --type zip,phone=Utf8 --type 'price=Decimal128(9, 2)' shop.csv out.parquet
   herringbone convert --variant event=auto log.jsonl log.parquet
   herringbone convert --delimiter ';' --no-header --null NULL export.csv trips.parquet
-  zcat log.json.gz | herringbone convert --from jsonl - log.parquet
+  herringbone convert log.jsonl.gz log.parquet
+  herringbone convert --decimal-comma --date-format %d.%m.%Y --csv-encoding latin1 a.csv a.parquet
   herringbone convert lakes.geojsonl lakes.parquet --geoparquet 1.1 --covering";
 
 /// The end of the help page of `meta`.
@@ -513,6 +446,145 @@ Keys never stand on the command line, where others can see them: they come from 
 which --keys or the variable HERRINGBONE_KEYS names. Every command takes it, to read encrypted
 files.
 
+`herringbone help keys` says what is in it.
+
+All columns are encrypted. Other commands that write Parquet keep the encryption of what
+they read: the algorithm, the footer, the keys of columns, the AAD prefix and key metadata.
+A file that is not encrypted is refused by all other commands where keys are given:
+somebody may have replaced it.
+
+To change keys, without plaintext on a disk: `decrypt` to standard output and
+`encrypt` from there.
+
+DuckDB 2.0 reads OUT if a column chunk has no second data page (`--row-group-rows 1024`), no
+column is a list, and AES_GCM_V1 is used without column keys, AAD prefix and plaintext footer.
+
+Examples:
+  herringbone encrypt trips.parquet -o secret.parquet --keys keys.json
+  herringbone cat secret.parquet --keys keys.json
+  vault read -field=keys secret/trips | herringbone head secret.parquet --keys -
+  HERRINGBONE_KEYS=keys.json herringbone rewrite secret.parquet sorted.parquet --sort-by time
+  herringbone decrypt a.parquet -o - --keys old.json |
+    herringbone encrypt - -o b.parquet --keys new.json
+  herringbone convert trips.csv - --to parquet |
+    herringbone encrypt - -o secret.parquet --keys keys.json";
+
+/// The end of the help page of `decrypt`.
+pub(super) const DECRYPT: &str = "\
+Writes the rows of IN to OUT as `rewrite` does, and encrypts nothing. `herringbone help keys`
+says what the keys file is. With --columns, the keys of those columns are enough.
+
+Examples:
+  herringbone decrypt secret.parquet -o trips.parquet --keys keys.json
+  herringbone decrypt secret.parquet -o - --columns id,fare --keys keys.json | duckdb …";
+
+/// The topic `where`.
+pub(super) const TOPIC_WHERE: &str = "\
+--where takes columns (dots lead into structs; a word of SQL or an odd name is in \"quotes\";
+names match in any case if only one does), compared with literals by = <> < <= > >=, [not]
+between, [not] in (...), [not] like, [not] ilike, is [not] null, is [not] distinct from, and
+combined by and, or, not. Literals: 5, 0.1, 'text', true, NaN, -Infinity, x'00ff' for bytes
+(as tables print them; JSON and CSV: base64), and text for dates, timestamps, periods and
+UUIDs: '2024-01-31', '2024-01-31T12:00:00+0200', 'PT1.5S',
+'00112233-4455-6677-8899-aabbccddeeff'. A comparison with a null is not true, as in SQL; NaN
+equals itself and is above all numbers. Elements of a list or map are tested by any(tags) =
+'x' and all(tags) <> 'x', or 'x' = any(tags). After like '50!%' escape '!', the % stands for
+itself. -w @FILE reads a long condition from a file.
+
+variant_get(column, '$.a.b[0]', 'type') stands for the value at a path of a column of variants:
+boolean, int, bigint, double, decimal(p,s), date, timestamp, timestamp_ntz, string, or a type as
+in --schema. What the type cannot hold without loss is null, as what is missing. Without a type,
+is [not] null asks whether there is a value. Only the shredded columns of the path are read, and
+pages passed over by their bounds.
+
+--bbox takes rows whose geometry has a bounding box that touches the one given, borders
+included, in the reference system of the column, x (longitude) before y. Nulls and empty
+geometries have none; a box that is not known may be anywhere. xmin above xmax goes across the
+antimeridian. With --where, both must hold. Statistics, and a column of boxes (a covering of
+GeoParquet), pass over row groups and pages.";
+
+/// The topic `columns`.
+pub(super) const TOPIC_COLUMNS: &str = "\
+-c takes columns with commas between them, in the order of the output: `id`, or `price=fare` for
+another name, `day:date=at` for another type too, `fare:decimal(9,2)` for the type alone. `!tip`
+leaves a column out; all columns that are not named then follow the others, as for `*`. Dots
+lead into structs, lists and maps: `addr.zip` is a part of the column addr, `zip=addr.zip` a
+column of its own. A name that holds one of , . : = ! ( ) \" \\ or a blank is written in
+\"quotes\". Types are those of SQL, or of Arrow as `schema --format arrow` prints them. A value
+that the type does not hold exactly is an error; but a timestamp becomes its date or its time of
+day, and is taken to be in UTC if it has no zone.
+
+Rows go through -w, --sample, -c, --sort-by, --offset and -n, in this order. So conditions have
+the names of the file, and --sort-by those of the output. --seed makes a sample the same each
+time.";
+
+/// The topic `types`.
+pub(super) const TOPIC_TYPES: &str = "\
+Types are those of Arrow, as `schema --format arrow` prints them, also in lower case, or of SQL:
+
+  boolean                                    boolean, bool
+  Int8 … Int64, UInt8 … UInt64               tinyint, smallint, int, bigint, int64, …
+  Float16, Float32, Float64                  real, float, double
+  Decimal128(9, 2), Decimal256(50, 0)        decimal(9,2), numeric(9,2)
+  Utf8, LargeUtf8, Binary                    text, varchar, string, bytea, blob
+  Date32, Time64(ns), Timestamp(us)          date, time, timestamp
+  Timestamp(us, \"UTC\")                     timestamptz
+  List(Int64), Struct(\"a\": Int64)          parts of columns
+
+--schema takes the schema of a Parquet or Arrow file, or a text as `schema --format arrow`
+prints it: a field a line, those inside of others indented by two more spaces, `not null` and
+extension types behind the type. Columns of CSV are found by their names. Bytes are base64,
+UUIDs have their usual form, durations and intervals are like \"PT1.5S\" and \"P1M2DT3S\", maps are
+objects or lists of [key,value]; in CSV, nested values are JSON. Every text is taken that says a
+value of the type exactly: 1.50 is a Decimal128(5, 1), 1.55 is none. Only fractions become the
+nearest float. A timestamp has an offset where its type has a time zone, and only there.";
+
+/// The topic `csv`.
+pub(super) const TOPIC_CSV: &str = "\
+Separators other than the comma are found, and noted: if the first line has no comma, but all
+lines have as many of `;`, tab or `|`, that is the separator. A first line `sep=;` says it as well.
+--delimiter sets another; it is for CSV that is written too, as is --no-header.
+
+  --skip-lines 3                 lines before the CSV
+  --comment '#'                  lines that begin with # are ignored
+  --null NA                      nulls are NA without quotes
+  --decimal-comma                1.234,50 is a number
+  --date-format %d.%m.%Y         31.12.2024 is a date; may be given several times
+  --csv-encoding latin1          the text is not UTF-8; names are those of browsers
+  --type zip,phone=Utf8          types of some columns; --infer-rows 0 makes all of them text
+  --schema FILE                  types of all columns
+
+gzip and Zstandard are unpacked.
+
+In CSV: booleans, Int64, UInt64, Float64 (nan and inf next to numbers too), dates (2024-01-02),
+timestamps (2024-01-02T03:04:05.123; instants in UTC if all of them have an offset), else text:
+also 007, +1, numbers with more digits than the type holds, columns of several types, and all
+that is in quotes, unless the file quotes everything. Names that are there twice get a
+number, which a note tells. --infer-rows 0 makes all columns text, --type zip,phone=Utf8 some of
+them; --type takes any type of --schema. In JSON lines: integers are Int64, UInt64 or decimals
+of up to 76 digits, others Float64, or decimals where that loses digits; values of several types
+become text, of which a note tells; arrays of [key,value] of two types are maps.
+
+In CSV, an empty field is null, \"\" is an empty string, or null where the type has no
+empty value. With --null NA, nulls are read and written as NA without quotes; strings may
+then be empty without quotes too. A blank line is a row if there is one column, and
+nothing if there are several.
+
+In CSV that is written, text which would be read as another type is quoted, and so are decimals.";
+
+/// The topic `values`.
+pub(super) const TOPIC_VALUES: &str = "\
+JSON lines lose nothing: integers and floats are numbers (shortest form that reads back), NaN
+and infinities the strings \"NaN\", \"Infinity\", \"-Infinity\"; decimals are strings, bytes base64,
+UUIDs their usual form, geometries well-known text; dates, times and timestamps ISO 8601 (with Z
+or an offset when there is a time zone, years beyond 9999 with a sign), durations and intervals
+like \"PT1.5S\" and \"P1M2DT3S\"; structs are objects, maps lists of [key,value]. CSV has the same
+texts without quotes of JSON, nested values as JSON, an empty field for null and \"\" for an empty
+string; text that looks like a number or a date is quoted, and so are decimals. A null that is
+alone in its row is a blank line. With --null NA, a null is NA, and a string NA is \"NA\".";
+
+/// The topic `keys`.
+pub(super) const TOPIC_KEYS: &str = "\
 The keys file is JSON. All of its members may be absent, and others are errors. Keys are base64,
 of 16, 24 or 32 bytes; `head -c 32 /dev/urandom | base64` makes one.
 
@@ -544,34 +616,54 @@ To encrypt:
   plaintext_footer  true signs the footer and leaves it readable [default: false]
   store_aad_prefix  false has readers supply the prefix [default: true]
   key_metadata      what readers find keys by: {\"footer_key\": …, \"column_keys\": {PATH: …}},
-                    each text or `base64:…`; text alone is that of the footer key
+                    each text or `base64:…`; text alone is that of the footer key";
 
-All columns are encrypted. Other commands that write Parquet keep the encryption of what
-they read: the algorithm, the footer, the keys of columns, the AAD prefix and key metadata.
-A file that is not encrypted is refused by all other commands where keys are given:
-somebody may have replaced it.
+/// The topic `exit-codes`.
+pub(super) const TOPIC_EXIT_CODES: &str = "\
+  0    success; a closed pipe too
+  1    `verify` found an error or a warning, `diff` or `schema --compare` a difference, or `repair`
+       or --on-error lost something
+  2    the command line is wrong, or names a column or row group that the file does not have
+  3    the bytes are wrong, beyond a limit or not supported
+  4    the system or the network refused: no such file, access denied, disk full, server error
+  130  interrupted";
 
-To change keys, without plaintext on a disk: `decrypt` to standard output and
-`encrypt` from there.
+/// Pages of help about more than one command.
+pub(crate) const TOPICS: &[(&str, &str)] = &[
+    ("where", TOPIC_WHERE),
+    ("columns", TOPIC_COLUMNS),
+    ("types", TOPIC_TYPES),
+    ("csv", TOPIC_CSV),
+    ("values", TOPIC_VALUES),
+    ("keys", TOPIC_KEYS),
+    ("exit-codes", TOPIC_EXIT_CODES),
+];
 
-DuckDB 2.0 reads OUT if a column chunk has no second data page (`--row-group-rows 1024`), no
-column is a list, and AES_GCM_V1 is used without column keys, AAD prefix and plaintext footer.
+/// The end of the help page of `help`.
+pub(super) const HELP: &str = "\
+Topics: where, columns, types, csv, values, keys, exit-codes.
 
 Examples:
-  herringbone encrypt trips.parquet -o secret.parquet --keys keys.json
-  herringbone cat secret.parquet --keys keys.json
-  vault read -field=keys secret/trips | herringbone head secret.parquet --keys -
-  HERRINGBONE_KEYS=keys.json herringbone rewrite secret.parquet sorted.parquet --sort-by time
-  herringbone decrypt a.parquet -o - --keys old.json |
-    herringbone encrypt - -o b.parquet --keys new.json
-  herringbone convert trips.csv - --to parquet |
-    herringbone encrypt - -o secret.parquet --keys keys.json";
+  herringbone help convert
+  herringbone help where";
 
-/// The end of the help page of `decrypt`.
-pub(super) const DECRYPT: &str = "\
-Writes the rows of IN to OUT as `rewrite` does, and encrypts nothing. `herringbone help encrypt`
-says what the keys file is. With --columns, the keys of those columns are enough.
+/// The end of the help page of `completions`.
+pub(super) const COMPLETIONS: &str = "\
+Examples:
+  herringbone completions bash > ~/.local/share/bash-completion/completions/herringbone
+  herringbone completions zsh > ~/.zfunc/_herringbone
+  herringbone completions fish > ~/.config/fish/completions/herringbone.fish";
+
+/// The end of the help page of `man`.
+pub(super) const MAN: &str = "\
+Examples:
+  herringbone man > ~/.local/share/man/man1/herringbone.1
+  herringbone man convert > ~/.local/share/man/man1/herringbone-convert.1";
+
+/// The end of the help page of `sql`.
+pub(super) const SQL: &str = "\
+All arguments are those of the program `herringbone-sql`, which is next to this program or on the
+path. It is a program of its own, because it is many times as large as this one.
 
 Examples:
-  herringbone decrypt secret.parquet -o trips.parquet --keys keys.json
-  herringbone decrypt secret.parquet -o - --columns id,fare --keys keys.json | duckdb …";
+  herringbone sql \"select city, count(*) from 'trips.parquet' group by city\"";

@@ -4,6 +4,7 @@ mod annotations;
 mod bounding_box;
 mod choice;
 mod columns;
+mod command;
 mod condition;
 mod convert;
 mod csv;
@@ -27,9 +28,11 @@ mod variants;
 mod wanted;
 mod write;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use herringbone::geospatial::Geospatial;
 use herringbone::schema::ByteLayout;
 use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
@@ -38,13 +41,15 @@ use herringbone_arrow::schema::TimeUnit;
 use annotations::Annotations;
 pub(crate) use choice::Choice;
 pub(crate) use columns::Columns;
+pub(crate) use command::{command, parse};
 pub(crate) use condition::of_text as condition_of_text;
 pub(crate) use convert::{Convert, VariantColumn};
-pub(crate) use csv::Csv;
+pub(crate) use csv::{Csv, CsvInput};
 pub(crate) use damage::Damage;
 pub(crate) use diff::Diff;
 pub(crate) use encrypt::Encrypt;
 pub(crate) use file_format::FileFormat;
+pub(crate) use help::TOPICS;
 pub(crate) use limit::LimitChange;
 pub(crate) use merge::{CopyChunks, Merge};
 pub(crate) use operand::type_of;
@@ -66,7 +71,8 @@ pub(crate) use write::{Destination, OutputArgument, OutputOption, Write};
     name = "herringbone",
     version,
     max_term_width = 100,
-    arg_required_else_help = true
+    arg_required_else_help = true,
+    disable_help_subcommand = true
 )]
 #[command(after_help = help::COMMAND)]
 pub(crate) struct Arguments {
@@ -80,7 +86,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "LIMIT=N", global = true, display_order = 901)]
     pub(crate) max: Vec<LimitChange>,
     /// Keys of encrypted files, as JSON; `-` is standard input [default: the file that
-    /// HERRINGBONE_KEYS names]; see `herringbone help encrypt`
+    /// HERRINGBONE_KEYS names]; see `herringbone help keys`
     #[arg(long, value_name = "FILE", global = true, display_order = 902)]
     pub(crate) keys: Option<PathBuf>,
 }
@@ -89,7 +95,7 @@ impl Arguments {
     /// Returns the paths of all files.
     pub(crate) fn paths(&mut self) -> Vec<&mut PathBuf> {
         let mut paths: Vec<&mut PathBuf> = match &mut self.command {
-            Command::Info { files }
+            Command::Info { files, .. }
             | Command::Schema { files, .. }
             | Command::Head { files, .. }
             | Command::Tail { files, .. }
@@ -103,6 +109,10 @@ impl Arguments {
             Command::Stats(it) => it.files.files.iter_mut().collect(),
             Command::Freq(it) => it.files.iter_mut().collect(),
             Command::Index(it) => vec![&mut it.file],
+            Command::Help { .. }
+            | Command::Completions { .. }
+            | Command::Man { .. }
+            | Command::Sql { .. } => Vec::new(),
             Command::Bloom {
                 command: Bloom::Check(check),
             } => vec![&mut check.file],
@@ -147,6 +157,8 @@ pub(crate) enum Command {
     Info {
         #[command(flatten)]
         files: Files,
+        #[command(flatten)]
+        json: Json,
     },
     /// Print the schema
     #[command(after_help = help::SCHEMA)]
@@ -156,6 +168,8 @@ pub(crate) enum Command {
         /// Notation: `parquet` (as stored), `arrow` (as read) or `json`
         #[arg(long, value_enum, default_value_t = SchemaFormat::Parquet)]
         format: SchemaFormat,
+        #[command(flatten)]
+        json: Json,
         /// Print the files that share a schema together, and the differences of all others from most of them; the
         /// exit code is 1 if there are any
         #[arg(long, conflicts_with = "format")]
@@ -164,7 +178,7 @@ pub(crate) enum Command {
     /// Compare the schemas, storage and rows of two files
     #[command(after_help = help::DIFF)]
     Diff(Diff),
-    /// Print the number of rows, from the footer alone
+    /// Print the number of rows
     #[command(after_help = help::COUNT, alias = "rowcount")]
     Count(Count),
     /// Print the first rows: 10 of them, unless -n or `-5` is another number
@@ -199,7 +213,7 @@ pub(crate) enum Command {
         #[command(flatten)]
         read: Read,
     },
-    /// Print rows, or convert them to CSV, JSON lines or Arrow
+    /// Print rows, as a table, CSV, JSON, GeoJSON, Markdown or Arrow
     #[command(after_help = help::CAT)]
     Cat {
         #[command(flatten)]
@@ -220,7 +234,7 @@ pub(crate) enum Command {
         pretty: bool,
     },
     /// Check all metadata of a file against its data
-    #[command(after_help = help::VERIFY, aliases = ["check", "validate"])]
+    #[command(after_help = help::VERIFY, aliases = ["check", "validate", "fsck"])]
     Verify {
         #[command(flatten)]
         files: Files,
@@ -244,13 +258,13 @@ pub(crate) enum Command {
     /// List the page indexes: rows, bounds and nulls of each page
     #[command(after_help = help::INDEX)]
     Index(Index),
-    /// Summarise the values of each column: nulls, different values, least, greatest and mean
+    /// Summarise the values of each column: nulls, different values, bounds and means
     #[command(after_help = help::STATS)]
     Stats(Stats),
     /// Count the most frequent values of columns
     #[command(after_help = help::FREQ)]
     Freq(Freq),
-    /// Write an HTML page about a file: findings, sizes, columns, pages, and what `verify` finds
+    /// Write an HTML page about a file: findings, sizes, columns and pages
     #[command(after_help = help::REPORT)]
     Report(Report),
     /// Query the bloom filters of a file
@@ -259,7 +273,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: Bloom,
     },
-    /// Rewrite a Parquet file with another codec, encodings, pages, row groups, or fewer columns
+    /// Rewrite a Parquet file with another codec, encodings, rows, columns or order
     #[command(after_help = help::REWRITE)]
     Rewrite(Rewrite),
     /// Write the rows of several Parquet files to one
@@ -277,9 +291,41 @@ pub(crate) enum Command {
     /// Decrypt a Parquet file
     #[command(after_help = help::DECRYPT)]
     Decrypt(Encrypt),
-    /// Convert CSV, JSON lines or Arrow to Parquet, or Parquet to these
-    #[command(after_help = help::CONVERT)]
+    /// Convert CSV, JSON, GeoJSON or Arrow to Parquet, or Parquet to these
+    #[command(after_help = help::CONVERT, aliases = ["copy", "cp"])]
     Convert(Convert),
+    /// Run an SQL query with the program `herringbone-sql`
+    #[command(after_help = help::SQL)]
+    Sql {
+        /// The arguments of `herringbone-sql`
+        #[arg(
+            value_name = "ARGUMENT",
+            trailing_var_arg = true,
+            allow_hyphen_values = true
+        )]
+        arguments: Vec<OsString>,
+    },
+    /// Explain a command or a topic
+    #[command(after_help = help::HELP)]
+    Help {
+        /// A command, or where, columns, types, csv, values, keys or exit-codes
+        #[arg(value_name = "COMMAND|TOPIC")]
+        words: Vec<String>,
+    },
+    /// Print the completions of a shell
+    #[command(after_help = help::COMPLETIONS)]
+    Completions {
+        /// The shell
+        #[arg(value_enum)]
+        shell: Shell,
+    },
+    /// Print the manual page of this program, or of one of its commands
+    #[command(after_help = help::MAN)]
+    Man {
+        /// The command
+        #[arg(value_name = "COMMAND")]
+        words: Vec<String>,
+    },
 }
 
 impl Command {
@@ -343,6 +389,16 @@ pub(crate) struct Count {
     /// Print which rows statistics, bloom filters, dictionaries and page indexes rule out, instead of reading rows
     #[arg(long)]
     pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// JSON in place of text.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct Json {
+    /// Print JSON lines in place of text
+    #[arg(long, alias = "jsonl")]
+    pub(crate) json: bool,
 }
 
 /// The options of `report`.
@@ -614,6 +670,7 @@ impl Read {
             RowFormatChoice { json: true, .. } => Some(RowFormat::Jsonl),
             RowFormatChoice { csv: true, .. } => Some(RowFormat::Csv),
             RowFormatChoice { table: true, .. } => Some(RowFormat::Table),
+            RowFormatChoice { vertical: true, .. } => Some(RowFormat::Vertical),
             it => it.format,
         }
     }
@@ -638,7 +695,9 @@ impl Read {
 /// The format of rows, by its name or as an option of its own.
 #[derive(Debug, Args)]
 struct RowFormatChoice {
-    /// Output format [default: table on a terminal, jsonl otherwise]; --json, --csv and --table are short for it
+    /// Output format [default: table on a terminal, jsonl otherwise]
+    ///
+    /// --json (for jsonl), --csv, --table and --vertical are short for it.
     #[arg(long, value_enum)]
     format: Option<RowFormat>,
     #[arg(long, hide = true, alias = "jsonl", conflicts_with_all = ["format", "csv", "table"])]
@@ -647,6 +706,8 @@ struct RowFormatChoice {
     csv: bool,
     #[arg(long, hide = true, conflicts_with = "format")]
     table: bool,
+    #[arg(long, hide = true, conflicts_with_all = ["format", "json", "csv", "table"])]
+    vertical: bool,
 }
 
 /// Formats of rows.
@@ -654,13 +715,22 @@ struct RowFormatChoice {
 pub(crate) enum RowFormat {
     /// A table for people; long cells are truncated
     Table,
+    /// A line for each value, with the name of its column; for rows with many columns
+    Vertical,
+    /// A table in Markdown, with all characters of each value
+    Markdown,
     /// JSON lines: one object per row, lossless
-    #[value(alias = "json")]
     Jsonl,
+    /// JSON: an array of objects, lossless
+    Json,
     /// CSV with a header; lines end with LF, or as in RFC 4180 with --crlf
     Csv,
-    /// GeoJSON: one Feature per row, in longitude and latitude
+    /// CSV with tabs in place of commas
+    Tsv,
+    /// GeoJSON: a FeatureCollection, in longitude and latitude
     Geojson,
+    /// GeoJSON: one Feature per line
+    Geojsonl,
     /// An Arrow IPC stream
     Arrow,
 }
@@ -776,11 +846,10 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::CommandFactory as _;
 
     #[test]
     fn the_command_line_is_consistent() {
-        Arguments::command().debug_assert();
+        command().debug_assert();
     }
 
     /// The width that clap wraps help pages at: `max_term_width` of [`Arguments`].
@@ -813,7 +882,7 @@ mod tests {
 
     #[test]
     fn help_pages_are_wrapped_once() {
-        let mut command = Arguments::command().term_width(TERMINAL);
+        let mut command = command().term_width(TERMINAL);
         command.build();
         check_help(&mut command);
     }
@@ -846,10 +915,11 @@ mod tests {
             "convert f.csv g.parquet --delimiter ab",
             "convert f.csv g.parquet --from xml",
             "convert f.csv g.parquet --null \"\"",
-            "cat f --format csv --null a,b",
+            "cat f --format csv --null a\"b",
         ] {
             let words = std::iter::once("herringbone").chain(line.split(' '));
-            let error = Arguments::try_parse_from(words).unwrap_err();
+            let words = words.map(OsString::from).collect();
+            let error = parse(words).unwrap_err();
             assert_eq!(error.exit_code(), 2, "{line}");
         }
     }

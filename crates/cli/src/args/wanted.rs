@@ -13,7 +13,7 @@ use super::condition::Condition;
 #[derive(Debug, Args)]
 pub(crate) struct Wanted {
     /// Only rows that match an SQL condition, e.g. `fare > 5 and city in ('Rome', 'Oslo')`, or one in @FILE; see
-    /// `herringbone help cat`
+    /// `herringbone help where`
     #[arg(
         short = 'w',
         long = "where",

@@ -16,7 +16,7 @@ use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
-use crate::load::{self, Rows, Stream, TextOptions};
+use crate::load::{self, Dialect, Rows, Stream, TextOptions, Work};
 use crate::rows::{Request, Shape, Window, arranged, chosen_rows, survey};
 use crate::save;
 use crate::target::Target;
@@ -33,8 +33,7 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
     check(convert, from, to)?;
     if let (Some(keys), true) = (&context.keys, from != FileFormat::Parquet) {
         if keys.is_option() {
-            let message =
-                "--keys is for Parquet input; to encrypt OUT, see `herringbone help encrypt`";
+            let message = "--keys is for Parquet input; to encrypt OUT, see `encrypt`";
             return Err(Failure::Usage(message.into()));
         }
         if to == FileFormat::Parquet {
@@ -49,7 +48,7 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
             let rows = chosen_rows(&convert.choice, rows, to)?;
             save(context, (convert, destination), to, rows)
         }
-        FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson => {
+        _ => {
             let schema = convert.schema.as_ref();
             let schema = schema.map(|path| {
                 load::schema_file(path, context, |input| schema_of_rows(convert, input), Ok)
@@ -61,20 +60,37 @@ pub(crate) fn run(context: &Context, convert: &Convert) -> Result<()> {
                 infer_rows: convert.infer_rows.unwrap_or(INFER_ROWS),
                 types,
                 note: &|text| context.note(text),
-                header: !convert.no_header,
-                delimiter: convert.delimiter,
+                header: !convert.csv.no_header,
+                delimiter: convert.csv.delimiter,
                 null: convert.csv.null().into(),
+                skip_lines: convert.csv_input.skip_lines,
+                comment: convert.csv_input.comment,
+                dialect: Dialect {
+                    decimal_comma: convert.csv_input.decimal_comma,
+                    dates: convert.csv_input.date_formats.clone(),
+                },
                 limits: &context.limits,
             };
-            let stream = Stream::open(&convert.input)?;
-            let rows = match from {
-                FileFormat::Csv => load::csv(stream, &options)?,
-                FileFormat::Geojson => load::geojson(stream, options)?,
-                _ => load::jsonl(stream, &options)?,
-            };
+            let rows = text(convert, from, options)?;
             let rows = chosen_rows(&convert.choice, rows, to)?;
             save(context, (convert, destination), to, rows)
         }
+    }
+}
+
+/// Returns the rows of a text.
+fn text<'a>(convert: &Convert, from: FileFormat, mut options: TextOptions<'a>) -> Result<Rows<'a>> {
+    let mut stream = Stream::open(&convert.input)?.unpacked()?;
+    if let Some(encoding) = convert.csv_input.encoding {
+        stream = stream.decoded(encoding);
+    }
+    if from == FileFormat::Tsv {
+        options.delimiter = Some(convert.csv.style(true)?.delimiter);
+    }
+    match from {
+        FileFormat::Csv | FileFormat::Tsv => load::csv(stream, &options),
+        FileFormat::Geojson | FileFormat::Geojsonl => load::geojson(stream, options),
+        _ => load::jsonl(stream, &options),
     }
 }
 
@@ -144,11 +160,8 @@ fn shredding(convert: &Convert) -> Result<VariantExtension> {
 
 /// Checks that the options fit the formats.
 fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
-    let is_text = matches!(
-        from,
-        FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson
-    );
-    let is_csv = from == FileFormat::Csv;
+    let is_csv = from.is_csv();
+    let is_text = is_csv || from.is_json() || from.is_geojson();
     let usage = |text: &str| Err(Failure::Usage(text.into()));
     let types = !convert.types.is_empty() || convert.infer_rows.is_some();
     if !is_text && (convert.schema.is_some() || types) {
@@ -156,7 +169,7 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
             "--schema, --type and --infer-rows are for CSV and JSON lines; IN already has a schema",
         );
     }
-    if from != FileFormat::Jsonl && !convert.variants.is_empty() {
+    if !from.is_json() && !convert.variants.is_empty() {
         return usage(
             "--variant is for JSON lines; VARIANT columns of Parquet are kept as they are",
         );
@@ -167,7 +180,7 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
             "--variant COLUMN=auto and other types shred columns of Parquet, but OUT is not a Parquet file",
         );
     }
-    if from != FileFormat::Csv && convert.infer_rows == Some(0) {
+    if !is_csv && convert.infer_rows == Some(0) {
         return usage(
             "--infer-rows 0 is for CSV: the columns of JSON lines are inferred from the rows",
         );
@@ -175,19 +188,19 @@ fn check(convert: &Convert, from: FileFormat, to: FileFormat) -> Result<()> {
     if from != FileFormat::Parquet && convert.damage.is_given() {
         return usage("--on-error is for Parquet input");
     }
-    if !is_csv && (convert.no_header || convert.delimiter.is_some()) {
-        return usage("--no-header and --delimiter are for CSV input");
+    if let (Some(option), false, false) = (convert.csv.given(), is_csv, to.is_csv()) {
+        return usage(&format!(
+            "{option} is for CSV, but neither IN nor OUT is CSV"
+        ));
     }
-    if convert.csv.has_null() && !is_csv && to != FileFormat::Csv {
-        return usage("--null is for CSV, but neither IN nor OUT is CSV");
+    if let (Some(option), false) = (convert.csv_input.given(), is_csv) {
+        return usage(&format!("{option} is for CSV input"));
     }
-    if convert.csv.crlf && to != FileFormat::Csv {
+    if convert.csv.crlf && !to.is_csv() {
         return usage("--crlf is for CSV, but OUT is not CSV");
     }
-    let delimiter = convert.delimiter.map(char::from);
-    if delimiter.is_some_and(|it| convert.csv.null().contains(it)) {
-        return usage("the text for null must not contain the delimiter");
-    }
+    // The style also checks the options for CSV input.
+    convert.csv.style(from == FileFormat::Tsv)?;
     if to != FileFormat::Parquet && convert.write.is_given() {
         return usage("options for Parquet output need a Parquet file as OUT");
     }
@@ -272,9 +285,10 @@ fn save(
             save::parquet(context, destination, options, rows)
         }
         FileFormat::Arrow => save::arrow(context, destination, rows),
-        FileFormat::Csv | FileFormat::Jsonl | FileFormat::Geojson | FileFormat::ArrowStream => {
+        _ => {
             let files = (convert.input.as_path(), destination);
-            save::stream(context, files, to, convert.csv.style(), rows)
+            let style = convert.csv.style(to == FileFormat::Tsv)?;
+            save::stream(context, files, to, style, rows)
         }
     }
 }

@@ -4,10 +4,11 @@ use herringbone::{Projection, ReadOptions};
 
 use crate::args::Count;
 use crate::context::Context;
+use crate::describe::Object;
 use crate::failure::Result;
 use crate::input::{self, by_table};
 use crate::output::Output;
-use crate::render::printable::printable;
+use crate::render::printable::{json_line, printable};
 use crate::rows::{Request, explain};
 
 /// Prints only the number for a single table. For several tables, prints one line each and a total.
@@ -18,7 +19,7 @@ pub(crate) fn run(context: &Context, count: &Count, output: &mut Output<'_>) -> 
     request.wanted = Some(&count.wanted);
     request.row_groups = count.row_groups.as_ref();
     if count.explain {
-        return explain(&inputs, &request, output);
+        return explain(&inputs, &request, count.json.json, output);
     }
     let mut total = 0_u128;
     let is_single = by_table(&inputs).count() == 1;
@@ -28,12 +29,17 @@ pub(crate) fn run(context: &Context, count: &Count, output: &mut Output<'_>) -> 
         let rows = request.num_rows(context, table)?;
         total += u128::from(rows);
         let name = table.first().map_or("", |input| input.table_name());
+        if count.json.json {
+            let line = Object::new().with("file", name).with("num_rows", rows);
+            output.line(&json_line(&line.into()))?;
+            continue;
+        }
         output.line(&match is_single {
             true => rows.to_string(),
             false => format!("{rows}\t{}", printable(name)),
         })?;
     }
-    match is_single {
+    match is_single || count.json.json {
         true => Ok(()),
         false => output.line(&format!("{total}\ttotal")),
     }

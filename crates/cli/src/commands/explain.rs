@@ -3,13 +3,16 @@
 use herringbone::filter::{PruningStep, RowGroupExplanation};
 use herringbone::{ParquetFile, ReadOptions};
 
+use serde_json::Value;
+
+use crate::describe::Object;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 #[cfg(feature = "remote")]
 use crate::remote::{RemoteFile, Traffic};
 use crate::render::plural::counted;
-use crate::render::printable::printable;
+use crate::render::printable::{json_line, printable};
 
 /// The facts about the rows of a table, as sums over its files.
 pub(crate) struct Explained<'a> {
@@ -49,7 +52,43 @@ impl<'a> Explained<'a> {
     }
 
     /// Prints the result of each pruning step. Also prints the rows left to be tested, and the bytes to be fetched.
-    pub(crate) fn print(&self, output: &mut Output<'_>) -> Result<()> {
+    /// `is_json` prints an object.
+    pub(crate) fn print(&self, is_json: bool, output: &mut Output<'_>) -> Result<()> {
+        match is_json {
+            true => output.line(&json_line(&self.object().into())),
+            false => self.lines(output),
+        }
+    }
+
+    /// Returns the explanation as an object.
+    fn object(&self) -> Object {
+        let row_groups = &self.row_groups;
+        let sum = |of: fn(&RowGroupExplanation) -> u64| row_groups.iter().map(of).sum::<u64>();
+        let steps = STEPS.into_iter().filter_map(|(step, name)| {
+            let done = done(row_groups, step)?;
+            Some(Value::from(
+                Object::new()
+                    .with("step", name)
+                    .with("row_groups", done.row_groups)
+                    .with("ruled_out", done.ruled_out)
+                    .with("accepted", done.accepted)
+                    .with("bytes", done.bytes),
+            ))
+        });
+        let name = self.table.first().map_or("", Input::table_name);
+        Object::new()
+            .with("file", name)
+            .with("where", self.filter.as_deref().unwrap_or_default())
+            .with("num_rows", sum(|it| it.rows))
+            .with("row_groups", row_groups.len())
+            .with("steps", steps.collect::<Vec<_>>())
+            .with("rows_to_test", sum(RowGroupExplanation::undecided))
+            .with("bytes_wanted", sum(|it| it.wanted_bytes))
+            .with("bytes_fetched", sum(|it| it.fetched.bytes))
+            .with("requests", sum(|it| it.fetched.requests))
+    }
+
+    fn lines(&self, output: &mut Output<'_>) -> Result<()> {
         let Some(first) = self.table.first() else {
             return Ok(());
         };
@@ -71,7 +110,7 @@ impl<'a> Explained<'a> {
         output.line(&format!("  where {}", printable(filter)))?;
         let mut line = |name: &str, text: &str| output.line(&format!("  {name:<15}  {text}"));
         for (step, name) in STEPS {
-            if let Some(text) = of_step(row_groups, step) {
+            if let Some(text) = text_of(row_groups, step) {
                 line(name, &text)?;
             }
         }
@@ -115,27 +154,47 @@ const STEPS: [(PruningStep, &str); 5] = [
     (PruningStep::PageMaps, "offset indexes"),
 ];
 
-/// Returns a line about the row groups that a step examined, if it examined any.
-fn of_step(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<String> {
-    let (mut asked, mut ruled_out, mut accepted, mut bytes) = (0, 0, 0, 0);
+/// The outcome of a step.
+struct Done {
+    /// The number of row groups that the step examined.
+    row_groups: u64,
+    ruled_out: u64,
+    accepted: u64,
+    bytes: u64,
+}
+
+/// Returns the outcome of a step, if it examined row groups.
+fn done(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<Done> {
+    let mut done = Done {
+        row_groups: 0,
+        ruled_out: 0,
+        accepted: 0,
+        bytes: 0,
+    };
     for row_group in row_groups {
         let at = row_group.steps.iter().position(|it| it.step == step);
         let Some((at, taken)) = at.and_then(|at| Some((at, row_group.steps.get(at)?))) else {
             continue;
         };
         let before = at.checked_sub(1).and_then(|at| row_group.steps.get(at));
-        asked += 1;
-        ruled_out += taken.ruled_out - before.map_or(0, |it| it.ruled_out);
-        accepted += taken.accepted - before.map_or(0, |it| it.accepted);
-        bytes += taken.bytes;
+        done.row_groups += 1;
+        done.ruled_out += taken.ruled_out - before.map_or(0, |it| it.ruled_out);
+        done.accepted += taken.accepted - before.map_or(0, |it| it.accepted);
+        done.bytes += taken.bytes;
     }
-    let has_looked = step == PruningStep::Statistics || bytes > 0;
-    (asked > 0 && has_looked).then(|| {
+    let has_looked = step == PruningStep::Statistics || done.bytes > 0;
+    (done.row_groups > 0 && has_looked).then_some(done)
+}
+
+/// Returns a text about the row groups that a step examined, if it examined any.
+fn text_of(row_groups: &[RowGroupExplanation], step: PruningStep) -> Option<String> {
+    done(row_groups, step).map(|done| {
         format!(
-            "{} ruled out, {accepted} accepted; read {} of {}",
-            counted(ruled_out, "row"),
-            counted(bytes, "byte"),
-            counted(asked, "row group")
+            "{} ruled out, {} accepted; read {} of {}",
+            counted(done.ruled_out, "row"),
+            done.accepted,
+            counted(done.bytes, "byte"),
+            counted(done.row_groups, "row group")
         )
     })
 }

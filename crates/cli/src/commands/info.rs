@@ -8,13 +8,15 @@ use herringbone::ParquetFile;
 use herringbone::format::{ColumnMetaData, Encoding, FileMetadata, PageType};
 use herringbone::schema::ParquetSchema;
 
-use crate::describe::{geometry, nulls};
+use serde_json::Value;
+
+use crate::describe::{Object, geometry, nulls};
 use crate::encryption::Summary;
 use crate::failure::Result;
 use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::render::plural::{counted, size};
-use crate::render::printable::printable;
+use crate::render::printable::{json_line, printable};
 use crate::render::table::{self, shown};
 
 /// The columns of the table.
@@ -30,7 +32,14 @@ const HEADER: [&str; 8] = [
 ];
 
 /// Prints a paragraph and a table of columns for each file.
-pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
+pub(crate) fn run(inputs: &[Input], is_json: bool, output: &mut Output<'_>) -> Result<()> {
+    if is_json {
+        return inputs.iter().try_for_each(|input| {
+            let file = input.open()?;
+            let line = json(input, &file).map_err(|error| input.failure(&error))?;
+            output.line(&json_line(&line.into()))
+        });
+    }
     for (at, table) in by_table(inputs).enumerate() {
         if at > 0 {
             output.write(b"\n")?;
@@ -143,6 +152,45 @@ fn folder(table: &[Input], output: &mut Output<'_>) -> Result<()> {
     output.write(out.as_bytes())?;
     let rows = all.iter().map(|it| it.cells().into()).collect();
     print(HEADER.into_iter().map(String::from), rows, output)
+}
+
+/// Returns the summary of a file as an object.
+fn json(input: &Input, file: &ParquetFile) -> herringbone::Result<Object> {
+    let metadata = file.metadata();
+    let columns = columns(file)?.into_iter().map(|column| {
+        let (pages, keyed) = column.pages.unzip();
+        let list = |set: BTreeSet<String>| set.into_iter().collect::<Vec<_>>();
+        Value::from(
+            Object::new()
+                .with("path", column.path)
+                .with("type", column.type_)
+                .with("codecs", list(column.codecs))
+                .with("encodings", list(column.encodings))
+                .some("data_pages", pages)
+                .some("dictionary_data_pages", keyed)
+                .some("null_count", column.nulls)
+                .some("compressed_size", i64::try_from(column.compressed).ok())
+                .some("uncompressed_size", i64::try_from(column.uncompressed).ok())
+                .with("is_encrypted", column.encrypted),
+        )
+    });
+    let columns: Vec<Value> = columns.collect();
+    let keys = metadata.key_value_metadata().iter();
+    let keys = keys.map(|pair| pair.key.to_string());
+    let rows = (0..metadata.num_row_groups()).map(|at| Ok(metadata.row_group_header(at)?.num_rows));
+    Ok(Object::new()
+        .with("file", input.name.as_str())
+        .with("file_size", input.size)
+        .with("num_rows", metadata.num_rows_of_row_groups())
+        .with(
+            "rows_of_row_groups",
+            rows.collect::<herringbone::Result<Vec<i64>>>()?,
+        )
+        .with("metadata_size", metadata.encoded_len())
+        .with("version", metadata.version())
+        .some("created_by", metadata.created_by())
+        .with("keys", keys.collect::<Vec<_>>())
+        .with("columns", columns))
 }
 
 /// Returns a summary of a file that cannot be opened because its footer is encrypted. Empty for other files.

@@ -12,6 +12,7 @@ mod freq;
 mod head;
 mod index;
 mod info;
+mod manual;
 mod meta;
 mod pages;
 mod repair;
@@ -22,6 +23,7 @@ mod schema;
 mod schema_compare;
 mod show;
 mod split;
+pub(crate) mod sql;
 mod stats;
 mod tail;
 mod verify;
@@ -31,7 +33,7 @@ pub(crate) use info::dictionary_pages;
 
 use std::path::Path;
 
-use crate::args::{Arguments, Bloom, Command, Files, Read, Stats, StatsBy};
+use crate::args::{Arguments, Bloom, Command, Files, Read, SchemaFormat, Stats, StatsBy};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -51,14 +53,16 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         inputs.pop().ok_or_else(none)
     };
     match &arguments.command {
-        Command::Info { files } => info::run(&tables(files)?, output),
+        Command::Info { files, json } => info::run(&tables(files)?, json.json, output),
         Command::Schema {
             files,
             format,
+            json,
             compare,
-        } => match compare {
-            true => schema_compare::run(&tables(files)?, output),
-            false => schema::run(context, &tables(files)?, *format, output),
+        } => match (compare, json.json) {
+            (true, json) => schema_compare::run(&tables(files)?, json, output),
+            (false, true) => schema::run(context, &tables(files)?, SchemaFormat::Json, output),
+            (false, false) => schema::run(context, &tables(files)?, *format, output),
         },
         Command::Diff(request) => diff::run(context, request, output),
         Command::Split(request) => split::run(context, request),
@@ -117,6 +121,10 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         Command::Repair(request) => repair::run(context, request),
         Command::Report(request) => report::run(context, request),
         Command::Rewrite(request) => rewrite::run(context, request),
+        Command::Sql { arguments } => sql::run(arguments),
+        Command::Help { words } => manual::help(words, output),
+        Command::Man { words } => manual::man(words, output),
+        Command::Completions { shell } => manual::completions(*shell, output),
     }
 }
 

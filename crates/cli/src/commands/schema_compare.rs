@@ -6,11 +6,12 @@ use herringbone::ReadOptions;
 use herringbone::geospatial::Geospatial;
 
 use super::diff::{changes, columns};
+use crate::describe::Object;
 use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::render::plural::counted;
-use crate::render::printable::printable;
+use crate::render::printable::{json_line, printable};
 
 /// A schema with the names of its files.
 struct Group<'a> {
@@ -19,7 +20,7 @@ struct Group<'a> {
 }
 
 /// Prints the schemas. The exit code is 1 if there are several.
-pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
+pub(crate) fn run(inputs: &[Input], is_json: bool, output: &mut Output<'_>) -> Result<()> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut known: HashMap<Vec<(String, String)>, usize> = HashMap::new();
     for input in inputs {
@@ -41,6 +42,16 @@ pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
     let Some((most, others)) = groups.split_first() else {
         return Ok(());
     };
+    if is_json {
+        for (at, group) in groups.iter().enumerate() {
+            let changes = changes(&most.columns, &group.columns);
+            let line = Object::new()
+                .with("files", group.files.clone())
+                .with("differences", if at == 0 { Vec::new() } else { changes });
+            output.line(&json_line(&line.into()))?;
+        }
+        return outcome(others);
+    }
     let name = |group: &Group<'_>| printable(group.files.first().copied().unwrap_or_default());
     let count = |group: &Group<'_>| counted(group.files.len() as i128, "file");
     output.line(&format!("{} as {}", count(most), name(most)))?;
@@ -56,6 +67,11 @@ pub(crate) fn run(inputs: &[Input], output: &mut Output<'_>) -> Result<()> {
             output.line(&format!("  {}", printable(file)))?;
         }
     }
+    outcome(others)
+}
+
+/// Returns the exit code: 1 if there are other schemas.
+fn outcome(others: &[Group<'_>]) -> Result<()> {
     match others.is_empty() {
         true => Ok(()),
         false => Err(Failure::Told(Failure::FINDINGS)),

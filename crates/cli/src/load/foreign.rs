@@ -24,12 +24,12 @@ const FORMATS: &[(&[u8], &str, &str)] = &[
     (
         b"\x1f\x8b",
         "gzip",
-        "`gunzip -c FILE` unpacks it, also into `herringbone convert --from FORMAT - OUT`",
+        "`herringbone convert --from FORMAT FILE OUT` reads text in it, and `gunzip -c FILE` unpacks it",
     ),
     (
         b"\x28\xb5\x2f\xfd",
         "Zstandard",
-        "`zstd -dc FILE` unpacks it, also into `herringbone convert --from FORMAT - OUT`",
+        "`herringbone convert --from FORMAT FILE OUT` reads text in it, and `zstd -dc FILE` unpacks it",
     ),
     (
         b"BZh",
@@ -89,14 +89,12 @@ const FORMATS: &[(&[u8], &str, &str)] = &[
     (
         b"\xff\xfe",
         "text in UTF-16",
-        "`iconv -f UTF-16 -t UTF-8 FILE` makes UTF-8 of it, also into `herringbone convert --from \
-         FORMAT - OUT`",
+        "`herringbone convert --csv-encoding utf-16le FILE OUT` reads CSV in it",
     ),
     (
         b"\xfe\xff",
         "text in UTF-16",
-        "`iconv -f UTF-16 -t UTF-8 FILE` makes UTF-8 of it, also into `herringbone convert --from \
-         FORMAT - OUT`",
+        "`herringbone convert --csv-encoding utf-16be FILE OUT` reads CSV in it",
     ),
 ];
 
@@ -193,8 +191,8 @@ mod tests {
         let words = foreign(b"\x1f\x8b").unwrap().instead_of("CSV", "x.csv.gz");
         assert_eq!(
             words,
-            "x.csv.gz: expected CSV, but this is gzip: `gunzip -c x.csv.gz` unpacks it, also into \
-             `herringbone convert --from FORMAT - OUT`"
+            "x.csv.gz: expected CSV, but this is gzip: `herringbone convert --from FORMAT x.csv.gz \
+             OUT` reads text in it, and `gunzip -c x.csv.gz` unpacks it"
         );
     }
 

@@ -15,11 +15,13 @@ mod ipc;
 mod json;
 mod numbers;
 mod opened;
+mod decoded;
 mod row_size;
 mod sample;
 mod schema_file;
 mod schema_text;
 mod type_names;
+mod unpacked;
 mod value;
 
 use std::cell::Cell;
@@ -31,7 +33,7 @@ use herringbone::Limits;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{Field, SchemaRef};
 
-pub(crate) use csv::{csv, reads_as_text};
+pub(crate) use csv::{DateFormat, Dialect, csv, reads_as_text};
 pub(crate) use geojson::geojson;
 pub(crate) use ipc::{ipc_file_or_stream, schema_of as ipc_schema};
 pub(crate) use json::jsonl;
@@ -89,6 +91,12 @@ pub(crate) struct TextOptions<'a> {
     pub(crate) delimiter: Option<u8>,
     /// The text of a null in CSV, without quotes.
     pub(crate) null: String,
+    /// The number of lines before the CSV.
+    pub(crate) skip_lines: usize,
+    /// The character at the beginning of comment lines in CSV.
+    pub(crate) comment: Option<u8>,
+    /// The notation of numbers and dates in CSV.
+    pub(crate) dialect: Dialect,
     /// Limits on the memory and work that a text may cause.
     pub(crate) limits: &'a Limits,
 }
@@ -115,7 +123,37 @@ pub(crate) struct Stream {
     pub(crate) name: String,
     bytes: Box<dyn Read>,
     total: Option<u64>,
+    source: Source,
+}
+
+/// The state of reading the bytes of a file.
+#[derive(Clone, Default)]
+struct Source {
+    /// The number of bytes read.
     read: Rc<Cell<u64>>,
+    /// True if the system failed to read.
+    has_failed: Rc<Cell<bool>>,
+}
+
+/// Bytes that update the state of their source.
+struct Counted<R> {
+    bytes: R,
+    source: Source,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.bytes.read(buffer);
+        match &count {
+            Ok(count) => {
+                let read = &self.source.read;
+                read.set(read.get() + *count as u64);
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.source.has_failed.set(true),
+        }
+        count
+    }
 }
 
 impl Stream {
@@ -125,39 +163,53 @@ impl Stream {
     /// System.
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let name = name_of(path);
-        let read = Rc::default();
         if path.as_os_str() == "-" {
-            let bytes = Box::new(io::stdin());
-            return Ok(Self {
-                name,
-                bytes,
-                total: None,
-                read,
-            });
+            return Ok(Self::new(name, io::stdin(), None));
         }
         let opened = Opened::new(path)?;
-        Ok(Self {
-            bytes: opened.bytes,
-            total: opened.length,
+        Ok(Self::new(name, opened.bytes, opened.length))
+    }
+
+    fn new(name: String, bytes: impl Read + 'static, total: Option<u64>) -> Self {
+        let source = Source::default();
+        let counted = Counted {
+            bytes,
+            source: source.clone(),
+        };
+        Self {
             name,
-            read,
-        })
+            bytes: Box::new(counted),
+            total,
+            source,
+        }
+    }
+
+    /// Unpacks the bytes if they are compressed with gzip or Zstandard.
+    ///
+    /// # Errors
+    /// System.
+    pub(crate) fn unpacked(mut self) -> Result<Self> {
+        let unpacked = unpacked::unpacked(self.bytes, &self.source);
+        self.bytes = unpacked.map_err(|error| unreadable(&self.name, &error))?;
+        Ok(self)
+    }
+
+    /// Decodes the bytes to UTF-8. Bytes with a byte order mark are in the encoding of the mark.
+    pub(crate) fn decoded(mut self, encoding: &'static encoding_rs::Encoding) -> Self {
+        self.bytes = Box::new(decoded::Decoded::new(self.bytes, encoding));
+        self
     }
 
     /// Creates a stream of bytes in memory.
     pub(crate) fn of_bytes(name: &str, bytes: Vec<u8>) -> Self {
-        Self {
-            name: name.to_owned(),
-            total: Some(bytes.len() as u64),
-            bytes: Box::new(io::Cursor::new(bytes)),
-            read: Rc::default(),
-        }
+        let total = bytes.len() as u64;
+        Self::new(name.to_owned(), io::Cursor::new(bytes), Some(total))
     }
 
     /// Returns the amount of work.
     fn work(&self) -> Work {
         match self.total {
-            Some(total) => Work::Bytes(total, self.read.clone()),
+            Some(total) => Work::Bytes(total, self.source.read.clone()),
             None => Work::Unknown,
         }
     }
@@ -174,9 +226,7 @@ fn unreadable(name: &str, error: &io::Error) -> Failure {
 
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.bytes.read(buffer)?;
-        self.read.set(self.read.get() + count as u64);
-        Ok(count)
+        self.bytes.read(buffer)
     }
 }
 
@@ -198,6 +248,9 @@ pub(crate) mod tests {
             header: true,
             delimiter: None,
             null: String::new(),
+            skip_lines: 0,
+            comment: None,
+            dialect: Dialect::default(),
             limits: &LIMITS,
         }
     }

@@ -47,6 +47,40 @@ impl Sample {
         })
     }
 
+    /// Skips lines. Call it before [`read`](Self::read).
+    ///
+    /// # Errors
+    /// System, or Data if a compressed text is damaged.
+    pub(super) fn skip_lines(&mut self, count: usize) -> Result<()> {
+        for _ in 0..count {
+            self.skip_line().map_err(|error| {
+                let name = &self.rest.get_ref().name;
+                unreadable(name, &error)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn skip_line(&mut self) -> io::Result<()> {
+        loop {
+            let text = self.rest.fill_buf()?;
+            let Some(end) = memchr::memchr2(b'\n', b'\r', text) else {
+                let length = text.len();
+                self.rest.consume(length);
+                match length {
+                    0 => return Ok(()),
+                    _ => continue,
+                }
+            };
+            let is_return = text.get(end) == Some(&b'\r');
+            self.rest.consume(end + 1);
+            if is_return && self.rest.fill_buf()?.starts_with(b"\n") {
+                self.rest.consume(1);
+            }
+            return Ok(());
+        }
+    }
+
     /// Reads lines until `enough` returns true. `enough` is called with each line, or with a part of a long one.
     ///
     /// # Errors

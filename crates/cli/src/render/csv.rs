@@ -1,4 +1,4 @@
-//! Rows as CSV, according to RFC 4180: a header, commas, and quotes if needed. Lines end with LF, as Unix programs
+//! Rows as CSV, according to RFC 4180: a header, commas (or another separator), and quotes if needed. Lines end with LF, as Unix programs
 //! expect, or with CR LF.
 //!
 //! Nested values are their JSON text. A null is an empty field, or another text without quotes. A string equal to
@@ -23,6 +23,10 @@ use crate::output::Output;
 pub(crate) struct CsvStyle {
     /// The text of a null. It must not need quotes.
     pub(crate) null: String,
+    /// The character between fields.
+    pub(crate) delimiter: u8,
+    /// True if the first line has the names of the columns.
+    pub(crate) has_header: bool,
     /// The end of each line: LF, or CR LF.
     pub(crate) line_end: &'static str,
 }
@@ -31,6 +35,8 @@ impl Default for CsvStyle {
     fn default() -> Self {
         Self {
             null: String::new(),
+            delimiter: b',',
+            has_header: true,
             line_end: "\n",
         }
     }
@@ -46,16 +52,20 @@ impl Rows {
         Self { style }
     }
 
-    /// Writes the names of the columns.
+    /// Writes the names of the columns, if the style has them.
     pub(crate) fn write_header(&self, schema: &Schema, output: &mut Output<'_>) -> Result<()> {
+        if !self.style.has_header {
+            return Ok(());
+        }
+        let delimiter = self.style.delimiter;
         let mut line = String::new();
         for (at, field) in schema.fields().iter().enumerate() {
             if at > 0 {
-                line.push(',');
+                line.push(delimiter.into());
             }
             let start = line.len();
             line.push_str(field.name());
-            quote_from(&mut line, start, "", Quotes::Needed);
+            quote_from((&mut line, start), delimiter, "", Quotes::Needed);
         }
         self.end(&line, output)
     }
@@ -68,7 +78,7 @@ impl Rows {
 
     /// Writes each row of `batch`. Returns the types of variants lost in the text.
     pub(crate) fn write(&self, batch: &RecordBatch, output: &mut Output<'_>) -> Result<LostTypes> {
-        let schema = batch.schema_ref();
+        let (schema, delimiter) = (batch.schema_ref(), self.style.delimiter);
         let columns: Vec<(Boxed<'_>, Quotes)> = schema
             .fields()
             .iter()
@@ -80,14 +90,14 @@ impl Rows {
             line.clear();
             for (at, (column, quotes)) in columns.iter().enumerate() {
                 if at > 0 {
-                    line.push(',');
+                    line.push(delimiter.into());
                 }
                 if column.is_null(row) {
                     line.push_str(&self.style.null);
                 } else {
                     let start = line.len();
                     column.text(row, &mut line);
-                    quote_from(&mut line, start, &self.style.null, *quotes);
+                    quote_from((&mut line, start), delimiter, &self.style.null, *quotes);
                 }
             }
             self.end(&line, output)?;
@@ -131,8 +141,8 @@ impl Quotes {
 
 /// Quotes the field that begins at `start`, if necessary. Empty fields, and fields that look like a null, are quoted
 /// too.
-fn quote_from(line: &mut String, start: usize, null: &str, quotes: Quotes) {
-    let needed = |byte| matches!(byte, b'"' | b',' | b'\r' | b'\n');
+fn quote_from((line, start): (&mut String, usize), delimiter: u8, null: &str, quotes: Quotes) {
+    let needed = |byte| matches!(byte, b'"' | b'\r' | b'\n') || byte == delimiter;
     let field = line.get(start..).unwrap_or_default();
     let special = field.is_empty() || field == null || field.bytes().any(needed);
     if !special && !quotes.want(field) {

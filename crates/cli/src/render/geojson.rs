@@ -1,4 +1,4 @@
-//! Rows as GeoJSON: one Feature per row, one row per line (RFC 7946).
+//! Rows as GeoJSON: one Feature per row, one row per line, alone or in a FeatureCollection (RFC 7946).
 
 use herringbone::geospatial::crs::{self, Crs};
 use herringbone::geospatial::geoarrow::ExtensionMetadata;
@@ -9,8 +9,8 @@ use herringbone_arrow::array::{Array, RecordBatch};
 use herringbone_arrow::schema::{DataType, Fields, Schema};
 
 use super::geometry::is_geometry;
+use super::json::Lines;
 use super::nested::Struct;
-use super::printable::printable_json;
 use super::value::Value as _;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -21,15 +21,27 @@ pub(crate) struct Rows {
     geometry: usize,
     /// The number of rows written so far.
     rows: u64,
+    lines: Lines,
 }
 
 impl Rows {
-    /// Creates a writer for rows of a schema.
+    /// Begins a FeatureCollection.
+    ///
+    /// # Errors
+    /// See [`lines`](Self::lines).
+    pub(crate) fn collection(schema: &Schema, output: &mut Output<'_>) -> Result<Self> {
+        let rows = Self::lines(schema)?;
+        let start = r#"{"type":"FeatureCollection","features":["#;
+        let lines = Lines::array(start, "]}", output)?;
+        Ok(Self { lines, ..rows })
+    }
+
+    /// Creates a writer of Features on lines of their own.
     ///
     /// # Errors
     /// Data if no geometry column can be chosen, if its metadata is invalid, or if its reference system is not that of
     /// GeoJSON.
-    pub(crate) fn new(schema: &Schema) -> Result<Self> {
+    pub(crate) fn lines(schema: &Schema) -> Result<Self> {
         let geometry = primary(schema)?;
         let field = schema.field(geometry);
         let text = field.extension_type_metadata().unwrap_or_default();
@@ -43,7 +55,11 @@ impl Rows {
                 crs::DEFAULT
             )));
         }
-        Ok(Self { geometry, rows: 0 })
+        Ok(Self {
+            geometry,
+            rows: 0,
+            lines: Lines::alone(),
+        })
     }
 
     /// Writes each row of `batch`.
@@ -74,10 +90,15 @@ impl Rows {
             line.push_str(r#","properties":"#);
             properties.json(row, &mut line);
             line.push('}');
-            output.line(&output.shown(&line, printable_json))?;
+            self.lines.line(&line, output)?;
         }
         self.rows += batch.num_rows() as u64;
         Ok(())
+    }
+
+    /// Ends the FeatureCollection, if there is one.
+    pub(crate) fn finish(self, output: &mut Output<'_>) -> Result<()> {
+        self.lines.finish(output)
     }
 }
 

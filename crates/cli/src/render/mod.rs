@@ -1,5 +1,6 @@
 //! Record batches as text: JSON lines, CSV and tables.
 
+mod markdown;
 pub(crate) mod plural;
 pub(crate) mod csv;
 pub(crate) mod geojson;
@@ -17,3 +18,4 @@ pub(crate) mod temporal_value;
 pub(crate) mod text;
 pub(crate) mod value;
 pub(crate) mod variant;
+mod vertical;

@@ -8,7 +8,7 @@ use herringbone_arrow::ipc::writer::StreamWriter;
 use herringbone_arrow::schema::{Schema, SchemaRef};
 
 use super::csv::CsvStyle;
-use super::{csv, geojson, json, keys, table, value};
+use super::{csv, geojson, json, keys, markdown, table, value, vertical};
 use crate::args::RowFormat;
 use crate::failure::{Failure, Result};
 use crate::output::Output;
@@ -27,8 +27,12 @@ pub(crate) struct Sink<'o, 'w> {
 enum To<'o, 'w> {
     /// Tables.
     Table(table::Rows, &'o mut Output<'w>),
-    /// JSON lines.
-    Json(&'o mut Output<'w>),
+    /// A line for each value.
+    Vertical(vertical::Rows, &'o mut Output<'w>),
+    /// A table in Markdown.
+    Markdown(&'o mut Output<'w>),
+    /// JSON lines, or an array.
+    Json(json::Rows, &'o mut Output<'w>),
     /// CSV.
     Csv(csv::Rows, &'o mut Output<'w>),
     /// GeoJSON.
@@ -46,18 +50,26 @@ impl<'o, 'w> Sink<'o, 'w> {
         output: &'o mut Output<'w>,
     ) -> Result<Self> {
         let note = match format {
-            RowFormat::Jsonl | RowFormat::Geojson => keys::check(schema)?,
-            RowFormat::Table | RowFormat::Csv | RowFormat::Arrow => None,
+            RowFormat::Jsonl | RowFormat::Json => keys::check(schema)?,
+            RowFormat::Geojson | RowFormat::Geojsonl => keys::check(schema)?,
+            _ => None,
         };
         let to = match format {
             RowFormat::Table => To::Table(table::Rows::new(schema.clone()), output),
-            RowFormat::Jsonl => To::Json(output),
-            RowFormat::Csv => {
+            RowFormat::Vertical => To::Vertical(vertical::Rows::new(schema), output),
+            RowFormat::Markdown => {
+                markdown::write_header(schema, output)?;
+                To::Markdown(output)
+            }
+            RowFormat::Jsonl => To::Json(json::Rows::lines(), output),
+            RowFormat::Json => To::Json(json::Rows::array(output)?, output),
+            RowFormat::Csv | RowFormat::Tsv => {
                 let rows = csv::Rows::new(csv);
                 rows.write_header(schema, output)?;
                 To::Csv(rows, output)
             }
-            RowFormat::Geojson => To::Geojson(geojson::Rows::new(schema)?, output),
+            RowFormat::Geojson => To::Geojson(geojson::Rows::collection(schema, output)?, output),
+            RowFormat::Geojsonl => To::Geojson(geojson::Rows::lines(schema)?, output),
             RowFormat::Arrow => {
                 To::Arrow(output.name().to_owned(), Box::new(stream(schema, output)?))
             }
@@ -84,12 +96,19 @@ impl<'o, 'w> Sink<'o, 'w> {
         Ok(())
     }
 
+    /// Returns the number of rows so far.
+    pub(crate) fn rows(&self) -> u64 {
+        self.rows
+    }
+
     /// Ends the output: prints the rest of a table, or writes the end marker of a stream. Returns the types of
     /// variants lost in the text.
     pub(crate) fn finish(self) -> Result<LostTypes> {
         match self.to {
             To::Table(mut rows, output) => rows.finish(output)?,
-            To::Json(_) | To::Csv(..) | To::Geojson(..) => {}
+            To::Json(rows, output) => rows.finish(output)?,
+            To::Geojson(rows, output) => rows.finish(output)?,
+            To::Vertical(..) | To::Markdown(_) | To::Csv(..) => {}
             To::Arrow(name, mut stream) => {
                 let finished = stream.finish();
                 finished.map_err(|error| Failure::arrow_output(&name, &error))?;
@@ -104,7 +123,9 @@ impl To<'_, '_> {
     fn write(&mut self, batch: &RecordBatch) -> Result<LostTypes> {
         match self {
             Self::Table(rows, output) => rows.write(batch, output),
-            Self::Json(output) => json::write(batch, output),
+            Self::Vertical(rows, output) => rows.write(batch, output),
+            Self::Markdown(output) => markdown::write(batch, output),
+            Self::Json(rows, output) => rows.write(batch, output),
             Self::Csv(rows, output) => rows.write(batch, output),
             Self::Geojson(rows, output) => {
                 rows.write(batch, output)?;

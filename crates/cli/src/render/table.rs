@@ -2,7 +2,8 @@
 //!
 //! Tables are printed in blocks of [`BLOCK_ROWS`] rows, each with its header, so that memory does not depend on the
 //! length of the file. Cells are truncated to [`CELL_CHARACTERS`] characters, and control characters are escaped,
-//! because the contents of a file must not control the terminal. If a terminal has no room for all columns, those at
+//! because the contents of a file must not control the terminal. On a terminal, each row is one line: numbers and
+//! dates are never cut, and other cells only if needed. If a terminal has no room for all columns, those at
 //! both ends are shown and the others counted.
 
 mod fit;
@@ -10,7 +11,7 @@ mod fit;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::{DataType, FieldRef, SchemaRef};
+use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 
 use super::plural::counted;
 use super::printable::push_printable;
@@ -23,13 +24,15 @@ use fit::Ends;
 const BLOCK_ROWS: usize = 1000;
 /// The maximum number of characters shown of a cell.
 const CELL_CHARACTERS: usize = 72;
+/// The cell of a null. The text `null` has quotes.
+pub(super) const NULL: &str = "null";
 
 /// Rows collected for a table.
 pub(crate) struct Rows {
     schema: SchemaRef,
     block: Vec<Vec<String>>,
     /// The columns to show. Set once a table has been printed.
-    ends: Option<Ends>,
+    layout: Option<Layout>,
     /// The number of rows so far.
     count: u64,
 }
@@ -40,7 +43,7 @@ impl Rows {
         Self {
             schema,
             block: Vec::new(),
-            ends: None,
+            layout: None,
             count: 0,
         }
     }
@@ -65,12 +68,10 @@ impl Rows {
             return Ok(lost);
         }
         for row in 0..batch.num_rows() {
-            self.block.push(
-                columns
-                    .iter()
-                    .map(|column| cell(column.as_ref(), row))
-                    .collect(),
-            );
+            let fields = self.schema.fields().iter();
+            let cells = fields.zip(&columns);
+            let cells = cells.map(|(field, column)| cell(field, column.as_ref(), row));
+            self.block.push(cells.collect());
             if self.block.len() == BLOCK_ROWS {
                 self.print(output)?;
             }
@@ -83,39 +84,132 @@ impl Rows {
         if self.schema.fields().is_empty() {
             return output.line(&format!("{} without columns", counted(self.count, "row")));
         }
-        if self.ends.is_some() && self.block.is_empty() {
+        if self.layout.is_some() && self.block.is_empty() {
             return Ok(());
         }
         self.print(output)
     }
 
     fn print(&mut self, output: &mut Output<'_>) -> Result<()> {
-        let fields = self.schema.fields().iter();
-        let names: Vec<String> = fields.map(|field| shown(field.name())).collect();
-        let count = names.len();
-        let ends = *self
-            .ends
-            .get_or_insert_with(|| ends(&names, &self.block, output.width()));
-        let numbers: Vec<bool> = self.schema.fields().iter().map(is_number).collect();
-        let numbers = ends.of(numbers, false).into_iter().enumerate();
+        let fields = self.schema.fields();
+        let count = fields.len();
+        let layout = self
+            .layout
+            .get_or_insert_with(|| layout(&self.schema, &self.block, output.width()));
+        let ends = layout.ends;
         let between = fit::left_out(ends.left_out(count));
-        let mut table = new(ends.of(names, between), output.width());
+        let names = fields.iter().map(|field| shown(field.name())).collect();
+        let types = fields.iter().map(|field| type_name(field)).collect();
+        let header = layout.cut(ends.of(names, between)).into_iter();
+        let types = layout.cut(ends.of(types, String::new()));
+        let header = header.zip(types).map(|(name, of)| format!("{name}\n{of}"));
+        let mut table = new(header, None);
         let rows = self.block.drain(..);
-        table.add_rows(rows.map(|row| ends.of(row, "…".into())));
+        table.add_rows(rows.map(|row| layout.cut(ends.of(row, "…".into()))));
+        let numbers: Vec<bool> = fields.iter().map(|field| is_number(field)).collect();
+        let numbers = ends.of(numbers, false).into_iter().enumerate();
         align(&mut table, numbers.filter(|(_, is)| *is).map(|(at, _)| at));
         output.line(&table.trim_fmt())
     }
 }
 
+/// The columns of a table, with their widths.
+struct Layout {
+    ends: Ends,
+    /// The widths of the shown columns. Empty if no cell has to be cut.
+    widths: Vec<usize>,
+}
+
+impl Layout {
+    /// Cuts the cells of a row to the widths of their columns.
+    fn cut(&self, row: Vec<String>) -> Vec<String> {
+        match self.widths.is_empty() {
+            true => row,
+            false => row
+                .into_iter()
+                .zip(&self.widths)
+                .map(|(cell, width)| fit::cut(cell, *width))
+                .collect(),
+        }
+    }
+}
+
 /// Returns the columns to show. Without a `width`, these are all columns.
-fn ends(names: &[String], rows: &[Vec<String>], width: Option<u16>) -> Ends {
-    let width = width.map_or(usize::MAX, usize::from);
-    let need = |(at, name): (usize, &String)| {
-        let cells = rows.iter().filter_map(|row| row.get(at));
-        fit::need(name, cells.map(String::as_str), width)
+fn layout(schema: &Schema, rows: &[Vec<String>], width: Option<u16>) -> Layout {
+    let Some(width) = width.map(usize::from) else {
+        let ends = Ends::fitting(&vec![0; schema.fields().len()], usize::MAX);
+        return Layout {
+            ends,
+            widths: Vec::new(),
+        };
     };
-    let needs: Vec<usize> = names.iter().enumerate().map(need).collect();
-    Ends::fitting(&needs, width)
+    let needs = schema.fields().iter().enumerate().map(|(at, field)| {
+        let header = [shown(field.name()), type_name(field)];
+        let cells = rows.iter().filter_map(|row| row.get(at));
+        fit::Need::of(&header, cells, !may_be_cut(field.data_type()), width)
+    });
+    let needs: Vec<fit::Need> = needs.collect();
+    let least: Vec<usize> = needs.iter().map(|need| need.least).collect();
+    let ends = Ends::fitting(&least, width);
+    let between = fit::Need::of(
+        &[fit::left_out(ends.left_out(needs.len()))],
+        [].iter(),
+        true,
+        width,
+    );
+    Layout {
+        ends,
+        widths: fit::widths(&ends.of(needs, between), width),
+    }
+}
+
+/// Returns true if a value is still of use without its end.
+fn may_be_cut(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => may_be_cut(values),
+        DataType::RunEndEncoded(_, values) => may_be_cut(values.data_type()),
+        other => !(other.is_numeric() || other.is_temporal() || other == &DataType::Boolean),
+    }
+}
+
+/// Returns the type of a column in a word or two, as SQL and Arrow call it.
+pub(crate) fn type_name(field: &Field) -> String {
+    let name = match field.extension_type_name() {
+        Some("arrow.uuid") => "uuid",
+        Some("arrow.parquet.variant") => "variant",
+        Some("arrow.json") => "json",
+        _ if super::geometry::is_geometry(field) => "geometry",
+        _ => return type_of(field.data_type()),
+    };
+    name.to_owned()
+}
+
+fn type_of(data_type: &DataType) -> String {
+    match data_type {
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => "text".into(),
+        DataType::Binary | DataType::LargeBinary | DataType::BinaryView => "bytes".into(),
+        DataType::FixedSizeBinary(length) => format!("bytes({length})"),
+        DataType::Decimal32(precision, scale)
+        | DataType::Decimal64(precision, scale)
+        | DataType::Decimal128(precision, scale)
+        | DataType::Decimal256(precision, scale) => format!("decimal({precision},{scale})"),
+        DataType::Date32 | DataType::Date64 => "date".into(),
+        DataType::Time32(_) | DataType::Time64(_) => "time".into(),
+        DataType::Timestamp(_, None) => "timestamp".into(),
+        DataType::Timestamp(_, Some(zone)) => format!("timestamp {}", shown(zone)),
+        DataType::Duration(_) => "duration".into(),
+        DataType::Interval(_) => "interval".into(),
+        DataType::Struct(_) => "struct".into(),
+        DataType::Map(..) => "map".into(),
+        DataType::Dictionary(_, values) => type_of(values),
+        DataType::RunEndEncoded(_, values) => type_of(values.data_type()),
+        DataType::List(_)
+        | DataType::LargeList(_)
+        | DataType::ListView(_)
+        | DataType::LargeListView(_)
+        | DataType::FixedSizeList(..) => "list".into(),
+        other => other.to_string().to_lowercase(),
+    }
 }
 
 /// Creates a table in the style of this command, for a terminal of `width` columns or for a file. Headers are broken
@@ -146,15 +240,24 @@ pub(crate) fn new(names: impl IntoIterator<Item = String>, width: Option<u16>) -
 
 /// Aligns number columns, given by their indexes, to the right.
 pub(crate) fn align(table: &mut Table, numbers: impl IntoIterator<Item = usize>) {
-    for column in numbers {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
+    let widths = table.column_max_content_widths();
+    for at in numbers {
+        let Some(column) = table.column_mut(at) else {
+            continue;
+        };
+        column.set_cell_alignment(CellAlignment::Right);
+        if let (Some(width), Some(ColumnConstraint::LowerBoundary(Width::Fixed(least)))) =
+            (widths.get(at), column.constraint())
+        {
+            // A number is not broken into several lines.
+            let most = (*least).max(width.saturating_add(2));
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(most)));
         }
     }
 }
 
 /// Returns true if a column contains numbers.
-fn is_number(field: &FieldRef) -> bool {
+pub(super) fn is_number(field: &Field) -> bool {
     match field.data_type() {
         DataType::Dictionary(_, values) => values.is_numeric(),
         DataType::RunEndEncoded(_, values) => values.data_type().is_numeric(),
@@ -162,24 +265,67 @@ fn is_number(field: &FieldRef) -> bool {
     }
 }
 
-fn cell(column: &(dyn super::value::Value + '_), row: usize) -> String {
+fn cell(field: &Field, column: &(dyn super::value::Value + '_), row: usize) -> String {
+    shown(&cell_text(field, column, row))
+}
+
+/// Returns the text of a cell: without zeros at the end of a time, and with quotes around the text `null`.
+pub(super) fn cell_text(
+    field: &Field,
+    column: &(dyn super::value::Value + '_),
+    row: usize,
+) -> String {
     if column.is_null(row) {
-        return "null".into();
+        return NULL.into();
     }
     let mut text = String::new();
     column.cell(row, &mut text);
-    shown(&text)
+    if text == NULL {
+        return format!("\"{NULL}\"");
+    }
+    match field.data_type() {
+        DataType::Timestamp(..) | DataType::Time32(_) | DataType::Time64(_) => short_time(&text),
+        _ => text,
+    }
+}
+
+/// Returns a time without zeros at its end, and with a blank between date and time.
+fn short_time(text: &str) -> String {
+    let text = text.replacen('T', " ", 1);
+    let Some((whole, rest)) = text.split_once('.') else {
+        return text;
+    };
+    let digits = rest.trim_start_matches(|it: char| it.is_ascii_digit());
+    let fraction = rest.strip_suffix(digits).unwrap_or(rest);
+    match fraction.trim_end_matches('0') {
+        "" => format!("{whole}{digits}"),
+        fraction => format!("{whole}.{fraction}{digits}"),
+    }
 }
 
 /// Returns at most [`CELL_CHARACTERS`] characters of `text`, with escapes for active characters.
 pub(crate) fn shown(text: &str) -> String {
     let mut out = String::new();
-    for (at, character) in text.chars().enumerate() {
-        if at == CELL_CHARACTERS {
-            out.push('…');
-            break;
-        }
+    let end = text.char_indices().nth(CELL_CHARACTERS);
+    let (start, is_cut) = match end {
+        Some((end, _)) => (text.get(..end).unwrap_or_default(), true),
+        None => (text, false),
+    };
+    for character in start.chars() {
         push_printable(&mut out, character);
+    }
+    if out != start && start.contains('\\') {
+        // A backslash would look like the beginning of an escape.
+        out.clear();
+        for character in start.chars() {
+            match character {
+                '\\' => out.push_str("\\\\"),
+                _ => push_printable(&mut out, character),
+            }
+        }
+    }
+    if is_cut {
+        out.push('…');
     }
     out
 }

@@ -28,6 +28,7 @@ use crate::folder::Member;
 use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::progress::Progress;
+use crate::render::plural::counted;
 use crate::render::sink::Sink;
 
 pub(crate) use arrange::{Source, chosen as chosen_rows, sorted, windowed};
@@ -58,10 +59,14 @@ pub(crate) fn print(
         Pick::Table(_) => RowFormat::Table,
         _ => format(read.format(), output)?,
     };
-    if (read.csv.has_null() || read.csv.crlf) && format != RowFormat::Csv {
-        let message = "--null and --crlf need --format csv";
-        return Err(Failure::Usage(message.into()));
+    if let Some(option) = read.csv.given()
+        && !matches!(format, RowFormat::Csv | RowFormat::Tsv)
+    {
+        return Err(Failure::Usage(format!(
+            "{option} needs --format csv or tsv"
+        )));
     }
+    let style = read.csv.style(format == RowFormat::Tsv)?;
     let mut request = Request::new(inputs, read.options(), &read.choice, read.merge.choice())?;
     let window = match pick {
         Pick::Window(window) | Pick::Table(window) => window,
@@ -72,7 +77,8 @@ pub(crate) fn print(
     };
     request.unshred();
     if read.explain {
-        return explain(inputs, &request, output);
+        let is_json = read.format() == Some(RowFormat::Jsonl);
+        return explain(inputs, &request, is_json, output);
     }
     request.choose_int96_unit(inputs, window)?;
     let Some((schema, rows)) = survey(inputs, &mut request)? else {
@@ -82,7 +88,7 @@ pub(crate) fn print(
     request.choose_sample(context, inputs)?;
     let shape = Shape::new(request.columns, &schema)?;
     let schema = shape.schema().clone();
-    let mut sink = Sink::new(format, read.csv.style(), &schema, output)?;
+    let mut sink = Sink::new(format, style, &schema, output)?;
     if let Some(note) = &sink.note {
         context.note(note);
     }
@@ -95,7 +101,16 @@ pub(crate) fn print(
         sink.write(&batch, name)?;
         progress.add(batch.num_rows() as u64);
     }
+    let shown = sink.rows();
     note_lost(context, sink.finish()?);
+    let has_total = matches!(format, RowFormat::Table | RowFormat::Vertical);
+    if has_total && !matches!(pick, Pick::Table(_)) {
+        let is_all = request.is_filtered() || shown == rows;
+        output.line(&match is_all {
+            true => counted(shown, "row"),
+            false => format!("{shown} of {}", counted(rows, "row")),
+        })?;
+    }
     Ok(())
 }
 
@@ -106,6 +121,7 @@ pub(crate) fn print(
 pub(crate) fn explain(
     inputs: &[Input],
     request: &Request<'_>,
+    is_json: bool,
     output: &mut Output<'_>,
 ) -> Result<()> {
     for table in by_table(inputs) {
@@ -119,7 +135,7 @@ pub(crate) fn explain(
             let file = input.open()?;
             explained.add(input, &file, &options((at, input), &file, &request)?)?;
         }
-        explained.print(output)?;
+        explained.print(is_json, output)?;
     }
     Ok(())
 }

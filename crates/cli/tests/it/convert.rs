@@ -274,7 +274,7 @@ fn nulls_and_empty_strings_stay_apart_in_csv() {
     herringbone(&["convert", EXAMPLE, "x.jsonl", "--null", "NA"]).fails(2, "neither IN nor OUT");
     herringbone(&["convert", &csv, &out, "--null", "a;b", "--delimiter", ";"])
         .fails(2, "contain the delimiter");
-    herringbone(&["cat", EXAMPLE, "--null", "NA"]).fails(2, "need --format csv");
+    herringbone(&["cat", EXAMPLE, "--null", "NA"]).fails(2, "needs --format csv or tsv");
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn options_go_with_formats() {
         .fails(2, "need a Parquet file as OUT");
     herringbone(&["convert", EXAMPLE, "x.csv", "--schema", EXAMPLE])
         .fails(2, "IN already has a schema");
-    herringbone(&["convert", EXAMPLE, "x.csv", "--no-header"]).fails(2, "CSV input");
+    herringbone(&["convert", EXAMPLE, "x.csv", "--decimal-comma"]).fails(2, "CSV input");
     let folder = Folder::new();
     let (csv, out) = (
         folder.with("x.csv", "a\n1\n2\n3\n"),

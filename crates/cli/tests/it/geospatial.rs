@@ -41,7 +41,7 @@ fn features_become_rows_and_rows_features() {
     );
     herringbone(&["cat", "--format", "csv", &out])
         .ok("id,n,s,geometry\n7,1,a,\"LINESTRING Z (10.5 -1 3, 20 2 4)\"\n8,2,,\n");
-    herringbone(&["cat", "--format", "geojson", &out]).ok(
+    herringbone(&["cat", "--format", "geojsonl", &out]).ok(
         "{\"type\":\"Feature\",\"geometry\":{\"type\":\"LineString\",\"coordinates\":[[10.5,-1,3],[20,2,4]]},\
          \"properties\":{\"id\":7,\"n\":1,\"s\":\"a\"}}\n\
          {\"type\":\"Feature\",\"geometry\":null,\"properties\":{\"id\":8,\"n\":2,\"s\":null}}\n",

@@ -58,7 +58,7 @@ fn a_file_alone_is_shown() {
         lines[0]
     );
     assert!(lines[0].contains("2 row groups"), "{}", lines[0]);
-    assert_eq!(lines[4], "│  0 ┆ amber │");
+    assert_eq!(lines[5], "│     0 ┆ amber │");
     assert!(
         lines.last().unwrap().starts_with("2 of 24 rows"),
         "{lines:?}"

@@ -20,6 +20,8 @@ mod int96;
 mod look;
 mod merged;
 mod interrupt;
+#[cfg(unix)]
+mod jobs;
 mod names;
 mod on_error;
 #[cfg(feature = "remote")]
@@ -32,6 +34,7 @@ mod runs;
 mod side_files;
 mod sort;
 mod targets;
+mod texts;
 mod words;
 mod threads;
 mod variant;

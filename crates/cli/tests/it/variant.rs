@@ -36,7 +36,7 @@ fn variants_are_json_in_every_format() {
                    2,\"[1,null,{\"\"q\"\":true}]\"\n3,\n4,\"{\"\"a\"\":\"\"text\"\"}\"\n5,7\n";
         herringbone(&["cat", "--format", "csv", &file]).ok(csv);
         let table = herringbone(&["cat", "--format", "table", &file]).stdout;
-        assert!(table.contains("│  2 ┆ [1,null,{\"q\":true}]"), "{table}");
+        assert!(table.contains("│     2 ┆ [1,null,{\"q\":true}]"), "{table}");
         let out = folder.file("out.jsonl");
         herringbone(&["convert", &file, &out, "--force"]).ok("");
         assert_eq!(std::fs::read_to_string(out).unwrap(), LINES);

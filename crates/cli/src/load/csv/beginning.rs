@@ -5,6 +5,7 @@ use std::sync::Arc;
 use herringbone_arrow::schema::{DataType, Field, Fields, Schema, SchemaRef};
 
 use super::delimiter::{advice, found, take_directive};
+use super::dialect::Dialect;
 use super::kind::Kind;
 use super::names::{distinct, similar};
 use super::records::{RecordError, Records};
@@ -43,13 +44,14 @@ impl Beginning {
     pub(super) fn of(stream: Stream, options: &TextOptions<'_>) -> Result<Self> {
         let name = stream.name.clone();
         let mut sample = Sample::start(stream)?;
+        sample.skip_lines(options.skip_lines)?;
         let mut bytes = 0;
         sample.read(|line| {
             bytes += line.len();
             Ok(options.delimiter.is_some() || bytes >= PROBE)
         })?;
         let directive = take_directive(&mut sample);
-        let line = 1 + usize::from(directive.is_some());
+        let line = 1 + options.skip_lines + usize::from(directive.is_some());
         let delimiter = options.delimiter.or(directive);
         let delimiter = delimiter.unwrap_or_else(|| found(&sample, options));
         if options.delimiter.is_none() && delimiter != b',' {
@@ -60,7 +62,7 @@ impl Beginning {
         }
         let mut parser = Parser::new(options, delimiter, line);
         let words = |(line, text): RecordError| format!("line {line}: {text}");
-        let advice = advice(&sample, delimiter);
+        let advice = advice(&sample, delimiter, options.comment);
         let refused = |wrong| Failure::Data(format!("{name}: {}{advice}", words(wrong)));
         if !parser.read(&sample.text).map_err(refused)? && !sample.is_whole {
             sample.read(|text| parser.read(text).map_err(words))?;
@@ -146,6 +148,7 @@ impl<'o> Parser<'o> {
         let records = |width| {
             let mut records = Records::new(delimiter, width, options.limits.schema_nodes);
             records.line = line;
+            records.comment = options.comment;
             records.blanks = width == Some(0);
             records
         };
@@ -206,7 +209,7 @@ impl<'o> Parser<'o> {
     /// Inspects the fields of complete records, and drops the records.
     fn look(&mut self) -> Result<(), RecordError> {
         let width = self.rows.width.unwrap_or(0);
-        let null = &self.options.null;
+        let (null, dialect) = (&self.options.null, &self.options.dialect);
         self.kinds.resize(width, Kind::Nothing);
         self.kinds_in_quotes.resize(width, Kind::Nothing);
         let fields = self.rows.text()?;
@@ -219,11 +222,11 @@ impl<'o> Parser<'o> {
                 if !is_null && *kind != Kind::Text {
                     *kind = match quoted {
                         true => Kind::Text,
-                        false => kind.with(Kind::of(text)),
+                        false => kind.with(dialect.kind(text)),
                     };
                 }
                 if self.all_quoted && !text.is_empty() && !is_null {
-                    *in_quotes = in_quotes.with(Kind::of(text));
+                    *in_quotes = in_quotes.with(dialect.kind(text));
                 }
             }
         }
@@ -258,7 +261,7 @@ impl<'o> Parser<'o> {
         if self.options.infer_rows == 0 {
             kinds.fill(Kind::Text);
         }
-        let looks_like_a_row = looks_like_a_row(&header, &kinds, all_quoted);
+        let looks_like_a_row = looks_like_a_row(&header, &kinds, all_quoted, &self.options.dialect);
         let mut names: Vec<String> = match self.options.header {
             true => header.iter().map(|(name, _)| (*name).to_owned()).collect(),
             false => (1..=width)
@@ -289,14 +292,19 @@ impl<'o> Parser<'o> {
 /// of their columns.
 ///
 /// Any text may be a name, so text columns decide nothing.
-fn looks_like_a_row(header: &[(&str, bool)], kinds: &[Kind], all_quoted: bool) -> Option<String> {
+fn looks_like_a_row(
+    header: &[(&str, bool)],
+    kinds: &[Kind],
+    all_quoted: bool,
+    dialect: &Dialect,
+) -> Option<String> {
     let mut found = None;
     for ((name, quoted), kind) in header.iter().zip(kinds) {
         let is_value = match quoted {
             true if !all_quoted => false,
-            _ => Kind::of(name).data_type() != DataType::Utf8,
+            _ => dialect.kind(name).data_type() != DataType::Utf8,
         };
-        let fits = is_value && kind.with(Kind::of(name)).data_type() != DataType::Utf8;
+        let fits = is_value && kind.with(dialect.kind(name)).data_type() != DataType::Utf8;
         match kind {
             Kind::Text => {}
             Kind::Nothing if !is_value => {}

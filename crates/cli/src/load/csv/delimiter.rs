@@ -43,9 +43,10 @@ pub(super) fn found(sample: &Sample, options: &TextOptions<'_>) -> u8 {
 }
 
 /// Returns advice if the first line lacks the delimiter, but contains another usual one.
-pub(super) fn advice(sample: &Sample, delimiter: u8) -> String {
+pub(super) fn advice(sample: &Sample, delimiter: u8, comment: Option<u8>) -> String {
     let mut lines = sample.text.split(|byte| matches!(byte, b'\r' | b'\n'));
-    let first = lines.next().unwrap_or_default();
+    let is_comment = |line: &[u8]| comment.is_some() && line.first().copied() == comment;
+    let first = lines.find(|line| !is_comment(line)).unwrap_or_default();
     let other = OTHERS.into_iter().find(|other| first.contains(other));
     match other.filter(|_| !first.contains(&delimiter)) {
         Some(b'\t') => "; if tabs separate the fields, use --delimiter tab".to_owned(),
@@ -60,6 +61,7 @@ pub(super) fn advice(sample: &Sample, delimiter: u8) -> String {
 /// Returns the number of fields of each of the first `most` records, if they have equally many.
 fn width(sample: &Sample, options: &TextOptions<'_>, delimiter: u8, most: usize) -> Option<usize> {
     let mut records = Records::new(delimiter, None, options.limits.schema_nodes);
+    records.comment = options.comment;
     let mut text = sample.text.as_slice();
     loop {
         let taken = records.read(text, most, usize::MAX).ok()?;

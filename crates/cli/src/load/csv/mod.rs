@@ -5,6 +5,7 @@
 
 mod beginning;
 mod delimiter;
+mod dialect;
 mod kind;
 mod names;
 mod records;
@@ -15,13 +16,15 @@ use std::io::BufRead;
 use herringbone_arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 
+pub(crate) use self::dialect::{DateFormat, Dialect};
+
 use self::beginning::Beginning;
 use self::kind::Kind;
 use self::records::Records;
 use super::row_size::batch_rows;
 use super::value::number::Number;
 use super::value::{ParseError, Rules, Scalar, Slot, may_be_empty};
-use super::{BATCH_BYTES, INFERRED, Rows, Stream, TextOptions};
+use super::{BATCH_BYTES, INFERRED, Rows, Stream, TextOptions, unreadable};
 use crate::failure::{Failure, Result};
 
 /// Reads CSV.
@@ -61,6 +64,7 @@ pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'sta
         options.limits.schema_nodes,
     );
     records.line = beginning.line;
+    records.comment = options.comment;
     records.blanks = order.is_empty() || order.len() == 1 && !options.header;
     Ok(Rows {
         schema: schema.clone(),
@@ -73,6 +77,7 @@ pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'sta
             records,
             header: options.header,
             null: options.null.clone(),
+            dialect: options.dialect.clone(),
             rows,
             failed: false,
         }),
@@ -116,8 +121,9 @@ struct Column {
     /// The index of its field in a record.
     from: usize,
     may_be_empty: bool,
-    /// The type, if it was inferred.
-    inferred: Option<DataType>,
+    data_type: DataType,
+    /// True if the type was inferred.
+    inferred: bool,
 }
 
 impl Column {
@@ -126,7 +132,8 @@ impl Column {
             slot: Slot::new(field, "", &Rules::default())?,
             from,
             may_be_empty: may_be_empty(field.data_type()),
-            inferred: inferred.then(|| field.data_type().clone()),
+            data_type: field.data_type().clone(),
+            inferred,
         })
     }
 
@@ -139,25 +146,29 @@ impl Column {
         (text, quoted): (&str, bool),
         null: &str,
         all_quoted: bool,
+        dialect: &Dialect,
     ) -> Result<(), ParseError> {
         let text_in_quotes = quoted && !all_quoted;
         let is_empty = text.is_empty() && !self.may_be_empty;
-        if !quoted && text == null || is_empty && !(self.inferred.is_some() && text_in_quotes) {
+        if !quoted && text == null || is_empty && !(self.inferred && text_in_quotes) {
             return self.slot.null();
         }
-        if let Some(data_type) = &self.inferred
-            && *data_type != DataType::Utf8
-        {
-            let cell = Scalar::Cell(text);
+        let data_type = &self.data_type;
+        let invalid = |why| ParseError::invalid(Scalar::Cell(text), data_type, why);
+        if self.inferred && *data_type != DataType::Utf8 {
             if text_in_quotes {
-                let error = ParseError::invalid(cell, data_type, "it is quoted and therefore text");
+                let error = invalid("it is quoted and therefore text");
                 return Err(self.slot.locate(error));
             }
-            if !Kind::of(text).goes_with(data_type) {
-                return Err(self.slot.locate(ParseError::invalid(cell, data_type, "")));
+            if !dialect.kind(text).goes_with(data_type) {
+                return Err(self.slot.locate(invalid("")));
             }
         }
-        self.slot.scalar(Scalar::Cell(text))
+        let value = match dialect.value(text, data_type) {
+            Ok(value) => value,
+            Err(why) => return Err(self.slot.locate(invalid(why))),
+        };
+        self.slot.scalar(Scalar::Cell(&value))
     }
 }
 
@@ -171,6 +182,7 @@ struct Batches<R> {
     /// True if the names of the columns are still to be read.
     header: bool,
     null: String,
+    dialect: Dialect,
     all_quoted: bool,
     /// The maximum number of rows in a batch.
     rows: usize,
@@ -207,7 +219,7 @@ impl<R: BufRead> Batches<R> {
             let text = self
                 .input
                 .fill_buf()
-                .map_err(|error| Failure::System(format!("{}: {error}", self.name)))?;
+                .map_err(|error| unreadable(&self.name, &error))?;
             let available = text.len();
             let taken = self.records.read(text, rows, BATCH_BYTES);
             let taken = taken.map_err(|(line, text)| self.failure(line, ParseError::new(text)))?;
@@ -232,7 +244,7 @@ impl<R: BufRead> Batches<R> {
             for column in &mut self.columns {
                 let field = fields.get(record, column.from).map_err(record_error)?;
                 column
-                    .append(field, &self.null, self.all_quoted)
+                    .append(field, &self.null, self.all_quoted, &self.dialect)
                     .map_err(|error| (self.records.line(record), error))?;
             }
         }
@@ -247,7 +259,7 @@ impl<R: BufRead> Batches<R> {
         let of_inferred = |path: &String| {
             let is_it = |it: &&Column| it.slot.is_called(path);
             let column = self.columns.iter().find(is_it);
-            column.is_some_and(|it| it.inferred.is_some())
+            column.is_some_and(|it| it.inferred)
         };
         let hint = match &error.path {
             Some(path) if of_inferred(path) => INFERRED,

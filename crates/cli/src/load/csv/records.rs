@@ -1,6 +1,8 @@
 //! Records of CSV according to RFC 4180. They record whether a field was quoted, which its text no longer shows.
 
-use crate::load::foreign::NOT_UTF8;
+/// The error for invalid UTF-8, with advice.
+const NOT_UTF8: &str =
+    "text that is not UTF-8; --csv-encoding latin1 reads the usual text of Windows";
 
 /// The maximum number of buffered fields, apart from those of the last record.
 const MAX_FIELDS: usize = 1 << 20;
@@ -26,6 +28,8 @@ pub(super) struct Records {
     lines: Vec<usize>,
     /// True if a blank line is a record with one empty field. Otherwise it is ignored.
     pub(super) blanks: bool,
+    /// The first character of comment lines, which are ignored.
+    pub(super) comment: Option<u8>,
     state: State,
     /// The contiguous bytes of all fields, without quotes.
     data: Vec<u8>,
@@ -52,6 +56,8 @@ enum State {
     Plain,
     /// Within quotes.
     Quoted,
+    /// Within a comment line.
+    Comment,
     /// After a quote within quotes: either the first of two, or the closing one.
     Quote,
 }
@@ -65,6 +71,7 @@ impl Records {
             line: 1,
             lines: Vec::new(),
             blanks: false,
+            comment: None,
             state: State::Record,
             data: Vec::new(),
             fields: Vec::new(),
@@ -78,6 +85,7 @@ impl Records {
         let mut records = Self::new(self.delimiter, self.width, self.most_fields);
         records.blanks = self.width == Some(1);
         records.line = self.line;
+        records.comment = self.comment;
         if self.len() > 0 && matches!(self.state, State::Return) {
             records.state = State::Return;
         }
@@ -91,7 +99,7 @@ impl Records {
 
     /// Returns true if the text so far ends within a record.
     pub(super) fn is_open(&self) -> bool {
-        !matches!(self.state, State::Record | State::Return)
+        !matches!(self.state, State::Record | State::Return | State::Comment)
     }
 
     /// Returns the number of bytes in all fields.
@@ -147,10 +155,12 @@ impl Records {
                     }
                     self.end_line(byte);
                 }
+                State::Record if Some(byte) == self.comment => self.state = State::Comment,
                 State::Record => {
                     self.lines.push(self.line);
                     self.state = State::Field;
                 }
+                State::Comment => at += self.comment_line(text.get(at..).unwrap_or_default()),
                 State::Field => {
                     self.quoted = byte == b'"';
                     at += usize::from(self.quoted);
@@ -210,6 +220,15 @@ impl Records {
         run.len()
     }
 
+    /// Reads a comment line, or a part of it. Returns the number of bytes read.
+    fn comment_line(&mut self, text: &[u8]) -> usize {
+        let Some(at) = memchr::memchr2(b'\r', b'\n', text) else {
+            return text.len();
+        };
+        self.end_line(text.get(at).copied().unwrap_or_default());
+        at + 1
+    }
+
     fn end_field(&mut self) -> Result<()> {
         if self.open >= self.most_fields {
             let line = self.lines.last().copied().unwrap_or(self.line);
@@ -251,7 +270,7 @@ impl Records {
     /// Ends the text. The last line may lack its line end.
     fn end(&mut self) -> Result<()> {
         match self.state {
-            State::Record | State::Return => return Ok(()),
+            State::Record | State::Return | State::Comment => return Ok(()),
             State::Quoted => {
                 let line = self.lines.last().copied().unwrap_or(self.line);
                 return Err((line, "quotes are not closed".into()));

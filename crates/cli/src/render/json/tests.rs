@@ -15,7 +15,7 @@ use crate::output::{written, written_on_terminal};
 fn column_of(field: Field, array: impl Array + 'static) -> Vec<String> {
     let schema = Arc::new(Schema::new(vec![field]));
     let batch = RecordBatch::try_new(schema, vec![Arc::new(array)]).unwrap();
-    let text = written(|output| write(&batch, output));
+    let text = written(|output| Rows::lines().write(&batch, output));
     text.lines()
         .map(|line| {
             line.strip_prefix(r#"{"c":"#)
@@ -47,7 +47,7 @@ fn rows_are_objects_on_lines() {
     ])
     .unwrap();
     assert_eq!(
-        written(|output| write(&batch, output)),
+        written(|output| Rows::lines().write(&batch, output)),
         "{\"id\":1,\"na\\\"me\":\"x\\n\"}\n{\"id\":2,\"na\\\"me\":null}\n"
     );
 }
@@ -67,7 +67,7 @@ fn duplicate_names_stay() {
     )
     .unwrap();
     assert_eq!(
-        written(|output| write(&batch, output)),
+        written(|output| Rows::lines().write(&batch, output)),
         "{\"x\":1,\"x\":\"a\"}\n"
     );
 }
@@ -77,7 +77,10 @@ fn rows_without_columns_are_empty_objects() {
     let options = RecordBatchOptions::new().with_row_count(Some(2));
     let batch =
         RecordBatch::try_new_with_options(Arc::new(Schema::empty()), vec![], &options).unwrap();
-    assert_eq!(written(|output| write(&batch, output)), "{}\n{}\n");
+    assert_eq!(
+        written(|output| Rows::lines().write(&batch, output)),
+        "{}\n{}\n"
+    );
 }
 
 #[test]
@@ -295,11 +298,11 @@ fn a_terminal_obeys_no_file() {
     ]));
     let batch = RecordBatch::try_from_iter([("n\u{7f}", text)]).unwrap();
     assert_eq!(
-        written_on_terminal(|output| write(&batch, output)),
+        written_on_terminal(|output| Rows::lines().write(&batch, output)),
         "{\"n\\u007f\":\"\\u001b[31mred\"}\n{\"n\\u007f\":\"\\u009b2J\\u202e\"}\n"
     );
     assert_eq!(
-        written(|output| write(&batch, output)),
+        written(|output| Rows::lines().write(&batch, output)),
         "{\"n\u{7f}\":\"\\u001b[31mred\"}\n{\"n\u{7f}\":\"\u{9b}2J\u{202e}\"}\n"
     );
 }

@@ -1,6 +1,6 @@
 //! The columns of a table that fit in a terminal.
 
-use unicode_width::UnicodeWidthStr as _;
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 /// The width around each cell: a space at either side, and a line.
 const AROUND: usize = 3;
@@ -69,11 +69,67 @@ pub(super) fn left_out(count: usize) -> String {
     format!("… {count} more")
 }
 
-/// Returns the width that a column needs. The longest word of its header must fit, but may take at most half of the
-/// terminal. A readable part of its cells must fit too.
-pub(super) fn need<'a>(header: &str, cells: impl Iterator<Item = &'a str>, width: usize) -> usize {
-    let longest = cells.map(|cell| cell.width()).max().unwrap_or(0);
-    word(header, width).max(longest.min(CELL))
+/// The most and the least width of use to a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Need {
+    /// The width of its longest cell.
+    pub(super) most: usize,
+    /// The width that makes its cells readable.
+    pub(super) least: usize,
+}
+
+impl Need {
+    /// Returns the widths for these lines of a header and these cells. `is_whole` means that cells are of no use without
+    /// their ends. A header may take at most half of the terminal.
+    pub(super) fn of<'a>(
+        header: &[String],
+        cells: impl Iterator<Item = &'a String>,
+        is_whole: bool,
+        width: usize,
+    ) -> Self {
+        let header = header.iter().map(|line| line.width()).max().unwrap_or(0);
+        let header = header.min(width / 2);
+        let cells = cells.map(|cell| cell.width()).max().unwrap_or(0);
+        let least = if is_whole { cells } else { cells.min(CELL) };
+        Self {
+            most: header.max(cells),
+            least: header.min(CELL).max(least),
+        }
+    }
+}
+
+/// Returns the widths of columns that together fit in a terminal. Those with longer cells get the remaining width,
+/// the narrowest first.
+pub(super) fn widths(needs: &[Need], width: usize) -> Vec<usize> {
+    let mut widths: Vec<usize> = needs.iter().map(|need| need.least).collect();
+    let taken = widths.iter().map(|it| it + AROUND).sum::<usize>() + 1;
+    for _ in taken..width {
+        let places = widths.iter_mut().zip(needs);
+        let wanting = places.filter(|(width, need)| **width < need.most);
+        match wanting.min_by_key(|(width, _)| **width) {
+            Some((width, _)) => *width += 1,
+            None => break,
+        }
+    }
+    widths
+}
+
+/// Cuts a text to a width, with `…` at its end.
+pub(super) fn cut(text: String, width: usize) -> String {
+    if text.width() <= width {
+        return text;
+    }
+    let mut out = String::new();
+    let mut left = width.saturating_sub(1);
+    for character in text.chars() {
+        let Some(rest) = left.checked_sub(character.width().unwrap_or(0)) else {
+            break;
+        };
+        left = rest;
+        out.push(character);
+    }
+    out.push('…');
+    out
 }
 
 /// Returns the width of the longest word of a header, but at most half of the terminal.
@@ -105,11 +161,58 @@ mod tests {
         assert_eq!(ends.left_out(4), 2);
     }
 
+    fn need(header: &str, cell: &str, is_whole: bool) -> Need {
+        Need::of(&[header.to_owned()], [cell.to_owned()].iter(), is_whole, 80)
+    }
+
     #[test]
-    fn headers_need_their_longest_word() {
-        assert_eq!(need("row group", ["7"].into_iter(), 80), 5);
-        assert_eq!(need("a", [&*"x".repeat(50)].into_iter(), 80), CELL);
-        assert_eq!(need(&"x".repeat(50), [].into_iter(), 80), 40);
-        assert_eq!(need("日本", [].into_iter(), 80), 4);
+    fn what_cannot_be_cut_needs_its_width() {
+        let (long, number) = ("x".repeat(50), "1".repeat(50));
+        assert_eq!(
+            need("a", &number, true),
+            Need {
+                most: 50,
+                least: 50
+            }
+        );
+        assert_eq!(
+            need("a", &long, false),
+            Need {
+                most: 50,
+                least: CELL
+            }
+        );
+        assert_eq!(
+            need(&long, "", false),
+            Need {
+                most: 40,
+                least: CELL
+            }
+        );
+        assert_eq!(need("日本", "", false), Need { most: 4, least: 4 });
+    }
+
+    #[test]
+    fn what_is_left_goes_to_the_narrowest() {
+        let needs = [(5, 5), (50, 12), (14, 12)].map(|(most, least)| Need { most, least });
+        // 5 + 12 + 12, and 10 around them.
+        assert_eq!(widths(&needs, 39), [5, 12, 12]);
+        assert_eq!(widths(&needs, 44), [5, 15, 14]);
+        assert_eq!(widths(&needs, 400), [5, 50, 14]);
+        assert_eq!(widths(&needs, 0), [5, 12, 12]);
+        assert_eq!(widths(&[], 80), [0; 0]);
+    }
+
+    #[test]
+    fn texts_are_cut_to_a_width() {
+        for (text, width, expected) in [
+            ("abc", 3, "abc"),
+            ("abcd", 3, "ab…"),
+            ("日本語", 5, "日本…"),
+            ("日本語", 4, "日…"),
+            ("abc", 1, "…"),
+        ] {
+            assert_eq!(cut(text.to_owned(), width), expected, "{text} {width}");
+        }
     }
 }

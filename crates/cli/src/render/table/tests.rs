@@ -36,12 +36,13 @@ fn table(batches: &[RecordBatch]) -> String {
 #[test]
 fn numbers_stand_right_and_escapes_are_harmless() {
     let expected = "\
-┌────┬──────────────┐
-│ id ┆ name         │
-╞════╪══════════════╡
-│  1 ┆ a\\u{1b}[1m\\n │
-│ 23 ┆ null         │
-└────┴──────────────┘
+┌───────┬──────────────┐
+│    id ┆ name         │
+│ int64 ┆ text         │
+╞═══════╪══════════════╡
+│     1 ┆ a\\u{1b}[1m\\n │
+│    23 ┆ null         │
+└───────┴──────────────┘
 ";
     assert_eq!(table(&[batch()]), expected);
 }
@@ -49,17 +50,17 @@ fn numbers_stand_right_and_escapes_are_harmless() {
 #[test]
 fn no_rows_are_a_header() {
     let text = table(&[batch().slice(0, 0)]);
-    assert!(text.contains("│ id ┆ name │"), "{text}");
+    assert!(text.contains("│    id ┆ name │"), "{text}");
 }
 
 #[test]
 fn rows_come_in_blocks() {
     let batches = vec![batch(); BLOCK_ROWS / 2 + 1];
     let text = table(&batches);
-    assert_eq!(text.matches("│ id ").count(), 2);
+    assert_eq!(text.matches("    id ").count(), 2);
     assert_eq!(text.matches(" 23 ").count(), BLOCK_ROWS / 2 + 1);
     // A full last block is not followed by an empty one.
-    assert_eq!(table(&batches[1..]).matches("│ id ").count(), 1);
+    assert_eq!(table(&batches[1..]).matches("    id ").count(), 1);
 }
 
 #[test]
@@ -83,49 +84,117 @@ fn what_terminals_obey_is_escaped() {
     assert_eq!(text, "a\\u{9b}2J\\u{202e}b\\u{2028}");
 }
 
-/// Returns a table on a terminal, after checking that every line fits.
-fn on_terminal(names: &[String], rows: &[Vec<String>], width: u16) -> String {
-    let count = names.len();
-    let ends = ends(names, rows, Some(width));
-    let between = fit::left_out(ends.left_out(count));
-    let mut table = new(ends.of(names.to_vec(), between), Some(width));
-    table.add_rows(rows.iter().map(|row| ends.of(row.clone(), "…".into())));
-    let text = table.trim_fmt();
-    let longest = text.lines().map(|line| line.chars().count()).max();
+#[test]
+fn a_backslash_is_not_an_escape() {
+    assert_eq!(shown("a\\tb"), "a\\tb");
+    assert_eq!(shown("a\\tb\t"), "a\\\\tb\\t");
+}
+
+#[test]
+fn times_are_short() {
+    for (text, expected) in [
+        ("2024-01-31T12:00:00.000000Z", "2024-01-31 12:00:00Z"),
+        (
+            "2024-01-31T12:00:00.120+01:00",
+            "2024-01-31 12:00:00.12+01:00",
+        ),
+        ("2024-01-31T12:00:00", "2024-01-31 12:00:00"),
+        ("12:00:10.000", "12:00:10"),
+    ] {
+        assert_eq!(short_time(text), expected);
+    }
+}
+
+#[test]
+fn the_text_null_is_not_a_null() {
+    let text = a::StringArray::from(vec![Some("null"), None]);
+    let batch = RecordBatch::try_from_iter_with_nullable([("a", Arc::new(text) as ArrayRef, true)])
+        .unwrap();
+    let table = table(&[batch]);
+    assert!(table.contains("│ \"null\" │\n│ null   │"), "{table}");
+}
+
+/// Returns a table of one batch on a terminal, after checking that every line fits.
+fn on_terminal(batch: &RecordBatch, width: u16) -> String {
+    let text = crate::output::written_to(Some(width), |output| {
+        let mut rows = Rows::new(batch.schema());
+        rows.write(batch, output)?;
+        rows.finish(output)
+    });
+    let longest = text
+        .lines()
+        .map(unicode_width::UnicodeWidthStr::width)
+        .max();
     assert!(longest <= Some(width.into()), "{text}");
     text
 }
 
 #[test]
 fn a_terminal_shows_the_ends_of_many_columns() {
-    let names: Vec<String> = (0..300).map(|column| format!("column_{column}")).collect();
-    let rows = vec![
-        (0..300)
-            .map(|column| format!("value {column} of it"))
-            .collect();
-        2
-    ];
-    let narrow = on_terminal(&names, &rows, 40);
+    let columns = (0..300).map(|column| {
+        let text = a::StringArray::from(vec![format!("value {column} of it"); 2]);
+        (format!("column_{column}"), Arc::new(text) as ArrayRef, true)
+    });
+    let batch = RecordBatch::try_from_iter_with_nullable(columns).unwrap();
+    let narrow = on_terminal(&batch, 40);
     assert!(
-        narrow.contains("column_0 ") && narrow.contains(" 299 more"),
+        narrow.contains("column_0 ") && narrow.contains(" more "),
         "{narrow}"
     );
     for width in [60, 80, 200] {
-        let text = on_terminal(&names, &rows, width);
+        let text = on_terminal(&batch, width);
         for name in ["column_0 ", "column_299 ", " more "] {
             assert!(text.contains(name), "{width}: {text}");
         }
         assert!(text.contains("value 0"), "{text}");
     }
-    let few = on_terminal(&names[..3], &[], 80);
+    let few = on_terminal(&batch.project(&[0, 1, 2]).unwrap(), 80);
     assert!(few.contains("column_2") && !few.contains("more"), "{few}");
 }
 
 #[test]
-fn headers_are_broken_between_words() {
+fn numbers_are_whole_and_each_row_is_a_line() {
+    let batch = RecordBatch::try_from_iter_with_nullable([
+        (
+            "least",
+            Arc::new(a::Int64Array::from(vec![i64::MIN, 1])) as ArrayRef,
+            true,
+        ),
+        (
+            "text",
+            Arc::new(a::StringArray::from(vec![
+                "word ".repeat(30),
+                "日本".repeat(30),
+            ])),
+            true,
+        ),
+        (
+            "at",
+            Arc::new(a::TimestampMicrosecondArray::from(vec![0, 1_500_000]).with_timezone("UTC")),
+            true,
+        ),
+    ])
+    .unwrap();
+    for width in [60, 80, 120, 200] {
+        let text = on_terminal(&batch, width);
+        assert_eq!(text.lines().count(), 7, "{text}");
+        for part in [
+            " -9223372036854775808 ",
+            "timestamp UTC",
+            " 1970-01-01 00:00:01.5Z ",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
+    }
+}
+
+#[test]
+fn headers_of_lists_are_broken_between_words() {
     let names: Vec<String> = ["row group", "uncompressed", "x"].map(String::from).into();
-    let rows = vec![["1".to_owned(), "2".into(), "word ".repeat(30)].into()];
-    let text = on_terminal(&names, &rows, 40);
+    let mut table = new(names, Some(40));
+    table.add_row(["1".to_owned(), "2".into(), "word ".repeat(30)]);
+    align(&mut table, [0, 1]);
+    let text = table.trim_fmt();
     assert!(text.contains(" uncompressed "), "{text}");
     assert!(text.contains(" group "), "{text}");
 }

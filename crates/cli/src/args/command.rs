@@ -1,0 +1,251 @@
+//! The definition of the command line, with its options in groups and a short and a long help page.
+
+use std::ffi::OsString;
+use std::fmt::Write as _;
+
+use clap::{CommandFactory as _, FromArgMatches as _};
+
+use super::Arguments;
+
+/// The commands by purpose. Others follow under the last heading.
+const GROUPS: [(&str, &[&str]); 4] = [
+    (
+        "Look",
+        &[
+            "show", "info", "schema", "head", "tail", "sample", "cat", "browse", "count", "stats",
+            "freq",
+        ],
+    ),
+    (
+        "Look inside",
+        &[
+            "meta", "pages", "index", "bloom", "verify", "report", "diff",
+        ],
+    ),
+    (
+        "Write",
+        &[
+            "convert", "rewrite", "concat", "split", "repair", "encrypt", "decrypt",
+        ],
+    ),
+    ("Other", &["sql", "help", "completions", "man"]),
+];
+
+/// Options that `-h` leaves out and `--help` has.
+const RARE: &[&str] = &[
+    "max",
+    "seed",
+    "batch_size",
+    "strings",
+    "threads",
+    "no_crc",
+    "ignore_crc",
+    "no_arrow_schema",
+    "int96_unit",
+    "int96_overflow",
+    "ignore_annotations",
+    "lenient_variants",
+    "sort_memory",
+    "sort_folder",
+    "infer_rows",
+    "variants",
+    "crlf",
+    "comment",
+    "skip_lines",
+    "decimal_comma",
+    "date_formats",
+    "encoding",
+    "dictionary",
+    "row_group_bytes",
+    "page_rows",
+    "page_bytes",
+    "page_version",
+    "prefer",
+    "statistics",
+    "no_bloom_filter",
+    "bloom_filter_fpp",
+    "geoparquet",
+    "covering",
+    "fill_empty_structs",
+    "allow_out_of_range",
+    "no_page_index",
+    "copy",
+    "input_row_group_rows",
+    "bbox",
+    "offset",
+    "row_groups",
+    "on_error",
+    "by_name",
+    "cast",
+    "explain",
+    "compatibility",
+    "sample",
+    "row_group_rows",
+    "keys",
+];
+
+/// Options about damage, and about types other than those of the file.
+const DAMAGE: &[&str] = &[
+    "on_error",
+    "ignore_crc",
+    "no_arrow_schema",
+    "int96_unit",
+    "int96_overflow",
+    "ignore_annotations",
+    "lenient_variants",
+    "ignore_footer",
+    "input_row_group_rows",
+];
+
+/// Options about the program rather than about files.
+const OTHER: &[&str] = &["threads", "batch_size", "strings", "quiet", "max", "keys"];
+
+/// The maximum number of examples in a short help page.
+const EXAMPLES: usize = 3;
+
+/// Returns the definition of the command line.
+pub(crate) fn command() -> clap::Command {
+    let command = Arguments::command().mut_args(arranged);
+    let help = command
+        .get_after_help()
+        .map(ToString::to_string)
+        .unwrap_or_default();
+    let command = command
+        .after_help(topics(&help))
+        .after_long_help(help.clone());
+    let command = command.mut_subcommands(|command| with_short_help(command.mut_args(arranged)));
+    let template = template(&command);
+    command.help_template(template)
+}
+
+/// Leaves only examples and topics at the end of the short help page.
+fn with_short_help(command: clap::Command) -> clap::Command {
+    let Some(help) = command.get_after_help().map(ToString::to_string) else {
+        return command;
+    };
+    let short = shortened(&help);
+    command.after_help(short).after_long_help(help)
+}
+
+/// Parses a command line.
+///
+/// # Errors
+/// The command line is wrong, or asks for help.
+pub(crate) fn parse(arguments: Vec<OsString>) -> Result<Arguments, clap::Error> {
+    let mut command = command();
+    let mut matches = command.try_get_matches_from_mut(arguments)?;
+    Arguments::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
+}
+
+/// Puts an option under its heading, and out of the short help page if it is rare.
+fn arranged(argument: clap::Arg) -> clap::Arg {
+    let is_in = |list: &[&str]| list.contains(&argument.get_id().as_str());
+    let heading = match (is_in(DAMAGE), is_in(OTHER)) {
+        (true, _) => Some("Damaged and odd files"),
+        (_, true) => Some("Other"),
+        _ => None,
+    };
+    let is_rare = is_in(RARE);
+    let argument = match is_rare {
+        true => argument.hide_short_help(true),
+        false => argument,
+    };
+    match heading {
+        Some(heading) => argument.help_heading(heading),
+        None => argument,
+    }
+}
+
+/// Returns the line of topics of a page.
+fn topics(help: &str) -> String {
+    let topics = help.lines().find(|line| line.starts_with("Topics:"));
+    topics.unwrap_or_default().to_owned()
+}
+
+/// Returns the first examples of a page.
+fn shortened(help: &str) -> String {
+    let examples = help
+        .split_once("Examples:\n")
+        .map_or("", |(_, after)| after);
+    let mut text = "Examples:\n".to_owned();
+    for line in examples.lines().take(EXAMPLES) {
+        text += line;
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns the template of the page of the whole program, with its commands by purpose.
+fn template(command: &clap::Command) -> String {
+    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    let is_listed = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let all = || command.get_subcommands().filter(|it| !it.is_hide_set());
+    let unlisted = all()
+        .map(|it| it.get_name())
+        .filter(|name| !is_listed(name));
+    let unlisted: Vec<&str> = unlisted.collect();
+    for (at, (heading, names)) in GROUPS.iter().enumerate() {
+        let more: &[&str] = if at + 1 == GROUPS.len() {
+            &unlisted
+        } else {
+            &[]
+        };
+        _ = write!(text, "\n{heading}:\n");
+        for name in names.iter().chain(more) {
+            let Some(command) = all().find(|it| it.get_name() == *name) else {
+                continue;
+            };
+            let about = command.get_about().map(ToString::to_string);
+            _ = writeln!(text, "  {name:<12} {}", about.unwrap_or_default());
+        }
+    }
+    text + "\nOptions:\n{options}{after-help}"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The lines of a screen.
+    const SCREEN: usize = 50;
+
+    #[test]
+    fn short_help_fits_a_screen() {
+        let mut command = command().term_width(100);
+        command.build();
+        let mut pages = vec![command.render_help().to_string()];
+        for command in command.get_subcommands_mut() {
+            pages.push(command.render_help().to_string());
+        }
+        for page in pages {
+            let lines = page.lines().count();
+            assert!(lines <= SCREEN, "{lines} lines:\n{page}");
+        }
+    }
+
+    #[test]
+    fn rare_options_exist() {
+        let command = command();
+        let all: Vec<&clap::Arg> = command
+            .get_arguments()
+            .chain(
+                command
+                    .get_subcommands()
+                    .flat_map(clap::Command::get_arguments),
+            )
+            .collect();
+        for name in RARE.iter().chain(DAMAGE).chain(OTHER) {
+            assert!(all.iter().any(|it| it.get_id() == name), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_command_is_listed_once() {
+        let command = command();
+        let page = command.clone().render_help().to_string();
+        for command in command.get_subcommands() {
+            let start = format!("\n  {} ", command.get_name());
+            assert_eq!(page.matches(&start).count(), 1, "{start}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! Rows with a line for each value.
+
+use herringbone::variant::json::LostTypes;
+use herringbone_arrow::array::RecordBatch;
+use herringbone_arrow::schema::{FieldRef, Schema};
+use unicode_width::UnicodeWidthStr as _;
+
+use super::printable::printable;
+use super::table::{cell_text, type_name};
+use super::value::{Boxed, of};
+use crate::failure::Result;
+use crate::output::Output;
+
+/// A writer of rows, one below the other.
+pub(crate) struct Rows {
+    /// The names and types of the columns, padded to equal widths.
+    names: Vec<String>,
+    /// The number of rows so far.
+    count: u64,
+}
+
+impl Rows {
+    /// Creates a writer for rows of a schema.
+    pub(crate) fn new(schema: &Schema) -> Self {
+        let padded = |texts: Vec<String>| {
+            let width = texts.iter().map(|it| it.width()).max().unwrap_or(0);
+            let pad = move |it: String| {
+                let blanks = " ".repeat(width - it.width());
+                it + &blanks
+            };
+            texts.into_iter().map(pad)
+        };
+        let fields = || schema.fields().iter();
+        let names = padded(fields().map(|it| printable(it.name())).collect());
+        let types = padded(fields().map(|it: &FieldRef| type_name(it)).collect());
+        let lines = names.zip(types);
+        Self {
+            names: lines.map(|(name, of)| format!("{name}  {of}  ")).collect(),
+            count: 0,
+        }
+    }
+
+    /// Writes each row of `batch`. Returns the types of variants lost in the text.
+    pub(crate) fn write(
+        &mut self,
+        batch: &RecordBatch,
+        output: &mut Output<'_>,
+    ) -> Result<LostTypes> {
+        let fields = batch.schema_ref().fields().iter();
+        let columns = fields.zip(batch.columns());
+        let columns: Vec<Boxed<'_>> = columns
+            .map(|(field, column)| of(field, column.as_ref()))
+            .collect::<Result<_>>()?;
+        let schema = batch.schema_ref();
+        for row in 0..batch.num_rows() {
+            self.count += 1;
+            output.line(&format!("row {}", self.count))?;
+            let lines = self.names.iter().zip(schema.fields()).zip(&columns);
+            for ((name, field), column) in lines {
+                let text = cell_text(field, column.as_ref(), row);
+                output.line(format!("  {name}{}", printable(&text)).trim_end())?;
+            }
+        }
+        let lost = columns.iter().map(|column| column.lost());
+        Ok(lost.fold(LostTypes::default(), LostTypes::union))
+    }
+}

@@ -1,0 +1,290 @@
+//! Awkward text, and text for other programs. Expected values are written by hand, or those of Python and duckdb.
+
+use std::io::Write as _;
+
+use crate::common::{EXAMPLE, Folder, herringbone, json, stdin};
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Converts a file to JSON lines. Returns the messages and the rows.
+fn lines(name: &str, bytes: impl AsRef<[u8]>, options: &[&str]) -> (String, String) {
+    let folder = Folder::new();
+    let (input, out) = (folder.with(name, bytes), folder.file("out.jsonl"));
+    let run = herringbone(&[&["convert", &input, &out], options].concat());
+    let rows = std::fs::read_to_string(&out).unwrap_or_default();
+    (run.stderr.replace(&input, name), rows)
+}
+
+#[test]
+fn compressed_text_is_unpacked() {
+    let (csv, rows) = (
+        "a,b\n1,x\n2,y\n",
+        "{\"a\":1,\"b\":\"x\"}\n{\"a\":2,\"b\":\"y\"}\n",
+    );
+    let zstd = |text: &str| zstd::encode_all(text.as_bytes(), 1).unwrap();
+    let none = String::new;
+    assert_eq!(lines("x.csv.gz", gzip(csv), &[]), (none(), rows.into()));
+    assert_eq!(lines("x.csv.zst", zstd(csv), &[]), (none(), rows.into()));
+    assert_eq!(lines("x.jsonl.gz", gzip(rows), &[]), (none(), rows.into()));
+    // The bytes decide, not the name.
+    assert_eq!(lines("x.csv", gzip(csv), &[]), (none(), rows.into()));
+    assert_eq!(lines("x.csv.gz", csv, &[]), (none(), rows.into()));
+    // Several members and frames are one text.
+    let both = [gzip("a,b\n1,x\n"), gzip("2,y\n")].concat();
+    assert_eq!(lines("x.csv.gz", both, &[]), (none(), rows.into()));
+    let both = [zstd("a,b\n1,x\n"), zstd("2,y\n")].concat();
+    assert_eq!(lines("x.csv.zst", both, &[]), (none(), rows.into()));
+    stdin(
+        &["convert", "--from", "csv", "--to", "jsonl", "-", "-"],
+        &gzip(csv),
+    )
+    .ok(rows);
+}
+
+#[test]
+fn damaged_compressed_text_is_an_error() {
+    let folder = Folder::new();
+    let whole = gzip(&"1,2,3\n".repeat(10_000));
+    let mut wrong = whole.clone();
+    let checksum = wrong.len() - 8;
+    wrong[checksum] ^= 1;
+    for bytes in [&whole[..whole.len() - 9], &wrong] {
+        let (input, out) = (folder.with("x.csv.gz", bytes), folder.file("out.parquet"));
+        let run = herringbone(&["convert", "--no-header", &input, &out]);
+        run.fails(3, "x.csv.gz: the gzip data is cut or damaged");
+        assert_eq!(folder.names(), ["x.csv.gz"]);
+    }
+    let zstd = zstd::encode_all("1,2,3\n".repeat(10_000).as_bytes(), 1).unwrap();
+    let input = folder.with("x.csv.zst", &zstd[..zstd.len() - 1]);
+    let run = herringbone(&["convert", &input, &folder.file("out.parquet")]);
+    run.fails(3, "the Zstandard data is cut or damaged");
+    // This command would write plain text under the name of compressed text.
+    let run = herringbone(&["convert", EXAMPLE, &folder.file("out.csv.gz")]);
+    run.fails(2, "does not compress text");
+}
+
+#[test]
+fn lines_that_are_not_csv_are_ignored() {
+    let text = "Report of today\r\n\r\n# made by X\r\na,b\r\n# in between, with a comma\r\n1,#x\r\n\"#y\",2\r\n# last";
+    let (stderr, rows) = lines("x.csv", text, &["--skip-lines", "2", "--comment", "#"]);
+    assert_eq!(stderr, "");
+    assert_eq!(
+        rows,
+        "{\"a\":\"1\",\"b\":\"#x\"}\n{\"a\":\"#y\",\"b\":\"2\"}\n"
+    );
+    // Comments do not hide the separator, and lines keep their numbers.
+    let text = "#;\n#;\na;b\n#\n1;2\nx;2\n";
+    let (stderr, _) = lines("x.csv", text, &["--comment", "#", "--type", "a=Int64"]);
+    assert!(stderr.contains("the separator is `;`"), "{stderr}");
+    assert!(stderr.contains("x.csv: line 6: column `a`: "), "{stderr}");
+    // More lines than there are.
+    let folder = Folder::new();
+    let csv = folder.with("x.csv", "a\n1\n");
+    herringbone(&["convert", "--skip-lines", "9", &csv, "-", "--to", "jsonl"])
+        .fails(3, "there is no row to infer a schema from");
+}
+
+#[test]
+fn numbers_and_dates_of_other_countries() {
+    let text = "id;name;price;day\r\n1;Müller;1.234,50;31.12.2024\r\n2;Ünal;-0,5;1.1.2025\r\n";
+    let latin1: Vec<u8> = text.chars().map(|it| it as u32 as u8).collect();
+    let options = [
+        "--decimal-comma",
+        "--date-format",
+        "%d.%m.%Y",
+        "--csv-encoding",
+        "latin1",
+    ];
+    let (stderr, rows) = lines("x.csv", &latin1, &options);
+    assert_eq!(
+        stderr,
+        "herringbone: note: x.csv: the separator is `;`; use --delimiter to set another\n"
+    );
+    assert_eq!(
+        rows,
+        "{\"id\":1,\"name\":\"Müller\",\"price\":1234.5,\"day\":\"2024-12-31\"}\n\
+         {\"id\":2,\"name\":\"Ünal\",\"price\":-0.5,\"day\":\"2025-01-01\"}\n"
+    );
+    // With a type of its own, and without any of the options.
+    let typed = [&options[..], &["--type", "price=Decimal128(9, 2)"]].concat();
+    let (_, rows) = lines("x.csv", &latin1, &typed);
+    assert!(rows.contains("\"price\":\"1234.50\""), "{rows}");
+    let (stderr, _) = lines("x.csv", &latin1, &[]);
+    assert!(
+        stderr.contains("line 2: text that is not UTF-8; --csv-encoding latin1"),
+        "{stderr}"
+    );
+    // A number in the other notation is text, or an error where a number belongs.
+    let (_, rows) = lines("x.csv", "a\n1.5\n", &["--decimal-comma"]);
+    assert_eq!(rows, "{\"a\":\"1.5\"}\n");
+    let (stderr, _) = lines(
+        "x.csv",
+        "a\n1.5\n",
+        &["--decimal-comma", "--type", "a=Float64"],
+    );
+    assert!(
+        stderr.contains("allows dots only between groups of three digits"),
+        "{stderr}"
+    );
+    // Timestamps, in two formats.
+    let options = [
+        "--date-format",
+        "%m/%d/%Y %H:%M",
+        "--date-format",
+        "%d-%b-%Y %H:%M:%S",
+    ];
+    let (_, rows) = lines(
+        "x.csv",
+        "at\n01/31/2024 13:45\n05-Mar-2024 01:02:03\n",
+        &options,
+    );
+    assert_eq!(
+        rows,
+        "{\"at\":\"2024-01-31T13:45:00\"}\n{\"at\":\"2024-03-05T01:02:03\"}\n"
+    );
+    herringbone(&["convert", "--date-format", "%H:%M", "a.csv", "b.csv"])
+        .fails(2, "does not have a day");
+    herringbone(&["convert", "--csv-encoding", "klingon", "a.csv", "b.csv"])
+        .fails(2, "unknown encoding");
+}
+
+#[test]
+fn utf16_is_decoded() {
+    let text = "a,b\n1,é\n";
+    let units = text.encode_utf16();
+    let bytes: Vec<u8> = [0xfeff]
+        .into_iter()
+        .chain(units)
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let (stderr, rows) = lines("x.csv", &bytes, &["--csv-encoding", "utf-16le"]);
+    assert_eq!(
+        (stderr.as_str(), rows.as_str()),
+        ("", "{\"a\":1,\"b\":\"é\"}\n")
+    );
+    let (stderr, _) = lines("x.csv", &bytes, &[]);
+    assert!(stderr.contains("--csv-encoding utf-16le"), "{stderr}");
+}
+
+#[test]
+fn options_of_csv_are_for_csv() {
+    for option in [
+        &["--comment", "#"][..],
+        &["--decimal-comma"],
+        &["--csv-encoding", "latin1"],
+    ] {
+        let line = [&["convert", EXAMPLE, "-", "--to", "csv"], option].concat();
+        herringbone(&line).fails(2, &format!("{} is for CSV input", option[0]));
+    }
+    herringbone(&["cat", "--delimiter", ";", EXAMPLE])
+        .fails(2, "--delimiter needs --format csv or tsv");
+    herringbone(&["cat", "--format", "tsv", "-d", ";", EXAMPLE]).fails(2, "tabs separate");
+    herringbone(&["cat", "--csv", "-d", ";", "--null", ";", EXAMPLE])
+        .fails(2, "must not contain the delimiter");
+}
+
+/// A file with texts that need quotes or escapes.
+const TEXTS: &str = "{\"id\":1,\"t\":\"a;b\"}\n{\"id\":2,\"t\":\"c\\td\"}\n{\"id\":3,\"t\":null}\n";
+
+#[test]
+fn separators_of_written_text() {
+    let folder = Folder::new();
+    let (input, file) = (folder.with("x.jsonl", TEXTS), folder.file("x.parquet"));
+    herringbone(&["convert", &input, &file]).ok("");
+    herringbone(&["cat", "--csv", "-d", ";", &file]).ok("id;t\n1;\"a;b\"\n2;c\td\n3;\n");
+    herringbone(&["cat", "--csv", "-d", ";", "--no-header", &file]).ok("1;\"a;b\"\n2;c\td\n3;\n");
+    let tsv = "id\tt\n1\ta;b\n2\t\"c\td\"\n3\t\n";
+    herringbone(&["cat", "--format", "tsv", &file]).ok(tsv);
+    herringbone(&[
+        "cat", "--format", "tsv", "--null", "NA", "-n", "1", "--offset", "2", &file,
+    ])
+    .ok("id\tt\n3\tNA\n");
+    let out = folder.file("x.tsv");
+    herringbone(&["convert", &file, &out]).ok("");
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), tsv);
+    // The written text is read.
+    herringbone(&["convert", &out, "-", "--to", "jsonl"]).ok(TEXTS);
+}
+
+#[test]
+fn arrays_and_markdown() {
+    let folder = Folder::new();
+    let (input, file) = (folder.with("x.jsonl", TEXTS), folder.file("x.parquet"));
+    herringbone(&["convert", &input, &file]).ok("");
+    let array =
+        "[\n{\"id\":1,\"t\":\"a;b\"},\n{\"id\":2,\"t\":\"c\\td\"},\n{\"id\":3,\"t\":null}\n]\n";
+    let run = herringbone(&["cat", "--format", "json", &file]);
+    run.ok(array);
+    assert_eq!(json(&run)[1]["t"], "c\td");
+    let out = folder.file("x.json");
+    herringbone(&["convert", &file, &out]).ok("");
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), array);
+    herringbone(&["convert", &out, "-", "--to", "jsonl"]).ok(TEXTS);
+    let none = herringbone(&["cat", "--format", "json", "-w", "id > 9", &file]);
+    assert_eq!(json(&none), serde_json::json!([]));
+    herringbone(&["cat", "--format", "markdown", &file]).ok(
+        "| id | t |\n| ---: | --- |\n| 1 | a;b |\n| 2 | c\\t\\t |\n| 3 |  |\n"
+            .replace("\\t\\t", "\\td")
+            .as_str(),
+    );
+}
+
+#[test]
+fn one_value_per_line() {
+    let folder = Folder::new();
+    let (input, file) = (folder.with("x.jsonl", TEXTS), folder.file("x.parquet"));
+    herringbone(&["convert", &input, &file]).ok("");
+    let run = herringbone(&["head", "-n", "2", "--vertical", &file]);
+    run.ok("row 1\n  id  int64  1\n  t   text   a;b\nrow 2\n  id  int64  2\n  t   text   c\\td\n2 of 3 rows\n");
+}
+
+#[test]
+fn tables_say_how_many_rows_there_are() {
+    let last = |line: &[&str]| {
+        let run = herringbone(&[line, &["--table", EXAMPLE]].concat());
+        run.stdout.lines().last().unwrap().to_owned()
+    };
+    assert_eq!(last(&["head"]), "10 of 24 rows");
+    assert_eq!(last(&["tail", "-n", "3"]), "3 of 24 rows");
+    assert_eq!(last(&["cat"]), "24 rows");
+    assert_eq!(last(&["cat", "-w", "id < 5"]), "5 rows");
+}
+
+#[test]
+fn geojson_is_one_document() {
+    let folder = Folder::new();
+    let text = r#"{"type":"FeatureCollection","features":[
+{"type":"Feature","geometry":{"type":"Point","coordinates":[10,20]},"properties":{"a":1}},
+{"type":"Feature","geometry":null,"properties":{"a":2}}
+]}
+"#;
+    let (input, file, out) = (
+        folder.with("x.geojson", text),
+        folder.file("x.parquet"),
+        folder.file("y.geojson"),
+    );
+    herringbone(&["convert", &input, &file]).ok("");
+    herringbone(&["convert", &file, &out]).ok("");
+    let written = std::fs::read_to_string(&out).unwrap();
+    let parsed = |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap();
+    assert_eq!(parsed(&written), parsed(text), "{written}");
+    assert_eq!(written.lines().count(), 4);
+    let run = herringbone(&["cat", "--format", "geojson", &file]);
+    assert_eq!(run.stdout, written);
+    let lines = herringbone(&["cat", "--format", "geojsonl", &file]).stdout;
+    assert_eq!(lines.lines().count(), 2);
+    assert_eq!(parsed(lines.lines().next().unwrap())["type"], "Feature");
+    let none = herringbone(&["cat", "--format", "geojson", "-w", "a > 9", &file]);
+    assert_eq!(json(&none)["features"], serde_json::json!([]));
+}
+
+#[test]
+fn names_of_other_formats_say_what_to_do() {
+    herringbone(&["convert", "x.xlsx", "x.parquet"]).fails(2, "save the sheet as CSV");
+    herringbone(&["convert", "x.shp", "x.parquet"])
+        .fails(2, "ogr2ogr -t_srs OGC:CRS84 OUT.geojson IN");
+}
