@@ -245,12 +245,13 @@ Examples:
 
 /// The end of the help page of `convert`.
 pub(super) const CONVERT: &str = "\
-The formats follow from the names of the files: .parquet .parq .pq; .csv; .tsv .tab; .jsonl .ndjson
-(JSON lines); .json (an array of objects; JSON lines are read too); .geojson (a FeatureCollection);
-.geojsonl .geojsons (a Feature a line); .arrow .ipc .feather (Arrow IPC files); .arrows (Arrow IPC
-streams). Text that is compressed with gzip or Zstandard is unpacked, with .gz or .zst in its name
-or without. With any other name, and for `-`, say --from and --to. OUT appears when it is complete:
-until then it has another name, and an error or an interrupt removes it.
+The formats follow from the names of the files: .parquet .parq .pq; .csv; .tsv .tab; .jsonl
+.ndjson (JSON lines); .json (an array of objects; JSON lines are read too); .geojson (a
+FeatureCollection); .geojsonl .geojsons (a Feature a line); .arrow .ipc .feather (Arrow IPC
+files); .arrows (Arrow IPC streams). Text that is compressed with gzip or Zstandard is
+unpacked, with .gz or .zst in its name or without. With any other name, and for `-`, say
+--from and --to. OUT appears when it is complete: until then it has another name, and an error
+or an interrupt removes it.
 
 CSV and JSON lines are read as `cat` writes them. Without --schema their types are inferred from
 the first rows, so that nothing of these changes; everything may be null. What does not fit
@@ -283,7 +284,7 @@ Examples:
   herringbone convert --variant event=auto log.jsonl log.parquet
   herringbone convert --delimiter ';' --no-header --null NULL export.csv trips.parquet
   herringbone convert log.jsonl.gz log.parquet
-  herringbone convert --decimal-comma --date-format %d.%m.%Y --csv-encoding latin1 a.csv a.parquet
+  herringbone convert --decimal-comma --date-format %d.%m.%Y shop.csv.gz shop.parquet
   herringbone convert lakes.geojsonl lakes.parquet --geoparquet 1.1 --covering";
 
 /// The end of the help page of `meta`.
@@ -542,8 +543,8 @@ nearest float. A timestamp has an offset where its type has a time zone, and onl
 /// The topic `csv`.
 pub(super) const TOPIC_CSV: &str = "\
 Separators other than the comma are found, and noted: if the first line has no comma, but all
-lines have as many of `;`, tab or `|`, that is the separator. A first line `sep=;` says it as well.
---delimiter sets another; it is for CSV that is written too, as is --no-header.
+lines have as many of `;`, tab or `|`, that is the separator. A first line `sep=;` says it as
+well. --delimiter sets another; it is for CSV that is written too, as is --no-header.
 
   --skip-lines 3                 lines before the CSV
   --comment '#'                  lines that begin with # are ignored
@@ -621,8 +622,8 @@ To encrypt:
 /// The topic `exit-codes`.
 pub(super) const TOPIC_EXIT_CODES: &str = "\
   0    success; a closed pipe too
-  1    `verify` found an error or a warning, `diff` or `schema --compare` a difference, or `repair`
-       or --on-error lost something
+  1    `verify` found an error or a warning, `diff` or `schema --compare` a difference, or
+       `repair` or --on-error lost something
   2    the command line is wrong, or names a column or row group that the file does not have
   3    the bytes are wrong, beyond a limit or not supported
   4    the system or the network refused: no such file, access denied, disk full, server error
@@ -662,8 +663,8 @@ Examples:
 
 /// The end of the help page of `sql`.
 pub(super) const SQL: &str = "\
-All arguments are those of the program `herringbone-sql`, which is next to this program or on the
-path. It is a program of its own, because it is many times as large as this one.
+All arguments are those of the program `herringbone-sql`, which is next to this program or on
+the path. It is a program of its own, because it is many times as large as this one.
 
 Examples:
   herringbone sql \"select city, count(*) from 'trips.parquet' group by city\"";

@@ -885,6 +885,11 @@ mod tests {
         let mut command = command().term_width(TERMINAL);
         command.build();
         check_help(&mut command);
+        for (name, text) in TOPICS {
+            for line in text.lines() {
+                assert!(line.chars().count() <= BY_HAND, "{name}: {line}");
+            }
+        }
     }
 
     #[test]
