@@ -10,6 +10,9 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) enum Unfinished {
     /// The path of a temporary file.
     File(PathBuf),
+    /// A terminal that is taken, with a call that gives it back.
+    #[cfg(feature = "browse")]
+    Screen(fn()),
     /// An upload, with a call that aborts it.
     #[cfg(feature = "remote")]
     Upload(Box<dyn FnOnce() + Send>),
@@ -23,6 +26,8 @@ impl Unfinished {
             Self::File(path) => {
                 std::fs::remove_file(path).ok();
             }
+            #[cfg(feature = "browse")]
+            Self::Screen(give_back) => give_back(),
             #[cfg(feature = "remote")]
             Self::Upload(abort) => abort(),
         }

@@ -7,6 +7,7 @@
 //! The command is `bin/herringbone.rs`, which calls [`main`]. Hosts in other languages call [`main_of`],
 //! [`condition`] and [`variant_type`]. [`import`] is for tests and fuzzing.
 //!
+//! `browse` is the viewer in a terminal.
 //! `rows` chooses and arranges rows, `profile` summarises columns, and `report` writes HTML pages.
 //! `render` prints values, `describe` prints metadata, `load` reads files of other formats, and `save` writes files.
 //! Every write to standard output goes through `output::Output`. Every file is a `target::Target` until it is
@@ -17,6 +18,8 @@
 
 mod advice;
 mod args;
+#[cfg(feature = "browse")]
+mod browse;
 mod column_chunks;
 mod commands;
 mod context;

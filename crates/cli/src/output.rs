@@ -22,7 +22,7 @@ pub(crate) struct Output<'a> {
 impl Output<'static> {
     /// Returns standard output. A terminal gets the text through the program that the variable PAGER names.
     pub(crate) fn stdout() -> Self {
-        let stdout = io::stdout().lock();
+        let stdout = io::stdout();
         let width = stdout
             .is_terminal()
             .then(|| console::Term::stdout().size().1);

@@ -77,6 +77,17 @@ Examples:
   herringbone head trips.parquet
   herringbone head -n 3 --columns id,address.city trips.parquet";
 
+/// The end of the help page of `browse`.
+pub(super) const BROWSE: &str = "\
+Reads the footer, then only the pages whose rows are on the screen. Press ? for the keys, q to
+quit. / searches by a condition in the syntax of --where of `cat`. Long reads do not block the
+keyboard: Esc cancels them. NO_COLOR turns colours off.
+
+The command has this viewer if it was built with the feature `browse`.
+
+Examples:
+  herringbone browse trips.parquet";
+
 /// The end of the help page of `tail`.
 pub(super) const TAIL: &str = "\
 Reads no more of the file than it needs. All options are those of `cat`.

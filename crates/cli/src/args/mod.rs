@@ -42,6 +42,8 @@ use annotations::Annotations;
 pub(crate) use choice::Choice;
 pub(crate) use columns::Columns;
 pub(crate) use command::{command, parse};
+#[cfg(feature = "browse")]
+pub(crate) use condition::Condition;
 pub(crate) use condition::of_text as condition_of_text;
 pub(crate) use convert::{Convert, VariantColumn};
 pub(crate) use csv::{Csv, CsvInput};
@@ -108,6 +110,7 @@ impl Arguments {
             Command::Count(it) => it.files.files.iter_mut().collect(),
             Command::Stats(it) => it.files.files.iter_mut().collect(),
             Command::Freq(it) => it.files.iter_mut().collect(),
+            Command::Browse(it) => vec![&mut it.file],
             Command::Index(it) => vec![&mut it.file],
             Command::Help { .. }
             | Command::Completions { .. }
@@ -213,6 +216,9 @@ pub(crate) enum Command {
         #[command(flatten)]
         read: Read,
     },
+    /// Look at rows, schema, statistics and pages in the terminal
+    #[command(after_help = help::BROWSE, alias = "view")]
+    Browse(Browse),
     /// Print rows, as a table, CSV, JSON, GeoJSON, Markdown or Arrow
     #[command(after_help = help::CAT)]
     Cat {
@@ -348,6 +354,14 @@ impl Command {
             _ => None,
         }
     }
+}
+
+/// The options of `browse`.
+#[derive(Debug, Args)]
+pub(crate) struct Browse {
+    /// A Parquet file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
 }
 
 /// The options of `index`.

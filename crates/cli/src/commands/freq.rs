@@ -33,8 +33,8 @@ const MEMORY: usize = 1 << 30;
 const ENTRY: usize = 64;
 
 /// The counts of the values of a column. The values are JSON.
-struct Counts {
-    path: String,
+pub(crate) struct Counts {
+    pub(crate) path: String,
     of_values: HashMap<Box<str>, u64>,
     bytes: usize,
     total: u64,
@@ -92,7 +92,8 @@ fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Coun
 }
 
 impl Counts {
-    fn new(leaf: &Leaf) -> Self {
+    /// Creates the counts of a leaf without values.
+    pub(crate) fn new(leaf: &Leaf) -> Self {
         Self {
             path: leaf.path.join("."),
             of_values: HashMap::new(),
@@ -101,7 +102,11 @@ impl Counts {
         }
     }
 
-    fn add(&mut self, leaf: &Leaf) -> Result<()> {
+    /// Counts the values of a leaf.
+    ///
+    /// # Errors
+    /// Data if the different values take too much memory.
+    pub(crate) fn add(&mut self, leaf: &Leaf) -> Result<()> {
         let values = value::of(&leaf.field, &leaf.array)?;
         let mut text = String::new();
         for row in 0..leaf.array.len() {
@@ -126,17 +131,34 @@ impl Counts {
         }
         Ok(())
     }
+
+    /// Returns the values as JSON, and their counts, the most frequent ones first.
+    pub(crate) fn most(&self) -> Vec<(&str, u64)> {
+        let values = self.of_values.iter();
+        let mut values: Vec<(&str, u64)> =
+            values.map(|(value, count)| (&**value, *count)).collect();
+        values.sort_unstable_by(|(a, more), (b, less)| less.cmp(more).then(a.cmp(b)));
+        values
+    }
+
+    /// Returns the share of a count in all values.
+    pub(crate) fn share(&self, count: u64) -> f64 {
+        count as f64 / self.total.max(1) as f64
+    }
+}
+
+/// Returns a value of JSON as plain text: the contents of strings, and everything else as it is.
+pub(crate) fn text(json: &str) -> String {
+    match serde_json::from_str(json) {
+        Ok(Value::String(text)) => text,
+        _ => json.to_owned(),
+    }
 }
 
 /// Prints the most frequent values, and the number of others.
 fn print(counts: &Counts, limit: usize, list: &mut Listing<'_, '_>) -> Result<()> {
-    let mut values: Vec<(&str, u64)> = counts
-        .of_values
-        .iter()
-        .map(|(value, count)| (&**value, *count))
-        .collect();
-    values.sort_unstable_by(|(a, more), (b, less)| less.cmp(more).then(a.cmp(b)));
-    let share = |count: u64| count as f64 / counts.total.max(1) as f64;
+    let values = counts.most();
+    let share = |count: u64| counts.share(count);
     let line = |value: String, count: u64| {
         let share = format!("{:.1} %", share(count) * 100.0);
         vec![shown(&counts.path), value, count.to_string(), share]
@@ -144,12 +166,7 @@ fn print(counts: &Counts, limit: usize, list: &mut Listing<'_, '_>) -> Result<()
     for (value, count) in values.iter().take(limit) {
         let json: Value = serde_json::from_str(value).unwrap_or_default();
         list.line(
-            || {
-                let text = json
-                    .as_str()
-                    .map_or_else(|| (*value).to_owned(), str::to_owned);
-                line(shown(&text), *count)
-            },
+            || line(shown(&text(value)), *count),
             || {
                 let object = Object::new().with("column", counts.path.as_str());
                 let object = object.with("value", json.clone()).with("count", *count);

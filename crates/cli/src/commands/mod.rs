@@ -1,20 +1,21 @@
 //! The commands, one file each.
 
 mod bloom;
+mod browse;
 mod chunk_stats;
 mod concat;
 mod convert;
 mod count;
 mod diff;
 mod encrypt;
-mod explain;
-mod freq;
+pub(crate) mod explain;
+pub(crate) mod freq;
 mod head;
 mod index;
 mod info;
 mod manual;
 mod meta;
-mod pages;
+pub(crate) mod pages;
 mod repair;
 mod report;
 mod rewrite;
@@ -24,7 +25,7 @@ mod schema_compare;
 mod show;
 mod split;
 pub(crate) mod sql;
-mod stats;
+pub(crate) mod stats;
 mod tail;
 mod verify;
 
@@ -53,6 +54,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         inputs.pop().ok_or_else(none)
     };
     match &arguments.command {
+        Command::Browse(request) => browse::run(context, &request.file),
         Command::Info { files, json } => info::run(&tables(files)?, json.json, output),
         Command::Schema {
             files,

@@ -8,7 +8,7 @@ use crate::column_chunks::{self, Place};
 use crate::context::Context;
 use crate::describe::bound::Bounds;
 use crate::describe::{Object, list, page};
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
@@ -17,7 +17,7 @@ use crate::render::table::shown;
 use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
-const HEADER: Header = Header {
+pub(crate) const HEADER: Header = Header {
     names: &[
         "row group",
         "column",
@@ -86,21 +86,40 @@ fn file(
 
 /// Lists the pages of one column chunk, up to the first header that cannot be decoded.
 fn chunk(input: &Input, place: &Place<'_>, list: &mut Listing<'_, '_>) -> Result<()> {
-    let failure = |error: herringbone::Error| {
-        let error = error
-            .in_row_group(place.row_group)
-            .in_column(place.path().join("."));
-        input.failure(&error)
-    };
+    each(input, place, |ordinal, page| {
+        list.line(
+            || cells(place, ordinal, page),
+            || {
+                json(&input.name, place, ordinal, page)
+                    .map_err(|error| failure(input, place, error))
+            },
+        )?;
+        Ok(true)
+    })
+}
+
+/// Calls `take` for the pages of one column chunk and their ordinals, until it returns false or a header cannot be
+/// decoded.
+pub(crate) fn each(
+    input: &Input,
+    place: &Place<'_>,
+    mut take: impl FnMut(usize, &PageInfo) -> Result<bool>,
+) -> Result<()> {
+    let failure = |error| failure(input, place, error);
     let pages = place.file.pages(place.row_group, place.leaf);
     for (ordinal, page) in pages.map_err(failure)?.enumerate() {
-        let page = page.map_err(failure)?;
-        list.line(
-            || cells(place, ordinal, &page),
-            || json(&input.name, place, ordinal, &page).map_err(failure),
-        )?;
+        if !take(ordinal, &page.map_err(failure)?)? {
+            break;
+        }
     }
     Ok(())
+}
+
+fn failure(input: &Input, place: &Place<'_>, error: herringbone::Error) -> Failure {
+    let error = error
+        .in_row_group(place.row_group)
+        .in_column(place.path().join("."));
+    input.failure(&error)
 }
 
 fn json(
@@ -119,7 +138,8 @@ fn json(
     page::page(object, &bounds, info, place.file.limits()).map(Into::into)
 }
 
-fn cells(place: &Place<'_>, ordinal: usize, info: &PageInfo) -> Vec<String> {
+/// Returns the cells of a page in the columns of [`HEADER`].
+pub(crate) fn cells(place: &Place<'_>, ordinal: usize, info: &PageInfo) -> Vec<String> {
     let header = &info.header;
     let or_empty = |text: Option<String>| text.unwrap_or_default();
     vec![

@@ -26,7 +26,7 @@ use crate::rows::{self, Batches, Window, survey};
 use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
-const HEADER: Header = Header {
+pub(crate) const HEADER: Header = Header {
     names: &[
         "column", "type", "values", "nulls", "distinct", "min", "max", "mean", "bytes", "share",
     ],
@@ -44,7 +44,7 @@ pub(crate) struct Request<'a> {
 
 /// The facts about a column. Unknown ones are `None`.
 #[derive(Default)]
-struct Line {
+pub(crate) struct Line {
     path: Vec<String>,
     type_: String,
     values: Option<u64>,
@@ -80,7 +80,9 @@ pub(crate) fn run(
             output.line(&format!("{}:", printable(name)))?;
         }
         let lines = match (request.is_fast, table) {
-            (true, [input]) if input.member.is_none() => of_footer(input, request)?,
+            (true, [input]) if input.member.is_none() => {
+                of_footer(input, &input.open()?, request.chunks)?
+            }
             (true, _) => {
                 let message = "--fast is for single files; leave it out to read the rows";
                 return Err(Failure::Usage(format!("{name}: {message}")));
@@ -117,32 +119,14 @@ fn of_rows(context: &Context, inputs: &[Input], request: &Request<'_>) -> Result
     let summaries = summaries(context, inputs, &read, rows)?;
     let mut sums = vec![Some(0_u64); summaries.len()];
     for input in inputs {
-        let sizes = sizes(&input.open()?, request, input, &summaries)?;
+        let sizes = sizes(&input.open()?, request.chunks, input, &summaries)?;
         for (sum, size) in sums.iter_mut().zip(sizes) {
             *sum = sum.zip(size).map(|(sum, size)| sum.saturating_add(size));
         }
     }
-    let lines = summaries.iter().zip(sums).map(|(summary, bytes)| {
-        let bound = |array: Option<&ArrayRef>| match array {
-            Some(array) => text(&summary.field, array),
-            None => Ok(None),
-        };
-        Ok(Line {
-            path: summary.path.clone(),
-            type_: summary.field.data_type().to_string(),
-            values: Some(summary.values),
-            nulls: Some(summary.nulls),
-            distinct: Some(summary.distinct()),
-            min: bound(summary.min())?,
-            max: bound(summary.max())?,
-            is_exact: true,
-            mean: summary.mean(),
-            is_length: summary.is_length(),
-            sorted: summary.sorted(),
-            bytes,
-        })
-    });
-    lines.collect()
+    let both = summaries.iter().zip(sums);
+    both.map(|(summary, bytes)| Line::of(summary, bytes))
+        .collect()
 }
 
 /// Returns the summaries of all leaves that a request reads.
@@ -172,13 +156,13 @@ pub(crate) fn summaries(
 }
 
 /// Returns the compressed size of each summarised leaf, if the leaves of its column are those of the file.
-fn sizes(
+pub(crate) fn sizes(
     file: &ParquetFile,
-    request: &Request<'_>,
+    chunks: &Chunks,
     input: &Input,
     summaries: &[Summary],
 ) -> Result<Vec<Option<u64>>> {
-    let (row_groups, stored) = column_chunks::of_file(file, request.chunks, input)?;
+    let (row_groups, stored) = column_chunks::of_file(file, chunks, input)?;
     let schema = file.parquet_schema();
     let mut sizes = Vec::with_capacity(summaries.len());
     for column in summaries.chunk_by(|a, b| a.path.first() == b.path.first()) {
@@ -211,10 +195,12 @@ fn compressed(file: &ParquetFile, row_groups: &[usize], leaf: usize, input: &Inp
 }
 
 /// Summarises the statistics of the footer.
-fn of_footer(input: &Input, request: &Request<'_>) -> Result<Vec<Line>> {
+///
+/// # Errors
+/// A column or row group that the file does not have, and metadata that cannot be decoded.
+pub(crate) fn of_footer(input: &Input, file: &ParquetFile, chunks: &Chunks) -> Result<Vec<Line>> {
     let failure = |error: herringbone::Error| input.failure(&error);
-    let file = &input.open()?;
-    let (row_groups, stored) = column_chunks::of_file(file, request.chunks, input)?;
+    let (row_groups, stored) = column_chunks::of_file(file, chunks, input)?;
     let mut lines = Vec::new();
     for leaf in stored {
         let place = Place {
@@ -302,7 +288,33 @@ fn text(field: &Field, array: &ArrayRef) -> Result<Option<(String, Value)>> {
 }
 
 impl Line {
-    fn cells(&self, share: Option<f64>) -> Vec<String> {
+    /// Returns the facts of a summary.
+    ///
+    /// # Errors
+    /// Data if a bound cannot be printed.
+    pub(crate) fn of(summary: &Summary, bytes: Option<u64>) -> Result<Self> {
+        let bound = |array: Option<&ArrayRef>| match array {
+            Some(array) => text(&summary.field, array),
+            None => Ok(None),
+        };
+        Ok(Self {
+            path: summary.path.clone(),
+            type_: summary.field.data_type().to_string(),
+            values: Some(summary.values),
+            nulls: Some(summary.nulls),
+            distinct: Some(summary.distinct()),
+            min: bound(summary.min())?,
+            max: bound(summary.max())?,
+            is_exact: true,
+            mean: summary.mean(),
+            is_length: summary.is_length(),
+            sorted: summary.sorted(),
+            bytes,
+        })
+    }
+
+    /// Returns the facts in the columns of [`HEADER`].
+    pub(crate) fn cells(&self, share: Option<f64>) -> Vec<String> {
         let number = |number: Option<u64>| number.map_or_else(|| "?".into(), |it| it.to_string());
         let bound = |bound: &Option<(String, Value)>| {
             let text = bound.as_ref().map(|(text, _)| shown(text));

@@ -1,0 +1,173 @@
+//! `browse`: looks at a file in the terminal.
+//!
+//! ```text
+//! keys ─► model ─► need ─► worker (reads) ─► answer ─► model ─► draw ─► terminal
+//! ```
+//!
+//! `model` and what it is made of (`facts`, `grid`, `panel`, `need`) is the state: keys and answers change it, and
+//! nothing in it reads or draws. `reads` answers needs in the thread of `worker`. `draw` makes a screen of the state.
+//! `terminal` takes the terminal and gives it back.
+
+mod draw;
+mod facts;
+mod grid;
+mod help;
+mod model;
+mod need;
+mod panel;
+mod reads;
+mod terminal;
+mod text;
+mod worker;
+
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, IsTerminal as _};
+use std::path::Path;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ratatui::crossterm::event;
+
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::input;
+use draw::Look;
+use model::Model;
+use need::{Need, Reply};
+use reads::Reads;
+use terminal::Screen;
+use worker::Worker;
+
+/// The time that a screen waits for its rows, before it is drawn without them.
+const PATIENCE: Duration = Duration::from_millis(40);
+
+/// Something that happened.
+enum Event {
+    Terminal(io::Result<event::Event>),
+    Answer(Need, Reply),
+    WorkerEnded,
+}
+
+/// Looks at a file until the user leaves.
+pub(crate) fn run(context: &Context, path: &Path) -> Result<()> {
+    check_terminal(path)?;
+    let inputs = input::all(&[path.to_owned()], context)?;
+    let input = inputs.into_iter().next();
+    let input = input.ok_or_else(|| Failure::Usage("no file is named".into()))?;
+    let (reads, facts) = Reads::open(input)?;
+    let failed = |error: io::Error| Failure::System(format!("the terminal: {error}"));
+    let (events, happened) = mpsc::channel();
+    let worker = Worker::start(reads, events.clone()).map_err(failed)?;
+    let mut screen = Screen::take().map_err(failed)?;
+    let model = Model::new(facts, screen.size().map_err(failed)?);
+    listen(events).map_err(failed)?;
+    let end = follow(model, &worker, &happened, &mut screen);
+    drop(screen);
+    end
+}
+
+/// Checks that there are a screen and a keyboard.
+fn check_terminal(path: &Path) -> Result<()> {
+    let what = if !io::stdout().is_terminal() {
+        "standard output is not one"
+    } else if !io::stdin().is_terminal() {
+        "standard input is not one"
+    } else if path.as_os_str() == "-" {
+        "it reads keys from standard input, so the rows must come from a file"
+    } else {
+        return Ok(());
+    };
+    let path = crate::url::name_of(path);
+    Err(Failure::Usage(format!(
+        "browse needs a terminal, and {what}; `herringbone show {path}` prints a summary and the first rows, and \
+         `herringbone cat {path}` prints all rows"
+    )))
+}
+
+/// Starts the thread that waits for keys.
+fn listen(events: Sender<Event>) -> io::Result<()> {
+    let wait = move || {
+        loop {
+            let event = event::read();
+            let is_last = event.is_err();
+            if events.send(Event::Terminal(event)).is_err() || is_last {
+                return;
+            }
+        }
+    };
+    thread::Builder::new().spawn(wait).map(|_| ())
+}
+
+/// Handles all that happens, until the user leaves.
+fn follow(
+    mut model: Model,
+    worker: &Worker,
+    happened: &Receiver<Event>,
+    screen: &mut Screen,
+) -> Result<()> {
+    let failed = |error: io::Error| Failure::System(format!("the terminal: {error}"));
+    let has_colors = std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
+    let mut asked: Option<Need> = None;
+    // The time of the oldest change that is not on the screen.
+    let mut changed = Some(Instant::now());
+    while !model.has_ended {
+        let need = model.need();
+        if need != asked {
+            worker.ask(need.clone());
+            asked = need;
+        }
+        let is_waiting = asked.is_some();
+        let patience = changed.map(|since| match is_waiting {
+            true => PATIENCE.saturating_sub(since.elapsed()),
+            false => Duration::ZERO,
+        });
+        let event = match patience {
+            Some(patience) => happened.recv_timeout(patience),
+            None => happened.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        };
+        match event {
+            Ok(event) => {
+                if let Event::Answer(need, _) = &event
+                    && asked.as_ref() == Some(need)
+                {
+                    asked = None;
+                }
+                handle(&mut model, event)?;
+                changed.get_or_insert_with(Instant::now);
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let look = Look {
+                    has_colors,
+                    is_waiting,
+                };
+                screen.draw(&model, look).map_err(failed)?;
+                changed = None;
+            }
+            Err(RecvTimeoutError::Disconnected) => return Ok(()),
+        }
+    }
+    Ok(())
+}
+
+/// Handles something that happened.
+fn handle(model: &mut Model, event: Event) -> Result<()> {
+    match event {
+        Event::Answer(need, reply) => model.answer(need, reply),
+        Event::Terminal(Ok(event::Event::Key(key))) => {
+            if key.kind != event::KeyEventKind::Release {
+                model.key(key);
+            }
+        }
+        Event::Terminal(Ok(event::Event::Resize(width, height))) => model.resize((width, height)),
+        Event::Terminal(Ok(_)) => {}
+        Event::Terminal(Err(error)) => {
+            return Err(Failure::System(format!("the keyboard: {error}")));
+        }
+        // The panic has printed its message.
+        Event::WorkerEnded => return Err(Failure::Told(Failure::SYSTEM)),
+    }
+    Ok(())
+}

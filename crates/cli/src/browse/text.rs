@@ -1,0 +1,173 @@
+//! Text that fits.
+
+use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
+
+use super::need::Table;
+
+/// Returns the number of terminal columns that a text takes.
+pub(super) fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// Returns a text cut to a width. The last column of a cut text is `…`.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if width(text) <= most {
+        return text.to_owned();
+    }
+    let mut out = String::new();
+    let mut used = 1;
+    for character in text.chars() {
+        used += character.width().unwrap_or(0);
+        if used > most {
+            break;
+        }
+        out.push(character);
+    }
+    if most > 0 {
+        out.push('…');
+    }
+    out
+}
+
+/// Returns the end of a text that fits a width.
+pub(super) fn end(text: &str, most: usize) -> &str {
+    let mut used = 0;
+    for (at, character) in text.char_indices().rev() {
+        used += character.width().unwrap_or(0);
+        if used > most {
+            return text.get(at + character.len_utf8()..).unwrap_or_default();
+        }
+    }
+    text
+}
+
+/// Returns a text without its first columns.
+pub(super) fn without_start(text: &str, columns: usize) -> &str {
+    let mut passed = 0;
+    for (at, character) in text.char_indices() {
+        if passed >= columns {
+            return text.get(at..).unwrap_or_default();
+        }
+        passed += character.width().unwrap_or(0);
+    }
+    ""
+}
+
+/// Returns the lines of a text, broken where they are too wide.
+pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
+    let most = most.max(2);
+    let mut lines = Vec::new();
+    for line in text.split('\n') {
+        let mut rest = String::new();
+        let mut used = 0;
+        for character in line.chars() {
+            let columns = character.width().unwrap_or(0);
+            if used + columns > most {
+                lines.push(std::mem::take(&mut rest));
+                used = 0;
+            }
+            used += columns;
+            rest.push(character);
+        }
+        lines.push(rest);
+    }
+    lines
+}
+
+/// Returns the lines of a table in columns of equal width, the header first.
+pub(super) fn aligned(table: &Table) -> (String, Vec<String>) {
+    let all = || std::iter::once(&table.header).chain(&table.lines);
+    let mut widths = vec![0; table.header.len()];
+    for line in all() {
+        for (most, cell) in widths.iter_mut().zip(line) {
+            *most = width(cell).max(*most);
+        }
+    }
+    let mut lines = all().map(|line| {
+        let mut out = String::new();
+        for (at, (cell, most)) in line.iter().zip(&widths).enumerate() {
+            let space = " ".repeat(most.saturating_sub(width(cell)));
+            match table.numbers.contains(&at) {
+                true => out.extend([&space, cell.as_str()]),
+                false => out.extend([cell.as_str(), &space]),
+            }
+            out.push_str("  ");
+        }
+        out.trim_end().to_owned()
+    });
+    let header = lines.next().unwrap_or_default();
+    (header, lines.collect())
+}
+
+/// Returns the same JSON with one value per line.
+pub(super) fn indented(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let (mut depth, mut is_quoted, mut is_escaped) = (0_usize, false, false);
+    let mut characters = json.chars().peekable();
+    let line = |out: &mut String, depth: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("  ", depth));
+    };
+    while let Some(character) = characters.next() {
+        if is_quoted {
+            is_quoted = is_escaped || character != '"';
+            is_escaped = character == '\\' && !is_escaped;
+            out.push(character);
+            continue;
+        }
+        match character {
+            '{' | '[' => {
+                out.push(character);
+                let closing = if character == '{' { '}' } else { ']' };
+                if characters.peek() == Some(&closing) {
+                    out.extend(characters.next());
+                } else {
+                    depth += 1;
+                    line(&mut out, depth);
+                }
+            }
+            '}' | ']' => {
+                depth = depth.saturating_sub(1);
+                line(&mut out, depth);
+                out.push(character);
+            }
+            ',' => {
+                out.push(',');
+                line(&mut out, depth);
+            }
+            ':' => out.push_str(": "),
+            other => {
+                is_quoted = other == '"';
+                out.push(other);
+            }
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_fit() {
+        assert_eq!(cut("Rome", 4), "Rome");
+        assert_eq!(cut("Lisbon", 4), "Lis…");
+        assert_eq!(cut("東京都", 4), "東…");
+        assert_eq!(cut("x", 0), "");
+        assert_eq!(end("fare > 50", 4), "> 50");
+        assert_eq!(end("a", 4), "a");
+        assert_eq!(without_start("abc", 2), "c");
+        assert_eq!(without_start("abc", 5), "");
+        assert_eq!(wrapped("abcde\n\n東京x", 3), ["abc", "de", "", "東", "京x"]);
+    }
+
+    #[test]
+    fn json_in_lines() {
+        assert_eq!(
+            indented(r#"{"a,\"b":[1,{}],"c":[],"d":":"}"#),
+            "{\n  \"a,\\\"b\": [\n    1,\n    {}\n  ],\n  \"c\": [],\n  \"d\": \":\"\n}"
+        );
+        assert_eq!(indented("]]"), "\n]\n]");
+    }
+}

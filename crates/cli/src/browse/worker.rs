@@ -1,0 +1,61 @@
+//! The thread that reads, so that keys are never kept waiting.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+
+use super::Event;
+use super::need::Need;
+use super::reads::Reads;
+
+/// The thread, seen from the one that draws.
+pub(super) struct Worker {
+    needs: Sender<(u64, Need)>,
+    /// The ordinal of the newest need. Reads for older ones end at their next batch.
+    newest: Arc<AtomicU64>,
+}
+
+/// Reports the end of the thread, also after a panic.
+struct End(Sender<Event>);
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.0.send(Event::WorkerEnded).ok();
+    }
+}
+
+impl Worker {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    /// The system has no thread left.
+    pub(super) fn start(reads: Reads, events: Sender<Event>) -> std::io::Result<Self> {
+        let (needs, asked) = mpsc::channel::<(u64, Need)>();
+        let newest = Arc::new(AtomicU64::new(0));
+        let latest = newest.clone();
+        thread::Builder::new().spawn(move || {
+            let end = End(events);
+            for (ordinal, need) in asked {
+                let is_wanted = || latest.load(Ordering::SeqCst) == ordinal;
+                if !is_wanted() {
+                    continue;
+                }
+                let reply = reads.answer(&need, &is_wanted);
+                if is_wanted() {
+                    end.0.send(Event::Answer(need, reply)).ok();
+                }
+            }
+        })?;
+        Ok(Self { needs, newest })
+    }
+
+    /// Asks for what is needed now, in place of all earlier needs.
+    pub(super) fn ask(&self, need: Option<Need>) {
+        let ordinal = self.newest.fetch_add(1, Ordering::SeqCst) + 1;
+        if let Some(need) = need {
+            // If the thread has ended, an event reports it.
+            self.needs.send((ordinal, need)).ok();
+        }
+    }
+}

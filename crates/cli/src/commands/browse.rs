@@ -1,0 +1,20 @@
+//! `browse`: looks at a file in the terminal, in builds that have the viewer.
+
+#[cfg(feature = "browse")]
+pub(super) use crate::browse::run;
+
+/// Explains how to get the viewer.
+///
+/// # Errors
+/// Always Usage.
+#[cfg(not(feature = "browse"))]
+pub(super) fn run(
+    _: &crate::context::Context,
+    path: &std::path::Path,
+) -> crate::failure::Result<()> {
+    let path = crate::url::name_of(path);
+    Err(crate::failure::Failure::Usage(format!(
+        "this build of herringbone has no viewer; install it with `cargo install --path crates/cli --features \
+         browse,remote`, or print rows with `herringbone show {path}`"
+    )))
+}

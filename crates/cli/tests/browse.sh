@@ -1,0 +1,121 @@
+#!/usr/bin/env bash
+# `herringbone browse` in a real terminal, that of tmux: keys, sizes, and the terminal as it is left behind.
+#
+#     crates/cli/tests/browse.sh HERRINGBONE [TESTS]
+#
+# HERRINGBONE is the command, built with the feature `browse`. TESTS is the program of the crate's unit tests, which has one
+# that panics while the viewer has the terminal.
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+command -v tmux > /dev/null || { echo "skipped: no tmux"; exit 0; }
+command="$(realpath "$1")"
+tests="${2:+$(realpath "$2")}"
+file="$PWD/testdata/example.parquet"
+folder="$(mktemp -d)"
+socket="herringbone-$$"
+in_tmux() { tmux -L "$socket" "$@"; }
+trap 'in_tmux kill-server 2> /dev/null || true; rm -rf "$folder"' EXIT
+
+screen() { in_tmux capture-pane -p; }
+
+# Waits for a line that matches a pattern.
+await() {
+    for _ in $(seq 200); do
+        screen | grep -qE -- "$1" && return
+        sleep 0.05
+    done
+    echo "expected a line like $1, but the screen is:"
+    screen
+    exit 1
+}
+
+keys() { in_tmux send-keys -- "$@"; }
+
+# Types a command and a line after it, which appears when the command has ended. The terminal must be as before.
+start() {
+    keys "clear; $1; echo ended:\$?" Enter
+}
+
+check_left() {
+    await "^ended:$1\$"
+    [ "$(in_tmux display -p '#{alternate_on} #{cursor_flag}')" = "0 1" ] || { echo "the screen was not left"; exit 1; }
+    keys "clear; stty -g > $folder/after; echo stated" Enter
+    await "^stated"
+    cmp "$folder/before" "$folder/after"
+}
+
+in_tmux -f /dev/null new-session -d -x 80 -y 24 "env -i PATH='$PATH' TERM=screen HOME='$folder' bash --norc --noprofile"
+keys "PS1='> '; stty -g > $folder/before; echo ready" Enter
+await "^ready"
+
+echo "rows, in three sizes"
+start "$command browse $file"
+await "24 rows, 8 columns"
+await "^row 0, row group 0; id: .*q quit$"
+for width in 40 200 80; do
+    in_tmux resize-window -x "$width" -y 24
+    await "^row 0, row.{$((width - 23))}\? keys, q quit$"
+done
+
+echo "keys"
+keys G
+await "^row 23, row group 1"
+keys 2 Enter
+await "^row 2, row group 0"
+keys /
+keys -l "id > 1000000"
+keys Enter
+await "no row from 2 on has id > 1000000"
+keys t
+await "^Schema"
+keys Escape
+keys s
+await "^id: statistics of the footer"
+keys r
+await "^id: statistics of all values"
+keys Escape
+keys f
+await "^id: most frequent values"
+keys Escape
+keys p
+await "^id: pages in row group 0"
+keys Escape
+keys Enter
+await "^id, row 2"
+keys '?'
+await "^Keys"
+keys q
+check_left 0
+
+echo "Ctrl-C, signals"
+start "$command browse $file"
+await "q quit$"
+keys C-c
+check_left 0
+start "$command browse $file"
+await "q quit$"
+kill -TERM "$(pgrep -P "$(in_tmux display -p '#{pane_pid}')")"
+check_left 130
+
+echo "colours"
+start "NO_COLOR=1 $command browse $file"
+await "q quit$"
+if in_tmux capture-pane -pe | grep -qP '\x1b\[[0-9;]*\b3[0-7]m'; then echo "colours despite NO_COLOR"; exit 1; fi
+keys q
+check_left 0
+
+echo "no terminal"
+start "$command browse $file < /dev/null"
+await "herringbone show"
+check_left 2
+start "$command browse $file | cat"
+await "herringbone show"
+
+if [ -n "$tests" ]; then
+    echo "a panic"
+    start "$tests --ignored --nocapture --test-threads 1 a_panic_gives_the_terminal_back"
+    await "a panic for the test"
+    check_left 101
+fi
+echo "the terminal is left as it was"
