@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) enum Unfinished {
     /// The path of a temporary file.
     File(PathBuf),
-    /// A terminal that is taken, with a call that gives it back.
+    /// A terminal in use, with a call to give it back.
     #[cfg(feature = "browse")]
     Screen(fn()),
     /// An upload, with a call that aborts it.

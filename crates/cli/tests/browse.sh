@@ -6,6 +6,7 @@
 # HERRINGBONE is the command, built with the feature `browse`. TESTS is the program of the crate's unit tests, which has one
 # that panics while the viewer has the terminal.
 set -euo pipefail
+export LC_ALL=C.UTF-8
 cd "$(dirname "$0")/../../.."
 
 command -v tmux > /dev/null || { echo "skipped: no tmux"; exit 0; }
@@ -45,7 +46,7 @@ check_left() {
     cmp "$folder/before" "$folder/after"
 }
 
-in_tmux -f /dev/null new-session -d -x 80 -y 24 "env -i PATH='$PATH' TERM=screen HOME='$folder' bash --norc --noprofile"
+in_tmux -f /dev/null new-session -d -x 80 -y 24 "env -i LC_ALL=C.UTF-8 PATH='$PATH' TERM=screen HOME='$folder' bash --norc --noprofile"
 keys "PS1='> '; stty -g > $folder/before; echo ready" Enter
 await "^ready"
 
@@ -55,7 +56,7 @@ await "24 rows, 8 columns"
 await "^row 0, row group 0; id: .*q quit$"
 for width in 40 200 80; do
     in_tmux resize-window -x "$width" -y 24
-    await "^row 0, row.{$((width - 23))}\? keys, q quit$"
+    await "^row 0, row.{$((width - 24))}\? keys, q quit$"
 done
 
 echo "keys"
@@ -64,7 +65,7 @@ await "^row 23, row group 1"
 keys 2 Enter
 await "^row 2, row group 0"
 keys /
-keys -l "id > 1000000"
+in_tmux send-keys -l "id > 1000000"
 keys Enter
 await "no row from 2 on has id > 1000000"
 keys t
@@ -107,10 +108,10 @@ check_left 0
 
 echo "no terminal"
 start "$command browse $file < /dev/null"
-await "herringbone show"
+await "browse needs a terminal"
 check_left 2
 start "$command browse $file | cat"
-await "herringbone show"
+await "browse needs a terminal"
 
 if [ -n "$tests" ]; then
     echo "a panic"

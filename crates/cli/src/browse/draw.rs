@@ -160,7 +160,7 @@ fn padded(text: &str, columns: usize, is_right: bool) -> String {
     }
 }
 
-/// Draws the error of the rows, or a message that is too long for the status, away from the cursor.
+/// Draws the error of the rows, or a message too long for the status, away from the cursor.
 fn draw_message(model: &Model, look: Look, buffer: &mut Buffer) {
     let Rect { width, height, .. } = *buffer.area();
     let is_long = |text: &&String| super::text::width(text) > space_of_status(model, width.into());

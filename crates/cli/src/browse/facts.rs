@@ -1,4 +1,4 @@
-//! What is known of a file before a row is read.
+//! Facts of a footer.
 
 use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::schema::{DataType, Field, Schema};

@@ -1,4 +1,4 @@
-//! The rows on the screen: where they begin, and how wide their columns are.
+//! The rows on the screen: the first of them, and the widths of their columns.
 
 use super::facts::Facts;
 use super::need::{Answer, Cell, Cells, Window};
@@ -41,7 +41,7 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    /// Creates the grid of a file, with the cursor in the first cell.
+    /// Creates the grid of a file with the cursor in the first cell.
     pub(super) fn new(facts: &Facts) -> Self {
         let names = facts.columns.iter();
         let names = names.map(|it| width(&crate::render::table::shown(&it.name)).min(WIDEST));
@@ -194,7 +194,7 @@ impl Grid {
         }
     }
 
-    /// Returns the error of the column with the cursor, or of the first column on the screen that has one.
+    /// Returns the error of the column with the cursor, or of the first column on the screen with an error.
     pub(super) fn error(&self) -> Option<&str> {
         let window = self.window();
         let mut columns = std::iter::once(self.column).chain(window.columns);

@@ -4,7 +4,7 @@
 //! keys ─► model ─► need ─► worker (reads) ─► answer ─► model ─► draw ─► terminal
 //! ```
 //!
-//! `model` and what it is made of (`facts`, `grid`, `panel`, `need`) is the state: keys and answers change it, and
+//! `model` with its parts (`facts`, `grid`, `panel`, `need`) is the state: keys and answers change it, and
 //! nothing in it reads or draws. `reads` answers needs in the thread of `worker`. `draw` makes a screen of the state.
 //! `terminal` takes the terminal and gives it back.
 
@@ -111,7 +111,7 @@ fn follow(
     let failed = |error: io::Error| Failure::System(format!("the terminal: {error}"));
     let has_colors = std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
     let mut asked: Option<Need> = None;
-    // The time of the oldest change that is not on the screen.
+    // The time of the oldest change missing on the screen.
     let mut changed = Some(Instant::now());
     while !model.has_ended {
         let need = model.need();

@@ -1,6 +1,6 @@
-//! The state of the viewer, and what keys do to it.
+//! The state of the viewer, and the effects of keys.
 //!
-//! Nothing here reads a file or a terminal. [`Model::need`] tells what is to be read for the present state. The
+//! Nothing here reads a file or a terminal. [`Model::need`] returns the next thing to read for the present state. The
 //! answer is taken by [`Model::answer`], in any order with keys.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
@@ -28,7 +28,7 @@ pub(super) struct Model {
     pub(super) message: Option<String>,
     /// The newest condition.
     condition: String,
-    /// The search that is not finished.
+    /// The unfinished search.
     search: Option<Need>,
     /// The need that the user does not wait for.
     given_up: Option<Need>,
@@ -85,7 +85,7 @@ impl Model {
         }
     }
 
-    /// Returns what is to be read for the screen.
+    /// Returns the next thing to read for the screen.
     pub(super) fn need(&self) -> Option<Need> {
         let need = match (&self.search, self.panel()) {
             (Some(search), _) => Some(search.clone()),
@@ -172,7 +172,7 @@ impl Model {
         }
     }
 
-    /// Cancels what is being read, or else leaves the page.
+    /// Cancels the present read, or else leaves the page.
     fn go_back(&mut self) {
         let waits = self.need();
         if self.search.take().is_some() {

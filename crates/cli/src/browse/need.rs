@@ -1,4 +1,4 @@
-//! What the state needs from the file, and what the file answers.
+//! Needs of the state, and the answers of the file.
 
 use std::ops::Range;
 

@@ -7,7 +7,7 @@ use super::text::{aligned, wrapped};
 #[derive(Debug)]
 pub(super) struct Panel {
     pub(super) title: String,
-    /// What the text is made of. `None` if it needs nothing from the file.
+    /// The source of the text. `None` if it needs nothing from the file.
     pub(super) need: Option<Need>,
     body: Body,
     /// The line with the cursor, in a list whose lines can be chosen.

@@ -1,4 +1,4 @@
-//! What is read of the file.
+//! Reads of the file.
 
 use std::ops::Range;
 
@@ -26,7 +26,7 @@ use crate::render::printable::{printable, printable_lines};
 use crate::render::table::shown;
 use crate::render::value;
 
-/// The file, with what has been read of it.
+/// An open file.
 pub(super) struct Reads {
     input: Input,
     file: ParquetFile,
@@ -38,7 +38,7 @@ pub(super) struct Reads {
 const ROW: &str = "row";
 
 impl Reads {
-    /// Opens a file, of which only the footer is read.
+    /// Opens a file. Only its footer is read.
     ///
     /// # Errors
     /// Those of opening the file and of its schema.
@@ -47,7 +47,7 @@ impl Reads {
         Self::of(input, file)
     }
 
-    /// Looks at a file that is already open.
+    /// Takes a file already open.
     ///
     /// # Errors
     /// Those of its schema.
@@ -83,7 +83,7 @@ impl Reads {
         Ok((reads, facts))
     }
 
-    /// Answers a need. Reads that are not wanted any more end early, with any answer.
+    /// Answers a need. Reads end early, with any answer, once nothing wants them.
     pub(super) fn answer(&self, need: &Need, is_wanted: &dyn Fn() -> bool) -> Reply {
         let answer = match need {
             Need::Rows(window) => Ok(Answer::Rows(self.rows(window))),
@@ -350,8 +350,7 @@ impl Reads {
 
     /// Returns the row nearest to `from` that matches a condition.
     ///
-    /// Rows are read in blocks that grow, so that a match nearby is found at once, and a search that is not wanted any
-    /// more ends soon.
+    /// Rows are read in blocks that grow. So a match nearby is found at once, and a cancelled search ends soon.
     fn nearest(
         &self,
         condition: &str,

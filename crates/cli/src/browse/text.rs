@@ -53,7 +53,7 @@ pub(super) fn without_start(text: &str, columns: usize) -> &str {
     ""
 }
 
-/// Returns the lines of a text, broken where they are too wide.
+/// Returns the lines of a text. Lines too wide are broken.
 pub(super) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let most = most.max(2);
     let mut lines = Vec::new();

@@ -50,7 +50,7 @@ impl Worker {
         Ok(Self { needs, newest })
     }
 
-    /// Asks for what is needed now, in place of all earlier needs.
+    /// Asks for the present need, in place of all earlier ones.
     pub(super) fn ask(&self, need: Option<Need>) {
         let ordinal = self.newest.fetch_add(1, Ordering::SeqCst) + 1;
         if let Some(need) = need {
