@@ -236,3 +236,12 @@ fn info_knows_dictionaries_and_lists() {
     let info = herringbone(&["info", &plain]).stdout;
     assert!(!info.contains("100 %"), "{info}");
 }
+
+#[test]
+fn the_viewer_needs_a_terminal() {
+    // With the feature `browse` and without it.
+    let run = herringbone(&["browse", EXAMPLE]);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    let instead = "`herringbone show testdata/example.parquet`";
+    assert!(run.stderr.contains(instead), "{}", run.stderr);
+}
