@@ -9,7 +9,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
 use super::draw::{Look, draw};
@@ -42,10 +42,10 @@ impl Screen {
         uninterrupted(|unfinished| *unfinished = Some(Unfinished::Screen(give_back)));
         watch()?;
         IS_TAKEN.store(true, Ordering::SeqCst);
-        let mut screen = Self { terminal };
+        let screen = Self { terminal };
         enable_raw_mode()?;
-        execute!(io::stdout(), EnterAlternateScreen)?;
-        screen.terminal.clear()?;
+        // `Terminal::clear` would ask the terminal for its cursor, which some terminals do not answer.
+        execute!(io::stdout(), EnterAlternateScreen, Clear(ClearType::All))?;
         Ok(screen)
     }
 
