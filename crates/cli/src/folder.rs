@@ -1,9 +1,10 @@
 //! Directories, patterns and prefixes on the command line: many files as one table.
 
-use std::cell::Cell;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
+#[cfg(feature = "remote")]
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use herringbone::filter::Predicate;
 use herringbone::{ErrorKind, OpenOptions, ParquetFile};
@@ -31,13 +32,13 @@ pub(crate) struct Folder {
     pub(crate) name: String,
     dataset: Dataset,
     /// True if the command noted a column that the table does not have.
-    is_noted: Cell<bool>,
+    is_noted: AtomicBool,
     /// The objects, if the operand is a URL.
     #[cfg(feature = "remote")]
     objects: Vec<Arc<RemoteFile>>,
     /// The number of footers read so far.
     #[cfg(feature = "remote")]
-    opened: Cell<usize>,
+    opened: AtomicUsize,
 }
 
 /// The largest number of footers requested side by side.
@@ -47,7 +48,7 @@ const FOOTERS_AHEAD: usize = 16;
 /// The place of a file in a folder.
 #[derive(Clone)]
 pub(crate) struct Member {
-    pub(crate) folder: Rc<Folder>,
+    pub(crate) folder: Arc<Folder>,
     at: usize,
 }
 
@@ -96,11 +97,14 @@ impl Member {
             .filter_map(|node| schema.nodes().get(node));
         let mut names = nodes.map(|node| &node.element.name);
         let left_out = names.find(|name| !has_column(name));
-        let (Some(column), Some(this), false) = (left_out, self.file(), self.folder.is_noted.get())
-        else {
+        let (Some(column), Some(this), false) = (
+            left_out,
+            self.file(),
+            self.folder.is_noted.load(Ordering::Relaxed),
+        ) else {
             return;
         };
-        self.folder.is_noted.set(true);
+        self.folder.is_noted.store(true, Ordering::Relaxed);
         context.note(&format!(
             "{}: the column `{column}` is left out, because the first file does not have it; {BY_NAME}",
             self.folder.name_of(this)
@@ -115,9 +119,12 @@ impl Member {
         if ahead.first().is_none_or(|file| file.is_retained()) {
             return Ok(());
         }
-        let most = folder.opened.get().clamp(1, FOOTERS_AHEAD);
+        let most = folder
+            .opened
+            .load(Ordering::Relaxed)
+            .clamp(1, FOOTERS_AHEAD);
         let ahead = ahead.get(..most).unwrap_or(ahead);
-        folder.opened.set(folder.opened.get() + ahead.len());
+        folder.opened.fetch_add(ahead.len(), Ordering::Relaxed);
         let before = folder.objects.get(..self.at).unwrap_or_default();
         RemoteFile::fetch_ends(before, ahead).map_err(|(at, error)| {
             let file = folder.files().get(self.at + at);
@@ -193,7 +200,7 @@ pub(crate) fn find(
             folder.name
         )));
     }
-    let folder = Rc::new(folder);
+    let folder = Arc::new(folder);
     let places = 0..folder.files().len().min(most);
     let member = |at| Member {
         folder: folder.clone(),
@@ -220,19 +227,19 @@ fn open(path: &Path, filter: Option<&Predicate>, context: &Context) -> Result<Fo
             objects,
             name,
             dataset,
-            is_noted: Cell::default(),
-            opened: Cell::default(),
+            is_noted: AtomicBool::default(),
+            opened: AtomicUsize::default(),
         });
     }
     let dataset = Dataset::open(path, options).map_err(failed)?;
     Ok(Folder {
         name,
         dataset,
-        is_noted: Cell::default(),
+        is_noted: AtomicBool::default(),
         #[cfg(feature = "remote")]
         objects: Vec::new(),
         #[cfg(feature = "remote")]
-        opened: Cell::default(),
+        opened: AtomicUsize::default(),
     })
 }
 

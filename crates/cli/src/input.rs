@@ -1,12 +1,11 @@
 //! The files of the command line.
 
-#[cfg(feature = "remote")]
-use std::cell::OnceCell;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 use std::sync::Arc;
+#[cfg(feature = "remote")]
+use std::sync::OnceLock;
 
 use bytes::Bytes;
 use herringbone::encryption::FileDecryptionProperties;
@@ -50,7 +49,7 @@ pub(crate) struct Input {
     pub(crate) member: Option<Member>,
     /// The file at a URL, once its footer has been read.
     #[cfg(feature = "remote")]
-    opened: OnceCell<ParquetFile>,
+    opened: OnceLock<ParquetFile>,
 }
 
 enum Data {
@@ -129,7 +128,7 @@ impl Input {
             ignores_checksums: context.ignores_checksums,
             member: None,
             #[cfg(feature = "remote")]
-            opened: OnceCell::new(),
+            opened: OnceLock::new(),
         })
     }
 
@@ -148,14 +147,14 @@ impl Input {
             ignores_checksums: context.ignores_checksums,
             member: Some(member),
             #[cfg(feature = "remote")]
-            opened: OnceCell::new(),
+            opened: OnceLock::new(),
         }))
     }
 
     /// Returns true if both are files of one folder.
     pub(crate) fn is_in_folder_of(&self, other: &Self) -> bool {
         match (&self.member, &other.member) {
-            (Some(one), Some(other)) => Rc::ptr_eq(&one.folder, &other.folder),
+            (Some(one), Some(other)) => Arc::ptr_eq(&one.folder, &other.folder),
             _ => false,
         }
     }

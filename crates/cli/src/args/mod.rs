@@ -415,6 +415,16 @@ pub(crate) struct Json {
     pub(crate) json: bool,
 }
 
+impl Json {
+    /// Returns JSON if it was asked for, and `format` otherwise.
+    pub(crate) fn or(self, format: SchemaFormat) -> SchemaFormat {
+        match self.json {
+            true => SchemaFormat::Json,
+            false => format,
+        }
+    }
+}
+
 /// The options of `report`.
 #[derive(Debug, Args)]
 pub(crate) struct Report {

@@ -16,7 +16,7 @@ use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
-use crate::load::{self, Dialect, Rows, Stream, TextOptions, Work};
+use crate::load::{self, Dialect, Rows, Stream, TextOptions};
 use crate::rows::{Request, Shape, Window, arranged, chosen_rows, survey};
 use crate::save;
 use crate::target::Target;

@@ -34,10 +34,10 @@ pub(crate) use info::dictionary_pages;
 
 use std::path::Path;
 
-use crate::args::{Arguments, Bloom, Command, Files, Read, SchemaFormat, Stats, StatsBy};
+use crate::args::{Arguments, Bloom, Command, Files, Read, Stats, StatsBy};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
-use crate::input;
+use crate::input::{self, Input};
 use crate::output::Output;
 use crate::rows::{self, Pick, Window};
 
@@ -48,11 +48,6 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
     let rows = |files: &Files, read: &Read| {
         input::tables(&files.files, Some(&read.choice.wanted), context)
     };
-    let one = |file: &Path| {
-        let mut inputs = input::all(std::slice::from_ref(&file.to_path_buf()), context)?;
-        let none = || Failure::Usage("no file is named".to_owned());
-        inputs.pop().ok_or_else(none)
-    };
     match &arguments.command {
         Command::Browse(request) => browse::run(context, &request.file),
         Command::Info { files, json } => info::run(&tables(files)?, json.json, output),
@@ -61,10 +56,9 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             format,
             json,
             compare,
-        } => match (compare, json.json) {
-            (true, json) => schema_compare::run(&tables(files)?, json, output),
-            (false, true) => schema::run(context, &tables(files)?, SchemaFormat::Json, output),
-            (false, false) => schema::run(context, &tables(files)?, *format, output),
+        } => match compare {
+            true => schema_compare::run(&tables(files)?, json.json, output),
+            false => schema::run(context, &tables(files)?, json.or(*format), output),
         },
         Command::Diff(request) => diff::run(context, request, output),
         Command::Split(request) => split::run(context, request),
@@ -94,17 +88,17 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             chunks,
             format,
         } => {
-            let request = pages::Request {
-                chunks,
-                format: format.get(),
-            };
+            let format = format.get();
+            let request = pages::Request { chunks, format };
             pages::run(context, &open(files)?, &request, output)
         }
-        Command::Index(request) => index::run(context, &one(&request.file)?, request, output),
+        Command::Index(request) => {
+            index::run(context, &one(context, &request.file)?, request, output)
+        }
         Command::Stats(request) => stats(context, request, output),
         Command::Bloom {
             command: Bloom::Check(request),
-        } => bloom::check(context, &one(&request.file)?, request, output),
+        } => bloom::check(context, &one(context, &request.file)?, request, output),
         Command::Verify {
             files,
             json,
@@ -128,6 +122,13 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         Command::Man { words } => manual::man(words, output),
         Command::Completions { shell } => manual::completions(*shell, output),
     }
+}
+
+/// Returns a single file.
+fn one(context: &Context, file: &Path) -> Result<Input> {
+    let mut inputs = input::all(std::slice::from_ref(&file.to_path_buf()), context)?;
+    let none = || Failure::Usage("no file is named".to_owned());
+    inputs.pop().ok_or_else(none)
 }
 
 /// Prints statistics by column or by row group.

@@ -92,8 +92,8 @@ pub(crate) fn print(
     if let Some(note) = &sink.note {
         context.note(note);
     }
-    let rows = rows.map(|rows| window.rows(rows));
-    let mut progress = Progress::new(!context.quiet, rows, "rows");
+    let in_window = rows.map(|rows| window.rows(rows));
+    let mut progress = Progress::new(!context.quiet, in_window, "rows");
     let (batches, place) = arranged(context, inputs, &request, shape, window)?;
     for batch in batches {
         let batch = batch?;
@@ -105,10 +105,15 @@ pub(crate) fn print(
     note_lost(context, sink.finish()?);
     let has_total = matches!(format, RowFormat::Table | RowFormat::Vertical);
     if has_total && !matches!(pick, Pick::Table(_)) {
-        let is_all = request.is_filtered() || shown == rows;
-        output.line(&match is_all {
-            true => counted(shown, "row"),
-            false => format!("{shown} of {}", counted(rows, "row")),
+        output.line(&match rows {
+            Some(rows) if !request.is_filtered() && shown != rows => {
+                format!("{shown} of {}", counted(rows, "row"))
+            }
+            // Not all footers were read.
+            None if window.limit == Some(shown) => {
+                format!("{}; the table may have more", counted(shown, "row"))
+            }
+            _ => counted(shown, "row"),
         })?;
     }
     Ok(())
