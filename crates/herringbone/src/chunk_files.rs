@@ -269,7 +269,7 @@ impl JoinedFiles {
         }
     }
 
-    /// Returns the range of a file, which is added at the end if it is new.
+    /// Returns the range of a file. Adds a new file at the end.
     fn place(&mut self, path: &str) -> Result<Range<u64>> {
         if let Some(part) = self.by_path.get(path).and_then(|it| self.parts.get(*it)) {
             return Ok(part.range.clone());

@@ -73,7 +73,7 @@ impl RowGroups {
         }
     }
 
-    /// Adds a row group, after all others.
+    /// Adds a row group after all others.
     pub(crate) fn push(&mut self, row_group: DetachedRowGroup) {
         self.slots.push_back(Slot {
             rows_left: row_group.rows_left(),

@@ -1,4 +1,4 @@
-//! `browse`: looks at a file in the terminal, in builds that have the viewer.
+//! `browse`: looks at a file in the terminal, in builds with the viewer.
 
 #[cfg(feature = "browse")]
 pub(super) use crate::browse::run;
