@@ -10,6 +10,7 @@
 //! | read and write encrypted files | options `format.crypto.…`, or a [`KeyFactory`] |
 //! | read some rows of a file | a [`herringbone::RowSelection`] in the extensions of its `PartitionedFile` |
 
+#![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 

@@ -1,11 +1,19 @@
 //! Tests of scans and sinks in a session. The engine's own Parquet reader is the oracle, with everything switched off by
 //! which it errs: its statistics lose NaNs, and it takes missing null counts for zero.
 
+#[cfg(test)]
 mod damage;
+#[cfg(test)]
 mod pushdown;
+#[cfg(test)]
 mod random;
+#[cfg(test)]
 mod schemas;
+#[cfg(test)]
 mod sinks;
+#[cfg(test)]
 mod support;
+#[cfg(test)]
 mod tpch;
+#[cfg(test)]
 mod wrong_in_stock;
