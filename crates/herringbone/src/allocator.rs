@@ -8,12 +8,37 @@
 use std::hint::black_box;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::ReadPlan;
+
+/// The number of values below which a read needs neither a second thread nor retained memory.
+const FEW_VALUES: u64 = 1 << 17;
+
 /// The maximum number of bytes used at a time by one thread's batches of ordinary rows.
-pub(crate) const ONE_THREAD: usize = 4 << 20;
+const ONE_THREAD: usize = 4 << 20;
 
 /// The maximum memory used at a time by several threads, in bytes. They work ahead, so parts of columns wait
 /// for their turn. A writer uses as much, because its columns wait for the end of the row group.
 pub(crate) const SEVERAL_THREADS: usize = 16 << 20;
+
+/// Returns true for a read of few values.
+pub(crate) fn is_small(plan: &ReadPlan) -> bool {
+    let rows: u64 = plan.row_groups().iter().map(|it| it.num_wanted()).sum();
+    (plan.num_columns() as u64).saturating_mul(rows) < FEW_VALUES
+}
+
+/// Lets the C library of GNU/Linux retain freed memory for the next batch, if
+/// [`tune_allocator`](crate::ReadOptions::tune_allocator) permits it and the read is not small.
+///
+/// The readers of this crate call it. Call it before a read with a driver of your own, with the number of threads that
+/// decode. The setting applies to the whole process.
+pub fn keep_memory_of_read(plan: &ReadPlan, threads: usize) {
+    if plan.options().tune_allocator && !is_small(plan) {
+        keep_memory(match threads {
+            1 => ONE_THREAD,
+            _ => SEVERAL_THREADS,
+        });
+    }
+}
 
 /// Raises the thresholds, once per process: from then on, buffers of up to `bytes` bytes are allocated on the
 /// heap, which may retain twice as many free bytes at its end. Other allocators only free a buffer that was

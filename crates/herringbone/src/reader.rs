@@ -14,14 +14,11 @@ use herringbone_read::{
     ReadPlan, ReadSequence, ReadStep, RowGroupPlan, check_tightens, tests_row_groups,
 };
 
-use crate::allocator::{ONE_THREAD, SEVERAL_THREADS, keep_memory};
+use crate::allocator::{is_small, keep_memory_of_read};
 use crate::fetched::Fetched;
 use crate::source::Source;
 use crate::source_bytes::{SourceBytes, is_fetched_ahead};
 use crate::threads::{Grain, Threads};
-
-/// The number of values below which starting a second thread does not pay off.
-const MIN_VALUES_FOR_THREADS: u64 = 1 << 17;
 
 /// The largest number of values in a row group that one thread reads alone. Its arrays then stay in the caches
 /// until they are emitted.
@@ -228,21 +225,14 @@ fn next_batch(
 /// thread.
 fn grain(plan: &ReadPlan) -> Option<(usize, Grain)> {
     let threads = herringbone_pipeline::threads(plan.options().threads);
-    let rows: u64 = plan.row_groups().iter().map(RowGroupPlan::num_wanted).sum();
-    let values = (plan.num_columns() as u64).saturating_mul(rows);
-    if plan.num_columns() == 0 || values < MIN_VALUES_FOR_THREADS {
+    if is_small(plan) {
         return None;
     }
-    let tune_allocator = |bytes| {
-        if plan.options().tune_allocator {
-            keep_memory(bytes);
-        }
-    };
     if threads == 1 || !has_threads_for(plan, threads) {
-        tune_allocator(ONE_THREAD);
+        keep_memory_of_read(plan, 1);
         return None;
     }
-    tune_allocator(SEVERAL_THREADS);
+    keep_memory_of_read(plan, threads);
     Some(match takes_row_groups(plan, threads) {
         true => (threads.min(plan.row_groups().len()), Grain::RowGroup),
         false => (threads, Grain::Column),

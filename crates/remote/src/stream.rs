@@ -160,11 +160,13 @@ impl RecordBatchStream {
         key_service: Option<Arc<dyn KeyService>>,
     ) -> Self {
         let decoder = PushDecoder::with_policy(plan.clone(), fetches.policy().clone());
+        let threads = match &plan.options().spawn {
+            Some(_) => herringbone_pipeline::threads(plan.options().threads),
+            None => 0,
+        };
+        push::keep_memory_of_read(&plan, threads.max(1));
         Self {
-            row_groups: RowGroups::new(match &plan.options().spawn {
-                Some(_) => herringbone_pipeline::threads(plan.options().threads),
-                None => 0,
-            }),
+            row_groups: RowGroups::new(threads),
             host: plan.options().spawn.clone(),
             plan,
             fetches,
