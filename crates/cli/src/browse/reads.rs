@@ -41,7 +41,7 @@ impl Reads {
     /// Opens a file. Only its footer is read.
     ///
     /// # Errors
-    /// Those of opening the file and of its schema.
+    /// Errors of opening the file and of its schema.
     pub(super) fn open(input: Input) -> Result<(Self, Facts)> {
         let file = input.open()?;
         Self::of(input, file)
@@ -50,7 +50,7 @@ impl Reads {
     /// Takes a file already open.
     ///
     /// # Errors
-    /// Those of its schema.
+    /// Errors of its schema.
     pub(super) fn of(input: Input, file: ParquetFile) -> Result<(Self, Facts)> {
         let failure = |error: herringbone::Error| input.failure(&error);
         let mut schema = SchemaOptions::default();

@@ -28,7 +28,7 @@ impl Screen {
     /// Takes the terminal.
     ///
     /// # Errors
-    /// Those of the terminal.
+    /// Errors of the terminal.
     pub(super) fn take() -> io::Result<Self> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
@@ -52,7 +52,7 @@ impl Screen {
     /// Returns the size of the terminal in columns and lines.
     ///
     /// # Errors
-    /// Those of the terminal.
+    /// Errors of the terminal.
     pub(super) fn size(&self) -> io::Result<(u16, u16)> {
         self.terminal.size().map(|size| (size.width, size.height))
     }
@@ -60,7 +60,7 @@ impl Screen {
     /// Draws the state, unless the terminal has been given back.
     ///
     /// # Errors
-    /// Those of the terminal.
+    /// Errors of the terminal.
     pub(super) fn draw(&mut self, model: &Model, look: Look) -> io::Result<()> {
         if IS_TAKEN.load(Ordering::SeqCst) {
             self.terminal
