@@ -114,7 +114,7 @@ pub fn condition(text: &str) -> Result<Predicate, String> {
 /// Returns the type of a value in a variant, by its name in `variant_get` of `--where`.
 ///
 /// # Errors
-/// The message of the command if there is no such type.
+/// The message of the command for an unknown type.
 pub fn variant_type(name: &str) -> Result<PrimitiveType, String> {
     args::type_of(name)
 }

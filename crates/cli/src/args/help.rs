@@ -223,8 +223,8 @@ Examples:
 
 /// The end of the help page of `split`.
 pub(super) const SPLIT: &str = "\
-The parts have the rows in their order, and what goes beside the rows, as with `rewrite`; so
-are the other options. With --by, the rows are sorted by the column first, and a file is
+The parts keep the order of the rows, and the metadata, as `rewrite` does. The other options
+are those of `rewrite`. With --by, the rows are sorted by the column first, and a file is
 written for each of its values. Characters of a value that mean something in paths become %2F
 and the like. A null is __HIVE_DEFAULT_PARTITION__. If the path names the column too, as in
 city={city}, the files do not contain it: readers take it from the path. Folders are created.

@@ -11,7 +11,7 @@ use crate::failure::{Failure, Result};
 /// Runs the program, which is next to this one or on the path, in place of this one.
 ///
 /// # Errors
-/// Usage if there is no such program; System if it cannot be run; the exit code of the program.
+/// Usage if the program is missing. System if it cannot be run. Otherwise, the exit code of the program.
 pub(crate) fn run(arguments: &[OsString]) -> Result<()> {
     let name = format!("herringbone-sql{}", env::consts::EXE_SUFFIX);
     let beside = env::current_exe().ok();

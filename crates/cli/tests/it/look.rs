@@ -239,7 +239,7 @@ fn info_knows_dictionaries_and_lists() {
 
 #[test]
 fn the_viewer_needs_a_terminal() {
-    // With the feature `browse` and without it.
+    // The command behaves alike with and without the feature `browse`.
     let run = herringbone(&["browse", EXAMPLE]);
     assert_eq!((run.code, run.stdout.as_str()), (2, ""));
     let instead = "`herringbone show testdata/example.parquet`";
