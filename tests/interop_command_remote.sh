@@ -10,5 +10,5 @@ if ! python="$(tests/scripts/venv.sh "$requirements" "${HERRINGBONE_REMOTE_VENV:
     echo "skipped: the command and S3, because moto cannot be installed"
     exit 0
 fi
-cargo build --quiet -p herringbone-cli --features remote
+cargo build --quiet -p herringbone-command
 "$python" tests/interop_command_remote.py "${CARGO_TARGET_DIR:-target}/debug/herringbone"

@@ -121,8 +121,8 @@ fn local_path(url: &Path, scheme: &str) -> Result<Option<PathBuf>> {
 #[cfg(not(feature = "remote"))]
 fn local_path(url: &Path, _: &str) -> Result<Option<PathBuf>> {
     Err(Failure::Data(format!(
-        "{}: this command was built without URLs; `cargo install --path crates/cli --features \
-         remote` installs it with them, or pipe `curl -s URL` to `-`",
+        "{}: this build of herringbone has no URLs; install one with `cargo install --path crates/command`, or pipe \
+         `curl -s URL` to `-`",
         name_of(url)
     )))
 }
@@ -177,9 +177,9 @@ mod tests {
 
     #[cfg(not(feature = "remote"))]
     #[test]
-    fn without_the_feature_an_error_names_it() {
+    fn without_the_feature_an_error_names_the_package_with_it() {
         let failure = resolve(&mut "s3://bucket/a.parquet".into()).unwrap_err();
         assert_eq!(failure.code(), Failure::DATA);
-        assert!(failure.to_string().contains("--features remote"));
+        assert!(failure.to_string().contains("--path crates/command`"));
     }
 }

@@ -83,7 +83,7 @@ Reads the footer, then only the pages whose rows are on the screen. Press ? for 
 quit. / searches by a condition in the syntax of --where of `cat`. Long reads do not block the
 keyboard: Esc cancels them. NO_COLOR turns colours off.
 
-The command has this viewer if it was built with the feature `browse`.
+`cargo install --path crates/command` installs a command with this viewer.
 
 Examples:
   herringbone browse trips.parquet";

@@ -14,7 +14,7 @@ pub(super) fn run(
 ) -> crate::failure::Result<()> {
     let path = crate::url::name_of(path);
     Err(crate::failure::Failure::Usage(format!(
-        "this build of herringbone has no viewer; install it with `cargo install --path crates/cli --features \
-         browse,remote`, or print rows with `herringbone show {path}`"
+        "this build of herringbone has no viewer; install one with `cargo install --path crates/command`, or print rows \
+         with `herringbone show {path}`"
     )))
 }
