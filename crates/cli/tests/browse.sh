@@ -33,6 +33,12 @@ await() {
 
 keys() { in_tmux send-keys -- "$@"; }
 
+# Closes a page. A key that follows Esc at once would be a key with Alt.
+back() {
+    keys Escape
+    await "q quit$"
+}
+
 # Types a command and a line after it, which appears when the command has ended. The terminal must be as before.
 start() {
     keys "clear; $1; echo ended:\$?" Enter
@@ -70,18 +76,18 @@ keys Enter
 await "no row from 2 on has id > 1000000"
 keys t
 await "^Schema"
-keys Escape
+back
 keys s
 await "^id: statistics of the footer"
 keys r
 await "^id: statistics of all values"
-keys Escape
+back
 keys f
 await "^id: most frequent values"
-keys Escape
+back
 keys p
 await "^id: pages in row group 0"
-keys Escape
+back
 keys Enter
 await "^id, row 2"
 keys '?'
