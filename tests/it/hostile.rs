@@ -1,14 +1,17 @@
 //! Invalid files: each is an error, quickly, in little memory, and never a panic.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout, Projection};
 use herringbone::{Error, ErrorKind, Int96Overflow, ParquetFile, ReadOptions, SchemaOptions};
 use serde_json::Value;
 
 use crate::expectation::Expectation;
 use crate::files;
+use crate::remote;
 use crate::table::{Table, without_panic};
 
 /// The time after which a small invalid file is reported, for an unoptimised build on a busy machine.
@@ -19,9 +22,12 @@ fn index() -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
+fn path(name: &str) -> PathBuf {
+    files::testdata().join(format!("hostile/{name}.parquet"))
+}
+
 fn read(name: &str, options: ReadOptions) -> Result<Table, Error> {
-    let path = files::testdata().join(format!("hostile/{name}.parquet"));
-    Table::read(ParquetFile::open(path)?.read(options)?)
+    Table::read(ParquetFile::open(path(name))?.read(options)?)
 }
 
 /// The names of valid small files that expand to gigabytes.
@@ -101,6 +107,35 @@ fn lies_are_errors_of_their_kind_and_place() {
             if start.elapsed() > PATIENCE {
                 eprintln!("{name}: took {:?}", start.elapsed());
             }
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} faults:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
+
+/// An async read has the batches and the error of a blocking read.
+#[test]
+fn lies_are_the_same_errors_in_async_reads() {
+    let mut wrong = Vec::new();
+    let growing = growing();
+    let files = files::parquet_files(&files::testdata().join("hostile"));
+    for path in files.iter().step_by(remote::EVERY_NTH_CASE) {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        if growing.contains(&name) {
+            continue;
+        }
+        let bytes = Bytes::from(std::fs::read(path).unwrap());
+        for options in [
+            ReadOptions::new(),
+            ReadOptions::new().batch_size(3),
+            ReadOptions::new().offset(3).limit(2),
+        ] {
+            let panic = without_panic(|| remote::compare_bytes(&bytes, &options)).err();
+            wrong.extend(panic.map(|panic| format!("{name}: {panic}")));
         }
     }
     assert!(
@@ -305,9 +340,8 @@ fn lying_indexes_do_no_harm() {
     let mut wrong = Vec::new();
     for name in index()["indexes"].as_array().unwrap() {
         let name = name.as_str().unwrap();
-        let path = files::testdata().join(format!("hostile/{name}.parquet"));
         let asked = without_panic(|| {
-            ParquetFile::open(&path)
+            ParquetFile::open(path(name))
                 .and_then(|file| file.offset_index(0, 0))
                 .map(|index| index.is_some())
         });

@@ -8,6 +8,7 @@ use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
 use herringbone::{Error, ParquetFile, Projection, ReadOptions, SchemaOptions};
 
 use crate::files;
+use crate::remote;
 use crate::table::{Table, without_panic};
 
 /// A file in memory, and the table of a plain read.
@@ -15,20 +16,33 @@ struct Case {
     name: String,
     bytes: Bytes,
     whole: Table,
+    /// True if async reads are compared, too.
+    compares_async: bool,
 }
 
 impl Case {
     fn read(&self, options: ReadOptions) -> Result<Table, Error> {
-        Table::read(ParquetFile::from_bytes(self.bytes.clone())?.read(options)?)
+        let file = ParquetFile::from_bytes(self.bytes.clone())?;
+        if self.compares_async {
+            remote::compare(&file, &options);
+        }
+        Table::read(file.read(options)?)
     }
 }
 
 /// Runs `check` on every valid file. Fails if `check` returns any faults.
 fn on_every_file(check: impl Fn(&Case) -> Result<Vec<String>, Error>) {
     let mut wrong = Vec::new();
-    for path in files::generated() {
+    for (number, path) in files::generated().into_iter().enumerate() {
         let name = files::short(&path);
-        match without_panic(|| check(&open(&path)?)) {
+        let case = || {
+            let compares_async = number % remote::EVERY_NTH_CASE == 0;
+            Ok::<_, Error>(Case {
+                compares_async,
+                ..open(&path)?
+            })
+        };
+        match without_panic(|| check(&case()?)) {
             Err(panic) => wrong.push(format!("{name}: panic: {panic}")),
             Ok(Err(error)) => wrong.push(format!("{name}: {error}")),
             Ok(Ok(found)) => wrong.extend(found.iter().map(|w| format!("{name}: {w}"))),
@@ -52,6 +66,7 @@ fn open(path: &Path) -> Result<Case, Error> {
         name: files::short(path),
         bytes,
         whole,
+        compares_async: false,
     })
 }
 

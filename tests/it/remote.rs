@@ -7,11 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 
+use bytes::Bytes;
 use herringbone::arrow::array::RecordBatch;
 use herringbone::push::FetchPolicy;
 use herringbone::source::Source;
 use herringbone::{Loss, Losses, Lost, ParquetFile, ReadOptions, Result, Spawn};
 use herringbone_remote::{Answer, BoxFuture, Identity, Object, RemoteFile, RemoteOptions};
+
+/// Suites with many cases compare those whose number is a multiple of this one.
+pub(crate) const EVERY_NTH_CASE: usize = 12;
 
 /// The bytes of a file as an object. Each request is pending once.
 struct Stored {
@@ -196,6 +200,25 @@ fn assert_same(found: &Outcome, expected: &Outcome) {
         |it: &Outcome| -> Vec<usize> { it.batches.iter().map(RecordBatch::num_rows).collect() };
     assert_eq!(rows(found), rows(expected), "{:?}", expected.error);
     assert!(found.batches == expected.batches);
+}
+
+/// Opens and reads a file whose footer may be damaged, too. Compares the outcome with a blocking read.
+pub(crate) fn compare_bytes(bytes: &Bytes, options: &ReadOptions) {
+    let limits = options.limits.clone();
+    let expected = match ParquetFile::from_source(bytes.clone(), limits.clone()) {
+        Ok(file) => return compare(&file, options),
+        Err(error) => error,
+    };
+    let stored = Arc::new(Stored {
+        source: Arc::new(bytes.clone()),
+        requests: AtomicU64::new(0),
+    });
+    let error = block_on(RemoteFile::open(stored, limits)).unwrap_err();
+    assert_eq!(error.kind(), expected.kind(), "{error}, not {expected}");
+    assert!(
+        error.message().contains(expected.message()),
+        "{error}, not {expected}"
+    );
 }
 
 /// Opens and reads a file on the polling task. Returns the numbers of requests and rounds, without those for the footer.

@@ -20,6 +20,7 @@ use herringbone::{
 
 use crate::files;
 use crate::push::{SUPPLIES, pushed, read};
+use crate::remote;
 
 /// All rows as one batch for comparison: lines of values, column by column.
 fn lines(batches: &[RecordBatch]) -> Vec<Vec<String>> {
@@ -48,6 +49,7 @@ fn read_everywhere(file: &Bytes, options: &ReadOptions) -> Vec<RecordBatch> {
     for how in SUPPLIES {
         assert_eq!(pushed(file, options, how).unwrap(), expected, "{how:?}");
     }
+    remote::compare_bytes(file, options);
     expected
 }
 
@@ -151,7 +153,9 @@ fn small() -> RecordBatch {
 }
 
 fn error(file: &Bytes, wanted: WantedSchema) -> String {
-    read(file, &ReadOptions::new().wanted_schema(wanted)).unwrap_err()
+    let options = ReadOptions::new().wanted_schema(wanted);
+    remote::compare_bytes(file, &options);
+    read(file, &options).unwrap_err()
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::schemas::{is_null, leaf_types};
 use crate::batches::Random;
 use crate::table::without_panic;
 
-const ROWS: usize = 60;
+pub(super) const ROWS: usize = 60;
 
 /// A type by itself, in lists, in a struct, as values of a map, and as a dictionary.
 pub(crate) fn nestings(leaf: &DataType) -> Vec<DataType> {
@@ -44,7 +44,7 @@ pub(crate) fn nestings(leaf: &DataType) -> Vec<DataType> {
 }
 
 /// All types in all nestings, in nullable and non-nullable columns.
-fn everything() -> SchemaRef {
+pub(super) fn everything() -> SchemaRef {
     let types = leaf_types();
     let nested = types.iter().flat_map(nestings).enumerate();
     let fields: Vec<_> = nested
@@ -57,7 +57,7 @@ fn everything() -> SchemaRef {
 }
 
 /// Options that give each column its encoding number `choice`, modulo the number of its encodings.
-fn encoded(schema: &Schema, choice: usize) -> WriteOptions {
+pub(super) fn encoded(schema: &Schema, choice: usize) -> WriteOptions {
     let mapping = from_arrow(schema, &WriteSchemaOptions::default()).unwrap();
     mapping
         .leaves

@@ -25,3 +25,4 @@ mod failures;
 mod failing_output;
 mod pages_on_threads;
 mod metadata;
+mod remote;

@@ -10,18 +10,25 @@ use herringbone::{Error, WriteOptions, Writer};
 use herringbone_arrow::array::{ArrayRef, Int32Array, RecordBatch};
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
 
+use super::remote::written;
 use crate::table::without_panic;
 
-/// Writes an empty batch, then this one. Returns the error.
+/// Writes an empty batch, then this one. Returns the error. An async writer has the same one.
 pub(super) fn batch_error(schema: &SchemaRef, batch: &RecordBatch, threads: usize) -> Error {
+    let options = WriteOptions::new().threads(threads);
+    let batches = [RecordBatch::new_empty(schema.clone()), batch.clone()];
     let write = || {
-        let options = WriteOptions::new().threads(threads);
-        let mut writer = Writer::new(Vec::new(), schema.clone(), options)?;
-        writer.write(&RecordBatch::new_empty(schema.clone()))?;
-        writer.write(batch)?;
+        let mut writer = Writer::new(Vec::new(), schema.clone(), options.clone())?;
+        for batch in &batches {
+            writer.write(batch)?;
+        }
         writer.finish().map(|_| ())
     };
-    without_panic(write).unwrap().unwrap_err()
+    let error = without_panic(write).unwrap().unwrap_err();
+    let written = without_panic(|| written(schema, &batches, options.clone())).unwrap();
+    let message = written.unwrap_err().to_string();
+    assert!(message.contains(error.message()), "{message}, not {error}");
+    error
 }
 
 /// Returns the error of writing a column `odd` with this array. An array of two values starts with a valid one.
