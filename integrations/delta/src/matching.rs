@@ -1,0 +1,357 @@
+//! The search for the columns of a table, and for the conversions of their values.
+//!
+//! A column is matched by its field id. If it does not have one, or the file does not have this id, it is matched by name. The
+//! same rule applies to the fields of structs, at any depth. Elements, keys and values are matched by their position.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+
+use delta_kernel::arrow::datatypes::{DataType as T, Field, FieldRef, Fields, SchemaRef, TimeUnit};
+use delta_kernel::schema::{
+    ColumnMetadataKey, DataType, MetadataColumnSpec, MetadataValue, StructField, StructType,
+};
+use delta_kernel::{KernelError, KernelResult, reserved_field_ids};
+
+/// The key of the field id in the metadata of an Arrow field.
+pub(crate) const FIELD_ID_KEY: &str = "PARQUET:field_id";
+
+/// The way from the decoded columns of a file to the wanted ones.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    /// The wanted columns.
+    pub(crate) schema: SchemaRef,
+    /// The origins of the wanted columns, in their order.
+    pub(crate) fields: Vec<WantedField>,
+    /// The leaves of the file to decode, ascending.
+    pub(crate) leaves: Vec<usize>,
+}
+
+/// A wanted field and its origin.
+#[derive(Debug)]
+pub(crate) struct WantedField {
+    pub(crate) target: FieldRef,
+    pub(crate) origin: Origin,
+}
+
+#[derive(Debug)]
+pub(crate) enum Origin {
+    /// The file lacks the field, or all wanted fields in it.
+    Missing,
+    /// The position of the row in the file.
+    RowIndex,
+    /// The URL of the file.
+    FileName,
+    File {
+        /// The position among the decoded fields of this group.
+        place: usize,
+        field: FieldRef,
+        shape: Shape,
+    },
+}
+
+/// The decoded part of a field.
+#[derive(Debug)]
+pub(crate) enum Shape {
+    Leaf,
+    Struct(Vec<WantedField>),
+    List(Box<Shape>),
+    /// The keys, and the values unless the file lacks all wanted fields in them.
+    Map(Box<Shape>, Option<Box<Shape>>),
+}
+
+impl Plan {
+    /// Finds the wanted columns in a file. `target` is the Arrow form of `wanted`.
+    ///
+    /// # Errors
+    /// If a required field is missing, if several fields match a wanted one, or if the values of a field cannot become those of
+    /// the wanted type.
+    pub(crate) fn new(
+        wanted: &StructType,
+        target: &SchemaRef,
+        file: &Fields,
+    ) -> KernelResult<Self> {
+        let mut search = Search::default();
+        let fields = search.fields(wanted, target.fields(), file, 0)?;
+        search.leaves.sort_unstable();
+        Ok(Self {
+            schema: target.clone(),
+            fields,
+            leaves: search.leaves,
+        })
+    }
+
+    /// Returns true if a wanted column has the position of the row.
+    pub(crate) fn has_row_index(&self) -> bool {
+        let is_it = |field: &WantedField| matches!(field.origin, Origin::RowIndex);
+        self.fields.iter().any(is_it)
+    }
+}
+
+/// Returns the number of leaves of a field of a file.
+pub(crate) fn num_leaves(data_type: &T) -> usize {
+    match data_type {
+        T::Struct(fields) => fields.iter().map(|it| num_leaves(it.data_type())).sum(),
+        T::List(field) | T::Map(field, _) => num_leaves(field.data_type()),
+        _ => 1,
+    }
+}
+
+#[derive(Default)]
+struct Search {
+    leaves: Vec<usize>,
+    path: Vec<String>,
+}
+
+impl Search {
+    fn fields(
+        &mut self,
+        wanted: &StructType,
+        targets: &Fields,
+        file: &Fields,
+        first_leaf: usize,
+    ) -> KernelResult<Vec<WantedField>> {
+        let group = Group::new(wanted, file, first_leaf);
+        let mut fields = Vec::with_capacity(targets.len());
+        let mut decoded = Vec::new();
+        for (wanted, target) in wanted.fields().zip(targets) {
+            self.path.push(wanted.name().clone());
+            let origin = match special(wanted)? {
+                Some(origin) => origin,
+                None => self.origin(wanted, target, &group)?,
+            };
+            self.path.pop();
+            if let Origin::File { place, .. } = &origin {
+                decoded.push(*place);
+            }
+            fields.push(WantedField {
+                target: target.clone(),
+                origin,
+            });
+        }
+        // Only decoded fields have a place.
+        decoded.sort_unstable();
+        for field in &mut fields {
+            if let Origin::File { place, .. } = &mut field.origin {
+                *place = decoded.partition_point(|other| other < place);
+            }
+        }
+        Ok(fields)
+    }
+
+    fn origin(
+        &mut self,
+        wanted: &StructField,
+        target: &Field,
+        group: &Group<'_>,
+    ) -> KernelResult<Origin> {
+        let found = group.find(wanted).map_err(|error| self.error(&error))?;
+        let Some((place, field, first_leaf)) = found else {
+            return match wanted.is_nullable() {
+                true => Ok(Origin::Missing),
+                false => {
+                    Err(self.error("the file does not contain this column, which is not nullable"))
+                }
+            };
+        };
+        let types = (wanted.data_type(), target.data_type(), field.data_type());
+        Ok(match self.shape(types, first_leaf)? {
+            None => Origin::Missing,
+            Some(shape) => Origin::File {
+                place,
+                field: field.clone(),
+                shape,
+            },
+        })
+    }
+
+    /// Returns `None` if the file lacks all wanted fields below.
+    fn shape(
+        &mut self,
+        (wanted, target, file): (&DataType, &T, &T),
+        first_leaf: usize,
+    ) -> KernelResult<Option<Shape>> {
+        let before = self.leaves.len();
+        match (wanted, target, file) {
+            (DataType::Struct(wanted), T::Struct(targets), T::Struct(fields)) => {
+                let fields = self.fields(wanted, targets, fields, first_leaf)?;
+                Ok((self.leaves.len() > before).then_some(Shape::Struct(fields)))
+            }
+            (DataType::Variant(wanted), T::Struct(targets), T::Struct(fields)) => {
+                if fields.len() != targets.len() {
+                    return Err(self.error(
+                        "the file has a shredded VARIANT, and the kernel expects `metadata` and `value` only",
+                    ));
+                }
+                let fields = self.fields(wanted, targets, fields, first_leaf)?;
+                Ok(Some(Shape::Struct(fields)))
+            }
+            (DataType::Array(wanted), T::List(target), T::List(field)) => {
+                let types = (wanted.element_type(), target.data_type(), field.data_type());
+                let element = self.shape(types, first_leaf)?;
+                Ok(element.map(|it| Shape::List(Box::new(it))))
+            }
+            (DataType::Map(wanted), T::Map(target, _), T::Map(entries, _)) => {
+                let (T::Struct(target), T::Struct(fields)) =
+                    (target.data_type(), entries.data_type())
+                else {
+                    return Err(self.mismatch(target.data_type(), file));
+                };
+                let ([target_key, target_value], [key, value]) = (&target[..], &fields[..]) else {
+                    return Err(self.mismatch(entries.data_type(), file));
+                };
+                let types = (wanted.key_type(), target_key.data_type(), key.data_type());
+                let keys = self.shape(types, first_leaf)?;
+                let first_leaf = first_leaf + num_leaves(key.data_type());
+                let types = (
+                    wanted.value_type(),
+                    target_value.data_type(),
+                    value.data_type(),
+                );
+                let values = self.shape(types, first_leaf)?;
+                match (keys, values) {
+                    (None, None) => Ok(None),
+                    (None, Some(_)) => {
+                        Err(self.error("the keys of the map have none of the wanted fields"))
+                    }
+                    (Some(keys), values) => {
+                        if values.is_none() {
+                            // A map without values cannot be decoded.
+                            self.leaves
+                                .extend(first_leaf..first_leaf + num_leaves(value.data_type()));
+                        }
+                        Ok(Some(Shape::Map(Box::new(keys), values.map(Box::new))))
+                    }
+                }
+            }
+            (DataType::Primitive(_), target, file) if can_become(file, target) => {
+                self.leaves.push(first_leaf);
+                Ok(Some(Shape::Leaf))
+            }
+            (_, target, file) => Err(self.mismatch(target, file)),
+        }
+    }
+
+    fn mismatch(&self, target: &T, file: &T) -> KernelError {
+        self.error(&format!(
+            "{file} in the file cannot be read as {target}: it is not a type widening of Delta"
+        ))
+    }
+
+    fn error(&self, text: &str) -> KernelError {
+        KernelError::generic(format!("column `{}`: {text}", self.path.join(".")))
+    }
+}
+
+/// Returns the origin of a metadata column.
+fn special(wanted: &StructField) -> KernelResult<Option<Origin>> {
+    match wanted.get_metadata_column_spec() {
+        Some(MetadataColumnSpec::RowIndex) => Ok(Some(Origin::RowIndex)),
+        Some(MetadataColumnSpec::FilePath) => Ok(Some(Origin::FileName)),
+        Some(other) => Err(KernelError::unsupported(format!(
+            "the metadata column `{}` of the kind {}: files only have row indexes and names",
+            wanted.name(),
+            other.text_value()
+        ))),
+        None if field_id_of(wanted) == Some(reserved_field_ids::FILE_NAME) => {
+            Ok(Some(Origin::FileName))
+        }
+        None => Ok(None),
+    }
+}
+
+fn field_id_of(wanted: &StructField) -> Option<i64> {
+    match wanted.get_config_value(&ColumnMetadataKey::ParquetFieldId)? {
+        MetadataValue::Number(id) => Some(*id),
+        _ => None,
+    }
+}
+
+fn file_id(field: &Field) -> Option<i64> {
+    field.metadata().get(FIELD_ID_KEY)?.parse().ok()
+}
+
+/// The fields of one group of the file, by id and by name. `None` stands for several.
+struct Group<'a> {
+    fields: &'a Fields,
+    first_leaves: Vec<usize>,
+    by_id: HashMap<i64, Option<usize>>,
+    by_name: HashMap<&'a str, Option<usize>>,
+}
+
+impl<'a> Group<'a> {
+    fn new(wanted: &StructType, fields: &'a Fields, mut first_leaf: usize) -> Self {
+        let wanted_ids: HashSet<i64> = wanted.fields().filter_map(field_id_of).collect();
+        let mut group = Self {
+            fields,
+            first_leaves: Vec::with_capacity(fields.len()),
+            by_id: HashMap::new(),
+            by_name: HashMap::new(),
+        };
+        for (place, field) in fields.iter().enumerate() {
+            group.first_leaves.push(first_leaf);
+            first_leaf += num_leaves(field.data_type());
+            match file_id(field) {
+                // The id decides, whatever the name.
+                Some(id) if wanted_ids.contains(&id) => add(&mut group.by_id, id, place),
+                _ => add(&mut group.by_name, field.name().as_str(), place),
+            }
+        }
+        group
+    }
+
+    /// Returns the position of a wanted field, the field, and its first leaf.
+    fn find(&self, wanted: &StructField) -> Result<Option<(usize, &'a FieldRef, usize)>, String> {
+        let id = field_id_of(wanted);
+        let by_id = id.and_then(|id| self.by_id.get(&id));
+        let place = match by_id.or_else(|| self.by_name.get(wanted.name().as_str())) {
+            None => return Ok(None),
+            Some(None) => return Err("several fields of the file match this column".to_owned()),
+            Some(Some(place)) => *place,
+        };
+        let found = self.fields.get(place).zip(self.first_leaves.get(place));
+        if let Some((id, (field, _))) = id.zip(found)
+            && let Some(other) = file_id(field).filter(|other| *other != id)
+        {
+            return Err(format!(
+                "its field id is {id}, and the field of this name in the file has the id {other}"
+            ));
+        }
+        Ok(found.map(|(field, first_leaf)| (place, field, *first_leaf)))
+    }
+}
+
+fn add<K: std::hash::Hash + Eq>(places: &mut HashMap<K, Option<usize>>, key: K, place: usize) {
+    match places.entry(key) {
+        Entry::Occupied(mut entry) => drop(entry.insert(None)),
+        Entry::Vacant(entry) => drop(entry.insert(Some(place))),
+    }
+}
+
+/// Returns true if values may be read as the wanted type: type widening of Delta, the integers of checkpoints as dates and
+/// timestamps, and timestamps of any unit.
+fn can_become(file: &T, wanted: &T) -> bool {
+    match (file, wanted) {
+        (file, wanted) if file == wanted => true,
+        (T::Int8, T::Int16 | T::Int32 | T::Int64 | T::Float64)
+        | (T::Int16, T::Int32 | T::Int64 | T::Float64)
+        | (T::Int32, T::Int64 | T::Float64 | T::Date32)
+        | (T::Int64, T::Timestamp(TimeUnit::Microsecond, _))
+        | (T::Float32, T::Float64)
+        | (T::Date32, T::Timestamp(_, None))
+        | (T::Timestamp(..), T::Timestamp(..))
+        | (T::FixedSizeBinary(_), T::Binary) => true,
+        (file, T::Decimal128(precision, scale)) => {
+            let (digits, places) = match file {
+                T::Decimal128(digits, places) => (*digits, *places),
+                T::Int8 => (3, 0),
+                T::Int16 => (5, 0),
+                T::Int32 => (10, 0),
+                T::Int64 => (20, 0),
+                _ => return false,
+            };
+            let whole = |digits: u8, places: i8| i16::from(digits) - i16::from(places);
+            *scale >= places && whole(*precision, *scale) >= whole(digits, places)
+        }
+        _ => false,
+    }
+}

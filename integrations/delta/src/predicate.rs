@@ -1,0 +1,171 @@
+//! Predicates of the kernel as predicates of the library.
+//!
+//! A translation is *exact* if both select the same rows, and reject the same ones in a negation. It is *implied* if it
+//! selects at least the rows that the predicate of the kernel selects. The kernel tests all returned rows again.
+//!
+//! Comparisons are translated if the file has the wanted type. Floating-point numbers are not compared, because the kernel does
+//! not define the order of NaNs.
+
+use delta_kernel::arrow::datatypes::DataType;
+use delta_kernel::expressions::{
+    BinaryPredicate, BinaryPredicateOp, ColumnName, Expression, JunctionPredicateOp,
+    Predicate as KernelPredicate, Scalar, UnaryPredicateOp,
+};
+use herringbone::filter::{Column, Literal, Predicate, col_at};
+
+use crate::matching::{Origin, Shape, WantedField};
+
+/// The depth of the deepest translated predicate. Deeper ones rule out nothing.
+const DEEPEST: usize = 256;
+
+/// Returns a predicate over the columns of a file that selects at least the rows of the kernel's predicate.
+pub(crate) fn implied(predicate: &KernelPredicate, fields: &[WantedField]) -> Option<Predicate> {
+    Translation {
+        fields,
+        is_implied: true,
+    }
+    .predicate(predicate, 0)
+}
+
+/// A leaf of the file.
+struct FoundLeaf<'a> {
+    column: Column,
+    /// The type in the file, if it is the wanted one.
+    data_type: Option<&'a DataType>,
+}
+
+struct Translation<'a> {
+    fields: &'a [WantedField],
+    is_implied: bool,
+}
+
+impl<'a> Translation<'a> {
+    fn predicate(&self, predicate: &KernelPredicate, depth: usize) -> Option<Predicate> {
+        if depth > DEEPEST {
+            return None;
+        }
+        match predicate {
+            KernelPredicate::BooleanExpression(Expression::Predicate(inner)) => {
+                self.predicate(inner, depth + 1)
+            }
+            KernelPredicate::BooleanExpression(Expression::Column(name)) => {
+                let leaf = self.leaf(name)?;
+                let is_boolean = leaf.data_type == Some(&DataType::Boolean);
+                is_boolean.then(|| leaf.column.eq(true))
+            }
+            KernelPredicate::Not(inner) => {
+                // The negation of a weaker test would be a stronger one.
+                let exact = Translation {
+                    fields: self.fields,
+                    is_implied: false,
+                };
+                Some(exact.predicate(inner, depth + 1)?.not())
+            }
+            KernelPredicate::Unary(unary) => match (unary.op, unary.expr.as_ref()) {
+                (UnaryPredicateOp::IsNull, Expression::Column(name)) => {
+                    Some(self.leaf(name)?.column.is_null())
+                }
+                _ => None,
+            },
+            KernelPredicate::Binary(binary) => self.comparison(binary),
+            KernelPredicate::Junction(junction) => {
+                let mut parts = Vec::with_capacity(junction.preds.len());
+                for part in &junction.preds {
+                    let part = self.predicate(part, depth + 1);
+                    match (part, junction.op) {
+                        (Some(part), _) => parts.push(part),
+                        (None, JunctionPredicateOp::And) if self.is_implied => {}
+                        (None, _) => return None,
+                    }
+                }
+                parts.into_iter().reduce(|left, right| match junction.op {
+                    JunctionPredicateOp::And => left.and(right),
+                    JunctionPredicateOp::Or => left.or(right),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    fn comparison(&self, binary: &BinaryPredicate) -> Option<Predicate> {
+        let (name, value, is_swapped) = match (binary.left.as_ref(), binary.right.as_ref()) {
+            (Expression::Column(name), Expression::Literal(value)) => (name, value, false),
+            (Expression::Literal(value), Expression::Column(name)) => (name, value, true),
+            _ => return None,
+        };
+        let FoundLeaf { column, data_type } = self.leaf(name)?;
+        let data_type = data_type?;
+        let value = literal(value, data_type)?;
+        let is_ordered = data_type != &DataType::Boolean;
+        match (binary.op, is_swapped) {
+            (BinaryPredicateOp::Equal, _) => Some(column.eq(value)),
+            (BinaryPredicateOp::Distinct, _) => Some(column.clone().ne(value).or(column.is_null())),
+            (BinaryPredicateOp::LessThan, false) | (BinaryPredicateOp::GreaterThan, true) => {
+                is_ordered.then(|| column.lt(value))
+            }
+            (BinaryPredicateOp::GreaterThan, false) | (BinaryPredicateOp::LessThan, true) => {
+                is_ordered.then(|| column.gt(value))
+            }
+            (BinaryPredicateOp::In, _) => None,
+        }
+    }
+
+    /// Returns the leaf to which a path of wanted names leads through structs.
+    fn leaf(&self, name: &ColumnName) -> Option<FoundLeaf<'a>> {
+        let mut fields = self.fields;
+        let mut path = Vec::new();
+        let mut names = name.path().iter();
+        loop {
+            let name = names.next()?;
+            let wanted = fields.iter().find(|it| it.target.name() == name)?;
+            let Origin::File { field, shape, .. } = &wanted.origin else {
+                return None;
+            };
+            path.push(field.name().clone());
+            match shape {
+                Shape::Struct(below) => fields = below,
+                Shape::Leaf if names.next().is_none() => {
+                    let data_type = field.data_type();
+                    return Some(FoundLeaf {
+                        column: col_at(path),
+                        data_type: (data_type == wanted.target.data_type()).then_some(data_type),
+                    });
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+/// Returns the value, if it has the type of the column.
+fn literal(value: &Scalar, data_type: &DataType) -> Option<Literal> {
+    use DataType as T;
+    Some(match (value, data_type) {
+        (Scalar::Boolean(value), T::Boolean) => (*value).into(),
+        (Scalar::Byte(value), T::Int8) => (*value).into(),
+        (Scalar::Short(value), T::Int16) => (*value).into(),
+        (Scalar::Integer(value), T::Int32) => (*value).into(),
+        (Scalar::Long(value), T::Int64) => (*value).into(),
+        (Scalar::String(value), T::Utf8) => value.as_str().into(),
+        (Scalar::Binary(value), T::Binary) => value.clone().into(),
+        (Scalar::Date(value), T::Date32) => Literal::Date(*value),
+        (Scalar::Timestamp(value), T::Timestamp(_, Some(_))) => timestamp(*value, true),
+        (Scalar::TimestampNtz(value), T::Timestamp(_, None)) => timestamp(*value, false),
+        (Scalar::Decimal(value), T::Decimal128(_, scale))
+            if i16::from(value.scale()) == i16::from(*scale) =>
+        {
+            Literal::Decimal {
+                unscaled: value.bits().into(),
+                scale: i32::from(*scale),
+            }
+        }
+        _ => return None,
+    })
+}
+
+fn timestamp(micros: i64, is_utc: bool) -> Literal {
+    Literal::Timestamp {
+        nanos: i128::from(micros) * 1000,
+        is_utc,
+    }
+}

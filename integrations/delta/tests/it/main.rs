@@ -1,0 +1,17 @@
+//! Tests against the kernel's default engine, over files of pyarrow and tables written here.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a panic fails the test"
+)]
+
+mod columns;
+mod damage;
+mod matching;
+mod predicates;
+mod requests;
+mod support;
+mod tables;
+mod types;
+mod writes;

@@ -1,0 +1,176 @@
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use delta_kernel::arrow::array::AsArray;
+use delta_kernel::arrow::datatypes::Int64Type;
+use delta_kernel::expressions::lit;
+use delta_kernel::object_store::local::LocalFileSystem;
+use delta_kernel::object_store::path::Path;
+use delta_kernel::object_store::{
+    CopyOptions, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta, ObjectStore,
+    ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+};
+use delta_kernel::schema::{DataType, MetadataColumnSpec, StructField};
+use futures::stream::BoxStream;
+
+use crate::support::{Handlers, col, data, nullable, read, schema};
+
+/// The local files, with the number of requested bytes.
+#[derive(Debug, Default)]
+struct CountingStore {
+    files: LocalFileSystem,
+    requests: AtomicU64,
+    bytes: AtomicU64,
+}
+
+impl fmt::Display for CountingStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("counting")
+    }
+}
+
+impl CountingStore {
+    fn take(&self) -> (u64, u64) {
+        (
+            self.requests.swap(0, Ordering::SeqCst),
+            self.bytes.swap(0, Ordering::SeqCst),
+        )
+    }
+}
+
+#[async_trait]
+impl ObjectStore for CountingStore {
+    async fn put_opts(
+        &self,
+        path: &Path,
+        payload: PutPayload,
+        options: PutOptions,
+    ) -> Result<PutResult> {
+        self.files.put_opts(path, payload, options).await
+    }
+
+    async fn put_multipart_opts(
+        &self,
+        path: &Path,
+        options: PutMultipartOptions,
+    ) -> Result<Box<dyn MultipartUpload>> {
+        self.files.put_multipart_opts(path, options).await
+    }
+
+    async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        let result = self.files.get_opts(path, options).await?;
+        self.requests.fetch_add(1, Ordering::SeqCst);
+        self.bytes
+            .fetch_add(result.range.end - result.range.start, Ordering::SeqCst);
+        Ok(result)
+    }
+
+    async fn get_ranges(&self, path: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        let mut parts = Vec::new();
+        for range in ranges {
+            parts.push(self.get_range(path, range.clone()).await?);
+        }
+        Ok(parts)
+    }
+
+    fn delete_stream(
+        &self,
+        paths: BoxStream<'static, Result<Path>>,
+    ) -> BoxStream<'static, Result<Path>> {
+        self.files.delete_stream(paths)
+    }
+
+    fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
+        self.files.list(prefix)
+    }
+
+    async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {
+        self.files.list_with_delimiter(prefix).await
+    }
+
+    async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
+        self.files.copy_opts(from, to, options).await
+    }
+}
+
+/// Writes a file larger than the first request for its end.
+fn large_file(folder: &std::path::Path) -> delta_kernel::FileMeta {
+    use delta_kernel::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+    let numbers = Int64Array::from_iter_values(0..200_000);
+    let texts = (0..200_000u64).map(|i| format!("{:020}", i.wrapping_mul(0x9E37_79B9_7F4A_7C15)));
+    let texts = StringArray::from_iter_values(texts);
+    let batch = RecordBatch::try_from_iter([
+        ("n", Arc::new(numbers) as ArrayRef),
+        ("text", Arc::new(texts) as ArrayRef),
+    ]);
+    let path = folder.join("large.parquet");
+    let options = herringbone::WriteOptions::new().row_group_rows(25_000);
+    let mut writer = herringbone::Writer::new(
+        std::fs::File::create(&path).unwrap(),
+        batch.as_ref().unwrap().schema(),
+        options,
+    )
+    .unwrap();
+    writer.write(&batch.unwrap()).unwrap();
+    writer.finish().unwrap();
+    crate::support::file(&path)
+}
+
+#[test]
+fn a_predicate_saves_bytes_and_keeps_the_row_indexes() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = [large_file(folder.path())];
+    let store = Arc::new(CountingStore::default());
+    let handlers = Handlers::over(store.clone());
+    let row = StructField::create_metadata_column("row", MetadataColumnSpec::RowIndex);
+    let wanted = schema([
+        row,
+        nullable("n", DataType::LONG),
+        nullable("text", DataType::STRING),
+    ]);
+    let all = read(&handlers.ours, &file, &wanted, None).unwrap();
+    assert_eq!(all.num_rows(), 200_000);
+    let (_, all_bytes) = store.take();
+
+    let predicate = Some(Arc::new(col("n").ge(lit(160_000i64))));
+    let some = read(&handlers.ours, &file, &wanted, predicate.clone()).unwrap();
+    let (requests, some_bytes) = store.take();
+    assert_eq!(some, all.slice(160_000, 40_000));
+    let rows = some.column(0).as_primitive::<Int64Type>();
+    assert_eq!((rows.value(0), rows.value(39_999)), (160_000, 199_999));
+    assert!(some_bytes < all_bytes / 2, "{some_bytes} of {all_bytes}");
+
+    read(&handlers.default, &file, &wanted, predicate).unwrap();
+    let (default_requests, default_bytes) = store.take();
+    // The first request is for the last 256 KiB, which have the footer and the last rows.
+    assert!(
+        some_bytes <= default_bytes + (256 << 10),
+        "{some_bytes} and {default_bytes}"
+    );
+    assert!(
+        requests <= default_requests,
+        "{requests} and {default_requests}"
+    );
+}
+
+#[test]
+fn a_small_file_takes_one_request() {
+    let store = Arc::new(CountingStore::default());
+    let handlers = Handlers::over(store.clone());
+    let mut file = data("sorted.parquet");
+    for size in [file.size, 0] {
+        file.size = size;
+        read(
+            &handlers.ours,
+            &[file.clone()],
+            &schema([nullable("n", DataType::LONG)]),
+            None,
+        )
+        .unwrap();
+        assert_eq!(store.take().0, 1);
+    }
+}

@@ -1,0 +1,229 @@
+use delta_kernel::ParquetHandler;
+use delta_kernel::arrow::array::{Array, AsArray};
+use delta_kernel::arrow::datatypes::TimestampMicrosecondType;
+use delta_kernel::schema::DataType;
+
+use crate::support::{Handlers, data, nullable, read, read_as_default, schema};
+
+fn decimal(precision: u8, scale: u8) -> DataType {
+    DataType::decimal(precision, scale).unwrap()
+}
+
+/// Returns each column of the file, and the types as which it can be read.
+fn readable() -> Vec<(&'static str, Vec<DataType>)> {
+    use DataType as D;
+    let timestamps = vec![D::TIMESTAMP, D::TIMESTAMP_NTZ];
+    vec![
+        (
+            "i8",
+            vec![
+                D::BYTE,
+                D::SHORT,
+                D::INTEGER,
+                D::LONG,
+                D::DOUBLE,
+                decimal(3, 0),
+                decimal(10, 4),
+            ],
+        ),
+        (
+            "i16",
+            vec![
+                D::SHORT,
+                D::INTEGER,
+                D::LONG,
+                D::DOUBLE,
+                decimal(5, 0),
+                decimal(20, 7),
+            ],
+        ),
+        (
+            "i32",
+            vec![
+                D::INTEGER,
+                D::LONG,
+                D::DOUBLE,
+                D::DATE,
+                decimal(10, 0),
+                decimal(38, 20),
+            ],
+        ),
+        ("i64", vec![D::LONG, decimal(20, 0), decimal(38, 18)]),
+        ("micros", timestamps.clone()),
+        ("day_number", vec![D::DATE]),
+        ("f32", vec![D::FLOAT, D::DOUBLE]),
+        ("f64", vec![D::DOUBLE]),
+        ("bool", vec![D::BOOLEAN]),
+        ("text", vec![D::STRING]),
+        ("bytes", vec![D::BINARY]),
+        ("date", vec![D::DATE, D::TIMESTAMP_NTZ]),
+        ("ts_ms", timestamps.clone()),
+        ("ts_us", timestamps.clone()),
+        ("ts_ns", timestamps.clone()),
+        ("ts_ms_utc", timestamps.clone()),
+        ("ts_us_utc", timestamps.clone()),
+        ("ts_ns_utc", timestamps),
+        (
+            "dec9",
+            vec![
+                decimal(9, 2),
+                decimal(10, 2),
+                decimal(12, 5),
+                decimal(38, 31),
+            ],
+        ),
+        ("dec18", vec![decimal(18, 3), decimal(38, 3)]),
+        ("dec30", vec![decimal(30, 4), decimal(38, 12)]),
+    ]
+}
+
+#[test]
+fn values_are_widened_as_the_default_engine_does() {
+    let file = [data("types.parquet")];
+    let mut columns = 0;
+    for (name, types) in readable() {
+        for wanted in types {
+            let rows = read_as_default(&file, &schema([nullable(name, wanted)]));
+            // Every seventh value is null: 3, 10, 17 and 24.
+            assert_eq!(
+                (rows.num_rows(), rows.column(0).null_count()),
+                (30, 4),
+                "{name}"
+            );
+            columns += 1;
+        }
+    }
+    assert_eq!(columns, 53);
+}
+
+#[test]
+fn nanoseconds_are_truncated_toward_zero() {
+    let file = [data("types.parquet")];
+    let wanted = schema([
+        nullable("ts_us", DataType::TIMESTAMP_NTZ),
+        nullable("ts_ns", DataType::TIMESTAMP_NTZ),
+    ]);
+    let rows = read_as_default(&file, &wanted);
+    let nanos = rows.column(1).as_primitive::<TimestampMicrosecondType>();
+    // Row 1 has -(10^15 + 123456) * 7 / 10 ns, rounded down: -700000000086420 ns.
+    assert_eq!(nanos.value(1), -700_000_000_086);
+    assert_eq!(nanos.value(2), 1_400_000_000_086);
+}
+
+#[test]
+fn other_conversions_are_errors_that_name_the_column() {
+    use DataType as D;
+    let file = [data("types.parquet")];
+    let handlers = Handlers::new();
+    let refused = [
+        ("i64", D::INTEGER),
+        ("i64", D::DOUBLE),
+        ("i64", decimal(19, 0)),
+        ("i32", D::FLOAT),
+        ("i32", D::TIMESTAMP),
+        ("f64", D::FLOAT),
+        ("text", D::BINARY),
+        ("bytes", D::STRING),
+        ("date", D::TIMESTAMP),
+        ("date", D::INTEGER),
+        ("ts_us", D::DATE),
+        ("ts_us", D::LONG),
+        ("dec9", decimal(9, 3)),
+        ("dec9", decimal(8, 2)),
+        ("dec9", D::LONG),
+        ("bool", D::INTEGER),
+    ];
+    for (name, wanted) in refused {
+        let wanted = schema([nullable(name, wanted)]);
+        let error = read(&handlers.ours, &file, &wanted, None)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(&format!("column `{name}`")), "{error}");
+        assert!(error.contains("types.parquet"), "{error}");
+        assert!(
+            read(&handlers.default, &file, &wanted, None).is_err(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn bytes_of_fixed_length_are_binary() {
+    let handlers = Handlers::new();
+    let wanted = schema([nullable("fixed", DataType::BINARY)]);
+    let rows = read(&handlers.ours, &[data("types.parquet")], &wanted, None).unwrap();
+    let bytes = rows.column(0).as_binary::<i32>();
+    assert_eq!(bytes.value(29), [29, 1, 2, 3]);
+    assert!(bytes.is_null(10));
+}
+
+#[test]
+fn int96_has_the_years_that_nanoseconds_lack() {
+    let handlers = Handlers::new();
+    let file = [data("int96.parquet")];
+    for data_type in [DataType::TIMESTAMP, DataType::TIMESTAMP_NTZ] {
+        let rows = read(
+            &handlers.ours,
+            &file,
+            &schema([nullable("stamp", data_type)]),
+            None,
+        )
+        .unwrap();
+        let stamps = rows.column(0).as_primitive::<TimestampMicrosecondType>();
+        // Days since 1970 by the calendar, and 04:05:06.000789 of each day.
+        let days = [-332, 33, 20_487, 376_233];
+        let expected = days.map(|day: i64| day * 86_400_000_000 + 14_706_000_789);
+        assert_eq!(stamps.values(), &expected[..]);
+    }
+}
+
+#[test]
+fn footers_are_those_of_the_default_engine() {
+    let handlers = Handlers::new();
+    for name in [
+        "types.parquet",
+        "nested.parquet",
+        "sorted.parquet",
+        "int96.parquet",
+    ] {
+        let mut file = data(name);
+        let theirs = handlers.default.read_parquet_footer(&file).unwrap().schema;
+        for size in [file.size, 0] {
+            file.size = size;
+            let ours = handlers.ours.read_parquet_footer(&file).unwrap().schema;
+            assert_eq!(ours, theirs, "{name}");
+        }
+    }
+}
+
+#[test]
+fn footers_of_the_official_files_are_those_of_the_default_engine() {
+    let Ok(folder) = std::env::var("PARQUET_TEST_DATA") else {
+        return;
+    };
+    let handlers = Handlers::new();
+    let (mut compared, mut different) = (0, Vec::new());
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|it| it != "parquet") {
+            continue;
+        }
+        let file = crate::support::file(&path);
+        let theirs = handlers.default.read_parquet_footer(&file);
+        let Ok(theirs) = theirs.map(|it| it.schema) else {
+            continue;
+        };
+        let ours = handlers.ours.read_parquet_footer(&file);
+        compared += 1;
+        match ours {
+            Ok(ours) if ours.schema == theirs => {}
+            ours => different.push((
+                path,
+                ours.map(|it| it.schema.to_string()),
+                theirs.to_string(),
+            )),
+        }
+    }
+    assert!(compared > 50, "{compared}");
+    assert!(different.is_empty(), "{different:#?}");
+}
