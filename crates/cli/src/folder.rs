@@ -7,9 +7,9 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use herringbone::filter::Predicate;
-use herringbone::{ErrorKind, OpenOptions, ParquetFile};
-use herringbone_arrow::array::RecordBatch;
-use herringbone_arrow::schema::{Field, Schema};
+use herringbone::{ErrorKind, MetadataHandle, OpenOptions, ParquetFile};
+use herringbone_arrow::array::{RecordBatch, StringArray};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_dataset::{DataFile, Dataset, DatasetOptions, SchemaFrom};
 
 use crate::advice::Advised;
@@ -26,11 +26,35 @@ const PATTERN: [char; 3] = ['*', '?', '['];
 pub(crate) const BY_NAME: &str =
     "`cat`, `head` and `concat` read the columns of all files with --by-name and --cast";
 
+/// The footers to read rows by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Footers {
+    /// Each file has its own footer, with all its metadata.
+    Own,
+    /// The `_metadata` file of the directory has the footers of some files. Others are read by their own.
+    Shared,
+}
+
+/// The way to find and read the files of a folder.
+#[derive(Clone, Copy)]
+pub(crate) struct Reading<'a> {
+    /// The condition that may rule out files by their paths.
+    pub(crate) filter: Option<&'a Predicate>,
+    /// The name of the column with the path of the file.
+    pub(crate) path_column: Option<&'a str>,
+    pub(crate) footers: Footers,
+}
+
 /// The files found for an operand of the command line.
 pub(crate) struct Folder {
     /// The operand.
     pub(crate) name: String,
     dataset: Dataset,
+    /// The columns whose values are in the path of a file: the partition columns, and the path itself.
+    columns: SchemaRef,
+    /// The name of the column with the path of the file.
+    path_column: Option<String>,
+    footers: Footers,
     /// True if the command noted a column that the table does not have.
     is_noted: AtomicBool,
     /// The objects, if the operand is a URL.
@@ -69,11 +93,46 @@ impl Member {
         self.folder.objects.get(self.at)
     }
 
-    /// Returns the values in the path as the partition columns of a single row.
+    /// Returns the values of the columns in the path as a single row.
     pub(crate) fn partition(&self) -> herringbone::Result<RecordBatch> {
-        match self.file() {
-            Some(file) => self.folder.dataset.partition_values(file),
-            None => Ok(RecordBatch::new_empty(Arc::new(Schema::empty()))),
+        let Some(file) = self.file() else {
+            return Ok(RecordBatch::new_empty(Arc::new(Schema::empty())));
+        };
+        let folder = &self.folder;
+        let values = folder.dataset.partition_values(file)?;
+        if folder.path_column.is_none() {
+            return Ok(values);
+        }
+        let path = StringArray::from(vec![folder.name_of(file)]);
+        let mut columns = values.columns().to_vec();
+        columns.push(Arc::new(path));
+        RecordBatch::try_new(folder.columns.clone(), columns).map_err(herringbone::Error::from)
+    }
+
+    /// Checks that the file does not have a column with the name of the column of paths.
+    ///
+    /// # Errors
+    /// Usage if it does.
+    pub(crate) fn check_path_column(&self, file: &ParquetFile) -> Result<()> {
+        let Some(column) = &self.folder.path_column else {
+            return Ok(());
+        };
+        let schema = file.parquet_schema();
+        let mut nodes = schema
+            .children(0)
+            .filter_map(|node| schema.nodes().get(node));
+        match nodes.any(|node| node.element.name == *column) {
+            true => Err(taken(column)),
+            false => Ok(()),
+        }
+    }
+
+    /// Returns the footer that the `_metadata` file of the directory has for the file, if rows are to be read by it. Call
+    /// it after the file was opened.
+    pub(crate) fn known_footer(&self) -> herringbone::Result<Option<MetadataHandle>> {
+        match (self.folder.footers, self.file()) {
+            (Footers::Shared, Some(file)) => self.folder.dataset.known_footer(file),
+            _ => Ok(None),
         }
     }
 
@@ -135,9 +194,35 @@ impl Member {
 }
 
 impl Folder {
-    /// Returns the partition columns.
+    /// Creates a folder without objects.
+    ///
+    /// # Errors
+    /// Usage if a partition column has the name of the column of paths.
+    fn new(name: String, dataset: Dataset, reading: Reading<'_>) -> Result<Self> {
+        let mut columns: Vec<FieldRef> = dataset.schema().fields().iter().cloned().collect();
+        if let Some(column) = reading.path_column {
+            if columns.iter().any(|field| field.name() == column) {
+                return Err(taken(column));
+            }
+            columns.push(Arc::new(Field::new(column, DataType::Utf8, false)));
+        }
+        Ok(Self {
+            name,
+            dataset,
+            columns: Arc::new(Schema::new(columns)),
+            path_column: reading.path_column.map(str::to_owned),
+            footers: reading.footers,
+            is_noted: AtomicBool::default(),
+            #[cfg(feature = "remote")]
+            objects: Vec::new(),
+            #[cfg(feature = "remote")]
+            opened: AtomicUsize::default(),
+        })
+    }
+
+    /// Returns the columns whose values are in the paths.
     pub(crate) fn partition_columns(&self) -> impl Iterator<Item = &Field> {
-        let fields = self.dataset.schema().fields().iter();
+        let fields = self.columns.fields().iter();
         fields.map(AsRef::as_ref)
     }
 
@@ -182,16 +267,17 @@ pub(crate) fn is_folder(path: &Path) -> bool {
 /// If it rules out all files, the first file of all remains, because the table has its columns.
 ///
 /// # Errors
-/// Usage if there are no files, or if they have different partition columns; System if a directory cannot be listed.
-pub(crate) fn find(
-    path: &Path,
-    filter: Option<&Predicate>,
-    context: &Context,
-) -> Result<Vec<Member>> {
-    let mut folder = open(path, filter, context)?;
+/// Usage if there are no files, if they have different partition columns, or if a partition column has the name of the
+/// column of paths; System if a directory cannot be listed.
+pub(crate) fn find(path: &Path, reading: Reading<'_>, context: &Context) -> Result<Vec<Member>> {
+    let mut folder = open(path, reading, context)?;
     let mut most = usize::MAX;
-    if folder.files().is_empty() && filter.is_some() {
-        folder = open(path, None, context)?;
+    if folder.files().is_empty() && reading.filter.is_some() {
+        let unfiltered = Reading {
+            filter: None,
+            ..reading
+        };
+        folder = open(path, unfiltered, context)?;
         most = 1;
     }
     if folder.files().is_empty() {
@@ -209,12 +295,12 @@ pub(crate) fn find(
     Ok(places.map(member).collect())
 }
 
-fn open(path: &Path, filter: Option<&Predicate>, context: &Context) -> Result<Folder> {
+fn open(path: &Path, reading: Reading<'_>, context: &Context) -> Result<Folder> {
     let name = name_of(path);
     // The footers are read later, file by file.
     let no_columns = Arc::new(Schema::empty());
     let mut options = DatasetOptions::new().schema(SchemaFrom::Given(no_columns));
-    options.filter = filter.cloned();
+    options.filter = reading.filter.cloned();
     options.files.open = OpenOptions::from(context.limits.clone());
     let failed = |error: herringbone::Error| failure(&name, &error);
     #[cfg(feature = "remote")]
@@ -223,24 +309,18 @@ fn open(path: &Path, filter: Option<&Predicate>, context: &Context) -> Result<Fo
         let dataset = bucket.find(options).map_err(failed)?;
         let files = dataset.files().iter();
         let objects = files.map(|file| bucket.object(file)).collect();
-        return Ok(Folder {
-            objects,
-            name,
-            dataset,
-            is_noted: AtomicBool::default(),
-            opened: AtomicUsize::default(),
-        });
+        let folder = Folder::new(name, dataset, reading)?;
+        return Ok(Folder { objects, ..folder });
     }
     let dataset = Dataset::open(path, options).map_err(failed)?;
-    Ok(Folder {
-        name,
-        dataset,
-        is_noted: AtomicBool::default(),
-        #[cfg(feature = "remote")]
-        objects: Vec::new(),
-        #[cfg(feature = "remote")]
-        opened: AtomicUsize::default(),
-    })
+    Folder::new(name, dataset, reading)
+}
+
+/// Returns the failure for a column of paths with the name of another column.
+fn taken(column: &str) -> Failure {
+    Failure::Usage(format!(
+        "the table has a column `{column}` already; choose another name for --path-column"
+    ))
 }
 
 /// Returns the failure for an error of finding files. Most messages name a path already.

@@ -12,7 +12,7 @@ use herringbone::encryption::FileDecryptionProperties;
 use herringbone::format::footer::{MAGIC, MAGIC_ENCRYPTED};
 use herringbone::modular_encryption::Decryption;
 use herringbone::source::{FileSource, Source};
-use herringbone::{ErrorKind, Limits, Location, OpenOptions, ParquetFile, Remedy};
+use herringbone::{ErrorKind, Limits, Location, MetadataHandle, OpenOptions, ParquetFile, Remedy};
 use herringbone_dataset::DataFile;
 use herringbone_inspect::repair::{Repair, RepairOptions};
 
@@ -21,7 +21,7 @@ use crate::args::Wanted;
 use crate::context::Context;
 use crate::encryption::Keys;
 use crate::failure::{Failure, Result};
-use crate::folder::{Member, find, is_folder};
+use crate::folder::{Footers, Member, Reading, find, is_folder};
 use crate::load::foreign::{Foreign, foreign, text_format};
 #[cfg(feature = "remote")]
 use crate::remote::RemoteFile;
@@ -171,21 +171,31 @@ impl Input {
         if let Some(file) = self.opened.get() {
             return Ok(file.clone());
         }
+        let source = self.source().map_err(|error| self.unopened(&error))?;
+        let known = self.known_footer().map_err(|error| self.failure(&error))?;
+        if let Some(handle) = known {
+            let file = ParquetFile::with_metadata(source, handle);
+            return file.map_err(|error| self.failure(&error));
+        }
         #[cfg(feature = "remote")]
         if let Some(member) = &self.member {
             member.open_ahead()?;
         }
         let options = OpenOptions::from(self.limits.clone());
         let options = options.decryption(self.seam(), self.path());
-        let file = self
-            .source()
-            .and_then(|source| ParquetFile::from_source(source, options))
-            .map_err(|error| self.unopened(&error))?;
+        let file = ParquetFile::from_source(source, options);
+        let file = file.map_err(|error| self.unopened(&error))?;
         #[cfg(feature = "remote")]
         if self.member.is_none() && self.remote().is_some_and(RemoteFile::is_retained) {
             self.opened.set(file.clone()).ok();
         }
         Ok(file)
+    }
+
+    /// Returns the footer that a `_metadata` file has for the file. With keys, a file must have its own.
+    fn known_footer(&self) -> herringbone::Result<Option<MetadataHandle>> {
+        let member = self.member.as_ref().filter(|_| self.decryption.is_none());
+        member.map_or(Ok(None), Member::known_footer)
     }
 
     /// Returns the file if it is at a URL.
@@ -307,26 +317,47 @@ pub(crate) fn all(paths: &[PathBuf], context: &Context) -> Result<Vec<Input>> {
 /// their files, except for those ruled out by conditions on partition columns.
 ///
 /// # Errors
-/// See [`all`] and [`folder::find`](crate::folder::find).
+/// See [`all`] and [`folder::find`](crate::folder::find); Usage if the paths of files are wanted, but a single file is named.
 pub(crate) fn tables(
     paths: &[PathBuf],
     wanted: Option<&Wanted>,
+    footers: Footers,
     context: &Context,
 ) -> Result<Vec<Input>> {
     check_stdin(paths, context)?;
     let mut inputs = Vec::with_capacity(paths.len());
     for path in paths {
         if !is_folder(path) {
+            check_no_path_column(wanted, path)?;
             inputs.push(Input::new(path, context)?);
             continue;
         }
         let condition = wanted.map_or(Ok(None), |wanted| wanted.condition(None));
         let condition = condition.map_err(|error| Failure::Usage(error.message().to_owned()))?;
-        for member in find(path, condition.as_ref(), context)? {
+        let reading = Reading {
+            filter: condition.as_ref(),
+            path_column: wanted.and_then(|wanted| wanted.path_column.as_deref()),
+            footers,
+        };
+        for member in find(path, reading, context)? {
             inputs.extend(Input::of_member(member, context)?);
         }
     }
     Ok(inputs)
+}
+
+/// Checks that a command does not need a column with the path of a single file.
+///
+/// # Errors
+/// Usage if it does.
+pub(crate) fn check_no_path_column(wanted: Option<&Wanted>, path: &Path) -> Result<()> {
+    match wanted.and_then(|wanted| wanted.path_column.as_ref()) {
+        None => Ok(()),
+        Some(_) => Err(Failure::Usage(format!(
+            "{}: --path-column is for directories and patterns such as 'DIRECTORY/*.parquet', not for single files",
+            name_of(path)
+        ))),
+    }
 }
 
 /// Groups files by table: those of a folder, or a single file.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
-use herringbone::{Error, Result};
+use herringbone::{Error, MetadataHandle, Result};
 
 use crate::explain::{DatasetExplanation, explain};
 use crate::files::Files;
@@ -146,6 +146,18 @@ impl Dataset {
     /// Argument if a value is not of the given type; Unsupported if that type is not a type of partitions.
     pub fn partition_values(&self, file: &DataFile) -> Result<RecordBatch> {
         self.0.types.batch(&[&file.partition])
+    }
+
+    /// Returns the footer that a `_metadata` file has for this file of the dataset, for readers of your own. Reads nothing of
+    /// the file.
+    ///
+    /// Returns `None` if there is no such footer, or if a local file changed since it was listed. Open a local file before
+    /// this call.
+    ///
+    /// # Errors
+    /// Io if a local file does not exist anymore; errors of a `_metadata` file if it is the path of the dataset.
+    pub fn known_footer(&self, file: &DataFile) -> Result<Option<MetadataHandle>> {
+        self.0.files.footer(file)
     }
 
     /// Returns the number of listed directories.

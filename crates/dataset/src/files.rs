@@ -86,6 +86,23 @@ impl Files {
         Ok(None)
     }
 
+    /// Returns the footer that a `_metadata` file has for a file. Returns `None` for a local file that changed since it was
+    /// listed.
+    ///
+    /// # Errors
+    /// Io if the local file does not exist anymore; errors of a `_metadata` file that the caller opened.
+    pub(crate) fn footer(&self, file: &DataFile) -> Result<Option<MetadataHandle>> {
+        let footer = match self.listing.local_path(&file.path) {
+            Some(path) => fs::metadata(path).map_err(Error::from).map(|metadata| {
+                let is_listed = identity(&metadata) == file.identity;
+                is_listed.then(|| self.known_footer(file))
+            }),
+            None => Ok(Some(self.known_footer(file))),
+        };
+        let footer = footer.and_then(|footer| footer.unwrap_or(Ok(None)));
+        footer.map_err(|error| in_file(&file.path, error))
+    }
+
     /// Returns the options for one file. Its path may select its keys.
     fn options(&self, file: &DataFile) -> RemoteOptions {
         let mut options = self.options.clone();

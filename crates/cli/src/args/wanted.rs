@@ -26,6 +26,9 @@ pub(crate) struct Wanted {
     /// longitude or easting first: [COLUMN=]xmin,ymin,xmax,ymax [default column: the primary one]
     #[arg(long, value_name = "BOX", allow_hyphen_values = true)]
     bbox: Option<WantedBox>,
+    /// Add a column of this name with the path or URL of the file of each row, for directories and patterns
+    #[arg(long, value_name = "NAME")]
+    pub(crate) path_column: Option<String>,
     #[command(flatten)]
     pub(crate) variants: Variants,
 }

@@ -6,6 +6,7 @@ use crate::args::Concat;
 use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::failure::Result;
+use crate::folder::Footers;
 use crate::input;
 use crate::rows::{Request, Window};
 use crate::target::Target;
@@ -14,7 +15,12 @@ use crate::target::Target;
 pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
     let destination = concat.output.destination();
     Target::check(&destination)?;
-    let inputs = input::tables(&concat.files.files, Some(&concat.choice.wanted), context)?;
+    let inputs = input::tables(
+        &concat.files.files,
+        Some(&concat.choice.wanted),
+        Footers::Own,
+        context,
+    )?;
     let choice = &concat.choice;
     let options = concat.damage.choose(concat.decode.options());
     let request = Request::new(&inputs, options, choice, concat.merge.choice())?;

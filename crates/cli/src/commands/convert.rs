@@ -15,6 +15,7 @@ use crate::args::{Convert, Destination, FileFormat, VariantColumn};
 use crate::commands::rewrite::anew;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::load::{self, Dialect, Rows, Stream, TextOptions};
 use crate::rows::{Request, Shape, Window, arranged, chosen_rows, survey};
@@ -215,6 +216,7 @@ fn parquet(
     let inputs = input::tables(
         slice::from_ref(&convert.input),
         Some(&convert.choice.wanted),
+        Footers::Own,
         context,
     )?;
     let choice = &convert.choice;

@@ -6,6 +6,7 @@ use crate::args::Count;
 use crate::context::Context;
 use crate::describe::Object;
 use crate::failure::Result;
+use crate::folder::Footers;
 use crate::input::{self, by_table};
 use crate::output::Output;
 use crate::render::printable::{json_line, printable};
@@ -13,7 +14,12 @@ use crate::rows::{Request, explain};
 
 /// Prints only the number for a single table. For several tables, prints one line each and a total.
 pub(crate) fn run(context: &Context, count: &Count, output: &mut Output<'_>) -> Result<()> {
-    let inputs = input::tables(&count.files.files, Some(&count.wanted), context)?;
+    let inputs = input::tables(
+        &count.files.files,
+        Some(&count.wanted),
+        Footers::Shared,
+        context,
+    )?;
     let options = ReadOptions::new().projection(Projection::Paths(Vec::new()));
     let mut request = Request::all(options);
     request.wanted = Some(&count.wanted);

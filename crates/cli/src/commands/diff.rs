@@ -12,6 +12,7 @@ use crate::args::{Diff, ListFormat};
 use crate::context::Context;
 use crate::describe::{Object, list};
 use crate::failure::{Failure, Result};
+use crate::folder::Footers;
 use crate::input::{self, Input, by_table};
 use crate::output::Output;
 use crate::render::plural::{counted, size};
@@ -28,7 +29,7 @@ pub(super) use schemas::{changes, columns};
 pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Result<()> {
     let format = table_or_jsonl::format(diff.format.get(), output);
     let files = [diff.a.clone(), diff.b.clone()];
-    let inputs = input::tables(&files, Some(&diff.wanted), context)?;
+    let inputs = input::tables(&files, Some(&diff.wanted), Footers::Own, context)?;
     let tables: Vec<&[Input]> = by_table(&inputs).collect();
     let [a, b] = tables.as_slice() else {
         return Err(Failure::Usage("`diff` needs two files".into()));

@@ -36,6 +36,7 @@ fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<(
     Target::check(&destination)?;
     let inputs = input::all(slice::from_ref(&request.input), context)?;
     let choice = &request.choice;
+    input::check_no_path_column(Some(&choice.wanted), &request.input)?;
     let options = request.damage.choose(request.decode.options());
     let rows = Request::new(&inputs, options, choice, SchemaMerge::default())?;
     let target = (&destination, &request.write, false);

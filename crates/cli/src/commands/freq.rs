@@ -11,6 +11,7 @@ use crate::args::Freq;
 use crate::context::Context;
 use crate::describe::Object;
 use crate::failure::{Failure, Result};
+use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::output::Output;
 use crate::profile::{Leaf, leaves};
@@ -43,7 +44,12 @@ pub(crate) struct Counts {
 /// Prints the most frequent values of each column, in all files together.
 pub(crate) fn run(context: &Context, request: &Freq, output: &mut Output<'_>) -> Result<()> {
     let format = table_or_jsonl::format(request.format.get(), output);
-    let inputs = input::tables(&request.files, Some(&request.wanted), context)?;
+    let inputs = input::tables(
+        &request.files,
+        Some(&request.wanted),
+        Footers::Shared,
+        context,
+    )?;
     let all = count(context, &inputs, request)?;
     let mut list = Listing::new(format, HEADER, output);
     for counts in all {

@@ -37,6 +37,7 @@ use std::path::Path;
 use crate::args::{Arguments, Bloom, Command, Files, Read, Stats, StatsBy};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::output::Output;
 use crate::rows::{self, Pick, Window};
@@ -44,9 +45,14 @@ use crate::rows::{self, Pick, Window};
 /// Runs the command line.
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
     let open = |files: &Files| input::all(&files.files, context);
-    let tables = |files: &Files| input::tables(&files.files, None, context);
+    let tables = |files: &Files| input::tables(&files.files, None, Footers::Own, context);
     let rows = |files: &Files, read: &Read| {
-        input::tables(&files.files, Some(&read.choice.wanted), context)
+        input::tables(
+            &files.files,
+            Some(&read.choice.wanted),
+            Footers::Shared,
+            context,
+        )
     };
     match &arguments.command {
         Command::Browse(request) => browse::run(context, &request.file),
@@ -137,6 +143,14 @@ fn stats(context: &Context, request: &Stats, output: &mut Output<'_>) -> Result<
     let files = &request.files.files;
     match request.by {
         StatsBy::RowGroup => {
+            if request.wanted.is_given() {
+                let message =
+                    "--by row-group reads no rows, so it cannot be used with --where or --bbox";
+                return Err(Failure::Usage(message.into()));
+            }
+            for file in files {
+                input::check_no_path_column(Some(&request.wanted), file)?;
+            }
             let inputs = input::all(files, context)?;
             chunk_stats::run(context, &inputs, &request.chunks, format, output)
         }
@@ -147,7 +161,7 @@ fn stats(context: &Context, request: &Stats, output: &mut Output<'_>) -> Result<
                 is_fast: request.fast,
                 format,
             };
-            let inputs = input::tables(files, Some(request.wanted), context)?;
+            let inputs = input::tables(files, Some(request.wanted), Footers::Shared, context)?;
             stats::run(context, &inputs, &request, output)
         }
     }

@@ -12,6 +12,7 @@ use crate::carry_over;
 use crate::context::Context;
 use crate::explain_encodings;
 use crate::failure::{Failure, Result};
+use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::load::Rows;
 use crate::output::Output;
@@ -26,6 +27,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     let inputs = input::tables(
         slice::from_ref(&rewrite.input),
         Some(&rewrite.choice.wanted),
+        Footers::Own,
         context,
     )?;
     let choice = &rewrite.choice;

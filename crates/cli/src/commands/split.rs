@@ -15,6 +15,7 @@ use crate::args::{Destination, Split, SplitBy};
 use crate::carry_over;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
+use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
 use crate::render::plural::counted;
@@ -33,6 +34,7 @@ pub(crate) fn run(context: &Context, split: &Split) -> Result<()> {
     let inputs = input::tables(
         slice::from_ref(&split.input),
         Some(&split.choice.wanted),
+        Footers::Own,
         context,
     )?;
     let choice = &split.choice;

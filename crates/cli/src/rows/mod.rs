@@ -641,6 +641,10 @@ fn options(
     file: &ParquetFile,
     request: &Request<'_>,
 ) -> Result<ReadOptions> {
+    if let Some(member) = &input.member {
+        let checked = member.check_path_column(file);
+        checked.map_err(|failure| failure.in_file(&input.name))?;
+    }
     let mut options = request.options.clone().limits(input.limits().clone());
     let seeks_columns = request.seeks_columns(input);
     if let (true, Projection::Paths(paths)) = (seeks_columns, &options.projection) {

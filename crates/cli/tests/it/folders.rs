@@ -133,6 +133,142 @@ fn values_in_paths_are_columns() {
 }
 
 #[test]
+fn the_path_of_the_file_is_a_column_on_request() {
+    let codes = dataset("codes");
+    let first = format!("{codes}/year=2023/code=01001/part.parquet");
+    let last = format!("{codes}/year=2024/code=a%2Fb/part.parquet");
+    assert!(path(&first).exists() && path(&last).exists());
+    for (arguments, expected) in [
+        (
+            &["head", "-1", "--path-column", "path"][..],
+            format!("{{\"id\":0,\"year\":2023,\"code\":\"01001\",\"path\":\"{first}\"}}\n"),
+        ),
+        (
+            &[
+                "cat",
+                "--path-column",
+                "p",
+                "-c",
+                "f=p, id",
+                "-w",
+                "p like '%3/code=01001%'",
+            ],
+            format!("{{\"f\":\"{first}\",\"id\":0}}\n"),
+        ),
+        (
+            &[
+                "count",
+                "--path-column",
+                "p",
+                "-w",
+                "p >= 'testdata/datasets/codes/year=2024'",
+            ],
+            "4\n".to_owned(),
+        ),
+        (
+            &[
+                "cat",
+                "--path-column",
+                "p",
+                "--sort-by",
+                "p:desc",
+                "-n",
+                "1",
+                "-c",
+                "id,p",
+            ],
+            format!("{{\"id\":7,\"p\":\"{last}\"}}\n"),
+        ),
+    ] {
+        herringbone(&[arguments, &[&codes]].concat()).ok(&expected);
+    }
+    let freq = rows(&["freq", "p", "--path-column", "p", &codes]);
+    assert_eq!((freq.len(), &freq[0]["count"]), (8, &1.into()));
+    let folder = Folder::new();
+    let file = folder.file("all.parquet");
+    herringbone(&["rewrite", "-q", "--path-column", "path", &codes, &file]).ok("");
+    let written = rows(&["cat", &file]);
+    assert_eq!((written.len(), &written[0]["path"]), (8, &first.into()));
+}
+
+#[test]
+fn a_column_of_paths_replaces_no_other() {
+    let codes = dataset("codes");
+    let taken = |column| format!("has a column `{column}` already; choose another name");
+    for column in ["id", "code"] {
+        herringbone(&["cat", "--path-column", column, &codes]).fails(2, &taken(column));
+    }
+    let folder = Folder::new();
+    let copied = copy(&folder, "codes");
+    // The first file does not have this column.
+    let last = format!("{copied}/year=2024/code=a%2Fb/part.parquet");
+    herringbone(&[
+        "rewrite",
+        "-q",
+        "--force",
+        "-c",
+        "id, path=id",
+        &last,
+        &last,
+    ])
+    .ok("");
+    herringbone(&["cat", "--path-column", "path", &copied]).fails(2, &taken("path"));
+    for arguments in [
+        &["cat", EXAMPLE][..],
+        &["stats", "--by", "row-group", EXAMPLE],
+        &["convert", "--to", "csv", EXAMPLE, "-"],
+    ] {
+        let run = herringbone(&[arguments, &["--path-column", "path"]].concat());
+        run.fails(2, "--path-column is for directories and patterns");
+    }
+}
+
+/// `count` needs no footer but that of `_metadata`. Written files keep the metadata of the files read, so they need theirs.
+#[test]
+fn rows_are_read_by_the_footers_in_a_metadata_file() {
+    let folder = Folder::new();
+    let copied = copy(&folder, "with_metadata");
+    let metadata = format!("{copied}/_metadata");
+    let bytes = fs::read(&metadata).unwrap();
+    fs::remove_file(&metadata).unwrap();
+    let expected = herringbone(&["cat", &copied]).stdout;
+    assert_eq!(expected.lines().count(), 400);
+    let damaged = format!("{copied}/p=1");
+    let file = fs::read_dir(&damaged)
+        .unwrap()
+        .next()
+        .unwrap()
+        .unwrap()
+        .path();
+    let mut broken = fs::read(&file).unwrap();
+    let end = broken.len();
+    broken[end - 8..end - 4].fill(0xff);
+    fs::write(&file, broken).unwrap();
+    herringbone(&["count", &copied]).fails(3, "p=1");
+    // Not older than the files.
+    fs::write(&metadata, bytes).unwrap();
+    herringbone(&["count", &copied]).ok("400\n");
+    herringbone(&["cat", &copied]).ok(&expected);
+    let all = folder.file("all.parquet");
+    for arguments in [
+        &["rewrite", &copied, &all][..],
+        &["verify", &copied],
+        &["info", &copied],
+    ] {
+        herringbone(arguments).fails(3, "p=1");
+    }
+    // A file newer than `_metadata` is read by its own footer.
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
+    fs::File::options()
+        .append(true)
+        .open(&file)
+        .unwrap()
+        .set_modified(later)
+        .unwrap();
+    herringbone(&["count", &copied]).fails(3, "p=1");
+}
+
+#[test]
 fn a_folder_is_one_table() {
     let codes = dataset("codes");
     let months = dataset("months");

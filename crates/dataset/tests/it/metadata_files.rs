@@ -107,6 +107,15 @@ fn newer_and_shorter_files_have_their_own_footer() {
         ids(&all(dataset.read(ReadOptions::new()).unwrap()).unwrap())
     };
     assert_eq!(rows(), (0..4000).collect::<Vec<_>>());
+    let before = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    let known = |dataset: &Dataset, at: usize| {
+        let footer = dataset.known_footer(&dataset.files()[at]).unwrap();
+        footer.map(|footer| footer.metadata().num_rows())
+    };
+    assert_eq!(
+        (known(&before, 0), known(&before, 1)),
+        (Some(2000), Some(2000))
+    );
     // This file has the same length and other values. It is written later.
     folder.add("b.parquet", 3000..5000);
     let later = SystemTime::now() + Duration::from_secs(10);
@@ -116,6 +125,10 @@ fn newer_and_shorter_files_have_their_own_footer() {
         .unwrap();
     b.set_modified(later).unwrap();
     assert_eq!(rows(), (0..2000).chain(3000..5000).collect::<Vec<_>>());
+    let after = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
+    for dataset in [&before, &after] {
+        assert_eq!((known(dataset, 0), known(dataset, 1)), (Some(2000), None));
+    }
     // Shorter, with an old time.
     folder.add("b.parquet", 0..10);
     let b = std::fs::File::options()
