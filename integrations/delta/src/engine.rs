@@ -2,13 +2,24 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use delta_kernel::engine::arrow_conversion::TryFromArrow as _;
+use delta_kernel::engine::arrow_data::ArrowEngineData;
 use delta_kernel::metrics::MeteredParquetHandler;
 use delta_kernel::object_store::DynObjectStore;
-use delta_kernel::{Engine, EvaluationHandler, JsonHandler, ParquetHandler, StorageHandler};
+use delta_kernel::schema::StructType;
+use delta_kernel::transaction::BoundWriteContext;
+use delta_kernel::{
+    Engine, EngineData, EvaluationHandler, FileMeta, JsonHandler, KernelResult, ParquetHandler,
+    StorageHandler,
+};
 use delta_kernel_default_engine::executor::TaskExecutor;
 use delta_kernel_default_engine::executor::tokio::TokioBackgroundExecutor;
-use delta_kernel_default_engine::{DefaultEngine, DefaultEngineBuilder};
+use delta_kernel_default_engine::parquet::DataFileMetadata;
+use delta_kernel_default_engine::stats::collect_stats;
+use delta_kernel_default_engine::{DefaultEngine, DefaultEngineBuilder, build_add_file_metadata};
+use uuid::Uuid;
 
 use crate::HerringboneParquetHandler;
 
@@ -38,6 +49,38 @@ impl<E: TaskExecutor> HerringboneEngine<E> {
                 .build(),
             parquet: Arc::new(MeteredParquetHandler::new(Arc::new(parquet))),
         }
+    }
+
+    /// Writes rows to a new file of a table. Returns the metadata of the file for `Transaction::add_files`, with statistics.
+    ///
+    /// The rows have the logical columns of the table, without those of partitions. Blocks until the file is written.
+    ///
+    /// # Errors
+    /// If the rows do not fit the table, or if the file cannot be written.
+    pub fn write_parquet(
+        &self,
+        data: &ArrowEngineData,
+        context: &BoundWriteContext,
+    ) -> KernelResult<Box<dyn EngineData>> {
+        let logical = StructType::try_from_arrow(data.record_batch().schema())?;
+        let physical = context.physical_data_schema();
+        let evaluator = self.evaluation_handler().new_expression_evaluator(
+            Arc::new(logical),
+            context.logical_to_physical(),
+            physical.clone().into(),
+        )?;
+        let rows = ArrowEngineData::try_from_engine_data(evaluator.evaluate(data)?)?;
+        let stats = collect_stats(rows.record_batch(), context.stats_columns(), physical)?;
+        let url = context
+            .write_dir()
+            .join(&format!("{}.parquet", Uuid::new_v4()))?;
+        let rows: Box<dyn EngineData> = rows;
+        let rows = Box::new(std::iter::once(Ok(rows)));
+        let size = self.parquet.write_parquet_file(url.clone(), rows)?;
+        let since_1970 = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let millis = since_1970.map_or(0, |it| it.as_millis());
+        let file = FileMeta::new(url, i64::try_from(millis).unwrap_or(i64::MAX), size);
+        build_add_file_metadata(DataFileMetadata::new(file, stats), context)
     }
 
     /// Returns the default engine, whose other handlers this engine has.

@@ -14,7 +14,7 @@ use delta_kernel::{
 use delta_kernel_default_engine::executor::TaskExecutor;
 use url::Url;
 
-use crate::matching::FIELD_ID_KEY;
+use crate::group::FIELD_ID_KEY;
 use crate::read::{Batches, Scan, file_fields, open};
 use crate::write::write_file;
 

@@ -17,10 +17,12 @@ struct Guide;
 mod conform;
 mod engine;
 mod error;
+mod group;
 mod handler;
 mod matching;
 mod predicate;
 mod read;
+mod widening;
 mod write;
 
 pub use engine::HerringboneEngine;

@@ -3,17 +3,12 @@
 //! A column is matched by its field id. If it does not have one, or the file does not have this id, it is matched by name. The
 //! same rule applies to the fields of structs, at any depth. Elements, keys and values are matched by their position.
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
-
-use delta_kernel::arrow::datatypes::{DataType as T, Field, FieldRef, Fields, SchemaRef, TimeUnit};
-use delta_kernel::schema::{
-    ColumnMetadataKey, DataType, MetadataColumnSpec, MetadataValue, StructField, StructType,
-};
+use delta_kernel::arrow::datatypes::{DataType as T, Field, FieldRef, Fields, SchemaRef};
+use delta_kernel::schema::{DataType, MetadataColumnSpec, StructField, StructType};
 use delta_kernel::{KernelError, KernelResult, reserved_field_ids};
 
-/// The key of the field id in the metadata of an Arrow field.
-pub(crate) const FIELD_ID_KEY: &str = "PARQUET:field_id";
+use crate::group::{Group, field_id_of};
+use crate::widening::can_become;
 
 /// The way from the decoded columns of a file to the wanted ones.
 #[derive(Debug)]
@@ -54,9 +49,9 @@ pub(crate) enum Origin {
 pub(crate) enum Shape {
     Leaf,
     Struct(Vec<WantedField>),
-    List(Box<Shape>),
+    List(Box<Self>),
     /// The keys, and the values unless the file lacks all wanted fields in them.
-    Map(Box<Shape>, Option<Box<Shape>>),
+    Map(Box<Self>, Option<Box<Self>>),
 }
 
 impl Plan {
@@ -256,102 +251,5 @@ fn special(wanted: &StructField) -> KernelResult<Option<Origin>> {
             Ok(Some(Origin::FileName))
         }
         None => Ok(None),
-    }
-}
-
-fn field_id_of(wanted: &StructField) -> Option<i64> {
-    match wanted.get_config_value(&ColumnMetadataKey::ParquetFieldId)? {
-        MetadataValue::Number(id) => Some(*id),
-        _ => None,
-    }
-}
-
-fn file_id(field: &Field) -> Option<i64> {
-    field.metadata().get(FIELD_ID_KEY)?.parse().ok()
-}
-
-/// The fields of one group of the file, by id and by name. `None` stands for several.
-struct Group<'a> {
-    fields: &'a Fields,
-    first_leaves: Vec<usize>,
-    by_id: HashMap<i64, Option<usize>>,
-    by_name: HashMap<&'a str, Option<usize>>,
-}
-
-impl<'a> Group<'a> {
-    fn new(wanted: &StructType, fields: &'a Fields, mut first_leaf: usize) -> Self {
-        let wanted_ids: HashSet<i64> = wanted.fields().filter_map(field_id_of).collect();
-        let mut group = Self {
-            fields,
-            first_leaves: Vec::with_capacity(fields.len()),
-            by_id: HashMap::new(),
-            by_name: HashMap::new(),
-        };
-        for (place, field) in fields.iter().enumerate() {
-            group.first_leaves.push(first_leaf);
-            first_leaf += num_leaves(field.data_type());
-            match file_id(field) {
-                // The id decides, whatever the name.
-                Some(id) if wanted_ids.contains(&id) => add(&mut group.by_id, id, place),
-                _ => add(&mut group.by_name, field.name().as_str(), place),
-            }
-        }
-        group
-    }
-
-    /// Returns the position of a wanted field, the field, and its first leaf.
-    fn find(&self, wanted: &StructField) -> Result<Option<(usize, &'a FieldRef, usize)>, String> {
-        let id = field_id_of(wanted);
-        let by_id = id.and_then(|id| self.by_id.get(&id));
-        let place = match by_id.or_else(|| self.by_name.get(wanted.name().as_str())) {
-            None => return Ok(None),
-            Some(None) => return Err("several fields of the file match this column".to_owned()),
-            Some(Some(place)) => *place,
-        };
-        let found = self.fields.get(place).zip(self.first_leaves.get(place));
-        if let Some((id, (field, _))) = id.zip(found)
-            && let Some(other) = file_id(field).filter(|other| *other != id)
-        {
-            return Err(format!(
-                "its field id is {id}, and the field of this name in the file has the id {other}"
-            ));
-        }
-        Ok(found.map(|(field, first_leaf)| (place, field, *first_leaf)))
-    }
-}
-
-fn add<K: std::hash::Hash + Eq>(places: &mut HashMap<K, Option<usize>>, key: K, place: usize) {
-    match places.entry(key) {
-        Entry::Occupied(mut entry) => drop(entry.insert(None)),
-        Entry::Vacant(entry) => drop(entry.insert(Some(place))),
-    }
-}
-
-/// Returns true if values may be read as the wanted type: type widening of Delta, the integers of checkpoints as dates and
-/// timestamps, and timestamps of any unit.
-fn can_become(file: &T, wanted: &T) -> bool {
-    match (file, wanted) {
-        (file, wanted) if file == wanted => true,
-        (T::Int8, T::Int16 | T::Int32 | T::Int64 | T::Float64)
-        | (T::Int16, T::Int32 | T::Int64 | T::Float64)
-        | (T::Int32, T::Int64 | T::Float64 | T::Date32)
-        | (T::Int64, T::Timestamp(TimeUnit::Microsecond, _))
-        | (T::Float32, T::Float64)
-        | (T::Date32, T::Timestamp(_, None))
-        | (T::Timestamp(..), T::Timestamp(..))
-        | (T::FixedSizeBinary(_), T::Binary) => true,
-        (file, T::Decimal128(precision, scale)) => {
-            let (digits, places) = match file {
-                T::Decimal128(digits, places) => (*digits, *places),
-                T::Int8 => (3, 0),
-                T::Int16 => (5, 0),
-                T::Int32 => (10, 0),
-                T::Int64 => (20, 0),
-                _ => return false,
-            };
-            let whole = |digits: u8, places: i8| i16::from(digits) - i16::from(places);
-            *scale >= places && whole(*precision, *scale) >= whole(digits, places)
-        }
-        _ => false,
     }
 }

@@ -80,7 +80,7 @@ impl<E: TaskExecutor> Batches<E> {
         executor.spawn(async move {
             let read = pin!(read(scan, files, &sender));
             // The caller may leave while a request is under way.
-            drop(select(read, pin!(sender.closed())).await);
+            select(read, pin!(sender.closed())).await;
         });
         Self {
             executor,

@@ -49,7 +49,13 @@ fn the_reserved_field_id_is_the_file_name() {
     let field = StructField::not_null("_file", DataType::STRING);
     let wanted = schema([with_id(field, reserved_field_ids::FILE_NAME)]);
     let file = data("types.parquet");
-    let rows = read(&Handlers::new().ours, &[file.clone()], &wanted, None).unwrap();
+    let rows = read(
+        &Handlers::new().ours,
+        std::slice::from_ref(&file),
+        &wanted,
+        None,
+    )
+    .unwrap();
     assert_eq!(
         rows.column(0).as_string::<i32>().value(17),
         file.location.as_str()

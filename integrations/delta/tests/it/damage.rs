@@ -107,10 +107,11 @@ fn a_missing_file_is_not_found() {
     for size in [0, 100] {
         let file = FileMeta::new(Url::parse("memory:///none.parquet").unwrap(), 0, size);
         let wanted = schema([nullable("n", delta_kernel::schema::DataType::LONG)]);
-        let read = files
-            .handlers
-            .ours
-            .read_parquet_files(&[file.clone()], wanted, None);
+        let read =
+            files
+                .handlers
+                .ours
+                .read_parquet_files(std::slice::from_ref(&file), wanted, None);
         let error = batches(read.unwrap()).unwrap_err();
         assert!(matches!(error, KernelError::FileNotFound(_)), "{error:?}");
         let error = files.handlers.ours.read_parquet_footer(&file).unwrap_err();

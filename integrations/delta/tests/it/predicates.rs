@@ -85,10 +85,7 @@ fn comparisons_rule_out_rows() {
             4,
         ),
         (
-            Predicate::not(Predicate::or(
-                n.clone().lt(lit(1995i64)),
-                z.clone().is_null(),
-            )),
+            Predicate::not(Predicate::or(n.lt(lit(1995i64)), z.clone().is_null())),
             5,
         ),
         (z.distinct(lit(600i64)), 1999),
@@ -114,7 +111,7 @@ fn a_part_that_is_not_known_rules_out_nothing() {
         col("f").lt(lit(0.0)),
         col("none").eq(lit(3i64)),
         col("none").is_null(),
-        sum.clone().lt(lit(5i64)),
+        sum.lt(lit(5i64)),
         col("n").lt(col("z")),
         n.clone().eq(Scalar::Null(DataType::LONG)),
     ];
@@ -191,6 +188,9 @@ impl Random {
         let field = &columns[self.below(columns.len() as u64) as usize];
         let column = col(field.name());
         let operator = match self.below(5) {
+            2 | 3 if field.data_type() == &DataType::BOOLEAN => {
+                return Predicate::from_expr(column);
+            }
             0 => return column.is_null(),
             1 => BinaryPredicateOp::Equal,
             2 => BinaryPredicateOp::LessThan,
@@ -210,6 +210,7 @@ impl Random {
         let row = self.below(30) as i64;
         let micros = (if row % 2 == 0 { 1 } else { -1 }) * (row * 1_000_000_000_000_000 + 123_456);
         match data_type {
+            &DataType::BOOLEAN => Scalar::Boolean(row % 2 == 0),
             &DataType::BYTE => Scalar::Byte(i as i8),
             &DataType::SHORT => Scalar::Short(i as i16 * 2000),
             &DataType::INTEGER => Scalar::Integer(i as i32 * 100_000_000),
@@ -245,6 +246,7 @@ fn random_predicates_keep_all_rows_that_they_select() {
         nullable("ts_ms", DataType::TIMESTAMP_NTZ),
         nullable("ts_ns_utc", DataType::TIMESTAMP),
         nullable("f32", DataType::FLOAT),
+        nullable("bool", DataType::BOOLEAN),
         nullable("f64", DataType::DOUBLE),
         nullable("text", DataType::STRING),
         nullable("bytes", DataType::BINARY),

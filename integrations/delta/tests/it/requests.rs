@@ -25,6 +25,8 @@ struct CountingStore {
     files: LocalFileSystem,
     requests: AtomicU64,
     bytes: AtomicU64,
+    /// Panics in the request with this number.
+    panics_at: Option<u64>,
 }
 
 impl fmt::Display for CountingStore {
@@ -63,7 +65,8 @@ impl ObjectStore for CountingStore {
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
         let result = self.files.get_opts(path, options).await?;
-        self.requests.fetch_add(1, Ordering::SeqCst);
+        let number = self.requests.fetch_add(1, Ordering::SeqCst);
+        assert!(self.panics_at != Some(number), "the store panics");
         self.bytes
             .fetch_add(result.range.end - result.range.start, Ordering::SeqCst);
         Ok(result)
@@ -173,4 +176,17 @@ fn a_small_file_takes_one_request() {
         .unwrap();
         assert_eq!(store.take().0, 1);
     }
+}
+
+#[test]
+fn a_panic_of_the_store_is_an_error_of_the_read() {
+    let store = CountingStore {
+        panics_at: Some(1),
+        ..CountingStore::default()
+    };
+    let handlers = Handlers::over(Arc::new(store));
+    let wanted = schema([nullable("n", DataType::LONG)]);
+    let files = [data("sorted.parquet"), data("sorted.parquet")];
+    let error = read(&handlers.ours, &files, &wanted, None).unwrap_err();
+    assert!(error.to_string().contains("rows are missing"), "{error}");
 }

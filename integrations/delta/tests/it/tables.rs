@@ -1,18 +1,32 @@
+use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use delta_kernel::arrow::array::{Array, AsArray, RecordBatch};
-use delta_kernel::arrow::compute::concat_batches;
-use delta_kernel::arrow::datatypes::Int64Type;
+use delta_kernel::arrow::array::{
+    Array, ArrayRef, AsArray, Int64Array, RecordBatch, StringArray, StructArray,
+};
+use delta_kernel::arrow::buffer::NullBuffer;
+use delta_kernel::arrow::compute::{cast, concat_batches};
+use delta_kernel::arrow::datatypes::{
+    DataType as ArrowType, Decimal128Type, Int32Type, Schema, TimestampMicrosecondType,
+};
+use delta_kernel::committer::FileSystemCommitter;
+use delta_kernel::engine::arrow_conversion::TryIntoArrow as _;
+use delta_kernel::engine::arrow_data::ArrowEngineData;
+use delta_kernel::expressions::{Scalar, lit};
 use delta_kernel::object_store::local::LocalFileSystem;
+use delta_kernel::schema::{DataType, StructType};
+use delta_kernel::transaction::UpdateTableOperation;
+use delta_kernel::transaction::create_table::create_table;
+use delta_kernel::transaction::data_layout::DataLayout;
 use delta_kernel::{Engine, Snapshot, SnapshotRef};
 use delta_kernel_default_engine::DefaultEngineBuilder;
 use herringbone_delta::HerringboneEngine;
 use serde_json::{Value, json};
 use url::Url;
 
-use crate::support::record_batch;
+use crate::support::{col, nullable, record_batch, schema};
 
 fn field(id: i64, name: &str, data_type: Value) -> Value {
     let metadata = json!({
@@ -87,13 +101,17 @@ fn snapshot(engine: &dyn Engine, folder: &Path) -> SnapshotRef {
 
 /// Reads all rows of the table, as one batch.
 fn scan(engine: Arc<dyn Engine>, folder: &Path) -> RecordBatch {
+    let batches = scan_batches(engine, folder);
+    concat_batches(batches[0].schema_ref(), &batches).unwrap()
+}
+
+fn scan_batches(engine: Arc<dyn Engine>, folder: &Path) -> Vec<RecordBatch> {
     let scan = snapshot(engine.as_ref(), folder)
         .scan_builder()
         .build()
         .unwrap();
     let data = scan.execute(engine).unwrap();
-    let batches: Vec<_> = data.map(|it| record_batch(it.unwrap()).unwrap()).collect();
-    concat_batches(batches[0].schema_ref(), &batches).unwrap()
+    data.map(|it| record_batch(it.unwrap()).unwrap()).collect()
 }
 
 fn ours() -> Arc<HerringboneEngine> {
@@ -108,15 +126,12 @@ fn check(folder: &Path) {
     let rows = scan(ours(), folder);
     assert_eq!(rows, scan(default(), folder));
     assert_eq!(rows.num_rows(), 54);
-    let numbers = rows.column_by_name("number").unwrap();
-    let numbers = delta_kernel::arrow::compute::cast(
-        numbers,
-        &delta_kernel::arrow::datatypes::DataType::Int64,
-    );
-    let numbers = numbers.unwrap();
-    let numbers = numbers.as_primitive::<Int64Type>();
-    let deleted: i64 = [3, 4, 7, 11, 18, 29].iter().sum();
-    assert_eq!(numbers.values().iter().sum::<i64>(), 2 * 435 - deleted);
+    let numbers = rows
+        .column_by_name("number")
+        .unwrap()
+        .as_primitive::<Int32Type>();
+    let deleted: i32 = [3, 4, 7, 11, 18, 29].iter().sum();
+    assert_eq!(numbers.values().iter().sum::<i32>(), 2 * 435 - deleted);
     let parts = rows.column_by_name("part").unwrap().as_string::<i32>();
     assert_eq!(parts.iter().flatten().filter(|it| *it == "one").count(), 30);
     assert_eq!(rows.column_by_name("added").unwrap().null_count(), 54);
@@ -143,4 +158,118 @@ fn a_checkpoint_is_written_and_read() {
     // Now the checkpoint alone has the actions.
     fs::remove_file(log.join(format!("{:020}.json", 0))).unwrap();
     check(folder.path());
+}
+
+/// The table has partitions, a checkpoint, a column that came later, and deleted rows.
+#[test]
+fn a_table_of_delta_rs_is_read() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/delta_rs");
+    let rows = scan(ours(), &folder);
+    // The default engine keeps the names of elements. They differ between these files.
+    let renamed = |batch: &RecordBatch| {
+        let fields = rows.schema_ref().fields().iter().zip(batch.columns());
+        let columns = fields.map(|(field, column)| cast(column, field.data_type()).unwrap());
+        RecordBatch::try_new(rows.schema(), columns.collect()).unwrap()
+    };
+    let theirs: Vec<_> = scan_batches(default(), &folder)
+        .iter()
+        .map(renamed)
+        .collect();
+    assert_eq!(rows, concat_batches(rows.schema_ref(), &theirs).unwrap());
+    let column = |name: &str| rows.column_by_name(name).unwrap();
+    let mut numbers = column("n").as_primitive::<Int32Type>().values().to_vec();
+    numbers.sort_unstable();
+    assert_eq!(numbers, (0..5).chain(10..60).collect::<Vec<_>>());
+    let amounts = column("amount").as_primitive::<Decimal128Type>();
+    let stamps = column("at").as_primitive::<TimestampMicrosecondType>();
+    let extra = column("extra").as_struct();
+    let tags = column("tags").as_map();
+    for (row, n) in column("n")
+        .as_primitive::<Int32Type>()
+        .values()
+        .iter()
+        .enumerate()
+    {
+        assert_eq!(amounts.value(row), i128::from(*n) * 25);
+        assert_eq!(
+            stamps.value(row),
+            (1_577_836_800 + i64::from(*n) * 3600) * 1_000_000
+        );
+        assert_eq!(extra.is_null(row), !(20..40).contains(n));
+        assert_eq!(tags.is_null(row), n % 3 == 0);
+        let part = column("part").as_string::<i32>().value(row);
+        assert_eq!(part, format!("p{}", n % 2));
+    }
+}
+
+/// Creates a table with columns mapped by id, and appends rows twice.
+#[test]
+fn rows_are_appended_to_a_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = Url::from_directory_path(folder.path()).unwrap();
+    let engine = ours();
+    let inner = StructType::try_new([nullable("x", DataType::LONG)]).unwrap();
+    let columns = schema([
+        nullable("part", DataType::STRING),
+        nullable("t", DataType::STRING),
+        nullable("s", inner),
+    ]);
+    let committer = || Box::new(FileSystemCommitter::new());
+    let created = create_table(url.as_str(), columns, "herringbone", true)
+        .with_table_properties([("delta.columnMapping.mode", "id")])
+        .with_data_layout(DataLayout::partitioned(["part"]))
+        .build(engine.as_ref(), committer())
+        .unwrap()
+        .commit(engine.as_ref())
+        .unwrap();
+    assert!(created.is_committed());
+    for part in ["one", "two"] {
+        let mut transaction = snapshot(engine.as_ref(), folder.path())
+            .update_table(UpdateTableOperation::Write, "herringbone", true)
+            .build(engine.as_ref(), committer())
+            .unwrap();
+        let values = HashMap::from([("part".to_owned(), Scalar::from(part))]);
+        let state = transaction.write_state().unwrap();
+        let context = state.write_context_builder().with_partition_values(values);
+        let context = context.build().unwrap();
+        let arrow: Schema = context
+            .logical_data_schema()
+            .as_ref()
+            .try_into_arrow()
+            .unwrap();
+        let ArrowType::Struct(fields) = arrow.field(1).data_type().clone() else {
+            panic!("not a struct");
+        };
+        let numbers = Arc::new(Int64Array::from(vec![Some(1), None, Some(3)])) as ArrayRef;
+        let nulls = NullBuffer::from(vec![true, true, false]);
+        let structs = StructArray::new(fields, vec![numbers], Some(nulls));
+        let texts = Arc::new(StringArray::from(vec![part, "b", "c"])) as ArrayRef;
+        let rows = RecordBatch::try_new(Arc::new(arrow), vec![texts, Arc::new(structs)]).unwrap();
+        let added = engine
+            .write_parquet(&ArrowEngineData::new(rows), &context)
+            .unwrap();
+        transaction.add_files(added);
+        assert!(transaction.commit(engine.as_ref()).unwrap().is_committed());
+    }
+    let rows = scan(engine.clone(), folder.path());
+    assert_eq!(rows, scan(default(), folder.path()));
+    assert_eq!((rows.num_rows(), rows.column(2).null_count()), (6, 2));
+    let texts = rows.column(1).as_string::<i32>();
+    assert_eq!(
+        texts
+            .iter()
+            .flatten()
+            .filter(|it| *it == "one" || *it == "two")
+            .count(),
+        2
+    );
+    // Statistics rule out both files.
+    let predicate = Arc::new(col("t").gt(lit("x")));
+    let snapshot = snapshot(engine.as_ref(), folder.path());
+    let scan = snapshot
+        .scan_builder()
+        .with_predicate(predicate)
+        .build()
+        .unwrap();
+    assert_eq!(scan.execute(engine).unwrap().count(), 0);
 }
