@@ -172,7 +172,13 @@ fn columns_are_summarised() {
     );
     let groups = lines(&["stats", "--by", "row-group", "--json", EXAMPLE]);
     assert_eq!(groups.len(), 18);
-    herringbone(&["stats", "--fast", "-w", "id = 1", &rows]).fails(2, "--fast reads no rows");
+    for (option, message) in [
+        (&["--fast"][..], "--fast reads no rows"),
+        (&["--by", "row-group"], "--by row-group reads no rows"),
+    ] {
+        let arguments = [&["stats"], option, &["-w", "id = 1", &rows]].concat();
+        herringbone(&arguments).fails(2, message);
+    }
     // The tables exist for all kinds of columns.
     let table = herringbone(&["stats", "--format", "table", EXAMPLE]).stdout;
     assert!(table.contains("│ id (ascending)"), "{table}");
