@@ -30,6 +30,16 @@ pub enum Partitioning {
     /// that it lacks are typed as for [`Self::Hive`]. The types can be text, numbers, decimals, booleans, `Date32`,
     /// timestamps, and dictionaries of these.
     Typed(SchemaRef),
+    /// The names of directories below the path of the dataset are the values of columns: `2024/05` for `year` and `month`.
+    ///
+    /// Directories below the last of these columns have no meaning. Columns without a directory are null. Percent escapes
+    /// are decoded.
+    Directories {
+        /// The names of the columns, from the root.
+        names: Vec<String>,
+        /// A schema with the types of columns, as for [`Self::Typed`].
+        types: SchemaRef,
+    },
     /// Names of directories have no meaning.
     None,
 }
@@ -54,12 +64,38 @@ impl Partition {
             return Ok(self.clone());
         };
         let (column, value) = (decoded(column, name)?, decoded(value, name)?);
+        let value = (value != NULL).then(|| value.into_boxed_str());
+        self.with(column, value)
+    }
+
+    /// Returns the partition of a directory below this one, if all of its name is the value of the next column.
+    ///
+    /// # Errors
+    /// Argument if the column is already in the path; Unsupported if the name is not UTF-8 when decoded.
+    pub(crate) fn below_as(&self, columns: &[String], name: &str) -> Result<Self> {
+        match columns.get(self.names.len()) {
+            Some(column) => self.with(column.clone(), Some(decoded(name, name)?.into())),
+            None => Ok(self.clone()),
+        }
+    }
+
+    /// Adds nulls for columns that the path does not have.
+    ///
+    /// # Errors
+    /// Argument if a column is twice among them.
+    pub(crate) fn filled(mut self, columns: &[String]) -> Result<Self> {
+        while let Some(column) = columns.get(self.names.len()) {
+            self = self.with(column.clone(), None)?;
+        }
+        Ok(self)
+    }
+
+    fn with(&self, column: String, value: Text) -> Result<Self> {
         if self.names.contains(&column) {
             return Err(Error::argument(format!(
                 "the partition column `{column}` is twice in the path"
             )));
         }
-        let value = (value != NULL).then(|| value.into_boxed_str());
         let names = self.names.iter().cloned().chain([column]).collect();
         let values = self.values.iter().cloned().chain([value]).collect();
         Ok(Self { names, values })
@@ -109,8 +145,11 @@ impl PartitionTypes {
         if let SchemaFrom::Given(schema) = &options.schema {
             given.push(schema.clone());
         }
-        if let Partitioning::Typed(schema) = &options.partitioning {
-            given.push(schema.clone());
+        match &options.partitioning {
+            Partitioning::Typed(types) | Partitioning::Directories { types, .. } => {
+                given.push(types.clone());
+            }
+            Partitioning::Hive | Partitioning::None => {}
         }
         let columns = Vec::new();
         Self { given, columns }

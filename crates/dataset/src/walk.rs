@@ -136,6 +136,13 @@ impl Walk<'_> {
                 Some(identity) if path.rsplit('/').next() == Some(NAME) => {
                     self.add_files_of(path, identity, root).await?;
                 }
+                Some(_)
+                    if matches!(self.options.partitioning, Partitioning::Directories { .. }) =>
+                {
+                    return Err(Error::argument(format!(
+                        "{path} is a file, and `Partitioning::Directories` needs the directory above the values"
+                    )));
+                }
                 Some(identity) => {
                     let partition = self.partition_of(path)?;
                     self.found.types.add(&partition);
@@ -276,12 +283,12 @@ impl Walk<'_> {
     }
 
     fn below(&self, above: &Partition, name: &str, path: &str) -> Result<Partition> {
-        match self.options.partitioning {
+        let below = match &self.options.partitioning {
             Partitioning::None => Ok(above.clone()),
-            Partitioning::Hive | Partitioning::Typed(_) => above
-                .below(name)
-                .map_err(|error| Error::new(error.kind(), format!("{path}: {}", error.message()))),
-        }
+            Partitioning::Hive | Partitioning::Typed(_) => above.below(name),
+            Partitioning::Directories { names, .. } => above.below_as(names, name),
+        };
+        below.map_err(|error| Error::new(error.kind(), format!("{path}: {}", error.message())))
     }
 
     fn add_file(
@@ -292,6 +299,10 @@ impl Walk<'_> {
         root: usize,
     ) -> Result<()> {
         self.count(&path)?;
+        let partition = match &self.options.partitioning {
+            Partitioning::Directories { names, .. } => partition.filled(names)?,
+            _ => partition,
+        };
         self.found.files.push(DataFile {
             path: path.into(),
             identity,

@@ -1,9 +1,10 @@
 //! Datasets in folders of this machine.
 
 use std::fs;
+use std::sync::Arc;
 
 use herringbone::arrow::array::{Array, StringArray, cast::AsArray, types};
-use herringbone::arrow::schema::DataType;
+use herringbone::arrow::schema::{DataType, Field, Schema};
 use herringbone::filter::{Predicate, col};
 use herringbone::{ErrorKind, ReadOptions, VirtualColumn};
 use herringbone_dataset::{Dataset, DatasetOptions, DatasetReadOptions, Partitioning};
@@ -48,6 +49,52 @@ fn months_with_a_zero_are_text() {
     let error = DatasetOptions::new().filter(col("m").eq(1));
     let error = Dataset::open(&folder.0, error).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Argument, "{error}");
+}
+
+/// The values are those that pyarrow reads with `partitioning=["y", "m"]`.
+#[test]
+fn names_of_directories_are_values() {
+    let folder = Folder::new("directories");
+    folder.add("2012/1/x.parquet", 0..1);
+    folder.add("2014/x.parquet", 1..2);
+    folder.add("2015/2/deeper/x.parquet", 2..3);
+    folder.add("x.parquet", 3..4);
+    let of = |names: &[&str], types: Vec<Field>| {
+        DatasetOptions::new().partitioning(Partitioning::Directories {
+            names: names.iter().map(|&name| name.to_owned()).collect(),
+            types: Arc::new(Schema::new(types)),
+        })
+    };
+    let options = of(&["y", "m"], vec![Field::new("m", DataType::Int8, true)]);
+    let dataset = Dataset::open(&folder.0, options.clone()).unwrap();
+    let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    assert_eq!(ids(&batches), [0, 1, 2, 3]);
+    let years = batches
+        .iter()
+        .flat_map(|it| it.column(1).as_primitive::<types::Int64Type>());
+    assert_eq!(
+        years.collect::<Vec<_>>(),
+        [Some(2012), Some(2014), Some(2015), None]
+    );
+    let months = batches
+        .iter()
+        .flat_map(|it| it.column(2).as_primitive::<types::Int8Type>());
+    assert_eq!(months.collect::<Vec<_>>(), [Some(1), None, Some(2), None]);
+    // The directory 2014 does not have a month yet when it is tested.
+    let rows = |filter| {
+        let dataset = Dataset::open(&folder.0, options.clone().filter(filter)).unwrap();
+        ids(&all(dataset.read(ReadOptions::new()).unwrap()).unwrap())
+    };
+    assert_eq!(rows(col("m").is_null()), [1, 3]);
+    assert_eq!(rows(col("y").gt(2012).and(col("m").eq(2))), [2]);
+    let message = |options: DatasetOptions, path: &str| {
+        let error = Dataset::open(folder.0.join(path), options).unwrap_err();
+        error.message().to_owned()
+    };
+    let found = message(options.clone(), "2014/x.parquet");
+    assert!(found.contains("needs the directory above"), "{found}");
+    let found = message(of(&["y", "y"], Vec::new()), "");
+    assert!(found.contains("`y` is twice"), "{found}");
 }
 
 #[test]
