@@ -165,3 +165,16 @@ fn a_presigned_url_is_refused_without_its_signature() {
         "{text}"
     );
 }
+
+#[test]
+fn another_size_than_that_of_the_file_is_an_error() {
+    let files = Files::new();
+    let (bytes, wanted) = bytes_of("nested.parquet");
+    let mut file = files.put(&bytes);
+    assert!(files.read(&file, &wanted).is_none());
+    for size in [file.size - 1, file.size + 1] {
+        file.size = size;
+        let error = files.read(&file, &wanted).unwrap();
+        assert!(error.contains(&bytes.len().to_string()), "{error}");
+    }
+}

@@ -8,6 +8,7 @@
 
 mod columns;
 mod damage;
+mod executors;
 mod matching;
 mod predicates;
 mod requests;

@@ -265,3 +265,17 @@ fn random_predicates_keep_all_rows_that_they_select() {
     }
     assert!(ruled_out > 200, "{ruled_out}");
 }
+
+#[test]
+fn stamps_of_96_bits_rule_out_nothing() {
+    let handlers = Handlers::new();
+    let wanted = schema([nullable("stamp", DataType::TIMESTAMP_NTZ)]);
+    let later = col("stamp").gt(Scalar::TimestampNtz(0));
+    let rows = read(
+        &handlers.ours,
+        &[data("int96.parquet")],
+        &wanted,
+        Some(Arc::new(later)),
+    );
+    assert_eq!(rows.unwrap().num_rows(), 4);
+}

@@ -1,9 +1,17 @@
+use std::sync::Arc;
+
 use delta_kernel::ParquetHandler;
-use delta_kernel::arrow::array::{Array, AsArray};
-use delta_kernel::arrow::datatypes::TimestampMicrosecondType;
+use delta_kernel::arrow::array::{
+    Array, ArrayRef, AsArray, BinaryArray, Date32Array, RecordBatch, StructArray,
+    TimestampMillisecondArray,
+};
+use delta_kernel::arrow::buffer::NullBuffer;
+use delta_kernel::arrow::datatypes::{
+    DataType as ArrowType, Field, Fields, TimestampMicrosecondType,
+};
 use delta_kernel::schema::DataType;
 
-use crate::support::{Handlers, data, nullable, read, read_as_default, schema};
+use crate::support::{Handlers, data, engine_data, file, nullable, read, read_as_default, schema};
 
 fn decimal(precision: u8, scale: u8) -> DataType {
     DataType::decimal(precision, scale).unwrap()
@@ -208,7 +216,7 @@ fn footers_of_the_official_files_are_those_of_the_default_engine() {
         if path.extension().is_none_or(|it| it != "parquet") {
             continue;
         }
-        let file = crate::support::file(&path);
+        let file = file(&path);
         let theirs = handlers.default.read_parquet_footer(&file);
         let Ok(theirs) = theirs.map(|it| it.schema) else {
             continue;
@@ -226,4 +234,91 @@ fn footers_of_the_official_files_are_those_of_the_default_engine() {
     }
     assert!(compared > 50, "{compared}");
     assert!(different.is_empty(), "{different:#?}");
+}
+
+/// The default engine reads null.
+#[test]
+fn a_value_beyond_the_wanted_type_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    let millis = TimestampMillisecondArray::from(vec![Some(5), None, Some(i64::MAX / 2)]);
+    let days = Date32Array::from(vec![Some(5), None, Some(i32::MAX)]);
+    let batch = RecordBatch::try_from_iter([
+        ("t", Arc::new(millis) as ArrayRef),
+        ("d", Arc::new(days) as ArrayRef),
+    ]);
+    let handlers = Handlers::new();
+    let data = Box::new(std::iter::once(Ok(engine_data(batch.unwrap()))));
+    let url = url::Url::from_file_path(&path).unwrap();
+    ParquetHandler::write_parquet_file(&handlers.default, url, data).unwrap();
+    for name in ["t", "d"] {
+        let wanted = schema([nullable(name, DataType::TIMESTAMP_NTZ)]);
+        let error = read(&handlers.ours, &[file(&path)], &wanted, None).unwrap_err();
+        let error = error.to_string();
+        assert!(
+            error.contains("a.parquet") && error.contains(name),
+            "{error}"
+        );
+        let theirs = read(&handlers.default, &[file(&path)], &wanted, None).unwrap();
+        assert_eq!(theirs.column(0).null_count(), 2);
+    }
+}
+
+#[test]
+fn a_variant_is_a_struct_of_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.parquet");
+    // The kernel wants the metadata first.
+    let values = [Some(&b"\x0c\x01"[..]), None, Some(b"\x00")];
+    let values = Arc::new(BinaryArray::from_iter_values(
+        values.map(Option::unwrap_or_default),
+    ));
+    let metadata = Arc::new(BinaryArray::from_iter_values([b"\x01\x00\x00"; 3]));
+    let field = |name: &str| Field::new(name, ArrowType::Binary, false);
+    let nulls = NullBuffer::from(vec![true, false, true]);
+    let structs = StructArray::new(
+        Fields::from(vec![field("value"), field("metadata")]),
+        vec![values, metadata],
+        Some(nulls),
+    );
+    let batch = RecordBatch::try_from_iter([("v", Arc::new(structs) as ArrayRef)]).unwrap();
+    let url = url::Url::from_file_path(&path).unwrap();
+    let data = Box::new(std::iter::once(Ok(engine_data(batch))));
+    ParquetHandler::write_parquet_file(&Handlers::new().default, url, data).unwrap();
+    let wanted = schema([nullable("v", DataType::unshredded_variant())]);
+    let rows = read_as_default(&[file(&path)], &wanted);
+    let variants = rows.column(0).as_struct();
+    assert_eq!(variants.column(1).as_binary::<i32>().value(0), b"\x0c\x01");
+    assert!(variants.is_null(1) && variants.column(0).is_null(1));
+}
+
+#[test]
+fn official_variants_are_read_or_refused_as_by_the_default_engine() {
+    let Ok(folder) = std::env::var("PARQUET_TEST_DATA") else {
+        return;
+    };
+    let folder = std::path::Path::new(&folder).join("../shredded_variant");
+    let handlers = Handlers::new();
+    let wanted = schema([nullable("var", DataType::unshredded_variant())]);
+    let (mut equal, mut shredded) = (0, 0);
+    for entry in std::fs::read_dir(folder.canonicalize().unwrap()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|it| it != "parquet") {
+            continue;
+        }
+        let file = [file(&path)];
+        let ours = read(&handlers.ours, &file, &wanted, None);
+        let theirs = read(&handlers.default, &file, &wanted, None);
+        match (ours, theirs) {
+            (Ok(ours), Ok(theirs)) => {
+                assert_eq!(ours, theirs, "{path:?}");
+                equal += 1;
+            }
+            (Err(ours), Err(_)) => {
+                shredded += usize::from(ours.to_string().contains("a shredded VARIANT"));
+            }
+            (ours, theirs) => panic!("{path:?}: {ours:?} {theirs:?}"),
+        }
+    }
+    assert!(equal > 30 && shredded > 90, "{equal} {shredded}");
 }
