@@ -1,0 +1,288 @@
+//! A request: the parts of each file to read.
+
+use std::collections::{BTreeSet, HashSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone::format::Type;
+use herringbone::variant::extension::VariantExtension;
+use herringbone::variant::shredding::UnshredOptions;
+use herringbone::{Int96Overflow, Int96Units, ParquetFile, Projection, ReadOptions};
+use herringbone_arrow::schema::{DataType, Field, Fields, Schema, TimeUnit};
+use herringbone_rewrite::{SchemaMerge, names_that_differ_in_case};
+
+use super::survey::columns_of;
+use super::{Window, count, count_read, options, sample, survey};
+use crate::args::{Choice, RowGroups, Selection, Sort, Wanted};
+use crate::context::Context;
+use crate::failure::{Failure, Result};
+use crate::folder::Member;
+use crate::input::Input;
+
+/// The parts of each file to read, and the options.
+#[derive(Clone)]
+pub(crate) struct Request<'a> {
+    pub(crate) options: ReadOptions,
+    /// The row groups. `None` means all of them.
+    pub(crate) row_groups: Option<&'a RowGroups>,
+    /// The selection of rows by value. `None` means all of them.
+    pub(crate) wanted: Option<&'a Wanted>,
+    /// The columns of the output. `None` means all of them.
+    pub(crate) columns: Option<&'a Selection>,
+    /// The number of rows of a sample, and its seed.
+    pub(super) sample: Option<(usize, Option<u64>)>,
+    /// The rows of the sample in each file, once they are chosen.
+    pub(super) positions: Option<Vec<Vec<Range<u64>>>>,
+    /// The order of the output.
+    pub(crate) sort: Option<&'a Sort>,
+    /// The allowed differences between the files.
+    pub(crate) merge: SchemaMerge,
+    /// True if variants are read unshredded.
+    pub(crate) unshreds: bool,
+    /// True if all columns of all files are read.
+    pub(super) reads_all: bool,
+    /// The options for unshredding.
+    pub(crate) unshredding: UnshredOptions,
+}
+
+impl<'a> Request<'a> {
+    /// Creates the request for the chosen rows and columns of `inputs`.
+    ///
+    /// # Errors
+    /// Errors of opening the files, if the columns depend on them.
+    pub(crate) fn new(
+        inputs: &[Input],
+        options: ReadOptions,
+        choice: &'a Choice,
+        merge: SchemaMerge,
+    ) -> Result<Self> {
+        let mut request = Self {
+            row_groups: choice.row_groups.as_ref(),
+            wanted: Some(&choice.wanted),
+            columns: choice.columns.as_ref(),
+            sample: choice.sample.map(|rows| (rows, choice.seed)),
+            sort: Some(&choice.sort),
+            merge,
+            unshredding: choice.wanted.variants.options(),
+            ..Self::all(options)
+        };
+        let Some(selection) = &choice.columns else {
+            return Ok(request);
+        };
+        let paths = match selection.has_rest() {
+            false => selection.taken().map(|taken| taken.path.clone()).collect(),
+            true => {
+                let all = request.all_fields(inputs)?;
+                if let Some(path) = selection.dropped().iter().find(|path| !has(&all, path)) {
+                    let path = path.join(".");
+                    return Err(Failure::Usage(format!(
+                        "--columns !{path}: there is no column `{path}`"
+                    )));
+                }
+                let taken = selection.of(&all).into_iter();
+                taken.map(|taken| taken.path).collect()
+            }
+        };
+        request.options.projection = Projection::Paths(paths);
+        Ok(request)
+    }
+
+    /// Creates the request for all rows and columns.
+    pub(crate) fn all(options: ReadOptions) -> Self {
+        Self {
+            options,
+            row_groups: None,
+            wanted: None,
+            columns: None,
+            sample: None,
+            positions: None,
+            sort: None,
+            merge: SchemaMerge::default(),
+            unshreds: false,
+            reads_all: false,
+            unshredding: UnshredOptions::default(),
+        }
+    }
+
+    /// Returns the columns that at least one of the inputs has, those of the first one first.
+    fn all_fields(&self, inputs: &[Input]) -> Result<Fields> {
+        let mut fields: Vec<Arc<Field>> = Vec::new();
+        let mut names = HashSet::new();
+        let inputs = match self.merge.by_name {
+            true => inputs,
+            false => inputs.get(..1).unwrap_or_default(),
+        };
+        for input in inputs {
+            let schema = columns_of(input, &input.open()?, self.options.clone(), self)?;
+            let fields_of_file = schema.fields().iter();
+            fields.extend(
+                fields_of_file
+                    .filter(|it| names.insert(it.name().clone()))
+                    .cloned(),
+            );
+        }
+        Ok(fields.into())
+    }
+
+    /// Returns true if rows are selected by their values.
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.wanted.is_some_and(Wanted::is_given)
+    }
+
+    /// Finds the columns that tests need, if columns are matched by name. Call it before rows are selected by values
+    /// without a [`survey`].
+    ///
+    /// # Errors
+    /// See [`survey`].
+    pub(crate) fn find_columns(&mut self, inputs: &[Input]) -> Result<()> {
+        if self.is_filtered() && inputs.iter().any(|input| self.seeks_columns(input)) {
+            survey(inputs, self)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the number of rows that a read returns, without regard to a sample.
+    ///
+    /// # Errors
+    /// Errors of reading the rows that a condition is tested on.
+    pub(crate) fn num_rows(&self, context: &Context, inputs: &[Input]) -> Result<u64> {
+        let mut rows = 0_u64;
+        for (at, input) in inputs.iter().enumerate() {
+            let file = input.open()?;
+            let options = options((at, input), &file, self)?;
+            let more = match self.is_filtered() {
+                true => {
+                    let options = options.projection(Projection::Paths(Vec::new()));
+                    count_read(context, input, &file, options)?
+                }
+                false => count(input, &file, &options)?,
+            };
+            rows = rows.saturating_add(more);
+        }
+        Ok(rows)
+    }
+
+    /// Chooses the rows of the sample, if there is to be one.
+    ///
+    /// # Errors
+    /// Errors of reading the rows that a condition is tested on.
+    pub(crate) fn choose_sample(&mut self, context: &Context, inputs: &[Input]) -> Result<()> {
+        if let Some(sample) = self.sample.take() {
+            self.positions = Some(sample::positions(context, inputs, self, sample)?);
+        }
+        Ok(())
+    }
+
+    /// Enables the unshredding of variants.
+    pub(crate) fn unshred(&mut self) {
+        let extension = VariantExtension::new().unshred(self.unshredding.clone());
+        self.options.extensions.push(Arc::new(extension));
+        self.unshreds = true;
+    }
+
+    /// Returns true if the columns of a file are matched by name, and the set of columns is not known yet.
+    pub(super) fn seeks_columns(&self, input: &Input) -> bool {
+        let by_name = self.merge.by_name || input.member.is_some();
+        by_name && self.options.wanted_schema.is_none()
+    }
+
+    /// Returns true if the columns of a file contribute to the schema of all. In a folder, only the first file does,
+    /// unless columns are matched by name.
+    pub(super) fn is_surveyed(&self, input: &Input) -> bool {
+        let member = input.member.as_ref();
+        self.merge.by_name || member.is_none_or(Member::is_first)
+    }
+
+    /// Limits the wanted columns to those of the projection. Other columns are there for tests.
+    pub(super) fn read_wanted_columns(&mut self) {
+        self.options.projection = match &self.options.projection {
+            Projection::Paths(paths) if self.is_filtered() => {
+                let tops = paths.iter().filter_map(|path| path.first());
+                let tops: BTreeSet<&String> = tops.collect();
+                Projection::Paths(tops.into_iter().map(|name| vec![name.clone()]).collect())
+            }
+            _ => Projection::All,
+        };
+    }
+
+    /// Emits a note about columns, matched by name, whose names differ only in case.
+    pub(crate) fn note_case(&self, context: &Context, schema: &Schema) {
+        let names = names_that_differ_in_case(schema);
+        if self.merge.by_name && !names.is_empty() {
+            context.note(&format!(
+                "these columns differ only in case, so some readers cannot distinguish them: {}",
+                names.join(", ")
+            ));
+        }
+    }
+
+    /// Chooses the finest unit that can represent all INT96 timestamps in the window, unless the user chose one.
+    ///
+    /// # Errors
+    /// Data if such a unit does not exist; errors of reading the timestamps.
+    pub(crate) fn choose_int96_unit(&mut self, inputs: &[Input], mut window: Window) -> Result<()> {
+        if self.options.schema.int96_overflow != Int96Overflow::CoarserUnit {
+            return Ok(());
+        }
+        if self.is_filtered() && inputs.iter().any(|input| self.seeks_columns(input)) {
+            // The number of matching rows is not known yet.
+            window = Window::default();
+        }
+        let mut units = Int96Units::default();
+        let mut skipped: Option<&Input> = None;
+        for (at, input) in inputs.iter().enumerate() {
+            if window.is_past() {
+                break;
+            }
+            if skipped.is_some_and(|skipped| skipped.is_in_folder_of(input)) {
+                continue;
+            }
+            let file = input.open()?;
+            if input.member.is_some() && !has_int96(&file) {
+                // The schema of its folder has none.
+                skipped = Some(input);
+                continue;
+            }
+            if let Some(options) = window.options((at, input), &file, self)? {
+                let of_file = file.int96_units(&options);
+                units.merge(&of_file.map_err(|error| input.failure(&error))?);
+            }
+        }
+        self.options.schema.int96_unit = int96_unit(&units)?;
+        self.options.schema.int96_overflow = Int96Overflow::Error;
+        Ok(())
+    }
+}
+
+/// Returns the finest unit that holds all timestamps with all their digits.
+///
+/// # Errors
+/// Data if such a unit does not exist.
+pub(crate) fn int96_unit(units: &Int96Units) -> Result<TimeUnit> {
+    units.finest().ok_or_else(|| {
+        Failure::Data(
+            "no unit holds all INT96 timestamps without loss; choose a unit with --int96-unit, and \
+             use --int96-overflow for timestamps that do not fit it"
+                .into(),
+        )
+    })
+}
+
+/// Returns true if a file has INT96 timestamps.
+fn has_int96(file: &ParquetFile) -> bool {
+    let schema = file.parquet_schema();
+    let mut leaves = 0..schema.leaves().len();
+    leaves.any(|leaf| schema.element(leaf).type_ == Some(Type::Int96))
+}
+
+/// Returns true if the fields contain the one at a path. Lists and maps may contain any.
+fn has(fields: &Fields, path: &[String]) -> bool {
+    let Some((first, rest)) = path.split_first() else {
+        return true;
+    };
+    match fields.find(first).map(|(_, field)| field.data_type()) {
+        Some(DataType::Struct(fields)) => has(fields, rest),
+        Some(data_type) => rest.is_empty() || data_type.is_nested(),
+        None => false,
+    }
+}

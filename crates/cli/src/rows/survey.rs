@@ -1,0 +1,177 @@
+//! The common schema of several files.
+
+use std::slice;
+use std::sync::Arc;
+
+use herringbone::variant::shredding::is_variant;
+use herringbone::{ParquetFile, Projection, ReadOptions, WantedSchema};
+use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
+use herringbone_rewrite::difference;
+
+use super::{Request, count, has_column, is_in_path, options};
+use crate::advice::Advised;
+use crate::failure::{Failure, Result};
+use crate::folder::Member;
+use crate::input::Input;
+
+/// Returns the common schema of all files, and their total number of rows if it is known. If the files differ, the
+/// request is changed to read them with that schema.
+///
+/// The schemas of all files are checked before the first row is printed: a partial output is worse than none. In a
+/// folder, the schema is that of the first file. Others are checked when they are read.
+///
+/// # Errors
+/// Data if the files have no common schema.
+pub(crate) fn survey(
+    inputs: &[Input],
+    request: &mut Request<'_>,
+) -> Result<Option<(SchemaRef, Option<u64>)>> {
+    let mut named: Vec<(&str, SchemaRef)> = Vec::new();
+    let mut rows = Some(0_u64);
+    for (at, input) in inputs.iter().enumerate() {
+        if !request.is_surveyed(input) {
+            rows = None;
+            continue;
+        }
+        let file = input.open()?;
+        let options = options((at, input), &file, request)?;
+        let more = count(input, &file, &options)?;
+        rows = rows.map(|rows| rows.saturating_add(more));
+        named.push((&input.name, columns_of(input, &file, options, request)?));
+    }
+    let Some((_, first)) = named.first() else {
+        return Ok(None);
+    };
+    let same = |a: &Schema, b: &Schema| difference("", a, "", b).is_none();
+    let has_folder = inputs.iter().any(|input| input.member.is_some());
+    if request.merge.by_name || has_folder {
+        some_file_has_each_column(inputs, request)?;
+    } else if named.iter().all(|(_, schema)| same(first, schema)) {
+        return Ok(Some((first.clone(), rows)));
+    }
+    let shredded_otherwise = |schema: &SchemaRef| variants(schema) != variants(first);
+    let may_be = rows.is_none() && !variants(first).is_empty();
+    if !request.unshreds && (may_be || named.iter().any(|it| shredded_otherwise(&it.1))) {
+        // The schemas are equal once variants are unshredded.
+        request.unshred();
+        return survey(inputs, request);
+    }
+    let merge = request.merge;
+    let mut all = merge.schema(&named).map_err(|error| differ(&error))?;
+    if request.options.wanted_schema.is_none() {
+        request.reads_all = match request.columns {
+            Some(columns) => columns.has_rest(),
+            None => matches!(request.options.projection, Projection::All),
+        };
+    }
+    match has_folder {
+        true => request.options.wanted_schema = Some(WantedSchema::new(all.clone())),
+        false => merge.read_as(&all, &mut request.options),
+    }
+    let is_wanted = request.options.wanted_schema.is_some();
+    if is_wanted {
+        request.read_wanted_columns();
+    }
+    let surveyed = inputs.iter().enumerate();
+    let surveyed: Vec<_> = surveyed.filter(|it| request.is_surveyed(it.1)).collect();
+    for (of_named, (at, input)) in surveyed.into_iter().enumerate() {
+        let file = input.open()?;
+        let read = schema_of(input, &file, options((at, input), &file, request)?)?;
+        if is_wanted {
+            all = read;
+        } else if !same(&all, &read) {
+            return Err(differ(&merge.refusal(&named, of_named)));
+        }
+    }
+    Ok(Some((all, rows)))
+}
+
+/// Returns the failure for differing files. The message already names them.
+fn differ(error: &herringbone::Error) -> Failure {
+    let advised = Advised {
+        error,
+        ignores_checksums: None,
+    };
+    Failure::Data(advised.without_kind())
+}
+
+/// Checks that each requested column exists in at least one file.
+///
+/// # Errors
+/// Usage if a column exists in none.
+fn some_file_has_each_column(inputs: &[Input], request: &Request<'_>) -> Result<()> {
+    let Projection::Paths(paths) = &request.options.projection else {
+        return Ok(());
+    };
+    let mut missing: Vec<&Vec<String>> = paths.iter().collect();
+    for input in inputs.iter().filter(|input| request.is_surveyed(input)) {
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let file = input.open()?;
+        missing
+            .retain(|path| !is_in_path(input, path) && !has_column(&file, &request.options, path));
+    }
+    match missing.first() {
+        None => Ok(()),
+        Some(path) => Err(Failure::Usage(format!(
+            "there is no column `{}` in {}",
+            path.join("."),
+            match inputs {
+                [first, rest @ ..] if rest.iter().all(|it| it.is_in_folder_of(first)) =>
+                    &first.name,
+                _ => "any of the files",
+            }
+        ))),
+    }
+}
+
+/// Returns the schema that a file contributes: the columns of the projection, those in its path, and those that only
+/// tests may need.
+pub(super) fn columns_of(
+    input: &Input,
+    file: &ParquetFile,
+    options: ReadOptions,
+    request: &Request<'_>,
+) -> Result<SchemaRef> {
+    let projected = schema_of(input, file, options.clone())?;
+    if !request.seeks_columns(input) {
+        return Ok(projected);
+    }
+    let is_read = |name: &String| match &request.options.projection {
+        Projection::Paths(paths) => paths.iter().any(|path| path == slice::from_ref(name)),
+        _ => true,
+    };
+    let in_path = input.member.as_ref().map(Member::partition).transpose();
+    let in_path = in_path.map_err(|error| input.failure(&error))?;
+    let in_path = in_path.as_ref().map(|batch| batch.schema_ref().fields());
+    let in_path: Vec<&FieldRef> = in_path.into_iter().flatten().collect();
+    let mut fields: Vec<FieldRef> = projected.fields().iter().cloned().collect();
+    fields.retain(|field| in_path.iter().all(|it| it.name() != field.name()));
+    let (read, tested): (Vec<_>, Vec<_>) = in_path.into_iter().partition(|it| is_read(it.name()));
+    fields.extend(read.into_iter().cloned());
+    if request.is_filtered() {
+        let all = schema_of(input, file, options.projection(Projection::All))?;
+        for field in tested.into_iter().chain(all.fields()) {
+            if fields.iter().all(|it| it.name() != field.name()) {
+                fields.push(field.clone());
+            }
+        }
+    }
+    let metadata = projected.metadata().clone();
+    Ok(Arc::new(Schema::new_with_metadata(fields, metadata)))
+}
+
+/// Returns the storage types of all variants.
+fn variants(schema: &Schema) -> Vec<&DataType> {
+    let fields = schema.flattened_fields().into_iter();
+    let variants = fields.filter(|field| is_variant(field));
+    variants.map(Field::data_type).collect()
+}
+
+/// Returns the schema of the batches.
+fn schema_of(input: &Input, file: &ParquetFile, options: ReadOptions) -> Result<SchemaRef> {
+    let reader = file.read(options.limit(0));
+    let reader = reader.map_err(|error| input.failure(&error))?;
+    Ok(reader.schema())
+}
