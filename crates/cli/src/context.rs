@@ -42,8 +42,13 @@ impl Context {
 
     /// Reports a lost part of a file. The exit code reflects it.
     pub(crate) fn lost(&self, file: &str, what: &str) {
-        self.has_lost.set(true);
+        self.count_lost();
         complain(&format!("{file}: lost: {what}"));
+    }
+
+    /// Lets the exit code reflect a loss, which the caller reports.
+    pub(crate) fn count_lost(&self) {
+        self.has_lost.set(true);
     }
 
     /// Reports damage, and returns success, so that the command continues with undamaged parts of its files. The exit

@@ -5,10 +5,11 @@ use std::fmt::Write as _;
 use herringbone::{ColumnChoice, Compression, StoredAs};
 
 use crate::args::Write;
+use crate::describe::{Object, list};
 use crate::failure::Result;
 use crate::output::Output;
 use crate::render::plural::counted;
-use crate::render::printable::printable;
+use crate::render::printable::{json_line, printable};
 
 /// One form in which to store a column. Sums up the row groups in which it was tried.
 struct Form {
@@ -24,17 +25,11 @@ struct Form {
 /// # Errors
 /// System if the text cannot be written.
 pub(crate) fn print(choices: &[ColumnChoice], write: &Write, out: &mut Output<'_>) -> Result<()> {
-    let mut paths: Vec<&[String]> = Vec::new();
-    // All row groups have the same columns.
-    for choice in choices.iter().filter(|choice| choice.row_group == 0) {
-        paths.push(&choice.path);
-    }
-    for path in paths {
-        let chunks: Vec<_> = choices.iter().filter(|it| it.path == path).collect();
+    for (path, chunks) in by_column(choices) {
         out.line(&printable(&path.join(".")))?;
-        for (chosen, row_groups) in chosen(&chunks) {
+        for ((stored_as, compression), row_groups) in chosen(&chunks) {
             out.line(&format!(
-                "  chosen: {chosen}, in {}",
+                "  chosen: {stored_as}, {compression}, in {}",
                 counted(row_groups as u64, "row group")
             ))?;
         }
@@ -60,14 +55,55 @@ pub(crate) fn print(choices: &[ColumnChoice], write: &Write, out: &mut Output<'_
     out.flush()
 }
 
+/// Prints an object for each column.
+///
+/// # Errors
+/// System if the text cannot be written.
+pub(crate) fn print_json(choices: &[ColumnChoice], _: &Write, out: &mut Output<'_>) -> Result<()> {
+    for (path, chunks) in by_column(choices) {
+        let chosen = list(chosen(&chunks), |((stored_as, compression), row_groups)| {
+            Object::new()
+                .name("stored_as", stored_as)
+                .name("compression", compression)
+                .with("row_groups", row_groups)
+        });
+        let sampled = list(forms(&chunks), |form| {
+            Object::new()
+                .name("stored_as", form.stored_as)
+                .name("compression", form.compression)
+                .with("bytes", form.bytes)
+                .with("nanoseconds", form.nanoseconds)
+                .with("row_groups", form.row_groups)
+        });
+        let object = Object::new()
+            .with("path", path)
+            .with("chosen", chosen)
+            .with("sampled", sampled);
+        out.line(&json_line(&object.into()))?;
+    }
+    out.flush()
+}
+
+/// Returns the choices for each column, in all row groups.
+fn by_column(choices: &[ColumnChoice]) -> Vec<(&[String], Vec<&ColumnChoice>)> {
+    // All row groups have the same columns.
+    let first = choices.iter().filter(|choice| choice.row_group == 0);
+    first
+        .map(|first| {
+            let chunks = choices.iter().filter(|it| it.path == first.path);
+            (first.path.as_slice(), chunks.collect())
+        })
+        .collect()
+}
+
 /// Returns each choice, with the number of its row groups.
-fn chosen(chunks: &[&ColumnChoice]) -> Vec<(String, usize)> {
-    let mut all: Vec<(String, usize)> = Vec::new();
+fn chosen(chunks: &[&ColumnChoice]) -> Vec<((StoredAs, Compression), usize)> {
+    let mut all: Vec<((StoredAs, Compression), usize)> = Vec::new();
     for chunk in chunks {
-        let text = format!("{}, {}", chunk.stored_as, chunk.compression);
-        match all.iter_mut().find(|(known, _)| *known == text) {
+        let choice = (chunk.stored_as, chunk.compression);
+        match all.iter_mut().find(|(known, _)| *known == choice) {
             Some((_, row_groups)) => *row_groups += 1,
-            None => all.push((text, 1)),
+            None => all.push((choice, 1)),
         }
     }
     all

@@ -17,6 +17,7 @@ pub(crate) struct Output<'a> {
     writer: BufWriter<Box<dyn Write + 'a>>,
     name: String,
     width: Option<u16>,
+    is_paged: bool,
 }
 
 impl Output<'static> {
@@ -26,11 +27,14 @@ impl Output<'static> {
         let width = stdout
             .is_terminal()
             .then(|| console::Term::stdout().size().1);
-        let writer: Box<dyn Write> = match Pager::chosen().filter(|_| width.is_some()) {
+        let pager = Pager::chosen().filter(|_| width.is_some());
+        let is_paged = pager.is_some();
+        let writer: Box<dyn Write> = match pager {
             Some(pager) => Box::new(pager),
             None => Box::new(stdout),
         };
         Self {
+            is_paged,
             writer: BufWriter::with_capacity(BUFFER, writer),
             name: STDOUT.into(),
             width,
@@ -45,12 +49,18 @@ impl<'a> Output<'a> {
             writer: BufWriter::with_capacity(BUFFER, Box::new(writer)),
             name: name.into(),
             width: None,
+            is_paged: false,
         }
     }
 
     /// Returns true if the output is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.width.is_some()
+    }
+
+    /// Returns true if another program shows the output on the terminal.
+    pub(crate) fn is_paged(&self) -> bool {
+        self.is_paged
     }
 
     /// Returns the name of the output in errors.

@@ -1,6 +1,6 @@
 //! Writing of rows to files of any format.
 
-use std::io::BufWriter;
+use std::io::{self, BufWriter, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::slice;
 
@@ -75,6 +75,8 @@ fn parquet_with(
     let name = target.name.clone();
     all_columns_exist(&schema, &options, &name)?;
     let is_sorted = !options.sorting_columns.is_empty();
+    let sorts = !options.sort_by.is_empty();
+    let written = target.written.clone();
     // Variants retain their shredding, in the order and form that all readers accept.
     let mut options = options.extension(VariantExtension::new());
     if options.sort_folder.is_none() && Target::is_local(&destination.path) {
@@ -88,13 +90,17 @@ fn parquet_with(
         noted: note_warnings(context, &name, writer.warnings()),
         name: &name,
         writer,
-        meter: Meter::new(context, destination, work),
+        meter: Meter::new(context, destination, work, sorts),
     };
     write(&mut saver)?;
-    let metadata = saver
-        .writer
-        .finish()
-        .map_err(|error| broken(&name, &error))?;
+    let Saver { writer, meter, .. } = saver;
+    drop(meter);
+    if sorts {
+        written.show(is_wanted(context, destination));
+    }
+    let finished = writer.finish();
+    written.hide();
+    let metadata = finished.map_err(|error| broken(&name, &error))?;
     if is_sorted {
         note_unsorted(context, &name, &metadata);
     }
@@ -218,7 +224,7 @@ pub(crate) fn arrow(context: &Context, destination: &Destination, rows: Rows<'_>
     let refused = |error| Failure::arrow_output(&name, &error);
     let mut writer =
         FileWriter::try_new(BufWriter::new(&mut target), &rows.schema).map_err(refused)?;
-    let mut meter = Meter::new(context, destination, rows.work);
+    let mut meter = Meter::new(context, destination, rows.work, false);
     for batch in rows.batches {
         let batch = batch?;
         writer.write(&batch).map_err(refused)?;
@@ -260,7 +266,7 @@ pub(crate) fn stream(
     if let Some(note) = &sink.note {
         context.note(note);
     }
-    let mut meter = Meter::new(context, destination, rows.work);
+    let mut meter = Meter::new(context, destination, rows.work, false);
     for batch in rows.batches {
         let batch = batch?;
         sink.write(&batch, &input)?;
@@ -272,6 +278,12 @@ pub(crate) fn stream(
     target.commit()
 }
 
+/// Returns true if progress is shown while rows are written.
+fn is_wanted(context: &Context, destination: &Destination) -> bool {
+    let has_terminal = Target::is_stdout(&destination.path) && io::stdout().is_terminal();
+    !context.quiet && !has_terminal
+}
+
 /// Shows the progress of the work.
 struct Meter {
     progress: Progress,
@@ -280,18 +292,17 @@ struct Meter {
 }
 
 impl Meter {
-    fn new(context: &Context, destination: &Destination, work: Work) -> Self {
+    fn new(context: &Context, destination: &Destination, work: Work, sorts: bool) -> Self {
         let (total, unit) = match &work {
             Work::Rows(total) => (*total, "rows"),
             Work::Batches(total) => (*total, "batches"),
             Work::Bytes(total, _) => (*total, "bytes"),
             Work::Unknown => (0, ""),
         };
-        let wanted = !context.quiet && !matches!(work, Work::Unknown);
-        let progress = if Target::is_stdout(&destination.path) {
-            Progress::new(wanted, total, unit)
-        } else {
-            Progress::of_file(wanted, total, unit)
+        let wanted = is_wanted(context, destination) && !matches!(work, Work::Unknown);
+        let progress = match sorts {
+            true => Progress::before_sorting(wanted, total, unit),
+            false => Progress::of_file(wanted, total, unit),
         };
         Self {
             progress,

@@ -9,6 +9,7 @@ use herringbone::FileTarget;
 use crate::args::Destination;
 use crate::failure::{Failure, Result};
 use crate::interrupt::{Unfinished, uninterrupted, watch};
+use crate::progress::BytesWritten;
 #[cfg(feature = "remote")]
 use crate::remote::Upload;
 use crate::url::{as_url, name_of};
@@ -20,6 +21,8 @@ const STDOUT: &str = "-";
 pub(crate) struct Target {
     /// The name of the target in errors.
     pub(crate) name: String,
+    /// The progress of writing, for some commands.
+    pub(crate) written: BytesWritten,
     file: Option<FileTarget>,
     #[cfg(feature = "remote")]
     upload: Option<Upload>,
@@ -66,6 +69,19 @@ impl Target {
         }
     }
 
+    /// Checks that the target leaves standard output to JSON.
+    ///
+    /// # Errors
+    /// Usage if the target is standard output.
+    pub(crate) fn leave_stdout(to: &Destination) -> Result<()> {
+        match Self::is_stdout(&to.path) {
+            true => Err(Failure::Usage(
+                "--json prints on standard output, so OUT must be a file".into(),
+            )),
+            false => Ok(()),
+        }
+    }
+
     /// Starts the file.
     ///
     /// # Errors
@@ -74,6 +90,7 @@ impl Target {
         Self::check(to)?;
         let mut target = Self {
             name: name_of(&to.path),
+            written: BytesWritten::default(),
             file: None,
             #[cfg(feature = "remote")]
             upload: None,
@@ -148,10 +165,12 @@ impl Write for Target {
         if let Some(upload) = &mut self.upload {
             return upload.write(bytes);
         }
-        match &mut self.file {
-            Some(file) => file.write(bytes),
-            None => self.stdout.write(bytes),
-        }
+        let count = match &mut self.file {
+            Some(file) => file.write(bytes)?,
+            None => self.stdout.write(bytes)?,
+        };
+        self.written.add(count);
+        Ok(count)
     }
 
     fn flush(&mut self) -> io::Result<()> {

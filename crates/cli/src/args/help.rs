@@ -228,6 +228,7 @@ are those of `rewrite`. With --by, the rows are sorted by the column first, and 
 written for each of its values. Characters of a value that mean something in paths become %2F
 and the like. A null is __HIVE_DEFAULT_PARTITION__. If the path names the column too, as in
 city={city}, the files do not contain it: readers take it from the path. Folders are created.
+--json prints a line for each file: file, value, num_rows.
 
 Examples:
   herringbone split trips.parquet -o 'part-{}.parquet' --part-rows 1000000
@@ -391,8 +392,11 @@ Then bytes by column, a table of columns, a map of pages along the rows, row gro
 findings of `verify`, the schema and the keys of metadata. All of the file is read for
 `verify`. Bounds are values of the file: --no-values leaves them out.
 
+--json prints the findings: file, kind, message and command of each.
+
 Examples:
   herringbone report trips.parquet -o report.html
+  herringbone report trips.parquet --json
   herringbone report trips.parquet -o - --no-values > report.html";
 
 /// The end of the help page of `verify`.
@@ -442,6 +446,8 @@ without it: with its schema, if that is left, or with that of --schema.
 Lost for good: the rows of a row group in which any page of any column is damaged; without a
 footer also those between the first damage and the last; key-value metadata that went with the
 footer; and everything without a schema.
+
+--json prints a line for each loss, of kind lost, and one for the result, of kind repaired.
 
 Exit codes: 0 OUT holds all rows that the file is known to have had; 1 something is
 lost; 3 nothing can be had.

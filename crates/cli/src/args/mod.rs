@@ -9,13 +9,17 @@ mod condition;
 mod convert;
 mod csv;
 mod damage;
+mod decode;
 mod diff;
-mod encrypt;
 mod file_format;
 mod help;
 mod limit;
+mod lists;
+mod look;
 mod merge;
+mod read;
 mod repair;
+mod rewrite;
 mod operand;
 mod row_groups;
 mod selection;
@@ -29,14 +33,11 @@ mod wanted;
 mod write;
 
 use std::ffi::OsString;
+use std::iter;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use herringbone::geospatial::Geospatial;
-use herringbone::schema::ByteLayout;
-use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
-use herringbone_arrow::schema::TimeUnit;
 
 use annotations::Annotations;
 pub(crate) use choice::Choice;
@@ -48,14 +49,20 @@ pub(crate) use condition::of_text as condition_of_text;
 pub(crate) use convert::{Convert, VariantColumn};
 pub(crate) use csv::{Csv, CsvInput};
 pub(crate) use damage::Damage;
+pub(crate) use decode::Decode;
 pub(crate) use diff::Diff;
-pub(crate) use encrypt::Encrypt;
 pub(crate) use file_format::FileFormat;
 pub(crate) use help::TOPICS;
 pub(crate) use limit::LimitChange;
+pub(crate) use lists::{Json, ListFormat, ListFormatChoice, SchemaFormat};
+pub(crate) use look::{
+    Bloom, BloomCheck, Browse, Chunks, Count, Freq, Index, Report, Stats, StatsBy,
+};
 pub(crate) use merge::{CopyChunks, Merge};
 pub(crate) use operand::type_of;
+pub(crate) use read::{Read, RowFormat};
 pub(crate) use repair::Repair;
+pub(crate) use rewrite::{Concat, Encrypt, Rewrite, Rewriting};
 pub(crate) use row_groups::{RowGroups, chosen};
 pub(crate) use selection::{Selection, Taken};
 pub(crate) use setting::Setting;
@@ -120,7 +127,7 @@ impl Arguments {
                 command: Bloom::Check(check),
             } => vec![&mut check.file],
             Command::Diff(it) => vec![&mut it.a, &mut it.b],
-            Command::Report(it) => vec![&mut it.file, it.output.path()],
+            Command::Report(it) => iter::once(&mut it.file).chain(&mut it.output).collect(),
             Command::Rewrite(it) => it.output.paths().chain([&mut it.input]).collect(),
             Command::Concat(it) => {
                 let files = it.files.files.iter_mut();
@@ -238,6 +245,9 @@ pub(crate) enum Command {
         /// Indent the output, even if it is not a terminal
         #[arg(long)]
         pretty: bool,
+        /// The output is always JSON
+        #[arg(long, hide = true)]
+        json: bool,
     },
     /// Check all metadata of a file against its data
     #[command(after_help = help::VERIFY, aliases = ["check", "validate", "fsck"])]
@@ -352,509 +362,6 @@ impl Command {
             | Self::Encrypt(_)
             | Self::Decrypt(_) => Some("--ignore-crc"),
             _ => None,
-        }
-    }
-}
-
-/// The options of `browse`.
-#[derive(Debug, Args)]
-pub(crate) struct Browse {
-    /// A Parquet file
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-}
-
-/// The options of `index`.
-#[derive(Debug, Args)]
-pub(crate) struct Index {
-    /// A Parquet file; `-` is standard input, which is read into memory
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// Columns, in the syntax of --columns of `cat` [default: all]
-    #[arg(value_name = "COLUMN")]
-    column: Option<Columns>,
-    /// Row groups, counted from 0, e.g. `0,2-4`
-    #[arg(long, value_name = "LIST")]
-    row_groups: Option<RowGroups>,
-    #[command(flatten)]
-    pub(crate) format: ListFormatChoice,
-}
-
-impl Index {
-    /// Returns the selection of column chunks.
-    pub(crate) fn chunks(&self) -> Chunks {
-        Chunks {
-            columns: self.column.clone(),
-            row_groups: self.row_groups.clone(),
-        }
-    }
-}
-
-/// The options of `count`.
-#[derive(Debug, Args)]
-pub(crate) struct Count {
-    #[command(flatten)]
-    pub(crate) files: Files,
-    #[command(flatten)]
-    pub(crate) wanted: Wanted,
-    /// Row groups of each file, counted from 0, e.g. `0,2-4`
-    #[arg(long, value_name = "LIST")]
-    pub(crate) row_groups: Option<RowGroups>,
-    /// Print which rows statistics, bloom filters, dictionaries and page indexes rule out, instead of reading rows
-    #[arg(long)]
-    pub(crate) explain: bool,
-    #[command(flatten)]
-    pub(crate) json: Json,
-}
-
-/// JSON in place of text.
-#[derive(Debug, Clone, Copy, Args)]
-pub(crate) struct Json {
-    /// Print JSON lines in place of text
-    #[arg(long, alias = "jsonl")]
-    pub(crate) json: bool,
-}
-
-impl Json {
-    /// Returns JSON if it was asked for, and `format` otherwise.
-    pub(crate) fn or(self, format: SchemaFormat) -> SchemaFormat {
-        match self.json {
-            true => SchemaFormat::Json,
-            false => format,
-        }
-    }
-}
-
-/// The options of `report`.
-#[derive(Debug, Args)]
-pub(crate) struct Report {
-    /// A Parquet file; `-` is standard input, which is read into memory
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) output: OutputOption,
-    /// Leave values of the file out: bounds, and values in the findings of `verify`
-    #[arg(long)]
-    pub(crate) no_values: bool,
-}
-
-/// The options of `stats`.
-#[derive(Debug, Args)]
-pub(crate) struct Stats {
-    #[command(flatten)]
-    pub(crate) files: Files,
-    /// One line per column, or one per row group and column
-    #[arg(long, value_enum, default_value_t = StatsBy::Column)]
-    pub(crate) by: StatsBy,
-    #[command(flatten)]
-    pub(crate) chunks: Chunks,
-    #[command(flatten)]
-    pub(crate) wanted: Wanted,
-    /// Read no values: footers have counts and bounds, but no numbers of different values and no means
-    #[arg(long)]
-    pub(crate) fast: bool,
-    #[command(flatten)]
-    pub(crate) format: ListFormatChoice,
-}
-
-/// The lines of `stats`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum StatsBy {
-    /// A summary of the values of each column
-    Column,
-    /// Bounds and counts of each column chunk, from the footer alone
-    RowGroup,
-}
-
-/// The options of `freq`.
-#[derive(Debug, Args)]
-pub(crate) struct Freq {
-    /// Columns and fields inside them, e.g. `city,address.zip`
-    #[arg(value_name = "COLUMNS")]
-    pub(crate) columns: Columns,
-    /// Parquet files; `-` is standard input, which is read into memory
-    #[arg(value_name = "FILE", required = true)]
-    pub(crate) files: Vec<PathBuf>,
-    #[command(flatten)]
-    pub(crate) wanted: Wanted,
-    /// At most N values per column
-    #[arg(
-        short = 'n',
-        long,
-        alias = "rows",
-        value_name = "N",
-        default_value_t = 20
-    )]
-    pub(crate) limit: usize,
-    #[command(flatten)]
-    pub(crate) format: ListFormatChoice,
-}
-
-/// The subcommands of `bloom`.
-#[derive(Debug, Subcommand)]
-pub(crate) enum Bloom {
-    /// Look up a value in the bloom filters, by row group
-    #[command(after_help = help::BLOOM_CHECK)]
-    Check(BloomCheck),
-}
-
-/// The options of `bloom check`.
-#[derive(Debug, Args)]
-pub(crate) struct BloomCheck {
-    /// A Parquet file; `-` is standard input, which is read into memory
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
-    /// The column, in the syntax of --columns of `cat`
-    #[arg(value_name = "COLUMN")]
-    pub(crate) column: Columns,
-    /// The value, as `cat --format csv` prints it
-    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
-    pub(crate) value: String,
-    /// Row groups, counted from 0, e.g. `0,2-4`
-    #[arg(long, value_name = "LIST")]
-    pub(crate) row_groups: Option<RowGroups>,
-    #[command(flatten)]
-    pub(crate) format: ListFormatChoice,
-}
-
-/// The options of `rewrite`.
-#[derive(Debug, Args)]
-pub(crate) struct Rewrite {
-    /// A Parquet file; `-` is standard input, which is read into memory
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
-    #[command(flatten)]
-    pub(crate) output: OutputArgument,
-    /// Print how each column is stored, and the size in the other encodings; on standard error if OUT is
-    /// standard output
-    #[arg(long)]
-    pub(crate) explain: bool,
-    #[command(flatten)]
-    pub(crate) copy: CopyChunks,
-    #[command(flatten)]
-    pub(crate) choice: Choice,
-    #[command(flatten)]
-    pub(crate) damage: Damage,
-    #[command(flatten)]
-    pub(crate) decode: Decode,
-    #[command(flatten)]
-    pub(crate) write: Write,
-}
-
-/// The options of `concat`.
-#[derive(Debug, Args)]
-pub(crate) struct Concat {
-    #[command(flatten)]
-    pub(crate) files: Files,
-    #[command(flatten)]
-    pub(crate) output: OutputOption,
-    #[command(flatten)]
-    pub(crate) merge: Merge,
-    #[command(flatten)]
-    pub(crate) copy: CopyChunks,
-    #[command(flatten)]
-    pub(crate) choice: Choice,
-    #[command(flatten)]
-    pub(crate) damage: Damage,
-    #[command(flatten)]
-    pub(crate) decode: Decode,
-    #[command(flatten)]
-    pub(crate) write: Write,
-}
-
-/// The options for reading Parquet files in order to write them again.
-#[derive(Debug, Args)]
-pub(crate) struct Decode {
-    /// Number of decoding and encoding threads; 0 means one per core
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) threads: usize,
-    /// Do not check the pages of IN against their checksums
-    #[arg(long)]
-    ignore_crc: bool,
-    #[command(flatten)]
-    hint: Hint,
-    #[command(flatten)]
-    int96: Int96,
-    #[command(flatten)]
-    annotations: Annotations,
-}
-
-impl Decode {
-    /// Returns the options for the library.
-    pub(crate) fn options(&self) -> ReadOptions {
-        let mut schema = SchemaOptions::default();
-        self.int96.choose(&mut schema);
-        self.hint.choose(&mut schema);
-        self.annotations.choose(&mut schema);
-        ReadOptions::default()
-            .threads(self.threads)
-            .verify_crc(!self.ignore_crc)
-            .schema(schema)
-            .extension(Geospatial::new())
-    }
-}
-
-/// The source of types.
-#[derive(Debug, Args)]
-struct Hint {
-    /// Take types from the Parquet schema alone, not from an Arrow schema in the file
-    #[arg(long)]
-    no_arrow_schema: bool,
-}
-
-impl Hint {
-    fn choose(&self, options: &mut SchemaOptions) {
-        options.use_arrow_schema = !self.no_arrow_schema;
-    }
-}
-
-/// The options for INT96 timestamps.
-#[derive(Debug, Args)]
-struct Int96 {
-    /// Unit of INT96 timestamps; ns covers 1677 to 2262 [default: the finest unit that can represent all of them]
-    #[arg(long, value_enum, value_name = "UNIT")]
-    int96_unit: Option<Unit>,
-    /// Handling of INT96 timestamps that do not fit their unit, or ns without a unit [default: error]
-    #[arg(long, value_enum, value_name = "WHAT")]
-    int96_overflow: Option<Overflow>,
-}
-
-impl Int96 {
-    fn choose(&self, options: &mut SchemaOptions) {
-        options.int96_unit = self.int96_unit.unwrap_or(Unit::Ns).into();
-        options.int96_overflow = match (self.int96_unit, self.int96_overflow) {
-            (None, None) => Int96Overflow::CoarserUnit,
-            (_, overflow) => overflow.unwrap_or(Overflow::Error).into(),
-        };
-    }
-}
-
-/// The selection of column chunks.
-#[derive(Debug, Args)]
-pub(crate) struct Chunks {
-    /// Columns and fields inside them, e.g. `id,address.city`; see below
-    #[arg(short, long, value_name = "LIST")]
-    pub(crate) columns: Option<Columns>,
-    /// Row groups, counted from 0, e.g. `0,2-4`
-    #[arg(long, value_name = "LIST")]
-    pub(crate) row_groups: Option<RowGroups>,
-}
-
-impl Chunks {
-    /// Returns the projection to the selected columns.
-    pub(crate) fn projection(&self) -> Projection {
-        match &self.columns {
-            None => Projection::All,
-            Some(columns) => Projection::Paths(columns.paths.clone()),
-        }
-    }
-}
-
-/// The options for reading and printing rows.
-#[derive(Debug, Args)]
-pub(crate) struct Read {
-    #[command(flatten)]
-    format: RowFormatChoice,
-    #[command(flatten)]
-    pub(crate) csv: Csv,
-    #[command(flatten)]
-    pub(crate) choice: Choice,
-    /// Print which rows statistics, bloom filters, dictionaries and page indexes rule out, instead of reading rows
-    #[arg(long)]
-    pub(crate) explain: bool,
-    #[command(flatten)]
-    pub(crate) merge: Merge,
-    /// Number of rows per batch, decoded at a time
-    #[arg(long, value_name = "N", default_value_t = ReadOptions::DEFAULT_BATCH_SIZE)]
-    #[arg(value_parser = at_least_one)]
-    batch_size: usize,
-    /// Number of decoding threads; 0 means one per core
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    threads: usize,
-    /// Do not check pages against their checksums
-    #[arg(long)]
-    no_crc: bool,
-    #[command(flatten)]
-    damage: Damage,
-    #[command(flatten)]
-    hint: Hint,
-    #[command(flatten)]
-    int96: Int96,
-    #[command(flatten)]
-    annotations: Annotations,
-    /// Arrow layout of strings and bytes, for `--format arrow`
-    #[arg(long, value_enum, value_name = "LAYOUT", default_value_t = Strings::Offsets)]
-    strings: Strings,
-}
-
-impl Read {
-    /// Returns the requested format.
-    pub(crate) fn format(&self) -> Option<RowFormat> {
-        match &self.format {
-            RowFormatChoice { json: true, .. } => Some(RowFormat::Jsonl),
-            RowFormatChoice { csv: true, .. } => Some(RowFormat::Csv),
-            RowFormatChoice { table: true, .. } => Some(RowFormat::Table),
-            RowFormatChoice { vertical: true, .. } => Some(RowFormat::Vertical),
-            it => it.format,
-        }
-    }
-
-    /// Returns the options for the library, except those of [`Choice`].
-    pub(crate) fn options(&self) -> ReadOptions {
-        let mut schema = SchemaOptions::default();
-        self.int96.choose(&mut schema);
-        self.hint.choose(&mut schema);
-        self.annotations.choose(&mut schema);
-        schema.strings = self.strings.into();
-        let options = ReadOptions::default()
-            .batch_size(self.batch_size)
-            .threads(self.threads)
-            .verify_crc(!self.no_crc)
-            .schema(schema)
-            .extension(Geospatial::new());
-        self.damage.choose(options)
-    }
-}
-
-/// The format of rows, by its name or as an option of its own.
-#[derive(Debug, Args)]
-struct RowFormatChoice {
-    /// Output format [default: table on a terminal, jsonl otherwise]
-    ///
-    /// --json (for jsonl), --csv, --table and --vertical are short for it.
-    #[arg(long, value_enum)]
-    format: Option<RowFormat>,
-    #[arg(long, hide = true, alias = "jsonl", conflicts_with_all = ["format", "csv", "table"])]
-    json: bool,
-    #[arg(long, hide = true, conflicts_with_all = ["format", "table"])]
-    csv: bool,
-    #[arg(long, hide = true, conflicts_with = "format")]
-    table: bool,
-    #[arg(long, hide = true, conflicts_with_all = ["format", "json", "csv", "table"])]
-    vertical: bool,
-}
-
-/// Formats of rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum RowFormat {
-    /// A table for people; long cells are truncated
-    Table,
-    /// A line for each value, with the name of its column; for rows with many columns
-    Vertical,
-    /// A table in Markdown, with all characters of each value
-    Markdown,
-    /// JSON lines: one object per row, lossless
-    Jsonl,
-    /// JSON: an array of objects, lossless
-    Json,
-    /// CSV with a header; lines end with LF, or as in RFC 4180 with --crlf
-    Csv,
-    /// CSV with tabs in place of commas
-    Tsv,
-    /// GeoJSON: a FeatureCollection, in longitude and latitude
-    Geojson,
-    /// GeoJSON: one Feature per line
-    Geojsonl,
-    /// An Arrow IPC stream
-    Arrow,
-}
-
-/// Formats of lists other than rows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ListFormat {
-    /// A table for people
-    Table,
-    /// JSON lines: one object per item
-    #[value(alias = "json")]
-    Jsonl,
-}
-
-/// The format of a list, by its name or as an option of its own.
-#[derive(Debug, Args)]
-pub(crate) struct ListFormatChoice {
-    /// Output format [default: table on a terminal, jsonl otherwise]; --json is short for jsonl
-    #[arg(long, value_enum)]
-    format: Option<ListFormat>,
-    #[arg(long, hide = true, alias = "jsonl", conflicts_with = "format")]
-    json: bool,
-}
-
-impl ListFormatChoice {
-    /// Returns the requested format.
-    pub(crate) fn get(&self) -> Option<ListFormat> {
-        match self.json {
-            true => Some(ListFormat::Jsonl),
-            false => self.format,
-        }
-    }
-}
-
-/// Formats of a schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SchemaFormat {
-    /// The message syntax of the Parquet specification
-    Parquet,
-    /// The Arrow fields that the columns become
-    Arrow,
-    /// The Parquet schema as a tree in JSON
-    Json,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Unit {
-    S,
-    Ms,
-    Us,
-    Ns,
-}
-
-impl From<Unit> for TimeUnit {
-    fn from(unit: Unit) -> Self {
-        match unit {
-            Unit::S => Self::Second,
-            Unit::Ms => Self::Millisecond,
-            Unit::Us => Self::Microsecond,
-            Unit::Ns => Self::Nanosecond,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Overflow {
-    /// They are an error
-    Error,
-    /// They become null
-    Null,
-    /// They wrap around
-    Wrap,
-}
-
-impl From<Overflow> for Int96Overflow {
-    fn from(overflow: Overflow) -> Self {
-        match overflow {
-            Overflow::Error => Self::Error,
-            Overflow::Null => Self::Null,
-            Overflow::Wrap => Self::Wrap,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Strings {
-    /// 32-bit offsets
-    Offsets,
-    /// 64-bit offsets
-    LargeOffsets,
-    /// Views
-    Views,
-}
-
-impl From<Strings> for ByteLayout {
-    fn from(strings: Strings) -> Self {
-        match strings {
-            Strings::Offsets => Self::Offsets,
-            Strings::LargeOffsets => Self::LargeOffsets,
-            Strings::Views => Self::Views,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Decode, OutputArgument, Sort, Write};
+use super::{Decode, Json, OutputArgument, Sort, Write};
 
 /// The options of `repair`.
 #[derive(Debug, Args)]
@@ -23,6 +23,8 @@ pub(crate) struct Repair {
     /// Search for pages even if there is a footer
     #[arg(long)]
     pub(crate) ignore_footer: bool,
+    #[command(flatten)]
+    pub(crate) json: Json,
     #[command(flatten)]
     pub(crate) sort: Sort,
     #[command(flatten)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
-use super::{Choice, Columns, Damage, Decode, Size, Write};
+use super::{Columns, Json, Rewriting, Size};
 use crate::failure::{Failure, Result};
 
 /// The options of `split`.
@@ -33,13 +33,9 @@ pub(crate) struct Split {
     #[arg(long, value_name = "COLUMN")]
     by: Option<Columns>,
     #[command(flatten)]
-    pub(crate) choice: Choice,
+    pub(crate) json: Json,
     #[command(flatten)]
-    pub(crate) damage: Damage,
-    #[command(flatten)]
-    pub(crate) decode: Decode,
-    #[command(flatten)]
-    pub(crate) write: Write,
+    pub(crate) rewriting: Rewriting,
 }
 
 /// The rule by which a file is split.

@@ -17,15 +17,15 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
     Target::check(&destination)?;
     let inputs = input::tables(
         &concat.files.files,
-        Some(&concat.choice.wanted),
+        Some(&concat.rewriting.choice.wanted),
         Footers::Own,
         context,
     )?;
-    let choice = &concat.choice;
-    let options = concat.damage.choose(concat.decode.options());
+    let choice = &concat.rewriting.choice;
+    let options = concat.rewriting.read_options();
     let request = Request::new(&inputs, options, choice, concat.merge.choice())?;
-    let target = (&destination, &concat.write, concat.copy.copy);
-    let mut options = concat.write.options(concat.decode.threads);
+    let target = (&destination, &concat.rewriting.write, concat.copy.copy);
+    let mut options = concat.rewriting.write_options();
     choice.sort.choose(&mut options);
     let request = (request, Window::of(choice));
     anew(context, &inputs, request, target, options, Protection::Keep)

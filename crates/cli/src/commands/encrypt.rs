@@ -35,12 +35,12 @@ fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<(
     let destination = request.output.destination();
     Target::check(&destination)?;
     let inputs = input::all(slice::from_ref(&request.input), context)?;
-    let choice = &request.choice;
+    let choice = &request.rewriting.choice;
     input::check_no_path_column(Some(&choice.wanted), &request.input)?;
-    let options = request.damage.choose(request.decode.options());
+    let options = request.rewriting.read_options();
     let rows = Request::new(&inputs, options, choice, SchemaMerge::default())?;
-    let target = (&destination, &request.write, false);
-    let mut options = request.write.options(request.decode.threads);
+    let target = (&destination, &request.rewriting.write, false);
+    let mut options = request.rewriting.write_options();
     choice.sort.choose(&mut options);
     let rows = (rows, Window::of(choice));
     anew(context, &inputs, rows, target, options, protection)

@@ -67,7 +67,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             false => schema::run(context, &tables(files)?, json.or(*format), output),
         },
         Command::Diff(request) => diff::run(context, request, output),
-        Command::Split(request) => split::run(context, request),
+        Command::Split(request) => split::run(context, request, output),
         Command::Count(request) => count::run(context, request, output),
         Command::Head { files, read } => head::run(context, &rows(files, read)?, read, output),
         Command::Cat { files, read } => {
@@ -82,6 +82,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
             files,
             indexes,
             pretty,
+            ..
         } => {
             let options = meta::Options {
                 indexes: *indexes,
@@ -120,8 +121,8 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         Command::Convert(request) => convert::run(context, request),
         Command::Encrypt(request) => encrypt::encrypt(context, request),
         Command::Decrypt(request) => encrypt::decrypt(context, request),
-        Command::Repair(request) => repair::run(context, request),
-        Command::Report(request) => report::run(context, request),
+        Command::Repair(request) => repair::run(context, request, output),
+        Command::Report(request) => report::run(context, request, output),
         Command::Rewrite(request) => rewrite::run(context, request),
         Command::Sql { arguments } => sql::run(arguments),
         Command::Help { words } => manual::help(words, output),

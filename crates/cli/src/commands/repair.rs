@@ -11,21 +11,27 @@ use herringbone_rewrite::encryption::{Protection, without_keys};
 use crate::args::Repair;
 use crate::carry_over;
 use crate::context::Context;
+use crate::describe::Object;
 use crate::encryption::Summary;
 use crate::failure::{Failure, Result};
 use crate::input::{self, Input};
 use crate::load::{self, Rows, Work};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::render::plural::counted;
+use crate::render::printable::json_line;
 use crate::rows::int96_unit;
 use crate::save;
 use crate::target::Target;
 use crate::url::name_of;
 
 /// Writes the valid row groups.
-pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
+pub(crate) fn run(context: &Context, request: &Repair, output: &mut Output<'_>) -> Result<()> {
     let destination = &request.output.destination();
     Target::check(destination)?;
+    if request.json.json {
+        Target::leave_stdout(destination)?;
+    }
     let inputs = input::all(slice::from_ref(&request.input), context)?;
     let Some(input) = inputs.first() else {
         return Ok(());
@@ -39,6 +45,7 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     }
     let mut read = request.decode.options().limits(context.limits.clone());
     let repair = checked(context, input, &options, &read)?;
+    tell_losses(context, (request, input), &repair, output)?;
     let is_whole = repair.source() == RepairSource::Footer && repair.lost().is_empty();
     if repair.valid_row_groups().is_empty() && !is_whole {
         let is_encrypted = encryption(input, &repair)?.is_some();
@@ -77,6 +84,17 @@ pub(crate) fn run(context: &Context, request: &Repair) -> Result<()> {
     };
     save::parquet(context, destination, write, rows)?;
     carry_over::finish(material)?;
+    if request.json.json {
+        let object = Object::new()
+            .with("kind", "repaired")
+            .with("file", input.name.as_str())
+            .with("output", name_of(&destination.path))
+            .with("footer", footer(&repair).0)
+            .with("num_rows", repair.num_rows())
+            .with("row_groups", repair.valid_row_groups().len())
+            .with("is_end_known", repair.is_end_known());
+        return output.line(&json_line(&object.into()));
+    }
     if !repair.is_end_known() {
         context.note(&format!(
             "{}: the file does not show whether rows followed the last of these row groups",
@@ -111,7 +129,7 @@ fn uses_footer(repair: &herringbone_inspect::repair::Repair, options: &RepairOpt
     repair.source() != RepairSource::Pages && !options.ignore_footer
 }
 
-/// Searches for the intact parts, and reports the lost ones.
+/// Searches for the intact parts.
 fn checked(
     context: &Context,
     input: &Input,
@@ -123,12 +141,6 @@ fn checked(
         Some(_) => input.unopened(&error),
         None => failed(input, &error),
     })?;
-    let found = match repair.source() {
-        RepairSource::Footer => "the footer is intact",
-        RepairSource::PartialMetadata => "a part of the footer is intact",
-        _ => "the footer is lost; row groups are assembled from pages",
-    };
-    context.note(&format!("{}: {found}", input.name));
     if input.decryption().is_none() && encryption(input, &repair)?.is_some() {
         return Err(input.failure(&without_keys()));
     }
@@ -137,10 +149,51 @@ fn checked(
     let checked = repair.check(read, |_| progress.add(1));
     drop(progress);
     checked.map_err(|error| input.failure(&error))?;
-    for lost in repair.lost() {
-        context.lost(&input.name, &said(input, lost));
-    }
     Ok(repair)
+}
+
+/// Returns the state of the footer, in JSON and as text.
+fn footer(repair: &herringbone_inspect::repair::Repair) -> (&'static str, &'static str) {
+    match repair.source() {
+        RepairSource::Footer => ("intact", "the footer is intact"),
+        RepairSource::PartialMetadata => ("partial", "a part of the footer is intact"),
+        _ => (
+            "lost",
+            "the footer is lost; row groups are assembled from pages",
+        ),
+    }
+}
+
+/// Reports the state of the footer and the losses: on standard error, or as JSON lines.
+fn tell_losses(
+    context: &Context,
+    (request, input): (&Repair, &Input),
+    repair: &herringbone_inspect::repair::Repair,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    if !request.json.json {
+        context.note(&format!("{}: {}", input.name, footer(repair).1));
+    }
+    for lost in repair.lost() {
+        if !request.json.json {
+            context.lost(&input.name, &said(input, lost));
+            continue;
+        }
+        context.count_lost();
+        let place = &lost.location;
+        let object = Object::new()
+            .with("kind", "lost")
+            .with("file", input.name.as_str())
+            .some("num_rows", lost.rows)
+            .with("message", lost.reason.as_str())
+            .some("advice", advice(input, lost))
+            .some("row_group", place.row_group)
+            .some("column", place.column.as_deref())
+            .some("page", place.page)
+            .some("offset", place.offset);
+        output.line(&json_line(&object.into()))?;
+    }
+    Ok(())
 }
 
 /// Returns the failure to find anything.
@@ -152,14 +205,17 @@ fn failed(input: &Input, error: &herringbone::Error) -> Failure {
     }
 }
 
+/// Returns the option that avoids a loss, if there is one.
+fn advice(input: &Input, lost: &Lost) -> Option<String> {
+    lost.remedy
+        .and_then(|remedy| input.advice(remedy, &lost.location))
+}
+
 fn said(input: &Input, lost: &Lost) -> String {
     let rows = lost
         .rows
         .map_or_else(String::new, |rows| format!("{}: ", counted(rows, "row")));
-    let advice = lost
-        .remedy
-        .and_then(|remedy| input.advice(remedy, &lost.location));
-    let advice = advice.map_or_else(String::new, |advice| format!("; {advice}"));
+    let advice = advice(input, lost).map_or_else(String::new, |advice| format!("; {advice}"));
     let place = match &lost.location {
         nowhere if *nowhere == Location::default() => String::new(),
         place => format!(" ({place})"),

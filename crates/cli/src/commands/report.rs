@@ -1,27 +1,48 @@
-//! `report`: one HTML page about a file.
+//! `report`: an HTML page with the findings about a file; also the findings as JSON.
 
 use std::io::Write as _;
 
 use crate::args::Report;
 use crate::context::Context;
+use crate::describe::Object;
 use crate::failure::{Failure, Result};
 use crate::input;
-use crate::report::{Facts, page};
+use crate::output::Output;
+use crate::render::printable::json_line;
+use crate::report::{Facts, findings, page};
 use crate::target::Target;
 
-/// Writes the page.
-pub(crate) fn run(context: &Context, report: &Report) -> Result<()> {
-    let destination = report.output.destination();
-    Target::check(&destination)?;
+/// Writes the page, prints the findings, or both.
+pub(crate) fn run(context: &Context, report: &Report, output: &mut Output<'_>) -> Result<()> {
+    let destination = report.destination();
+    if let Some(destination) = &destination {
+        Target::check(destination)?;
+        if report.json {
+            Target::leave_stdout(destination)?;
+        }
+    }
     let inputs = input::all(std::slice::from_ref(&report.file), context)?;
     let Some(input) = inputs.first() else {
         return Err(Failure::Usage("no file is named".into()));
     };
     let facts = Facts::of(context, input, report.no_values)?;
-    let html = page(&facts);
-    let mut target = Target::create(&destination)?;
-    let name = target.name.clone();
-    let written = target.write_all(html.as_bytes());
-    written.map_err(|error| Failure::output(&name, &error))?;
-    target.commit()
+    if let Some(destination) = &destination {
+        let html = page(&facts);
+        let mut target = Target::create(destination)?;
+        let name = target.name.clone();
+        let written = target.write_all(html.as_bytes());
+        written.map_err(|error| Failure::output(&name, &error))?;
+        target.commit()?;
+    }
+    if report.json {
+        for finding in findings(&facts) {
+            let object = Object::new()
+                .with("file", input.name.as_str())
+                .with("kind", finding.rule)
+                .with("message", finding.text)
+                .some("command", finding.command);
+            output.line(&json_line(&object.into()))?;
+        }
+    }
+    Ok(())
 }

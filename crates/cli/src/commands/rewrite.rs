@@ -26,18 +26,18 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     Target::check(destination)?;
     let inputs = input::tables(
         slice::from_ref(&rewrite.input),
-        Some(&rewrite.choice.wanted),
+        Some(&rewrite.rewriting.choice.wanted),
         Footers::Own,
         context,
     )?;
-    let choice = &rewrite.choice;
-    let options = rewrite.damage.choose(rewrite.decode.options());
+    let choice = &rewrite.rewriting.choice;
+    let options = rewrite.rewriting.read_options();
     let request = Request::new(&inputs, options, choice, SchemaMerge::default())?;
-    let mut options = rewrite.write.options(rewrite.decode.threads);
+    let mut options = rewrite.rewriting.write_options();
     choice.sort.choose(&mut options);
     let explanation = rewrite.explain.then(Explanation::new);
     options.explanation.clone_from(&explanation);
-    let target = (destination, &rewrite.write, rewrite.copy.copy);
+    let target = (destination, &rewrite.rewriting.write, rewrite.copy.copy);
     let window = Window::of(choice);
     anew(
         context,
@@ -54,7 +54,11 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
         true => Output::new("standard error", io::stderr()),
         false => Output::stdout(),
     };
-    explain_encodings::print(&explanation.take(), &rewrite.write, &mut out)
+    let print = match rewrite.json {
+        true => explain_encodings::print_json,
+        false => explain_encodings::print,
+    };
+    print(&explanation.take(), &rewrite.rewriting.write, &mut out)
 }
 
 /// Writes the rows of `inputs` to a single file, with everything carried over. Copies column chunks if `copy` is true.

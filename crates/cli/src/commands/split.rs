@@ -7,38 +7,43 @@ use std::sync::Arc;
 
 use herringbone_arrow::array::{ArrayRef, RecordBatch};
 use herringbone_arrow::row::{OwnedRow, RowConverter, SortField};
-use herringbone_arrow::schema::{ArrowError, SchemaRef};
+use herringbone_arrow::schema::{ArrowError, Field, SchemaRef};
 use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
+use serde_json::Value;
 
 use crate::args::{Destination, Split, SplitBy};
 use crate::carry_over;
 use crate::context::Context;
+use crate::describe::Object;
 use crate::failure::{Failure, Result};
 use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
+use crate::output::Output;
 use crate::render::plural::counted;
+use crate::render::printable::json_line;
 use crate::render::value;
 use crate::rows::{Request, Shape, Source, Window, arranged, row_groups, sorted, survey, windowed};
 use crate::save;
 use crate::target::Target;
+use crate::url::name_of;
 
 /// The name of a folder for nulls, as in Hive.
 const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 
 /// Writes the parts.
-pub(crate) fn run(context: &Context, split: &Split) -> Result<()> {
+pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> Result<()> {
     let by = split.by()?;
     let pattern = Pattern::new(&split.output, &by)?;
     let inputs = input::tables(
         slice::from_ref(&split.input),
-        Some(&split.choice.wanted),
+        Some(&split.rewriting.choice.wanted),
         Footers::Own,
         context,
     )?;
-    let choice = &split.choice;
-    let options = split.damage.choose(split.decode.options());
+    let choice = &split.rewriting.choice;
+    let options = split.rewriting.read_options();
     let mut request = Request::new(&inputs, options, choice, SchemaMerge::default())?;
     let window = Window::of(choice);
     request.choose_int96_unit(&inputs, window)?;
@@ -62,13 +67,13 @@ pub(crate) fn run(context: &Context, split: &Split) -> Result<()> {
     let dropped = rule.column().filter(|_| pattern.names_column);
     let schema = without(&all, dropped)?;
     let mut cutter = Cutter::new(rows, rule, dropped);
-    let mut kept = carry_over::start(&split.write, Protection::Keep, origins);
+    let mut kept = carry_over::start(&split.rewriting.write, Protection::Keep, origins);
     for input in &inputs {
         let file = input.open()?;
         let row_groups = row_groups(input, &file, &request)?;
         carry_over::add(&mut kept, input, &file, &row_groups)?;
     }
-    let mut options = split.write.options(split.decode.threads);
+    let mut options = split.rewriting.write_options();
     let first = inputs
         .first()
         .ok_or_else(|| Failure::Usage("no file is named".into()))?;
@@ -83,8 +88,10 @@ pub(crate) fn run(context: &Context, split: &Split) -> Result<()> {
         return Err(Failure::Usage(message.into()));
     }
     let mut parts = 0_u64;
-    while let Some(name) = cutter.start()? {
-        let destination = destination(pattern.path(&name.unwrap_or_else(|| format!("{parts:05}"))));
+    while let Some(part) = cutter.start()? {
+        let before = cutter.rows_taken;
+        let (value, name) = part.map_or_else(|| (None, format!("{parts:05}")), Part::named);
+        let destination = destination(pattern.path(&name));
         create_folder(&destination.path)?;
         Target::check(&destination)?;
         let rows = Rows {
@@ -94,6 +101,16 @@ pub(crate) fn run(context: &Context, split: &Split) -> Result<()> {
         };
         save::parquet(context, &destination, options.clone(), rows)?;
         parts += 1;
+        if split.json.json {
+            let object = Object::new()
+                .with("file", name_of(&destination.path))
+                .some("value", value)
+                .with("num_rows", cutter.rows_taken - before);
+            output.line(&json_line(&object.into()))?;
+        }
+    }
+    if split.json.json {
+        return Ok(());
     }
     context.note(&format!(
         "{} in {}",
@@ -257,8 +274,8 @@ impl<'a> Cutter<'a> {
         Ok(false)
     }
 
-    /// Starts the next part, if there are more rows. Returns its value for a path, or `None` for a number.
-    fn start(&mut self) -> Result<Option<Option<String>>> {
+    /// Starts the next part, if there are more rows. Returns its value, or `None` for a number.
+    fn start(&mut self) -> Result<Option<Option<Part>>> {
         if self.is_at_end()? {
             return Ok(None);
         }
@@ -273,7 +290,7 @@ impl<'a> Cutter<'a> {
             .convert_columns(slice::from_ref(&array))
             .map_err(|error| failed(&error))?;
         self.value = Some(rows.row(0).owned());
-        Ok(Some(Some(in_path(schema.field(*at), &array)?)))
+        Ok(Some(Some(Part::of(schema.field(*at), &array)?)))
     }
 
     /// Returns the number of pending rows that belong to the current part.
@@ -332,17 +349,36 @@ fn first(batch: &RecordBatch, at: usize) -> Result<ArrayRef> {
     column.ok_or_else(|| Failure::Data("a column is missing in a batch".into()))
 }
 
-/// Returns a value for a path, with escapes as in Hive for all characters that may mean something else there.
-fn in_path(field: &herringbone_arrow::schema::Field, array: &ArrayRef) -> Result<String> {
-    let values = value::of(field, array)?;
-    if values.is_null(0) {
-        return Ok(NULL.to_owned());
-    }
-    let mut text = String::new();
-    values.text(0, &mut text);
-    Ok(escaped(&text))
+/// The value of a part, in JSON and as text. A null has no text.
+struct Part {
+    json: Value,
+    text: Option<String>,
 }
 
+impl Part {
+    /// Returns the first value of an array.
+    fn of(field: &Field, array: &ArrayRef) -> Result<Self> {
+        let values = value::of(field, array)?;
+        let mut json = String::new();
+        values.json(0, &mut json);
+        let json = serde_json::from_str(&json);
+        let json = json.map_err(|error| Failure::Data(error.to_string()))?;
+        let text = (!values.is_null(0)).then(|| {
+            let mut text = String::new();
+            values.text(0, &mut text);
+            text
+        });
+        Ok(Self { json, text })
+    }
+
+    /// Returns the value in JSON, and its name in paths.
+    fn named(self) -> (Option<Value>, String) {
+        let name = self.text.map_or_else(|| NULL.into(), |it| escaped(&it));
+        (Some(self.json), name)
+    }
+}
+
+/// Returns a text for a path, with escapes as in Hive for all characters that may mean something else there.
 fn escaped(text: &str) -> String {
     let is_dots = text.bytes().all(|byte| byte == b'.');
     let mut out = String::new();

@@ -58,8 +58,10 @@ fn file(context: &Context, input: &Input, options: Options, output: &mut Output<
         context.note(&format!("{}: {caution}", input.name));
     }
     let mut verify = herringbone_inspect::verify(&opened).threads(threads);
-    let mut progress = Progress::new(!context.quiet, verify.num_chunks(), "column chunks");
-    let (mut errors, mut warnings, mut notes, mut shown) = (0_u64, 0_u64, 0_u64, 0);
+    // A program that shows findings page by page has the terminal for itself.
+    let mut progress =
+        Progress::of_check(!context.quiet && !output.is_paged(), &opened, input.size);
+    let (mut errors, mut warnings, mut notes) = (0_u64, 0_u64, 0_u64);
     while let Some(findings) = verify.next_part().map_err(|error| input.failure(&error))? {
         for finding in &findings {
             match finding.severity {
@@ -73,9 +75,12 @@ fn file(context: &Context, input: &Input, options: Options, output: &mut Output<
                 printable(&format!("{}: {finding}", input.name))
             })?;
         }
-        progress.add(verify.chunks_done() - shown);
-        shown = verify.chunks_done();
+        if !findings.is_empty() && output.is_terminal() {
+            progress.hidden(|| output.flush())?;
+        }
+        progress.advance_to(verify.chunks_done());
     }
+    drop(progress);
     let is_sound = errors + warnings == 0;
     if !json {
         let mut summary = match is_sound {

@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::render::value;
 
 /// The largest number of pages whose bounds are shown.
-const PAGES: usize = 20_000;
+pub(super) const PAGES: usize = 20_000;
 
 /// The largest number of findings of `verify` in a report.
 const FAULTS: usize = 200;
@@ -298,8 +298,7 @@ impl Facts {
 
     fn verify(&mut self, context: &Context, input: &Input, file: &ParquetFile) -> Result<()> {
         let mut verify = herringbone_inspect::verify(file);
-        let mut progress = Progress::of_file(!context.quiet, verify.num_chunks(), "column chunks");
-        let mut shown = 0;
+        let mut progress = Progress::of_check(!context.quiet, file, input.size);
         while let Some(findings) = verify.next_part().map_err(|error| input.failure(&error))? {
             for finding in &findings {
                 match self.faults.len() < FAULTS {
@@ -313,8 +312,7 @@ impl Facts {
                     false => self.more_faults += 1,
                 }
             }
-            progress.add(verify.chunks_done() - shown);
-            shown = verify.chunks_done();
+            progress.advance_to(verify.chunks_done());
         }
         Ok(())
     }

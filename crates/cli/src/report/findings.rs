@@ -20,44 +20,51 @@ use crate::render::plural::size;
 
 const MIB: u64 = 1 << 20;
 
-/// A finding, with the arguments of `rewrite` that help.
-pub(super) struct Finding {
-    pub(super) text: String,
-    pub(super) command: String,
+/// A finding, with the command that helps.
+pub(crate) struct Finding {
+    /// The name of its rule in JSON.
+    pub(crate) rule: &'static str,
+    pub(crate) text: String,
+    pub(crate) command: Option<String>,
 }
 
-/// Returns the findings of all rules, the most important ones first.
-pub(super) fn findings(facts: &Facts) -> Vec<Finding> {
-    let mut found = Vec::new();
-    let rules: [fn(&Facts, &mut Vec<Finding>); 12] = [
-        abandoned_dictionaries,
-        small_row_groups,
-        large_row_groups,
-        no_page_index,
-        no_bounds,
-        weak_codec,
-        undeclared_order,
-        digits_as_text,
-        int96,
-        small_pages,
-        large_footer,
-        only_nulls,
-    ];
-    for rule in rules {
-        rule(facts, &mut found);
+/// A function that finds what breaks a rule: sentences, each with the arguments of `rewrite` that help.
+type Rule = fn(&Facts, &mut Vec<(String, String)>);
+
+/// All rules, the most important ones first.
+const RULES: [(&str, Rule); 12] = [
+    ("abandoned_dictionary", abandoned_dictionaries),
+    ("small_row_groups", small_row_groups),
+    ("large_row_groups", large_row_groups),
+    ("no_page_index", no_page_index),
+    ("no_bounds", no_bounds),
+    ("weak_codec", weak_codec),
+    ("undeclared_order", undeclared_order),
+    ("digits_as_text", digits_as_text),
+    ("int96", int96),
+    ("small_pages", small_pages),
+    ("large_footer", large_footer),
+    ("only_nulls", only_nulls),
+];
+
+/// Returns the findings of all rules.
+pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
+    let mut all = Vec::new();
+    for (rule, find) in RULES {
+        let mut found = Vec::new();
+        find(facts, &mut found);
+        all.extend(found.into_iter().map(|(text, arguments)| Finding {
+            rule,
+            text,
+            command: (!arguments.is_empty()).then(|| {
+                format!(
+                    "herringbone rewrite {} OUT.parquet {arguments}",
+                    word(&facts.name)
+                )
+            }),
+        }));
     }
-    found
-}
-
-fn push(found: &mut Vec<Finding>, facts: &Facts, text: String, arguments: &str) {
-    let command = match arguments {
-        "" => String::new(),
-        _ => format!(
-            "herringbone rewrite {} OUT.parquet {arguments}",
-            word(&facts.name)
-        ),
-    };
-    found.push(Finding { text, command });
+    all
 }
 
 /// Returns a text as a word of a shell.
@@ -103,7 +110,7 @@ fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> (usize, String) {
     (names.len(), format!("{}{more}", shown.join(", ")))
 }
 
-fn abandoned_dictionaries(facts: &Facts, found: &mut Vec<Finding>) {
+fn abandoned_dictionaries(facts: &Facts, found: &mut Vec<(String, String)>) {
     for column in &facts.columns {
         let Some((all, keyed)) = column.pages else {
             continue;
@@ -117,16 +124,11 @@ fn abandoned_dictionaries(facts: &Facts, found: &mut Vec<Finding>) {
             percent(column.bytes(), facts.size),
             size(column.dictionary.into())
         );
-        push(
-            found,
-            facts,
-            text,
-            &format!("--dictionary {}", path(column, "", "=off")),
-        );
+        found.push((text, format!("--dictionary {}", path(column, "", "=off"))));
     }
 }
 
-fn small_row_groups(facts: &Facts, found: &mut Vec<Finding>) {
+fn small_row_groups(facts: &Facts, found: &mut Vec<(String, String)>) {
     let count = facts.groups.len() as u64;
     let bytes: u64 = facts.groups.iter().map(|group| group.compressed).sum();
     let average = bytes / count.max(1);
@@ -135,32 +137,32 @@ fn small_row_groups(facts: &Facts, found: &mut Vec<Finding>) {
             "{count} row groups of {} on average are small: readers plan {count} pieces of work, each with its own dictionaries",
             size(average.into())
         );
-        push(found, facts, text, "--row-group-bytes 128MiB");
+        found.push((text, "--row-group-bytes 128MiB".into()));
     }
 }
 
-fn large_row_groups(facts: &Facts, found: &mut Vec<Finding>) {
+fn large_row_groups(facts: &Facts, found: &mut Vec<(String, String)>) {
     let largest = facts.groups.iter().map(|group| group.compressed).max();
     if let Some(largest) = largest.filter(|it| *it > 1024 * MIB) {
         let text = format!(
             "A row group of {} is large: readers that work on one row group each cannot share it",
             size(largest.into())
         );
-        push(found, facts, text, "--row-group-bytes 128MiB");
+        found.push((text, "--row-group-bytes 128MiB".into()));
     }
 }
 
-fn no_page_index(facts: &Facts, found: &mut Vec<Finding>) {
+fn no_page_index(facts: &Facts, found: &mut Vec<(String, String)>) {
     let lacks = |column: &&Column| column.chunks_with_index < column.chunks;
     let (count, names) = names(facts.columns.iter().filter(lacks));
     if count > 0 {
         let text =
             format!("{names} have no page index, so readers cannot skip pages by their bounds");
-        push(found, facts, text, "--statistics page");
+        found.push((text, "--statistics page".into()));
     }
 }
 
-fn no_bounds(facts: &Facts, found: &mut Vec<Finding>) {
+fn no_bounds(facts: &Facts, found: &mut Vec<(String, String)>) {
     let lacks = |column: &&Column| {
         let is_empty = column.values == Some(0) || column.nulls == column.values;
         column.chunks_with_bounds < column.chunks
@@ -171,7 +173,7 @@ fn no_bounds(facts: &Facts, found: &mut Vec<Finding>) {
     let (count, names) = names(facts.columns.iter().filter(lacks));
     if count > 0 {
         let text = format!("{names} have no bounds, so readers cannot skip row groups by them");
-        push(found, facts, text, "--statistics page");
+        found.push((text, "--statistics page".into()));
     }
 }
 
@@ -181,7 +183,7 @@ fn has_order(column: &Column) -> bool {
         .any(|name| column.type_.contains(name))
 }
 
-fn weak_codec(facts: &Facts, found: &mut Vec<Finding>) {
+fn weak_codec(facts: &Facts, found: &mut Vec<(String, String)>) {
     let weak = ["UNCOMPRESSED", "GZIP", "LZO", "LZ4"];
     let is_weak = |column: &&Column| column.codecs.iter().any(|codec| weak.contains(&&**codec));
     let bytes: u64 = facts
@@ -204,11 +206,11 @@ fn weak_codec(facts: &Facts, found: &mut Vec<Finding>) {
             percent(bytes, all),
             codecs.join(" and ")
         );
-        push(found, facts, text, "--compression zstd:1");
+        found.push((text, "--compression zstd:1".into()));
     }
 }
 
-fn undeclared_order(facts: &Facts, found: &mut Vec<Finding>) {
+fn undeclared_order(facts: &Facts, found: &mut Vec<(String, String)>) {
     let is_declared = |column: &Column| {
         let first = |group: &super::facts::Group| group.sorted_by.first() == Some(&column.path);
         facts.groups.iter().all(first)
@@ -221,16 +223,11 @@ fn undeclared_order(facts: &Facts, found: &mut Vec<Finding>) {
             "Row groups and pages ascend by `{}`, but the file does not say that it is sorted",
             column.path
         );
-        push(
-            found,
-            facts,
-            text,
-            &format!("--sort-by {}", path(column, "", "")),
-        );
+        found.push((text, format!("--sort-by {}", path(column, "", ""))));
     }
 }
 
-fn digits_as_text(facts: &Facts, found: &mut Vec<Finding>) {
+fn digits_as_text(facts: &Facts, found: &mut Vec<(String, String)>) {
     let is_number = |text: &Option<String>| {
         let digits = text.as_deref().unwrap_or_default();
         let is_plain = digits.bytes().all(|byte| byte.is_ascii_digit());
@@ -249,17 +246,12 @@ fn digits_as_text(facts: &Facts, found: &mut Vec<Finding>) {
                 "The text of `{}` seems to be numbers, which are smaller and faster as BIGINT",
                 column.path
             );
-            push(
-                found,
-                facts,
-                text,
-                &format!("-c {}", path(column, "*, ", ":bigint")),
-            );
+            found.push((text, format!("-c {}", path(column, "*, ", ":bigint"))));
         }
     }
 }
 
-fn int96(facts: &Facts, found: &mut Vec<Finding>) {
+fn int96(facts: &Facts, found: &mut Vec<(String, String)>) {
     let (count, names) = names(facts.columns.iter().filter(|column| column.is_int96));
     let first = facts
         .columns
@@ -271,11 +263,11 @@ fn int96(facts: &Facts, found: &mut Vec<Finding>) {
         let arguments = first.map_or_else(String::new, |column| {
             format!("-c {}", path(column, "*, ", ":timestamptz"))
         });
-        push(found, facts, text, &arguments);
+        found.push((text, arguments));
     }
 }
 
-fn small_pages(facts: &Facts, found: &mut Vec<Finding>) {
+fn small_pages(facts: &Facts, found: &mut Vec<(String, String)>) {
     let is_small = |column: &&Column| {
         let pages = column.boxes.len() as u64;
         pages > 100 && column.data / pages < 8 << 10 && column.uncompressed / pages < 64 << 10
@@ -285,28 +277,28 @@ fn small_pages(facts: &Facts, found: &mut Vec<Finding>) {
         let text = format!(
             "{names} have pages of less than 8 KiB on average, which cost a header and an index entry each"
         );
-        push(found, facts, text, "--page-bytes 1MiB");
+        found.push((text, "--page-bytes 1MiB".into()));
     }
 }
 
-fn large_footer(facts: &Facts, found: &mut Vec<Finding>) {
+fn large_footer(facts: &Facts, found: &mut Vec<(String, String)>) {
     if facts.footer > 64 << 10 && facts.footer * 20 >= facts.size {
         let text = format!(
             "The footer is {} ({} of the file), which each reader fetches and decodes first",
             size(facts.footer.into()),
             percent(facts.footer, facts.size)
         );
-        push(found, facts, text, "--row-group-bytes 128MiB");
+        found.push((text, "--row-group-bytes 128MiB".into()));
     }
 }
 
-fn only_nulls(facts: &Facts, found: &mut Vec<Finding>) {
+fn only_nulls(facts: &Facts, found: &mut Vec<(String, String)>) {
     let is_null = |column: &&Column| {
         column.nulls == column.values && column.values > Some(0) && !column.is_in_list
     };
     for column in facts.columns.iter().filter(is_null).take(10) {
         let text = format!("`{}` has nothing but nulls", column.path);
-        push(found, facts, text, &format!("-c {}", path(column, "!", "")));
+        found.push((text, format!("-c {}", path(column, "!", ""))));
     }
 }
 
@@ -371,7 +363,11 @@ mod tests {
                 "{:?}",
                 found.iter().map(|it| &it.text).collect::<Vec<_>>()
             );
-            format!("{} | {}", found[0].text, found[0].command)
+            format!(
+                "{} | {}",
+                found[0].text,
+                found[0].command.as_deref().unwrap_or_default()
+            )
         };
         let of = |change: fn(&mut Column)| one(&|facts: &mut Facts| change(&mut facts.columns[0]));
         let text = of(|it| (it.pages, it.dictionary) = (Some((6, 2)), 1 << 20));

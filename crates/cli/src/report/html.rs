@@ -37,9 +37,10 @@ pub(crate) fn page(facts: &Facts) -> String {
         true => "<p>The file has no page index, so the places of pages are not known without reading them.</p>".into(),
         false => format!(
             "<p>Each box is a page, at its rows. The more of the range of its column a page spans, the stronger its \
-             colour, and the less often a filter skips it. Select the map and use the arrow keys to read each page.</p>\
+             colour, and the less often a filter skips it. Select the map and use the arrow keys to read each page. {}</p>\
              <div class=\"wide\" id=\"map\" tabindex=\"0\" role=\"application\" aria-describedby=\"detail\">{map}</div>\
-             <p id=\"detail\" aria-live=\"polite\"></p>"
+             <p id=\"detail\" aria-live=\"polite\"></p>",
+            page_map::left_out(facts).unwrap_or_default()
         ),
     };
     section(&mut out, "pages", "Pages", &map);
@@ -110,12 +111,8 @@ fn push_findings(out: &mut String, facts: &Facts) {
                 "<li><p>{}.</p>",
                 sentence(&printable(&finding.text))
             );
-            if !finding.command.is_empty() {
-                _ = write!(
-                    content,
-                    "<code>{}</code>",
-                    escaped(&printable(&finding.command))
-                );
+            if let Some(command) = &finding.command {
+                _ = write!(content, "<code>{}</code>", escaped(&printable(command)));
             }
             content.push_str("</li>");
         }

@@ -14,4 +14,5 @@ mod tables;
 mod treemap;
 
 pub(crate) use facts::Facts;
+pub(crate) use findings::findings;
 pub(crate) use html::page;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::facts::Facts;
+use super::facts::{Facts, PAGES};
 use super::html::{escaped, number};
 use crate::render::plural::size;
 
@@ -12,6 +12,21 @@ const NAMES: f64 = 180.0;
 
 /// The largest number of columns with a lane.
 const LANES: usize = 100;
+
+/// Returns a sentence about columns and pages that the map does not show.
+pub(super) fn left_out(facts: &Facts) -> Option<String> {
+    let with_pages = facts.columns.iter().filter(|it| !it.boxes.is_empty());
+    let lanes = with_pages.count();
+    let pages: usize = facts.columns.iter().map(|it| it.boxes.len()).sum();
+    let mut parts = Vec::new();
+    if lanes > LANES {
+        parts.push(format!("the first {LANES} of {lanes} columns"));
+    }
+    if pages >= PAGES {
+        parts.push(format!("the first {PAGES} pages"));
+    }
+    (!parts.is_empty()).then(|| format!("The map shows {} only.", parts.join(" and ")))
+}
 
 /// Returns the map as SVG, or nothing if the file has no page index.
 pub(super) fn page_map(facts: &Facts) -> String {

@@ -159,6 +159,19 @@ fn a_file_is_split_by_rows_bytes_and_values() {
     let c0 = herringbone(&["head", "-1", &folder.file("plain-c0.parquet")]);
     c0.ok("{\"id\":0,\"fare\":1.5,\"city\":\"c0\"}\n");
 
+    let listed = folder.file("listed/{city}.parquet");
+    let run = herringbone(&["split", "--json", &trips, "-o", &listed, "--by", "city"]);
+    let line = |name: &str, value: &str, rows| {
+        let file = folder.file(&format!("listed/{name}.parquet"));
+        format!("{{\"file\":\"{file}\",\"value\":{value},\"num_rows\":{rows}}}\n")
+    };
+    let lines = [
+        line("a%2Fb", "\"a/b\"", 6667),
+        line("c0", "\"c0\"", 6667),
+        line("__HIVE_DEFAULT_PARTITION__", "null", 6666),
+    ];
+    run.ok(&lines.concat());
+
     let size = std::fs::metadata(&trips).unwrap().len();
     let sized = folder.file("sized/{}.parquet");
     let bytes = (size / 4 + 1).to_string();

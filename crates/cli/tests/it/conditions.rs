@@ -56,7 +56,12 @@ fn offset_and_limit_count_what_meets_it_in_all_files() {
 #[test]
 fn what_is_wrong_is_said_in_the_words_of_the_command() {
     for (condition, code, message) in [
-        ("id >", 2, "EOF"),
+        ("id >", 2, "the condition ends after `>`"),
+        (
+            "weight",
+            2,
+            "`weight` is Float64, not a condition; compare it with a value, as in `weight > 5`",
+        ),
         ("lower(name) = 'x'", 2, "expected a column or variant_get"),
         ("id + 1 = 2", 2, "expected a column, found `id + 1`"),
         (

@@ -34,6 +34,46 @@ fn a_cut_footer_costs_nothing() {
     assert_eq!(folder.names(), ["damaged.parquet", "out.parquet"]);
 }
 
+#[test]
+fn losses_and_the_result_are_json_lines() {
+    let folder = Folder::new();
+    let mut file = fs::read(path(EXAMPLE)).unwrap();
+    // A value in the first page of the first column chunk.
+    file[60] ^= 0xff;
+    let damaged = folder.with("damaged.parquet", &file);
+    let out = folder.file("out.parquet");
+    let run = herringbone(&["repair", "--json", &damaged, &out]);
+    assert_eq!((run.code, run.stderr.as_str()), (1, ""), "{}", run.stdout);
+    let lines: Vec<serde_json::Value> = run
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let [lost, result] = lines.as_slice() else {
+        panic!("{lines:?}");
+    };
+    assert_eq!(lost["kind"], "lost");
+    assert_eq!(lost["file"], damaged.as_str());
+    assert_eq!(
+        (&lost["row_group"], &lost["column"]),
+        (&0.into(), &"id".into())
+    );
+    assert!(
+        lost["message"].as_str().unwrap().contains("checksum"),
+        "{lost}"
+    );
+    let expected = serde_json::json!({
+        "kind": "repaired", "file": damaged, "output": out, "footer": "intact",
+        "num_rows": 24 - lost["num_rows"].as_u64().unwrap(), "row_groups": 1, "is_end_known": true,
+    });
+    assert_eq!(*result, expected);
+    assert_eq!(
+        rows(&out).lines().count() as u64,
+        result["num_rows"].as_u64().unwrap()
+    );
+    herringbone(&["repair", "--json", &damaged, "-"]).fails(2, "OUT must be a file");
+}
+
 /// The file without its footer.
 fn without_footer(folder: &Folder, file: &str) -> String {
     let bytes = fs::read(path(file)).unwrap();

@@ -56,6 +56,34 @@ fn names_and_values_are_not_markup() {
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
 }
 
+#[test]
+fn findings_are_json_lines() {
+    let folder = Folder::new();
+    let (jsonl, file) = (
+        folder.with("a.jsonl", "{\"zip\":\"123\"}\n{\"zip\":\"99\"}\n"),
+        folder.file("a.parquet"),
+    );
+    let schema = folder.with("types.txt", "zip: Utf8\n");
+    herringbone(&["convert", "-q", "--schema", &schema, &jsonl, &file]).ok("");
+    let expected = format!(
+        "{{\"file\":\"{file}\",\"kind\":\"digits_as_text\",\"message\":\"The text of `zip` seems to be numbers, \
+         which are smaller and faster as BIGINT\",\"command\":\"herringbone rewrite {file} OUT.parquet \
+         -c '*, zip:bigint'\"}}\n"
+    );
+    herringbone(&["report", "--json", &file]).ok(&expected);
+    let out = folder.file("report.html");
+    herringbone(&["report", "--json", &file, "-o", &out]).ok(&expected);
+    assert!(
+        std::fs::read_to_string(&out)
+            .unwrap()
+            .contains("zip:bigint")
+    );
+    herringbone(&["report", "--json", &file, "-o", "-"]).fails(2, "OUT must be a file");
+    herringbone(&["report", &file]).fails(2, "--output <OUT>");
+    // Without bounds, the rule cannot hint at the values.
+    herringbone(&["report", "--json", "--no-values", &file]).ok("");
+}
+
 /// Each command of a finding runs, and the finding is gone then.
 #[test]
 fn the_commands_of_findings_help() {

@@ -318,6 +318,18 @@ fn explain_says_what_was_tried() {
     );
     assert!(asked.stdout.contains("no alternatives were sampled"));
     // The explanation is not written into a file on standard output.
+    let run = rewrite(&out, &["--compatibility", "modern", "--explain", "--json"]);
+    assert_eq!(run.code, 0, "{}", run.stderr);
+    let object = json(&run);
+    assert_eq!(object["path"], serde_json::json!(["steps"]));
+    let chosen = serde_json::json!([
+        {"stored_as": "DELTA_BINARY_PACKED", "compression": "none", "row_groups": 1}
+    ]);
+    assert_eq!(object["chosen"], chosen);
+    let sampled = object["sampled"].as_array().unwrap();
+    let plain = sampled.iter().find(|it| it["stored_as"] == "PLAIN");
+    assert_eq!(plain.unwrap()["bytes"], 40_000);
+    rewrite(&out, &["--json"]).fails(2, "--explain");
     let run = rewrite("-", &["--explain"]);
     assert!(run.stderr.contains("steps"), "{}", run.stderr);
     rewrite(&out, &[]).ok("");

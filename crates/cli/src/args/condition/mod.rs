@@ -138,7 +138,9 @@ fn parsed(text: &str) -> Result<Condition, String> {
     let mut tokens = tokens.map_err(|error| error.to_string())?;
     name_quantifiers(&mut tokens);
     let mut parser = Parser::new(&GenericDialect).with_tokens_with_locations(tokens);
-    let expression = parser.parse_expr().map_err(|error| unparsed(&error))?;
+    let expression = parser
+        .parse_expr()
+        .map_err(|error| unparsed(text, &error))?;
     match parser.peek_token().token {
         Token::EOF => {}
         more => {
@@ -188,13 +190,19 @@ fn is_quantifier(word: &str) -> bool {
 }
 
 /// Returns the reason why a text is not an SQL expression.
-fn unparsed(error: &ParserError) -> String {
+fn unparsed(text: &str, error: &ParserError) -> String {
     match error {
         ParserError::RecursionLimitExceeded => {
             "the condition is nested too deeply; about 50 levels are allowed".to_owned()
         }
         ParserError::ParserError(message) if message.ends_with("found: EOF") => {
-            format!("the condition is not complete ({message})")
+            match text.split_whitespace().next_back() {
+                Some(last) => format!(
+                    "the condition ends after `{}`, and something is missing there",
+                    shortened(last)
+                ),
+                None => "the condition is empty".to_owned(),
+            }
         }
         ParserError::ParserError(message) => format!(
             "{message}; write the name of a column that is a word of SQL in \"quotes\", such as \
@@ -272,10 +280,7 @@ fn node(expression: &Expr, is_lenient: bool) -> Result<Node, String> {
             right,
         } => each(left, compare_op, (right, true))?,
         // A boolean column is a condition by itself.
-        it if is_operand(it) => {
-            let check = Check::Compare(Comparison::Equal, Literal::Boolean(true));
-            test(typed(it)?, check)
-        }
+        it if is_operand(it) => test(typed(it)?, Check::Holds),
         other => return Err(not_understood(other)),
     })
 }
@@ -563,9 +568,9 @@ mod tests {
     #[test]
     fn what_is_no_condition_is_refused() {
         for (text, message) in [
-            ("", "EOF"),
+            ("", "the condition is empty"),
             ("a = \"b\"", "`\"b\"` in double quotes is a column"),
-            ("a >", "EOF"),
+            ("a >", "the condition ends after `>`"),
             ("a > 5 b", "after the end of the condition"),
             ("a + 1 > 5", "expected a column, found `a + 1`"),
             ("a + 1 = 2", "expected a column, found `a + 1`"),

@@ -17,6 +17,8 @@ pub(super) enum Check {
     /// One of the two booleans. For a null, it is false rather than unknown.
     IsKnown(bool),
     Compare(Comparison, Literal),
+    /// The value of a boolean column, which is a condition by itself.
+    Holds,
     /// Equality, which is false for a null instead of unknown.
     Same(Literal),
     Between(Literal, Literal),
@@ -77,6 +79,11 @@ impl Check {
             return Ok(self.clone().of(operand));
         };
         match field.data_type() {
+            data_type if matches!(self, Self::Holds) && is_scalar(data_type) => Err(format!(
+                "`{0}` is {data_type}, not a condition; compare it with a value, as in `{0} > 5`. Put conditions in \
+                 quotes: the shell takes > for itself",
+                path.join(".")
+            )),
             data_type if data_type.is_nested() => Ok(match self {
                 Self::IsNull => Predicate::rows(IsNull::new(path.clone())),
                 Self::IsNotNull => Predicate::rows(IsNull::new(path.clone())).not(),
@@ -97,6 +104,7 @@ impl Check {
         match self {
             Self::IsNull => operand.test(Column::is_null),
             Self::IsNotNull => operand.test(Column::is_not_null),
+            Self::Holds => operand.test(|it| it.eq(true)),
             Self::IsKnown(value) => operand.test(move |it| is_known(it, value.into())),
             Self::Compare(comparison, literal) => {
                 operand.test(move |it| comparison.with(it, literal.clone()))
@@ -144,6 +152,15 @@ impl Check {
             )),
         }
     }
+}
+
+/// Returns true for numbers, text, and dates and times.
+fn is_scalar(data_type: &DataType) -> bool {
+    let is_text = matches!(
+        data_type,
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View
+    );
+    data_type.is_numeric() || data_type.is_temporal() || is_text
 }
 
 /// Returns the number of time units of a duration such as 'PT1.5S'. Other literals are left as they are.

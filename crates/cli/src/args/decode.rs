@@ -1,0 +1,114 @@
+//! Options for decoding Parquet files.
+
+use clap::{Args, ValueEnum};
+use herringbone::geospatial::Geospatial;
+use herringbone::{Int96Overflow, ReadOptions, SchemaOptions};
+use herringbone_arrow::schema::TimeUnit;
+
+use super::Annotations;
+
+/// The options for reading Parquet files in order to write them again.
+#[derive(Debug, Args)]
+pub(crate) struct Decode {
+    /// Number of decoding and encoding threads; 0 means one per core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) threads: usize,
+    /// Do not check the pages of IN against their checksums
+    #[arg(long)]
+    ignore_crc: bool,
+    #[command(flatten)]
+    hint: Hint,
+    #[command(flatten)]
+    int96: Int96,
+    #[command(flatten)]
+    annotations: Annotations,
+}
+
+impl Decode {
+    /// Returns the options for the library.
+    pub(crate) fn options(&self) -> ReadOptions {
+        let mut schema = SchemaOptions::default();
+        self.int96.choose(&mut schema);
+        self.hint.choose(&mut schema);
+        self.annotations.choose(&mut schema);
+        ReadOptions::default()
+            .threads(self.threads)
+            .verify_crc(!self.ignore_crc)
+            .schema(schema)
+            .extension(Geospatial::new())
+    }
+}
+
+/// The source of types.
+#[derive(Debug, Args)]
+pub(super) struct Hint {
+    /// Take types from the Parquet schema alone, not from an Arrow schema in the file
+    #[arg(long)]
+    no_arrow_schema: bool,
+}
+
+impl Hint {
+    pub(super) fn choose(&self, options: &mut SchemaOptions) {
+        options.use_arrow_schema = !self.no_arrow_schema;
+    }
+}
+
+/// The options for INT96 timestamps.
+#[derive(Debug, Args)]
+pub(super) struct Int96 {
+    /// Unit of INT96 timestamps; ns covers 1677 to 2262 [default: the finest unit that can represent all of them]
+    #[arg(long, value_enum, value_name = "UNIT")]
+    int96_unit: Option<Unit>,
+    /// Handling of INT96 timestamps that do not fit their unit, or ns without a unit [default: error]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    int96_overflow: Option<Overflow>,
+}
+
+impl Int96 {
+    pub(super) fn choose(&self, options: &mut SchemaOptions) {
+        options.int96_unit = self.int96_unit.unwrap_or(Unit::Ns).into();
+        options.int96_overflow = match (self.int96_unit, self.int96_overflow) {
+            (None, None) => Int96Overflow::CoarserUnit,
+            (_, overflow) => overflow.unwrap_or(Overflow::Error).into(),
+        };
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Unit {
+    S,
+    Ms,
+    Us,
+    Ns,
+}
+
+impl From<Unit> for TimeUnit {
+    fn from(unit: Unit) -> Self {
+        match unit {
+            Unit::S => Self::Second,
+            Unit::Ms => Self::Millisecond,
+            Unit::Us => Self::Microsecond,
+            Unit::Ns => Self::Nanosecond,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Overflow {
+    /// They are an error
+    Error,
+    /// They become null
+    Null,
+    /// They wrap around
+    Wrap,
+}
+
+impl From<Overflow> for Int96Overflow {
+    fn from(overflow: Overflow) -> Self {
+        match overflow {
+            Overflow::Error => Self::Error,
+            Overflow::Null => Self::Null,
+            Overflow::Wrap => Self::Wrap,
+        }
+    }
+}

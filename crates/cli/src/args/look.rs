@@ -1,0 +1,189 @@
+//! Commands that look into files.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+use herringbone::Projection;
+
+use super::{Columns, Destination, Files, Json, ListFormatChoice, RowGroups, Wanted, help};
+
+/// The options of `browse`.
+#[derive(Debug, Args)]
+pub(crate) struct Browse {
+    /// A Parquet file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+/// The options of `index`.
+#[derive(Debug, Args)]
+pub(crate) struct Index {
+    /// A Parquet file; `-` is standard input, which is read into memory
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Columns, in the syntax of --columns of `cat` [default: all]
+    #[arg(value_name = "COLUMN")]
+    column: Option<Columns>,
+    /// Row groups, counted from 0, e.g. `0,2-4`
+    #[arg(long, value_name = "LIST")]
+    row_groups: Option<RowGroups>,
+    #[command(flatten)]
+    pub(crate) format: ListFormatChoice,
+}
+
+impl Index {
+    /// Returns the selection of column chunks.
+    pub(crate) fn chunks(&self) -> Chunks {
+        Chunks {
+            columns: self.column.clone(),
+            row_groups: self.row_groups.clone(),
+        }
+    }
+}
+
+/// The options of `count`.
+#[derive(Debug, Args)]
+pub(crate) struct Count {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// Row groups of each file, counted from 0, e.g. `0,2-4`
+    #[arg(long, value_name = "LIST")]
+    pub(crate) row_groups: Option<RowGroups>,
+    /// Print which rows statistics, bloom filters, dictionaries and page indexes rule out, instead of reading rows
+    #[arg(long)]
+    pub(crate) explain: bool,
+    #[command(flatten)]
+    pub(crate) json: Json,
+}
+
+/// The options of `report`.
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// A Parquet file; `-` is standard input, which is read into memory
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The page to write; `-` is standard output
+    #[arg(short, long, value_name = "OUT", required_unless_present = "json")]
+    pub(super) output: Option<PathBuf>,
+    /// Replace OUT if it is there
+    #[arg(short, long)]
+    force: bool,
+    /// Print the findings as JSON lines. Without -o, no page is written
+    #[arg(long, alias = "jsonl")]
+    pub(crate) json: bool,
+    /// Leave values of the file out: bounds, and values in the findings of `verify`
+    #[arg(long)]
+    pub(crate) no_values: bool,
+}
+
+impl Report {
+    /// Returns the page to write.
+    pub(crate) fn destination(&self) -> Option<Destination> {
+        self.output.as_ref().map(|path| Destination {
+            path: path.clone(),
+            force: self.force,
+        })
+    }
+}
+
+/// The options of `stats`.
+#[derive(Debug, Args)]
+pub(crate) struct Stats {
+    #[command(flatten)]
+    pub(crate) files: Files,
+    /// One line per column, or one per row group and column
+    #[arg(long, value_enum, default_value_t = StatsBy::Column)]
+    pub(crate) by: StatsBy,
+    #[command(flatten)]
+    pub(crate) chunks: Chunks,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// Read no values: footers have counts and bounds, but no numbers of different values and no means
+    #[arg(long)]
+    pub(crate) fast: bool,
+    #[command(flatten)]
+    pub(crate) format: ListFormatChoice,
+}
+
+/// The lines of `stats`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum StatsBy {
+    /// A summary of the values of each column
+    Column,
+    /// Bounds and counts of each column chunk, from the footer alone
+    RowGroup,
+}
+
+/// The options of `freq`.
+#[derive(Debug, Args)]
+pub(crate) struct Freq {
+    /// Columns and fields inside them, e.g. `city,address.zip`
+    #[arg(value_name = "COLUMNS")]
+    pub(crate) columns: Columns,
+    /// Parquet files; `-` is standard input, which is read into memory
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) wanted: Wanted,
+    /// At most N values per column
+    #[arg(
+        short = 'n',
+        long,
+        alias = "rows",
+        value_name = "N",
+        default_value_t = 20
+    )]
+    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) format: ListFormatChoice,
+}
+
+/// The subcommands of `bloom`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bloom {
+    /// Look up a value in the bloom filters, by row group
+    #[command(after_help = help::BLOOM_CHECK)]
+    Check(BloomCheck),
+}
+
+/// The options of `bloom check`.
+#[derive(Debug, Args)]
+pub(crate) struct BloomCheck {
+    /// A Parquet file; `-` is standard input, which is read into memory
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The column, in the syntax of --columns of `cat`
+    #[arg(value_name = "COLUMN")]
+    pub(crate) column: Columns,
+    /// The value, as `cat --format csv` prints it
+    #[arg(value_name = "VALUE", allow_hyphen_values = true)]
+    pub(crate) value: String,
+    /// Row groups, counted from 0, e.g. `0,2-4`
+    #[arg(long, value_name = "LIST")]
+    pub(crate) row_groups: Option<RowGroups>,
+    #[command(flatten)]
+    pub(crate) format: ListFormatChoice,
+}
+
+/// The selection of column chunks.
+#[derive(Debug, Args)]
+pub(crate) struct Chunks {
+    /// Columns and fields inside them, e.g. `id,address.city`; see below
+    #[arg(short, long, value_name = "LIST")]
+    pub(crate) columns: Option<Columns>,
+    /// Row groups, counted from 0, e.g. `0,2-4`
+    #[arg(long, value_name = "LIST")]
+    pub(crate) row_groups: Option<RowGroups>,
+}
+
+impl Chunks {
+    /// Returns the projection to the selected columns.
+    pub(crate) fn projection(&self) -> Projection {
+        match &self.columns {
+            None => Projection::All,
+            Some(columns) => Projection::Paths(columns.paths.clone()),
+        }
+    }
+}
