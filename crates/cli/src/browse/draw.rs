@@ -21,6 +21,8 @@ pub(super) struct Look {
     pub(super) has_colors: bool,
     /// True if the screen waits for the file.
     pub(super) is_waiting: bool,
+    /// The finished share of the read in percent, if it is known.
+    pub(super) percent: Option<u8>,
 }
 
 impl Look {
@@ -221,12 +223,19 @@ fn draw_status(model: &Model, look: Look, buffer: &mut Buffer) {
     let message = model.message.as_ref();
     let message = message.filter(|text| super::text::width(text) <= space);
     let (text, style) = match (look.is_waiting, message, model.panel()) {
-        (true, ..) => ("reading; Esc cancels".to_owned(), look.title()),
+        (true, ..) => (reading(look), look.title()),
         (false, Some(message), _) => (message.clone(), look.cursor()),
         (false, None, Some(panel)) => (panel.place().unwrap_or_default(), look.dim()),
         (false, None, None) => (place(model), look.dim()),
     };
     put(buffer, 0, y, &cut(&text, space), style);
+}
+
+fn reading(look: Look) -> String {
+    match look.percent {
+        Some(percent) => format!("reading, {percent} % done; Esc cancels"),
+        None => "reading; Esc cancels".to_owned(),
+    }
 }
 
 /// Returns the place of the cursor.

@@ -48,6 +48,8 @@ const PATIENCE: Duration = Duration::from_millis(40);
 enum Event {
     Terminal(io::Result<event::Event>),
     Answer(Need, Reply),
+    /// The finished share of a read in percent.
+    Progress(Need, u8),
     WorkerEnded,
 }
 
@@ -111,13 +113,14 @@ fn follow(
     let failed = |error: io::Error| Failure::System(format!("the terminal: {error}"));
     let has_colors = std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty());
     let mut asked: Option<Need> = None;
+    let mut percent = None;
     // The time of the oldest change missing on the screen.
     let mut changed = Some(Instant::now());
     while !model.has_ended {
         let need = model.need();
         if need != asked {
             worker.ask(need.clone());
-            asked = need;
+            (asked, percent) = (need, None);
         }
         let is_waiting = asked.is_some();
         let patience = changed.map(|since| match is_waiting {
@@ -135,6 +138,11 @@ fn follow(
                 {
                     asked = None;
                 }
+                if let Event::Progress(need, done) = &event
+                    && asked.as_ref() == Some(need)
+                {
+                    percent = Some(*done);
+                }
                 handle(&mut model, event)?;
                 changed.get_or_insert_with(Instant::now);
             }
@@ -142,6 +150,7 @@ fn follow(
                 let look = Look {
                     has_colors,
                     is_waiting,
+                    percent,
                 };
                 screen.draw(&model, look).map_err(failed)?;
                 changed = None;
@@ -162,7 +171,7 @@ fn handle(model: &mut Model, event: Event) -> Result<()> {
             }
         }
         Event::Terminal(Ok(event::Event::Resize(width, height))) => model.resize((width, height)),
-        Event::Terminal(Ok(_)) => {}
+        Event::Terminal(Ok(_)) | Event::Progress(..) => {}
         Event::Terminal(Err(error)) => {
             return Err(Failure::System(format!("the keyboard: {error}")));
         }

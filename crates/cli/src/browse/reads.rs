@@ -26,6 +26,14 @@ use crate::render::printable::{printable, printable_lines};
 use crate::render::table::shown;
 use crate::render::value;
 
+/// The screen that waits for a read.
+pub(super) struct Watch<'a> {
+    /// Returns false once nothing wants the answer.
+    pub(super) is_wanted: &'a dyn Fn() -> bool,
+    /// Takes the number of finished rows, and of all rows.
+    pub(super) progress: &'a dyn Fn(u64, u64),
+}
+
 /// An open file.
 pub(super) struct Reads {
     input: Input,
@@ -84,24 +92,28 @@ impl Reads {
     }
 
     /// Answers a need. Reads end early, with any answer, once nothing wants them.
-    pub(super) fn answer(&self, need: &Need, is_wanted: &dyn Fn() -> bool) -> Reply {
+    pub(super) fn answer(&self, need: &Need, watch: &Watch<'_>) -> Reply {
         let answer = match need {
             Need::Rows(window) => Ok(Answer::Rows(self.rows(window))),
             Need::Cell { row, column } => self.cell(*row, *column).map(Answer::Text),
-            Need::Stats { path, reads } => self.stats(path, *reads, is_wanted).map(Answer::Table),
-            Need::Frequency { path } => self.frequency(path, is_wanted).map(Answer::Table),
+            Need::Stats { path, reads } => self.stats(path, *reads, watch).map(Answer::Table),
+            Need::Frequency { path } => self.frequency(path, watch).map(Answer::Table),
             Need::Pages { path, row_group } => {
-                self.pages(path, *row_group, is_wanted).map(Answer::Table)
+                self.pages(path, *row_group, watch).map(Answer::Table)
             }
             Need::Match {
                 condition,
                 from,
                 is_forward,
             } => self
-                .nearest(condition, *from, *is_forward, is_wanted)
+                .nearest(condition, *from, *is_forward, watch)
                 .map(Answer::Match),
         };
         answer.map_err(|failure| printable(&failure.to_string()))
+    }
+
+    fn rows_of_file(&self) -> u64 {
+        self.starts.last().copied().unwrap_or(0)
     }
 
     fn failure(&self, error: &herringbone::Error) -> Failure {
@@ -226,27 +238,30 @@ impl Reads {
     fn values(
         &self,
         path: &[String],
-        is_wanted: &dyn Fn() -> bool,
+        watch: &Watch<'_>,
         mut add: impl FnMut(&RecordBatch) -> Result<()>,
     ) -> Result<()> {
         let options = options().projection(Projection::Paths(vec![path.to_owned()]));
         let mut reader = self.read(options)?;
+        let (mut done, rows) = (0, self.rows_of_file());
         while let Some(batch) = self.next(&mut reader)? {
             add(&batch)?;
-            if !is_wanted() {
+            done += batch.num_rows() as u64;
+            (watch.progress)(done, rows);
+            if !(watch.is_wanted)() {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    fn stats(&self, path: &[String], reads: bool, is_wanted: &dyn Fn() -> bool) -> Result<Table> {
+    fn stats(&self, path: &[String], reads: bool, watch: &Watch<'_>) -> Result<Table> {
         let chunks = Self::chunks(path);
         let facts = match reads {
             false => stats::of_footer(&self.input, &self.file, &chunks)?,
             true => {
                 let mut summaries: Vec<Summary> = Vec::new();
-                self.values(path, is_wanted, |batch| {
+                self.values(path, watch, |batch| {
                     let leaves = leaves(batch)?;
                     if summaries.is_empty() {
                         summaries = leaves.iter().map(Summary::new).collect::<Result<_>>()?;
@@ -278,11 +293,11 @@ impl Reads {
         })
     }
 
-    fn frequency(&self, path: &[String], is_wanted: &dyn Fn() -> bool) -> Result<Table> {
+    fn frequency(&self, path: &[String], watch: &Watch<'_>) -> Result<Table> {
         /// The largest number of values listed.
         const MOST: usize = 10_000;
         let mut all: Vec<freq::Counts> = Vec::new();
-        self.values(path, is_wanted, |batch| {
+        self.values(path, watch, |batch| {
             for (at, leaf) in leaves(batch)?.iter().enumerate() {
                 if all.len() == at {
                     all.push(freq::Counts::new(leaf));
@@ -319,12 +334,7 @@ impl Reads {
         })
     }
 
-    fn pages(
-        &self,
-        path: &[String],
-        row_group: usize,
-        is_wanted: &dyn Fn() -> bool,
-    ) -> Result<Table> {
+    fn pages(&self, path: &[String], row_group: usize, watch: &Watch<'_>) -> Result<Table> {
         let (_, leaves) = column_chunks::of_file(&self.file, &Self::chunks(path), &self.input)?;
         let mut table = Table {
             header: pages::HEADER.names.iter().map(|it| (*it).into()).collect(),
@@ -339,7 +349,7 @@ impl Reads {
             };
             let listed = pages::each(&self.input, &place, |ordinal, page| {
                 table.lines.push(pages::cells(&place, ordinal, page));
-                Ok(is_wanted())
+                Ok((watch.is_wanted)())
             });
             if let Err(failure) = listed {
                 table.end = Some(printable(&failure.to_string()));
@@ -356,11 +366,16 @@ impl Reads {
         condition: &str,
         from: u64,
         is_forward: bool,
-        is_wanted: &dyn Fn() -> bool,
+        watch: &Watch<'_>,
     ) -> Result<Option<u64>> {
         const SMALLEST: u64 = 1 << 13;
         const LARGEST: u64 = 1 << 20;
-        let rows = self.starts.last().copied().unwrap_or(0);
+        let rows = self.rows_of_file();
+        let all = if is_forward {
+            rows.saturating_sub(from)
+        } else {
+            from
+        };
         let condition: Condition = condition.parse().map_err(Failure::Usage)?;
         let schema = self.file.arrow_schema(&SchemaOptions::default()).ok();
         let predicate = condition.predicate(false, schema.as_deref());
@@ -371,7 +386,7 @@ impl Reads {
                 true => at..at.saturating_add(size).min(rows),
                 false => at.saturating_sub(size)..at,
             };
-            if block.is_empty() || !is_wanted() {
+            if block.is_empty() || !(watch.is_wanted)() {
                 return Ok(None);
             }
             at = if is_forward { block.end } else { block.start };
@@ -394,6 +409,7 @@ impl Reads {
             if let Some(row) = found {
                 return Ok(u64::try_from(row).ok());
             }
+            (watch.progress)(at.abs_diff(from), all);
             size = (size * 4).min(LARGEST);
         }
     }

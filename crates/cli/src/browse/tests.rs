@@ -19,7 +19,7 @@ use ratatui::style::Color;
 use super::draw::{Look, draw};
 use super::model::Model;
 use super::need::{Answer, Need};
-use super::reads::Reads;
+use super::reads::{Reads, Watch};
 use crate::context::Context;
 use crate::input;
 
@@ -54,6 +54,14 @@ fn context() -> Context {
     Context::new(true, Limits::default(), None, None)
 }
 
+/// Waits for the end of a read, and passes its progress to a function.
+fn watch<'a>(progress: &'a dyn Fn(u64, u64)) -> Watch<'a> {
+    Watch {
+        is_wanted: &|| true,
+        progress,
+    }
+}
+
 /// The viewer without a thread: each need is answered at once.
 struct Viewer {
     model: Model,
@@ -78,7 +86,7 @@ impl Viewer {
             let Some(need) = self.model.need() else {
                 return;
             };
-            let reply = self.reads.answer(&need, &|| true);
+            let reply = self.reads.answer(&need, &watch(&|_, _| ()));
             self.model.answer(need, reply);
         }
         panic!("the needs have no end: {:?}", self.model.need());
@@ -104,6 +112,7 @@ impl Viewer {
         let look = Look {
             has_colors,
             is_waiting: self.model.need().is_some(),
+            percent: None,
         };
         let drawn = terminal.draw(|frame| draw(&self.model, look, frame.buffer_mut()));
         drawn.unwrap().buffer.clone()
@@ -248,12 +257,63 @@ fn conditions_find_rows_on_both_sides() {
     // Too long for the status: it is above the rows, because the cursor is low.
     assert_eq!(viewer.screen(size)[2], message.unwrap());
     viewer.type_("/id >\n");
-    assert!(viewer.model.message.as_deref().unwrap().contains("EOF"));
+    assert!(
+        viewer
+            .model
+            .message
+            .as_deref()
+            .unwrap()
+            .contains("ends after `>`")
+    );
     viewer.type_("/nothing = 1\n");
     assert!(viewer.model.message.as_deref().unwrap().contains("nothing"));
     viewer.type_("/");
     viewer.press(KeyCode::Up);
     assert_eq!(viewer.screen(size)[8], "where: nothing = 1");
+}
+
+#[test]
+fn long_reads_show_their_progress() {
+    let folder = folder();
+    let mut viewer = Viewer::open(&write(folder.path()), (80, 16));
+    let progress = |need: &Need| {
+        let shown = std::cell::RefCell::new(Vec::new());
+        let push = |done, all| shown.borrow_mut().push((done, all));
+        viewer.reads.answer(need, &watch(&push)).unwrap();
+        shown.into_inner()
+    };
+    let path = vec!["city".to_owned()];
+    let frequency = progress(&Need::Frequency { path: path.clone() });
+    assert_eq!(frequency.last(), Some(&(1000, 1000)));
+    assert!(frequency.is_sorted());
+    let stats = progress(&Need::Stats { path, reads: true });
+    assert_eq!(stats.last(), Some(&(1000, 1000)));
+    let search = |from, is_forward| Need::Match {
+        condition: "id < 0".into(),
+        from,
+        is_forward,
+    };
+    assert_eq!(progress(&search(600, true)), [(400, 400)]);
+    assert_eq!(progress(&search(600, false)), [(600, 600)]);
+
+    viewer
+        .model
+        .key(KeyEvent::new(KeyCode::Char('f'), KeyModifiers::NONE));
+    let screen = |percent| {
+        let mut buffer = Buffer::empty(ratatui::layout::Rect::new(0, 0, 80, 16));
+        let look = Look {
+            has_colors: false,
+            is_waiting: true,
+            percent,
+        };
+        draw(&viewer.model, look, &mut buffer);
+        let line = (0..31)
+            .map(|x| buffer[(x, 15)].symbol())
+            .collect::<String>();
+        line.trim_end().to_owned()
+    };
+    assert_eq!(screen(None), "reading; Esc cancels");
+    assert_eq!(screen(Some(42)), "reading, 42 % done; Esc cancels");
 }
 
 #[test]
@@ -457,7 +517,7 @@ fn only_the_pages_on_the_screen_are_read() {
     let need = model.need().unwrap();
     assert!(matches!(&need, Need::Rows(window) if window.rows == (250_640..250_650)));
     ranges.lock().unwrap().clear();
-    let reply = reads.answer(&need, &|| true);
+    let reply = reads.answer(&need, &watch(&|_, _| ()));
     assert!(matches!(reply, Ok(Answer::Rows(columns)) if columns.len() == 3));
     let mut allowed = Vec::new();
     let mut index_start = end;

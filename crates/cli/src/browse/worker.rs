@@ -1,5 +1,6 @@
 //! The thread that reads, so that keys are never kept waiting.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Sender};
@@ -7,7 +8,7 @@ use std::thread;
 
 use super::Event;
 use super::need::Need;
-use super::reads::Reads;
+use super::reads::{Reads, Watch};
 
 /// The thread, seen from the one that draws.
 pub(super) struct Worker {
@@ -41,7 +42,18 @@ impl Worker {
                 if !is_wanted() {
                     continue;
                 }
-                let reply = reads.answer(&need, &is_wanted);
+                let shown = Cell::new(0);
+                let progress = |done: u64, all: u64| {
+                    let percent = (done as f64 / all.max(1) as f64 * 100.0) as u8;
+                    if percent != shown.replace(percent) && is_wanted() {
+                        end.0.send(Event::Progress(need.clone(), percent)).ok();
+                    }
+                };
+                let watch = Watch {
+                    is_wanted: &is_wanted,
+                    progress: &progress,
+                };
+                let reply = reads.answer(&need, &watch);
                 if is_wanted() {
                     end.0.send(Event::Answer(need, reply)).ok();
                 }
