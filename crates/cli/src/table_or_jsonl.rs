@@ -6,23 +6,16 @@ use crate::args::ListFormat;
 use crate::failure::Result;
 use crate::output::Output;
 use crate::render::printable::json_line;
-use crate::render::table;
+pub(crate) use crate::render::table::Header;
+use crate::render::table::print_list;
 
 /// The number of lines in one table.
 const BLOCK_LINES: usize = 1000;
 
-/// The columns of a table.
-pub(crate) struct Header {
-    /// The names of the columns.
-    pub(crate) names: &'static [&'static str],
-    /// The indexes of columns with numbers.
-    pub(crate) numbers: &'static [usize],
-}
-
 /// A list being printed.
 pub(crate) struct Listing<'o, 'w> {
     format: ListFormat,
-    header: Header,
+    header: Header<'static>,
     output: &'o mut Output<'w>,
     block: Vec<Vec<String>>,
     begun: bool,
@@ -30,7 +23,11 @@ pub(crate) struct Listing<'o, 'w> {
 
 impl<'o, 'w> Listing<'o, 'w> {
     /// Creates an empty list in the given format.
-    pub(crate) fn new(format: ListFormat, header: Header, output: &'o mut Output<'w>) -> Self {
+    pub(crate) fn new(
+        format: ListFormat,
+        header: Header<'static>,
+        output: &'o mut Output<'w>,
+    ) -> Self {
         Self {
             format,
             header,
@@ -67,12 +64,8 @@ impl<'o, 'w> Listing<'o, 'w> {
     }
 
     fn print(&mut self) -> Result<()> {
-        let names = self.header.names.iter().map(|name| (*name).to_owned());
-        let mut table = table::new(names, self.output.width());
-        table.add_rows(self.block.drain(..));
-        table::align(&mut table, self.header.numbers.iter().copied());
         self.begun = true;
-        self.output.line(&table.trim_fmt())
+        print_list(&self.header, std::mem::take(&mut self.block), self.output)
     }
 }
 

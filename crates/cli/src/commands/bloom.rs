@@ -22,9 +22,10 @@ use crate::render::table::shown;
 use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
-const HEADER: Header = Header {
+const HEADER: Header<'_> = Header {
     names: &["row group", "column", "answer"],
     numbers: &[0],
+    spare: &[],
 };
 
 /// Lists the answers of the bloom filters of the selected column.

@@ -18,9 +18,10 @@ use crate::render::value;
 use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
-const HEADER: Header = Header {
+const HEADER: Header<'_> = Header {
     names: &["row group", "column", "rows", "nulls", "NaNs", "min", "max"],
     numbers: &[0, 2, 3, 4],
+    spare: &[4, 2],
 };
 
 /// Lists the selected column chunks of all files.

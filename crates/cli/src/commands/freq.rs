@@ -22,9 +22,10 @@ use crate::rows::{self, Batches, Window, survey};
 use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
-const HEADER: Header = Header {
+const HEADER: Header<'_> = Header {
     names: &["column", "value", "count", "share"],
     numbers: &[2, 3],
+    spare: &[],
 };
 
 /// The memory for different values in bytes.
@@ -72,7 +73,7 @@ fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Coun
     let Some((_, rows)) = survey(inputs, &mut read)? else {
         return Ok(Vec::new());
     };
-    let mut progress = Progress::new(!context.quiet, rows, "rows");
+    let mut progress = Progress::of_file(!context.quiet, rows, "rows");
     let mut all: Vec<Counts> = Vec::new();
     for batch in Batches::new(context, inputs, &read, Window::default()) {
         let batch = batch?;

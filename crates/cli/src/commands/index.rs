@@ -13,7 +13,7 @@ use crate::render::table::shown;
 use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
-const HEADER: Header = Header {
+const HEADER: Header<'_> = Header {
     names: &[
         "row group",
         "column",
@@ -28,6 +28,7 @@ const HEADER: Header = Header {
         "max",
     ],
     numbers: &[0, 2, 3, 4, 5, 6, 7, 8],
+    spare: &[4, 8, 5, 3],
 };
 
 /// Lists the pages in the indexes of the selected column chunks.

@@ -17,19 +17,23 @@ use crate::input::{Input, by_table};
 use crate::output::Output;
 use crate::render::plural::{counted, size};
 use crate::render::printable::{json_line, printable};
-use crate::render::table::{self, shown};
+use crate::render::table::{Header, print_list, shown};
 
 /// The columns of the table.
-const HEADER: [&str; 8] = [
-    "column",
-    "type",
-    "codec",
-    "encodings",
-    "in dictionary",
-    "nulls",
-    "compressed",
-    "uncompressed",
-];
+const HEADER: Header<'_> = Header {
+    names: &[
+        "column",
+        "type",
+        "codec",
+        "encodings",
+        "in dictionary",
+        "nulls",
+        "compressed",
+        "uncompressed",
+    ],
+    numbers: &[4, 5, 6, 7],
+    spare: &[5, 4, 3, 2],
+};
 
 /// Prints a paragraph and a table of columns for each file.
 pub(crate) fn run(inputs: &[Input], is_json: bool, output: &mut Output<'_>) -> Result<()> {
@@ -66,29 +70,21 @@ pub(crate) fn run(inputs: &[Input], is_json: bool, output: &mut Output<'_>) -> R
             push_line(&mut text, "geometries", &shown(&line));
         }
         output.write(text.as_bytes())?;
-        let names = HEADER
-            .into_iter()
-            .chain(encryption.as_ref().map(|_| "encrypted"));
+        let names = HEADER.names.iter().copied();
+        let names = names.chain(encryption.as_ref().map(|_| "encrypted"));
+        let names: Vec<&str> = names.collect();
         let mut rows: Vec<Vec<String>> = columns.iter().map(|it| it.cells().into()).collect();
         let keys = encryption.iter().flat_map(|encryption| &encryption.columns);
         for (row, key) in rows.iter_mut().zip(keys) {
             row.push(key.text().into());
         }
-        print(names.map(String::from), rows, output)?;
+        let header = Header {
+            names: &names,
+            ..HEADER
+        };
+        print_list(&header, rows, output)?;
     }
     Ok(())
-}
-
-/// Prints the table of columns.
-fn print(
-    names: impl Iterator<Item = String>,
-    rows: Vec<Vec<String>>,
-    output: &mut Output<'_>,
-) -> Result<()> {
-    let mut table = table::new(names, output.width());
-    table.add_rows(rows);
-    table::align(&mut table, 4..HEADER.len());
-    output.line(&table.trim_fmt())
 }
 
 /// Prints a paragraph and a table of columns for the files of a folder, as sums.
@@ -151,7 +147,7 @@ fn folder(table: &[Input], output: &mut Output<'_>) -> Result<()> {
     }
     output.write(out.as_bytes())?;
     let rows = all.iter().map(|it| it.cells().into()).collect();
-    print(HEADER.into_iter().map(String::from), rows, output)
+    print_list(&HEADER, rows, output)
 }
 
 /// Returns the summary of a file as an object.

@@ -17,7 +17,7 @@ use crate::render::table::shown;
 use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
-pub(crate) const HEADER: Header = Header {
+pub(crate) const HEADER: Header<'_> = Header {
     names: &[
         "row group",
         "column",
@@ -31,6 +31,7 @@ pub(crate) const HEADER: Header = Header {
         "crc",
     ],
     numbers: &[0, 2, 3, 6, 7, 8],
+    spare: &[9, 3, 8],
 };
 
 /// The pages to list, and the format.

@@ -26,11 +26,12 @@ use crate::rows::{self, Batches, Window, survey};
 use crate::table_or_jsonl::{self, Header, Listing};
 
 /// The columns of the table.
-pub(crate) const HEADER: Header = Header {
+pub(crate) const HEADER: Header<'_> = Header {
     names: &[
         "column", "type", "values", "nulls", "distinct", "min", "max", "mean", "bytes", "share",
     ],
     numbers: &[2, 3, 4, 7, 8, 9],
+    spare: &[2, 7, 8, 1],
 };
 
 /// The columns to summarise.
@@ -140,7 +141,7 @@ pub(crate) fn summaries(
     rows: Option<u64>,
 ) -> Result<Vec<Summary>> {
     let mut summaries: Vec<Summary> = Vec::new();
-    let mut progress = Progress::new(!context.quiet, rows, "rows");
+    let mut progress = Progress::of_file(!context.quiet, rows, "rows");
     for batch in Batches::new(context, inputs, read, Window::default()) {
         let batch = batch?;
         let leaves = leaves(&batch)?;

@@ -1,4 +1,4 @@
-//! Rows as a table for people.
+//! Rows and lists as tables for people.
 //!
 //! Tables are printed in blocks of [`BLOCK_ROWS`] rows, each with its header, so that memory does not depend on the
 //! length of the file. Cells are truncated to [`CELL_CHARACTERS`] characters, and control characters are escaped,
@@ -8,7 +8,7 @@
 
 mod fit;
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use herringbone::variant::json::LostTypes;
 use herringbone_arrow::array::RecordBatch;
 use herringbone_arrow::schema::{DataType, Field, Schema, SchemaRef};
@@ -103,7 +103,7 @@ impl Rows {
         let header = layout.cut(ends.of(names, between)).into_iter();
         let types = layout.cut(ends.of(types, String::new()));
         let header = header.zip(types).map(|(name, of)| format!("{name}\n{of}"));
-        let mut table = new(header, None);
+        let mut table = new(header);
         let rows = self.block.drain(..);
         table.add_rows(rows.map(|row| layout.cut(ends.of(row, "…".into()))));
         let numbers: Vec<bool> = fields.iter().map(|field| is_number(field)).collect();
@@ -212,46 +212,78 @@ fn type_of(data_type: &DataType) -> String {
     }
 }
 
-/// Creates a table in the style of this command, for a terminal of `width` columns or for a file. Headers are broken
-/// only between words. If even that is too wide, the terminal wraps lines.
-pub(crate) fn new(names: impl IntoIterator<Item = String>, width: Option<u16>) -> Table {
-    let header: Vec<String> = names.into_iter().collect();
+/// The columns of a list.
+pub(crate) struct Header<'a> {
+    /// The names of the columns.
+    pub(crate) names: &'a [&'a str],
+    /// The indexes of columns with numbers, which are never cut.
+    pub(crate) numbers: &'a [usize],
+    /// The indexes of columns to leave out if the terminal is too narrow, the first ones first.
+    pub(crate) spare: &'a [usize],
+}
+
+/// Prints a list. On a terminal, each item is one line. If necessary, text is cut, and columns are left out. A line after
+/// the list names these.
+pub(crate) fn print_list(
+    header: &Header<'_>,
+    rows: Vec<Vec<String>>,
+    output: &mut Output<'_>,
+) -> Result<()> {
+    let Some(width) = output.width().map(usize::from) else {
+        let mut table = new(header.names.iter().map(ToString::to_string));
+        table.add_rows(rows);
+        align(&mut table, header.numbers.iter().copied());
+        return output.line(&table.trim_fmt());
+    };
+    let is_number = |at: &usize| header.numbers.contains(at);
+    let names = header.names.iter().enumerate();
+    let needs = names.map(|(at, name)| {
+        let words: Vec<String> = name.split(' ').map(str::to_owned).collect();
+        let cells = rows.iter().filter_map(|row| row.get(at));
+        fit::Need::of(&words, cells, is_number(&at), width).or_header(name)
+    });
+    let needs: Vec<fit::Need> = needs.collect();
+    let shown = fit::shown(&needs, header.spare, width);
+    let needs: Vec<fit::Need> = shown
+        .iter()
+        .filter_map(|at| needs.get(*at).copied())
+        .collect();
+    let widths = fit::widths(&needs, width);
+    let names = shown.iter().filter_map(|at| header.names.get(*at));
+    let names = names
+        .zip(&widths)
+        .map(|(name, width)| fit::wrapped(name, *width));
+    let mut table = new(names);
+    for row in rows {
+        let cells = shown.iter().filter_map(|at| row.get(*at)).zip(&widths);
+        table.add_row(cells.map(|(cell, width)| fit::cut(cell.clone(), *width)));
+    }
+    let numbers = shown.iter().enumerate().filter(|(_, at)| is_number(at));
+    align(&mut table, numbers.map(|(place, _)| place));
+    output.line(&table.trim_fmt())?;
+    let names = header.names.iter().enumerate();
+    let left_out = names.filter(|(at, _)| !shown.contains(at));
+    let left_out: Vec<&str> = left_out.map(|(_, name)| *name).collect();
+    match left_out.is_empty() {
+        true => Ok(()),
+        false => output.line(&format!("not shown: {}", left_out.join(", "))),
+    }
+}
+
+/// Creates a table in the style of this command.
+fn new(names: impl IntoIterator<Item = String>) -> Table {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
     table.set_content_arrangement(ContentArrangement::Disabled);
-    let words: Vec<usize> = width.map_or_else(Vec::new, |width| {
-        let words = header.iter();
-        words.map(|name| fit::word(name, width.into())).collect()
-    });
-    table.set_header(header);
-    if let Some(width) = width
-        && Ends::fitting(&words, width.into()).left_out(words.len()) == 0
-    {
-        table.set_content_arrangement(ContentArrangement::Dynamic);
-        table.set_width(width);
-        for (column, word) in table.column_iter_mut().zip(words) {
-            // The spaces at either side are included.
-            let least = u16::try_from(word + 2).unwrap_or(u16::MAX);
-            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least)));
-        }
-    }
+    table.set_header(names);
     table
 }
 
 /// Aligns number columns, given by their indexes, to the right.
-pub(crate) fn align(table: &mut Table, numbers: impl IntoIterator<Item = usize>) {
-    let widths = table.column_max_content_widths();
+fn align(table: &mut Table, numbers: impl IntoIterator<Item = usize>) {
     for at in numbers {
-        let Some(column) = table.column_mut(at) else {
-            continue;
-        };
-        column.set_cell_alignment(CellAlignment::Right);
-        if let (Some(width), Some(ColumnConstraint::LowerBoundary(Width::Fixed(least)))) =
-            (widths.get(at), column.constraint())
-        {
-            // A number is not broken into several lines.
-            let most = (*least).max(width.saturating_add(2));
-            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(most)));
+        if let Some(column) = table.column_mut(at) {
+            column.set_cell_alignment(CellAlignment::Right);
         }
     }
 }

@@ -30,15 +30,20 @@ impl Ends {
         }
         let mut left_over = left_over.saturating_sub(left_out(count).width() + AROUND);
         let mut ends = Self { left: 0, right: 0 };
-        while ends.left + ends.right < count {
-            let is_left = ends.left <= ends.right;
+        let (mut is_left_full, mut is_right_full) = (false, false);
+        while ends.left + ends.right < count && !(is_left_full && is_right_full) {
+            let is_left = is_right_full || (ends.left <= ends.right && !is_left_full);
             let at = match is_left {
                 true => ends.left,
                 false => count - 1 - ends.right,
             };
             let need = needs.get(at).map_or(0, |need| need + AROUND);
             if need > left_over && ends.left > 0 {
-                break;
+                match is_left {
+                    true => is_left_full = true,
+                    false => is_right_full = true,
+                }
+                continue;
             }
             left_over = left_over.saturating_sub(need);
             match is_left {
@@ -96,6 +101,14 @@ impl Need {
             least: header.min(CELL).max(least),
         }
     }
+
+    /// Returns the widths if the header is not broken between words, as long as there is room.
+    pub(super) fn or_header(self, header: &str) -> Self {
+        Self {
+            most: self.most.max(header.width()),
+            ..self
+        }
+    }
 }
 
 /// Returns the widths of columns that together fit in a terminal. Those with longer cells get the remaining width,
@@ -132,10 +145,28 @@ pub(super) fn cut(text: String, width: usize) -> String {
     out
 }
 
-/// Returns the width of the longest word of a header, but at most half of the terminal.
-pub(super) fn word(header: &str, width: usize) -> usize {
-    let longest = header.split(' ').map(|word| word.width()).max();
-    longest.unwrap_or(0).min(width / 2)
+/// Returns the columns of a list that fit in a terminal. Spare ones are left out first, and then those at the right.
+pub(super) fn shown(needs: &[Need], spare: &[usize], width: usize) -> Vec<usize> {
+    let mut shown: Vec<usize> = (0..needs.len()).collect();
+    for left_out in spare.iter().copied().chain((1..needs.len()).rev()) {
+        let needed = shown.iter().filter_map(|at| needs.get(*at));
+        if needed.map(|need| need.least + AROUND).sum::<usize>() < width {
+            break;
+        }
+        shown.retain(|at| *at != left_out);
+    }
+    shown
+}
+
+/// Returns a header, broken between words if it is wider than its column.
+pub(super) fn wrapped(header: &str, width: usize) -> String {
+    match header.width() <= width {
+        true => header.to_owned(),
+        false => {
+            let words = header.split(' ').map(|word| cut(word.to_owned(), width));
+            words.collect::<Vec<_>>().join("\n")
+        }
+    }
 }
 
 #[cfg(test)]
@@ -150,6 +181,15 @@ mod tests {
         assert_eq!(Ends::fitting(&[10; 300], 80), Ends { left: 3, right: 2 });
         assert_eq!(Ends::fitting(&[70, 70], 80), Ends { left: 1, right: 0 });
         assert_eq!(Ends::fitting(&[70, 70], 0), Ends { left: 1, right: 0 });
+        // A wide column at one end leaves the room to the other end.
+        assert_eq!(
+            Ends::fitting(&[5, 5, 5, 70], 40),
+            Ends { left: 3, right: 0 }
+        );
+        assert_eq!(
+            Ends::fitting(&[5, 70, 5, 5], 40),
+            Ends { left: 1, right: 2 }
+        );
         assert_eq!(Ends::fitting(&[], 80), Ends { left: 0, right: 0 });
     }
 
@@ -201,6 +241,26 @@ mod tests {
         assert_eq!(widths(&needs, 400), [5, 50, 14]);
         assert_eq!(widths(&needs, 0), [5, 12, 12]);
         assert_eq!(widths(&[], 80), [0; 0]);
+    }
+
+    #[test]
+    fn spare_columns_are_left_out_first() {
+        let need = |most, least| Need { most, least };
+        // 5 + 12 + 12 + 5, 12 around them, and 1 for the last line.
+        let needs = [need(5, 5), need(50, 12), need(14, 12), need(5, 5)];
+        assert_eq!(shown(&needs, &[2], 47), [0, 1, 2, 3]);
+        assert_eq!(shown(&needs, &[2], 46), [0, 1, 3]);
+        assert_eq!(shown(&needs, &[2], 31), [0, 1]);
+        assert_eq!(shown(&needs, &[], 46), [0, 1, 2]);
+        assert_eq!(shown(&needs, &[2], 1), [0]);
+        assert_eq!(shown(&[], &[], 80), [0; 0]);
+    }
+
+    #[test]
+    fn headers_are_broken_between_words() {
+        assert_eq!(wrapped("row group", 9), "row group");
+        assert_eq!(wrapped("row group", 8), "row\ngroup");
+        assert_eq!(wrapped("row group", 4), "row\ngro…");
     }
 
     #[test]

@@ -188,13 +188,47 @@ fn numbers_are_whole_and_each_row_is_a_line() {
     }
 }
 
+/// Returns a list of one item on a terminal.
+fn list(width: u16) -> String {
+    let header = Header {
+        names: &["row group", "name", "offset", "uncompressed"],
+        numbers: &[0, 2, 3],
+        spare: &[2],
+    };
+    let cells = [
+        "1",
+        &"word ".repeat(30),
+        "1234567890",
+        "18446744073709551615",
+    ];
+    let rows = vec![cells.map(str::to_owned).into()];
+    let text = crate::output::written_to(Some(width), |output| print_list(&header, rows, output));
+    let lines = text.lines().filter(|line| !line.starts_with("not shown"));
+    let widest = lines.map(unicode_width::UnicodeWidthStr::width).max();
+    assert!(widest <= Some(width.into()), "{text}");
+    text
+}
+
 #[test]
-fn headers_of_lists_are_broken_between_words() {
-    let names: Vec<String> = ["row group", "uncompressed", "x"].map(String::from).into();
-    let mut table = new(names, Some(40));
-    table.add_row(["1".to_owned(), "2".into(), "word ".repeat(30)]);
-    align(&mut table, [0, 1]);
-    let text = table.trim_fmt();
-    assert!(text.contains(" uncompressed "), "{text}");
-    assert!(text.contains(" group "), "{text}");
+fn lists_have_whole_numbers_and_no_spare_columns() {
+    let wide = list(80);
+    for part in [
+        "│ row group ┆",
+        " 1234567890 ",
+        " 18446744073709551615 │",
+        "…",
+    ] {
+        assert!(wide.contains(part), "{wide}");
+    }
+    assert!(!wide.contains("not shown"), "{wide}");
+    // 5 + 12 + 10 + 20, 12 around them, and 1 for the last line. So headers are broken, and then columns left out.
+    let broken = list(61);
+    assert!(
+        broken.contains("│   row ┆") || broken.contains("│ row   ┆"),
+        "{broken}"
+    );
+    let narrow = list(59);
+    assert!(narrow.contains(" 18446744073709551615 │"), "{narrow}");
+    assert!(narrow.ends_with("not shown: offset\n"), "{narrow}");
+    assert!(list(20).ends_with("not shown: name, offset, uncompressed\n"));
 }
