@@ -13,36 +13,7 @@ command -v tmux > /dev/null || { echo "skipped: no tmux"; exit 0; }
 command="$(realpath "$1")"
 tests="${2:+$(realpath "$2")}"
 file="$PWD/testdata/example.parquet"
-folder="$(mktemp -d)"
-socket="herringbone-$$"
-in_tmux() { tmux -L "$socket" "$@"; }
-trap 'in_tmux kill-server 2> /dev/null || true; rm -rf "$folder"' EXIT
-
-screen() { in_tmux capture-pane -p; }
-
-# Waits for a line that matches a pattern.
-await() {
-    for _ in $(seq 200); do
-        screen | grep -qE -- "$1" && return
-        sleep 0.05
-    done
-    echo "expected a line like $1, but the screen is:"
-    screen
-    exit 1
-}
-
-keys() { in_tmux send-keys -- "$@"; }
-
-# Closes a page. A key that follows Esc at once would be a key with Alt.
-back() {
-    keys Escape
-    await "q quit$"
-}
-
-# Types a command and a line after it, which appears when the command has ended. The terminal must be as before.
-start() {
-    keys "clear; $1; echo ended:\$?" Enter
-}
+source crates/cli/tests/tmux.sh
 
 check_left() {
     await "^ended:$1\$"
@@ -52,16 +23,14 @@ check_left() {
     cmp "$folder/before" "$folder/after"
 }
 
-in_tmux -f /dev/null new-session -d -x 80 -y 24 "env -i LC_ALL=C.UTF-8 PATH='$PATH' TERM=screen HOME='$folder' bash --norc --noprofile"
-keys "PS1='> '; stty -g > $folder/before; echo ready" Enter
-await "^ready"
+open_terminal
 
 echo "rows, in three sizes"
 start "$command browse $file"
 await "24 rows, 8 columns"
 await "^row 0, row group 0; id: .*q quit$"
 for width in 40 200 80; do
-    in_tmux resize-window -x "$width" -y 24
+    resize "$width" 24
     await "^row 0, row.{$((width - 24))}\? keys, q quit$"
 done
 

@@ -11,6 +11,7 @@ document.getElementById("theme").addEventListener("click", () => {
 for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   table.querySelectorAll("thead th").forEach((heading, column) => {
+    heading.classList.toggle("number", body.rows[0]?.cells[column].dataset.value !== undefined);
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = heading.textContent;
@@ -36,6 +37,7 @@ for (const table of document.querySelectorAll("table.sortable")) {
 const map = document.getElementById("map");
 if (map) {
   const detail = document.getElementById("detail");
+  detail.textContent = "No page is selected.";
   const lanes = [];
   for (const box of map.querySelectorAll("rect")) {
     (lanes[box.dataset.lane] ??= []).push(box);

@@ -46,7 +46,7 @@ fn push_column(out: &mut String, index: usize, column: &Column, facts: &Facts) {
     };
     _ = write!(
         out,
-        "<tr id=\"column-{index}\"><th scope=\"row\">{}</th><td>{}</td>{}{}{}<td>{}</td>{keyed}<td>{}</td>{}{}",
+        "<tr id=\"column-{index}\"><th scope=\"row\">{}</th><td>{}</td>{}{}{}<td class=\"words\">{}</td>{keyed}<td class=\"words\">{}</td>{}{}",
         escaped(&shown(&column.path)),
         escaped(&shown(&column.type_)),
         cell(column.bytes() as f64, &size(column.bytes().into())),
