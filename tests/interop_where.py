@@ -47,6 +47,8 @@ def table(rng):
             "l": pa.array(some(lambda: of(lambda: rng.randrange(4), 4)), pa.list_(pa.int32())),
             "m": pa.array(some(lambda: [(k, rng.randrange(3)) for k in "ab"[: rng.randrange(3)]]), pa.map_(pa.string(), pa.int32())),
             "interval": pa.array(some(lambda: rng.randrange(5)), pa.int32()),
+            # DuckDB reads a duration as its number of microseconds.
+            "took": pa.array(some(lambda: rng.randrange(-9, 9) * 500_000), pa.duration("us")),
         }
     )
 
@@ -81,6 +83,15 @@ class Conditions:
             text = f"{rng.randrange(-999, 999)}.{rng.choice(['0', '25'])}"
         elif column == "b":
             text = rng.choice(["true", "false"])
+        elif column == "took":
+            halves = rng.randrange(-9, 9)
+            sign, whole, half = "-" if halves < 0 else "", abs(halves) // 2, ".5" * (halves % 2)
+            return f"'PT{sign}{whole}{half}S'", str(halves * 500_000)
+        elif column == "gap":
+            months, days, seconds = (rng.randrange(3) for _ in range(3))
+            date = "".join(f"{n}{unit}" for n, unit in [(months, "M"), (days, "D")] if n)
+            time = f"T{seconds}S" if seconds or not date else ""
+            return f"'P{date}{time}'", f"interval '{months} months {days} days {seconds} seconds'"
         elif column in ("t", "s.y"):
             text = self.quoted("".join(rng.choice("ab%_É") for _ in range(rng.randrange(4))))
         else:
@@ -98,7 +109,7 @@ class Conditions:
         rng = self.rng
         kind = rng.randrange(12)
         if kind == 0:
-            column = rng.choice(["i", "f", "t", "day", "s", "s.x", "s.y", "l", "m", "b"])
+            column = rng.choice(["i", "f", "t", "day", "took", "s", "s.x", "s.y", "l", "m", "b"])
             text = f"{column} is {rng.choice(['', 'not '])}null"
             return text, text
         if kind == 1:
@@ -108,7 +119,7 @@ class Conditions:
         if kind == 3:
             word = rng.choice(["b", "not b", "b is true", "b is not true", "b is false", "b is not false"])
             return word, word
-        column = rng.choice(["i", "u", "f", "d", "t", "day", "moment", "utc", "s.x", "s.y", '"interval"'])
+        column = rng.choice(["i", "u", "f", "d", "t", "day", "moment", "utc", "took", "s.x", "s.y", '"interval"'])
         literal = lambda: self.literal(column)
         if kind in (4, 5):
             (a, b), (c, d) = literal(), literal()
@@ -132,8 +143,8 @@ class Conditions:
 
     def of_list(self):
         rng = self.rng
-        number, word = rng.randrange(4), rng.choice(["=", "<", ">", "<=", ">="])
-        turned = {"=": "=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}[word]
+        number, word = rng.randrange(4), rng.choice(["=", "<>", "<", ">", "<=", ">="])
+        turned = {"=": "=", "<>": "<>", "<": ">", ">": "<", "<=": ">=", ">=": "<="}[word]
         if rng.random() < 0.5:
             ours = rng.choice([f"any(l) {word} {number}", f"{number} {turned} any(l)"])
             theirs = f"list_bool_or(list_transform(l, lambda x: coalesce(x {word} {number}, false)))"
@@ -168,6 +179,43 @@ class Conditions:
         return join(0), join(1)
 
 
+class Intervals(Conditions):
+    """Conditions on intervals, which have no order."""
+
+    def test(self):
+        rng = self.rng
+        kind = rng.randrange(5)
+        if kind == 0:
+            return super().test()
+        if kind == 1:
+            text = f"gap is {rng.choice(['', 'not '])}null"
+            return text, text
+        ours, theirs = self.literal("gap")
+        if kind == 2:
+            (more, another), word = self.literal("gap"), rng.choice(["in", "not in"])
+            return f"gap {word} ({ours}, {more})", f"gap {word} ({theirs}, {another})"
+        if kind == 3:
+            word = rng.choice(["is distinct from", "is not distinct from"])
+            return f"gap {word} {ours}", f"gap {word} {theirs}"
+        word = rng.choice(["=", "<>"])
+        ours, theirs, left, right = rng.choice([("gap", "gap", ours, theirs), (ours, theirs, "gap", "gap")])
+        return f"{ours} {word} {left}", f"{theirs} {word} {right}"
+
+
+def compare(command, peer, conditions, count, path):
+    """Returns the number of conditions on a file with another answer than that of DuckDB."""
+    peer.execute(f"create or replace table rows as from '{path}'")
+    wrong = 0
+    for number in range(count):
+        ours, theirs = conditions.condition(conditions.rng.randrange(3))
+        expected = peer.execute(f"select count(*) from rows where {theirs}").fetchone()[0]
+        run = subprocess.run([command, "count", "--where", ours, path], capture_output=True, text=True)
+        if run.stdout.strip() != str(expected):
+            wrong += 1
+            print(f"{number}: {ours}\n  {run.stdout.strip() or run.stderr.strip()}, but duckdb: {expected}")
+    return wrong
+
+
 def main():
     command = sys.argv[1]
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 1000
@@ -178,16 +226,16 @@ def main():
         pq.write_table(table(rng), path, row_group_size=150, data_page_size=512, write_page_index=True)
         peer = duckdb.connect()
         peer.execute("set timezone = 'UTC'")
-        peer.execute(f"create table rows as from '{path}'")
-        conditions, wrong = Conditions(rng), 0
-        for number in range(count):
-            ours, theirs = conditions.condition(rng.randrange(3))
-            expected = peer.execute(f"select count(*) from rows where {theirs}").fetchone()[0]
-            run = subprocess.run([command, "count", "--where", ours, path], capture_output=True, text=True)
-            if run.stdout.strip() != str(expected):
-                wrong += 1
-                print(f"{number}: {ours}\n  {run.stdout.strip() or run.stderr.strip()}, but duckdb: {expected}")
-        print(f"{count} conditions, {wrong} with another answer than duckdb {duckdb.__version__}")
+        wrong = compare(command, peer, Conditions(rng), count, path)
+        gaps = os.path.join(folder, "intervals.parquet")
+        gap = "to_months(row % 3) + to_days(row // 3 % 3) + to_seconds(row // 9 % 3)"
+        peer.execute(
+            f"copy (select *, case when row % 7 > 0 then {gap} end as gap from (select *, row_number() over () as row "
+            f"from rows)) to '{gaps}' (row_group_size 150)"
+        )
+        more = count // 5
+        wrong += compare(command, peer, Intervals(rng), more, gaps)
+        print(f"{count + more} conditions, {wrong} with another answer than duckdb {duckdb.__version__}")
         sys.exit(wrong > 0)
 
 
