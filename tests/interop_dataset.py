@@ -5,7 +5,7 @@
 The example `partitions` writes 10,000 rows, partitioned by numbers and by texts with escaped characters, `_metadata` and `_common_metadata`.
 Each peer has to find the same rows, also with a condition on the partition columns.
 
-pyarrow and polars write datasets. The example `find` has to find the same rows in all of them as DuckDB, by equal conditions.
+pyarrow, polars and DuckDB write datasets. So does Spark, and it reads ours, if pyspark and its Java are there. The example `find` has to find the same rows in all of them as DuckDB, by equal conditions.
 `testdata/scripts/datasets.py` compares further conditions.
 """
 
@@ -19,6 +19,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
+
+try:
+    from pyspark.sql import SparkSession
+except ImportError:
+    SparkSession = None
 
 ROOT = Path(__file__).resolve().parents[1]
 CITIES = ["São Paulo", "a/b", "x=y 100%", None]
@@ -80,6 +85,20 @@ def by_polars(folder):
         yield name, sorted(whole.filter(condition).select(COLUMNS).collect().rows())
 
 
+def spark():
+    builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.sql.shuffle.partitions", "1").getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def by_spark(folder):
+    whole = spark().read.parquet(str(folder)).select(COLUMNS)
+    conditions = {"all": "true", "2024": "year = 2024", "a/b": "city = 'a/b'", "null": "city IS NULL"}
+    for name, condition in conditions.items():
+        yield name, sorted(tuple(row) for row in whole.where(condition).collect())
+
+
 def find(examples, folder, column, value):
     text = "NULL" if value is None else str(value)
     command = [examples / "find", folder, column, text]
@@ -112,6 +131,10 @@ def datasets_of_peers(folder):
     yield folder / "polars", conditions
     duckdb.execute(f"COPY (SELECT * FROM \"table\") TO '{folder}/duckdb' (FORMAT parquet, PARTITION_BY (year, day))")
     yield folder / "duckdb", conditions
+    if SparkSession:
+        frame = spark().createDataFrame(table.to_pylist(), "id long, year int, city string, day string, v long")
+        frame.write.partitionBy("year", "city", "day").parquet(str(folder / "spark"))
+        yield folder / "spark", conditions
 
 
 def main():
@@ -126,7 +149,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         ours = Path(folder) / "dataset"
         subprocess.run([examples / "partitions", ours], check=True, stdout=subprocess.DEVNULL)
-        for peer in (by_pyarrow, by_duckdb, by_polars):
+        for peer in (by_pyarrow, by_duckdb, by_polars, *([by_spark] if SparkSession else [])):
             for name, found in peer(ours):
                 compared += 1
                 if found != expected[name]:
@@ -144,7 +167,7 @@ def main():
                 if found != by_duckdb_found:
                     wrong += 1
                     print(f"{path.name}, {column} = {value}: {len(found)} rows, DuckDB finds {len(by_duckdb_found)}")
-    print(f"datasets: {compared} results compared, {wrong} differ")
+    print(f"datasets: {compared} results compared, {wrong} differ{'' if SparkSession else '; without Spark, which takes pyspark'}")
     sys.exit(wrong > 0)
 
 
