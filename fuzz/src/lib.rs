@@ -17,6 +17,7 @@ pub mod page;
 pub mod peer;
 pub mod read;
 pub mod round_trip;
+pub mod store;
 mod targets;
 pub mod variant;
 

@@ -39,6 +39,9 @@ pub(crate) fn write(corpus: &Path, folders: &[PathBuf]) -> usize {
             seeds.add(target, &[&[choice], text.as_bytes()].concat());
         }
     }
+    for seed in crate::store::seeds() {
+        seeds.add("store_answers", &seed);
+    }
     for seed in crate::variant::seeds() {
         seeds.add("variant", &seed);
     }

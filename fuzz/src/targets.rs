@@ -11,13 +11,14 @@ use crate::page::values;
 use crate::peer::against_arrow_rs;
 use crate::read::whole_file;
 use crate::round_trip::write_then_read;
+use crate::store::store_answers;
 use crate::variant::variant;
 
 /// A function that runs a target on an input. It panics if a property does not hold.
 type Target = fn(&[u8]);
 
 /// All targets.
-pub const TARGETS: [(&str, Target); 25] = [
+pub const TARGETS: [(&str, Target); 26] = [
     ("against_arrow_rs", |data| {
         against_arrow_rs(&data.to_vec().into())
     }),
@@ -54,6 +55,7 @@ pub const TARGETS: [(&str, Target); 25] = [
     ("import_json_lines", |data| import(Format::JsonLines, data)),
     ("page_header", page_header),
     ("page_index", page_index),
+    ("store_answers", store_answers),
     ("variant", variant),
     ("whole_file", whole_file),
     ("write_then_read", write_then_read),
