@@ -71,6 +71,27 @@ pub(crate) fn of_file(
     Ok((row_groups, leaves))
 }
 
+/// Calls `take` for each requested column chunk.
+///
+/// # Errors
+/// See [`of_file`]; also those of `take`.
+pub(crate) fn each(
+    file: &ParquetFile,
+    (row_groups, leaves): (&[usize], &[usize]),
+    mut take: impl FnMut(&Place<'_>) -> Result<()>,
+) -> Result<()> {
+    for &row_group in row_groups {
+        for &leaf in leaves {
+            take(&Place {
+                file,
+                row_group,
+                leaf,
+            })?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the ordinals of the selected columns.
 fn leaves(file: &ParquetFile, projection: Projection) -> herringbone::Result<Vec<usize>> {
     let schema = file.parquet_schema();

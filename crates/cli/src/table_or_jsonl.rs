@@ -4,8 +4,9 @@ use serde_json::Value;
 
 use crate::args::ListFormat;
 use crate::failure::Result;
+use crate::input::Input;
 use crate::output::Output;
-use crate::render::printable::json_line;
+use crate::render::printable::{json_line, printable};
 pub(crate) use crate::render::table::Header;
 use crate::render::table::print_list;
 
@@ -67,6 +68,28 @@ impl<'o, 'w> Listing<'o, 'w> {
         self.begun = true;
         print_list(&self.header, std::mem::take(&mut self.block), self.output)
     }
+}
+
+/// Prints a list for each file, with a heading if there are several tables. `add` adds the lines of a file.
+///
+/// # Errors
+/// Those of `add` and of the output.
+pub(crate) fn by_file(
+    inputs: &[Input],
+    (asked, header): (Option<ListFormat>, Header<'static>),
+    output: &mut Output<'_>,
+    mut add: impl FnMut(&Input, &mut Listing<'_, '_>) -> Result<()>,
+) -> Result<()> {
+    let format = format(asked, output);
+    for input in inputs {
+        if format == ListFormat::Table && inputs.len() > 1 {
+            output.line(&format!("{}:", printable(&input.name)))?;
+        }
+        let mut list = Listing::new(format, header, output);
+        add(input, &mut list)?;
+        list.finish()?;
+    }
+    Ok(())
 }
 
 /// Returns the requested format, or the default for the output.

@@ -81,6 +81,22 @@ if in_tmux capture-pane -pe | grep -qP '\x1b\[[0-9;]*\b3[0-7]m'; then echo "colo
 keys q
 check_left 0
 
+echo "encrypted files, URLs"
+echo '{"footer_key": "MDEyMzQ1Njc4OTAxMjM0NQ=="}' > "$folder/keys.json"
+"$command" encrypt "$file" -o "$folder/secret.parquet" --keys "$folder/keys.json"
+start "$command browse $folder/secret.parquet"
+await "--keys"
+check_left 3
+start "$command browse $folder/secret.parquet --keys $folder/keys.json"
+await "^row 0, row group 0; id: .*q quit$"
+keys p
+await "^id: pages in row group 0"
+keys q
+check_left 0
+start "$command browse http://localhost:1/a.parquet"
+await "(built without URLs|localhost:1)"
+await "^ended:[34]\$"
+
 echo "no terminal"
 start "$command browse $file < /dev/null"
 await "browse needs a terminal"

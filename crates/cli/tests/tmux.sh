@@ -3,7 +3,7 @@
 folder="$(mktemp -d)"
 socket="herringbone-$$"
 in_tmux() { tmux -L "$socket" "$@"; }
-trap 'in_tmux kill-server 2> /dev/null || true; rm -rf "$folder"' EXIT
+trap 'in_tmux kill-server 2> /dev/null || true; rm -rf "$folder" 2> /dev/null || true' EXIT
 
 screen() { in_tmux capture-pane -p; }
 

@@ -8,11 +8,20 @@
 
 use std::str::FromStr;
 
+use herringbone::Projection;
+
 /// Columns, or fields inside them, each as a path of names from the top level down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Columns {
     /// The paths in the order of the command line.
     pub(crate) paths: Vec<Vec<String>>,
+}
+
+impl Columns {
+    /// Returns the projection to some columns. `None` means all of them.
+    pub(super) fn projection(columns: Option<&Self>) -> Projection {
+        columns.map_or(Projection::All, |it| Projection::Paths(it.paths.clone()))
+    }
 }
 
 impl FromStr for Columns {

@@ -5,7 +5,7 @@ use herringbone::geospatial::Geospatial;
 use herringbone::{Int96Overflow, ReadOptions, SchemaOptions};
 use herringbone_arrow::schema::TimeUnit;
 
-use super::Annotations;
+use super::Columns;
 
 /// The options for reading Parquet files in order to write them again.
 #[derive(Debug, Args)]
@@ -17,45 +17,50 @@ pub(crate) struct Decode {
     #[arg(long)]
     ignore_crc: bool,
     #[command(flatten)]
-    hint: Hint,
-    #[command(flatten)]
-    int96: Int96,
-    #[command(flatten)]
-    annotations: Annotations,
+    types: Types,
 }
 
 impl Decode {
     /// Returns the options for the library.
     pub(crate) fn options(&self) -> ReadOptions {
-        let mut schema = SchemaOptions::default();
-        self.int96.choose(&mut schema);
-        self.hint.choose(&mut schema);
-        self.annotations.choose(&mut schema);
         ReadOptions::default()
             .threads(self.threads)
             .verify_crc(!self.ignore_crc)
-            .schema(schema)
+            .schema(self.types.schema())
             .extension(Geospatial::new())
     }
 }
 
-/// The source of types.
+/// The options for the types of columns.
 #[derive(Debug, Args)]
-pub(super) struct Hint {
+pub(super) struct Types {
     /// Take types from the Parquet schema alone, not from an Arrow schema in the file
     #[arg(long)]
     no_arrow_schema: bool,
+    #[command(flatten)]
+    int96: Int96,
+    /// Columns to read as they are stored, and maps to read as lists of structs, e.g. if an interval
+    /// is too long or a key is null
+    #[arg(long, value_name = "LIST")]
+    ignore_annotations: Option<Columns>,
 }
 
-impl Hint {
-    pub(super) fn choose(&self, options: &mut SchemaOptions) {
+impl Types {
+    /// Returns the options for the library.
+    pub(super) fn schema(&self) -> SchemaOptions {
+        let mut options = SchemaOptions::default();
         options.use_arrow_schema = !self.no_arrow_schema;
+        self.int96.choose(&mut options);
+        if let Some(columns) = &self.ignore_annotations {
+            options.ignore_annotations = columns.paths.clone();
+        }
+        options
     }
 }
 
 /// The options for INT96 timestamps.
 #[derive(Debug, Args)]
-pub(super) struct Int96 {
+struct Int96 {
     /// Unit of INT96 timestamps; ns covers 1677 to 2262 [default: the finest unit that can represent all of them]
     #[arg(long, value_enum, value_name = "UNIT")]
     int96_unit: Option<Unit>,
@@ -65,7 +70,7 @@ pub(super) struct Int96 {
 }
 
 impl Int96 {
-    pub(super) fn choose(&self, options: &mut SchemaOptions) {
+    fn choose(&self, options: &mut SchemaOptions) {
         options.int96_unit = self.int96_unit.unwrap_or(Unit::Ns).into();
         options.int96_overflow = match (self.int96_unit, self.int96_overflow) {
             (None, None) => Int96Overflow::CoarserUnit,

@@ -53,10 +53,7 @@ pub(crate) struct SortMemory {
 impl Diff {
     /// Returns the projection to the compared columns.
     pub(crate) fn projection(&self) -> Projection {
-        match &self.columns {
-            None => Projection::All,
-            Some(columns) => Projection::Paths(columns.paths.clone()),
-        }
+        Columns::projection(self.columns.as_ref())
     }
 
     /// Returns the order of the key.

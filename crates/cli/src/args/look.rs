@@ -181,9 +181,6 @@ pub(crate) struct Chunks {
 impl Chunks {
     /// Returns the projection to the selected columns.
     pub(crate) fn projection(&self) -> Projection {
-        match &self.columns {
-            None => Projection::All,
-            Some(columns) => Projection::Paths(columns.paths.clone()),
-        }
+        Columns::projection(self.columns.as_ref())
     }
 }

@@ -1,6 +1,5 @@
 //! The command line.
 
-mod annotations;
 mod bounding_box;
 mod choice;
 mod columns;
@@ -39,7 +38,6 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-use annotations::Annotations;
 pub(crate) use choice::Choice;
 pub(crate) use columns::Columns;
 pub(crate) use command::{command, parse};

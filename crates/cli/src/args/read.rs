@@ -1,12 +1,12 @@
 //! Options for reading and printing rows.
 
 use clap::{Args, ValueEnum};
+use herringbone::ReadOptions;
 use herringbone::geospatial::Geospatial;
 use herringbone::schema::ByteLayout;
-use herringbone::{ReadOptions, SchemaOptions};
 
-use super::decode::{Hint, Int96};
-use super::{Annotations, Choice, Csv, Damage, Merge, at_least_one};
+use super::decode::Types;
+use super::{Choice, Csv, Damage, Merge, at_least_one};
 
 /// The options for reading and printing rows.
 #[derive(Debug, Args)]
@@ -35,11 +35,7 @@ pub(crate) struct Read {
     #[command(flatten)]
     damage: Damage,
     #[command(flatten)]
-    hint: Hint,
-    #[command(flatten)]
-    int96: Int96,
-    #[command(flatten)]
-    annotations: Annotations,
+    types: Types,
     /// Arrow layout of strings and bytes, for `--format arrow`
     #[arg(long, value_enum, value_name = "LAYOUT", default_value_t = Strings::Offsets)]
     strings: Strings,
@@ -59,10 +55,7 @@ impl Read {
 
     /// Returns the options for the library, except those of [`Choice`].
     pub(crate) fn options(&self) -> ReadOptions {
-        let mut schema = SchemaOptions::default();
-        self.int96.choose(&mut schema);
-        self.hint.choose(&mut schema);
-        self.annotations.choose(&mut schema);
+        let mut schema = self.types.schema();
         schema.strings = self.strings.into();
         let options = ReadOptions::default()
             .batch_size(self.batch_size)

@@ -12,7 +12,6 @@ use crate::describe::{Object, list};
 use crate::failure::Result;
 use crate::input::Input;
 use crate::output::Output;
-use crate::render::printable::printable;
 use crate::render::table::shown;
 use crate::render::value;
 use crate::table_or_jsonl::{self, Header, Listing};
@@ -32,16 +31,9 @@ pub(crate) fn run(
     format: Option<ListFormat>,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = table_or_jsonl::format(format, output);
-    for input in inputs {
-        if format == ListFormat::Table && inputs.len() > 1 {
-            output.line(&format!("{}:", printable(&input.name)))?;
-        }
-        let mut list = Listing::new(format, HEADER, output);
-        file(context, input, chunks, &mut list)?;
-        list.finish()?;
-    }
-    Ok(())
+    table_or_jsonl::by_file(inputs, (format, HEADER), output, |input, list| {
+        file(context, input, chunks, list)
+    })
 }
 
 fn file(
@@ -52,17 +44,9 @@ fn file(
 ) -> Result<()> {
     let file = input.open()?;
     let (row_groups, leaves) = column_chunks::of_file(&file, chunks, input)?;
-    for &row_group in &row_groups {
-        for &leaf in &leaves {
-            let place = Place {
-                file: &file,
-                row_group,
-                leaf,
-            };
-            context.after_damage(chunk(input, &place, list))?;
-        }
-    }
-    Ok(())
+    column_chunks::each(&file, (&row_groups, &leaves), |place| {
+        context.after_damage(chunk(input, place, list))
+    })
 }
 
 /// Lists one column chunk.

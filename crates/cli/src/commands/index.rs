@@ -43,17 +43,10 @@ pub(crate) fn run(
     let file = input.open()?;
     let (row_groups, leaves) = column_chunks::of_file(&file, &request.chunks(), input)?;
     let mut without = 0u64;
-    for &row_group in &row_groups {
-        for &leaf in &leaves {
-            let place = Place {
-                file: &file,
-                row_group,
-                leaf,
-            };
-            let listed = chunk(input, &place, &mut list);
-            context.after_damage(listed.map(|has_both| without += u64::from(!has_both)))?;
-        }
-    }
+    column_chunks::each(&file, (&row_groups, &leaves), |place| {
+        let listed = chunk(input, place, &mut list);
+        context.after_damage(listed.map(|has_both| without += u64::from(!has_both)))
+    })?;
     list.finish()?;
     if without > 0 {
         let chunks = row_groups.len() * leaves.len();

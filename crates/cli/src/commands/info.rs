@@ -10,6 +10,7 @@ use herringbone::schema::ParquetSchema;
 
 use serde_json::Value;
 
+use crate::describe::schema::type_of;
 use crate::describe::{Object, geometry, nulls};
 use crate::encryption::Summary;
 use crate::failure::Result;
@@ -319,25 +320,16 @@ pub(crate) fn dictionary_pages(data: &ColumnMetaData) -> Option<(u64, u64)> {
 fn columns(file: &ParquetFile) -> herringbone::Result<Vec<Column>> {
     let (schema, metadata) = (file.parquet_schema(), file.metadata());
     let mut columns: Vec<Column> = (0..schema.leaves().len())
-        .map(|leaf| {
-            let element = schema.element(leaf);
-            let physical = element.type_.map(|it| it.to_string()).unwrap_or_default();
-            let annotation = match (&element.logical_type, element.converted_type) {
-                (Some(logical), _) => format!(" {logical}"),
-                (None, Some(converted)) => format!(" {converted}"),
-                (None, None) => String::new(),
-            };
-            Column {
-                path: schema.column_path(leaf),
-                type_: physical + &annotation,
-                codecs: BTreeSet::new(),
-                encodings: BTreeSet::new(),
-                pages: Some((0, 0)),
-                nulls: Some(0),
-                compressed: 0,
-                uncompressed: 0,
-                encrypted: false,
-            }
+        .map(|leaf| Column {
+            path: schema.column_path(leaf),
+            type_: type_of(schema.element(leaf)),
+            codecs: BTreeSet::new(),
+            encodings: BTreeSet::new(),
+            pages: Some((0, 0)),
+            nulls: Some(0),
+            compressed: 0,
+            uncompressed: 0,
+            encrypted: false,
         })
         .collect();
     for row_group in 0..metadata.num_row_groups() {

@@ -12,7 +12,6 @@ use crate::failure::{Failure, Result};
 use crate::input::Input;
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::render::printable::printable;
 use crate::render::table::shown;
 use crate::table_or_jsonl::{self, Header, Listing};
 
@@ -49,16 +48,9 @@ pub(crate) fn run(
     request: &Request<'_>,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let format = table_or_jsonl::format(request.format, output);
-    for input in inputs {
-        if format == ListFormat::Table && inputs.len() > 1 {
-            output.line(&format!("{}:", printable(&input.name)))?;
-        }
-        let mut list = Listing::new(format, HEADER, output);
-        file(context, request.chunks, input, &mut list)?;
-        list.finish()?;
-    }
-    Ok(())
+    table_or_jsonl::by_file(inputs, (request.format, HEADER), output, |input, list| {
+        file(context, request.chunks, input, list)
+    })
 }
 
 fn file(
@@ -71,18 +63,10 @@ fn file(
     let (row_groups, leaves) = column_chunks::of_file(&file, chunks, input)?;
     let total = row_groups.len().saturating_mul(leaves.len()) as u64;
     let mut progress = Progress::new(!context.quiet, total, "column chunks");
-    for &row_group in &row_groups {
-        for &leaf in &leaves {
-            let place = Place {
-                file: &file,
-                row_group,
-                leaf,
-            };
-            context.after_damage(chunk(input, &place, list))?;
-            progress.add(1);
-        }
-    }
-    Ok(())
+    column_chunks::each(&file, (&row_groups, &leaves), |place| {
+        progress.add(1);
+        context.after_damage(chunk(input, place, list))
+    })
 }
 
 /// Lists the pages of one column chunk, up to the first header that cannot be decoded.

@@ -6,6 +6,16 @@ use serde_json::Value;
 
 use super::Object;
 
+/// Returns the physical type of a leaf and its annotation, such as `BYTE_ARRAY STRING`.
+pub(crate) fn type_of(element: &SchemaElement) -> String {
+    let physical = element.type_.map(|it| it.to_string()).unwrap_or_default();
+    match (&element.logical_type, element.converted_type) {
+        (Some(logical), _) => format!("{physical} {logical}"),
+        (None, Some(converted)) => format!("{physical} {converted}"),
+        (None, None) => physical,
+    }
+}
+
 /// Describes a schema element, with the field names of `parquet.thrift`.
 pub(crate) fn element(element: &SchemaElement) -> Object {
     Object::new()

@@ -213,6 +213,7 @@ fn type_of(data_type: &DataType) -> String {
 }
 
 /// The columns of a list.
+#[derive(Clone, Copy)]
 pub(crate) struct Header<'a> {
     /// The names of the columns.
     pub(crate) names: &'a [&'a str],

@@ -13,6 +13,7 @@ use crate::column_chunks::Place;
 use crate::commands::dictionary_pages;
 use crate::context::Context;
 use crate::describe::nulls;
+use crate::describe::schema::type_of;
 use crate::failure::Result;
 use crate::input::Input;
 use crate::progress::Progress;
@@ -167,15 +168,9 @@ impl Facts {
     ) -> herringbone::Result<Column> {
         let (metadata, schema) = (file.metadata(), file.parquet_schema());
         let element = schema.element(leaf);
-        let physical = element.type_.map(|it| it.to_string()).unwrap_or_default();
-        let annotation = match (&element.logical_type, element.converted_type) {
-            (Some(logical), _) => format!(" {logical}"),
-            (None, Some(converted)) => format!(" {converted}"),
-            (None, None) => String::new(),
-        };
         let mut column = Column {
             path: schema.column_path(leaf),
-            type_: physical + &annotation,
+            type_: type_of(element),
             is_int96: element.type_ == Some(Type::Int96),
             is_text: schema.is_text(leaf),
             is_in_list: schema
