@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
+use herringbone::arrow::schema::Schema as ArrowSchema;
 use herringbone_dataset::{
     DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, Partitioning,
     SchemaFrom,
@@ -15,7 +17,7 @@ use crate::error::{Result, detached};
 use crate::metadata::FileMetaData;
 use crate::read::{SchemaArguments, arguments, limits};
 use crate::table::{Batches, RecordBatchReader, Schema, import};
-use crate::{interrupt, paths, write};
+use crate::{dictionary, interrupt, paths, write};
 
 /// The files of directories, patterns and lists.
 #[pyclass(module = "herringbone._core", frozen)]
@@ -28,12 +30,12 @@ pub(crate) struct Dataset {
 impl Dataset {
     #[new]
     #[allow(clippy::too_many_arguments, reason = "these are keywords of Python")]
-    #[pyo3(signature = (paths, *, schema=None, hive=true, union=false, types=None, limits=None))]
+    #[pyo3(signature = (paths, *, schema=None, partitioning=None, union=false, types=None, limits=None))]
     fn new(
         py: Python<'_>,
         paths: Vec<PathBuf>,
         schema: Option<PySchema>,
-        hive: bool,
+        partitioning: Option<PartitioningArguments>,
         union: bool,
         types: Option<SchemaArguments>,
         limits: Option<HashMap<String, u64>>,
@@ -43,11 +45,9 @@ impl Dataset {
         let types = types.unwrap_or_default().options(&split)?;
         let options = DatasetOptions::new()
             .types(types)
-            .partitioning(if hive {
-                Partitioning::Hive
-            } else {
-                Partitioning::None
-            })
+            .partitioning(
+                partitioning.map_or(Partitioning::None, PartitioningArguments::partitioning),
+            )
             .schema(match (schema, union) {
                 (Some(schema), _) => SchemaFrom::Given(schema.into_inner()),
                 (None, true) => SchemaFrom::Union,
@@ -55,7 +55,12 @@ impl Dataset {
             });
         let limits = self::limits(&limits.unwrap_or_default())?;
         let dataset = detached(py, || {
-            Ok(herringbone_dataset::Dataset::open_all(paths, options)?)
+            let dataset = herringbone_dataset::Dataset::open_all(&paths, options.clone())?;
+            let Some(plain) = dictionary::plain(dataset.schema()) else {
+                return Ok(dataset);
+            };
+            let options = options.schema(SchemaFrom::Given(Arc::new(plain)));
+            Ok(herringbone_dataset::Dataset::open_all(&paths, options)?)
         })?;
         Ok(Self { dataset, limits })
     }
@@ -71,6 +76,17 @@ impl Dataset {
             .files()
             .iter()
             .map(|file| file.path().to_owned())
+            .collect()
+    }
+
+    /// The partition columns of each file: their names, and the texts of their values.
+    #[getter]
+    fn partitions(&self) -> Vec<Vec<(String, Option<String>)>> {
+        let of_file =
+            |(name, value): (&str, Option<&str>)| (name.to_owned(), value.map(str::to_owned));
+        let files = self.dataset.files().iter();
+        files
+            .map(|file| file.partition().map(of_file).collect())
             .collect()
     }
 
@@ -106,6 +122,31 @@ impl Dataset {
         dict.set_item("fetched_bytes", sums.fetched.bytes)?;
         dict.set_item("requests", sums.fetched.requests)?;
         Ok(dict)
+    }
+}
+
+/// The partition columns of a dataset.
+#[derive(FromPyObject)]
+struct PartitioningArguments {
+    /// The names of the columns, if the names of directories are values alone.
+    #[pyo3(item)]
+    names: Option<Vec<String>>,
+    /// The types of columns.
+    #[pyo3(item)]
+    types: Option<PySchema>,
+}
+
+impl PartitioningArguments {
+    fn partitioning(self) -> Partitioning {
+        let types = self.types.map(PySchema::into_inner);
+        match (self.names, types) {
+            (Some(names), types) => Partitioning::Directories {
+                names,
+                types: types.unwrap_or_else(|| Arc::new(ArrowSchema::empty())),
+            },
+            (None, Some(types)) => Partitioning::Typed(types),
+            (None, None) => Partitioning::Hive,
+        }
     }
 }
 

@@ -8,10 +8,12 @@
 
 mod command;
 mod dataset;
+mod dictionary;
 mod error;
 mod file;
 mod filter;
 mod interrupt;
+mod ipc;
 mod keys;
 mod literal;
 mod metadata;

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use herringbone::arrow::array::{ArrayRef, BooleanArray, Int64Array, NullArray, StringArray};
+use herringbone::arrow::array::{ArrayRef, Int64Array, StringArray};
 use herringbone::arrow::schema::{SchemaRef, TimeUnit};
 use herringbone::geospatial::Geospatial;
 use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
@@ -14,9 +14,10 @@ use herringbone::{
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyInt, PyString};
+use pyo3::types::{PyDict, PyString};
 use pyo3_arrow::PySchema;
 
+use crate::dictionary::PlainDictionaries;
 use crate::error::{Failure, Result, argument};
 use crate::filter::{self, Resolve};
 
@@ -45,7 +46,7 @@ pub(crate) struct ReadArguments<'py> {
     #[pyo3(item, default)]
     row_numbers: Option<String>,
     #[pyo3(item, default)]
-    constants: Vec<(String, Bound<'py, PyAny>)>,
+    constants: Vec<Constant<'py>>,
     #[pyo3(item, default)]
     offset: Option<u64>,
     #[pyo3(item, default)]
@@ -59,6 +60,9 @@ pub(crate) struct ReadArguments<'py> {
     #[pyo3(item)]
     schema: SchemaArguments,
 }
+
+/// The name and the value of a constant column, and true if it is a column of integers.
+type Constant<'py> = (String, Bound<'py, PyAny>, bool);
 
 /// The choice of Arrow types.
 #[derive(FromPyObject, Default)]
@@ -203,6 +207,7 @@ impl ReadArguments<'_> {
             .limits(limits.clone())
             .schema(self.schema.options(resolve)?)
             .verify_crc(self.page_checksum_verification)
+            .extension(PlainDictionaries)
             .extension(Geospatial::new())
             .extension(VariantExtension::new());
         if let Some(columns) = self.paths(resolve)? {
@@ -252,7 +257,7 @@ impl ReadArguments<'_> {
 
     /// Returns true for the name of a column that the read adds.
     fn adds(&self, column: &str) -> bool {
-        let constants = self.constants.iter().map(|(name, _)| name);
+        let constants = self.constants.iter().map(|(name, ..)| name);
         let mut added = constants
             .chain(&self.row_numbers)
             .chain(self.variants.keys());
@@ -287,8 +292,9 @@ impl ReadArguments<'_> {
         if let Some(name) = &self.row_numbers {
             options = options.virtual_column(VirtualColumn::row_number(name));
         }
-        for (name, value) in &self.constants {
-            options = options.virtual_column(VirtualColumn::constant(name, constant(value)?));
+        for (name, value, is_integer) in &self.constants {
+            let value = constant(value, *is_integer)?;
+            options = options.virtual_column(VirtualColumn::constant(name, value));
         }
         Ok(options)
     }
@@ -323,21 +329,12 @@ impl ReadArguments<'_> {
     }
 }
 
-/// Returns the array of one slot for a constant column.
-fn constant(value: &Bound<'_, PyAny>) -> Result<ArrayRef> {
-    if value.is_none() {
-        return Ok(Arc::new(NullArray::new(1)));
-    }
-    if let Ok(value) = value.cast::<PyBool>() {
-        return Ok(Arc::new(BooleanArray::from(vec![value.is_true()])));
-    }
-    if value.is_instance_of::<PyInt>() {
-        return Ok(Arc::new(Int64Array::from(vec![value.extract::<i64>()?])));
-    }
-    match value.extract::<String>() {
-        Ok(text) => Ok(Arc::new(StringArray::from(vec![text]))),
-        Err(_) => Ok(value.extract::<pyo3_arrow::PyArray>()?.into_inner().0),
-    }
+/// Returns the array of one slot for a constant column of integers or text.
+fn constant(value: &Bound<'_, PyAny>, is_integer: bool) -> Result<ArrayRef> {
+    Ok(match is_integer {
+        true => Arc::new(Int64Array::from(vec![value.extract::<Option<i64>>()?])),
+        false => Arc::new(StringArray::from(vec![value.extract::<Option<String>>()?])),
+    })
 }
 
 /// Returns ranges of rows: a `range` of Python, a bytes mask is not one, or an iterable of row numbers.

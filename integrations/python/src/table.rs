@@ -3,20 +3,23 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use herringbone::arrow::array::{
-    self, Array, ArrayRef, RecordBatch, RecordBatchReader as _, StructArray,
+    self, Array, ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader as _, StructArray,
 };
-use herringbone::arrow::schema::{ArrowError, Field, FieldRef, SchemaRef};
+use herringbone::arrow::buffer::Buffer;
+use herringbone::arrow::data::ArrayData;
+use herringbone::arrow::schema::{ArrowError, Field, FieldRef, Schema as ArrowSchema, SchemaRef};
 use herringbone::{Losses, Lost, Reader};
 use herringbone_dataset::DatasetReader;
 use pyo3::exceptions::{PyStopIteration, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyIterator, PyList, PyTuple};
+use pyo3::pybacked::PyBackedBytes;
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyIterator, PyList, PyTuple};
 use pyo3_arrow::PySchema;
 use pyo3_arrow::ffi::{ArrayReader, to_schema_pycapsule, to_stream_pycapsule};
 use pyo3_arrow::input::AnyRecordBatch;
 
-use crate::error::{Failure, Result, detached, guarded};
-use crate::interrupt;
+use crate::error::{Failure, Result, argument, detached, guarded};
+use crate::{interrupt, ipc};
 
 /// An Arrow schema.
 #[pyclass(module = "herringbone", frozen, eq)]
@@ -57,6 +60,25 @@ impl Schema {
         self.0.fields().len()
     }
 
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Reduced<'py>> {
+        let restore = slf.get_type().getattr("_from_ipc")?;
+        let stream = ipc::encode(&slf.get().0, &[])?;
+        Ok((restore, (PyBytes::new(slf.py(), &stream),)))
+    }
+
+    #[staticmethod]
+    fn _from_ipc(stream: PyBackedBytes) -> Result<Self> {
+        guarded(|| Ok(Self(ipc::decode(stream)?.0)))
+    }
+
+    fn __copy__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
+        slf
+    }
+
     fn __repr__(&self) -> String {
         shown(&self.0)
     }
@@ -85,12 +107,19 @@ pub(crate) fn shown(schema: &SchemaRef) -> String {
         .join("\n")
 }
 
+/// A function and its arguments, which `pickle` stores.
+type Reduced<'py, T = (Bound<'py, PyBytes>,)> = (Bound<'py, PyAny>, T);
+type TableState<'py> = (Bound<'py, PyBytes>, Vec<Loss>);
+
+/// A dropped part of a damaged file: "rows" or "values", their number, and the error.
+type Loss = (String, u64, String);
+
 /// Rows in memory, as Arrow arrays.
 #[pyclass(module = "herringbone", frozen)]
 pub(crate) struct Table {
     batches: Vec<RecordBatch>,
     schema: SchemaRef,
-    losses: Vec<(String, u64, String)>,
+    losses: Vec<Loss>,
 }
 
 impl Table {
@@ -139,15 +168,13 @@ impl Table {
     /// The size of all buffers in memory, in bytes.
     #[getter]
     fn nbytes(&self) -> usize {
-        self.batches
-            .iter()
-            .map(RecordBatch::get_array_memory_size)
-            .sum()
+        let columns = self.batches.iter().flat_map(RecordBatch::columns);
+        columns.map(|column| bytes_of(&column.to_data())).sum()
     }
 
     /// Dropped parts of a damaged file: "rows" or "values", their number, and the error.
     #[getter]
-    fn losses(&self) -> Vec<(String, u64, String)> {
+    fn losses(&self) -> Vec<Loss> {
         self.losses.clone()
     }
 
@@ -169,6 +196,33 @@ impl Table {
 
     fn __len__(&self) -> usize {
         self.num_rows()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<Reduced<'py, TableState<'py>>> {
+        let py = slf.py();
+        let restore = slf.get_type().getattr("_from_ipc")?;
+        let table = slf.get();
+        let stream = detached(py, || ipc::encode(&table.schema, &table.batches))?;
+        Ok((restore, (PyBytes::new(py, &stream), table.losses())))
+    }
+
+    #[staticmethod]
+    fn _from_ipc(py: Python<'_>, stream: PyBackedBytes, losses: Vec<Loss>) -> Result<Self> {
+        let (schema, batches) = detached(py, || ipc::decode(stream))?;
+        Ok(Self {
+            batches,
+            schema,
+            losses,
+        })
+    }
+
+    /// Returns this table, because tables do not change.
+    fn __copy__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: PyRef<'py, Self>, _memo: &Bound<'py, PyAny>) -> PyRef<'py, Self> {
+        slf
     }
 
     fn __repr__(&self) -> String {
@@ -208,6 +262,13 @@ impl Table {
     fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         Self::to_pyarrow(slf)?.call_method0("to_pandas")
     }
+}
+
+/// Returns the number of bytes in the buffers of an array.
+fn bytes_of(data: &ArrayData) -> usize {
+    let buffers = data.buffers().iter().map(Buffer::len).sum::<usize>();
+    let nulls = data.nulls().map_or(0, |nulls| nulls.buffer().len());
+    buffers + nulls + data.child_data().iter().map(bytes_of).sum::<usize>()
 }
 
 /// Batches of another library, or of a reader of ours.
@@ -304,14 +365,12 @@ fn next_of_chain(
         if let Some(reader) = current {
             if let Some(batch) = reader.next() {
                 let batch = batch?;
-                if batch.schema().fields() != schema.fields() {
-                    return Err(crate::error::argument(format!(
-                        "a part of the stream has the schema {:?}, but {:?} was promised",
-                        batch.schema(),
-                        schema
-                    )));
-                }
-                return Ok(Some(batch));
+                let rows = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                let columns = batch.columns().to_vec();
+                let batch = RecordBatch::try_new_with_options(schema.clone(), columns, &rows);
+                return Ok(Some(batch.map_err(|error| {
+                    argument(format!("a part of the stream has another schema: {error}"))
+                })?));
             }
             *current = None;
         }
@@ -365,7 +424,7 @@ impl array::RecordBatchReader for Owned {
 pub(crate) struct RecordBatchReader {
     open: Mutex<Option<Open>>,
     schema: SchemaRef,
-    losses: Mutex<Vec<(String, u64, String)>>,
+    losses: Mutex<Vec<Loss>>,
 }
 
 impl RecordBatchReader {
@@ -430,7 +489,7 @@ impl RecordBatchReader {
     }
 }
 
-fn listed(losses: &Losses) -> Vec<(String, u64, String)> {
+fn listed(losses: &Losses) -> Vec<Loss> {
     let mut listed: Vec<_> = losses
         .kept()
         .iter()
@@ -450,10 +509,22 @@ fn listed(losses: &Losses) -> Vec<(String, u64, String)> {
 
 #[pymethods]
 impl RecordBatchReader {
-    /// Joins tables and readers with this schema into one stream.
+    /// Joins tables and readers with this schema into one stream. Columns with the given names may have nulls.
     #[staticmethod]
-    fn from_parts(schema: PySchema, parts: &Bound<'_, PyAny>) -> PyResult<Self> {
+    #[pyo3(signature = (schema, parts, nullable=Vec::new()))]
+    fn from_parts(
+        schema: PySchema,
+        parts: &Bound<'_, PyAny>,
+        nullable: Vec<String>,
+    ) -> PyResult<Self> {
         let (parts, schema) = (parts.try_iter()?.unbind(), schema.into_inner());
+        let fields = schema.fields().iter().map(|field| {
+            let is_nullable = field.is_nullable() || nullable.contains(field.name());
+            Field::clone(field).with_nullable(is_nullable)
+        });
+        let fields: Vec<_> = fields.collect();
+        let metadata = schema.metadata().clone();
+        let schema = Arc::new(ArrowSchema::new_with_metadata(fields, metadata));
         Ok(Self::new(Open {
             batches: Batches::Chain(parts, None, schema.clone()),
             schema,
@@ -468,7 +539,7 @@ impl RecordBatchReader {
 
     /// Dropped parts of a damaged file, known at the end of the stream. See `Table.losses`.
     #[getter]
-    fn losses(&self) -> Vec<(String, u64, String)> {
+    fn losses(&self) -> Vec<Loss> {
         self.losses
             .lock()
             .unwrap_or_else(PoisonError::into_inner)

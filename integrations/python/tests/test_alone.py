@@ -1,5 +1,6 @@
 """What works without any other package: run in an environment with pytest alone."""
 
+import copy
 import datetime
 import decimal
 import doctest
@@ -348,6 +349,23 @@ def test_datasets(example, tmp_path):
     assert len(files) == 10 and files[0][1].num_rows == 3
 
 
+def test_partitions_by_names_of_directories(example, tmp_path):
+    table = hb.read_table(example, columns=["id"], limit=1)
+    for folder in ("2025/05", "2025/x%2Fy", "2026", "."):
+        (tmp_path / folder).mkdir(parents=True, exist_ok=True)
+        hb.write_table(table, tmp_path / folder / "a.parquet")
+    for names in (["year", "month"], ("year", "month")):
+        found = hb.read_table(tmp_path, partitioning=names).to_pydict()
+        assert found == {"id": [0] * 4, "year": [2025, 2025, 2026, None], "month": ["05", "x/y", None, None]}
+    assert hb.read_table(tmp_path, partitioning=["year"], filters="year = 2025").num_rows == 2
+    assert hb.read_table(tmp_path, partitioning=None).column_names == ["id"]
+    for wrong in (["year", 5], "filename", 5):
+        with pytest.raises(NotImplementedError, match="'hive', a list of names"):
+            hb.read_table(tmp_path, partitioning=wrong)
+    with pytest.raises(ValueError, match="directory above"):
+        hb.ParquetDataset(tmp_path / "2026" / "a.parquet", partitioning=["year"])
+
+
 def test_fsspec(example):
     fsspec = pytest.importorskip("fsspec")
     memory = fsspec.filesystem("memory")
@@ -357,6 +375,10 @@ def test_fsspec(example):
     assert hb.read_table("memory://data/m=1/a.parquet").num_rows == 24
     both = hb.read_table("/data", filesystem=memory, filters=[("id", "<", 1)])
     assert both.to_pydict() == {"id": [0, 0], "m": [1, 2]}
+    hb.write_table(table, "memory://plain/7/5/a.parquet")
+    hb.write_table(table, "memory://plain/8/b.parquet")
+    both = hb.read_table("memory://plain", partitioning=["y", "m"], filters=[("id", "<", 1)])
+    assert both.to_pydict() == {"id": [0, 0], "y": [7, 8], "m": [5, None]}
 
 
 def test_threads(example):
@@ -413,16 +435,18 @@ def test_hostile_bytes():
             pass
 
 
-def test_reads_do_not_leak(example):
-    resource = pytest.importorskip("resource")
-    data = pathlib.Path(example).read_bytes()
-    kept = []
-    for _ in range(3):
-        for _ in range(1000):
-            hb.read_table(data, columns=["id"])
-        kept.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-    # In KiB: 1 byte for each byte of the file would be 10 MB.
-    assert kept[2] - kept[0] < 4096
+def test_pickled_and_copied(example):
+    table = hb.read_table(example)
+    again = pickle.loads(pickle.dumps(table))
+    assert (again.to_pydict(), again.schema) == (table.to_pydict(), table.schema)
+    assert pickle.loads(pickle.dumps(table.schema)) == table.schema
+    for one in (table, table.schema):
+        assert copy.copy(one) is one and copy.deepcopy(one) is one
+    restore, (stream, losses) = table.__reduce__()
+    assert again.nbytes == restore(stream, losses).nbytes < len(stream)
+    for end in range(0, len(stream) - 8, 97):
+        with pytest.raises(ValueError):
+            restore(stream[:end], losses)
 
 
 def test_literals():

@@ -109,6 +109,19 @@ def test_python_objects(example):
     assert hb.read_table(example).to_pydict() == pq.read_table(example).to_pydict()
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_pickled_tables_are_equal(seed):
+    table = random_table(seed)
+    of_lists = pa.chunked_array([[["a"], None], [[], ["b", "a"]]], pa.list_(pa.dictionary(pa.int8(), pa.string())))
+    runs = pa.RunEndEncodedArray.from_arrays(pa.array([1, 4], pa.int32()), pa.array(["x", None]))
+    more = pa.table({"lists": of_lists, "runs": runs, "views": pa.array(["a" * 20, None, "", "b"], pa.string_view())})
+    sliced = pa.concat_tables([table.slice(0, 0), table.slice(7, 100), table.slice(150)])
+    for one in (table, more.replace_schema_metadata({"k": "v"}), sliced, pa.table({})):
+        found = pickle.loads(pickle.dumps(hb.Table(one)))
+        assert pa.table(found).equals(one, check_metadata=True)
+        assert pa.schema(pickle.loads(pickle.dumps(found.schema))).equals(one.schema, check_metadata=True)
+
+
 def test_hand_over(example):
     table = hb.read_table(example)
     expected = pq.read_table(example)
@@ -414,6 +427,81 @@ def test_directories_of_other_filesystems(tmp_path):
     assert hb.read_table("", filesystem=below).to_pydict()["b"] == [5, 5]
     found = hpq.ParquetDataset(tmp_path)
     assert pickle.loads(pickle.dumps(found)) == found
+
+
+@pytest.mark.parametrize("store_schema", [True, False])
+@pytest.mark.parametrize("has_extensions", [True, False])
+def test_dictionaries_of_json(tmp_path, store_schema, has_extensions):
+    json = pa.array(['{"a": 1}', None, "2", "2"], pa.json_(pa.string()))
+    path = tmp_path / "json.parquet"
+    pq.write_table(pa.table({"j": json, "s": ["a", "a", "b", "c"]}), path, store_schema=store_schema)
+    options = {"read_dictionary": ["j", "s"], "arrow_extensions_enabled": has_extensions}
+    expected = pq.read_table(path, **options)
+    for found in (hpq.read_table(path, **options), hpq.read_table([path], **options)):
+        assert found.schema == expected.schema
+        assert found.to_pydict() == expected.to_pydict()
+    plain = pa.table(hb.read_table(path, read_dictionary=["j"]))
+    assert plain.schema.field("j").type == pa.dictionary(pa.int32(), pa.string())
+    assert plain["j"].to_pylist() == ['{"a": 1}', None, "2", "2"]
+
+
+PARTITIONS = ["01", "1", "-01", "2147483648", "a", "+1", "", "2024-01-02", "__HIVE_DEFAULT_PARTITION__"]
+
+
+@pytest.mark.parametrize("texts", [[text, other] for text in PARTITIONS[:-1] for other in PARTITIONS])
+def test_partition_columns_are_those_of_pyarrow(tmp_path, texts):
+    for at, text in enumerate(dict.fromkeys(texts)):
+        (tmp_path / f"x={text}").mkdir()
+        pq.write_table(pa.table({"id": [at]}), tmp_path / f"x={text}" / "a.parquet")
+    # The order of files differs if a text is empty.
+    by_id = lambda table: sorted(table.to_pylist(), key=lambda row: row["id"])
+    expected, found = pq.read_table(tmp_path), hpq.read_table(tmp_path)
+    assert found.schema == expected.schema
+    assert by_id(found) == by_id(expected)
+    assert hpq.ParquetDataset(tmp_path).schema == pq.ParquetDataset(tmp_path).schema
+    value = expected["x"][0].as_py()
+    condition = [("x", "==", value)]
+    assert hpq.read_table(tmp_path, filters=condition).to_pydict() == pq.read_table(tmp_path, filters=condition).to_pydict()
+
+
+def test_partitionings_of_pyarrow(tmp_path):
+    for folder in ("2012/01", "2014", "2015/02/deeper", "."):
+        (tmp_path / "plain" / folder).mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table({"id": [len(folder)]}), tmp_path / "plain" / folder / "a.parquet")
+    for month in ("01", "10"):
+        (tmp_path / "hive" / f"m={month}").mkdir(parents=True)
+        pq.write_table(pa.table({"id": [int(month)]}), tmp_path / "hive" / f"m={month}" / "a.parquet")
+    small = pa.schema([("m", pa.int8())])
+    both = pa.schema([("y", pa.int16()), ("m", pa.string())])
+    names = pa.dictionary(pa.int32(), pa.string())
+    cases = [
+        ("plain", None), ("plain", ["y", "m"]), ("plain", ["y"]), ("plain", ds.partitioning(both)),
+        ("plain", ds.partitioning(field_names=["y", "m"])), ("hive", None), ("hive", ds.partitioning(flavor="hive")),
+        ("plain", ds.DirectoryPartitioning.discover(["y", "m"], infer_dictionary=True)),
+        ("hive", ds.partitioning(small, flavor="hive")), ("hive", ds.HivePartitioning.discover(infer_dictionary=True)),
+        ("hive", ds.partitioning(pa.schema([("m", names)]), flavor="hive", dictionaries={"m": pa.array(["01", "10"])})),
+    ]
+    for folder, partitioning in cases:
+        expected = pq.read_table(tmp_path / folder, partitioning=partitioning).sort_by("id")
+        found = hpq.read_table(tmp_path / folder, partitioning=partitioning).sort_by("id")
+        assert found.schema == expected.schema, partitioning
+        assert found.to_pydict() == expected.to_pydict(), partitioning
+        plain = pa.table(hb.read_table(tmp_path / folder, partitioning=partitioning)).sort_by("id")
+        assert plain.column_names == expected.column_names
+        assert plain["id"].to_pylist() == expected["id"].to_pylist()
+        dataset = pickle.loads(pickle.dumps(hpq.ParquetDataset(tmp_path / folder, partitioning=partitioning)))
+        assert dataset.read().schema == expected.schema
+    others = [
+        ds.partitioning(field_names=["y"], flavor="filename"), ds.HivePartitioning(small, null_fallback="x"),
+        ds.HivePartitioning(small, segment_encoding="none"), ["y", 1], "filename", 5,
+    ]
+    for partitioning in others:
+        with pytest.raises(hpq.Unsupported, match="partitioning"):
+            hpq.read_table(tmp_path / "hive", partitioning=partitioning)
+        with pytest.raises(NotImplementedError, match="a list of names"):
+            hb.read_table(tmp_path / "hive", partitioning=partitioning)
+    data = hb.dataset(tmp_path / "plain", partitioning=["y", "m"])
+    assert data.to_table(filter=pc.field("y") == 2012)["id"].to_pylist() == [7]
 
 
 def test_pandas_metadata_of_a_directory(tmp_path):

@@ -15,7 +15,7 @@ from ._filters import filter_tree
 from ._substrait import NotUnderstood
 
 
-def dataset(source: Any, *, filesystem: Any = None, schema: Any = None, partitioning: str | None = "hive") -> Dataset:
+def dataset(source: Any, *, filesystem: Any = None, schema: Any = None, partitioning: Any = "hive") -> Dataset:
     """Return a dataset of a file, several files, a pattern or a directory, for DuckDB, polars and DataFusion.
 
     Columns and filters that the engine pushes down are applied while reading.
@@ -30,7 +30,7 @@ _NO_FILE = "a herringbone dataset, which is read by its methods scanner, to_tabl
 class Dataset(ds.FileSystemDataset):  # type: ignore[misc]
     """A `pyarrow.dataset.Dataset` whose scanners read with Herringbone. It can be pickled."""
 
-    def __init__(self, arguments: tuple[Any, Any, Any, str | None]) -> None:
+    def __init__(self, arguments: tuple[Any, Any, Any, Any]) -> None:
         self._arguments = arguments
         source, filesystem, schema, partitioning = arguments
         self._files = _read.ParquetDataset(source, filesystem, schema, partitioning=partitioning)

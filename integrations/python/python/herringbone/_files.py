@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ._core import ParquetError
+from ._partitioning import Keys, Partitioning
 
 #: The part of a URL before "://".
 _SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
-#: The name of hive's directory for nulls.
-_NULL = "__HIVE_DEFAULT_PARTITION__"
 
 
 class Part(NamedTuple):
@@ -21,8 +20,8 @@ class Part(NamedTuple):
 
     source: Any
     filesystem: Any
-    #: The values of hive directories on the way to the file.
-    keys: tuple[tuple[str, str | None], ...] = ()
+    #: The values of the partition columns.
+    keys: Keys = ()
 
 
 def is_path(source: Any) -> bool:
@@ -138,17 +137,17 @@ def local_paths(source: Any, filesystem: Any) -> list[str] | None:
     return None
 
 
-def parts(source: Any, filesystem: Any, hive: bool) -> list[Part]:
+def parts(source: Any, filesystem: Any, partitioning: Partitioning | None) -> list[Part]:
     """Return the files of a source that is not a local path, sorted by path."""
     if isinstance(source, (list, tuple)):
-        return [part for one in source for part in parts(one, filesystem, hive)]
+        return [part for one in source for part in parts(one, filesystem, partitioning)]
     path, filesystem = resolve(source, filesystem)
     if not is_path(path) or filesystem is None:
         return [Part(path, None)]
-    return _remote_parts(path, filesystem, hive)
+    return _remote_parts(path, filesystem, partitioning)
 
 
-def _remote_parts(path: str, filesystem: Any, hive: bool) -> list[Part]:
+def _remote_parts(path: str, filesystem: Any, partitioning: Partitioning | None) -> list[Part]:
     names = [path]
     is_directory = False
     if hasattr(filesystem, "get_file_info"):
@@ -167,7 +166,11 @@ def _remote_parts(path: str, filesystem: Any, hive: bool) -> list[Part]:
         names = [name for name in names if not _is_ignored(_below(name, path))]
     if not names:
         raise FileNotFoundError(2, "there are no files", path)
-    return [Part(name, filesystem, _keys(_below(name, path)) if hive else ()) for name in sorted(names)]
+    if partitioning is not None and partitioning.names is not None and not is_directory:
+        raise ValueError(f"partitioning={partitioning.names!r} needs the directory above the values, found {path!r}")
+    if partitioning is None:
+        return [Part(name, filesystem) for name in sorted(names)]
+    return [Part(name, filesystem, partitioning.keys(_below(name, path))) for name in sorted(names)]
 
 
 def _below(name: str, root: str) -> str:
@@ -177,13 +180,3 @@ def _below(name: str, root: str) -> str:
 
 def _is_ignored(path: str) -> bool:
     return any(part.startswith((".", "_")) and "=" not in part for part in path.split("/"))
-
-
-def _keys(path: str) -> tuple[tuple[str, str | None], ...]:
-    """Return the names and values of hive directories, such as year=2026."""
-    found = []
-    for folder in path.replace(os.sep, "/").split("/")[:-1]:
-        name, separator, value = folder.partition("=")
-        if separator and name:
-            found.append((unquote(name), None if value == _NULL else unquote(value)))
-    return tuple(found)

@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from . import _core, _files
+from . import _core, _files, _partitioning
 from ._core import FileMetaData, ParquetSchema, RecordBatchReader, Schema, Table
 from ._filters import filter_tree
+from ._partitioning import Keys, Partitioning
 
 
 class LossWarning(UserWarning):
@@ -369,6 +370,8 @@ class ParquetDataset:
 
     The schema is that of the first file, `schema`, or the union of all files (``schema="union"``). Missing columns are
     null. Directories such as ``year=2026`` are columns, which come last; ``partitioning=None`` gives them no meaning.
+    With ``partitioning=["year", "month"]``, the columns of ``2026/05`` have these names. Partitionings of pyarrow by hive
+    names and by directories can be passed, too.
     """
 
     def __init__(
@@ -378,11 +381,10 @@ class ParquetDataset:
         schema: Any = None,
         *,
         filters: Any = None,
-        partitioning: str | None = "hive",
+        partitioning: Any = "hive",
         **options: Any,
     ) -> None:
-        if partitioning not in ("hive", None):
-            raise NotImplementedError(f"partitioning={partitioning!r}: 'hive' and None are supported")
+        columns = _partitioning.parse(partitioning)
         for name in options:
             if name not in _FILE_OPTIONS:
                 raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(_FILE_OPTIONS))}")
@@ -393,12 +395,17 @@ class ParquetDataset:
         self._dataset: _core.Dataset | None = None
         paths = _files.local_paths(path_or_paths, filesystem)
         if paths is not None:
-            self._dataset = _open_local(paths, schema, partitioning == "hive", options)
+            self._dataset = _open_local(paths, schema, columns, options)
             return
         if isinstance(schema, str):
             raise NotImplementedError(f"schema={schema!r} for files of another filesystem than the local one")
+        if columns is not None and columns.types is not None:
+            raise NotImplementedError(
+                f"partitioning={partitioning!r} with types for files of another filesystem than the local one; "
+                "pass 'hive' or a list of names"
+            )
         self._wanted = None if schema is None else Schema(schema)
-        self._parts = _files.parts(path_or_paths, filesystem, partitioning == "hive")
+        self._parts = _files.parts(path_or_paths, filesystem, columns)
         self._keys = _key_types(self._parts)
 
     def __reduce__(self) -> tuple[Any, tuple[Any, ...]]:
@@ -410,6 +417,12 @@ class ParquetDataset:
         if self._dataset is not None:
             return self._dataset.files
         return [str(part.source) for part in self._parts]
+
+    def _partitions(self) -> list[Keys]:
+        """Return the names of the partition columns of each file, and the texts of their values."""
+        if self._dataset is not None:
+            return [tuple(keys) for keys in self._dataset.partitions]
+        return [part.keys for part in self._parts]
 
     @property
     def schema(self) -> Schema:
@@ -461,7 +474,7 @@ class ParquetDataset:
                 if wanted is None:
                     wanted = file.schema_arrow
                 constants = [
-                    (name, _key(value, self._keys[name]))
+                    (name, _key(value, self._keys[name]), self._keys[name])
                     for name, value in part.keys
                     if options["columns"] is None or name in options["columns"]
                 ]
@@ -470,7 +483,7 @@ class ParquetDataset:
 
         found = readers()
         first = next(found)
-        return RecordBatchReader.from_parts(first.schema, itertools.chain([first], found))
+        return RecordBatchReader.from_parts(first.schema, itertools.chain([first], found), list(self._keys))
 
 
 def _dataset_again(
@@ -480,7 +493,9 @@ def _dataset_again(
     return ParquetDataset(paths, filesystem, schema, filters=filters, partitioning=partitioning, **options)
 
 
-def _open_local(paths: list[str], schema: Any, hive: bool, options: Mapping[str, Any]) -> _core.Dataset:
+def _open_local(
+    paths: list[str], schema: Any, partitioning: Partitioning | None, options: Mapping[str, Any]
+) -> _core.Dataset:
     if options.get("keys") is not None:
         raise NotImplementedError("keys= for several files; read each file with its keys")
     types = _schema_options(
@@ -491,7 +506,7 @@ def _open_local(paths: list[str], schema: Any, hive: bool, options: Mapping[str,
     return _core.Dataset(
         paths,
         schema=None if isinstance(schema, str) else schema,
-        hive=hive,
+        partitioning=None if partitioning is None else {"names": partitioning.names, "types": partitioning.types},
         union=_is_union(schema),
         types=types,
         limits=_limits(
@@ -512,7 +527,7 @@ def _key(value: str | None, is_integer: bool) -> str | int | None:
 
 
 def _key_types(parts: list[_files.Part]) -> dict[str, bool]:
-    """Return the names of the keys of hive folders, and whether all values of a key are integers."""
+    """Return the names of the partition columns, and whether all values of a key are integers."""
     found: dict[str, bool] = {}
     for part in parts:
         for name, value in part.keys:
@@ -532,7 +547,7 @@ def read_table(
     use_threads: bool = True,
     schema: Any = None,
     use_pandas_metadata: bool = False,
-    partitioning: str | None = "hive",
+    partitioning: Any = "hive",
     filesystem: Any = None,
     filters: Any = None,
     **options: Any,

@@ -25,6 +25,7 @@ DEFAULTS: dict[str, Any] = {
     "column_encoding": None,
     "data_page_version": None,
     "use_compliant_nested_type": True,
+    "use_content_defined_chunking": False,
     "store_schema": None,
     "write_page_index": True,
     "write_page_checksum": True,
@@ -100,6 +101,12 @@ def _refuse(options: Mapping[str, Any]) -> None:
         raise NotImplementedError(f"version={options['version']!r}: only '2.6' and '2.4' are written")
     if not options["use_compliant_nested_type"]:
         raise NotImplementedError("use_compliant_nested_type=False: only the list form of the specification is written")
+    chunking = options["use_content_defined_chunking"]
+    if chunking not in (False, None):
+        raise NotImplementedError(
+            f"use_content_defined_chunking={chunking!r}: pages end by size and by rows; choose data_page_size= or "
+            "max_rows_per_page="
+        )
 
 
 def _compression(options: Mapping[str, Any], everywhere: dict[str, Any], columns: list[Any]) -> None:

@@ -15,6 +15,7 @@ import contextvars
 import functools
 import inspect
 import os
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -24,7 +25,7 @@ import pyarrow.parquet as _pq
 
 from pyarrow.parquet import SortingColumn, filters_to_expression
 
-from . import _core, _files, _read, _write
+from . import _core, _files, _partitioning, _read, _write
 from ._core import (
     ColumnChunkMetaData,
     ColumnSchema,
@@ -177,8 +178,9 @@ class _Types:
     large types.
     """
 
-    def __init__(self, read_dictionary: Sequence[str]) -> None:
+    def __init__(self, read_dictionary: Sequence[str], has_extensions: bool) -> None:
         self.read_dictionary = read_dictionary
+        self.has_extensions = has_extensions
 
     def field(self, field: Any, in_file: Any, path: str) -> Any:
         """Return a field for the stored one, and the one that is read without the stored schema."""
@@ -187,7 +189,8 @@ class _Types:
     def type(self, kind: Any, in_file: Any, path: str) -> Any:
         types = pa.types
         if isinstance(kind, pa.BaseExtensionType):
-            return kind
+            is_text = types.is_string(kind.storage_type) and not self.has_extensions
+            return pa.dictionary(pa.int32(), pa.string()) if is_text and path in self.read_dictionary else kind
         if types.is_dictionary(kind) or path in self.read_dictionary:
             if not types.is_string(in_file) and not types.is_binary(in_file):
                 return in_file
@@ -217,22 +220,69 @@ def _is_simple(kind: Any) -> bool:
     return not is_changed and not types.is_nested(kind)
 
 
-def _use_pyarrow_types(file: _read.ParquetFile) -> bool:
-    """Change the types that a file is read with to those of pyarrow. Return True if the file stores an Arrow schema."""
-    if b"ARROW:schema" not in (file.metadata.metadata or {}):
-        return False
+def _without_json(names: Sequence[str], schema: ParquetSchema) -> list[str]:
+    """Leave out columns of JSON, which pyarrow does not read as dictionaries if it reads extension types."""
+    columns = [schema.column(i) for i in range(len(schema))] if names else []
+    json = {column.path for column in columns if column.logical_type.type == "JSON"}
+    return [name for name in names if name not in json]
+
+
+def _use_pyarrow_types(file: _read.ParquetFile, has_extensions: bool) -> bool:
+    """Change the types that a file is read with to those of pyarrow. Return True if it is read with extension types.
+
+    A stored Arrow schema has its extension types in any case.
+    """
     schema = file._options["schema"]
+    if b"ARROW:schema" not in (file.metadata.metadata or {}):
+        if has_extensions and "dictionary" in schema:
+            schema["dictionary"] = _without_json(schema["dictionary"], file.schema)
+        return has_extensions
     names = schema.pop("dictionary", ())
     # The stored types are used instead.
     of_options = {name: schema.pop(name) for name in ("binary_type", "list_type") if name in schema}
     ours = pa.schema(file.schema_arrow)
     if names or not all(map(_is_simple, ours.types)):
         in_file = pa.schema(file._schema_with(ignore_arrow_schema=True, **of_options))
-        fields = [_Types(names).field(one, other, one.name) for one, other in zip(ours, in_file)]
+        types = _Types(names, has_extensions)
+        fields = [types.field(one, other, one.name) for one, other in zip(ours, in_file)]
         theirs = pa.schema(fields, ours.metadata)
         if not theirs.equals(ours, check_metadata=True):
             schema["arrow_schema"] = theirs
     return True
+
+
+#: The texts that pyarrow reads as integers, if they are integers of 32 bits.
+_INTEGER = re.compile("-?[0-9]+")
+_HEXADECIMAL = re.compile("-?0[xX][0-9a-fA-F]+")
+
+
+def _partition_type(name: str, texts: set[str]) -> Any:
+    """Return the type that pyarrow gives a partition column with these texts."""
+    if any(map(_HEXADECIMAL.fullmatch, texts)):
+        raise Unsupported("ParquetDataset", "partitioning", f"the hexadecimal numbers of {name}")
+    is_integer = all(_INTEGER.fullmatch(text) and -(1 << 31) <= int(text) < 1 << 31 for text in texts)
+    return pa.int32() if is_integer and texts else pa.string()
+
+
+def _use_partition_types(dataset: _read.ParquetDataset, partitioning: Any) -> Any:
+    """Return the partitioning with the types that pyarrow infers, if ours are others: its `01` is a number."""
+    found = _partitioning.parse(partitioning)
+    if found is None or found.types is not None:
+        return partitioning
+    texts: dict[str, set[str]] = {}
+    for keys in dataset._partitions():
+        for name, text in keys:
+            texts.setdefault(name, set()).update(() if text is None else (text,))
+    types = {name: _partition_type(name, of_column) for name, of_column in texts.items()}
+    if dataset._dataset is None:
+        # Values of other filesystems are read in Python.
+        dataset._keys = {name: pa.types.is_integer(kind) for name, kind in types.items()}
+        return partitioning
+    ours = pa.schema(dataset._dataset.schema)
+    is_alike = {pa.int32(): pa.types.is_integer, pa.string(): pa.types.is_string}
+    if all(is_alike[kind](ours.field(name).type) for name, kind in types.items()):
+        return partitioning
+    return found._replace(types=pa.schema(list(types.items())))
 
 
 def _open_dataset(
@@ -243,12 +293,15 @@ def _open_dataset(
     Return whether they have extension types, too.
     """
     dataset = _read.ParquetDataset(paths, filesystem, schema, partitioning=partitioning, **options)
+    partitioning = _use_partition_types(dataset, partitioning)
+    if dataset._arguments[4] is not partitioning:
+        dataset = _read.ParquetDataset(paths, filesystem, schema, partitioning=partitioning, **options)
     has_choice = any(options[name] is not None for name in ("binary_type", "list_type", "read_dictionary"))
     if schema is not None or (has_extensions and not has_choice and all(map(_is_simple, pa.schema(dataset.schema).types))):
         return dataset, True
     source, found = dataset._parts[0][:2] if dataset._parts else (dataset.files[0], None)
     with _read.ParquetFile(source, filesystem=found, **options) as first:
-        has_extensions |= _use_pyarrow_types(first)
+        has_extensions = _use_pyarrow_types(first, has_extensions)
         schema_options = first._options["schema"]
     options = {**options, "read_dictionary": schema_options.get("dictionary")}
     options |= {name: schema_options.get(name) for name in ("binary_type", "list_type", "arrow_schema")}
@@ -299,8 +352,7 @@ class ParquetFile:
             # pyarrow wraps timestamps around that do not fit.
             int96_overflow="wrap",
         )
-        # A stored schema has its extension types in any case.
-        self._has_extensions = _use_pyarrow_types(self._file) or arrow_extensions_enabled
+        self._has_extensions = _use_pyarrow_types(self._file, arrow_extensions_enabled)
         self.common_metadata = common_metadata
 
     def __enter__(self) -> ParquetFile:
@@ -452,6 +504,14 @@ def read_table(
     return dataset.read(columns, use_threads, use_pandas_metadata)
 
 
+def _parsed(function: str, partitioning: Any) -> _partitioning.Partitioning | None:
+    """Return the partitioning of an argument."""
+    try:
+        return _partitioning.parse(partitioning)
+    except NotImplementedError:
+        raise Unsupported(function, "partitioning", partitioning) from None
+
+
 @_class_raising
 class ParquetDataset:
     """`pyarrow.parquet.ParquetDataset`."""
@@ -480,11 +540,8 @@ class ParquetDataset:
         arrow_extensions_enabled: bool = True,
         _function: str = "ParquetDataset",
     ) -> None:
-        _only(
-            _function,
-            partitioning=(partitioning, ("hive", None)),
-            ignore_prefixes=(ignore_prefixes, (None,)),
-        )
+        _only(_function, ignore_prefixes=(ignore_prefixes, (None,)))
+        columns = _parsed(_function, partitioning)
         choices = {
             "read_dictionary": read_dictionary,
             "binary_type": binary_type,
@@ -511,14 +568,18 @@ class ParquetDataset:
         self._schema = schema
         self._file: _read.ParquetFile | None = None
         if _files.is_many(path_or_paths, filesystem):
+            if columns is not None and columns.types is not None and not _files.local_paths(path_or_paths, filesystem):
+                raise Unsupported(_function, "partitioning", partitioning)
             self._dataset, self._has_extensions = _open_dataset(
                 path_or_paths, filesystem, schema, partitioning, options, arrow_extensions_enabled
             )
-            self._partitions = self._partition_names()
+            # The partition columns whose types are inferred.
+            self._partitions = set() if columns is None or columns.types is not None else self._partition_names()
         else:
             self._file = _read.ParquetFile(path_or_paths, filesystem=filesystem, **options)
-            self._has_extensions = _use_pyarrow_types(self._file) or arrow_extensions_enabled
+            self._has_extensions = _use_pyarrow_types(self._file, arrow_extensions_enabled)
             self._partitions = set()
+        self._is_dictionary = columns is not None and columns.is_dictionary
 
     def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(type(self), **self._keywords), self._arguments
@@ -531,10 +592,7 @@ class ParquetDataset:
         return bool(self.files == other.files and self.schema == other.schema)
 
     def _partition_names(self) -> set[str]:
-        names: set[str] = set()
-        for path in self._dataset.files:
-            names.update(name for name, _ in _files._keys(str(path)))
-        return names
+        return {name for keys in self._dataset._partitions() for name, _ in keys}
 
     @property
     def files(self) -> list[str]:
@@ -551,11 +609,11 @@ class ParquetDataset:
         return pa.schema([self._typed(field) for field in found], metadata=found.metadata)
 
     def _typed(self, field: Any) -> Any:
-        """Return the field of a partition column with pyarrow's type: a dictionary."""
+        """Return the field of a partition column with pyarrow's type."""
         if field.name not in self._partitions:
             return field
         values = pa.int32() if pa.types.is_integer(field.type) else pa.string()
-        return pa.field(field.name, pa.dictionary(pa.int32(), values))
+        return pa.field(field.name, pa.dictionary(pa.int32(), values) if self._is_dictionary else values)
 
     def read(
         self, columns: Sequence[str] | None = None, use_threads: bool = True, use_pandas_metadata: bool = False
@@ -637,8 +695,11 @@ class ParquetDataset:
         for at, field in enumerate(table.schema):
             if field.name in self._partitions and self._schema is None:
                 typed = self._typed(field)
-                plain = table.column(at).cast(typed.type.value_type)
-                table = table.set_column(at, typed, plain.dictionary_encode())
+                if self._is_dictionary:
+                    column = table.column(at).cast(typed.type.value_type).dictionary_encode()
+                else:
+                    column = table.column(at).cast(typed.type)
+                table = table.set_column(at, typed, column)
         return table
 
 
