@@ -21,6 +21,12 @@ use crate::error::from_library;
 /// It is passed to [`HerringboneFormatFactory::with_key_factory`](crate::HerringboneFormatFactory::with_key_factory).
 #[async_trait]
 pub trait KeyFactory: Debug + Send + Sync {
+    /// Returns the name by which other machines find their own source of the same keys. Without one, tables with these
+    /// keys stay on this machine.
+    fn name(&self) -> Option<&str> {
+        None
+    }
+
     /// Returns the keys for reading this file. Returns `None` if it is not encrypted.
     ///
     /// # Errors
@@ -76,6 +82,15 @@ impl TableKeys {
         self.decryption.is_some() || self.factory.is_some()
     }
 
+    /// Returns the name of the source of the keys, or `None` if the table has no keys.
+    ///
+    /// # Errors
+    /// Configuration if the source has no name.
+    #[cfg(feature = "proto")]
+    pub(crate) fn name(&self) -> Result<Option<String>> {
+        self.factory.as_ref().map(name_of).transpose()
+    }
+
     /// Returns the keys for reading a file.
     pub(crate) async fn decryption(&self, file: &Path) -> Result<Option<Arc<dyn Decryption>>> {
         match (&self.decryption, &self.factory) {
@@ -97,6 +112,20 @@ impl TableKeys {
             (None, None) => Ok(None),
         }
     }
+}
+
+/// Returns the name of a source of keys.
+///
+/// # Errors
+/// Configuration if it has no name.
+#[cfg(feature = "proto")]
+pub(crate) fn name_of(factory: &Arc<dyn KeyFactory>) -> Result<String> {
+    factory.name().map(str::to_owned).ok_or_else(|| {
+        config_datafusion_err!(
+            "keys are never sent to other machines, and the key factory {factory:?} has no name by which they find their \
+             own: return one from `KeyFactory::name`"
+        )
+    })
 }
 
 fn decryption(options: &ConfigFileDecryptionProperties) -> Result<Arc<dyn Decryption>> {

@@ -43,6 +43,7 @@ const EXTENSION: &str = "parquet";
 /// Creates [`HerringboneFormat`]s for tables `STORED AS PARQUET`.
 #[derive(Clone)]
 pub struct HerringboneFormatFactory {
+    options: HashMap<String, String>,
     keys: Option<Arc<dyn KeyFactory>>,
 }
 
@@ -50,14 +51,30 @@ impl HerringboneFormatFactory {
     /// Creates a factory. The options of a table are those of the session, changed by those of the table.
     #[must_use]
     pub fn new() -> Self {
-        Self { keys: None }
+        Self {
+            options: HashMap::new(),
+            keys: None,
+        }
+    }
+
+    /// Sets options of all tables. The options of a table win over them.
+    #[must_use]
+    pub fn with_options(self, options: HashMap<String, String>) -> Self {
+        Self { options, ..self }
     }
 
     /// Sets the source of the keys of encrypted files.
     #[must_use]
     pub fn with_key_factory(self, keys: Arc<dyn KeyFactory>) -> Self {
         let keys = Some(keys);
-        Self { keys }
+        Self { keys, ..self }
+    }
+}
+
+#[cfg(feature = "proto")]
+impl HerringboneFormatFactory {
+    pub(crate) fn parts(&self) -> (&HashMap<String, String>, Option<&Arc<dyn KeyFactory>>) {
+        (&self.options, self.keys.as_ref())
     }
 }
 
@@ -86,7 +103,9 @@ impl FileFormatFactory for HerringboneFormatFactory {
         state: &dyn Session,
         format_options: &HashMap<String, String>,
     ) -> Result<Arc<dyn FileFormat>> {
-        let options = options::table_options(state, format_options)?;
+        let mut all = self.options.clone();
+        all.extend(format_options.clone());
+        let options = options::table_options(state, &all)?;
         let keys = TableKeys::new(&options, self.keys.clone())?;
         Ok(Arc::new(HerringboneFormat {
             options: Arc::new(options),
@@ -124,6 +143,18 @@ impl HerringboneFormat {
     #[must_use]
     pub fn options(&self) -> &TableParquetOptions {
         &self.options
+    }
+
+    /// Returns the options and keys.
+    #[cfg(feature = "proto")]
+    pub(crate) fn parts(&self) -> (&TableParquetOptions, &TableKeys) {
+        (&self.options, &self.keys)
+    }
+
+    /// Creates a format from its options and keys.
+    #[cfg(feature = "proto")]
+    pub(crate) fn of_parts(options: Arc<TableParquetOptions>, keys: TableKeys) -> Self {
+        Self { options, keys }
     }
 
     async fn open(

@@ -8,6 +8,7 @@
 //! | use a session | [`register`], [`ReadParquet`] |
 //! | build a table or a plan yourself | [`HerringboneFormat`], [`HerringboneFormatFactory`], [`HerringboneSource`] |
 //! | read and write encrypted files | options `format.crypto.…`, or a [`KeyFactory`] |
+//! | run queries on several machines | `HerringboneCodec`, feature `proto` |
 //! | read some rows of a file | a [`herringbone::RowSelection`] in the extensions of its `PartitionedFile` |
 
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
@@ -20,6 +21,8 @@
 struct Guide;
 
 mod bounds;
+#[cfg(feature = "proto")]
+mod codec;
 mod encryption;
 mod error;
 mod file_schema;
@@ -35,6 +38,8 @@ mod sink;
 mod source;
 mod statistics;
 
+#[cfg(feature = "proto")]
+pub use codec::HerringboneCodec;
 pub use encryption::KeyFactory;
 pub use format::{HerringboneFormat, HerringboneFormatFactory};
 pub use herringbone;

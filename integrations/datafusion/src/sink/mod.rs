@@ -95,6 +95,12 @@ impl HerringboneSink {
         }
     }
 
+    /// Returns the options and keys of the table.
+    #[cfg(feature = "proto")]
+    pub(crate) fn format(&self) -> (&TableParquetOptions, &TableKeys) {
+        (&self.options, &self.keys)
+    }
+
     /// Returns the metadata of the files written so far.
     #[must_use]
     pub fn written(&self) -> HashMap<Path, FileMetadata> {

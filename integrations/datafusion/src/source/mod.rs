@@ -38,9 +38,13 @@ use crate::scan::{FileMorselizer, Scan};
 
 mod row_index;
 mod sort;
+#[cfg(feature = "proto")]
+mod wire;
 
 pub(crate) use row_index::is_row_index;
 pub(crate) use sort::ReadOrder;
+#[cfg(feature = "proto")]
+pub(crate) use wire::Pushed;
 
 /// The source of a scan over Parquet files.
 #[derive(Clone)]
