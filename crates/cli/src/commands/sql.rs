@@ -21,8 +21,8 @@ pub(crate) fn run(arguments: &[OsString]) -> Result<()> {
     command.args(arguments);
     ended(&mut command).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Failure::Usage(
-            "`sql` runs the program `herringbone-sql`, which is not on the path; `cargo install herringbone-sql` \
-             installs it. duckdb reads the files too: duckdb -c \"from 'FILE'\""
+            "`sql` runs the program `herringbone-sql`, which is not on the path. In a clone of the project, \
+             `cargo install --path integrations/ballista` installs it. duckdb reads the files too: duckdb -c \"from 'FILE'\""
                 .into(),
         ),
         _ => Failure::System(format!("{name}: {error}")),

@@ -1,0 +1,153 @@
+//! Sessions and statements.
+
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::time::Instant;
+use std::{fmt, fs};
+
+use ballista_core::object_store::{S3Options, runtime_env_with_s3_support};
+use datafusion::arrow::error::ArrowError;
+use datafusion::error::DataFusionError;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion::sql::parser::{DFParserBuilder, Statement};
+use herringbone_ballista::herringbone_datafusion::{
+    HerringboneCodec, HerringboneFormatFactory, HerringboneOptions, register,
+};
+use herringbone_ballista::{connect, connect_stock};
+
+use crate::args::Args;
+use crate::output;
+
+/// The reason why the program ends early.
+#[derive(Debug)]
+pub(crate) enum Error {
+    /// The statements could not be read.
+    Input(String, io::Error),
+    /// The rows could not be written.
+    Output(io::Error),
+    /// No threads could be started.
+    Threads(io::Error),
+    /// A statement failed.
+    Statement(Box<DataFusionError>),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input(name, error) => write!(f, "{name}: {error}"),
+            Self::Output(error) => write!(f, "the rows cannot be written: {error}"),
+            Self::Threads(error) => write!(f, "no threads can be started: {error}"),
+            Self::Statement(error) => error.fmt(f),
+        }
+    }
+}
+
+impl From<io::Error> for Error {
+    fn from(error: io::Error) -> Self {
+        Self::Threads(error)
+    }
+}
+
+impl From<DataFusionError> for Error {
+    fn from(error: DataFusionError) -> Self {
+        Self::Statement(Box::new(error))
+    }
+}
+
+impl From<ArrowError> for Error {
+    fn from(error: ArrowError) -> Self {
+        DataFusionError::from(error).into()
+    }
+}
+
+/// Runs the statements of the arguments.
+///
+/// # Errors
+/// That of the first statement that fails.
+pub(crate) async fn run(args: &Args) -> Result<(), Error> {
+    let text = match (&args.file, &args.sql) {
+        (Some(file), _) => read(file)?,
+        (None, sql) => sql.clone().unwrap_or_default(),
+    };
+    let session = session(args).await?;
+    let mut statements = DFParserBuilder::new(text.as_str())
+        .build()?
+        .parse_statements()?;
+    let last = statements.pop_back();
+    for statement in statements {
+        execute(&session, statement, 1, args).await?;
+    }
+    match last {
+        Some(last) => execute(&session, last, args.repeat.unwrap_or(1), args).await,
+        None => Ok(()),
+    }
+}
+
+fn read(file: &Path) -> Result<String, Error> {
+    let text = if file == Path::new("-") {
+        let mut text = String::new();
+        io::stdin().read_to_string(&mut text).map(|_| text)
+    } else {
+        fs::read_to_string(file)
+    };
+    text.map_err(|error| Error::Input(file.display().to_string(), error))
+}
+
+async fn session(args: &Args) -> Result<SessionContext, DataFusionError> {
+    let configure = |config: &mut SessionConfig| {
+        let mut pairs = args.set.iter();
+        pairs.try_for_each(|(key, value)| config.options_mut().set(key, value))
+    };
+    if let Some(url) = &args.scheduler {
+        return match args.stock {
+            true => connect_stock(url, configure).await,
+            false => {
+                let factory = HerringboneFormatFactory::new();
+                connect(url, factory, HerringboneCodec::new(), configure).await
+            }
+        };
+    }
+    let mut config = SessionConfig::new()
+        .with_information_schema(true)
+        .with_option_extension(S3Options::default())
+        .with_option_extension(HerringboneOptions::default());
+    configure(&mut config)?;
+    let state = SessionStateBuilder::new()
+        .with_runtime_env(runtime_env_with_s3_support(&config)?)
+        .with_config(config)
+        .with_default_features()
+        .build();
+    let session = SessionContext::new_with_state(state).enable_url_table();
+    if !args.stock {
+        register(&session)?;
+    }
+    Ok(session)
+}
+
+/// Runs a statement some times, and writes its rows once.
+async fn execute(
+    session: &SessionContext,
+    statement: Statement,
+    times: u32,
+    args: &Args,
+) -> Result<(), Error> {
+    let plan = session.state().statement_to_plan(statement).await?;
+    let is_silent = matches!(plan, LogicalPlan::Ddl(_) | LogicalPlan::Statement(_));
+    for time in 1..=times {
+        let started = Instant::now();
+        let frame = session.execute_logical_plan(plan.clone()).await?;
+        let schema = frame.schema().as_arrow().clone().into();
+        let batches = frame.collect().await?;
+        if args.repeat.is_some() && !is_silent {
+            eprintln!("{:.3} seconds", started.elapsed().as_secs_f64());
+        }
+        if time == times && !is_silent {
+            let mut out = io::BufWriter::new(io::stdout().lock());
+            output::write(args.format, &schema, &batches, &mut out)?;
+            out.flush().map_err(Error::Output)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Clients, schedulers and executors with the codecs of Herringbone.
+
+use std::sync::Arc;
+
+use ballista::extension::SessionContextExt;
+use ballista_core::extension::SessionConfigExt;
+use ballista_core::object_store::{
+    runtime_env_with_s3_support, session_config_with_s3_support, session_state_with_s3_support,
+};
+use ballista_core::serde::BallistaPhysicalExtensionCodec;
+use ballista_executor::executor_process::ExecutorProcessConfig;
+use ballista_scheduler::config::SchedulerConfig;
+use datafusion::error::Result;
+use datafusion::execution::SessionState;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use datafusion_proto::physical_plan::{ComposedPhysicalExtensionCodec, PhysicalExtensionCodec};
+use herringbone_datafusion::{
+    HerringboneCodec, HerringboneFormatFactory, HerringboneOptions, register_with,
+};
+
+use crate::logical::HerringboneLogicalCodec;
+use crate::rule::WrapTables;
+
+/// Returns the codec of physical plans: Ballista's, then that of Herringbone.
+#[must_use]
+pub fn physical_codec(codec: HerringboneCodec) -> Arc<dyn PhysicalExtensionCodec> {
+    let of_engine: Arc<dyn PhysicalExtensionCodec> =
+        Arc::new(BallistaPhysicalExtensionCodec::default());
+    let codec = codec.with_functions(of_engine.clone());
+    Arc::new(ComposedPhysicalExtensionCodec::new(vec![
+        of_engine,
+        Arc::new(codec),
+    ]))
+}
+
+/// Returns a session whose queries run on the executors of a scheduler at `df://HOST:PORT`. Parquet tables are read and
+/// written by the formats of the factory.
+///
+/// The session has the options of [`SessionConfigExt::new_with_ballista`], changed by `configure`.
+///
+/// # Errors
+/// Configuration if the URL has no host; the errors of `configure`.
+pub async fn connect(
+    url: &str,
+    factory: HerringboneFormatFactory,
+    codec: HerringboneCodec,
+    configure: impl FnOnce(&mut SessionConfig) -> Result<()>,
+) -> Result<SessionContext> {
+    let mut config = herringbone_config()
+        .with_ballista_logical_extension_codec(Arc::new(HerringboneLogicalCodec::new(
+            codec.clone(),
+        )))
+        .with_ballista_physical_extension_codec(physical_codec(codec));
+    configure(&mut config)?;
+    let state = session_state_with_s3_support(config)?;
+    let session = SessionContext::remote_with_state(url, state)
+        .await?
+        .enable_url_table();
+    session.add_analyzer_rule(Arc::new(WrapTables));
+    register_with(&session, factory)?;
+    Ok(session)
+}
+
+/// Returns a session like that of [`connect`], whose Parquet tables are read and written by the engine itself.
+///
+/// # Errors
+/// See [`connect`].
+pub async fn connect_stock(
+    url: &str,
+    configure: impl FnOnce(&mut SessionConfig) -> Result<()>,
+) -> Result<SessionContext> {
+    let mut config = herringbone_config();
+    configure(&mut config)?;
+    let state = session_state_with_s3_support(config)?;
+    Ok(SessionContext::remote_with_state(url, state)
+        .await?
+        .enable_url_table())
+}
+
+/// Gives a scheduler the codecs and the format of Herringbone.
+#[must_use]
+pub fn scheduler_config(config: SchedulerConfig, codec: HerringboneCodec) -> SchedulerConfig {
+    SchedulerConfig {
+        override_logical_codec: Some(Arc::new(HerringboneLogicalCodec::new(codec.clone()))),
+        override_physical_codec: Some(physical_codec(codec)),
+        override_config_producer: Some(Arc::new(herringbone_config)),
+        override_session_builder: Some(Arc::new(session_state)),
+        ..config
+    }
+}
+
+/// Gives an executor the codecs of Herringbone.
+#[must_use]
+pub fn executor_config(
+    config: ExecutorProcessConfig,
+    codec: HerringboneCodec,
+) -> ExecutorProcessConfig {
+    ExecutorProcessConfig {
+        override_logical_codec: Some(Arc::new(HerringboneLogicalCodec::new(codec.clone()))),
+        override_physical_codec: Some(physical_codec(codec)),
+        override_config_producer: Some(Arc::new(herringbone_config)),
+        override_runtime_producer: Some(Arc::new(runtime_env_with_s3_support)),
+        ..config
+    }
+}
+
+/// Returns the options of a session with Ballista's defaults. A client's options are set in it by name, so it has to know
+/// ours.
+fn herringbone_config() -> SessionConfig {
+    session_config_with_s3_support().with_option_extension(HerringboneOptions::default())
+}
+
+fn session_state(config: SessionConfig) -> Result<SessionState> {
+    let mut state = session_state_with_s3_support(config)?;
+    state.register_file_format(Arc::new(HerringboneFormatFactory::new()), true)?;
+    Ok(state)
+}

@@ -1,0 +1,157 @@
+//! The codec of logical plans, which a client sends to a scheduler.
+
+use std::sync::Arc;
+
+use ballista_core::serde::BallistaLogicalExtensionCodec;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::TableProvider;
+use datafusion::common::{Result, TableReference};
+use datafusion::datasource::file_format::FileFormatFactory;
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::{
+    AggregateUDF, Extension, HigherOrderUDF, LogicalPlan, ScalarUDF, WindowUDF,
+};
+use datafusion_proto::logical_plan::LogicalExtensionCodec;
+use herringbone_datafusion::{HerringboneCodec, HerringboneFormatFactory};
+
+use crate::table::{self, HerringboneTable};
+
+/// The first byte of what this codec encodes itself. No message of Protocol Buffers begins with it.
+const OURS: u8 = 0xff;
+
+/// Encodes the tables and formats of Herringbone, and all else as Ballista does.
+#[derive(Debug)]
+pub struct HerringboneLogicalCodec {
+    codec: HerringboneCodec,
+    of_engine: Arc<dyn LogicalExtensionCodec>,
+}
+
+impl HerringboneLogicalCodec {
+    /// Creates the codec from that of physical plans, which has the key factories.
+    #[must_use]
+    pub fn new(codec: HerringboneCodec) -> Self {
+        Self {
+            codec,
+            of_engine: Arc::new(BallistaLogicalExtensionCodec::default()),
+        }
+    }
+
+    /// Sets the codec of all other tables, formats and functions.
+    #[must_use]
+    pub fn with_others(self, of_engine: Arc<dyn LogicalExtensionCodec>) -> Self {
+        Self { of_engine, ..self }
+    }
+}
+
+impl LogicalExtensionCodec for HerringboneLogicalCodec {
+    fn try_decode(
+        &self,
+        buf: &[u8],
+        inputs: &[LogicalPlan],
+        ctx: &TaskContext,
+    ) -> Result<Extension> {
+        self.of_engine.try_decode(buf, inputs, ctx)
+    }
+
+    fn try_encode(&self, node: &Extension, buf: &mut Vec<u8>) -> Result<()> {
+        self.of_engine.try_encode(node, buf)
+    }
+
+    fn try_decode_table_provider(
+        &self,
+        buf: &[u8],
+        table_ref: &TableReference,
+        schema: SchemaRef,
+        ctx: &TaskContext,
+    ) -> Result<Arc<dyn TableProvider>> {
+        match buf.split_first() {
+            Some((&OURS, table)) => {
+                let table = table::decode(table, &self.codec, self.of_engine.as_ref(), ctx)?;
+                Ok(Arc::new(table))
+            }
+            _ => self
+                .of_engine
+                .try_decode_table_provider(buf, table_ref, schema, ctx),
+        }
+    }
+
+    fn try_encode_table_provider(
+        &self,
+        table_ref: &TableReference,
+        node: Arc<dyn TableProvider>,
+        buf: &mut Vec<u8>,
+    ) -> Result<()> {
+        let Some(table) = node.downcast_ref::<HerringboneTable>() else {
+            return self
+                .of_engine
+                .try_encode_table_provider(table_ref, node, buf);
+        };
+        buf.push(OURS);
+        buf.extend(table::encode(table, &self.codec, self.of_engine.as_ref())?);
+        Ok(())
+    }
+
+    fn try_decode_file_format(
+        &self,
+        buf: &[u8],
+        ctx: &TaskContext,
+    ) -> Result<Arc<dyn FileFormatFactory>> {
+        match buf.split_first() {
+            Some((&OURS, factory)) => Ok(Arc::new(self.codec.decode_factory(factory)?)),
+            _ => self.of_engine.try_decode_file_format(buf, ctx),
+        }
+    }
+
+    fn try_encode_file_format(
+        &self,
+        buf: &mut Vec<u8>,
+        node: Arc<dyn FileFormatFactory>,
+    ) -> Result<()> {
+        let Some(factory) = node.downcast_ref::<HerringboneFormatFactory>() else {
+            return self.of_engine.try_encode_file_format(buf, node);
+        };
+        buf.push(OURS);
+        buf.extend(self.codec.encode_factory(factory)?);
+        Ok(())
+    }
+
+    fn try_decode_udf(&self, name: &str, buf: &[u8]) -> Result<Arc<ScalarUDF>> {
+        self.of_engine.try_decode_udf(name, buf)
+    }
+
+    fn try_encode_udf(&self, node: &ScalarUDF, buf: &mut Vec<u8>) -> Result<()> {
+        self.of_engine.try_encode_udf(node, buf)
+    }
+
+    fn try_decode_higher_order_function(
+        &self,
+        name: &str,
+        buf: &[u8],
+    ) -> Result<Arc<HigherOrderUDF>> {
+        self.of_engine.try_decode_higher_order_function(name, buf)
+    }
+
+    fn try_encode_higher_order_function(
+        &self,
+        node: &HigherOrderUDF,
+        buf: &mut Vec<u8>,
+    ) -> Result<()> {
+        self.of_engine.try_encode_higher_order_function(node, buf)
+    }
+
+    fn try_decode_udaf(&self, name: &str, buf: &[u8]) -> Result<Arc<AggregateUDF>> {
+        self.of_engine.try_decode_udaf(name, buf)
+    }
+
+    fn try_encode_udaf(&self, node: &AggregateUDF, buf: &mut Vec<u8>) -> Result<()> {
+        self.of_engine.try_encode_udaf(node, buf)
+    }
+
+    fn try_decode_udwf(&self, name: &str, buf: &[u8]) -> Result<Arc<WindowUDF>> {
+        self.of_engine.try_decode_udwf(name, buf)
+    }
+
+    fn try_encode_udwf(&self, node: &WindowUDF, buf: &mut Vec<u8>) -> Result<()> {
+        self.of_engine.try_encode_udwf(node, buf)
+    }
+}

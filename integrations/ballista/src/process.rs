@@ -1,0 +1,91 @@
+//! Threads and logs of the commands.
+
+use std::io;
+use std::process::ExitCode;
+
+use ballista_core::config::LogRotationPolicy;
+use tokio::runtime::{Builder, Runtime};
+use tracing_appender::rolling::{RollingFileAppender, Rotation};
+use tracing_subscriber::EnvFilter;
+
+/// The number of bytes of the stack of a thread. Plans are trees, and decoding them is recursive.
+const STACK: usize = 32 << 20;
+
+/// The variable by which the standard library finds the size of stacks.
+const STACK_VARIABLE: &str = "RUST_MIN_STACK";
+
+/// Returns a runtime with large stacks.
+///
+/// # Errors
+/// The errors of the operating system.
+pub fn runtime() -> io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .enable_all()
+        .thread_stack_size(STACK)
+        .build()
+}
+
+/// Runs this program again in place of itself, so that threads of other runtimes have large stacks as well. Returns if
+/// they already have.
+///
+/// # Errors
+/// The errors of the operating system.
+pub fn enlarge_stacks() -> io::Result<Option<ExitCode>> {
+    if std::env::var_os(STACK_VARIABLE).is_some() {
+        return Ok(None);
+    }
+    let mut again = std::process::Command::new(std::env::current_exe()?);
+    again
+        .args(std::env::args_os().skip(1))
+        .env(STACK_VARIABLE, STACK.to_string());
+    #[cfg(unix)]
+    {
+        use std::os::unix::process::CommandExt;
+        Err(again.exec())
+    }
+    #[cfg(not(unix))]
+    {
+        let status = again.status()?;
+        let code = status.code().and_then(|code| u8::try_from(code).ok());
+        Ok(Some(ExitCode::from(code.unwrap_or(1))))
+    }
+}
+
+/// The options of a log, as Ballista's commands have them.
+#[derive(Debug)]
+pub struct Log {
+    /// The levels of modules, unless `RUST_LOG` sets them.
+    pub levels: String,
+    /// True if lines name their threads.
+    pub prints_threads: bool,
+    /// The folder of the files. Without one, lines are printed.
+    pub folder: Option<String>,
+    /// The first part of the names of the files.
+    pub file_name: String,
+    /// The time after which a new file begins.
+    pub rotation: LogRotationPolicy,
+}
+
+impl Log {
+    /// Begins the log of this process.
+    pub fn start(self) {
+        let levels = std::env::var(EnvFilter::DEFAULT_ENV).unwrap_or(self.levels);
+        let log = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_thread_names(self.prints_threads)
+            .with_thread_ids(self.prints_threads)
+            .with_env_filter(EnvFilter::new(levels));
+        let rotation = match self.rotation {
+            LogRotationPolicy::Minutely => Rotation::MINUTELY,
+            LogRotationPolicy::Hourly => Rotation::HOURLY,
+            LogRotationPolicy::Daily => Rotation::DAILY,
+            LogRotationPolicy::Never => Rotation::NEVER,
+        };
+        match self.folder {
+            Some(folder) => log
+                .with_writer(RollingFileAppender::new(rotation, folder, self.file_name))
+                .init(),
+            None => log.init(),
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! The command `herringbone-sql`.
+
+use std::process::{Command, Output};
+
+use datafusion::arrow::array::{Int64Array, RecordBatch};
+use datafusion::arrow::ipc::reader::StreamReader;
+
+use crate::support::Folder;
+
+/// The command with some arguments.
+pub(crate) struct Sql(Vec<String>);
+
+pub(crate) fn sql(args: &[&str]) -> Sql {
+    Sql(args.iter().map(|&arg| arg.to_owned()).collect())
+}
+
+impl Sql {
+    fn output(&self, sql: &str) -> Output {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_herringbone-sql"));
+        command.args(&self.0).arg(sql).output().unwrap()
+    }
+
+    /// Runs statements that succeed. Returns the output.
+    pub(crate) fn run(&self, sql: &str) -> String {
+        let output = self.output(sql);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{errors}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Runs statements that fail. Returns the message.
+    fn fail(&self, sql: &str) -> String {
+        let output = self.output(sql);
+        assert!(!output.status.success());
+        String::from_utf8(output.stderr).unwrap()
+    }
+}
+
+#[test]
+fn rows_have_the_format_of_the_arguments() {
+    let query = "select 1 as a, 'x;y' as b union all select 2, null order by a";
+    let table = "+---+-----+\n| a | b   |\n+---+-----+\n| 1 | x;y |\n| 2 |     |\n+---+-----+\n";
+    assert_eq!(sql(&[]).run(query), table);
+    assert_eq!(sql(&["--format", "csv"]).run(query), "a,b\n1,x;y\n2,\n");
+    assert_eq!(
+        sql(&["--format", "csv"]).run("select 1 as a where false"),
+        "a\n"
+    );
+    let arrow = sql(&["--format", "arrow"]).output("select 5 as five");
+    let batches: Vec<RecordBatch> = StreamReader::try_new(arrow.stdout.as_slice(), None)
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let column = batches[0].column_by_name("five").unwrap();
+    assert_eq!(
+        column
+            .as_any()
+            .downcast_ref::<Int64Array>()
+            .unwrap()
+            .values(),
+        &[5]
+    );
+}
+
+#[test]
+fn statements_share_a_session() {
+    let folder = Folder::new();
+    let path = folder.path("numbers.parquet");
+    let script = format!(
+        "copy (select value as v from generate_series(1, 100)) to '{path}';
+         create external table numbers stored as parquet location '{path}';
+         select sum(v) as total from numbers where v > 98;"
+    );
+    assert_eq!(
+        sql(&["--format", "csv"]).run(&script),
+        "count\n100\ntotal\n199\n"
+    );
+    let file = folder.path("script.sql");
+    std::fs::write(&file, "select 7 as seven").unwrap();
+    let output = Command::new(env!("CARGO_BIN_EXE_herringbone-sql"))
+        .args(["--format", "csv", "--repeat", "3", "-f", &file])
+        .output()
+        .unwrap();
+    assert_eq!(output.stdout, b"seven\n7\n");
+    let times = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        times
+            .lines()
+            .filter(|line| line.ends_with(" seconds"))
+            .count(),
+        3,
+        "{times}"
+    );
+
+    let explain = format!("explain select v from '{path}' where v > 98");
+    assert!(sql(&[]).run(&explain).contains("reader=herringbone"));
+    let stock = sql(&["--stock"]).run(&explain);
+    assert!(!stock.contains("reader=herringbone"), "{stock}");
+    let pruning = sql(&["--set", "herringbone.pushdown=false"]).run(&explain);
+    assert!(pruning.contains("pruning_predicate="), "{pruning}");
+}
+
+#[test]
+fn errors_say_what_is_wrong() {
+    let message = sql(&["--set", "herringbone.pushdwon=false"]).fail("select 1");
+    assert!(message.contains("pushdwon"), "{message}");
+    assert!(sql(&["--set", "x"]).fail("select 1").contains("KEY=VALUE"));
+    assert!(sql(&[]).fail("select nothing").contains("nothing"));
+    assert!(
+        sql(&[])
+            .fail("select * from '/no/such.parquet'")
+            .contains("/no/such.parquet")
+    );
+    assert!(
+        sql(&["-f", "x"])
+            .fail("select 1")
+            .contains("cannot be used with")
+    );
+    assert!(
+        sql(&["--scheduler", "localhost"])
+            .fail("select 1")
+            .starts_with("herringbone-sql: ")
+    );
+}

@@ -1,0 +1,19 @@
+//! The codecs, the commands, and clusters of processes. One binary, because building is most of the time.
+
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test that fails panics"
+)]
+
+mod cluster;
+mod codec;
+mod command;
+mod distributed;
+mod failures;
+mod keys;
+mod support;
+mod tpch;
