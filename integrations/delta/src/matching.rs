@@ -3,6 +3,8 @@
 //! A column is matched by its field id. If it does not have one, or the file does not have this id, it is matched by name. The
 //! same rule applies to the fields of structs, at any depth. Elements, keys and values are matched by their position.
 
+use std::collections::BTreeSet;
+
 use delta_kernel::arrow::datatypes::{DataType as T, Field, FieldRef, Fields, SchemaRef};
 use delta_kernel::schema::{DataType, MetadataColumnSpec, StructField, StructType};
 use delta_kernel::{KernelError, KernelResult, reserved_field_ids};
@@ -107,24 +109,26 @@ impl Search {
     ) -> KernelResult<Vec<WantedField>> {
         let group = Group::new(wanted, file, first_leaf);
         let mut fields = Vec::with_capacity(targets.len());
-        let mut decoded = Vec::new();
+        let mut decoded = BTreeSet::new();
         for (wanted, target) in wanted.fields().zip(targets) {
             self.path.push(wanted.name().clone());
             let origin = match special(wanted)? {
                 Some(origin) => origin,
                 None => self.origin(wanted, target, &group)?,
             };
-            self.path.pop();
-            if let Origin::File { place, .. } = &origin {
-                decoded.push(*place);
+            if let Origin::File { place, .. } = &origin
+                && !decoded.insert(*place)
+            {
+                return Err(self.error("another column has the same field id"));
             }
+            self.path.pop();
             fields.push(WantedField {
                 target: target.clone(),
                 origin,
             });
         }
         // Only decoded fields have a place.
-        decoded.sort_unstable();
+        let decoded: Vec<usize> = decoded.into_iter().collect();
         for field in &mut fields {
             if let Origin::File { place, .. } = &mut field.origin {
                 *place = decoded.partition_point(|other| other < place);

@@ -242,9 +242,7 @@ pub(crate) async fn open(store: &Arc<DynObjectStore>, file: &FileMeta) -> Kernel
 ///
 /// INT96 timestamps have nanoseconds here, although they are read as microseconds: so a predicate is never compared with them.
 pub(crate) fn file_fields(file: &RemoteFile, url: &str) -> KernelResult<Fields> {
-    let mut options = SchemaOptions::default();
-    options.use_arrow_schema = false;
-    let mapped = to_arrow(file.parquet_schema(), &[], &options);
+    let mapped = to_arrow(file.parquet_schema(), &[], &SchemaOptions::default());
     let (schema, _) = mapped.map_err(|error| in_file(url, error))?;
     let declared = file.parquet_schema().leaves().len();
     let leaves = schema.fields().iter().map(|it| num_leaves(it.data_type()));

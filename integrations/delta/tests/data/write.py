@@ -15,10 +15,10 @@ def field(name, data_type, number=None, nullable=True):
     return pa.field(name, data_type, nullable=nullable, metadata=metadata)
 
 
-def write(name, columns, schema, **options):
+def write(name, columns, schema, store_schema=False, **options):
     table = pa.table(columns, schema=schema)
     path = os.path.join(here, name)
-    pq.write_table(table, path, compression="zstd", store_schema=False, **options)
+    pq.write_table(table, path, compression="zstd", store_schema=store_schema, **options)
 
 
 rows = range(30)
@@ -55,6 +55,7 @@ write(
         "dec30": nulled([decimal.Decimal((i - 15) * 10**20) / 10000 for i in rows]),
         "day_number": nulled([i * 1000 - 9000 for i in rows]),
         "micros": nulled(micros),
+        "uuid": pa.array(nulled([bytes([i] * 16) for i in rows]), pa.uuid()),
     },
     pa.schema(
         [
@@ -80,6 +81,7 @@ write(
             ("dec30", pa.decimal128(30, 4)),
             ("day_number", pa.int32()),
             ("micros", pa.int64()),
+            ("uuid", pa.uuid()),
         ]
     ),
     row_group_size=10,
@@ -98,7 +100,7 @@ pq.write_table(
     store_schema=False,
 )
 
-# Field ids at all levels. A struct is null, its required field is not.
+# Field ids at all levels. A struct is null, its required field is not. The Arrow schema in the file has other layouts.
 point = pa.struct([field("px", pa.int32(), 11, nullable=False), field("py", pa.float32(), 12)])
 element = pa.struct([field("k", pa.int32(), 21), field("w", pa.string(), 22)])
 tags = pa.map_(pa.string(), pa.struct([field("m", pa.int32(), 31), field("o", pa.string(), 32)]))
@@ -119,12 +121,13 @@ write(
         [
             field("id", pa.int32(), 1, nullable=False),
             field("p", point, 10),
-            field("l", pa.list_(field("element", element)), 20),
+            field("l", pa.large_list(field("element", element)), 20),
             field("t", tags, 30),
             field("n", pa.list_(pa.list_(pa.int32()))),
-            field("other", pa.string(), 3),
+            field("other", pa.large_string(), 3),
         ]
     ),
+    store_schema=True,
     row_group_size=8,
 )
 

@@ -229,3 +229,22 @@ fn a_null_in_a_required_column_is_an_error() {
         assert!(read(&handlers.default, &file, &wanted, None).is_err());
     }
 }
+
+#[test]
+fn two_columns_with_one_id_are_an_error() {
+    let wanted = schema([
+        with_id(nullable("a", DataType::INTEGER), 1),
+        with_id(nullable("b", DataType::LONG), 1),
+    ]);
+    let error = read(
+        &Handlers::new().ours,
+        &[data("nested.parquet")],
+        &wanted,
+        None,
+    );
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("`b`: another column has the same field id"),
+        "{error}"
+    );
+}

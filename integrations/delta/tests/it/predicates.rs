@@ -259,11 +259,11 @@ fn random_predicates_keep_all_rows_that_they_select() {
     let wanted = schema(columns.clone());
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut ruled_out = 0;
-    for _ in 0..600 {
+    for _ in 0..300 {
         let predicate = random.predicate(&columns, 3);
         ruled_out += usize::from(check(&handlers, &file, &wanted, &predicate) < 30);
     }
-    assert!(ruled_out > 200, "{ruled_out}");
+    assert!(ruled_out > 100, "{ruled_out}");
 }
 
 #[test]

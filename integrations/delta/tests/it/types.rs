@@ -6,9 +6,7 @@ use delta_kernel::arrow::array::{
     TimestampMillisecondArray,
 };
 use delta_kernel::arrow::buffer::NullBuffer;
-use delta_kernel::arrow::datatypes::{
-    DataType as ArrowType, Field, Fields, TimestampMicrosecondType,
-};
+use delta_kernel::arrow::datatypes::{DataType as ArrowType, Field, TimestampMicrosecondType};
 use delta_kernel::schema::DataType;
 
 use crate::support::{Handlers, data, engine_data, file, nullable, read, read_as_default, schema};
@@ -268,28 +266,33 @@ fn a_value_beyond_the_wanted_type_is_an_error() {
 fn a_variant_is_a_struct_of_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.parquet");
+    let write = |names: &[&str]| {
+        let bytes = |value: &[u8]| Arc::new(BinaryArray::from_iter_values([value; 3])) as ArrayRef;
+        let fields = names
+            .iter()
+            .map(|it| Field::new(*it, ArrowType::Binary, false));
+        let structs = StructArray::new(
+            fields.collect(),
+            names.iter().map(|it| bytes(it.as_bytes())).collect(),
+            Some(NullBuffer::from(vec![true, false, true])),
+        );
+        let batch = RecordBatch::try_from_iter([("v", Arc::new(structs) as ArrayRef)]).unwrap();
+        let url = url::Url::from_file_path(&path).unwrap();
+        let data = Box::new(std::iter::once(Ok(engine_data(batch))));
+        ParquetHandler::write_parquet_file(&Handlers::new().default, url, data).unwrap();
+    };
     // The kernel wants the metadata first.
-    let values = [Some(&b"\x0c\x01"[..]), None, Some(b"\x00")];
-    let values = Arc::new(BinaryArray::from_iter_values(
-        values.map(Option::unwrap_or_default),
-    ));
-    let metadata = Arc::new(BinaryArray::from_iter_values([b"\x01\x00\x00"; 3]));
-    let field = |name: &str| Field::new(name, ArrowType::Binary, false);
-    let nulls = NullBuffer::from(vec![true, false, true]);
-    let structs = StructArray::new(
-        Fields::from(vec![field("value"), field("metadata")]),
-        vec![values, metadata],
-        Some(nulls),
-    );
-    let batch = RecordBatch::try_from_iter([("v", Arc::new(structs) as ArrayRef)]).unwrap();
-    let url = url::Url::from_file_path(&path).unwrap();
-    let data = Box::new(std::iter::once(Ok(engine_data(batch))));
-    ParquetHandler::write_parquet_file(&Handlers::new().default, url, data).unwrap();
+    write(&["value", "metadata"]);
     let wanted = schema([nullable("v", DataType::unshredded_variant())]);
     let rows = read_as_default(&[file(&path)], &wanted);
     let variants = rows.column(0).as_struct();
-    assert_eq!(variants.column(1).as_binary::<i32>().value(0), b"\x0c\x01");
+    assert_eq!(variants.column(0).as_binary::<i32>().value(2), b"metadata");
     assert!(variants.is_null(1) && variants.column(0).is_null(1));
+    write(&["value", "metadata", "typed_value"]);
+    let handlers = Handlers::new();
+    let error = read(&handlers.ours, &[file(&path)], &wanted, None).unwrap_err();
+    assert!(error.to_string().contains("shredded"), "{error}");
+    assert!(read(&handlers.default, &[file(&path)], &wanted, None).is_err());
 }
 
 #[test]
