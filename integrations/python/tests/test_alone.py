@@ -344,6 +344,10 @@ def test_datasets(example, tmp_path):
     read = hb.read_table(tmp_path, columns=["year", "id"], filters="year = 2026 and id < 2")
     assert read.to_pydict() == {"year": [2026, 2026], "id": [0, 1]}
     assert hb.read_table(f"{tmp_path}/*/*.parquet").num_rows == 48
+    hb.write_table(table, tmp_path / "b.parquet")
+    with pytest.raises(ValueError, match="choose partitioning=None or fewer files"):
+        hb.read_table(tmp_path)
+    assert hb.read_table(tmp_path, partitioning=None).num_rows == 72
     assert hb.read_table([tmp_path / "year=2025" / "a.parquet"], partitioning=None).num_columns == table.num_columns
     files = hb.write_to_dataset(hb.read_table(example, columns=["id", "name"]), tmp_path / "names", ["name"])
     assert len(files) == 10 and files[0][1].num_rows == 3
@@ -362,7 +366,7 @@ def test_partitions_by_names_of_directories(example, tmp_path):
     for wrong in (["year", 5], "filename", 5):
         with pytest.raises(NotImplementedError, match="'hive', a list of names"):
             hb.read_table(tmp_path, partitioning=wrong)
-    with pytest.raises(ValueError, match="directory above"):
+    with pytest.raises(ValueError, match="partitioning= with names of columns needs the directory above"):
         hb.ParquetDataset(tmp_path / "2026" / "a.parquet", partitioning=["year"])
 
 
