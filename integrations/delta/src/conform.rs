@@ -13,9 +13,10 @@ use delta_kernel::arrow::datatypes::{DataType, Field};
 use delta_kernel::arrow::error::ArrowError;
 use delta_kernel::{KernelError, KernelResult};
 
+use crate::error::ColumnError;
 use crate::matching::{Origin, Plan, Shape, WantedField};
 
-type Result<T> = std::result::Result<T, ArrowError>;
+type Result<T> = std::result::Result<T, ColumnError>;
 
 impl Plan {
     /// Returns the wanted columns of a batch of the file at `url`. Its last column has the row indexes, if they are wanted.
@@ -28,10 +29,13 @@ impl Plan {
             row_index: batch.columns().last().filter(|_| self.has_row_index()),
             url,
         };
-        let columns = rows.fields(&self.fields, batch.columns(), None);
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let columns = rows.fields(&self.fields, batch.columns(), None);
         let wanted = columns.and_then(|columns| {
-            RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)
+            let schema = self.schema.clone();
+            Ok(RecordBatch::try_new_with_options(
+                schema, columns, &options,
+            )?)
         });
         wanted.map_err(|error| KernelError::generic(format!("{url}: {error}")))
     }
@@ -67,7 +71,7 @@ impl Rows<'_> {
                         .and_then(|array| self.array(shape, array, field.target.data_type(), nulls))
                 }
             };
-            array.map_err(|error| in_field(&field.target, error))
+            array.map_err(|error| error.below(field.target.name()))
         };
         fields.iter().map(field).collect()
     }
@@ -130,7 +134,7 @@ impl Rows<'_> {
             url: self.url,
         };
         rows.array(shape, array, target.data_type(), None)
-            .map_err(|error| in_field(target, error))
+            .map_err(|error| error.below(target.name()))
     }
 }
 
@@ -143,7 +147,7 @@ fn leaf(array: &ArrayRef, target: &DataType) -> Result<ArrayRef> {
         safe: false,
         ..CastOptions::default()
     };
-    cast_with_options(array, target, &options)
+    Ok(cast_with_options(array, target, &options)?)
 }
 
 /// Returns the array with additional nulls.
@@ -155,7 +159,8 @@ fn masked(array: &ArrayRef, nulls: Option<&NullBuffer>) -> Result<ArrayRef> {
     if is_null_type || array.nulls().is_some_and(|own| own.contains(nulls)) {
         return Ok(array.clone());
     }
-    nullif(array, &BooleanArray::new(!nulls.inner(), None))
+    let is_null = BooleanArray::new(!nulls.inner(), None);
+    Ok(nullif(array, &is_null)?)
 }
 
 /// Returns the array of a field that the file lacks. A required struct has missing fields.
@@ -176,15 +181,6 @@ fn parts<A>(array: Option<&A>) -> Result<&A> {
     array.ok_or_else(lost)
 }
 
-fn lost() -> ArrowError {
-    ArrowError::ComputeError("the decoded columns are not those of the plan".to_owned())
-}
-
-/// Adds the name of a field to the path in an error.
-fn in_field(field: &Field, error: ArrowError) -> ArrowError {
-    let name = field.name();
-    match error {
-        ArrowError::SchemaError(text) => ArrowError::SchemaError(format!("{name}.{text}")),
-        error => ArrowError::SchemaError(format!("{name}: {error}")),
-    }
+fn lost() -> ColumnError {
+    ArrowError::ComputeError("the decoded columns are not those of the plan".to_owned()).into()
 }

@@ -6,11 +6,14 @@
 use std::collections::BTreeSet;
 
 use delta_kernel::arrow::datatypes::{DataType as T, Field, FieldRef, Fields, SchemaRef};
+use delta_kernel::reserved_field_ids;
 use delta_kernel::schema::{DataType, MetadataColumnSpec, StructField, StructType};
-use delta_kernel::{KernelError, KernelResult, reserved_field_ids};
 
 use crate::group::{Group, field_id_of};
 use crate::widening::can_become;
+
+/// The error is text with the path of the column.
+type Result<T> = std::result::Result<T, String>;
 
 /// The way from the decoded columns of a file to the wanted ones.
 #[derive(Debug)]
@@ -62,11 +65,7 @@ impl Plan {
     /// # Errors
     /// If a required field is missing, if several fields match a wanted one, or if the values of a field cannot become those of
     /// the wanted type.
-    pub(crate) fn new(
-        wanted: &StructType,
-        target: &SchemaRef,
-        file: &Fields,
-    ) -> KernelResult<Self> {
+    pub(crate) fn new(wanted: &StructType, target: &SchemaRef, file: &Fields) -> Result<Self> {
         let mut search = Search::default();
         let fields = search.fields(wanted, target.fields(), file, 0)?;
         search.leaves.sort_unstable();
@@ -106,7 +105,7 @@ impl Search {
         targets: &Fields,
         file: &Fields,
         first_leaf: usize,
-    ) -> KernelResult<Vec<WantedField>> {
+    ) -> Result<Vec<WantedField>> {
         let group = Group::new(wanted, file, first_leaf);
         let mut fields = Vec::with_capacity(targets.len());
         let mut decoded = BTreeSet::new();
@@ -142,7 +141,7 @@ impl Search {
         wanted: &StructField,
         target: &Field,
         group: &Group<'_>,
-    ) -> KernelResult<Origin> {
+    ) -> Result<Origin> {
         let found = group.find(wanted).map_err(|error| self.error(&error))?;
         let Some((place, field, first_leaf)) = found else {
             return match wanted.is_nullable() {
@@ -168,7 +167,7 @@ impl Search {
         &mut self,
         (wanted, target, file): (&DataType, &T, &T),
         first_leaf: usize,
-    ) -> KernelResult<Option<Shape>> {
+    ) -> Result<Option<Shape>> {
         let before = self.leaves.len();
         match (wanted, target, file) {
             (DataType::Struct(wanted), T::Struct(targets), T::Struct(fields)) => {
@@ -230,27 +229,27 @@ impl Search {
         }
     }
 
-    fn mismatch(&self, target: &T, file: &T) -> KernelError {
+    fn mismatch(&self, target: &T, file: &T) -> String {
         self.error(&format!(
             "{file} in the file cannot be read as {target}: it is not a type widening of Delta"
         ))
     }
 
-    fn error(&self, text: &str) -> KernelError {
-        KernelError::generic(format!("column `{}`: {text}", self.path.join(".")))
+    fn error(&self, text: &str) -> String {
+        format!("column `{}`: {text}", self.path.join("."))
     }
 }
 
 /// Returns the origin of a metadata column.
-fn special(wanted: &StructField) -> KernelResult<Option<Origin>> {
+fn special(wanted: &StructField) -> Result<Option<Origin>> {
     match wanted.get_metadata_column_spec() {
         Some(MetadataColumnSpec::RowIndex) => Ok(Some(Origin::RowIndex)),
         Some(MetadataColumnSpec::FilePath) => Ok(Some(Origin::FileName)),
-        Some(other) => Err(KernelError::unsupported(format!(
+        Some(other) => Err(format!(
             "the metadata column `{}` of the kind {}: files only have row indexes and names",
             wanted.name(),
             other.text_value()
-        ))),
+        )),
         None if field_id_of(wanted) == Some(reserved_field_ids::FILE_NAME) => {
             Ok(Some(Origin::FileName))
         }

@@ -220,6 +220,8 @@ impl Random {
             &DataType::STRING => Scalar::String("é".repeat(row as usize % 4) + &row.to_string()),
             &DataType::BINARY => Scalar::Binary(vec![row as u8, 255]),
             &DataType::DATE => Scalar::Date(-3653 + 400 * row as i32),
+            // The nanoseconds of the file, truncated.
+            &DataType::TIMESTAMP if i > 0 => Scalar::Timestamp((micros * 7).div_euclid(10) / 1000),
             &DataType::TIMESTAMP => Scalar::Timestamp(micros),
             &DataType::TIMESTAMP_NTZ => Scalar::TimestampNtz(micros),
             DataType::Primitive(delta_kernel::schema::PrimitiveType::Decimal(decimal)) => {

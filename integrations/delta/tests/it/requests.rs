@@ -2,9 +2,11 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use delta_kernel::ParquetHandler;
 use delta_kernel::arrow::array::AsArray;
 use delta_kernel::arrow::datatypes::Int64Type;
 use delta_kernel::expressions::lit;
@@ -27,6 +29,10 @@ struct CountingStore {
     bytes: AtomicU64,
     /// Panics in the request with this number.
     panics_at: Option<u64>,
+    /// The time from a request to its answer.
+    latency: Option<Duration>,
+    in_flight: AtomicU64,
+    most_in_flight: AtomicU64,
 }
 
 impl fmt::Display for CountingStore {
@@ -64,6 +70,12 @@ impl ObjectStore for CountingStore {
     }
 
     async fn get_opts(&self, path: &Path, options: GetOptions) -> Result<GetResult> {
+        let in_flight = self.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_in_flight.fetch_max(in_flight, Ordering::SeqCst);
+        if let Some(latency) = self.latency {
+            tokio::time::sleep(latency).await;
+        }
+        self.in_flight.fetch_sub(1, Ordering::SeqCst);
         let result = self.files.get_opts(path, options).await?;
         let number = self.requests.fetch_add(1, Ordering::SeqCst);
         assert!(self.panics_at != Some(number), "the store panics");
@@ -189,4 +201,27 @@ fn a_panic_of_the_store_is_an_error_of_the_read() {
     let files = [data("sorted.parquet"), data("sorted.parquet")];
     let error = read(&handlers.ours, &files, &wanted, None).unwrap_err();
     assert!(error.to_string().contains("rows are missing"), "{error}");
+}
+
+#[test]
+fn a_few_files_are_opened_ahead() {
+    let store = Arc::new(CountingStore {
+        latency: Some(Duration::from_millis(20)),
+        ..CountingStore::default()
+    });
+    let handlers = Handlers::over(store.clone());
+    let wanted = schema([nullable("n", DataType::LONG)]);
+    let files = vec![data("sorted.parquet"); 40];
+    let mut rows = handlers
+        .ours
+        .read_parquet_files(&files, wanted, None)
+        .unwrap();
+    assert_eq!(rows.next().unwrap().unwrap().len(), 250);
+    // The caller waits: no more files are opened than the limit.
+    std::thread::sleep(Duration::from_millis(300));
+    let (requests, _) = store.take();
+    assert!((4..=8).contains(&requests), "{requests}");
+    assert_eq!(store.most_in_flight.load(Ordering::SeqCst), 4);
+    assert_eq!(rows.count(), 40 * 8 - 1);
+    assert_eq!(store.take().0 + requests, 40);
 }
