@@ -11,10 +11,11 @@ use delta_kernel::arrow::compute::{cast, concat_batches};
 use delta_kernel::arrow::datatypes::{
     DataType as ArrowType, Decimal128Type, Int32Type, Schema, TimestampMicrosecondType,
 };
+use delta_kernel::checkpoint::{CheckpointSpec, V2CheckpointConfig};
 use delta_kernel::committer::FileSystemCommitter;
 use delta_kernel::engine::arrow_conversion::TryIntoArrow as _;
 use delta_kernel::engine::arrow_data::ArrowEngineData;
-use delta_kernel::expressions::{Scalar, lit};
+use delta_kernel::expressions::{Predicate, Scalar, lit};
 use delta_kernel::object_store::local::LocalFileSystem;
 use delta_kernel::schema::{DataType, StructType};
 use delta_kernel::transaction::UpdateTableOperation;
@@ -38,7 +39,7 @@ fn field(id: i64, name: &str, data_type: Value) -> Value {
 
 /// Writes a table with column mapping by id, two partitions, and a deletion vector in one of them. Its data files are those of
 /// pyarrow, in which the columns have other names.
-fn write_table(folder: &Path) {
+fn write_table(folder: &Path, features: &[&str]) {
     let log = folder.join("_delta_log");
     fs::create_dir(&log).unwrap();
     let point = json!({ "type": "struct", "fields": [
@@ -55,7 +56,7 @@ fn write_table(folder: &Path) {
         field(20, "list", list),
         field(60, "added", json!("double")),
     ]});
-    let features = json!(["columnMapping", "deletionVectors"]);
+    let features = [&["columnMapping", "deletionVectors"], features].concat();
     let mut actions = vec![
         json!({ "protocol": { "minReaderVersion": 3, "minWriterVersion": 7,
             "readerFeatures": features, "writerFeatures": features } }),
@@ -68,6 +69,7 @@ fn write_table(folder: &Path) {
                 "delta.columnMapping.mode": "id",
                 "delta.columnMapping.maxColumnId": "60",
                 "delta.enableDeletionVectors": "true",
+                "delta.checkpoint.writeStatsAsStruct": "true",
             },
             "createdTime": 0,
         } }),
@@ -79,7 +81,10 @@ fn write_table(folder: &Path) {
         let mut add = json!({
             "path": name, "partitionValues": { "col-50": part }, "size": size,
             "modificationTime": 0, "dataChange": true,
-            "stats": json!({ "numRecords": 30, "tightBounds": part == "one" }).to_string(),
+            "stats": json!({
+                "numRecords": 30, "tightBounds": part == "one",
+                "minValues": { "col-1": 0 }, "maxValues": { "col-1": 29 },
+            }).to_string(),
         });
         if part == "two" {
             // Rows 3, 4, 7, 11, 18 and 29.
@@ -141,23 +146,64 @@ fn check(folder: &Path) {
 #[test]
 fn a_table_with_ids_partitions_and_deletions_is_read() {
     let folder = tempfile::tempdir().unwrap();
-    write_table(folder.path());
+    write_table(folder.path(), &[]);
     check(folder.path());
+}
+
+/// Writes a checkpoint, and checks that it has all rows of the table. Returns the number of sidecars.
+fn check_checkpoint(spec: &CheckpointSpec, features: &[&str]) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    write_table(folder.path(), features);
+    let engine = ours();
+    let snapshot = snapshot(engine.as_ref(), folder.path());
+    snapshot.checkpoint(engine.as_ref(), Some(spec)).unwrap();
+    // Now the checkpoint alone has the actions.
+    let log = folder.path().join("_delta_log");
+    fs::remove_file(log.join(format!("{:020}.json", 0))).unwrap();
+    check(folder.path());
+    for (predicate, rows) in [
+        (col("part").eq(lit("two")), 24),
+        (col("part").eq(lit("none")), 0),
+        (col("number").gt(lit(100)), 0),
+        (col("number").lt(lit(10)), 54),
+    ] {
+        assert_eq!(
+            num_rows_where(ours(), folder.path(), &predicate),
+            rows,
+            "{predicate}"
+        );
+        assert_eq!(
+            num_rows_where(default(), folder.path(), &predicate),
+            rows,
+            "{predicate}"
+        );
+    }
+    fs::read_dir(log.join("_sidecars")).map_or(0, Iterator::count)
+}
+
+/// Returns the number of rows in the files that a predicate does not rule out.
+fn num_rows_where(engine: Arc<dyn Engine>, folder: &Path, predicate: &Predicate) -> usize {
+    let snapshot = snapshot(engine.as_ref(), folder);
+    let builder = snapshot
+        .scan_builder()
+        .with_predicate(Arc::new(predicate.clone()));
+    let data = builder.build().unwrap().execute(engine).unwrap();
+    data.map(|it| record_batch(it.unwrap()).unwrap().num_rows())
+        .sum()
 }
 
 #[test]
 fn a_checkpoint_is_written_and_read() {
-    let folder = tempfile::tempdir().unwrap();
-    write_table(folder.path());
-    let engine = ours();
-    snapshot(engine.as_ref(), folder.path())
-        .checkpoint(engine.as_ref(), None)
-        .unwrap();
-    let log = folder.path().join("_delta_log");
-    assert!(log.join(format!("{:020}.checkpoint.parquet", 0)).exists());
-    // Now the checkpoint alone has the actions.
-    fs::remove_file(log.join(format!("{:020}.json", 0))).unwrap();
-    check(folder.path());
+    assert_eq!(check_checkpoint(&CheckpointSpec::V1, &[]), 0);
+}
+
+#[test]
+fn a_checkpoint_with_sidecars_is_written_and_read() {
+    let config = V2CheckpointConfig::WithSidecar {
+        file_actions_per_sidecar_hint: Some(1),
+    };
+    let spec = CheckpointSpec::V2(config);
+    assert_eq!(check_checkpoint(&spec, &["v2Checkpoint"]), 1);
 }
 
 /// The table has partitions, a checkpoint, a column that came later, and deleted rows.
