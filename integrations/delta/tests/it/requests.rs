@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use delta_kernel::ParquetHandler;
 use delta_kernel::arrow::array::AsArray;
 use delta_kernel::arrow::datatypes::Int64Type;
+use delta_kernel::cancellation::{CancellationToken, CancelledFuture};
 use delta_kernel::expressions::lit;
 use delta_kernel::object_store::local::LocalFileSystem;
 use delta_kernel::object_store::path::Path;
@@ -17,6 +17,7 @@ use delta_kernel::object_store::{
     ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use delta_kernel::schema::{DataType, MetadataColumnSpec, StructField};
+use delta_kernel::{CancellationTokenRef, KernelError, ParquetHandler};
 use futures::stream::BoxStream;
 
 use crate::support::{Handlers, col, data, nullable, read, schema};
@@ -224,4 +225,35 @@ fn a_few_files_are_opened_ahead() {
     assert_eq!(store.most_in_flight.load(Ordering::SeqCst), 4);
     assert_eq!(rows.count(), 40 * 8 - 1);
     assert_eq!(store.take().0 + requests, 40);
+}
+
+/// A token that is cancelled a moment after a request was sent.
+struct Soon;
+
+impl CancellationToken for Soon {
+    fn is_cancelled(&self) -> bool {
+        false
+    }
+
+    fn cancelled_future(&self) -> CancelledFuture<'_> {
+        Box::pin(tokio::time::sleep(Duration::from_millis(50)))
+    }
+}
+
+#[test]
+fn a_request_under_way_can_be_cancelled() {
+    let store = CountingStore {
+        latency: Some(Duration::from_secs(3600)),
+        ..CountingStore::default()
+    };
+    let handlers = Handlers::over(Arc::new(store));
+    let wanted = schema([nullable("n", DataType::LONG)]);
+    let file = [data("sorted.parquet")];
+    let token: CancellationTokenRef = Arc::new(Soon);
+    let rows = handlers
+        .ours
+        .read_parquet_files_with_cancellation(&file, wanted, None, Some(token));
+    let mut rows = rows.unwrap();
+    assert!(matches!(rows.next(), Some(Err(KernelError::Cancelled))));
+    assert!(rows.next().is_none());
 }
