@@ -227,7 +227,7 @@ fn a_few_files_are_opened_ahead() {
     assert_eq!(store.take().0 + requests, 40);
 }
 
-/// A token that is cancelled a moment after a request was sent.
+/// A token, cancelled a moment after the request.
 struct Soon;
 
 impl CancellationToken for Soon {
