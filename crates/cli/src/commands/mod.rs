@@ -32,9 +32,9 @@ mod verify;
 pub(crate) use explain::Explained;
 pub(crate) use info::dictionary_pages;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::args::{Arguments, Bloom, Command, Files, Read, Stats, StatsBy};
+use crate::args::{Arguments, Bloom, Command, Files, Read, Stats, StatsBy, Wanted};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::folder::Footers;
@@ -46,14 +46,7 @@ use crate::rows::{self, Pick, Window};
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
     let open = |files: &Files| input::all(&files.files, context);
     let tables = |files: &Files| input::tables(&files.files, None, Footers::Own, context);
-    let rows = |files: &Files, read: &Read| {
-        input::tables(
-            &files.files,
-            Some(&read.choice.wanted),
-            Footers::Shared,
-            context,
-        )
-    };
+    let rows = |files: &Files, read: &Read| printed(context, &files.files, &read.choice.wanted);
     match &arguments.command {
         Command::Browse(request) => browse::run(context, &request.file),
         Command::Info { files, json } => info::run(&tables(files)?, json.json, output),
@@ -131,6 +124,11 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
     }
 }
 
+/// Returns the files whose rows are printed.
+fn printed(context: &Context, files: &[PathBuf], wanted: &Wanted) -> Result<Vec<Input>> {
+    input::tables(files, Some(wanted), Footers::Shared, context)
+}
+
 /// Returns a single file.
 fn one(context: &Context, file: &Path) -> Result<Input> {
     let mut inputs = input::all(std::slice::from_ref(&file.to_path_buf()), context)?;
@@ -162,7 +160,7 @@ fn stats(context: &Context, request: &Stats, output: &mut Output<'_>) -> Result<
                 is_fast: request.fast,
                 format,
             };
-            let inputs = input::tables(files, Some(request.wanted), Footers::Shared, context)?;
+            let inputs = printed(context, files, request.wanted)?;
             stats::run(context, &inputs, &request, output)
         }
     }
