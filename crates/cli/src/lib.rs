@@ -33,6 +33,7 @@ mod input;
 mod interrupt;
 mod table_or_jsonl;
 mod load;
+mod memory;
 mod output;
 mod pager;
 mod profile;

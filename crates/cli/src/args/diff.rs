@@ -42,7 +42,8 @@ pub(crate) struct Diff {
 /// The memory for sorting rows by the key.
 #[derive(Debug, Args)]
 pub(crate) struct SortMemory {
-    /// Maximum size of the rows sorted by --key in memory; the others are written to temporary files [default: 1GiB]
+    /// Maximum size of the rows sorted by --key in memory; the others are written to temporary files [default: half of
+    /// the free memory of the machine, or of the control group]
     #[arg(long, value_name = "SIZE", requires = "key")]
     sort_memory: Option<super::Size>,
     /// Folder of these temporary files [default: that of the system]

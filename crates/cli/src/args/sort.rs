@@ -8,6 +8,7 @@ use herringbone::{SortingColumnOption, WriteOptions};
 
 use super::Size;
 use super::columns::{self, Columns};
+use crate::memory;
 
 /// The options for sorting rows.
 #[derive(Debug, Args)]
@@ -15,7 +16,8 @@ pub(crate) struct Sort {
     /// Sort rows by these columns of the output, e.g. `a,b.c:desc`
     #[arg(long, value_name = "COL[:desc],…")]
     sort_by: Vec<SortKeys>,
-    /// Maximum size of the rows sorted in memory; the others are written to temporary files [default: 1GiB]
+    /// Maximum size of the rows sorted in memory; the others are written to temporary files [default: half of the free
+    /// memory of the machine, or of the control group]
     #[arg(long, value_name = "SIZE", requires = "sort_by")]
     sort_memory: Option<Size>,
     /// Folder of the temporary files of --sort-by [default: the folder of OUT, or that of the system]
@@ -55,8 +57,14 @@ impl Sort {
         let keys = self.sort_by.iter().flat_map(|keys| keys.0.clone());
         options.sort_by = keys.collect();
         options.sort_folder.clone_from(&self.sort_folder);
-        if let Some(size) = self.sort_memory {
-            options.sort_memory_bytes = size.0;
+        let bytes = match self.sort_memory {
+            Some(size) => Some(size.0),
+            // Only a sort needs to know the memory of the machine.
+            None if self.is_given() => memory::for_sorting(),
+            None => None,
+        };
+        if let Some(bytes) = bytes {
+            options.sort_memory_bytes = bytes;
         }
     }
 }

@@ -1,0 +1,103 @@
+//! The memory that this process may use.
+
+use std::fs;
+use std::path::Path;
+
+/// The least memory for sorting, in bytes.
+const LEAST: u64 = 64 << 20;
+
+/// Returns the memory for sorting in bytes: half of the free memory of the machine and of the control groups of this
+/// process. `None` if the system does not show it.
+pub(crate) fn for_sorting() -> Option<usize> {
+    let machine = fs::read_to_string("/proc/meminfo").ok();
+    let machine = machine.as_deref().and_then(available);
+    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let groups = groups
+        .lines()
+        .filter_map(|line| free_in_groups(line, Path::new("/sys/fs/cgroup")));
+    let free = machine.into_iter().chain(groups).min()?;
+    usize::try_from((free / 2).max(LEAST)).ok()
+}
+
+/// Returns the available memory in `/proc/meminfo`, in bytes.
+fn available(meminfo: &str) -> Option<u64> {
+    let mut lines = meminfo.lines();
+    let line = lines.find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1 << 10)
+}
+
+/// Returns the free memory of the control group in a line of `/proc/self/cgroup`, and of all groups around it.
+fn free_in_groups(line: &str, root: &Path) -> Option<u64> {
+    let mut parts = line.splitn(3, ':').skip(1);
+    let (controllers, path) = (parts.next()?, parts.next()?);
+    // Version 2 has no controllers in this place.
+    let (root, most, used) = match controllers {
+        "" => (root.to_owned(), "memory.max", "memory.current"),
+        it if it.split(',').any(|it| it == "memory") => (
+            root.join("memory"),
+            "memory.limit_in_bytes",
+            "memory.usage_in_bytes",
+        ),
+        _ => return None,
+    };
+    // A group that is not mounted here has no files, but those around it may.
+    let group = root.join(path.trim_start_matches('/'));
+    let groups = group.ancestors().take_while(|it| it.starts_with(&root));
+    let number =
+        |path: &Path| -> Option<u64> { fs::read_to_string(path).ok()?.trim().parse().ok() };
+    groups
+        .filter_map(|group| {
+            // The text `max` means that there are no limits.
+            let most = number(&group.join(most))?;
+            Some(most.saturating_sub(number(&group.join(used)).unwrap_or(0)))
+        })
+        .min()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_machine_counts_kibibytes() {
+        let text = "MemTotal:       24000000 kB\nMemFree:  1 kB\nMemAvailable:    2048 kB\n";
+        assert_eq!(available(text), Some(2 << 20));
+        assert_eq!(available("MemTotal: 1 kB\n"), None);
+        assert_eq!(available("MemAvailable: many kB\n"), None);
+    }
+
+    #[test]
+    fn the_narrowest_group_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        let inner = root.join("user/job");
+        fs::create_dir_all(&inner).unwrap();
+        let write = |path: &str, text: &str| fs::write(root.join(path), text).unwrap();
+        assert_eq!(free_in_groups("0::/user/job", root), None);
+        write("user/job/memory.max", "max\n");
+        write("user/job/memory.current", "10\n");
+        assert_eq!(free_in_groups("0::/user/job", root), None, "unlimited");
+        write("user/memory.max", "5000\n");
+        write("user/memory.current", "1000\n");
+        assert_eq!(free_in_groups("0::/user/job", root), Some(4000));
+        write("user/job/memory.max", "300\n");
+        assert_eq!(free_in_groups("0::/user/job", root), Some(290));
+        // More in use than the limit.
+        write("user/job/memory.current", "301\n");
+        assert_eq!(free_in_groups("0::/user/job", root), Some(0));
+        // Version 1.
+        assert_eq!(free_in_groups("5:cpu,cpuacct:/user", root), None);
+        fs::create_dir_all(root.join("memory/user")).unwrap();
+        write("memory/user/memory.limit_in_bytes", "700\n");
+        write("memory/user/memory.usage_in_bytes", "100\n");
+        assert_eq!(free_in_groups("9:memory:/user", root), Some(600));
+        assert_eq!(free_in_groups("nonsense", root), None);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn this_machine_has_memory() {
+        assert!(for_sorting().unwrap() as u64 >= LEAST);
+    }
+}
