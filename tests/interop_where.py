@@ -186,7 +186,10 @@ class Intervals(Conditions):
         rng = self.rng
         kind = rng.randrange(5)
         if kind == 0:
-            return super().test()
+            # DuckDB has written the durations as numbers.
+            while "took" in (test := super().test())[0].lower():
+                pass
+            return test
         if kind == 1:
             text = f"gap is {rng.choice(['', 'not '])}null"
             return text, text

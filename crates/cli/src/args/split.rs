@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
-use super::{Columns, Json, Rewriting, Size};
+use super::{Columns, Destination, Json, Rewriting, Size};
 use crate::failure::{Failure, Result};
 
 /// The options of `split`.
@@ -50,6 +50,14 @@ pub(crate) enum SplitBy {
 }
 
 impl Split {
+    /// Returns the destination of a part.
+    pub(crate) fn destination(&self, path: PathBuf) -> Destination {
+        Destination {
+            path,
+            force: self.force,
+        }
+    }
+
     /// Returns the rule.
     ///
     /// # Errors

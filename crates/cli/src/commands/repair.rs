@@ -84,12 +84,22 @@ pub(crate) fn run(context: &Context, request: &Repair, output: &mut Output<'_>) 
     };
     save::parquet(context, destination, write, rows)?;
     carry_over::finish(material)?;
+    tell_result(context, (request, input), (&repair, &options), output)
+}
+
+/// Reports the written file: in notes, or as JSON.
+fn tell_result(
+    context: &Context,
+    (request, input): (&Repair, &Input),
+    (repair, options): (&herringbone_inspect::repair::Repair, &RepairOptions),
+    output: &mut Output<'_>,
+) -> Result<()> {
     if request.json.json {
         let object = Object::new()
             .with("kind", "repaired")
             .with("file", input.name.as_str())
-            .with("output", name_of(&destination.path))
-            .with("footer", footer(&repair).0)
+            .with("output", name_of(&request.output.destination().path))
+            .with("footer", footer(repair).0)
             .with("num_rows", repair.num_rows())
             .with("row_groups", repair.valid_row_groups().len())
             .with("is_end_known", repair.is_end_known());
@@ -101,7 +111,7 @@ pub(crate) fn run(context: &Context, request: &Repair, output: &mut Output<'_>) 
             input.name
         ));
     }
-    if !repair.lost().is_empty() && uses_footer(&repair, &options) {
+    if !repair.lost().is_empty() && uses_footer(repair, options) {
         context.note(&format!(
             "{}: if the footer is damaged, --ignore-footer may find more",
             input.name

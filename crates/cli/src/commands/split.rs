@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
+use herringbone::WriteOptions;
 use herringbone_arrow::array::{ArrayRef, RecordBatch};
 use herringbone_arrow::row::{OwnedRow, RowConverter, SortField};
 use herringbone_arrow::schema::{ArrowError, Field, SchemaRef};
@@ -12,7 +13,7 @@ use herringbone_rewrite::SchemaMerge;
 use herringbone_rewrite::encryption::Protection;
 use serde_json::Value;
 
-use crate::args::{Destination, Split, SplitBy};
+use crate::args::{Split, SplitBy};
 use crate::carry_over;
 use crate::context::Context;
 use crate::describe::Object;
@@ -66,7 +67,7 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     };
     let dropped = rule.column().filter(|_| pattern.names_column);
     let schema = without(&all, dropped)?;
-    let mut cutter = Cutter::new(rows, rule, dropped);
+    let cutter = Cutter::new(rows, rule, dropped);
     let mut kept = carry_over::start(&split.rewriting.write, Protection::Keep, origins);
     for input in &inputs {
         let file = input.open()?;
@@ -77,21 +78,34 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let first = inputs
         .first()
         .ok_or_else(|| Failure::Usage("no file is named".into()))?;
-    let destination = |path| Destination {
-        path,
-        force: split.force,
-    };
-    let place = (first, &destination(pattern.path("0")));
+    let place = (first, &split.destination(pattern.path("0")));
     let (schema, material) = carry_over::apply(context, kept, &schema, place, &mut options)?;
     if material.is_some() {
         let message = "the key material of the file is in a file next to it, and cannot be split";
         return Err(Failure::Usage(message.into()));
     }
+    write(
+        context,
+        (split, &pattern),
+        (&schema, &options),
+        cutter,
+        output,
+    )
+}
+
+/// Writes the parts, and reports them.
+fn write(
+    context: &Context,
+    (split, pattern): (&Split, &Pattern),
+    (schema, options): (&SchemaRef, &WriteOptions),
+    mut cutter: Cutter<'_>,
+    output: &mut Output<'_>,
+) -> Result<()> {
     let mut parts = 0_u64;
     while let Some(part) = cutter.start()? {
         let before = cutter.rows_taken;
         let (value, name) = part.map_or_else(|| (None, format!("{parts:05}")), Part::named);
-        let destination = destination(pattern.path(&name));
+        let destination = split.destination(pattern.path(&name));
         create_folder(&destination.path)?;
         Target::check(&destination)?;
         let rows = Rows {
@@ -109,14 +123,13 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
             output.line(&json_line(&object.into()))?;
         }
     }
-    if split.json.json {
-        return Ok(());
+    if !split.json.json {
+        context.note(&format!(
+            "{} in {}",
+            counted(i128::from(cutter.rows_taken), "row"),
+            counted(i128::from(parts), "file")
+        ));
     }
-    context.note(&format!(
-        "{} in {}",
-        counted(i128::from(cutter.rows_taken), "row"),
-        counted(i128::from(parts), "file")
-    ));
     Ok(())
 }
 
