@@ -129,7 +129,9 @@ fn is_readable(
     wanted: &FieldRef,
     stored: &Field,
 ) -> bool {
-    if loses_time(stored.data_type(), wanted.data_type()) {
+    if loses_time(stored.data_type(), wanted.data_type())
+        || !shares_fields(stored.data_type(), wanted.data_type())
+    {
         return false;
     }
     let schema = Schema::new(vec![wanted.clone()]);
@@ -138,6 +140,24 @@ fn is_readable(
         .row_groups(Vec::new())
         .wanted_schema(WantedSchema::new(Arc::new(schema)));
     handle.plan(&read).is_ok()
+}
+
+/// Returns true if structs have a field in common with those of the file. Otherwise the library reads nulls, and the engine
+/// reports an error.
+fn shares_fields(stored: &DataType, wanted: &DataType) -> bool {
+    match (stored, wanted) {
+        (DataType::Struct(stored), DataType::Struct(wanted)) => {
+            let of_file = |field: &FieldRef| Some((stored.find(field.name())?.1, field.clone()));
+            let mut common = wanted.iter().filter_map(of_file).peekable();
+            common.peek().is_some()
+                && common.all(|(one, other)| shares_fields(one.data_type(), other.data_type()))
+        }
+        (
+            DataType::List(stored) | DataType::LargeList(stored) | DataType::Map(stored, _),
+            DataType::List(wanted) | DataType::LargeList(wanted) | DataType::Map(wanted, _),
+        ) => shares_fields(stored.data_type(), wanted.data_type()),
+        _ => true,
+    }
 }
 
 /// Returns true if times get a coarser unit. The library then rejects values that would be truncated, and the engine

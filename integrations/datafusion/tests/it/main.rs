@@ -12,6 +12,8 @@ mod schemas;
 #[cfg(test)]
 mod sinks;
 #[cfg(test)]
+mod slt;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod tpch;

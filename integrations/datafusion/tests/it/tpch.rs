@@ -153,15 +153,14 @@ async fn copies_are_equal(ours: &SessionContext, stock: &SessionContext) {
     }
 }
 
-/// Runs the queries of the folder `TPCH_ANSWERS` and compares their rows with its answers, which are for scale 0.1. The
-/// crate `datafusion-sqllogictest` has them as `test_files/tpch/answers`.
+/// Compares the rows with the published answers, which are for scale 0.1.
 async fn answers_are_right(ours: &SessionContext) {
-    let Ok(answers) = std::env::var("TPCH_ANSWERS") else {
-        println!("skipped: TPCH_ANSWERS names no folder with answers");
+    if scale() != 0.1 {
         return;
-    };
+    }
+    let answers = crate::slt::package().join("test_files/tpch/answers");
     for number in 1..=22 {
-        let text = std::fs::read_to_string(format!("{answers}/q{number}.slt.part")).unwrap();
+        let text = std::fs::read_to_string(answers.join(format!("q{number}.slt.part"))).unwrap();
         let (_, query) = text.split_once("\nquery ").unwrap();
         let (_, query) = query.split_once('\n').unwrap();
         let (sql, expected) = query.split_once("\n----\n").unwrap();
