@@ -9,15 +9,18 @@ use arrow::datatypes::{DataType, SchemaRef};
 use datafusion_common::cast::as_boolean_array;
 use datafusion_common::pruning::PruningStatistics;
 use datafusion_common::{DataFusionError, Result};
-use datafusion_physical_expr::expressions::DynamicFilterTracking;
+use datafusion_physical_expr::expressions::{DynamicFilterPhysicalExpr, DynamicFilterTracking};
 use datafusion_physical_expr::utils::{collect_columns, reassign_expr_columns};
-use datafusion_physical_expr_common::physical_expr::{PhysicalExpr, snapshot_physical_expr};
+use datafusion_physical_expr_common::physical_expr::{
+    PhysicalExpr, snapshot_generation, snapshot_physical_expr,
+};
 use datafusion_pruning::{PruningPredicate, PruningPredicateBuilder};
 use herringbone::filter::{Predicate, RowError, RowPredicate, RowTest, Verdict};
 use herringbone::format::FileMetadata;
 use herringbone::pruning::ColumnBounds;
 use herringbone::schema::ParquetSchema;
 
+use super::gain::Gain;
 use super::metrics::FileMetrics;
 use crate::bounds::{FileBounds, PageStatistics, RowGroupStatistics, without_nan};
 
@@ -155,9 +158,23 @@ impl RowPredicate for Closure {
         }
         let expr = reassign_expr_columns(self.expr.clone(), columns)?;
         let time = self.metrics.row_evaluation_time.clone();
+        if expr.downcast_ref::<DynamicFilterPhysicalExpr>().is_none() {
+            return Ok(Box::new(move |batch| {
+                let _timer = time.timer();
+                evaluate(expr.as_ref(), batch).map_err(RowError::from)
+            }));
+        }
+        // The operator that made a dynamic filter tests the rows itself, so the scan may leave it out.
+        let gain = Mutex::new(Gain::default());
         Ok(Box::new(move |batch| {
             let _timer = time.timer();
-            evaluate(expr.as_ref(), batch).map_err(RowError::from)
+            let mut gain = gain.lock().unwrap_or_else(PoisonError::into_inner);
+            if !gain.is_worth_testing(snapshot_generation(&expr)) {
+                return Ok(BooleanArray::from(vec![true; batch.num_rows()]));
+            }
+            let selected = evaluate(expr.as_ref(), batch)?;
+            gain.add(selected.len(), selected.true_count());
+            Ok(selected)
         }))
     }
 

@@ -33,6 +33,7 @@ use stream::FileStream;
 
 mod closure;
 mod filter;
+mod gain;
 mod memory;
 mod metrics;
 mod narrow;
