@@ -206,7 +206,8 @@ fn has_data(folder: &Path) -> bool {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_executors_answer_as_one_machine() {
     let folder = Folder::new();
-    tpch::generate(&folder);
+    let scale = std::env::var("TPCH_SCALE").map_or(tpch::SMALL, |scale| scale.parse().unwrap());
+    tpch::generate(&folder, scale);
     let cluster = Cluster::start();
     let one = session(SessionConfig::new().with_target_partitions(2));
     let two = cluster.session(&[]).await;

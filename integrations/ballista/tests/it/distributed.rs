@@ -62,7 +62,7 @@ async fn distributed(workers: usize) -> SessionContext {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn workers_answer_as_one_machine() {
     let folder = Folder::new();
-    tpch::generate(&folder);
+    tpch::generate(&folder, tpch::SMALL);
     let one = session(SessionConfig::new().with_target_partitions(2));
     let several = distributed(2).await;
     tpch::create_tables(&one, &folder).await;

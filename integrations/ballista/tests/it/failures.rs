@@ -37,7 +37,7 @@ async fn with_tables(session: SessionContext, folder: &Folder) -> SessionContext
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn queries_outlive_an_executor_but_not_all() {
     let folder = Folder::new();
-    tpch::generate(&folder);
+    tpch::generate(&folder, tpch::SMALL);
     let one = with_tables(session(SessionConfig::new()), &folder).await;
     let expected = rows(&one, QUERY).await;
     let mut cluster = Cluster::start();
@@ -84,7 +84,7 @@ async fn queries_outlive_an_executor_but_not_all() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_transient_faults_are_retried() {
     let folder = Folder::new();
-    tpch::generate(&folder);
+    tpch::generate(&folder, tpch::SMALL);
     let cluster = Cluster::start();
 
     let faulty = with_tables(cluster.session(&FAULTY).await, &folder).await;

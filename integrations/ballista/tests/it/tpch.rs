@@ -23,10 +23,8 @@ const TABLES: [&str; 8] = [
     "customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier",
 ];
 
-/// The scale factor: 0.01 is 60,000 rows of `lineitem`. `TPCH_SCALE` sets another one.
-fn scale() -> f64 {
-    std::env::var("TPCH_SCALE").map_or(0.01, |scale| scale.parse().unwrap())
-}
+/// The scale factor of most tests: 60,000 rows of `lineitem`.
+pub(crate) const SMALL: f64 = 0.01;
 
 /// Writes a table as a file with row groups of 10,000 rows.
 fn write<E: std::fmt::Debug>(
@@ -44,15 +42,15 @@ fn write<E: std::fmt::Debug>(
 }
 
 macro_rules! write_tables {
-    ($folder:expr, $($name:literal $arrow:ident $generator:ident)+) => {$(
-        let table = $arrow::new($generator::new(scale(), 1, 1));
+    ($folder:expr, $scale:expr, $($name:literal $arrow:ident $generator:ident)+) => {$(
+        let table = $arrow::new($generator::new($scale, 1, 1));
         write($folder, ($name, $arrow::schema_ref()), table);
     )+};
 }
 
 /// Writes all tables.
-pub(crate) fn generate(folder: &Folder) {
-    write_tables!(folder,
+pub(crate) fn generate(folder: &Folder, scale: f64) {
+    write_tables!(folder, scale,
         "customer" CustomerArrow CustomerGenerator
         "lineitem" LineItemArrow LineItemGenerator
         "nation" NationArrow NationGenerator
