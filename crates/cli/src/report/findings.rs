@@ -408,6 +408,99 @@ mod tests {
         assert!(pages.contains("less than 8 KiB"), "{pages}");
     }
 
+    /// Facts at the edge of each rule, on the side without a finding.
+    #[test]
+    fn thresholds_are_those_of_the_table() {
+        let none = |name: &str, change: &dyn Fn(&mut Facts)| {
+            let mut facts = facts();
+            facts.columns.push(column(|_| {}));
+            change(&mut facts);
+            let found = findings(&facts);
+            let found: Vec<&str> = found.iter().map(|it| it.text.as_str()).collect();
+            assert!(found.is_empty(), "{name}: {found:?}");
+        };
+        let of = |name: &str, change: fn(&mut Column)| {
+            none(name, &|facts: &mut Facts| change(&mut facts.columns[0]));
+        };
+        let sizes = |facts: &mut Facts, bytes: &[u64]| {
+            facts.groups.truncate(bytes.len());
+            let groups = facts.groups.iter_mut().zip(bytes);
+            groups.for_each(|(group, bytes)| group.compressed = *bytes);
+        };
+        // 2 % of the file are 2 MiB.
+        of("a small column", |it| {
+            (it.pages, it.dictionary, it.data) = (Some((6, 2)), 1 << 20, (1 << 20) - 1);
+        });
+        of("no dictionary", |it| it.pages = Some((6, 0)));
+        of("all pages use the dictionary", |it| it.dictionary = 1 << 20);
+        none("16 MiB", &|it| sizes(it, &[15 << 20, 17 << 20]));
+        none("one row group", &|it| sizes(it, &[1 << 20]));
+        none("1 GiB", &|it| sizes(it, &[1 << 30, 1 << 30]));
+        // 4 of 44 MiB.
+        none("a weak codec of a small column", &|facts| {
+            facts.columns.push(column(|it| {
+                (it.codecs, it.data) = (["GZIP".to_owned()].into(), 4 << 20);
+            }));
+        });
+        let no_bounds = |it: &mut Column| it.chunks_with_bounds = 0;
+        for type_ in [
+            "INT32 INTERVAL",
+            "BYTE_ARRAY GEOMETRY(crs=null)",
+            "BYTE_ARRAY VARIANT",
+        ] {
+            none(type_, &|facts| {
+                no_bounds(&mut facts.columns[0]);
+                facts.columns[0].type_ = type_.into();
+            });
+        }
+        of("no values", |it| {
+            (it.values, it.nulls, it.chunks_with_bounds) = (Some(0), Some(0), 0);
+        });
+        none("a declared order", &|facts| {
+            facts.columns[0].ascends = true;
+            facts
+                .groups
+                .iter_mut()
+                .for_each(|it| it.sorted_by = vec!["a".into()]);
+        });
+        of("nulls between ascending bounds", |it| {
+            (it.ascends, it.nulls) = (true, Some(1))
+        });
+        of("lists that ascend", |it| {
+            (it.ascends, it.is_in_list) = (true, true)
+        });
+        let digits = |min: &str, max: &str, path: &str| {
+            none(min, &|facts| {
+                let it = &mut facts.columns[0];
+                (it.is_text, it.path) = (true, path.into());
+                (it.min, it.max) = (Some(min.into()), Some(max.into()));
+            });
+        };
+        digits("007", "99", "a");
+        digits("1", "9x", "a");
+        digits("1", "1000000000000000000", "a");
+        digits("", "9", "a");
+        digits("1", "9", "a.b");
+        let pages = |count: usize, data: u64, uncompressed: u64| {
+            none("pages", &|facts| {
+                let it = &mut facts.columns[0];
+                it.boxes = (0..count).map(|_| page()).collect();
+                (it.data, it.uncompressed) = (data, uncompressed);
+            });
+        };
+        pages(100, 100, 100);
+        pages(200, 200 * (8 << 10), 200);
+        pages(200, 200, 200 * (64 << 10));
+        none("a footer of 64 KiB", &|it| {
+            (it.footer, it.size) = (64 << 10, 1 << 10)
+        });
+        none("a footer below 5 %", &|it| it.footer = (5 << 20) - 1);
+        of("nulls in a list", |it| {
+            (it.nulls, it.is_in_list) = (Some(20), true)
+        });
+        of("unknown counts", |it| (it.nulls, it.values) = (None, None));
+    }
+
     fn page() -> super::super::facts::PageBox {
         super::super::facts::PageBox {
             first_row: 0,
