@@ -6,6 +6,7 @@
 //!
 //! Reads and writes release the GIL (`Python::detach`). No error of the library reaches Python as a panic.
 
+mod allocator;
 mod command;
 mod dataset;
 mod dictionary;

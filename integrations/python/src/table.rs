@@ -18,6 +18,7 @@ use pyo3_arrow::PySchema;
 use pyo3_arrow::ffi::{ArrayReader, to_schema_pycapsule, to_stream_pycapsule};
 use pyo3_arrow::input::AnyRecordBatch;
 
+use crate::allocator::keep_memory_of;
 use crate::error::{Failure, Result, argument, detached, guarded};
 use crate::{interrupt, ipc};
 
@@ -554,6 +555,8 @@ impl RecordBatchReader {
             while let Some(batch) = self.next()? {
                 batches.push(batch);
             }
+            let bytes = batches.iter().map(RecordBatch::get_array_memory_size);
+            keep_memory_of(bytes.sum());
             Ok(batches)
         })?;
         let schema = self.schema.clone();
