@@ -1,20 +1,26 @@
 //! Footers, and the cache of the session for them.
 
 use std::any::Any;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use bytes::Bytes;
 use datafusion_common::{HashMap, Result};
 use datafusion_execution::cache::cache_manager::{
     CachedFileMetadataEntry, FileMetadata, FileMetadataCache,
 };
+use herringbone::format::FileMetadata as FormatMetadata;
 use herringbone::modular_encryption::Decryption;
 use herringbone::pruning::PageIndexCache;
 use herringbone::{MetadataHandle, OpenOptions, PageIndexCell};
-use herringbone_remote::{RemoteFile, RemoteOptions};
+use herringbone_remote::{Object, RemoteFile, RemoteOptions};
 use object_store::{ObjectMeta, ObjectStore};
 
 use crate::error::from_library;
-use crate::object::{RequestOptions, TableFile, identity};
+use crate::object::{KeptBytes, RequestOptions, TableFile, identity};
+
+/// The largest size of page indexes that are kept as bytes with a footer.
+const MOST_KEPT: u64 = 256 << 10;
 
 /// The way to open the files of a table.
 #[derive(Debug, Clone)]
@@ -31,11 +37,13 @@ impl FileAccess {
     /// # Errors
     /// Argument if the cached footer is of a file with another length.
     pub(crate) fn open_cached(&self, meta: &ObjectMeta) -> Result<Option<RemoteFile>> {
-        let Some(handle) = self.cached(meta) else {
+        let entry = self.entry(meta);
+        let Some(footer) = entry.as_ref().and_then(footer) else {
             return Ok(None);
         };
-        let object = TableFile::new(&self.store, meta, self.requests);
-        let file = RemoteFile::with_metadata(object, identity(meta), handle, RemoteOptions::new());
+        let object = TableFile::new(&self.store, meta, self.requests, footer.kept.clone());
+        let (identity, handle) = (identity(meta), footer.handle.clone());
+        let file = RemoteFile::with_metadata(object, identity, handle, RemoteOptions::new());
         file.map(Some).map_err(from_library)
     }
 
@@ -48,10 +56,22 @@ impl FileAccess {
         meta: &ObjectMeta,
         decryption: Option<Arc<dyn Decryption>>,
     ) -> Result<RemoteFile> {
-        let object = TableFile::new(&self.store, meta, self.requests);
+        let object = TableFile::new(&self.store, meta, self.requests, KeptBytes::default());
+        let first_request = object.fetch_policy().suffix_bytes;
         let open = OpenOptions::new().decryption(decryption, None);
         let file = RemoteFile::open(object, open).await.map_err(from_library)?;
-        self.add(meta, file.metadata_handle());
+        let tail_start = meta.size.saturating_sub(first_request);
+        let kept = match page_indexes(file.metadata()) {
+            Some(range) if tail_start <= range.start && range.end - range.start <= MOST_KEPT => {
+                KeptBytes {
+                    start: range.start,
+                    // A copy, because a slice would retain the whole tail, from which it comes.
+                    bytes: Bytes::copy_from_slice(&file.fetch(range).await.map_err(from_library)?),
+                }
+            }
+            _ => KeptBytes::default(),
+        };
+        self.add(meta, file.metadata_handle(), kept);
         Ok(file)
     }
 
@@ -70,11 +90,6 @@ impl FileAccess {
         }
     }
 
-    fn cached(&self, meta: &ObjectMeta) -> Option<MetadataHandle> {
-        let entry = self.entry(meta)?;
-        Some(footer(&entry)?.handle.clone())
-    }
-
     fn entry(&self, meta: &ObjectMeta) -> Option<CachedFileMetadataEntry> {
         let entry = self.cache.as_ref()?.get(&meta.location)?;
         // The cache compares the size and the time. An ETag is finer.
@@ -84,7 +99,7 @@ impl FileAccess {
     }
 
     /// Puts a footer into the cache.
-    fn add(&self, meta: &ObjectMeta, handle: &MetadataHandle) {
+    fn add(&self, meta: &ObjectMeta, handle: &MetadataHandle, kept: KeptBytes) {
         let Some(cache) = &self.cache else {
             return;
         };
@@ -94,7 +109,8 @@ impl FileAccess {
         let indexes = Arc::new(PageIndexes::default());
         let footer = CachedFooter {
             handle: handle.with_page_index_cache(indexes.clone()),
-            bytes: handle.heap_bytes(),
+            bytes: handle.heap_bytes() + kept.bytes.len(),
+            kept,
             index_bytes: 0,
             indexes,
         };
@@ -122,6 +138,21 @@ impl FileAccess {
     }
 }
 
+/// Returns the range of the page indexes: writers put them one after the other.
+fn page_indexes(metadata: &FormatMetadata) -> Option<Range<u64>> {
+    let first = metadata.column_chunk(0, 0).ok()?;
+    let starts = [first.column_index_offset, first.offset_index_offset];
+    let last = metadata.num_row_groups().checked_sub(1)?;
+    let column = metadata.num_columns(last).checked_sub(1)?;
+    let last = metadata.column_chunk(last, column).ok()?;
+    let end = last
+        .offset_index_offset?
+        .checked_add(last.offset_index_length?.into())?;
+    let start = u64::try_from(starts.into_iter().flatten().min()?).ok()?;
+    let end = u64::try_from(end).ok()?;
+    (start < end).then_some(start..end)
+}
+
 fn footer(entry: &CachedFileMetadataEntry) -> Option<&CachedFooter> {
     entry.file_metadata.as_any().downcast_ref()
 }
@@ -131,6 +162,8 @@ fn footer(entry: &CachedFileMetadataEntry) -> Option<&CachedFooter> {
 struct CachedFooter {
     /// The footer. Reads look up page indexes in `indexes`, and add those that they decode.
     handle: MetadataHandle,
+    /// The page indexes of the file, if they are small and were read with the footer.
+    kept: KeptBytes,
     bytes: usize,
     indexes: Arc<PageIndexes>,
     /// The size of the page indexes when the footer was put into the cache. The cache subtracts the size of an entry

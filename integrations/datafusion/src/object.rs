@@ -1,11 +1,12 @@
 //! The files of a table as objects of the library.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use bytes::Bytes;
 use datafusion_common::config::TableParquetOptions;
 use datafusion_common_runtime::SpawnedTask;
 use herringbone::push::FetchPolicy;
@@ -21,6 +22,23 @@ pub(crate) struct TableFile {
     object: StoreObject,
     identity: Identity,
     policy: FetchPolicy,
+    kept: KeptBytes,
+}
+
+/// A part of a file in memory. Requests within it are not sent.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct KeptBytes {
+    pub(crate) start: u64,
+    pub(crate) bytes: Bytes,
+}
+
+impl KeptBytes {
+    /// Returns a range of the file if it is kept.
+    fn get(&self, range: &Range<u64>) -> Option<Bytes> {
+        let at = |offset: u64| usize::try_from(offset.checked_sub(self.start)?).ok();
+        let (from, to) = (at(range.start)?, at(range.end)?);
+        (from <= to && to <= self.bytes.len()).then(|| self.bytes.slice(from..to))
+    }
 }
 
 /// The way to request the bytes of the files of a table.
@@ -51,6 +69,7 @@ impl TableFile {
         store: &Arc<dyn ObjectStore>,
         meta: &ObjectMeta,
         requests: RequestOptions,
+        kept: KeptBytes,
     ) -> Arc<Self> {
         let mut policy = FetchPolicy::remote();
         if requests.is_local {
@@ -59,6 +78,9 @@ impl TableFile {
             policy.round_trip_bytes = 256 << 10;
             policy.max_requests_in_flight = 4;
             policy.max_bytes_ahead = 16 << 20;
+        } else {
+            // Fewer requests than with gaps of 256 KiB, for a few percent more bytes: TPC-H, in the tests.
+            policy.max_gap_bytes = 640 << 10;
         }
         if let Some(bytes) = requests.suffix_bytes {
             policy.suffix_bytes = bytes as u64;
@@ -70,6 +92,7 @@ impl TableFile {
             object: StoreObject::new(store.clone(), meta.location.clone()),
             identity: identity(meta),
             policy,
+            kept,
         })
     }
 }
@@ -95,7 +118,15 @@ impl Object for TableFile {
     }
 
     fn range(&self, range: Range<u64>, identity: &Identity) -> BoxFuture<Result<Answer>> {
-        spawned(self.object.range(range, identity))
+        let Some(bytes) = self.kept.get(&range) else {
+            return spawned(self.object.range(range, identity));
+        };
+        let identity = self.identity.clone();
+        Box::pin(ready(Ok(Answer {
+            bytes,
+            range,
+            identity,
+        })))
     }
 
     fn identity(&self) -> Option<Identity> {

@@ -65,26 +65,54 @@ async fn a_filter_reads_what_it_may_select() {
     assert!(store.take().0 <= second.0);
 }
 
+/// Small page indexes are kept with the footer, with which they were read. Others are read by the first query.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn page_indexes_are_read_once() {
+    for (rows_per_page, is_small) in [(500, true), (20, false)] {
+        let folder = Folder::new();
+        let properties = WriterProperties::builder()
+            .set_data_page_row_count_limit(rows_per_page)
+            .set_write_batch_size(10);
+        let path = folder.write_with("t.parquet", &table(), properties.build());
+        let file = herringbone_datafusion::herringbone::ParquetFile::open(&path).unwrap();
+        let chunk = file.metadata().column_chunk(0, 0).unwrap();
+        let indexes = chunk.offset_index_offset.min(chunk.column_index_offset);
+        let indexes = u64::try_from(indexes.unwrap()).unwrap();
+        let ours = session(Reader::Herringbone, 1);
+        let store = CountingStore::of(&ours);
+        create(&ours, "t", &path).await;
+        store.take();
+        store.take_end();
+        let query = "select word from t where row between 60010 and 60020";
+        let first = rows(&ours, query).await;
+        let (requests, bytes) = store.take();
+        assert_eq!(store.take_end() <= indexes, is_small);
+        assert_eq!(rows(&ours, query).await, first);
+        let (requests_again, bytes_again) = store.take();
+        match is_small {
+            true => assert_eq!((requests_again, bytes_again), (requests, bytes)),
+            // Page maps of columns without a filter are read again.
+            false => assert!(requests_again <= requests && bytes_again < bytes),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_small_file_takes_one_request() {
     let folder = Folder::new();
-    let properties = WriterProperties::builder()
-        .set_data_page_row_count_limit(500)
-        .set_write_batch_size(100);
-    let path = folder.write_with("t.parquet", &table(), properties.build());
-    let ours = session(Reader::Herringbone, 1);
+    let path = folder.write("t.parquet", &table().slice(0, 2_000), 1_000);
+    let config = SessionConfig::new().with_target_partitions(1);
+    let config = config.set_bool("datafusion.execution.collect_statistics", false);
+    let ours = session_with(Reader::Herringbone, config);
     let store = CountingStore::of(&ours);
-    create(&ours, "t", &path).await;
-    store.take();
-    let query = "select word from t where row between 60010 and 60020";
-    let first = rows(&ours, query).await;
-    let with_indexes = store.take();
-    assert_eq!(rows(&ours, query).await, first);
-    let without = store.take();
-    assert!(
-        without.0 <= with_indexes.0 && without.1 < with_indexes.1,
-        "{with_indexes:?} {without:?}"
-    );
+    let columns = "v bigint, row bigint, word varchar";
+    let create = format!("create external table t ({columns}) stored as parquet location '{path}'");
+    run(&ours, &create).await.unwrap();
+    assert_eq!(store.take(), (0, 0));
+    let query = "select count(*), count(distinct word), sum(row) from t where v >= 0";
+    assert_eq!(rows(&ours, query).await, "2000 2000 1999000");
+    // The footer and all pages.
+    assert_eq!(store.take(), (1, std::fs::metadata(&path).unwrap().len()));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -134,11 +162,21 @@ async fn the_plan_has_no_filter_and_shows_the_reader() {
 async fn a_top_k_reads_the_row_groups_that_matter() {
     let folder = Folder::new();
     let path = write(&folder);
+    let all = std::fs::metadata(&path).unwrap().len();
     for (order, expected) in [("desc", "99999; 99998; 99997"), ("asc", "0; 1; 2")] {
         let ours = session(Reader::Herringbone, 1);
+        let store = CountingStore::of(&ours);
         create(&ours, "t", &path).await;
-        let query = format!("select v from t order by v {order} limit 3");
+        store.take();
+        let query = format!("select v from (select v, word from t order by v {order} limit 3)");
         assert_eq!(rows(&ours, &query).await, expected);
+        let query = format!("select v, word from t order by v {order} limit 3");
+        run(&ours, &query).await.unwrap();
+        let (requests, bytes) = store.take();
+        assert!(
+            requests <= 6 && bytes * 20 < all,
+            "{requests} requests, {bytes} bytes"
+        );
         let plan = text(
             &ours,
             &format!("explain analyze select v, word from t order by v {order} limit 3"),

@@ -153,6 +153,8 @@ pub(crate) struct CountingStore {
     files: LocalFileSystem,
     requests: AtomicU64,
     bytes: AtomicU64,
+    /// The end of the last byte read from any file.
+    end: AtomicU64,
 }
 
 impl CountingStore {
@@ -175,9 +177,16 @@ impl CountingStore {
         )
     }
 
-    fn count(&self, bytes: u64) {
+    /// Returns the largest offset up to which a file was read since the last call.
+    pub(crate) fn take_end(&self) -> u64 {
+        self.end.swap(0, Ordering::Relaxed)
+    }
+
+    fn count(&self, range: &Range<u64>) {
         self.requests.fetch_add(1, Ordering::Relaxed);
-        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes
+            .fetch_add(range.end - range.start, Ordering::Relaxed);
+        self.end.fetch_max(range.end, Ordering::Relaxed);
     }
 }
 
@@ -211,7 +220,7 @@ impl ObjectStore for CountingStore {
         let is_read = !options.head;
         let result = self.files.get_opts(path, options).await?;
         if is_read {
-            self.count(result.range.end - result.range.start);
+            self.count(&result.range);
         }
         Ok(result)
     }

@@ -107,8 +107,8 @@ async fn all_queries_are_those_of_the_engine() {
         assert_eq!(of_ours, of_stock, "query {number}");
     }
     println!("requests and bytes: {our_sum:?}, of the engine {stock_sum:?}");
-    // Bytes and requests differ with the order in which two partitions run.
-    assert!(our_sum.0 <= stock_sum.0 * 2 && our_sum.1 <= stock_sum.1 * 11 / 10);
+    // Bytes and requests differ a little with the order in which two partitions run.
+    assert!(our_sum.0 * 10 <= stock_sum.0 * 11 + 50 && our_sum.1 <= stock_sum.1);
     answers_are_right(&ours).await;
     one_row_group_is_shared(&folder).await;
     copies_are_equal(&ours, &stock).await;
