@@ -41,7 +41,7 @@ fn free_in_groups(line: &str, root: &Path) -> Option<u64> {
         ),
         _ => return None,
     };
-    // A group that is not mounted here has no files, but those around it may.
+    // A group may have no files here, for example in a container. The groups around it may have some.
     let group = root.join(path.trim_start_matches('/'));
     let groups = group.ancestors().take_while(|it| it.starts_with(&root));
     let number =

@@ -18,7 +18,7 @@ for width in 40 80 200; do
     for words in "head -n 3 trips.parquet" "trips.parquet" "stats trips.parquet" "info trips.parquet" "pages -c fare trips.parquet" "freq city trips.parquet"; do
         start "h $words"
         await "^ended:0\$"
-        # A line that is wider than the terminal goes on in the next one, so that its end is not a border.
+        # The terminal wraps a line wider than itself. Its end is not a border then.
         if screen | grep -E "^[│├└┌╞]" | grep -qvE "[│┤┘┐╡]\$"; then
             echo "$words is wider than $width columns:"
             screen

@@ -19,7 +19,7 @@ use object_store::{ObjectMeta, ObjectStore};
 use crate::error::from_library;
 use crate::object::{KeptBytes, RequestOptions, TableFile, identity};
 
-/// The largest size of page indexes that are kept as bytes with a footer.
+/// The largest size of page indexes kept as bytes with a footer.
 const MOST_KEPT: u64 = 256 << 10;
 
 /// The way to open the files of a table.
@@ -65,7 +65,7 @@ impl FileAccess {
             Some(range) if tail_start <= range.start && range.end - range.start <= MOST_KEPT => {
                 KeptBytes {
                     start: range.start,
-                    // A copy, because a slice would retain the whole tail, from which it comes.
+                    // A copy, because a slice would retain the whole tail.
                     bytes: Bytes::copy_from_slice(&file.fetch(range).await.map_err(from_library)?),
                 }
             }

@@ -184,7 +184,7 @@ async fn parts_that_the_message_of_the_engine_lacks_are_sent() {
         925
     );
 
-    // Another object than the one that was planned.
+    // Not the object of the plan.
     let replaced = with_scan(before, |scan| {
         let mut files = scan.clone().build().file_groups.remove(0).into_inner();
         files[0].object_meta.e_tag = Some("tag".to_owned());
