@@ -65,7 +65,7 @@ impl FileAccess {
             Some(range) if tail_start <= range.start && range.end - range.start <= MOST_KEPT => {
                 KeptBytes {
                     start: range.start,
-                    // A copy, because a slice would retain the whole tail.
+                    // A copy, because a slice would retain all bytes of the first request.
                     bytes: Bytes::copy_from_slice(&file.fetch(range).await.map_err(from_library)?),
                 }
             }
