@@ -184,7 +184,7 @@ async fn parts_that_the_message_of_the_engine_lacks_are_sent() {
         925
     );
 
-    // Not the object of the plan.
+    // Another object than the planned one.
     let replaced = with_scan(before, |scan| {
         let mut files = scan.clone().build().file_groups.remove(0).into_inner();
         files[0].object_meta.e_tag = Some("tag".to_owned());
