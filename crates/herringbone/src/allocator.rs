@@ -20,6 +20,10 @@ const ONE_THREAD: usize = 4 << 20;
 /// for their turn. A writer uses as much, because its columns wait for the end of the row group.
 pub(crate) const SEVERAL_THREADS: usize = 16 << 20;
 
+/// The maximum memory retained for fetched bytes, in bytes. The C library does not raise its thresholds to more than
+/// 32 MiB, and the header of a buffer counts.
+const FETCHED: usize = 31 << 20;
+
 /// Returns true for a read of few values.
 pub(crate) fn is_small(plan: &ReadPlan) -> bool {
     let rows: u64 = plan.row_groups().iter().map(|it| it.num_wanted()).sum();
@@ -30,13 +34,15 @@ pub(crate) fn is_small(plan: &ReadPlan) -> bool {
 /// [`tune_allocator`](crate::ReadOptions::tune_allocator) permits it and the read is not small.
 ///
 /// The readers of this crate call it. Call it before a read with a driver of your own, with the number of threads that
-/// decode. The setting applies to the whole process.
-pub fn keep_memory_of_read(plan: &ReadPlan, threads: usize) {
+/// decode, and the number of fetched bytes that the driver holds at a time. The setting applies to the whole process, and
+/// retains 62 MiB at most.
+pub fn keep_memory_of_read(plan: &ReadPlan, threads: usize, fetched_bytes: usize) {
     if plan.options().tune_allocator && !is_small(plan) {
-        keep_memory(match threads {
+        let decoded = match threads {
             1 => ONE_THREAD,
             _ => SEVERAL_THREADS,
-        });
+        };
+        keep_memory(decoded.max(fetched_bytes.min(FETCHED)));
     }
 }
 

@@ -229,10 +229,10 @@ fn grain(plan: &ReadPlan) -> Option<(usize, Grain)> {
         return None;
     }
     if threads == 1 || !has_threads_for(plan, threads) {
-        keep_memory_of_read(plan, 1);
+        keep_memory_of_read(plan, 1, 0);
         return None;
     }
-    keep_memory_of_read(plan, threads);
+    keep_memory_of_read(plan, threads, 0);
     Some(match takes_row_groups(plan, threads) {
         true => (threads.min(plan.row_groups().len()), Grain::RowGroup),
         false => (threads, Grain::Column),

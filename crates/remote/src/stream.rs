@@ -164,7 +164,12 @@ impl RecordBatchStream {
             Some(_) => herringbone_pipeline::threads(plan.options().threads),
             None => 0,
         };
-        push::keep_memory_of_read(&plan, threads.max(1));
+        // Whole row groups are fetched, whatever the policy for bytes ahead is.
+        let fetched_bytes = match fetches.policy().in_memory {
+            true => 0,
+            false => usize::MAX,
+        };
+        push::keep_memory_of_read(&plan, threads.max(1), fetched_bytes);
         Self {
             row_groups: RowGroups::new(threads),
             host: plan.options().spawn.clone(),

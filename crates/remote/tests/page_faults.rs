@@ -30,7 +30,8 @@ struct InMemory(Bytes);
 
 impl InMemory {
     fn answer(&self, range: Range<u64>) -> BoxFuture<Result<Answer>> {
-        let bytes = self.0.slice(range.start as usize..range.end as usize);
+        // A copy, as a network makes one.
+        let bytes = Bytes::copy_from_slice(&self.0[range.start as usize..range.end as usize]);
         let identity = Identity::new(self.0.len() as u64);
         Box::pin(async move {
             Ok(Answer {
@@ -116,7 +117,7 @@ fn async_reads_retain_memory_unless_that_is_switched_off() {
         }
         Ok("untuned") => {
             let faults = faults_of_second_read(&path, false);
-            assert!(faults > 5_000, "{faults}");
+            assert!(faults > 1_500, "{faults}");
         }
         _ => {
             run("write");
