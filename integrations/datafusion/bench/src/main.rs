@@ -1,0 +1,96 @@
+//! Queries on Parquet files, read by Herringbone and by the engine's own reader in turns.
+//!
+//! ```text
+//! herringbone-datafusion-bench FOLDER [tpch | hits | row-group] [--scale N] [--partitions N] [--turns N] [--query N]
+//! ```
+//!
+//! The files are written to the folder once. Planning is not measured: it is the same for both readers.
+
+mod data;
+mod turns;
+
+use std::path::PathBuf;
+
+use turns::{Case, Turns};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// The command line.
+struct Arguments {
+    folder: PathBuf,
+    what: String,
+    scale: f64,
+    turns: Turns,
+    query: Option<usize>,
+}
+
+impl Arguments {
+    fn new() -> Option<Self> {
+        let mut words = std::env::args().skip(1);
+        let mut arguments = Self {
+            folder: PathBuf::from(words.next()?),
+            what: words.next()?,
+            scale: 0.1,
+            turns: Turns {
+                partitions: 1,
+                turns: 5,
+            },
+            query: None,
+        };
+        while let Some(option) = words.next() {
+            let value = words.next()?;
+            match option.as_str() {
+                "--scale" => arguments.scale = value.parse().ok()?,
+                "--partitions" => arguments.turns.partitions = value.parse().ok()?,
+                "--turns" => arguments.turns.turns = value.parse().ok()?,
+                "--query" => arguments.query = Some(value.parse().ok()?),
+                _ => return None,
+            }
+        }
+        Some(arguments)
+    }
+
+    fn cases(&self) -> Option<(PathBuf, Vec<Case>)> {
+        let tpch = || data::tpch(&self.folder, self.scale);
+        let queries = || include_str!("../../tests/it/tpch.sql").split("--------\n");
+        let case = |(number, sql): (usize, &'static str)| Case {
+            name: format!("Q{number}"),
+            sql: sql.to_owned(),
+        };
+        let (folder, cases): (_, Vec<Case>) = match self.what.as_str() {
+            "tpch" => (tpch(), (1..).zip(queries()).map(case).collect()),
+            "row-group" => {
+                let folder = data::one_row_group(&self.folder, &tpch());
+                let numbered = (1..).zip(queries());
+                let picked = numbered.filter(|(number, _)| matches!(number, 1 | 6));
+                (folder, picked.map(case).collect())
+            }
+            "hits" => {
+                let queries = include_str!("hits.sql").lines();
+                (
+                    data::hits(&self.folder),
+                    (1..).zip(queries).map(case).collect(),
+                )
+            }
+            _ => return None,
+        };
+        let cases = (1..).zip(cases);
+        let picked = cases.filter(|(number, _)| self.query.is_none_or(|it| it == *number));
+        Some((folder, picked.map(|(_, case)| case).collect()))
+    }
+}
+
+fn main() {
+    let arguments = Arguments::new();
+    let Some((arguments, (folder, cases))) =
+        arguments.and_then(|it| it.cases().map(|cases| (it, cases)))
+    else {
+        eprintln!(
+            "usage: herringbone-datafusion-bench FOLDER (tpch | hits | row-group) [--scale N] [--partitions N] \
+             [--turns N] [--query N]"
+        );
+        std::process::exit(2);
+    };
+    arguments.turns.run(&folder, &cases);
+}

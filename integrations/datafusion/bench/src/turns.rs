@@ -1,0 +1,167 @@
+//! Runs queries with several readers in turns.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use arrow::util::pretty::pretty_format_batches;
+use datafusion::physical_plan::collect;
+use datafusion::prelude::{SessionConfig, SessionContext};
+use rustix::time::{ClockId, clock_gettime};
+
+/// A query.
+pub(crate) struct Case {
+    pub(crate) name: String,
+    pub(crate) sql: String,
+}
+
+/// The number of partitions, and of the runs of each reader.
+pub(crate) struct Turns {
+    pub(crate) partitions: usize,
+    pub(crate) turns: usize,
+}
+
+/// The shortest times of a reader.
+#[derive(Clone, Copy)]
+struct Times {
+    processor: Duration,
+    wall: Duration,
+}
+
+impl Times {
+    const NONE: Self = Self {
+        processor: Duration::MAX,
+        wall: Duration::MAX,
+    };
+
+    fn add(&mut self, other: Self) {
+        self.processor = self.processor.min(other.processor);
+        self.wall = self.wall.min(other.wall);
+    }
+}
+
+/// The processor time of this process.
+fn processor_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// The readers: ours, the engine's own with its default settings, and with pushed-down filters.
+const READERS: [&str; 3] = ["herringbone", "stock", "stock, pushed down"];
+
+fn session(
+    reader: usize,
+    partitions: usize,
+    folder: &Path,
+    runtime: &tokio::runtime::Runtime,
+) -> SessionContext {
+    let mut config = SessionConfig::new().with_target_partitions(partitions);
+    if reader == 2 {
+        for key in ["pushdown_filters", "reorder_filters"] {
+            config = config.set_bool(&format!("datafusion.execution.parquet.{key}"), true);
+        }
+    }
+    let session = SessionContext::new_with_config(config);
+    if reader == 0 {
+        herringbone_datafusion::register(&session).unwrap();
+    }
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let table = path.file_stem().unwrap().to_str().unwrap();
+        let sql = format!(
+            "create external table {table} stored as parquet location '{}'",
+            path.display()
+        );
+        let created = runtime.block_on(async { session.sql(&sql).await?.collect().await });
+        created.unwrap();
+    }
+    session
+}
+
+impl Turns {
+    /// Runs all queries, and prints a table of their times.
+    pub(crate) fn run(&self, folder: &Path, cases: &[Case]) {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(self.partitions)
+            .enable_all()
+            .build()
+            .unwrap();
+        let sessions: Vec<_> = (0..READERS.len())
+            .map(|reader| session(reader, self.partitions, folder, &runtime))
+            .collect();
+        println!(
+            "| query | {} | ratio of processor time | of wall time |",
+            READERS.join(" | ")
+        );
+        println!("|---|---|---|---|---|---|");
+        let mut logarithms = (0.0, 0.0);
+        for case in cases {
+            let times = self.times(&sessions, case, &runtime);
+            let [ours, one, other] = times;
+            let ratio = |of: fn(&Times) -> Duration| {
+                of(&ours).as_secs_f64() / of(&one).min(of(&other)).as_secs_f64()
+            };
+            let (processor, wall) = (ratio(|it| it.processor), ratio(|it| it.wall));
+            logarithms = (logarithms.0 + processor.ln(), logarithms.1 + wall.ln());
+            let cells = times.map(|it| {
+                let ms = |time: Duration| time.as_secs_f64() * 1e3;
+                format!("{:.1} ms, {:.1} ms wall", ms(it.processor), ms(it.wall))
+            });
+            println!(
+                "| {} | {} | {processor:.2} | {wall:.2} |",
+                case.name,
+                cells.join(" | ")
+            );
+        }
+        let mean = |sum: f64| (sum / cases.len() as f64).exp();
+        println!(
+            "geometric mean: {:.3} of processor time, {:.3} of wall time",
+            mean(logarithms.0),
+            mean(logarithms.1)
+        );
+    }
+
+    fn times(
+        &self,
+        sessions: &[SessionContext],
+        case: &Case,
+        runtime: &tokio::runtime::Runtime,
+    ) -> [Times; 3] {
+        let mut times = [Times::NONE; 3];
+        let mut rows = vec![None; sessions.len()];
+        // The first turn warms the caches.
+        for turn in 0..=self.turns {
+            for (reader, session) in sessions.iter().enumerate() {
+                let (batches, time) = runtime.block_on(run(session, &case.sql));
+                if turn > 0 {
+                    times[reader].add(time);
+                } else {
+                    rows[reader] = Some(batches);
+                }
+            }
+        }
+        if rows[0] != rows[1] {
+            println!(
+                "{}: the rows differ:\n{}\n{}",
+                case.name,
+                rows[0].as_deref().unwrap_or_default(),
+                rows[1].as_deref().unwrap_or_default()
+            );
+        }
+        times
+    }
+}
+
+/// Returns the rows of a query as text, and the time without planning.
+async fn run(session: &SessionContext, sql: &str) -> (String, Times) {
+    let frame = session.sql(sql).await.unwrap();
+    let context = std::sync::Arc::new(frame.task_ctx());
+    let plan = frame.create_physical_plan().await.unwrap();
+    let (processor, wall) = (processor_time(), Instant::now());
+    // On a worker of the runtime, as the tasks of a server.
+    let batches = tokio::spawn(collect(plan, context)).await.unwrap().unwrap();
+    let time = Times {
+        processor: processor_time() - processor,
+        wall: wall.elapsed(),
+    };
+    (pretty_format_batches(&batches).unwrap().to_string(), time)
+}
