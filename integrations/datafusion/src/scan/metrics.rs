@@ -16,6 +16,7 @@ pub(crate) struct FileMetrics {
     row_groups_statistics: PruningMetrics,
     row_groups_bloom_filter: PruningMetrics,
     page_rows: PruningMetrics,
+    limit_row_groups: PruningMetrics,
     bytes_scanned: Count,
     requests: Count,
     rows_pruned: Count,
@@ -58,6 +59,7 @@ impl FileMetrics {
             row_groups_bloom_filter: summary()
                 .pruning_metrics("row_groups_pruned_bloom_filter", partition),
             page_rows: builder().pruning_metrics("page_index_rows_pruned", partition),
+            limit_row_groups: summary().pruning_metrics("limit_pruned_row_groups", partition),
             bytes_scanned: summary()
                 .with_category(MetricCategory::Bytes)
                 .counter("bytes_scanned", partition),
@@ -83,6 +85,13 @@ impl FileMetrics {
             true => self.files.add_pruned(1),
             false => self.files.add_matched(1),
         }
+    }
+
+    /// Records which of the row groups of a read were not looked at, because it reached its limit before.
+    pub(crate) fn record_limit(&self, row_groups: usize, read: &ReadMetrics) {
+        let opened = usize::try_from(read.row_groups).map_or(row_groups, |it| it.min(row_groups));
+        self.limit_row_groups.add_pruned(row_groups - opened);
+        self.limit_row_groups.add_matched(opened);
     }
 
     /// Records the counts of a finished read.

@@ -11,6 +11,7 @@ use datafusion_datasource::PartitionedFile;
 use datafusion_physical_expr::projection::Projector;
 use datafusion_physical_expr::utils::reassign_expr_columns;
 use futures::Stream;
+use herringbone::{MetadataHandle, ReadOptions};
 use herringbone_remote::{RecordBatchStream, RemoteFile};
 use object_store::ObjectMeta;
 
@@ -33,6 +34,28 @@ struct End {
     access: FileAccess,
     meta: ObjectMeta,
     metrics: FileMetrics,
+    limit: Option<Limit>,
+}
+
+/// The limit of a read that only it keeps from looking at all of its row groups.
+struct Limit {
+    /// The number of rows that the read still returns.
+    rows_left: u64,
+    row_groups: usize,
+}
+
+impl Limit {
+    fn new(options: &ReadOptions, handle: &MetadataHandle) -> Option<Self> {
+        // The read does not look at row groups without a selected row either.
+        let rows_left = options
+            .limit
+            .filter(|_| options.row_selections.is_empty())?;
+        let listed = options.row_groups.as_ref().map(Vec::len);
+        Some(Self {
+            rows_left,
+            row_groups: listed.unwrap_or_else(|| handle.metadata().num_row_groups()),
+        })
+    }
 }
 
 impl FileStream {
@@ -50,6 +73,7 @@ impl FileStream {
         let Some(read) = FileRead::new(scan, file, &handle, &metrics)? else {
             return Ok(None);
         };
+        let limit = Limit::new(&read.options, &handle);
         let batches = opened.read(read.options).map_err(from_library)?;
         let schema = batches.schema();
         let projection = read
@@ -64,6 +88,7 @@ impl FileStream {
                 access: scan.access.clone(),
                 meta,
                 metrics,
+                limit,
             },
         }))
     }
@@ -90,6 +115,9 @@ impl Stream for FileStream {
     fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();
         let batch = ready!(Pin::new(&mut this.batches).poll_next(cx));
+        if let (Some(Ok(batch)), Some(limit)) = (&batch, &mut this.end.limit) {
+            limit.rows_left = limit.rows_left.saturating_sub(batch.num_rows() as u64);
+        }
         Poll::Ready(batch.map(|batch| this.project(&batch.map_err(from_library)?)))
     }
 }
@@ -100,8 +128,13 @@ impl Drop for FileStream {
             access,
             meta,
             metrics,
+            limit,
         } = &self.end;
         access.update(meta);
-        metrics.record_read(&self.batches.metrics(), meta.size);
+        let read = self.batches.metrics();
+        metrics.record_read(&read, meta.size);
+        if let Some(limit) = limit.as_ref().filter(|it| it.rows_left == 0) {
+            metrics.record_limit(limit.row_groups, &read);
+        }
     }
 }

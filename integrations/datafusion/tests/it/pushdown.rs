@@ -239,6 +239,16 @@ async fn a_limit_stops_the_scan() {
     );
     let (_, bytes) = store.take();
     assert!(bytes < all / 20, "{bytes} of {all}");
+    let pruned = |expected: &str| format!("limit_pruned_row_groups={expected} matched");
+    for (query, expected) in [
+        ("select word from t limit 10", "100 total → 1"),
+        ("select word from t limit 1001", "100 total → 2"),
+        ("select word from t", "0 total → 0"),
+    ] {
+        let plan = text(&ours, &format!("explain analyze {query}")).await;
+        assert!(plan.contains(&pruned(expected)), "{plan}");
+    }
+    store.take();
     assert_eq!(
         rows(
             &ours,
