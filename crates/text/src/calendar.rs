@@ -41,7 +41,8 @@ pub fn date_of_days(days: i64) -> Date {
     let one = (rest / 365).min(3);
     let rest = rest - one * 365;
     let year = cycle * 400 + century * 100 + four * 4 + one;
-    let month = MONTH_STARTS.partition_point(|&start| start <= rest) - 1;
+    // From March, five months in a row have 153 days, and so have the next five.
+    let month = usize::try_from((rest * 5 + 2) / 153).unwrap_or(0);
     let day = rest - MONTH_STARTS.get(month).copied().unwrap_or(0) + 1;
     let (year, month) = if month < 10 {
         (year, month + 3)
@@ -62,15 +63,27 @@ pub fn days_of_date(wanted: Date) -> Option<i64> {
     // Converts to a year that begins in March.
     let (year, month) = match month {
         0 | 1 => (wanted.year.checked_sub(1)?, month + 10),
-        _ => (wanted.year, month - 2),
+        2..=11 => (wanted.year, month - 2),
+        _ => return None,
     };
     let (cycle, of_cycle) = (year.div_euclid(400), year.rem_euclid(400));
     let years = of_cycle * 365 + of_cycle / 4 - of_cycle / 100;
+    // The year that begins in March ends with the February of the next one.
+    let next = of_cycle + 1;
+    let is_leap = next % 4 == 0 && (next % 100 != 0 || next == 400);
+    let length = match wanted.month {
+        2 => 28 + i64::from(is_leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
     let day = i64::from(wanted.day) - 1;
+    if !(0..length).contains(&day) {
+        return None;
+    }
     let of_cycle = years + MONTH_STARTS.get(month)? + day;
     let days = cycle.checked_mul(DAYS_400)?.checked_add(of_cycle - EPOCH)?;
-    // Months have different lengths. A nonexistent day would be a day of the next month.
-    (date_of_days(days) == wanted).then_some(days)
+    // `date_of_days` counts from 0000-03-01.
+    days.checked_add(EPOCH).map(|_| days)
 }
 
 #[cfg(test)]

@@ -54,6 +54,11 @@ impl DateFormat {
 }
 
 impl Dialect {
+    /// Returns true if values have their usual form.
+    pub(super) fn is_usual(&self) -> bool {
+        !self.decimal_comma && self.dates.is_empty()
+    }
+
     /// Returns the kind of an unquoted field.
     pub(super) fn kind(&self, text: &str) -> Kind {
         if let Some(date) = self.date(text) {

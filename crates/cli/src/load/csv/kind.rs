@@ -113,6 +113,12 @@ impl Kind {
         data_type.unwrap_or(DataType::Utf8)
     }
 
+    /// Returns true if [`data_type`](Self::data_type) is text.
+    pub(super) fn is_text(self) -> bool {
+        // Most fields are found to be text before their type is made.
+        self == Self::Text || self.data_type() == DataType::Utf8
+    }
+
     /// Returns true if a column would have been inferred as this type with the field included.
     pub(super) fn goes_with(self, data_type: &DataType) -> bool {
         match (data_type, self) {

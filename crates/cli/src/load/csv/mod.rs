@@ -90,7 +90,7 @@ pub(crate) fn csv(stream: Stream, options: &TextOptions<'_>) -> Result<Rows<'sta
 pub(crate) fn reads_as_text(text: &str) -> bool {
     let may_be_number = text.starts_with(|it: char| matches!(it, '+' | '-' | '.' | '0'..='9'));
     let is_number = may_be_number && Number::of(text).is_some();
-    !is_number && Kind::of(text).data_type() == DataType::Utf8
+    !is_number && Kind::of(text).is_text()
 }
 
 /// Returns the column of the file for each field of the schema, by name.
@@ -152,6 +152,9 @@ impl Column {
         let is_empty = text.is_empty() && !self.may_be_empty;
         if !quoted && text == null || is_empty && !(self.inferred && text_in_quotes) {
             return self.slot.null();
+        }
+        if dialect.is_usual() && !text_in_quotes && self.slot.usual(text) {
+            return Ok(());
         }
         let data_type = &self.data_type;
         let invalid = |why| ParseError::invalid(Scalar::Cell(text), data_type, why);
@@ -283,5 +286,93 @@ impl<R: BufRead> Iterator for Batches<R> {
         let batch = self.next_batch();
         self.failed = batch.is_err();
         batch.transpose()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use herringbone_arrow::schema::TimeUnit;
+
+    use super::*;
+
+    fn read(
+        text: &str,
+        data_type: &DataType,
+        inferred: bool,
+        dialect: &Dialect,
+    ) -> Result<ArrayRef, ParseError> {
+        let mut column = Column::new(&Field::new("c", data_type.clone(), true), 0, inferred)?;
+        column.append((text, false), "", false, dialect)?;
+        column.slot.finish()
+    }
+
+    #[test]
+    fn usual_forms_are_read_like_all_others() {
+        // This format of dates changes nothing, but turns usual forms off.
+        let slow = Dialect {
+            dates: vec!["@%F".parse().unwrap()],
+            ..Dialect::default()
+        };
+        assert!(Dialect::default().is_usual() && !slow.is_usual());
+        let mut texts: Vec<String> = [
+            "9007199254740993",
+            "999999999999999999",
+            "-9223372036854775808",
+            "18446744073709551615",
+            "123456789012345.6",
+            "0.1234567890123456789",
+            "-0.00",
+            "2024-02-29",
+            "2023-02-29",
+            "0000-01-01",
+            "+10000-01-01",
+            "2024-02-29T12:34:56",
+            "2024-02-29 12:34:56.789",
+            "2024-02-29T12:34:56.123456Z",
+            "2024-02-29T12:34+01:00",
+            "1500-01-01T00:00:00.000000001",
+            "true",
+            "NaN",
+            "-inf",
+            "x",
+        ]
+        .map(str::to_owned)
+        .into();
+        let mut bits = 1_u64;
+        texts.extend((0..20_000).map(|_| {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let length = (bits >> 60) as usize % 11;
+            let alphabet = b"0123456789-.1200+e";
+            let byte = |at| alphabet[(bits >> (at * 5 + 4)) as usize % alphabet.len()];
+            (0..length).map(|at| char::from(byte(at))).collect()
+        }));
+        let types = [
+            DataType::Int64,
+            DataType::UInt64,
+            DataType::Float64,
+            DataType::Date32,
+            DataType::Timestamp(TimeUnit::Microsecond, None),
+            DataType::Timestamp(TimeUnit::Millisecond, Some("UTC".into())),
+            DataType::Utf8,
+        ];
+        for data_type in types {
+            let (mut usual, mut values) = (0, 0);
+            for text in &texts {
+                for inferred in [true, false] {
+                    let expected = read(text, &data_type, inferred, &slow);
+                    let found = read(text, &data_type, inferred, &Dialect::default());
+                    let shown = |it: &Result<ArrayRef, ParseError>| format!("{it:?}");
+                    assert_eq!(shown(&found), shown(&expected), "{text:?} as {data_type}");
+                    values += usize::from(expected.is_ok());
+                }
+                let mut column =
+                    Column::new(&Field::new("c", data_type.clone(), true), 0, true).unwrap();
+                usual += usize::from(column.slot.usual(text));
+            }
+            assert!(
+                usual > 0 && values > usual,
+                "{data_type}: {usual} of {values}"
+            );
+        }
     }
 }

@@ -171,21 +171,20 @@ impl Records {
                     };
                 }
                 State::Plain => {
-                    let delimiter = self.delimiter;
-                    at += self.copy(text, at, |it| it == delimiter || it == b'\n' || it == b'\r');
+                    at += self.copy(text, at, [self.delimiter, b'\n', b'\r']);
                     let Some(&end) = text.get(at) else {
                         break;
                     };
                     at += 1;
                     self.end_field()?;
                     self.state = State::Field;
-                    if end != delimiter {
+                    if end != self.delimiter {
                         self.end_record()?;
                         self.end_line(end);
                     }
                 }
                 State::Quoted => {
-                    at += self.copy(text, at, |it| it == b'"');
+                    at += self.copy(text, at, [b'"'; 3]);
                     if at < text.len() {
                         at += 1;
                         self.state = State::Quote;
@@ -208,10 +207,10 @@ impl Records {
         Ok(at)
     }
 
-    /// Copies bytes up to the first one that matches `ends`. Returns the number of copied bytes.
-    fn copy(&mut self, text: &[u8], at: usize, ends: impl Fn(u8) -> bool) -> usize {
+    /// Copies bytes up to the first one of `ends`. Returns the number of copied bytes.
+    fn copy(&mut self, text: &[u8], at: usize, ends: [u8; 3]) -> usize {
         let rest = text.get(at..).unwrap_or_default();
-        let count = rest.iter().position(|byte| ends(*byte));
+        let count = position(rest, ends);
         let run = count.and_then(|count| rest.get(..count)).unwrap_or(rest);
         self.data.extend_from_slice(run);
         if matches!(self.state, State::Quoted) {
@@ -344,6 +343,27 @@ impl Records {
     }
 }
 
+/// Returns the position of the first byte that is one of `ends`.
+///
+/// Fields are short, and for them a search of eight bytes at a time is faster than one of `memchr`.
+fn position(text: &[u8], ends: [u8; 3]) -> Option<usize> {
+    const LOW: u64 = u64::from_ne_bytes([0x01; 8]);
+    const HIGH: u64 = u64::from_ne_bytes([0x80; 8]);
+    let [a, b, c] = ends.map(|byte| u64::from_ne_bytes([byte; 8]));
+    // The lowest bit in the result marks the first zero byte. Higher bits may mark others.
+    let zeros = |word: u64| word.wrapping_sub(LOW) & !word & HIGH;
+    let (words, rest) = text.as_chunks::<8>();
+    for (at, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let found = zeros(word ^ a) | zeros(word ^ b) | zeros(word ^ c);
+        if found != 0 {
+            return Some(at * 8 + found.trailing_zeros() as usize / 8);
+        }
+    }
+    let in_rest = rest.iter().position(|byte| ends.contains(byte))?;
+    Some(text.len() - rest.len() + in_rest)
+}
+
 /// The fields of some records, as text.
 pub(super) struct Fields<'r> {
     records: &'r Records,
@@ -438,6 +458,21 @@ mod tests {
             for piece in [1, 2, 3, 1000] {
                 let found = records(text, width, blanks, piece);
                 assert_eq!(found, Ok(expected.into()), "{text:?} {piece}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_end_is_found() {
+        // Bytes next to the ends, and with the high bit, are not ends.
+        let text = b"-\x09\x0b\x0c\x0e\x8a\x8d\xac+.\xffabcdefghijklm";
+        for length in 0..text.len() {
+            for (at, end) in (0..length).zip([b',', b'\n', b'\r'].into_iter().cycle()) {
+                let mut text = text[..length].to_vec();
+                assert_eq!(position(&text, [b',', b'\n', b'\r']), None);
+                text[at] = end;
+                text[length - 1] = if at + 1 == length { end } else { b',' };
+                assert_eq!(position(&text, [b',', b'\n', b'\r']), Some(at));
             }
         }
     }

@@ -17,6 +17,7 @@ mod primitive;
 mod structs;
 mod temporal;
 mod text;
+mod usual;
 mod variant;
 
 use herringbone_arrow::array::ArrayRef;
@@ -153,6 +154,14 @@ pub(super) trait Column {
     /// Appends a value without parts.
     fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()>;
 
+    /// Appends a field of CSV if it has the usual form of the type. Returns false, and appends nothing, for any other
+    /// text, which [`scalar`](Self::scalar) may accept.
+    ///
+    /// This form is unambiguous: the type would be inferred from it.
+    fn usual(&mut self, _text: &str) -> bool {
+        false
+    }
+
     /// Appends a JSON array. Its opening bracket has been read.
     fn array(&mut self, _json: &mut JsonReader<'_>) -> Result<()> {
         Err(ParseError::new("expected a single value, found an array"))
@@ -225,6 +234,11 @@ impl Slot {
     pub(super) fn scalar(&mut self, scalar: Scalar<'_>) -> Result<()> {
         let appended = self.column.scalar(scalar);
         appended.map_err(|error| error.of(&self.path))
+    }
+
+    /// Appends a field of CSV if it has the usual form of the type. Returns false for any other text.
+    pub(super) fn usual(&mut self, text: &str) -> bool {
+        self.column.usual(text)
     }
 
     /// Appends the next value of a JSON text.

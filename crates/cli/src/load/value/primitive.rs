@@ -9,20 +9,30 @@ use herringbone_arrow::schema::DataType;
 use std::sync::Arc;
 
 use super::number::{DIGITS, Number, RANGE};
-use super::{Column, ParseError, Result, Scalar};
+use super::{Column, ParseError, Result, Scalar, usual};
 
-/// A column of values of fixed width, converted by `parse`.
-struct Primitive<T: ArrowPrimitiveType, F> {
+/// A column of values of fixed width, converted by `parse`, or by `usual` if they have the usual form.
+struct Primitive<T: ArrowPrimitiveType, F, U> {
     builder: PrimitiveBuilder<T>,
     data_type: DataType,
     parse: F,
+    usual: U,
 }
 
-impl<T, F> Column for Primitive<T, F>
+impl<T, F, U> Column for Primitive<T, F, U>
 where
     T: ArrowPrimitiveType,
     F: Fn(Scalar<'_>) -> Result<T::Native, &'static str>,
+    U: Fn(&str) -> Option<T::Native>,
 {
+    fn usual(&mut self, text: &str) -> bool {
+        let value = (self.usual)(text);
+        if let Some(value) = value {
+            self.builder.append_value(value);
+        }
+        value.is_some()
+    }
+
     fn null(&mut self) {
         self.builder.append_null();
     }
@@ -44,10 +54,20 @@ pub(super) fn primitive<T: ArrowPrimitiveType>(
     data_type: &DataType,
     parse: impl Fn(Scalar<'_>) -> Result<T::Native, &'static str> + 'static,
 ) -> Box<dyn Column> {
+    primitive_or::<T>(data_type, |_| None, parse)
+}
+
+/// Returns a column whose values are converted by `usual`, or else by `parse`. See [`Column::usual`].
+pub(super) fn primitive_or<T: ArrowPrimitiveType>(
+    data_type: &DataType,
+    usual: impl Fn(&str) -> Option<T::Native> + 'static,
+    parse: impl Fn(Scalar<'_>) -> Result<T::Native, &'static str> + 'static,
+) -> Box<dyn Column> {
     Box::new(Primitive {
         builder: PrimitiveBuilder::<T>::with_capacity(0).with_data_type(data_type.clone()),
         data_type: data_type.clone(),
         parse,
+        usual,
     })
 }
 
@@ -76,7 +96,11 @@ pub(super) fn integers<T>(data_type: &DataType, inferred: bool) -> Box<dyn Colum
 where
     T: ArrowPrimitiveType<Native: TryFrom<i128>>,
 {
-    primitive::<T>(data_type, move |scalar| {
+    let usual = |text: &str| {
+        let value = usual::integer(text)?;
+        T::Native::try_from(value.into()).ok()
+    };
+    primitive_or::<T>(data_type, usual, move |scalar| {
         let number = exact(scalar, inferred)?;
         if inferred && !number.is_integer {
             return Err("it is written as a fraction");
@@ -97,6 +121,10 @@ pub(super) fn ticks(text: &str) -> Result<i64, &'static str> {
 pub(super) trait Float: Copy {
     /// Returns the nearest value.
     fn nearest(text: &str) -> Option<Self>;
+    /// Returns the nearest value of a number in the usual form.
+    fn usual(_text: &str) -> Option<Self> {
+        None
+    }
     /// Converts the value to Float64, which is exact.
     fn wide(self) -> f64;
 }
@@ -104,6 +132,10 @@ pub(super) trait Float: Copy {
 impl Float for f64 {
     fn nearest(text: &str) -> Option<Self> {
         text.parse().ok()
+    }
+
+    fn usual(text: &str) -> Option<Self> {
+        usual::float(text)
     }
 
     fn wide(self) -> f64 {
@@ -137,7 +169,7 @@ pub(super) fn floats<T>(data_type: &DataType, inferred: bool) -> Box<dyn Column>
 where
     T: ArrowPrimitiveType<Native: Float>,
 {
-    primitive::<T>(data_type, move |scalar| {
+    primitive_or::<T>(data_type, T::Native::usual, move |scalar| {
         let text = scalar.text();
         let is_named = match scalar {
             Scalar::Boolean(_) | Scalar::Number(_) => false,

@@ -5,8 +5,8 @@ use herringbone_arrow::schema::{DataType, TimeUnit};
 use herringbone_text::iso8601::{NotCounted, Timestamp, parse_date, parse_time, parse_timestamp};
 
 use super::number::{DIGITS, RANGE};
-use super::primitive::{primitive, ticks};
-use super::{Column, Scalar};
+use super::primitive::{primitive, primitive_or, ticks};
+use super::{Column, Scalar, usual};
 
 const DAY: i64 = 86_400;
 
@@ -55,7 +55,7 @@ fn midnight(text: &str) -> Result<i64, &'static str> {
 
 /// Returns a column of dates in days.
 pub(super) fn dates<T: ArrowPrimitiveType<Native = i32>>(data_type: &DataType) -> Box<dyn Column> {
-    primitive::<T>(data_type, |scalar| {
+    primitive_or::<T>(data_type, usual::date, |scalar| {
         i32::try_from(read(scalar, midnight)?).map_err(|_| RANGE)
     })
 }
@@ -112,7 +112,12 @@ where
     T: ArrowPrimitiveType<Native = i64>,
 {
     let per_second = per_second(unit);
-    primitive::<T>(data_type, move |scalar| {
+    let usual = move |text: &str| {
+        let moment = parse_timestamp(text)?;
+        let ticks = moment.ticks(per_second).ok()?;
+        (moment.offset.is_some() == zone).then_some(ticks)
+    };
+    primitive_or::<T>(data_type, usual, move |scalar| {
         read(scalar, |text| {
             if !zone {
                 return local(text)?.ticks(per_second).map_err(reason);

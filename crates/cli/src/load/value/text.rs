@@ -36,6 +36,11 @@ macro_rules! texts {
                 Ok(())
             }
 
+            fn usual(&mut self, text: &str) -> bool {
+                self.builder.append_value(text);
+                true
+            }
+
             fn finish(&mut self) -> Result<ArrayRef> {
                 Ok(Arc::new(self.builder.finish()))
             }
