@@ -83,7 +83,10 @@ impl Rows {
             .fields()
             .iter()
             .zip(batch.columns())
-            .map(|(field, column)| Ok((of(field, column.as_ref())?, Quotes::of(field.data_type()))))
+            .map(|(field, column)| {
+                let quotes = Quotes::of(field.data_type(), &self.style);
+                Ok((of(field, column.as_ref())?, quotes))
+            })
             .collect::<Result<_>>()?;
         let mut line = String::new();
         for row in 0..batch.num_rows() {
@@ -94,10 +97,20 @@ impl Rows {
                 }
                 if column.is_null(row) {
                     line.push_str(&self.style.null);
-                } else {
-                    let start = line.len();
-                    column.text(row, &mut line);
-                    quote_from((&mut line, start), delimiter, &self.style.null, *quotes);
+                    continue;
+                }
+                let start = line.len();
+                match quotes {
+                    Quotes::Never => column.text(row, &mut line),
+                    Quotes::Around => {
+                        line.push('"');
+                        column.text(row, &mut line);
+                        line.push('"');
+                    }
+                    _ => {
+                        column.text(row, &mut line);
+                        quote_from((&mut line, start), delimiter, &self.style.null, *quotes);
+                    }
                 }
             }
             self.end(&line, output)?;
@@ -110,47 +123,61 @@ impl Rows {
 /// The condition for quoting values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quotes {
-    /// Quotes only if the text needs them.
+    /// No value needs quotes.
+    Never,
+    /// Quotes if the text needs them.
     Needed,
     /// Quotes if the text needs them, or would be taken for another type.
     Text,
-    /// Quotes for every value.
-    Always,
+    /// Quotes for every value, and none of them contains a quote.
+    Around,
 }
 
 impl Quotes {
-    fn of(data_type: &DataType) -> Self {
+    fn of(data_type: &DataType, style: &CsvStyle) -> Self {
         match data_type {
-            DataType::Dictionary(_, values) => Self::of(values),
-            DataType::RunEndEncoded(_, values) => Self::of(values.data_type()),
+            DataType::Dictionary(_, values) => Self::of(values, style),
+            DataType::RunEndEncoded(_, values) => Self::of(values.data_type(), style),
             data_type if data_type.is_string() || data_type.is_binary() => Self::Text,
-            data_type if data_type.is_decimal() => Self::Always,
+            data_type if data_type.is_decimal() => Self::Around,
+            data_type if is_plain(data_type) && style.leaves_plain_values() => Self::Never,
             _ => Self::Needed,
         }
     }
+}
 
-    /// Returns true if a text without special characters must be quoted.
-    fn want(self, text: &str) -> bool {
-        match self {
-            Self::Needed => false,
-            Self::Text => !reads_as_text(text),
-            Self::Always => true,
-        }
+/// Returns true if the text of each value consists of letters, digits and the characters `+-.:`, and is not empty.
+fn is_plain(data_type: &DataType) -> bool {
+    data_type.is_numeric() || data_type.is_temporal() || *data_type == DataType::Boolean
+}
+
+impl CsvStyle {
+    /// Returns true if values of a [plain](is_plain) type look neither like a null nor like two fields.
+    fn leaves_plain_values(&self) -> bool {
+        let delimiter = self.delimiter;
+        let is_in_values = delimiter.is_ascii_alphanumeric() || b"+-.:".contains(&delimiter);
+        self.null.is_empty() && !is_in_values
     }
 }
 
 /// Quotes the field that begins at `start`, if necessary. Empty fields, and fields that look like a null, are quoted
 /// too.
 fn quote_from((line, start): (&mut String, usize), delimiter: u8, null: &str, quotes: Quotes) {
-    let needed = |byte| matches!(byte, b'"' | b'\r' | b'\n') || byte == delimiter;
     let field = line.get(start..).unwrap_or_default();
-    let special = field.is_empty() || field == null || field.bytes().any(needed);
-    if !special && !quotes.want(field) {
+    // Looking at all bytes is faster than stopping at the first one, because several are compared at once.
+    let special = field.bytes().fold(false, |special, byte| {
+        special | matches!(byte, b'"' | b'\r' | b'\n') | (byte == delimiter)
+    });
+    let is_other = quotes == Quotes::Text && !reads_as_text(field);
+    if !special && !field.is_empty() && field != null && !is_other {
         return;
     }
-    let field = line.split_off(start);
-    line.push('"');
-    line.push_str(&field.replace('"', "\"\""));
+    if special && field.contains('"') {
+        let doubled = field.replace('"', "\"\"");
+        line.truncate(start);
+        line.push_str(&doubled);
+    }
+    line.insert(start, '"');
     line.push('"');
 }
 

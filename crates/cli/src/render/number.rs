@@ -1,8 +1,9 @@
 //! Floating point numbers and decimals as text.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 
 use half::f16;
+use herringbone_arrow::buffer::i256;
 
 /// A floating point number, printed with the fewest digits that parse to the same value.
 pub(crate) trait Float: Copy {
@@ -27,8 +28,33 @@ impl Float for f64 {
     }
 
     fn push_finite(self, out: &mut String) {
-        _ = write!(out, "{self:?}");
+        let Some(units) = ten_thousandths(self) else {
+            _ = write!(out, "{self:?}");
+            return;
+        };
+        if self.is_sign_negative() {
+            out.push('-');
+        }
+        push_integer(out, units / 10_000);
+        out.push('.');
+        let mut rest = units % 10_000;
+        for unit in [1_000, 100, 10, 1] {
+            out.push(char::from(b'0' + (rest / unit) as u8));
+            rest %= unit;
+            if rest == 0 {
+                break;
+            }
+        }
     }
+}
+
+/// Returns the size of a number in units of 1/10,000, if these are its shortest digits. `None` for any other number.
+///
+/// Numbers of up to 15 digits have different nearest floats, so no other text as short as this one parses to the number.
+fn ten_thousandths(value: f64) -> Option<u64> {
+    let size = value.abs();
+    let units = (size * 1e4 + 0.5) as u64;
+    (units < 1_000_000_000_000_000 && units as f64 / 1e4 == size).then_some(units)
 }
 
 impl Float for f32 {
@@ -58,29 +84,80 @@ impl Float for f16 {
     }
 }
 
+/// Appends an integer.
+pub(crate) fn push_integer(out: &mut String, value: impl itoa::Integer) {
+    out.push_str(itoa::Buffer::new().format(value));
+}
+
+/// The digits of a decimal, without its point.
+pub(crate) trait Unscaled: Copy {
+    /// Calls `push` with the integer as text.
+    fn as_text(self, push: impl FnOnce(&str));
+}
+
+impl Unscaled for i32 {
+    fn as_text(self, push: impl FnOnce(&str)) {
+        push(itoa::Buffer::new().format(self));
+    }
+}
+
+impl Unscaled for i64 {
+    fn as_text(self, push: impl FnOnce(&str)) {
+        push(itoa::Buffer::new().format(self));
+    }
+}
+
+impl Unscaled for i128 {
+    fn as_text(self, push: impl FnOnce(&str)) {
+        // Most values are small, and formatted faster as such.
+        match i64::try_from(self) {
+            Ok(small) => small.as_text(push),
+            Err(_) => push(itoa::Buffer::new().format(self)),
+        }
+    }
+}
+
+impl Unscaled for i256 {
+    fn as_text(self, push: impl FnOnce(&str)) {
+        match self.to_i128() {
+            Some(small) => small.as_text(push),
+            None => push(&self.to_string()),
+        }
+    }
+}
+
 /// Appends a decimal such as `-1.05`: the digits of `unscaled`, with `scale` of them after the point.
 ///
 /// A negative scale appends zeros: 12 with scale -3 is `12000`.
-pub(crate) fn push_decimal(out: &mut String, unscaled: impl Display, scale: i8) {
-    let start = out.len();
-    _ = write!(out, "{unscaled}");
-    let digits_start = start + usize::from(out[start..].starts_with('-'));
-    let digits = out.len() - digits_start;
-    let places = usize::from(scale.unsigned_abs());
-    if scale > 0 {
-        if digits <= places {
-            out.insert_str(digits_start, &"0".repeat(places + 1 - digits));
-        }
-        out.insert(out.len() - places, '.');
-    } else if &out[digits_start..] != "0" {
-        out.extend(std::iter::repeat_n('0', places));
+pub(crate) fn push_decimal(out: &mut String, unscaled: impl Unscaled, scale: i8) {
+    unscaled.as_text(|text| push_digits(out, text, scale));
+}
+
+fn push_digits(out: &mut String, text: &str, scale: i8) {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    if digits.len() < text.len() {
+        out.push('-');
     }
+    let places = usize::from(scale.unsigned_abs());
+    let zeros = |count| std::iter::repeat_n('0', count);
+    if scale <= 0 {
+        out.push_str(digits);
+        if digits != "0" {
+            out.extend(zeros(places));
+        }
+        return;
+    }
+    let whole = digits.len().saturating_sub(places);
+    let (whole, fraction) = digits.split_at_checked(whole).unwrap_or((digits, ""));
+    out.push_str(if whole.is_empty() { "0" } else { whole });
+    out.push('.');
+    out.extend(zeros(places - fraction.len()));
+    out.push_str(fraction);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use herringbone_arrow::buffer::i256;
 
     fn finite(value: impl Float) -> String {
         let mut out = String::new();
@@ -103,6 +180,36 @@ mod tests {
         assert_eq!(finite(f16::MAX), "65500.0");
         assert_eq!(finite(f16::from_bits(1)), "6e-8");
         assert_eq!(finite(f16::NEG_ZERO), "-0.0");
+    }
+
+    #[test]
+    fn numbers_of_a_few_places_are_as_the_standard_library_has_them() {
+        let places = [
+            0.5,
+            -0.07,
+            100.1,
+            0.0001,
+            0.00011,
+            0.00005,
+            99_999_999_999.9999,
+            100_000_000_000.0,
+            1e15,
+            1e16,
+            0.1 + 0.2,
+            1.0 / 3.0,
+            1e300,
+            f64::MIN_POSITIVE,
+        ];
+        let mut bits = 1_u64;
+        let random = std::iter::repeat_with(|| {
+            bits = bits.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (bits >> (bits % 60)) as f64 / 10_f64.powi((bits >> 60) as i32 % 7)
+        });
+        for value in places.into_iter().chain(random.take(100_000)) {
+            for value in [value, value.next_up(), value.next_down(), -value] {
+                assert_eq!(finite(value), format!("{value:?}"));
+            }
+        }
     }
 
     #[test]

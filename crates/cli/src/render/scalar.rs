@@ -1,6 +1,6 @@
 //! Values without parts: null, booleans, numbers, strings and bytes.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Write as _;
 
 use herringbone::format::uuid;
 use herringbone_arrow::array::types::{
@@ -12,7 +12,7 @@ use herringbone_arrow::array::{
 };
 use herringbone_text::json::push_quoted;
 
-use super::number::{Float, push_decimal};
+use super::number::{Float, Unscaled, push_decimal, push_integer};
 use super::text::{push_base64, push_literal};
 use super::value::{Boxed, Value};
 
@@ -47,9 +47,9 @@ impl Value for Boolean<'_> {
 /// Integers of any width, as numbers.
 pub(crate) struct Integer<'a, T: ArrowPrimitiveType>(pub(crate) &'a PrimitiveArray<T>);
 
-impl<T: ArrowPrimitiveType<Native: Display>> Value for Integer<'_, T> {
+impl<T: ArrowPrimitiveType<Native: itoa::Integer>> Value for Integer<'_, T> {
     fn json(&self, row: usize, out: &mut String) {
-        _ = write!(out, "{}", self.0.value(row));
+        push_integer(out, self.0.value(row));
     }
 
     fn text(&self, row: usize, out: &mut String) {
@@ -130,7 +130,7 @@ struct Decimal<'a, T: DecimalType> {
     scale: i8,
 }
 
-impl<T: DecimalType + ArrowPrimitiveType<Native: Display>> Value for Decimal<'_, T> {
+impl<T: DecimalType + ArrowPrimitiveType<Native: Unscaled>> Value for Decimal<'_, T> {
     fn json(&self, row: usize, out: &mut String) {
         quoted(self, row, out);
     }
