@@ -14,6 +14,7 @@ use super::choice::CarriedChoice;
 use super::chunk_pages::ChunkPages;
 use super::chunked_buffer::ChunkedBuffer;
 use super::column_statistics::ChunkStatistics;
+use super::content_defined::Chunker;
 use super::explanation::{ChunkChoice, EncodingEstimate, StoredAs};
 use super::heap_bytes;
 use super::options::{DataPageVersion, StatisticsLevel};
@@ -77,6 +78,8 @@ pub struct EndedColumn {
     has_offset_index: bool,
     /// The choice made for the chunk, which may hold for the next row group.
     pub(super) choice: Option<CarriedChoice>,
+    /// The hash after the last row, if pages end by their content.
+    pub(super) chunker: Option<Chunker>,
 }
 
 impl EndedColumn {
@@ -404,6 +407,7 @@ impl ChunkBuilder {
             num_pages: self.num_data_pages,
             has_offset_index: page_index,
             choice,
+            chunker: None,
         })
     }
 

@@ -1,7 +1,7 @@
 //! One column of the row group under construction.
 //!
 //! Rows are processed in blocks: levels, then values without nulls, then indices or encoded values. A page ends when
-//! it has enough rows or bytes. It always ends with a whole row, and never because an input array ends. The page is
+//! it has enough rows or bytes, or by its content with content-defined chunking. It always ends with a whole row, and never because an input array ends. The page is
 //! then passed to a [`PageSink`], so that no later page waits for the remaining work on it.
 //!
 //! The storage of values is chosen only after some pages ([`choice`](super::choice)). Until then, their indices are
@@ -28,6 +28,7 @@ use super::bounds::Bounds;
 use super::choice::{CarriedChoice, Choice, LevelForm, choose_levels, usual_runs};
 use super::chunk::{ChunkBuilder, DataPage, DictionaryEntries, EndedColumn};
 use super::column_statistics::ColumnStatistics;
+use super::content_defined::{Chunker, RowLevels};
 use super::dictionary_growth::sampled_trial_after;
 use super::levels::{LeafLevels, LeafPath, leaf_levels};
 use super::observers::{Observers, bloom_filter};
@@ -69,6 +70,8 @@ pub struct ColumnWriter {
     choice: Option<Choice>,
     chunk: ChunkBuilder,
     observers: Observers,
+    /// The hash of the rows so far, if pages end by their content.
+    chunker: Option<Chunker>,
     /// The values of the last preloaded Arrow dictionary.
     preloaded: Option<ArrayRef>,
 }
@@ -142,8 +145,8 @@ impl Extent {
 }
 
 impl ColumnWriter {
-    /// Creates an empty column chunk whose pages are encrypted with `cipher`. `carried` is the choice of the previous
-    /// row group.
+    /// Creates an empty column chunk whose pages are encrypted with `cipher`. `before` is the column's
+    /// chunk in the previous row group.
     ///
     /// # Errors
     /// Argument if the encoding does not support the column's type.
@@ -152,8 +155,10 @@ impl ColumnWriter {
         path: Arc<LeafPath>,
         cipher: Option<ChunkCipher>,
         statistics: Option<Box<dyn ColumnStatistics>>,
-        carried: Option<CarriedChoice>,
+        before: Option<&EndedColumn>,
     ) -> Result<Self> {
+        let carried = before.and_then(|before| before.choice);
+        let chunker = before.and_then(|before| before.chunker);
         let leaf = &settings.leaf;
         let runs = usual_runs(settings.compression);
         Ok(Self {
@@ -169,6 +174,7 @@ impl ColumnWriter {
                 bloom_filter: bloom_filter(&settings)?,
                 statistics,
             },
+            chunker: chunker.or(settings.chunker),
             preloaded: None,
             path,
             settings,
@@ -200,9 +206,65 @@ impl ColumnWriter {
         memory: &mut BlockMemory,
         sink: &mut dyn PageSink,
     ) -> Result<()> {
-        let written = self.write_rows(array, rows, memory, sink);
+        let written = match self.chunker {
+            None => self.write_rows(array, rows, memory, sink),
+            Some(_) => self.write_chunked(array, rows, memory, sink),
+        };
         memory.release();
         written.map_err(|error| error.in_column(self.settings.leaf.path.join(".")))
+    }
+
+    /// Writes rows whose pages end by their content.
+    fn write_chunked(
+        &mut self,
+        array: &ArrayRef,
+        rows: Range<usize>,
+        memory: &mut BlockMemory,
+        sink: &mut dyn PageSink,
+    ) -> Result<()> {
+        let mut at = rows.start;
+        while at < rows.end {
+            let block = at..rows.end.min(at + BLOCK_ROWS);
+            for start in self.page_starts(array, block.clone(), memory)? {
+                let start = block.start + start;
+                self.write_rows(array, at..start, memory, sink)?;
+                if self.page.num_rows() > 0 {
+                    self.finish_page(sink)?;
+                }
+                at = start;
+            }
+            self.write_rows(array, at..block.end, memory, sink)?;
+            at = block.end;
+        }
+        Ok(())
+    }
+
+    /// Returns the rows that begin pages because of their content, relative to the first of `rows`.
+    fn page_starts(
+        &mut self,
+        array: &ArrayRef,
+        rows: Range<usize>,
+        memory: &mut BlockMemory,
+    ) -> Result<Vec<usize>> {
+        leaf_levels(&self.path, array, rows.clone(), &mut memory.levels)?;
+        let leaf = &self.settings.leaf;
+        let BlockMemory {
+            levels,
+            scratch,
+            keyed,
+        } = memory;
+        let slots = match slots(leaf, levels.selected(), scratch, keyed) {
+            Ok(slots) => slots,
+            Err(error) => return Err(self.in_row(array, rows, error, memory)),
+        };
+        let levels = RowLevels {
+            num_rows: rows.len(),
+            rep: &levels.rep,
+            def: &levels.def,
+            max_def: leaf.max_def_level,
+        };
+        let chunker = self.chunker.as_mut();
+        Ok(chunker.map_or_else(Vec::new, |it| it.page_starts(&levels, &slots)))
     }
 
     fn write_rows(
@@ -239,6 +301,8 @@ impl ColumnWriter {
             true if is_first => {
                 sampled_trial_after(self.settings.row_group_values()).min(self.settings.page_rows)
             }
+            // Pages that end by their content have no number of rows.
+            true if self.chunker.is_some() => BLOCK_ROWS.min(self.settings.page_rows),
             true => self.settings.page_rows,
             false if leaf.max_rep_level > 0 && is_first => FIRST_LISTS,
             false => BLOCK_ROWS,
@@ -408,11 +472,12 @@ impl ColumnWriter {
     }
 
     /// Returns the maximum number of rows of the page. The first two pages are shorter while the dictionary is on
-    /// trial, because its indices are narrow while it is small.
+    /// trial, because its indices are narrow while it is small. Pages that end by their content are not.
     fn page_rows(&self) -> usize {
         let rows = self.settings.page_rows;
         let num_pages = self.values.pending.len() + self.values.sampled_trial.pages.len();
         match (self.values.phase, num_pages) {
+            _ if self.chunker.is_some() => rows,
             (Phase::DictionaryTrial | Phase::SampledTrial, 0) => (rows / 4).max(1),
             (Phase::DictionaryTrial | Phase::SampledTrial, 1) => (rows / 2).max(1),
             _ => rows,
@@ -649,7 +714,7 @@ impl ColumnWriter {
             chosen.map(|(choice, levels)| CarriedChoice::new(choice, levels, extent, carried));
         let estimates = self.choice.map(|choice| choice.estimates);
         let choice = (self.values.stored_as(), estimates.unwrap_or_default(), next);
-        self.chunk.finish(
+        let mut ended = self.chunk.finish(
             choice,
             dictionary.map(|dictionary| DictionaryEntries {
                 plain: dictionary.plain(),
@@ -659,7 +724,9 @@ impl ColumnWriter {
             distinct.map(|count| count as u64),
             statistics.unwrap_or_default(),
             bloom_filter.map(BloomFilterBuilder::finish),
-        )
+        )?;
+        ended.chunker = self.chunker;
+        Ok(ended)
     }
 }
 

@@ -13,6 +13,7 @@
 
 #![forbid(unsafe_code)]
 
+mod content_defined;
 mod levels;
 mod options;
 mod selector;
@@ -45,6 +46,7 @@ pub use column::{BlockMemory, ColumnWriter};
 pub use column_statistics::{
     ChunkStatistics, ColumnStatistics, ColumnStatisticsFactory, ColumnValues, StatisticsColumn,
 };
+pub use content_defined::ContentDefinedChunking;
 pub use copied_chunk::{CopiedChunk, CopySource};
 pub use explanation::{ColumnChoice, EncodingEstimate, Explanation, StoredAs};
 pub use file::FileEncoder;

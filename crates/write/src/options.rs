@@ -9,6 +9,7 @@ use herringbone_pipeline::Spawn;
 use herringbone_schema::{ParquetSchema, WriteSchemaOptions};
 
 use super::column_statistics::ColumnStatisticsFactory;
+use super::content_defined::ContentDefinedChunking;
 use super::explanation::Explanation;
 use super::selector::ColumnSelector;
 use herringbone_core::compression::Compression;
@@ -189,9 +190,12 @@ pub struct ColumnOptions {
     /// The bloom filter to write; none by default. The format has none for BOOLEAN columns: an option for all columns
     /// leaves these out, and an option for such a column is an error.
     pub bloom_filter: Option<BloomFilterOptions>,
-    /// The approximate number of bytes of values per page; 1 MiB by default.
+    /// The approximate number of bytes of values per page; 1 MiB by default. With
+    /// [content-defined chunking](WriteOptions::content_defined_chunking), the default is at least twice the size
+    /// of the largest chunk.
     pub page_bytes: Option<usize>,
-    /// The maximum number of rows per page; 32 768 by default.
+    /// The maximum number of rows per page; 32 768 by default, and not limited by default with
+    /// [content-defined chunking](WriteOptions::content_defined_chunking).
     pub page_rows: Option<usize>,
 }
 
@@ -356,6 +360,15 @@ pub struct WriteOptions {
     pub data_page_version: Option<DataPageVersion>,
     /// The version of the format that the footer declares: 1, the default, or 2. Readers ignore it.
     pub format_version: i32,
+    /// The sizes of pages that end by their content; by default, pages end by their numbers of rows and bytes.
+    ///
+    /// If rows are inserted, changed or deleted, the pages around them change, and the others contain the same values.
+    /// Stores that share equal parts of files profit from this. Pages also end at `page_rows` and `page_bytes` if you
+    /// set these, with their row group, and if the dictionary grows too large. Pages of equal values have equal bytes
+    /// if they are in PLAIN. Those of dictionary indices also depend on the order of the dictionary.
+    ///
+    /// Row groups that you encode column by column do not continue the hash of the previous row group.
+    pub content_defined_chunking: Option<ContentDefinedChunking>,
     /// True if offset indexes are written, and column indexes of columns with bounds of pages. A file with only one
     /// page per column chunk has neither, as they would repeat the metadata of the chunks.
     pub page_index: bool,
@@ -437,6 +450,7 @@ impl Default for WriteOptions {
             explanation: None,
             data_page_version: None,
             format_version: 1,
+            content_defined_chunking: None,
             page_index: true,
             crc: true,
             row_group_rows: Self::DEFAULT_ROW_GROUP_ROWS,
@@ -560,6 +574,8 @@ setters! { WriteOptions {
     data_page_version: DataPageVersion => Some;
     /// Sets the version of the format that the footer declares.
     format_version: i32;
+    /// Sets the sizes of pages that end by their content.
+    content_defined_chunking: ContentDefinedChunking => Some;
     /// Switches page indexes on or off.
     page_index: bool;
     /// Switches checksums on or off.

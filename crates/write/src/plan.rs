@@ -147,9 +147,8 @@ impl WritePlan {
             .ok_or_else(|| Error::argument(format!("the file has no column {column}")))?;
         let statistics = self.column_statistics(column, &plan.settings)?;
         let cipher = self.cipher(row_group, column);
-        let carried = before.and_then(|before| before.choice);
         let (settings, path) = (plan.settings.clone(), plan.path.clone());
-        ColumnWriter::new(settings, path, cipher, statistics, carried)
+        ColumnWriter::new(settings, path, cipher, statistics, before)
     }
 
     /// Returns the cipher of a column chunk, if it is to be encrypted.

@@ -3,6 +3,7 @@
 use herringbone_format::{Encoding, Error, Result, Type};
 use herringbone_schema::{HintPolicy, WriteLeaf};
 
+use super::content_defined::{Chunker, ContentDefinedChunking};
 use super::costs::pays;
 use super::options::{
     BloomFilterOptions, ColumnOptions, Compatibility, DataPageVersion, Prefer, StatisticsLevel,
@@ -13,6 +14,12 @@ use herringbone_core::encoding::{ValueEncoder, value_encoder};
 
 /// The largest `dictionary_bytes` allowed. A page is limited to fewer bytes, and hash tables count in 32 bits.
 const MAX_DICTIONARY_BYTES: usize = 1 << 30;
+
+/// The default number of bytes per page.
+const PAGE_BYTES: usize = 1 << 20;
+
+/// The maximum default number of bytes per page, for chunks of any size. A page header counts up to 2 GiB.
+const MAX_DEFAULT_PAGE_BYTES: usize = 1 << 30;
 
 /// The properties of a column stored as a dictionary in Arrow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +56,8 @@ pub(crate) struct ColumnSettings {
     pub(crate) bloom_filter: Option<BloomFilterOptions>,
     pub(crate) page_bytes: usize,
     pub(crate) page_rows: usize,
+    /// The hash before the first row, if pages end by their content.
+    pub(crate) chunker: Option<Chunker>,
     pub(crate) row_group_rows: usize,
     pub(crate) page_index: bool,
     pub(crate) crc: bool,
@@ -117,6 +126,8 @@ impl ColumnSettings {
                  written in another encoding; write its values, or an unordered dictionary",
             ));
         }
+        let chunking = options.content_defined_chunking;
+        let (page_bytes, page_rows) = default_page_limits(chunking);
         let mut leaf = leaf.clone();
         leaf.allow_out_of_range = options.allow_out_of_range;
         let settings = Self {
@@ -141,8 +152,9 @@ impl ColumnSettings {
             distinct_counts: chosen.distinct_counts.unwrap_or(true),
             truncate_bounds: chosen.truncate_bounds.unwrap_or(64),
             bloom_filter: chosen.bloom_filter,
-            page_bytes: chosen.page_bytes.unwrap_or(1 << 20),
-            page_rows: chosen.page_rows.unwrap_or(1 << 15),
+            page_bytes: chosen.page_bytes.unwrap_or(page_bytes),
+            page_rows: chosen.page_rows.unwrap_or(page_rows),
+            chunker: chunking.map(|it| Chunker::new(&it)).transpose()?,
             row_group_rows: options.row_group_rows,
             page_index: options.page_index,
             crc: options.crc,
@@ -219,6 +231,18 @@ impl ColumnSettings {
             }
         }
         Ok(())
+    }
+}
+
+/// Returns the default limits of pages, in bytes and rows.
+fn default_page_limits(chunking: Option<ContentDefinedChunking>) -> (usize, usize) {
+    match chunking {
+        None => (PAGE_BYTES, 1 << 15),
+        // PLAIN strings have a length, which chunks do not count.
+        Some(chunking) => {
+            let bytes = chunking.max_chunk_bytes.saturating_mul(2);
+            (bytes.clamp(PAGE_BYTES, MAX_DEFAULT_PAGE_BYTES), usize::MAX)
+        }
     }
 }
 

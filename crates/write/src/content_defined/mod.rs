@@ -1,0 +1,277 @@
+//! Pages that end by their content.
+//!
+//! A hash rolls over the levels and the values of a column. A page begins at a row whose hash has a rare form. So an
+//! insertion changes the pages around it, and later pages begin at the same values as before.
+//!
+//! ```text
+//! rows     a b c d | e f g | h i j k | l m
+//! rows   x a b c d | e f g | h i j k | l m
+//! ```
+//!
+//! The hash is a gear hash: each byte shifts it by a bit and adds a number from a table. If each rare hash ended its
+//! page, sizes would vary widely. So a page ends only after eight such hashes, each of another table. FastCDC (Xia et
+//! al., 2016) describes the hash and the minimum before which bytes are skipped.
+
+mod gear;
+
+use std::fmt;
+
+use herringbone_format::{Error, Result};
+
+use gear::{Gears, NUM_TABLES, TABLES};
+use herringbone_core::encoding::physical_values::{Slots, Values};
+use herringbone_core::levels::DefinitionLevels;
+
+/// The sizes of pages that end by their content.
+///
+/// Sizes count the bytes of values before encoding, without the lengths of byte arrays. BOOLEAN values count one byte,
+/// and each definition and repetition level counts two.
+///
+/// ```
+/// use herringbone::{ContentDefinedChunking, WriteOptions};
+///
+/// let chunking = ContentDefinedChunking::new()
+///     .min_chunk_bytes(64 << 10)
+///     .max_chunk_bytes(256 << 10);
+/// let options = WriteOptions::new().content_defined_chunking(chunking);
+/// assert_eq!(options.content_defined_chunking, Some(chunking));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContentDefinedChunking {
+    /// The number of bytes of a page before which it does not end by its content; 256 KiB by default.
+    pub min_chunk_bytes: usize,
+    /// The number of bytes after which a page ends whatever its content; 1 MiB by default. A row is never split.
+    pub max_chunk_bytes: usize,
+    /// The weight of finding the same pages again against the number of pages; 0 by default. Each step doubles the
+    /// probability that a page ends, and halves it if negative. Values from -3 to 3 are useful.
+    pub norm_level: i32,
+}
+
+impl Default for ContentDefinedChunking {
+    fn default() -> Self {
+        Self {
+            min_chunk_bytes: 256 << 10,
+            max_chunk_bytes: 1 << 20,
+            norm_level: 0,
+        }
+    }
+}
+
+impl ContentDefinedChunking {
+    /// Creates the default sizes.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the number of bytes of a page before which it does not end by its content.
+    #[must_use]
+    pub fn min_chunk_bytes(mut self, min_chunk_bytes: usize) -> Self {
+        self.min_chunk_bytes = min_chunk_bytes;
+        self
+    }
+
+    /// Sets the number of bytes after which a page ends whatever its content.
+    #[must_use]
+    pub fn max_chunk_bytes(mut self, max_chunk_bytes: usize) -> Self {
+        self.max_chunk_bytes = max_chunk_bytes;
+        self
+    }
+
+    /// Sets the weight of finding the same pages again against the number of pages.
+    #[must_use]
+    pub fn norm_level(mut self, norm_level: i32) -> Self {
+        self.norm_level = norm_level;
+        self
+    }
+
+    /// Returns the bits of a hash that are all 0 if it is one of the hashes that end a page.
+    fn mask(&self) -> Result<u64> {
+        let (min, max) = (self.min_chunk_bytes, self.max_chunk_bytes);
+        if min >= max {
+            return Err(Error::argument(format!(
+                "min_chunk_bytes is {min}, and must be less than max_chunk_bytes, which is {max}"
+            )));
+        }
+        // The average size is midway. A page consists of the minimum, and of the bytes up to the last of the hashes.
+        let bytes_per_hash = (max - min) / 2 / NUM_TABLES;
+        let bits = i64::from(bytes_per_hash.checked_ilog2().unwrap_or(0));
+        let bits = bits - i64::from(self.norm_level);
+        if !(1..=63).contains(&bits) {
+            return Err(Error::argument(format!(
+                "chunks of {min} to {max} bytes with norm_level {} need a mask of {bits} bits, and it must have 1 to 63; \
+                 choose a larger max_chunk_bytes or another norm_level",
+                self.norm_level
+            )));
+        }
+        Ok(u64::MAX << (64 - bits))
+    }
+}
+
+/// The hash of the levels and values of a column. It continues across pages and row groups.
+#[derive(Clone, Copy)]
+pub(crate) struct Chunker {
+    min_bytes: usize,
+    max_bytes: usize,
+    mask: u64,
+    tables: &'static [Gears; NUM_TABLES],
+    hash: u64,
+    /// The number of bytes since the start of the page.
+    num_bytes: usize,
+    /// The number of rows whose hash had the rare form, since a page last ended by its content.
+    num_matches: usize,
+    /// True if the hash had the rare form since the last row was checked.
+    is_match: bool,
+}
+
+impl fmt::Debug for Chunker {
+    /// Omits the tables.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chunker")
+            .field("hash", &self.hash)
+            .field("num_bytes", &self.num_bytes)
+            .field("num_matches", &self.num_matches)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The levels of some rows.
+pub(crate) struct RowLevels<'a> {
+    pub(crate) num_rows: usize,
+    /// One repetition level per entry, or empty for a column without lists.
+    pub(crate) rep: &'a [u8],
+    pub(crate) def: &'a DefinitionLevels,
+    pub(crate) max_def: u8,
+}
+
+impl Chunker {
+    /// Creates the hash of a column without values.
+    ///
+    /// # Errors
+    /// Argument if the sizes contradict each other, or are too close.
+    pub(crate) fn new(chunking: &ContentDefinedChunking) -> Result<Self> {
+        Ok(Self {
+            min_bytes: chunking.min_chunk_bytes,
+            max_bytes: chunking.max_chunk_bytes,
+            mask: chunking.mask()?,
+            tables: &TABLES,
+            hash: 0,
+            num_bytes: 0,
+            num_matches: 0,
+            is_match: false,
+        })
+    }
+
+    /// Hashes the next rows. Returns those that begin pages, relative to the first.
+    pub(crate) fn page_starts(&mut self, levels: &RowLevels<'_>, slots: &Slots<'_>) -> Vec<usize> {
+        let (values, keys) = match slots {
+            Slots::Values(values) => (values, None),
+            Slots::Keyed { keys, values } => (values, Some(*keys)),
+        };
+        let at = |slot: usize| match keys {
+            None => slot,
+            Some(keys) => keys.get(slot).map_or(usize::MAX, |key| *key as usize),
+        };
+        match values {
+            Values::Boolean { bits, first, .. } => self.starts(levels, |it, slot| {
+                let bit = first.saturating_add(at(slot));
+                it.roll(&[bits.get(bit / 8).map_or(0, |byte| byte >> (bit % 8) & 1)]);
+            }),
+            Values::Int32(values) => self.starts(levels, |it, slot| {
+                it.roll(&values.get(at(slot)).map_or([0; 4], |it| it.to_le_bytes()));
+            }),
+            Values::Int64(values) => self.starts(levels, |it, slot| {
+                it.roll(&values.get(at(slot)).map_or([0; 8], |it| it.to_le_bytes()));
+            }),
+            Values::Float(values) => self.starts(levels, |it, slot| {
+                it.roll(&values.get(at(slot)).map_or([0; 4], |it| it.to_le_bytes()));
+            }),
+            Values::Double(values) => self.starts(levels, |it, slot| {
+                it.roll(&values.get(at(slot)).map_or([0; 8], |it| it.to_le_bytes()));
+            }),
+            Values::Fixed { bytes, width } => self.starts(levels, |it, slot| {
+                let start = at(slot).saturating_mul(*width);
+                let value = bytes.get(start..start.saturating_add(*width));
+                it.roll(value.unwrap_or_default());
+            }),
+            Values::ByteArray(values) => self.starts(levels, |it, slot| {
+                it.roll(values.get(at(slot)).copied().unwrap_or_default());
+            }),
+        }
+    }
+
+    /// Hashes the rows. `roll_value` hashes the value of a slot.
+    fn starts(
+        &mut self,
+        levels: &RowLevels<'_>,
+        roll_value: impl Fn(&mut Self, usize),
+    ) -> Vec<usize> {
+        let mut starts = Vec::new();
+        let (mut row, mut slot) = (0, 0);
+        for entry in 0..levels.rep.len().max(levels.num_rows) {
+            let has_value = match levels.def {
+                DefinitionLevels::None => true,
+                DefinitionLevels::Validity(nulls) => {
+                    let is_valid = nulls.as_ref().is_none_or(|nulls| nulls.is_valid(entry));
+                    self.roll_level(u8::from(is_valid));
+                    is_valid
+                }
+                DefinitionLevels::Bytes(def) => {
+                    let level = def.get(entry).copied().unwrap_or_default();
+                    self.roll_level(level);
+                    level == levels.max_def
+                }
+            };
+            let rep = levels.rep.get(entry).copied();
+            if let Some(rep) = rep {
+                self.roll_level(rep);
+            }
+            if has_value {
+                roll_value(self, slot);
+                slot += 1;
+            }
+            if rep.is_none_or(|rep| rep == 0) {
+                if self.begins_page() {
+                    starts.push(row);
+                }
+                row += 1;
+            }
+        }
+        starts
+    }
+
+    fn roll_level(&mut self, level: u8) {
+        self.roll(&[level, 0]);
+    }
+
+    fn roll(&mut self, bytes: &[u8]) {
+        self.num_bytes = self.num_bytes.saturating_add(bytes.len());
+        if self.num_bytes < self.min_bytes {
+            return;
+        }
+        let Some(gears) = self.tables.get(self.num_matches) else {
+            return;
+        };
+        for byte in bytes {
+            self.hash = (self.hash << 1).wrapping_add(gears[usize::from(*byte)]);
+            self.is_match |= self.hash & self.mask == 0;
+        }
+    }
+
+    /// Returns true if the row hashed last begins a page.
+    fn begins_page(&mut self) -> bool {
+        if std::mem::take(&mut self.is_match) {
+            self.num_matches += 1;
+        }
+        let ends_by_content = self.num_matches == NUM_TABLES;
+        if ends_by_content {
+            self.num_matches = 0;
+        }
+        let begins = ends_by_content || self.num_bytes >= self.max_bytes;
+        if begins {
+            self.num_bytes = 0;
+        }
+        begins
+    }
+}
