@@ -59,6 +59,7 @@ const RARE: &[&str] = &[
     "row_group_bytes",
     "page_rows",
     "page_bytes",
+    "content_defined_chunking",
     "page_version",
     "prefer",
     "statistics",

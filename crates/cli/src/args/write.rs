@@ -8,8 +8,8 @@ use herringbone::geospatial::geoparquet::Version;
 use herringbone::geospatial::{GeoParquetOptions, Geospatial};
 use herringbone::schema::EmptyStructs;
 use herringbone::{
-    BloomFilterOptions, ColumnOptions, ColumnSelector, Compatibility, Compression, DataPageVersion,
-    Prefer, StatisticsLevel, WriteOptions,
+    BloomFilterOptions, ColumnOptions, ColumnSelector, Compatibility, Compression,
+    ContentDefinedChunking, DataPageVersion, Prefer, StatisticsLevel, WriteOptions,
 };
 
 use super::{Columns, Setting, Size, at_least_one};
@@ -107,6 +107,10 @@ pub(crate) struct Write {
     /// Approximate size of the values per page [default: 1MiB]
     #[arg(long, value_name = "SIZE")]
     page_bytes: Option<Size>,
+    /// End pages by their content, so that an insertion changes few pages: `on`, or the sizes before encoding between
+    /// which pages end, as in `256KiB..1MiB`, which is that of `on`. Rows and bytes of a page limit it only if given
+    #[arg(long, value_name = "on|MIN..MAX")]
+    content_defined_chunking: Option<Chunking>,
     /// Version of data pages [default: that of --compatibility]
     #[arg(long, value_name = "1|2")]
     page_version: Option<PageVersion>,
@@ -161,6 +165,7 @@ impl Write {
             || self.row_group_bytes.is_some()
             || self.page_rows.is_some()
             || self.page_bytes.is_some()
+            || self.content_defined_chunking.is_some()
             || self.page_version.is_some()
             || self.compatibility != Readers::Widest
             || self.prefer.is_some()
@@ -227,6 +232,7 @@ impl Write {
         options.columns.statistics = Some(self.statistics.into());
         options.columns.page_rows = self.page_rows;
         options.columns.page_bytes = self.page_bytes.map(|size| size.0);
+        options.content_defined_chunking = self.content_defined_chunking.map(|it| it.0);
         options.data_page_version = self.page_version.map(|version| version.0);
         if let Some(rows) = self.row_group_rows {
             options.row_group_rows = rows;
@@ -344,6 +350,31 @@ impl std::str::FromStr for PageVersion {
             "2" => Ok(Self(DataPageVersion::V2)),
             _ => Err(format!("unknown page version `{text}`; use one of: 1, 2")),
         }
+    }
+}
+
+/// The sizes of pages that end by their content.
+#[derive(Debug, Clone, Copy)]
+struct Chunking(ContentDefinedChunking);
+
+impl std::str::FromStr for Chunking {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let chunking = ContentDefinedChunking::new();
+        if text == "on" {
+            return Ok(Self(chunking));
+        }
+        let (min, max) = text.split_once("..").ok_or_else(|| {
+            format!("`{text}` is not two sizes; use `on`, or sizes as in `256KiB..1MiB`")
+        })?;
+        let (min, max): (Size, Size) = (min.parse()?, max.parse()?);
+        if min.0 >= max.0 {
+            return Err(format!(
+                "the sizes of `{text}` do not ascend; put the smaller size first"
+            ));
+        }
+        Ok(Self(chunking.min_chunk_bytes(min.0).max_chunk_bytes(max.0)))
     }
 }
 

@@ -153,6 +153,16 @@ fn sizes_of_row_groups_and_pages() {
         .next()
         .unwrap();
     assert!(pages.unwrap().as_array().unwrap().len() > 1);
+    let meta = rewritten(&[
+        "--content-defined-chunking",
+        "20..60",
+        "--dictionary",
+        "off",
+    ]);
+    let pages = chunks(&meta, "/offset_index/page_locations")
+        .next()
+        .unwrap();
+    assert!(pages.unwrap().as_array().unwrap().len() > 1);
     rewritten(&["--row-group-bytes", "1KiB", "--threads", "1"]);
 }
 
