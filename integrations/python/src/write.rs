@@ -10,8 +10,8 @@ use herringbone::schema::{HintPolicy, ParquetSchema, WriteSchemaOptions, from_ar
 use herringbone::variant::extension::VariantExtension;
 use herringbone::{
     BloomFilterOptions, BrotliLevel, ColumnEncoder, ColumnOptions, ColumnSelector, Compatibility,
-    Compression, DataPageVersion, GzipLevel, Prefer, SortingColumnOption, StatisticsLevel,
-    UnsortedRows, WriteOptions, ZstdLevel,
+    Compression, ContentDefinedChunking, DataPageVersion, GzipLevel, Prefer, SortingColumnOption,
+    StatisticsLevel, UnsortedRows, WriteOptions, ZstdLevel,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -143,6 +143,9 @@ struct WriteArguments<'py> {
     row_group_bytes: Option<usize>,
     #[pyo3(item, default)]
     data_page_version: Option<String>,
+    /// The minimum and the maximum size of chunks, and the normalization level.
+    #[pyo3(item, default)]
+    content_defined_chunking: Option<(usize, usize, i32)>,
     #[pyo3(item, default)]
     page_index: Option<bool>,
     #[pyo3(item, default)]
@@ -191,6 +194,13 @@ impl WriteArguments<'_> {
             Some("2.0") => Some(DataPageVersion::V2),
             Some(other) => return Err(unknown("data_page_version", other, "1.0, 2.0")),
         };
+        options.content_defined_chunking =
+            self.content_defined_chunking.map(|(min, max, level)| {
+                ContentDefinedChunking::new()
+                    .min_chunk_bytes(min)
+                    .max_chunk_bytes(max)
+                    .norm_level(level)
+            });
         self.choices(&mut options)?;
         let pairs = self.key_value_metadata.iter();
         options.key_value_metadata = pairs

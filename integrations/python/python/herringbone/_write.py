@@ -73,6 +73,7 @@ def core_options(given: Mapping[str, Any]) -> dict[str, Any]:
         "row_group_rows": options["row_group_size"],
         "row_group_bytes": options["row_group_bytes"],
         "data_page_version": options["data_page_version"],
+        "content_defined_chunking": _chunking(options["use_content_defined_chunking"]),
         "page_index": bool(options["write_page_index"]),
         "format_version": options["format_version"],
         "crc": bool(options["write_page_checksum"]),
@@ -101,12 +102,24 @@ def _refuse(options: Mapping[str, Any]) -> None:
         raise NotImplementedError(f"version={options['version']!r}: only '2.6' and '2.4' are written")
     if not options["use_compliant_nested_type"]:
         raise NotImplementedError("use_compliant_nested_type=False: only the list form of the specification is written")
-    chunking = options["use_content_defined_chunking"]
-    if chunking not in (False, None):
-        raise NotImplementedError(
-            f"use_content_defined_chunking={chunking!r}: pages end by size and by rows; choose data_page_size= or "
-            "max_rows_per_page="
-        )
+
+
+def _chunking(chunking: Any) -> tuple[int, int, int] | None:
+    """Return the minimum and the maximum size of chunks, and the normalization level."""
+    if chunking is None or chunking is False:
+        return None
+    sizes = {"min_chunk_size": 256 * 1024, "max_chunk_size": 1024 * 1024, "norm_level": 0}
+    if isinstance(chunking, Mapping):
+        for name, value in chunking.items():
+            if name not in sizes:
+                raise ValueError(f"use_content_defined_chunking has {name!r}; its options are {', '.join(sizes)}")
+            sizes[name] = value
+    elif chunking is not True:
+        raise TypeError(f"use_content_defined_chunking={chunking!r}: expected True, False or a dict of {', '.join(sizes)}")
+    for name in ("min_chunk_size", "max_chunk_size"):
+        if sizes[name] < 0:
+            raise ValueError(f"{name}={sizes[name]} of use_content_defined_chunking is negative")
+    return sizes["min_chunk_size"], sizes["max_chunk_size"], sizes["norm_level"]
 
 
 def _compression(options: Mapping[str, Any], everywhere: dict[str, Any], columns: list[Any]) -> None:

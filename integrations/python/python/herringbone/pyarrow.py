@@ -776,7 +776,7 @@ _WRITE_DEFAULTS: dict[str, Any] = {
 _HANDLED = frozenset(
     [
         "version", "coerce_timestamps", "allow_truncated_timestamps", "encryption_properties", "write_batch_size",
-        "use_content_defined_chunking", "writer_engine_version",
+        "writer_engine_version",
     ]
 )
 
@@ -791,7 +791,6 @@ def _core_options(function: str, flavor: Any, given: Mapping[str, Any]) -> tuple
         raise ValueError(f"Unsupported Parquet format version: {options['version']}")
     _only(
         function,
-        use_content_defined_chunking=(options["use_content_defined_chunking"], (False, None)),
         use_compliant_nested_type=(options["use_compliant_nested_type"], (True,)),
         flavor=(flavor, (None, "spark")),
     )
