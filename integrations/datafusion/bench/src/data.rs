@@ -24,7 +24,7 @@ use tpchgen_arrow::{
 /// The size of a row group of `tpchgen-cli`, without compression.
 const ROW_GROUP_BYTES: usize = 7 << 20;
 
-fn properties() -> WriterPropertiesBuilder {
+fn compressed() -> WriterPropertiesBuilder {
     WriterProperties::builder().set_compression(Compression::SNAPPY)
 }
 
@@ -50,7 +50,7 @@ pub(crate) fn tpch(folder: &Path, scale: f64) -> PathBuf {
     macro_rules! write_tables {
         ($($name:literal $arrow:ident $generator:ident)+) => {$(
             let table = $arrow::new($generator::new(scale, 1, 1));
-            let properties = properties().set_max_row_group_bytes(Some(ROW_GROUP_BYTES)).build();
+            let properties = compressed().set_max_row_group_bytes(Some(ROW_GROUP_BYTES)).build();
             let batches = table.map(|it| it.unwrap());
             write(&folder.join(concat!($name, ".parquet")), $arrow::schema_ref(), batches, properties);
         )+};
@@ -80,7 +80,7 @@ pub(crate) fn one_row_group(folder: &Path, tpch: &Path) -> PathBuf {
         parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
     let schema = reader.schema().clone();
     let batches = reader.build().unwrap().map(Result::unwrap);
-    let properties = properties()
+    let properties = compressed()
         .set_max_row_group_row_count(Some(usize::MAX))
         .build();
     write(
@@ -137,7 +137,7 @@ pub(crate) fn hits(folder: &Path) -> PathBuf {
         .map(|counters| batch(counters, &mut random))
         .peekable();
     let schema = batches.peek().unwrap().schema();
-    let properties = properties()
+    let properties = compressed()
         .set_max_row_group_row_count(Some(500_000))
         .build();
     write(&folder.join("hits.parquet"), schema, batches, properties);

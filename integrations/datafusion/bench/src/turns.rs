@@ -4,9 +4,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use arrow::util::pretty::pretty_format_batches;
+use cpu_time::ProcessTime;
 use datafusion::physical_plan::collect;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use rustix::time::{ClockId, clock_gettime};
 
 /// A query.
 pub(crate) struct Case {
@@ -37,12 +37,6 @@ impl Times {
         self.processor = self.processor.min(other.processor);
         self.wall = self.wall.min(other.wall);
     }
-}
-
-/// The processor time of this process.
-fn processor_time() -> Duration {
-    let time = clock_gettime(ClockId::ProcessCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// The readers: ours, the engine's own with its default settings, and with pushed-down filters.
@@ -156,11 +150,11 @@ async fn run(session: &SessionContext, sql: &str) -> (String, Times) {
     let frame = session.sql(sql).await.unwrap();
     let context = std::sync::Arc::new(frame.task_ctx());
     let plan = frame.create_physical_plan().await.unwrap();
-    let (processor, wall) = (processor_time(), Instant::now());
+    let (processor, wall) = (ProcessTime::now(), Instant::now());
     // On a worker of the runtime, as the tasks of a server.
     let batches = tokio::spawn(collect(plan, context)).await.unwrap().unwrap();
     let time = Times {
-        processor: processor_time() - processor,
+        processor: processor.elapsed(),
         wall: wall.elapsed(),
     };
     (pretty_format_batches(&batches).unwrap().to_string(), time)
