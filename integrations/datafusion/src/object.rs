@@ -80,7 +80,9 @@ impl TableFile {
             policy.max_bytes_ahead = 16 << 20;
         } else {
             // Fewer requests than with gaps of 256 KiB, for a few percent more bytes: TPC-H, in the tests.
-            policy.max_gap_bytes = 640 << 10;
+            policy.max_gap_bytes = 672 << 10;
+            // Columns of up to a quarter of this size are requested together with the first lookups of a row group.
+            policy.round_trip_bytes = 8 << 20;
         }
         if let Some(bytes) = requests.suffix_bytes {
             policy.suffix_bytes = bytes as u64;

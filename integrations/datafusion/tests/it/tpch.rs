@@ -108,7 +108,7 @@ async fn all_queries_are_those_of_the_engine() {
     }
     println!("requests and bytes: {our_sum:?}, of the engine {stock_sum:?}");
     // Bytes and requests differ a little with the order in which two partitions run.
-    assert!(our_sum.0 * 10 <= stock_sum.0 * 11 + 50 && our_sum.1 <= stock_sum.1);
+    assert!(our_sum.0 <= stock_sum.0 + 20 && our_sum.1 <= stock_sum.1);
     answers_are_right(&ours).await;
     one_row_group_is_shared(&folder).await;
     copies_are_equal(&ours, &stock).await;
