@@ -25,7 +25,7 @@ for other in 'parquet v' 'arrow-array v60'; do
         exit 1
     fi
 done
-cargo clippy --quiet --all-targets -- -D warnings
+cargo clippy --quiet --workspace --all-targets -- -D warnings
 cargo clippy --quiet --no-default-features -- -D warnings
 # `integrations/ballista` has the tests of the codec.
 cargo clippy --quiet --no-default-features --features proto -- -D warnings

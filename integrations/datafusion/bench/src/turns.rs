@@ -133,14 +133,13 @@ impl Turns {
                 }
             }
         }
-        if rows[0] != rows[1] {
-            println!(
-                "{}: the rows differ:\n{}\n{}",
-                case.name,
-                rows[0].as_deref().unwrap_or_default(),
-                rows[1].as_deref().unwrap_or_default()
-            );
-        }
+        assert!(
+            rows[0] == rows[1],
+            "{}: the rows differ:\n{}\n{}",
+            case.name,
+            rows[0].as_deref().unwrap_or_default(),
+            rows[1].as_deref().unwrap_or_default()
+        );
         times
     }
 }
