@@ -96,6 +96,8 @@ impl FileRead {
         options.virtual_columns = virtual_columns(scan, &exprs.projection)?;
         options.limit = scan.limit.map(|limit| limit as u64);
         if let Some(batch_size) = scan.batch_size {
+            // `batch_bytes` keeps its default. It cuts 8192 rows only if a row has more than 16 KiB, and larger batches
+            // may exceed the memory of the read, which is then an error.
             options.batch_size = batch_size;
         }
         if let Some(pool) = &scan.memory {
