@@ -343,7 +343,7 @@ impl Records {
     }
 }
 
-/// Returns the position of the first byte that is one of `ends`.
+/// Returns the position of the first byte among `ends`.
 ///
 /// Fields are short, and for them a search of eight bytes at a time is faster than one of `memchr`.
 fn position(text: &[u8], ends: [u8; 3]) -> Option<usize> {
