@@ -2,8 +2,8 @@
 
 use herringbone::format::{Encoding, Type};
 use herringbone::{
-    BloomFilterOptions, ColumnOptions, ColumnSelector, Compatibility, DataPageVersion,
-    StatisticsLevel, WriteOptions,
+    BloomFilterOptions, ColumnOptions, ColumnSelector, Compatibility, ContentDefinedChunking,
+    DataPageVersion, StatisticsLevel, WriteOptions,
 };
 use herringbone_arrow::schema::Schema;
 use herringbone_schema::{HintPolicy, from_arrow};
@@ -52,6 +52,12 @@ pub(crate) fn options(random: &mut Random, schema: &Schema) -> WriteOptions {
     if random.below(2) == 0 {
         let versions = [DataPageVersion::V1, DataPageVersion::V2];
         options = options.data_page_version(random.pick(&versions));
+    }
+    if random.below(3) == 0 {
+        let sizes = ContentDefinedChunking::new()
+            .min_chunk_bytes(random.pick(&[0, 20]))
+            .max_chunk_bytes(random.pick(&[60, 300]));
+        options = options.content_defined_chunking(sizes);
     }
     let columns = column(random, options.columns.clone());
     options = options.columns(columns);

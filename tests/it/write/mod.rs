@@ -20,6 +20,7 @@ mod properties;
 mod sorting;
 mod peer_reads;
 mod peer_writes;
+mod content_defined;
 mod foreign_row_groups;
 mod failures;
 mod failing_output;

@@ -6,8 +6,8 @@ use datafusion_common::{Result, config_datafusion_err, config_err, not_impl_err}
 use herringbone::format::{Encoding, KeyValue};
 use herringbone::schema::HintPolicy;
 use herringbone::{
-    BloomFilterOptions, BrotliLevel, ColumnOptions, Compression, DataPageVersion, GzipLevel,
-    StatisticsLevel, WriteOptions, ZstdLevel,
+    BloomFilterOptions, BrotliLevel, ColumnOptions, Compression, ContentDefinedChunking,
+    DataPageVersion, GzipLevel, StatisticsLevel, WriteOptions, ZstdLevel,
 };
 
 use crate::error::from_library;
@@ -26,9 +26,6 @@ pub(crate) fn check(options: &TableParquetOptions) -> Result<()> {
 /// Configuration if an option has a wrong value; not implemented if it cannot be honoured.
 pub(crate) fn write_options(options: &TableParquetOptions) -> Result<WriteOptions> {
     let (global, default) = (&options.global, ParquetOptions::default());
-    if global.content_defined_chunking.enabled {
-        return not_impl_err!("`content_defined_chunking`: leave it off");
-    }
     let mut columns = ColumnOptions::new();
     if global.data_pagesize_limit != default.data_pagesize_limit {
         columns = columns.page_bytes(global.data_pagesize_limit);
@@ -70,6 +67,14 @@ pub(crate) fn write_options(options: &TableParquetOptions) -> Result<WriteOption
             DFParquetWriterVersion::V1_0 => DataPageVersion::V1,
             DFParquetWriterVersion::V2_0 => DataPageVersion::V2,
         });
+    let chunking = &global.content_defined_chunking;
+    if chunking.enabled {
+        let sizes = ContentDefinedChunking::new()
+            .min_chunk_bytes(chunking.min_chunk_size)
+            .max_chunk_bytes(chunking.max_chunk_size)
+            .norm_level(chunking.norm_level);
+        write = write.content_defined_chunking(sizes);
+    }
     if let Some(bytes) = &global.max_row_group_bytes {
         write = write.row_group_bytes(bytes.get());
     }

@@ -8,7 +8,7 @@ use herringbone_arrow::schema::{DataType, Field, Schema, TimeUnit};
 #[test]
 fn options_that_make_no_sense() {
     use herringbone::format::Encoding;
-    use herringbone::{BloomFilterOptions, ColumnOptions};
+    use herringbone::{BloomFilterOptions, ColumnOptions, ContentDefinedChunking};
     let fields = vec![
         Field::new("a", DataType::Int32, true),
         Field::new("b", DataType::Boolean, true),
@@ -17,8 +17,13 @@ fn options_that_make_no_sense() {
     let schema = Arc::new(Schema::new(fields));
     let column = |options: ColumnOptions| WriteOptions::new().column("a", options);
     let new = ColumnOptions::new;
+    let sizes = ContentDefinedChunking::new();
     for options in [
         WriteOptions::new().row_group_rows(0),
+        WriteOptions::new().content_defined_chunking(sizes.min_chunk_bytes(1 << 20)),
+        WriteOptions::new().content_defined_chunking(sizes.max_chunk_bytes((256 << 10) + 16)),
+        WriteOptions::new().content_defined_chunking(sizes.norm_level(15)),
+        WriteOptions::new().content_defined_chunking(sizes.norm_level(i32::MIN)),
         column(new().page_rows(0)),
         column(new().page_bytes(0)),
         column(new().truncate_bounds(0)),
