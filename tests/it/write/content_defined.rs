@@ -229,7 +229,12 @@ fn an_insertion_changes_few_pages() {
 fn sizes_are_between_the_limits() {
     let batch = one_column(Arc::new(numbers(1, NUM_ROWS)), false);
     let options = plain().content_defined_chunking(sizes(16 << 10, 64 << 10));
-    let file = written(&batch.schema(), &[batch.clone()], options.clone()).unwrap();
+    let file = written(
+        &batch.schema(),
+        std::slice::from_ref(&batch),
+        options.clone(),
+    )
+    .unwrap();
     let bodies_of = bodies(&file);
     let (last, others) = bodies_of.split_last().unwrap();
     assert!(
