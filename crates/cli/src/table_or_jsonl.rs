@@ -73,7 +73,7 @@ impl<'o, 'w> Listing<'o, 'w> {
 /// Prints a list for each file, with a heading if there are several tables. `add` adds the lines of a file.
 ///
 /// # Errors
-/// Those of `add` and of the output.
+/// The errors of `add` and of the output.
 pub(crate) fn by_file(
     inputs: &[Input],
     (asked, header): (Option<ListFormat>, Header<'static>),
