@@ -120,7 +120,7 @@ To read and to write:
   footer_key    of the footer, and of all columns that have none of their own
   column_keys   of columns, by path in the syntax of --columns; one that leads to a struct or
                 list is for all that is in it
-                A column of boxes beside geometries (a covering) is written with the key of the
+                A column of boxes next to geometries (a covering) is written with the key of the
                 geometries; to read it, name both: \"geometry,bbox\"
   aad_prefix    what identifies the file, text or `base64:…`; readers have to supply it unless
                 it is stored

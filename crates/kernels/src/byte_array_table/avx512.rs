@@ -1,8 +1,8 @@
 //! Looks up byte arrays as vectors. Only two branches depend on the length, at 32 and 64 bytes.
 //!
 //! Vector bytes past the end of an array are filled from a secret, so arrays of different lengths have different
-//! vectors. Each 16 bytes pass through two rounds of AES with keys known only to the process, as do the results. So
-//! an attacker cannot prepare arrays with equal hashes.
+//! vectors. Each 16 bytes pass through rounds of AES with keys known only to the process. So an attacker cannot
+//! prepare arrays with equal hashes.
 
 use std::arch::x86_64::*;
 use std::hash::{BuildHasher, RandomState};
@@ -132,6 +132,10 @@ fn load_64(secret: &Secret, array: &[u8]) -> __m512i {
 }
 
 /// Hashes two times 16 bytes.
+///
+/// `low` enters again after the second round. So arrays for which the first round gives the same do not stay the same.
+/// A round spreads a byte over four, and `high` enters after the first. So it takes four rounds until each bit of the
+/// hash depends on all bytes.
 #[inline]
 #[target_feature(enable = "avx512f,avx512vl,aes")]
 fn hash_32(secret: &Secret, bytes: __m256i) -> u64 {
@@ -148,8 +152,9 @@ fn hash_32(secret: &Secret, bytes: __m256i) -> u64 {
         _mm256_extracti128_si256(bytes, 1),
     );
     let mixed = _mm_aesenc_si128(_mm_xor_si128(low, first), high);
-    let mixed = _mm_aesenc_si128(mixed, _mm_xor_si128(high, second));
-    _mm_cvtsi128_si64(_mm_aesenc_si128(mixed, last)).cast_unsigned()
+    let mixed = _mm_aesenc_si128(mixed, _mm_xor_si128(low, second));
+    let mixed = _mm_aesenc_si128(mixed, last);
+    _mm_cvtsi128_si64(_mm_aesenc_si128(mixed, first)).cast_unsigned()
 }
 
 /// Hashes four times 16 bytes: mixes each block of the lower half with one of the upper half, then hashes the two
@@ -169,6 +174,6 @@ fn hash_64(secret: &Secret, bytes: __m512i) -> u64 {
         _mm512_extracti64x4_epi64(bytes, 1),
     );
     let mixed = _mm256_aesenc_epi128(_mm256_xor_si256(low, first), high);
-    let mixed = _mm256_aesenc_epi128(mixed, _mm256_xor_si256(high, second));
+    let mixed = _mm256_aesenc_epi128(mixed, _mm256_xor_si256(low, second));
     hash_32(secret, mixed)
 }
