@@ -348,6 +348,22 @@ fn metrics_tell_what_a_read_did() {
         });
         assert_eq!((requests, bytes), (reads.len() as u64, total(&reads)));
     }
+    // The last row group is accepted without its 20 pages, and half of the pages of the one before.
+    let wanted = ReadOptions::new().filter(col("key").ge(2 * 30_000));
+    let mut reader = file.read(wanted.columns(["row"]).threads(1)).unwrap();
+    while reader.next_batch().unwrap().is_some() {}
+    let metrics = reader.metrics();
+    assert_eq!(metrics.pages_accepted, 20);
+    let found = |step| metrics.steps.iter().find(|it| it.step == step).unwrap();
+    let step = found(PruningStep::Statistics);
+    let row_groups = (step.row_groups_ruled_out, step.row_groups_accepted);
+    assert_eq!((row_groups, step.pages_kept), ((1, 1), 0));
+    let step = found(PruningStep::ColumnIndexes);
+    let row_groups = (step.row_groups_ruled_out, step.row_groups_accepted);
+    let pages = (step.pages_ruled_out, step.pages_kept, step.rows_kept);
+    assert_eq!((row_groups, pages), ((0, 0), (10, 10, 10_000)));
+    assert!(!step.time.is_zero());
+    source.take();
     // Without a filter, the metrics only count the columns.
     source.take();
     let mut reader = file.read(ReadOptions::new().threads(1)).unwrap();

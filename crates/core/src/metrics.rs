@@ -2,6 +2,7 @@
 
 use std::ops::AddAssign;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 /// The counts of a read so far. Repeated work counts again. With several threads, work ahead of the emitted batches
 /// counts as well.
@@ -14,6 +15,9 @@ pub struct ReadMetrics {
     pub row_groups_pruned: u64,
     /// The results of each pruning step, in order. They are 0 for steps that were not taken.
     pub steps: Vec<StepMetrics>,
+    /// The number of data pages of row groups that statistics accepted, which column indexes were not asked about. They
+    /// are the pages of the first tested column, as its metadata counts them.
+    pub pages_accepted: u64,
     /// The number of rows whose values were tested, once for each stage of the filter.
     pub rows_tested: u64,
     /// The number of rows that these tests selected, once for each stage of the filter.
@@ -72,10 +76,25 @@ impl PruningStep {
 pub struct StepMetrics {
     /// The step.
     pub step: PruningStep,
+    /// The number of row groups whose last rows this step ruled out.
+    pub row_groups_ruled_out: u64,
+    /// The number of row groups whose last undecided rows this step accepted, without ruling out others.
+    pub row_groups_accepted: u64,
     /// The number of rows that this step ruled out.
     pub rows_ruled_out: u64,
     /// The number of rows that this step accepted without a test.
     pub rows_accepted: u64,
+    /// The number of pages without a row that the filter may select, after
+    /// [`ColumnIndexes`](PruningStep::ColumnIndexes). They are pages of the first tested column with indexes. Pages without
+    /// wanted rows do not count.
+    pub pages_ruled_out: u64,
+    /// The number of pages of that column with such rows.
+    pub pages_kept: u64,
+    /// The number of these rows.
+    pub rows_kept: u64,
+    /// The time in which bytes of this step were decoded and evaluated, without that of requests. It is 0 on platforms
+    /// without a clock.
+    pub time: Duration,
     /// The reads of this step.
     pub reads: ReadCounts,
 }
@@ -106,10 +125,20 @@ impl AddAssign<&Self> for ReadMetrics {
         add(&mut self.row_groups_pruned, other.row_groups_pruned);
         // All reads have all steps, in order.
         for (step, of_other) in self.steps.iter_mut().zip(&other.steps) {
+            add(
+                &mut step.row_groups_ruled_out,
+                of_other.row_groups_ruled_out,
+            );
+            add(&mut step.row_groups_accepted, of_other.row_groups_accepted);
             add(&mut step.rows_ruled_out, of_other.rows_ruled_out);
             add(&mut step.rows_accepted, of_other.rows_accepted);
+            add(&mut step.pages_ruled_out, of_other.pages_ruled_out);
+            add(&mut step.pages_kept, of_other.pages_kept);
+            add(&mut step.rows_kept, of_other.rows_kept);
+            step.time = step.time.saturating_add(of_other.time);
             step.reads += of_other.reads;
         }
+        add(&mut self.pages_accepted, other.pages_accepted);
         add(&mut self.rows_tested, other.rows_tested);
         add(&mut self.rows_found, other.rows_found);
         add(&mut self.pages_read, other.pages_read);
@@ -133,6 +162,8 @@ pub struct Metrics {
     /// The row groups that pruning ruled out.
     pub row_groups_pruned: Counter,
     steps: [StepCounters; PruningStep::ALL.len()],
+    /// The pages of row groups that statistics accepted.
+    pub pages_accepted: Counter,
     /// The rows whose values were tested.
     pub rows_tested: Counter,
     /// The rows that these tests selected.
@@ -147,10 +178,22 @@ pub struct Metrics {
 /// The counters of a pruning step.
 #[derive(Debug, Default)]
 pub struct StepCounters {
+    /// The row groups that the step ruled out.
+    pub row_groups_ruled_out: Counter,
+    /// The row groups that the step accepted without a test.
+    pub row_groups_accepted: Counter,
     /// The rows that the step ruled out.
     pub rows_ruled_out: Counter,
     /// The rows that the step accepted without a test.
     pub rows_accepted: Counter,
+    /// The pages that the step ruled out.
+    pub pages_ruled_out: Counter,
+    /// The pages that the step kept.
+    pub pages_kept: Counter,
+    /// The rows of pages that the step kept.
+    pub rows_kept: Counter,
+    /// The nanoseconds that the step took, without those of requests.
+    pub nanos: Counter,
     /// The reads of the step.
     pub reads: ReadCounters,
 }
@@ -174,6 +217,30 @@ impl Counter {
 
     fn get(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A clock that runs from its creation.
+#[derive(Debug)]
+pub struct Stopwatch(#[cfg(not(target_family = "wasm"))] std::time::Instant);
+
+impl Stopwatch {
+    /// Starts the clock.
+    #[must_use]
+    pub fn start() -> Self {
+        // WebAssembly in a browser has no clock that the standard library knows.
+        Self(
+            #[cfg(not(target_family = "wasm"))]
+            std::time::Instant::now(),
+        )
+    }
+
+    /// Adds the nanoseconds since the start to a counter.
+    pub fn stop(self, nanos: &Counter) {
+        #[cfg(not(target_family = "wasm"))]
+        nanos.add(u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        #[cfg(target_family = "wasm")]
+        nanos.add(0);
     }
 }
 
@@ -221,8 +288,14 @@ impl Metrics {
             let counters = self.step(*step);
             StepMetrics {
                 step: *step,
+                row_groups_ruled_out: counters.row_groups_ruled_out.get(),
+                row_groups_accepted: counters.row_groups_accepted.get(),
                 rows_ruled_out: counters.rows_ruled_out.get(),
                 rows_accepted: counters.rows_accepted.get(),
+                pages_ruled_out: counters.pages_ruled_out.get(),
+                pages_kept: counters.pages_kept.get(),
+                rows_kept: counters.rows_kept.get(),
+                time: Duration::from_nanos(counters.nanos.get()),
                 reads: counters.reads.get(),
             }
         });
@@ -230,6 +303,7 @@ impl Metrics {
             row_groups,
             row_groups_pruned: self.row_groups_pruned.get(),
             steps: steps.collect(),
+            pages_accepted: self.pages_accepted.get(),
             rows_tested: self.rows_tested.get(),
             rows_found: self.rows_found.get(),
             pages_read: self.pages_read.get(),

@@ -94,7 +94,6 @@ impl Closure {
     /// Returns false for each container whose statistics show that no row is selected. Returns `None` if nothing is
     /// known.
     fn kept(&self, statistics: &impl PruningStatistics) -> Result<Option<Vec<bool>>> {
-        let _timer = self.metrics.statistics_time.timer();
         let mut pruning = self.pruning.lock().unwrap_or_else(PoisonError::into_inner);
         let has_changed = pruning.tracking.watcher().is_some_and(|it| it.changed());
         if has_changed || !pruning.is_made {

@@ -7,7 +7,7 @@ use datafusion_physical_plan::metrics::{
     Count, ExecutionPlanMetricsSet, Label, MetricBuilder, MetricCategory, MetricType,
     PruningMetrics, RatioMergeStrategy, RatioMetrics, Time,
 };
-use herringbone::filter::{PruningStep, ReadMetrics};
+use herringbone::filter::{PruningStep, ReadMetrics, StepMetrics};
 
 /// The metrics of the read of one file or part of it.
 #[derive(Debug, Clone)]
@@ -16,6 +16,7 @@ pub(crate) struct FileMetrics {
     row_groups_statistics: PruningMetrics,
     row_groups_bloom_filter: PruningMetrics,
     page_rows: PruningMetrics,
+    pages: PruningMetrics,
     limit_row_groups: PruningMetrics,
     bytes_scanned: Count,
     requests: Count,
@@ -28,10 +29,33 @@ pub(crate) struct FileMetrics {
     pub(crate) evaluation_errors: Count,
     /// The time in which predicates of the engine were evaluated for rows.
     pub(crate) row_evaluation_time: Time,
-    /// The time in which predicates of the engine were evaluated for statistics.
-    pub(crate) statistics_time: Time,
+    statistics_time: Time,
+    bloom_filter_time: Time,
+    page_index_time: Time,
     /// The time in which footers were read.
     pub(crate) metadata_load_time: Time,
+    /// Metrics with other numbers than 0 only.
+    rare: RareMetrics,
+}
+
+/// The place of metrics that few files have.
+#[derive(Debug, Clone)]
+struct RareMetrics {
+    metrics: ExecutionPlanMetricsSet,
+    partition: usize,
+    file: Arc<str>,
+}
+
+impl RareMetrics {
+    fn add(&self, name: &'static str, number: u64) {
+        if number > 0 {
+            MetricBuilder::new(&self.metrics)
+                .with_label(Label::new("filename", self.file.clone()))
+                .with_type(MetricType::Summary)
+                .counter(name, self.partition)
+                .add(as_count(number));
+        }
+    }
 }
 
 impl FileMetrics {
@@ -50,6 +74,12 @@ impl FileMetrics {
                 .with_category(MetricCategory::Rows)
                 .counter(name, partition)
         };
+        // Tested columns are returned as they were decoded, without a cache.
+        for name in ["predicate_cache_inner_records", "predicate_cache_records"] {
+            builder()
+                .with_category(MetricCategory::Rows)
+                .gauge(name, partition);
+        }
         Self {
             files: MetricBuilder::new(metrics)
                 .with_type(MetricType::Summary)
@@ -58,6 +88,7 @@ impl FileMetrics {
                 .pruning_metrics("row_groups_pruned_statistics", partition),
             row_groups_bloom_filter: summary()
                 .pruning_metrics("row_groups_pruned_bloom_filter", partition),
+            pages: summary().pruning_metrics("page_index_pages_pruned", partition),
             page_rows: builder().pruning_metrics("page_index_rows_pruned", partition),
             limit_row_groups: summary().pruning_metrics("limit_pruned_row_groups", partition),
             bytes_scanned: summary()
@@ -75,7 +106,14 @@ impl FileMetrics {
             evaluation_errors: rows("predicate_evaluation_errors"),
             row_evaluation_time: builder().subset_time("row_pushdown_eval_time", partition),
             statistics_time: builder().subset_time("statistics_eval_time", partition),
+            bloom_filter_time: builder().subset_time("bloom_filter_eval_time", partition),
+            page_index_time: builder().subset_time("page_index_eval_time", partition),
             metadata_load_time: summary().subset_time("metadata_load_time", partition),
+            rare: RareMetrics {
+                metrics: metrics.clone(),
+                partition,
+                file: name,
+            },
         }
     }
 
@@ -96,32 +134,61 @@ impl FileMetrics {
 
     /// Records the counts of a finished read.
     pub(crate) fn record_read(&self, read: &ReadMetrics, file_size: u64) {
-        let count = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
-        let step = |step: PruningStep| read.steps.iter().find(|it| it.step == step);
-        let opened = read.row_groups.saturating_sub(read.row_groups_pruned);
-        let by_bloom_filter =
-            step(PruningStep::BloomFilters).is_some_and(|it| it.rows_ruled_out > 0);
-        let pruned = count(read.row_groups_pruned);
-        let (by_statistics, by_bloom_filter) = if by_bloom_filter {
-            (0, pruned)
-        } else {
-            (pruned, 0)
-        };
-        self.row_groups_statistics.add_pruned(by_statistics);
-        self.row_groups_statistics
-            .add_matched(count(read.row_groups).saturating_sub(by_statistics));
-        self.row_groups_bloom_filter.add_pruned(by_bloom_filter);
-        self.row_groups_bloom_filter.add_matched(count(opened));
-        if let Some(pages) = step(PruningStep::ColumnIndexes) {
-            self.page_rows.add_pruned(count(pages.rows_ruled_out));
-            self.page_rows.add_matched(count(pages.rows_accepted));
+        for step in &read.steps {
+            match step.step {
+                PruningStep::Statistics => self.record_statistics(step, read),
+                PruningStep::BloomFilters => {
+                    let pruned = as_count(step.row_groups_ruled_out);
+                    self.row_groups_bloom_filter.add_pruned(pruned);
+                    self.bloom_filter_time.add_duration(step.time);
+                }
+                PruningStep::Dictionaries => {
+                    let pruned = step.row_groups_ruled_out;
+                    self.rare.add("row_groups_pruned_dictionaries", pruned);
+                }
+                PruningStep::ColumnIndexes => {
+                    self.page_rows.add_pruned(as_count(step.rows_ruled_out));
+                    self.page_rows.add_matched(as_count(step.rows_kept));
+                    self.pages.add_pruned(as_count(step.pages_ruled_out));
+                    self.pages.add_matched(as_count(step.pages_kept));
+                    self.page_index_time.add_duration(step.time);
+                }
+                _ => {}
+            }
         }
-        self.bytes_scanned.add(count(read.fetched.bytes));
-        self.requests.add(count(read.fetched.requests));
+        self.bytes_scanned.add(as_count(read.fetched.bytes));
+        self.requests.add(as_count(read.fetched.requests));
         self.rows_pruned
-            .add(count(read.rows_tested.saturating_sub(read.rows_found)));
-        self.rows_matched.add(count(read.rows_found));
-        self.efficiency.add_part(count(read.fetched.bytes));
-        self.efficiency.set_total(count(file_size));
+            .add(as_count(read.rows_tested.saturating_sub(read.rows_found)));
+        self.rows_matched.add(as_count(read.rows_found));
+        self.efficiency.add_part(as_count(read.fetched.bytes));
+        self.efficiency.set_total(as_count(file_size));
     }
+
+    fn record_statistics(&self, step: &StepMetrics, read: &ReadMetrics) {
+        let (pruned, accepted) = (step.row_groups_ruled_out, step.row_groups_accepted);
+        let left = read.row_groups.saturating_sub(pruned);
+        self.row_groups_statistics.add_pruned(as_count(pruned));
+        self.row_groups_statistics.add_matched(as_count(left));
+        self.row_groups_statistics
+            .add_fully_matched(as_count(accepted));
+        self.statistics_time.add_duration(step.time);
+        let by_bloom_filter = read
+            .steps
+            .iter()
+            .filter(|it| it.step == PruningStep::BloomFilters)
+            .map(|it| it.row_groups_ruled_out)
+            .sum();
+        self.row_groups_bloom_filter
+            .add_matched(as_count(left.saturating_sub(by_bloom_filter)));
+        if accepted == left {
+            self.rare.add("page_index_load_skipped", accepted.min(1));
+        }
+        let skipped = "page_index_pages_skipped_by_fully_matched";
+        self.rare.add(skipped, read.pages_accepted);
+    }
+}
+
+fn as_count(number: u64) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
 }

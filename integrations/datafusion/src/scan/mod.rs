@@ -131,14 +131,13 @@ impl MorselPlanner for Planner {
 impl Planner {
     /// Returns true if the statistics of the file show that no row is selected.
     fn is_ruled_out(&self) -> Result<bool> {
-        let Some(predicate) = self.scan.predicate.clone() else {
-            return Ok(false);
-        };
         let (schema, errors) = (
             self.scan.table_schema.table_schema(),
             &self.metrics.evaluation_errors,
         );
-        let pruner = FilePruner::try_new(predicate, schema, &self.file, errors.clone());
+        let predicate = self.scan.predicate.clone();
+        let pruner =
+            predicate.and_then(|it| FilePruner::try_new(it, schema, &self.file, errors.clone()));
         let is_ruled_out = match pruner {
             Some(mut pruner) => pruner.should_prune()?,
             None => false,

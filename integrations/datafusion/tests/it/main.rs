@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod metrics;
+#[cfg(test)]
 mod pushdown;
 #[cfg(test)]
 mod random;

@@ -9,6 +9,7 @@
 //!
 //! Missing or invalid data leaves rows undecided.
 
+mod counts;
 mod lookup;
 mod page_index;
 
@@ -23,10 +24,10 @@ use self::page_index::ChunkIndexes;
 use super::explanation::StepExplanation;
 use super::open::OpenRowGroup;
 use crate::bytes::FileBytes;
-use crate::plan::count;
 use crate::{ReadPlan, RowGroupPlan};
 use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::fetch::FetchPolicy;
+use herringbone_core::metrics::Stopwatch;
 use herringbone_core::page::{PageMap, PageMaps, byte_range};
 use herringbone_filter::pruning::index_trust::IndexTrust;
 use herringbone_filter::verdicts::Verdicts;
@@ -129,7 +130,9 @@ impl RowGroupPruner {
         row_group: RowGroupPlan,
         budget: Arc<Budget>,
     ) -> Result<Self> {
+        let clock = Stopwatch::start();
         let of_tests = by_statistics(&plan, &row_group)?;
+        clock.stop(&budget.metrics().step(PruningStep::Statistics).nanos);
         let steps = PruningStep::LOOKUPS.iter().rev().copied();
         let steps = steps.filter(|step| plan.options().pruning.has(*step));
         let steps = steps.filter(|step| plan.is_filtered() || *step == PruningStep::PageMaps);
@@ -162,25 +165,6 @@ impl RowGroupPruner {
         self.explanation.unwrap_or_default()
     }
 
-    /// Records the result of the most recent step.
-    fn note_step(&mut self) {
-        let ranges = &self.row_group.ranges;
-        let rows = |verdict| count(&self.verdicts.within(ranges, |it| it == verdict));
-        let (ruled_out, accepted) = (rows(Verdict::None), rows(Verdict::All));
-        let (step, bytes) = self.taken;
-        let metrics = self.budget.metrics().step(step);
-        metrics
-            .rows_ruled_out
-            .add(ruled_out.saturating_sub(self.known.0));
-        metrics
-            .rows_accepted
-            .add(accepted.saturating_sub(self.known.1));
-        self.known = (ruled_out, accepted);
-        if let Some(explanation) = &mut self.explanation {
-            explanation.push(StepExplanation::new(step, ruled_out, accepted, bytes));
-        }
-    }
-
     /// Returns the result, or `None` if bytes are missing. All lookups of a step request their bytes in one round.
     ///
     /// # Errors
@@ -190,7 +174,10 @@ impl RowGroupPruner {
             let mut lookups = std::mem::take(&mut self.lookups);
             for mut lookup in lookups.drain(..) {
                 let is_done = loop {
-                    if self.look_up(&mut lookup)? {
+                    let clock = Stopwatch::start();
+                    let is_found = self.look_up(&mut lookup)?;
+                    clock.stop(&self.budget.metrics().step(self.taken.0).nanos);
+                    if is_found {
                         break true;
                     }
                     if !self.fetch(&mut lookup, bytes)? {
@@ -300,10 +287,8 @@ impl RowGroupPruner {
             .resize(maps.iter().map(|(_, map)| map.heap_bytes()).sum())?;
         let memory = Reservation::new(self.budget.clone());
         let metrics = self.budget.metrics();
-        let whole = self.plan.row_groups().get(self.row_group.index);
-        let is_whole = whole.is_some_and(|it| it.num_wanted() == self.row_group.num_wanted());
         self.budget.look_at(self.row_group.index);
-        let is_passed_over = is_whole && self.verdicts.whole() == Verdict::None;
+        let is_passed_over = self.is_whole() && self.verdicts.whole() == Verdict::None;
         metrics.row_groups_pruned.add(is_passed_over.into());
         Ok(Pruned {
             row_group: self.row_group.clone(),
