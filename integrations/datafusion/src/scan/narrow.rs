@@ -1,74 +1,217 @@
-//! Narrower structs: only the fields that expressions look at are read.
+//! Narrower columns: of structs, also in lists and maps, only the fields that expressions look at are read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef};
+use datafusion_expr::ScalarUDF;
+use datafusion_functions_nested::extract::{array_element_udf, array_slice_udf};
+use datafusion_functions_nested::map_extract::map_extract_udf;
+use datafusion_functions_nested::map_values::map_values_udf;
+use datafusion_physical_expr::ScalarFunctionExpr;
+use datafusion_physical_expr::expressions::Column;
 use datafusion_physical_expr_common::physical_expr::PhysicalExpr;
 
-use super::translate::path;
+use super::translate::fields_of;
+
+/// A step from a nested value to a part of it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    /// The column, the field of a struct, or the value of a key with this name.
+    Name(String),
+    /// An element of a list, or a value of a map.
+    Element,
+}
 
 /// The parts of a column that expressions look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Use {
     /// The whole value.
     Whole,
-    /// Fields of a struct.
-    Fields(BTreeMap<String, Self>),
+    /// Parts of it.
+    Parts(BTreeMap<Step, Self>),
 }
 
 impl Use {
-    fn add_all(&mut self, expr: &dyn PhysicalExpr) {
-        match path(expr) {
-            Some(path) => self.add(&path),
-            None => expr
-                .children()
-                .into_iter()
-                .for_each(|child| self.add_all(child.as_ref())),
-        }
+    fn nothing() -> Self {
+        Self::Parts(BTreeMap::new())
     }
 
-    fn add(&mut self, path: &[String]) {
-        let Self::Fields(fields) = self else {
+    /// Adds the use of a part of the value of an expression. `steps` lead from the value to the part, the last one first.
+    fn add_all(&mut self, expr: &dyn PhysicalExpr, mut steps: Vec<Step>) {
+        if let Some(column) = expr.downcast_ref::<Column>() {
+            steps.push(Step::Name(column.name().to_owned()));
+            return self.add(&steps);
+        }
+        let Some((of, parts)) = part_of(expr) else {
+            let children = expr.children().into_iter();
+            return children.for_each(|child| self.add_all(child.as_ref(), Vec::new()));
+        };
+        steps.extend(parts.into_iter().rev());
+        self.add_all(of.as_ref(), steps);
+        // The index of an element, or the key of a value.
+        let others = expr.children().into_iter().skip(1);
+        others.for_each(|other| self.add_all(other.as_ref(), Vec::new()));
+    }
+
+    fn add(&mut self, steps: &[Step]) {
+        let Self::Parts(parts) = self else {
             return;
         };
-        let Some((first, rest)) = path.split_first() else {
+        let Some((first, rest)) = steps.split_last() else {
             *self = Self::Whole;
             return;
         };
-        let inner = fields
-            .entry(first.clone())
-            .or_insert(Self::Fields(BTreeMap::new()));
-        inner.add(rest);
+        let part = parts.entry(first.clone()).or_insert_with(Self::nothing);
+        part.add(rest);
+    }
+
+    /// Returns the use of all parts, as one.
+    fn of_any_part(parts: &BTreeMap<Step, Self>) -> Self {
+        let mut any = Self::nothing();
+        parts.values().for_each(|part| any.merge(part));
+        any
+    }
+
+    fn merge(&mut self, other: &Self) {
+        match (&mut *self, other) {
+            (Self::Parts(parts), Self::Parts(others)) => {
+                for (step, other) in others {
+                    let part = parts.entry(step.clone()).or_insert_with(Self::nothing);
+                    part.merge(other);
+                }
+            }
+            _ => *self = Self::Whole,
+        }
     }
 }
 
-/// Returns the columns of a schema that expressions look at, in its order, with the fields of structs that they look at.
+/// Returns the argument that an expression takes a part of, and the steps to that part.
+fn part_of(expr: &dyn PhysicalExpr) -> Option<(&Arc<dyn PhysicalExpr>, Vec<Step>)> {
+    if let Some((of, names)) = fields_of(expr) {
+        return Some((of, names.into_iter().map(Step::Name).collect()));
+    }
+    let function = expr.downcast_ref::<ScalarFunctionExpr>()?;
+    // Functions of these names may be those of a user.
+    let is = |of_engine: &ScalarUDF| function.fun() == of_engine;
+    let steps = if is(&array_element_udf()) {
+        vec![Step::Element]
+    } else if is(&array_slice_udf()) || is(&map_extract_udf()) || is(&map_values_udf()) {
+        // Lists of elements or of values.
+        Vec::new()
+    } else {
+        return None;
+    };
+    Some((function.args().first()?, steps))
+}
+
+/// Returns the columns of a schema that expressions look at, in its order, with the parts of nested columns that they
+/// look at.
 pub(crate) fn narrow<'a>(
     schema: &Schema,
     exprs: impl IntoIterator<Item = &'a Arc<dyn PhysicalExpr>>,
 ) -> SchemaRef {
-    let mut uses = Use::Fields(BTreeMap::new());
+    let mut uses = Use::nothing();
     for expr in exprs {
-        uses.add_all(expr.as_ref());
+        uses.add_all(expr.as_ref(), Vec::new());
     }
-    let Use::Fields(uses) = &uses else {
+    let Use::Parts(uses) = &uses else {
         return Arc::new(schema.clone());
     };
-    let field = |field: &FieldRef| Some(narrow_field(field, uses.get(field.name())?));
+    let of = |field: &FieldRef| uses.get(&Step::Name(field.name().clone()));
+    let field = |field: &FieldRef| Some(narrow_field(field, of(field)?));
     let fields: Fields = schema.fields().iter().filter_map(field).collect();
     Arc::new(Schema::new_with_metadata(fields, schema.metadata().clone()))
 }
 
 fn narrow_field(field: &FieldRef, of: &Use) -> FieldRef {
-    let (DataType::Struct(fields), Use::Fields(uses)) = (field.data_type(), of) else {
+    let Use::Parts(parts) = of else {
         return field.clone();
     };
-    let inner = |field: &FieldRef| Some(narrow_field(field, uses.get(field.name())?));
-    let narrowed: Fields = fields.iter().filter_map(inner).collect();
-    // A name that the struct lacks: the expression reports it.
-    if narrowed.is_empty() || narrowed.len() < uses.len() {
-        return field.clone();
+    let any = || Use::of_any_part(parts);
+    let data_type = match field.data_type() {
+        DataType::Struct(fields) => narrow_fields(fields, parts).map(DataType::Struct),
+        DataType::List(inner) => Some(DataType::List(narrow_field(inner, &any()))),
+        DataType::LargeList(inner) => Some(DataType::LargeList(narrow_field(inner, &any()))),
+        DataType::Map(entries, is_sorted) => narrow_entries(entries, &any())
+            .map(|entries| DataType::Map(Arc::new(entries), *is_sorted)),
+        _ => None,
+    };
+    match data_type {
+        Some(data_type) => Arc::new(Field::clone(field).with_data_type(data_type)),
+        None => field.clone(),
     }
-    Arc::new(Field::clone(field).with_data_type(DataType::Struct(narrowed)))
+}
+
+/// Returns the used fields of a struct. Returns `None` if it lacks one: the expression reports it.
+fn narrow_fields(fields: &Fields, parts: &BTreeMap<Step, Use>) -> Option<Fields> {
+    let of = |field: &FieldRef| parts.get(&Step::Name(field.name().clone()));
+    let used = fields.iter().filter_map(|field| Some((field, of(field)?)));
+    let narrowed: Fields = used.map(|(field, of)| narrow_field(field, of)).collect();
+    (!narrowed.is_empty() && narrowed.len() == parts.len()).then_some(narrowed)
+}
+
+/// Returns the entries of a map with the used parts of its values.
+fn narrow_entries(entries: &Field, of_value: &Use) -> Option<Field> {
+    let DataType::Struct(fields) = entries.data_type() else {
+        return None;
+    };
+    let [key, value] = &**fields else {
+        return None;
+    };
+    let fields = Fields::from(vec![key.clone(), narrow_field(value, of_value)]);
+    Some(entries.clone().with_data_type(DataType::Struct(fields)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(paths: &[&[Step]]) -> Use {
+        let mut uses = Use::nothing();
+        for path in paths {
+            let reversed: Vec<Step> = path.iter().rev().cloned().collect();
+            uses.add(&reversed);
+        }
+        uses
+    }
+
+    fn name(name: &str) -> Step {
+        Step::Name(name.to_owned())
+    }
+
+    #[test]
+    fn elements_and_values_are_narrowed_and_keys_are_not() {
+        let leaf = |name: &str| Arc::new(Field::new(name, DataType::Int64, true));
+        let of_leaves = |names: &[&str]| {
+            let fields = names.iter().map(|name| leaf(name)).collect();
+            DataType::Struct(fields)
+        };
+        let list = |names: &[&str]| {
+            let element = Field::new_list_field(of_leaves(names), true);
+            Arc::new(Field::new("l", DataType::List(Arc::new(element)), true))
+        };
+        let map = |names: &[&str]| {
+            let key = Field::new("key", of_leaves(&["k", "j"]), false);
+            let value = Field::new("value", of_leaves(names), true);
+            let entries = DataType::Struct(vec![key, value].into());
+            let entries = Arc::new(Field::new("entries", entries, false));
+            Arc::new(Field::new("m", DataType::Map(entries, false), true))
+        };
+        let a = [Step::Element, name("a")];
+        let c = [Step::Element, name("c")];
+        let all = ["a", "b", "c"];
+        let narrowed = narrow_field(&list(&all), &parts(&[&c, &a]));
+        assert_eq!(narrowed, list(&["a", "c"]));
+        // One use of the whole element needs all of its fields.
+        let whole = parts(&[&a, &[Step::Element]]);
+        assert_eq!(narrow_field(&list(&all), &whole), list(&all));
+        // An unknown field is left to the expression.
+        let unknown = parts(&[&a, &[Step::Element, name("x")]]);
+        assert_eq!(narrow_field(&list(&all), &unknown), list(&all));
+        let of_keys = parts(&[&[name("one"), name("b")], &[name("two"), name("c")], &a]);
+        assert_eq!(narrow_field(&map(&all), &of_keys), map(&all));
+        let of_keys = parts(&[&[name("one"), name("b")], &c]);
+        assert_eq!(narrow_field(&map(&all), &of_keys), map(&["b", "c"]));
+    }
 }

@@ -45,14 +45,23 @@ pub(crate) fn path(expr: &dyn PhysicalExpr) -> Option<Vec<String>> {
     if let Some(column) = expr.downcast_ref::<Column>() {
         return Some(vec![column.name().to_owned()]);
     }
+    let (of, names) = fields_of(expr)?;
+    let mut path = path(of.as_ref())?;
+    path.extend(names);
+    Some(path)
+}
+
+/// Returns the argument that an expression takes a field of, and the path to the field.
+pub(crate) fn fields_of(
+    expr: &dyn PhysicalExpr,
+) -> Option<(&std::sync::Arc<dyn PhysicalExpr>, Vec<String>)> {
     let function = ScalarFunctionExpr::try_downcast_func::<GetFieldFunc>(expr)?;
     let (of, names) = function.args().split_first()?;
-    let mut path = path(of.as_ref())?;
-    for name in names {
+    let name = |name: &std::sync::Arc<dyn PhysicalExpr>| {
         let name = name.downcast_ref::<LiteralExpr>()?.value().try_as_str()??;
-        path.push(name.to_owned());
-    }
-    Some(path)
+        Some(name.to_owned())
+    };
+    Some((of, names.iter().map(name).collect::<Option<_>>()?))
 }
 
 /// Returns the type of a field, if its path leads through structs only.

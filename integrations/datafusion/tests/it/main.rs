@@ -6,6 +6,8 @@ mod damage;
 #[cfg(test)]
 mod metrics;
 #[cfg(test)]
+mod parts;
+#[cfg(test)]
 mod pushdown;
 #[cfg(test)]
 mod random;
