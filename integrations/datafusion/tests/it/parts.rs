@@ -35,7 +35,7 @@ fn elements(number: usize) -> StructArray {
 
 /// Lists of up to three elements. Some are null.
 fn lists(of: impl Fn(usize) -> StructArray, rows: usize) -> ListArray {
-    let is_null = |row: usize| row % 5 == 0;
+    let is_null = |row: usize| row.is_multiple_of(5);
     let lengths = (0..rows).map(|row| if is_null(row) { 0 } else { row % 4 });
     let offsets = OffsetBuffer::from_lengths(lengths);
     let elements = of(offsets.last().map_or(0, |it| *it as usize));
