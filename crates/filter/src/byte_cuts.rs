@@ -2,9 +2,10 @@
 
 use std::cmp::Ordering;
 
-use herringbone_arrow::array::types::ByteArrayType;
-use herringbone_arrow::array::{Array as _, GenericByteArray};
+use herringbone_arrow::array::types::{ByteArrayType, ByteViewType};
+use herringbone_arrow::array::{Array as _, GenericByteArray, GenericByteViewArray};
 use herringbone_arrow::buffer::BooleanBuffer;
+use herringbone_arrow::data::MAX_INLINE_VIEW_LEN;
 use herringbone_kernels::range_compare::{between, first_bytes, first_of};
 
 use super::ranges::{Cut, Ranges};
@@ -34,12 +35,42 @@ impl<'a> ByteCuts<'a> {
     where
         T::Native: AsRef<[u8]>,
     {
+        let firsts = || first_bytes(array.value_offsets(), array.value_data());
+        self.accepted_of(array.len(), firsts, |slot| array.value(slot).as_ref())
+    }
+
+    /// Returns the slots of an array of views that are inside. The bits of null slots are unspecified.
+    pub(super) fn accepted_views<T: ByteViewType>(
+        &self,
+        array: &GenericByteViewArray<T>,
+    ) -> BooleanBuffer
+    where
+        T::Native: AsRef<[u8]>,
+    {
+        let first = |(slot, view): (usize, &u128)| {
+            let length = *view as u32;
+            match length <= MAX_INLINE_VIEW_LEN {
+                // The first eight bytes of the value follow its length.
+                true => ((view >> 32) as u64).swap_bytes(),
+                false => first_of(array.value(slot).as_ref()),
+            }
+        };
+        let firsts = || array.views().iter().enumerate().map(first).collect();
+        self.accepted_of(array.len(), firsts, |slot| array.value(slot).as_ref())
+    }
+
+    /// Returns the slots that are inside, of an array with these first bytes and values.
+    fn accepted_of<'v>(
+        &self,
+        len: usize,
+        firsts: impl Fn() -> Vec<u64>,
+        value: impl Fn(usize) -> &'v [u8],
+    ) -> BooleanBuffer {
         if self.cuts.len() > MANY_CUTS {
-            let is_inside = |slot| self.contains(array.value(slot).as_ref());
-            return BooleanBuffer::collect_bool(array.len(), is_inside);
+            return BooleanBuffer::collect_bool(len, |slot| self.contains(value(slot)));
         }
-        let firsts = first_bytes(array.value_offsets(), array.value_data());
-        let words = array.len().div_ceil(64);
+        let firsts = firsts();
+        let words = len.div_ceil(64);
         let mut inside = vec![if self.starts_inside { u64::MAX } else { 0 }; words];
         for (first, cut) in &self.cuts {
             if let Some(next) = first.checked_add(1) {
@@ -52,13 +83,13 @@ impl<'a> ByteCuts<'a> {
                 let mut left = ties;
                 while left != 0 {
                     let bit = left.trailing_zeros();
-                    let value = array.value(64 * word + bit as usize);
-                    *inside ^= u64::from(is_after(cut, value.as_ref())) << bit;
+                    let value = value(64 * word + bit as usize);
+                    *inside ^= u64::from(is_after(cut, value)) << bit;
                     left &= left - 1;
                 }
             }
         }
-        BooleanBuffer::new(inside.into(), 0, array.len())
+        BooleanBuffer::new(inside.into(), 0, len)
     }
 
     /// Returns true if a value is inside.
@@ -83,7 +114,7 @@ fn is_after(cut: &Cut<Vec<u8>>, value: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use herringbone_arrow::array::BinaryArray;
+    use herringbone_arrow::array::{BinaryArray, BinaryViewArray};
 
     use super::*;
 
@@ -101,6 +132,8 @@ mod tests {
             "abcdefghi",
             "abcdefgi",
             "b",
+            "b of thirteen",
+            "b of thirtees",
             "\u{10ffff}",
         ]
         .map(|value| value.as_bytes().to_vec())
@@ -124,6 +157,10 @@ mod tests {
                     let accepted = cuts.accepted(&array);
                     let (sliced, whole) = (cuts.accepted(&array.slice(3, 7)), &accepted);
                     assert_eq!(sliced, whole.slice(3, 7));
+                    assert_eq!(
+                        cuts.accepted_views(&BinaryViewArray::from(&array)),
+                        accepted
+                    );
                     for (slot, value) in values.iter().enumerate() {
                         let expected = set.contains(|key| key.as_slice().cmp(value));
                         assert_eq!(cuts.contains(value), expected, "{set:?} {value:?}");

@@ -89,6 +89,8 @@ pub(super) fn accepted_of_values(test: &LeafTest, array: &ArrayRef) -> Result<Bo
                 DataType::LargeUtf8 => cuts.accepted(array.as_string::<i64>()),
                 DataType::Binary => cuts.accepted(array.as_binary::<i32>()),
                 DataType::LargeBinary => cuts.accepted(array.as_binary::<i64>()),
+                DataType::Utf8View => cuts.accepted_views(array.as_string_view()),
+                DataType::BinaryView => cuts.accepted_views(array.as_binary_view()),
                 _ => each_bytes(array, |value| cuts.contains(value))?,
             })
         }

@@ -11,6 +11,8 @@
 //! pattern together. With it, a match is tried at each character. The time is then proportional to the bytes of the
 //! text times those of the piece.
 
+use memchr::memmem::Finder;
+
 use super::predicate::Like;
 
 /// A pattern of `LIKE`.
@@ -200,7 +202,7 @@ fn middle(piece: &[Token]) -> impl Iterator<Item = Middle> + use<> {
     }
     let text = match parts.as_mut_slice() {
         [] => None,
-        [Part::Text(text)] => Some(Middle::Text(Needle::new(std::mem::take(text)))),
+        [Part::Text(text)] => Some(Middle::Text(Needle::new(text))),
         _ => Some(Middle::Mixed(parts)),
     };
     let before = before.map(Middle::Characters);
@@ -250,54 +252,28 @@ fn without_last_characters(mut text: &[u8], count: usize) -> Option<&[u8]> {
     Some(text)
 }
 
-/// A text to search for, in time proportional to the searched text (Knuth, Morris and Pratt).
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Needle {
-    text: Vec<u8>,
-    /// For each byte of the text: the length of the longest proper prefix that ends there.
-    borders: Vec<usize>,
+/// A text to search for, in time proportional to the searched text.
+#[derive(Debug, Clone)]
+struct Needle(Finder<'static>);
+
+impl PartialEq for Needle {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.needle() == other.0.needle()
+    }
 }
 
-impl Needle {
-    /// Creates a needle from a text, which must not be empty.
-    fn new(text: Vec<u8>) -> Self {
-        let mut needle = Self {
-            borders: Vec::with_capacity(text.len()),
-            text,
-        };
-        let mut length = 0;
-        for (index, byte) in needle.text.iter().enumerate() {
-            if index > 0 {
-                length = needle.extended(length, *byte);
-            }
-            needle.borders.push(length);
-        }
-        needle
-    }
+impl Eq for Needle {}
 
-    /// Returns the number of needle bytes matched after `byte`, if `length` of them were matched before it.
-    fn extended(&self, mut length: usize, byte: u8) -> usize {
-        loop {
-            if self.text.get(length) == Some(&byte) {
-                return length + 1;
-            }
-            match length.checked_sub(1) {
-                Some(last) => length = self.borders.get(last).copied().unwrap_or(0),
-                None => return 0,
-            }
-        }
+impl Needle {
+    /// Creates a needle from a text.
+    fn new(text: &[u8]) -> Self {
+        Self(Finder::new(text).into_owned())
     }
 
     /// Returns the text after the earliest match of the needle.
     fn find<'t>(&self, text: &'t [u8]) -> Option<&'t [u8]> {
-        let mut length = 0;
-        for (index, byte) in text.iter().enumerate() {
-            length = self.extended(length, *byte);
-            if length == self.text.len() {
-                return text.get(index + 1..);
-            }
-        }
-        None
+        let start = self.0.find(text)?;
+        text.get(start + self.0.needle().len()..)
     }
 }
 

@@ -10,6 +10,7 @@ use bytes::Bytes;
 use datafusion_common::config::TableParquetOptions;
 use datafusion_common_runtime::SpawnedTask;
 use herringbone::push::FetchPolicy;
+use herringbone::source::ChunkReads;
 use herringbone::{Error, Result};
 use herringbone_remote::object_store_013::StoreObject;
 use herringbone_remote::{Answer, BoxFuture, Identity, Object};
@@ -78,6 +79,7 @@ impl TableFile {
             policy.round_trip_bytes = 256 << 10;
             policy.max_requests_in_flight = 4;
             policy.max_bytes_ahead = 16 << 20;
+            policy.chunk_reads = ChunkReads::Windows;
         } else {
             // Fewer requests than with gaps of 256 KiB, for a few percent more bytes: 393 requests and 228 MB for TPC-H in
             // the tests. With 736 KiB, requests would cover unused columns between row groups, too: 344, and 265 MB.

@@ -252,7 +252,7 @@ impl SelectionCursor {
     }
 
     /// Returns the rest of the mask, if the next rows are selected by a mask.
-    pub(crate) fn mask(&self) -> Option<BooleanBuffer> {
+    pub fn mask(&self) -> Option<BooleanBuffer> {
         let RowSelector::Mask { start, bits } = &self.piece else {
             return None;
         };
@@ -272,6 +272,15 @@ impl SelectionCursor {
         }
         if !self.more.is_empty() || matches!(self.piece, RowSelector::Mask { .. }) {
             self.leave_pieces();
+        }
+    }
+
+    /// Advances to a row, if it lies after the current position.
+    pub fn advance_to(&mut self, row: u64) {
+        self.position = self.position.max(row);
+        self.leave_pieces();
+        if let RowSelector::Ranges(ranges) = &self.piece {
+            self.next = ranges.partition_point(|range| range.end <= self.position);
         }
     }
 
@@ -381,6 +390,26 @@ mod tests {
         assert_eq!(walk.mask(), Some(BooleanBuffer::from(vec![false, true])));
         walk.advance(2);
         assert_eq!((walk.run(), walk.mask()), (SelectionRun::Unknown, None));
+    }
+
+    #[test]
+    fn a_walk_advances_to_a_row_of_a_later_piece() {
+        let bits = BooleanBuffer::from(vec![true, false, true]);
+        let mut walk = SelectionCursor::new(Arc::from([1..2, 4..6]));
+        walk.open();
+        walk.extend(RowSelector::Mask { start: 10, bits });
+        walk.extend(ranges([20..25, 30..31]));
+        let mut run_at = |row| {
+            walk.advance_to(row);
+            (walk.position(), walk.run())
+        };
+        assert_eq!(run_at(0), (0, SelectionRun::Skip(1)));
+        assert_eq!(run_at(5), (5, SelectionRun::Take(1)));
+        assert_eq!(run_at(3), (5, SelectionRun::Take(1)));
+        assert_eq!(run_at(11), (11, SelectionRun::Skip(1)));
+        assert_eq!(run_at(22), (22, SelectionRun::Take(3)));
+        assert_eq!(run_at(25), (25, SelectionRun::Skip(5)));
+        assert_eq!(run_at(40), (40, SelectionRun::Unknown));
     }
 
     #[test]

@@ -14,6 +14,8 @@
 use std::mem::MaybeUninit;
 use std::ops::Range;
 
+use herringbone_arrow::buffer::BooleanBuffer;
+
 use crate::bitmap::{Bitmap, load_bits};
 use crate::cpu::Scalar;
 #[cfg(target_arch = "x86_64")]
@@ -263,6 +265,22 @@ fn spread_bits_with(
         next += ones;
     }
     writer.finish(out);
+}
+
+/// Returns a bit for each bit of `mask`. Those that are set there take the next bit of `bits`. The others become zero.
+///
+/// **Shapes**: `bits` has one bit for each set bit of `mask`. Missing bits are zero.
+#[must_use]
+pub fn deposit_bits(bits: &BooleanBuffer, mask: &BooleanBuffer) -> BooleanBuffer {
+    let bits: Vec<u64> = bits.bit_chunks().iter_padded().collect();
+    let mut next = 0;
+    let words = mask.bit_chunks();
+    let words = words.iter_padded().map(|mask| {
+        let word = deposit(bits_at(&bits, next), mask);
+        next += mask.count_ones() as usize;
+        word
+    });
+    BooleanBuffer::new(words.collect::<Vec<_>>().into(), 0, mask.len())
 }
 
 /// Returns the lowest bits of `bits`, placed in order at the set bits of `mask`, with zeros elsewhere.

@@ -260,3 +260,31 @@ fn scalar_wrong_numbers_of_values_are_mended() {
     expand(&mut behind, 0, &validity, 4, 10);
     assert_eq!(behind, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
 }
+
+#[test]
+fn set_bits_of_a_mask_take_the_next_bits() {
+    let mut random = Random(7);
+    for &len in LENGTHS {
+        for offset in [0, 3, 64] {
+            let mut bits = |len: usize| -> BooleanBuffer {
+                let bits: Vec<bool> = (0..len).map(|_| random.next() % 3 == 0).collect();
+                bits.into()
+            };
+            let mask = bits(offset + len).slice(offset, len);
+            let bits = bits(offset + mask.count_set_bits()).slice(offset, mask.count_set_bits());
+            let mut next = bits.iter();
+            let expected: Vec<bool> = mask
+                .iter()
+                .map(|is_set| is_set && next.next().unwrap())
+                .collect();
+            assert_eq!(
+                deposit_bits(&bits, &mask),
+                expected.into(),
+                "{len} bits from {offset}"
+            );
+        }
+    }
+    let mask = BooleanBuffer::from(vec![true, false, true, true]);
+    let expected = BooleanBuffer::from(vec![true, false, false, false]);
+    assert_eq!(deposit_bits(&vec![true].into(), &mask), expected);
+}

@@ -347,7 +347,7 @@ impl PushDecoder {
         if !self.may_take() || self.is_refused_memory() {
             return None;
         }
-        let ranges = self.sequence.begun().front()?.remaining(&self.policy)?;
+        let ranges = self.sequence.begun().front_mut()?.remaining(&self.policy)?;
         let is_complete = self.store.missing(&union(ranges)).is_empty();
         is_complete.then(|| self.take_first())?
     }

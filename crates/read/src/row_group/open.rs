@@ -311,7 +311,7 @@ impl OpenRowGroup {
     /// has read up to the offset `from`.
     ///
     /// With a page map, these are the dictionary and the pages with selected rows, if there are any. For a list, the page after each
-    /// run of selected rows is included, because the last row may continue there.
+    /// page with selected rows is included, because the last row may continue there.
     pub(crate) fn ranges_of(
         &self,
         ordinal: usize,
@@ -335,23 +335,23 @@ impl OpenRowGroup {
         };
         let mut ranges = Vec::new();
         let mut walk = selection.clone();
+        // Page by page, because a mask has many runs in each.
         loop {
             match walk.run() {
                 SelectionRun::Skip(rows) => walk.advance(rows),
-                SelectionRun::Take(rows) => {
+                SelectionRun::Take(_) => {
                     if from.is_none() && ranges.is_empty() {
                         ranges.push(start..first_page.range.start);
                     }
-                    let first = walk.position();
-                    let last = map.page_of((first + rows as u64).saturating_sub(1));
-                    let last = last + usize::from(plan.max_rep_level > 0);
+                    let index = map.page_of(walk.position());
+                    let last = index + usize::from(plan.max_rep_level > 0);
                     let end = map.get(last.min(map.num_pages() - 1));
-                    let begin = map.get(map.page_of(first));
-                    if let Some((begin, end)) = begin.zip(end) {
-                        let range = begin.range.start.max(start)..end.range.end;
-                        add_range(&mut ranges, range);
-                    }
-                    walk.advance(rows);
+                    let Some((page, end)) = map.get(index).zip(end) else {
+                        return ranges;
+                    };
+                    add_range(&mut ranges, page.range.start.max(start)..end.range.end);
+                    // At least one row, also if the rows end before the map says.
+                    walk.advance_to(page.rows.end.max(walk.position() + 1));
                 }
                 SelectionRun::Unknown | SelectionRun::Done => return ranges,
             }

@@ -122,8 +122,8 @@ impl RowGroupRead {
     /// Returns the ranges of the file that pruning or the open columns need next: about `ahead` bytes, in the order
     /// in which each column decodes them.
     #[must_use]
-    pub fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
-        match &self.stage {
+    pub fn planned(&mut self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
+        match &mut self.stage {
             Stage::Pruning(pruner) => pruner.planned(ahead, policy),
             Stage::Open(levels) => levels.planned(ahead, policy),
             Stage::Planned | Stage::Over => Vec::new(),
@@ -210,7 +210,7 @@ impl RowGroupRead {
 
     /// Returns the ranges of the file that all remaining rows need. Returns `None` if they are not known yet, or if work
     /// ahead failed.
-    pub(crate) fn remaining(&self, policy: &FetchPolicy) -> Option<Vec<Range<u64>>> {
+    pub(crate) fn remaining(&mut self, policy: &FetchPolicy) -> Option<Vec<Range<u64>>> {
         let is_known = !self.is_testing() && !self.has_failed_ahead;
         is_known.then(|| self.planned(u64::MAX, policy))
     }

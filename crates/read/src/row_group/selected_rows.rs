@@ -15,6 +15,7 @@ use herringbone_core::column::selection::{RowRanges, RowSelector, SelectionCurso
 use herringbone_core::page::PageMaps;
 use herringbone_filter::verdicts::Verdicts;
 use herringbone_filter::{Verdict, concat, select};
+use herringbone_kernels::expand::deposit_bits;
 
 /// The average distance between the starts of runs of selected rows below which they are stored as a mask.
 const SHORT_RUNS: usize = 256;
@@ -279,17 +280,27 @@ impl SelectedRows {
         let mut pieces = Vec::new();
         let mut first = 0;
         while first < bits.len() {
-            match self.walk.run() {
-                SelectionRun::Skip(rows) => self.walk.advance(rows),
-                SelectionRun::Take(rows) => {
-                    let rows = rows.min(bits.len() - first);
-                    let start = self.walk.position();
-                    pieces.extend(piece(start, bits.slice(first, rows)));
-                    self.walk.advance(rows);
-                    first += rows;
+            let (start, left) = (self.walk.position(), bits.len() - first);
+            let (rows, selected) = match (self.walk.mask(), self.walk.run()) {
+                (Some(mask), _) => {
+                    let mask = up_to_set_bit(mask, left);
+                    let tested = bits.slice(first, mask.count_set_bits());
+                    first += tested.len();
+                    (mask.len(), deposit_bits(&tested, &mask))
                 }
-                SelectionRun::Unknown | SelectionRun::Done => break,
-            }
+                (None, SelectionRun::Take(rows)) => {
+                    let rows = rows.min(left);
+                    first += rows;
+                    (rows, bits.slice(first - rows, rows))
+                }
+                (None, SelectionRun::Skip(rows)) => {
+                    self.walk.advance(rows);
+                    continue;
+                }
+                (None, SelectionRun::Unknown | SelectionRun::Done) => break,
+            };
+            pieces.extend(piece(start, selected));
+            self.walk.advance(rows);
         }
         pieces
     }
@@ -408,6 +419,16 @@ impl Joiner {
         };
         (0..columns).filter_map(column).collect()
     }
+}
+
+/// Returns the bits up to the `most`-th set bit, or all bits if there are not so many.
+fn up_to_set_bit(bits: BooleanBuffer, most: usize) -> BooleanBuffer {
+    let wanted = bits.count_set_bits().min(most) as u64;
+    let mask = RowSelector::Mask {
+        start: 0,
+        bits: bits.clone(),
+    };
+    bits.slice(0, mask.end_of(wanted) as usize)
 }
 
 /// Returns the selected rows from `start` on, or `None` if there are none.

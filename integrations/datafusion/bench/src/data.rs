@@ -1,6 +1,6 @@
 //! The files.
 
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,6 +10,7 @@ use arrow::array::{
 };
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::Compression;
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use tpchgen::generators::{
@@ -68,27 +69,33 @@ pub(crate) fn tpch(folder: &Path, scale: f64) -> PathBuf {
     folder
 }
 
-/// Writes `lineitem` as one row group.
+/// Returns the names and the paths of the tables in a folder.
+pub(crate) fn tables(folder: &Path) -> Vec<(String, String)> {
+    let table = |entry: std::io::Result<DirEntry>| {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let directory = if path.is_dir() { "/" } else { "" };
+        (name, format!("{}{directory}", path.display()))
+    };
+    std::fs::read_dir(folder).unwrap().map(table).collect()
+}
+
+/// Writes each table as one row group.
 pub(crate) fn one_row_group(folder: &Path, tpch: &Path) -> PathBuf {
     let folder = folder.join("row-group");
     if folder.exists() {
         return folder;
     }
     std::fs::create_dir_all(&folder).unwrap();
-    let file = File::open(tpch.join("lineitem.parquet")).unwrap();
-    let reader =
-        parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
-    let schema = reader.schema().clone();
-    let batches = reader.build().unwrap().map(Result::unwrap);
-    let properties = compressed()
-        .set_max_row_group_row_count(Some(usize::MAX))
-        .build();
-    write(
-        &folder.join("lineitem.parquet"),
-        schema,
-        batches,
-        properties,
-    );
+    for (name, path) in tables(tpch) {
+        let file = File::open(path).unwrap();
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
+        let schema = reader.schema().clone();
+        let batches = reader.build().unwrap().map(Result::unwrap);
+        let properties = compressed().set_max_row_group_row_count(Some(usize::MAX));
+        let path = folder.join(format!("{name}.parquet"));
+        write(&path, schema, batches, properties.build());
+    }
     folder
 }
 

@@ -1,11 +1,12 @@
 //! Queries on Parquet files, read by Herringbone and by the engine's own reader in turns.
 //!
 //! ```text
-//! herringbone-datafusion-bench FOLDER [tpch | hits | row-group] [--scale N] [--partitions N] [--turns N] [--query N]
+//! herringbone-datafusion-bench FOLDER (tpch | hits | row-group | answers) [--scale N] [--partitions N] [--turns N] [--query N]
 //! ```
 //!
-//! The files are written to the folder once. Planning is not measured: it is the same for both readers.
+//! The files are written to the folder once. `answers` measures nothing, but compares rows (see `answers.rs`). Planning is not measured: it is the same for both readers.
 
+mod answers;
 mod data;
 mod turns;
 
@@ -59,7 +60,7 @@ impl Arguments {
             sql: sql.to_owned(),
         };
         let (folder, cases): (_, Vec<Case>) = match self.what.as_str() {
-            "tpch" => (tpch(), (1..).zip(queries()).map(case).collect()),
+            "tpch" | "answers" => (tpch(), (1..).zip(queries()).map(case).collect()),
             "row-group" => {
                 let folder = data::one_row_group(&self.folder, &tpch());
                 let numbered = (1..).zip(queries());
@@ -87,10 +88,19 @@ fn main() {
         arguments.and_then(|it| it.cases().map(|cases| (it, cases)))
     else {
         eprintln!(
-            "usage: herringbone-datafusion-bench FOLDER (tpch | hits | row-group) [--scale N] [--partitions N] \
+            "usage: herringbone-datafusion-bench FOLDER (tpch | hits | row-group | answers) [--scale N] [--partitions N] \
              [--turns N] [--query N]"
         );
         std::process::exit(2);
     };
-    arguments.turns.run(&folder, &cases);
+    if arguments.what == "answers" {
+        answers::compare(
+            &arguments.folder,
+            &folder,
+            &cases,
+            arguments.turns.partitions,
+        );
+    } else {
+        arguments.turns.run(&folder, &cases);
+    }
 }

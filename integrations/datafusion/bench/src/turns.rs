@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use arrow::array::RecordBatch;
 use arrow::util::pretty::pretty_format_batches;
 use cpu_time::ProcessTime;
-use datafusion::physical_plan::collect;
+use datafusion::physical_plan;
 use datafusion::prelude::{SessionConfig, SessionContext};
+
+use crate::data;
 
 /// A query.
 pub(crate) struct Case {
@@ -39,34 +42,42 @@ impl Times {
     }
 }
 
-/// The readers: ours, the engine's own with its default settings, and with pushed-down filters.
-const READERS: [&str; 3] = ["herringbone", "stock", "stock, pushed down"];
+/// Reads the tables of a session.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Reader {
+    Herringbone,
+    /// The engine's own reader with its default settings.
+    Stock,
+    /// The engine's own reader, with filters pushed down.
+    StockPushedDown,
+}
 
-fn session(
-    reader: usize,
+const READERS: [(Reader, &str); 3] = [
+    (Reader::Herringbone, "herringbone"),
+    (Reader::Stock, "stock"),
+    (Reader::StockPushedDown, "stock, pushed down"),
+];
+
+/// Returns a session with the files or folders in `folder` as tables.
+pub(crate) fn session(
+    reader: Reader,
     partitions: usize,
     folder: &Path,
     runtime: &tokio::runtime::Runtime,
 ) -> SessionContext {
     let mut config = SessionConfig::new().with_target_partitions(partitions);
-    if reader == 2 {
+    if reader == Reader::StockPushedDown {
         for key in ["pushdown_filters", "reorder_filters"] {
             config = config.set_bool(&format!("datafusion.execution.parquet.{key}"), true);
         }
     }
     let session = SessionContext::new_with_config(config);
-    if reader == 0 {
+    if reader == Reader::Herringbone {
         herringbone_datafusion::register(&session).unwrap();
     }
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let table = path.file_stem().unwrap().to_str().unwrap();
-        let sql = format!(
-            "create external table {table} stored as parquet location '{}'",
-            path.display()
-        );
-        let created = runtime.block_on(async { session.sql(&sql).await?.collect().await });
-        created.unwrap();
+    for (table, path) in data::tables(folder) {
+        let sql = format!("create external table {table} stored as parquet location '{path}'");
+        runtime.block_on(collect(&session, &sql));
     }
     session
 }
@@ -79,12 +90,13 @@ impl Turns {
             .enable_all()
             .build()
             .unwrap();
-        let sessions: Vec<_> = (0..READERS.len())
-            .map(|reader| session(reader, self.partitions, folder, &runtime))
+        let sessions: Vec<_> = READERS
+            .iter()
+            .map(|(reader, _)| session(*reader, self.partitions, folder, &runtime))
             .collect();
         println!(
             "| query | {} | ratio of processor time | of wall time |",
-            READERS.join(" | ")
+            READERS.map(|(_, name)| name).join(" | ")
         );
         println!("|---|---|---|---|---|---|");
         let mut logarithms = (0.0, 0.0);
@@ -144,6 +156,10 @@ impl Turns {
     }
 }
 
+pub(crate) async fn collect(session: &SessionContext, sql: &str) -> Vec<RecordBatch> {
+    session.sql(sql).await.unwrap().collect().await.unwrap()
+}
+
 /// Returns the rows of a query as text, and the time without planning.
 async fn run(session: &SessionContext, sql: &str) -> (String, Times) {
     let frame = session.sql(sql).await.unwrap();
@@ -151,7 +167,10 @@ async fn run(session: &SessionContext, sql: &str) -> (String, Times) {
     let plan = frame.create_physical_plan().await.unwrap();
     let (processor, wall) = (ProcessTime::now(), Instant::now());
     // On a worker of the runtime, as the tasks of a server.
-    let batches = tokio::spawn(collect(plan, context)).await.unwrap().unwrap();
+    let batches = tokio::spawn(physical_plan::collect(plan, context))
+        .await
+        .unwrap()
+        .unwrap();
     let time = Times {
         processor: processor.elapsed(),
         wall: wall.elapsed(),

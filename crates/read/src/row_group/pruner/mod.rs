@@ -72,6 +72,8 @@ pub(crate) struct RowGroupPruner {
     /// The steps to take, the next one last.
     steps: Vec<PruningStep>,
     lookups: Vec<Lookup>,
+    /// The result of [`Self::planned`] for this many bytes, until the next lookup is done.
+    planned: Option<(u64, Vec<Range<u64>>)>,
     /// The most recent step, and the number of bytes that it read.
     taken: (PruningStep, u64),
     /// The numbers of rows ruled out and accepted before that step.
@@ -146,6 +148,7 @@ impl RowGroupPruner {
             of_tests,
             maps: Vec::new(),
             lookups: Vec::new(),
+            planned: None,
             taken: (PruningStep::Statistics, 0),
             known: (0, 0),
             explanation: None,
@@ -184,13 +187,16 @@ impl RowGroupPruner {
                         break false;
                     }
                 };
-                if !is_done {
-                    self.lookups.push(lookup);
+                match is_done {
+                    // A test may be decided, so its other lookups are not needed.
+                    true => self.planned = None,
+                    false => self.lookups.push(lookup),
                 }
             }
             if !self.lookups.is_empty() {
                 return Ok(None);
             }
+            self.planned = None;
             self.decide();
             self.note_step();
             let next = loop {
@@ -209,8 +215,20 @@ impl RowGroupPruner {
 
     /// Returns the ranges of the file that later steps may look up, as long as they cost less than a round trip. Also
     /// returns all column chunks if they are small. The result has at most `ahead` bytes.
-    pub(crate) fn planned(&self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
-        let mut left = policy.round_trip_bytes.min(ahead);
+    pub(crate) fn planned(&mut self, ahead: u64, policy: &FetchPolicy) -> Vec<Range<u64>> {
+        let most = policy.round_trip_bytes.min(ahead);
+        // A decoder asks for the plans of all row groups ahead each time when bytes arrive.
+        match &self.planned {
+            Some((bytes, planned)) if *bytes == most => planned.clone(),
+            _ => {
+                let planned = self.plan_lookups(most);
+                self.planned = Some((most, planned.clone()));
+                planned
+            }
+        }
+    }
+
+    fn plan_lookups(&self, mut left: u64) -> Vec<Range<u64>> {
         let mut planned = Vec::new();
         for step in self.steps.iter().rev() {
             for range in self.first_ranges(*step) {
