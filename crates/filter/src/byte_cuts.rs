@@ -39,7 +39,7 @@ impl<'a> ByteCuts<'a> {
         self.accepted_of(array.len(), firsts, |slot| array.value(slot).as_ref())
     }
 
-    /// Returns the slots of an array of views that are inside. The bits of null slots are unspecified.
+    /// Returns the slots of an array of views inside the set. The bits of null slots are unspecified.
     pub(super) fn accepted_views<T: ByteViewType>(
         &self,
         array: &GenericByteViewArray<T>,
@@ -59,7 +59,7 @@ impl<'a> ByteCuts<'a> {
         self.accepted_of(array.len(), firsts, |slot| array.value(slot).as_ref())
     }
 
-    /// Returns the slots that are inside, of an array with these first bytes and values.
+    /// Returns the slots inside the set, of an array with these first bytes and values.
     fn accepted_of<'v>(
         &self,
         len: usize,

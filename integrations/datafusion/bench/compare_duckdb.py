@@ -38,7 +38,7 @@ unequal = []
 for number, query in enumerate(queries.read_text().split("--------\n"), 1):
     found = [[cell(value) for value in row] for row in csv.reader((answers / f"Q{number}.csv").open())]
     expected = [[cell(value) for value in row] for row in connection.execute(query).fetchall()]
-    # Rows that ORDER BY does not tell apart may come in any order.
+    # ORDER BY leaves the order of equal rows open.
     found, expected = (sorted(rows, key=repr) for rows in (found, expected))
     if len(found) != len(expected) or not all(map(is_equal_row, found, expected)):
         unequal.append(number)

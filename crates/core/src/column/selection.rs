@@ -275,7 +275,7 @@ impl SelectionCursor {
         }
     }
 
-    /// Advances to a row, if it lies after the current position.
+    /// Advances to `row`. Does nothing if it is not after the current position.
     pub fn advance_to(&mut self, row: u64) {
         self.position = self.position.max(row);
         self.leave_pieces();

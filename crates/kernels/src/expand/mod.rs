@@ -267,7 +267,7 @@ fn spread_bits_with(
     writer.finish(out);
 }
 
-/// Returns a bit for each bit of `mask`. Those that are set there take the next bit of `bits`. The others become zero.
+/// Returns a bit for each bit of `mask`. A set bit takes the next bit of `bits`. The others become zero.
 ///
 /// **Shapes**: `bits` has one bit for each set bit of `mask`. Missing bits are zero.
 #[must_use]

@@ -350,7 +350,7 @@ impl OpenRowGroup {
                         return ranges;
                     };
                     add_range(&mut ranges, page.range.start.max(start)..end.range.end);
-                    // At least one row, also if the rows end before the map says.
+                    // This is at least one more row, also if the map ends too early.
                     walk.advance_to(page.rows.end.max(walk.position() + 1));
                 }
                 SelectionRun::Unknown | SelectionRun::Done => return ranges,

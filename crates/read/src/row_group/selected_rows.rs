@@ -421,7 +421,7 @@ impl Joiner {
     }
 }
 
-/// Returns the bits up to the `most`-th set bit, or all bits if there are not so many.
+/// Returns the bits up to the `most`-th set bit, or all bits if there are fewer.
 fn up_to_set_bit(bits: BooleanBuffer, most: usize) -> BooleanBuffer {
     let wanted = bits.count_set_bits().min(most) as u64;
     let mask = RowSelector::Mask {

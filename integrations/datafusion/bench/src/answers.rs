@@ -72,7 +72,7 @@ fn csv(session: &SessionContext, sql: &str, runtime: &Runtime) -> String {
     String::from_utf8(csv).unwrap()
 }
 
-/// Rows that `ORDER BY` does not tell apart may come in any order.
+/// Sorts the rows, because `ORDER BY` leaves the order of equal ones open.
 fn sorted(csv: &str) -> Vec<&str> {
     let mut rows: Vec<_> = csv.lines().collect();
     rows.sort_unstable();
