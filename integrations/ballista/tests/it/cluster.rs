@@ -171,13 +171,13 @@ fn words(text: &str) -> Vec<String> {
 }
 
 /// Returns different free ports.
-fn free_ports<const N: usize>() -> [u16; N] {
+pub(crate) fn free_ports<const N: usize>() -> [u16; N] {
     let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
-/// Asks the scheduler whether both executors have registered.
-fn is_ready(port: u16) -> bool {
+/// Asks the scheduler whether enough executors have registered.
+pub(crate) fn is_ready(port: u16) -> bool {
     let ask = || {
         let mut stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;

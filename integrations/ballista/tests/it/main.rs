@@ -17,3 +17,4 @@ mod failures;
 mod keys;
 mod support;
 mod tpch;
+mod transient;
