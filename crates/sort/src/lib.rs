@@ -20,6 +20,8 @@ mod memory;
 mod merge;
 mod run;
 mod temporary;
+#[cfg(test)]
+mod tests;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -83,7 +85,7 @@ impl Sorter {
         let options = plan.options();
         let dictionaries = Dictionaries::new(plan.schema());
         Ok(Some(Self {
-            rows: MemoryRows::new(&keys),
+            rows: MemoryRows::new(&keys, options.sort_memory_bytes),
             keys,
             spill: Spill::new(plan, path),
             dictionaries,
@@ -120,6 +122,7 @@ impl Sorter {
         let mut at = 0;
         while at < batch.num_rows() {
             let rows = SLICE_ROWS.min(batch.num_rows() - at);
+            let rows = rows.min(self.rows.rows_to_block_end());
             let (slice, stored) = (batch.slice(at, rows), stored.slice(at, rows));
             at += rows;
             self.rows.push(&mut self.keys, &slice, stored)?;

@@ -17,7 +17,16 @@ const PREFIX_BYTES: usize = 12;
 /// The number of rows up to which rows are compared one by one, rather than by the next bytes of all of them.
 const MAX_COMPARED_ROWS: usize = 32;
 
+/// The number of rows in a block. One column of them fits into the cache of a core.
+const BLOCK_ROWS: usize = 1 << 16;
+
+/// The maximum size of a block, in bytes. Gathering long rows takes as long in any order.
+const BLOCK_BYTES: usize = 32 << 20;
+
 /// Batches, and the sort keys of their rows.
+///
+/// Rows are moved into sorted order block by block, within the cache. Gathering all rows then reads each block from its
+/// start to its end, and not a cache line per value.
 pub(super) struct MemoryRows {
     batches: Vec<RecordBatch>,
     /// The ordinal of the first row of each batch.
@@ -29,15 +38,19 @@ pub(super) struct MemoryRows {
     is_short: bool,
     /// The size of the batches, in bytes.
     batch_bytes: usize,
+    /// The number of rows in blocks. Later rows will be the next block.
+    block_rows: usize,
+    most_block_bytes: usize,
 }
 
 impl MemoryRows {
-    /// Creates an empty collection of rows, to be sorted by these keys.
-    pub(super) fn new(keys: &SortKeys) -> Self {
-        Self::of(keys.width().is_some_and(|width| width <= PREFIX_BYTES))
+    /// Creates an empty collection of rows, to be sorted by these keys in about `memory_bytes`.
+    pub(super) fn new(keys: &SortKeys, memory_bytes: usize) -> Self {
+        let is_short = keys.width().is_some_and(|width| width <= PREFIX_BYTES);
+        Self::of(is_short, BLOCK_BYTES.min(memory_bytes / 8))
     }
 
-    fn of(is_short: bool) -> Self {
+    fn of(is_short: bool, most_block_bytes: usize) -> Self {
         Self {
             batches: Vec::new(),
             starts: Vec::new(),
@@ -45,6 +58,8 @@ impl MemoryRows {
             keys: RowKeys::default(),
             is_short,
             batch_bytes: 0,
+            block_rows: 0,
+            most_block_bytes,
         }
     }
 
@@ -59,19 +74,26 @@ impl MemoryRows {
 
     /// Returns the number of bytes in use.
     pub(super) fn bytes(&self) -> usize {
-        // Capacities double, so only the used part counts.
-        self.batch_bytes + self.keys.heap_bytes() + size_of::<u128>() * self.entries.len()
+        // Capacities double, so only the used part counts. Sorting takes half as much again.
+        let entries = size_of::<u128>() * self.entries.len() * 3 / 2;
+        self.batch_bytes + self.keys.heap_bytes() + entries
+    }
+
+    /// Returns the maximum number of rows to append next.
+    pub(super) fn rows_to_block_end(&self) -> usize {
+        BLOCK_ROWS - (self.entries.len() - self.block_rows)
     }
 
     /// Takes all rows, and leaves the collection empty.
     pub(super) fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::of(self.is_short))
+        let empty = Self::of(self.is_short, self.most_block_bytes);
+        std::mem::replace(self, empty)
     }
 
-    /// Appends the rows of a `batch`. It is kept in the form of `stored`.
+    /// Appends the rows of a `batch`, at most [`Self::rows_to_block_end`]. It is kept in the form of `stored`.
     ///
     /// # Errors
-    /// Argument if the batch cannot be compared.
+    /// Argument if the batch cannot be compared; see also [`gather_batches`].
     pub(super) fn push(
         &mut self,
         keys: &mut SortKeys,
@@ -86,18 +108,66 @@ impl MemoryRows {
         if self.is_short {
             self.keys.clear();
         }
-        self.starts.push(first);
-        self.batch_bytes += bytes_of(&stored);
-        self.batches.push(stored);
+        self.add(first, stored);
+        if self.rows_to_block_end() == 0 {
+            self.end_block()?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, start: usize, batch: RecordBatch) {
+        self.batch_bytes += bytes_of(&batch);
+        self.starts.push(start);
+        self.batches.push(batch);
+    }
+
+    /// Makes the last rows a block. Moves them into sorted order, unless they are long or already sorted.
+    fn end_block(&mut self) -> Result<()> {
+        let first = std::mem::replace(&mut self.block_rows, self.entries.len());
+        let source = self.starts.partition_point(|start| *start < first);
+        let bytes = self
+            .batches
+            .iter()
+            .skip(source)
+            .map(bytes_of)
+            .sum::<usize>();
+        let entries = self.entries.get_mut(first..).unwrap_or_default();
+        if bytes > self.most_block_bytes {
+            return Ok(());
+        }
+        sort_entries(entries, (!self.is_short).then_some(&self.keys));
+        let rows: Vec<usize> = entries.iter().map(|entry| row_of(*entry)).collect();
+        if !self.is_short {
+            self.keys.rearrange(first, &rows);
+        }
+        for (row, entry) in (first..).zip(entries) {
+            let key = match self.is_short {
+                true => *entry >> 32 << 32,
+                false => prefix(self.keys.row(row), 0),
+            };
+            *entry = key | row as u128;
+        }
+        if rows.is_sorted() {
+            return Ok(());
+        }
+        let batches = self.batches.split_off(source);
+        let starts = self.starts.split_off(source);
+        self.batch_bytes -= bytes;
+        let places: Vec<Place> = rows.iter().map(|row| place(&starts, *row)).collect();
+        let mut sorted = VecDeque::new();
+        gather_batches(&batches, &places, &mut sorted)?;
+        let mut start = first;
+        for batch in sorted {
+            let end = start + batch.num_rows();
+            self.add(start, batch);
+            start = end;
+        }
         Ok(())
     }
 
     /// Sorts the rows.
     pub(super) fn sorted(mut self) -> SortedRows {
-        self.entries.sort_unstable();
-        if !self.is_short {
-            sort_equal_prefixes(&mut self.entries, &self.keys);
-        }
+        sort_entries(&mut self.entries, (!self.is_short).then_some(&self.keys));
         SortedRows {
             num_rows: self.entries.len(),
             entries: self.entries.into_iter(),
@@ -107,6 +177,25 @@ impl MemoryRows {
             ready: VecDeque::new(),
         }
     }
+}
+
+/// Sorts entries by their prefixes, then by `keys`, and those of equal rows by their ordinals. Merges sorted blocks.
+fn sort_entries(entries: &mut [u128], keys: Option<&RowKeys>) {
+    entries.sort();
+    if let Some(keys) = keys {
+        sort_equal_prefixes(entries, keys);
+    }
+}
+
+/// Returns the place of a row in the batches with these first rows. Most blocks are one batch.
+fn place(starts: &[usize], row: usize) -> Place {
+    let start = |source: usize| starts.get(source).copied();
+    let guess = row / BLOCK_ROWS;
+    let source = match (start(guess), start(guess + 1)) {
+        (Some(start), Some(end)) if start <= row && row < end => guess,
+        _ => starts.partition_point(|start| *start <= row) - 1,
+    };
+    Place::new(source, row - start(source).unwrap_or(0))
 }
 
 /// Returns twelve bytes of a key from `from` on, followed by 32 zero bits.
@@ -179,13 +268,9 @@ impl SortedRows {
     pub(super) fn next(&mut self, batch_bytes: usize) -> Result<Option<RecordBatch>> {
         if self.ready.is_empty() {
             let rows = batch_rows(batch_bytes, self.bytes, self.num_rows);
-            let place = |entry: u128| {
-                let row = row_of(entry);
-                let source = self.starts.partition_point(|start| *start <= row) - 1;
-                let start = self.starts.get(source).copied().unwrap_or(0);
-                Place::new(source, row - start)
-            };
-            let places: Vec<Place> = self.entries.by_ref().take(rows).map(place).collect();
+            let entries = self.entries.by_ref().take(rows);
+            let places = entries.map(|entry| place(&self.starts, row_of(entry)));
+            let places: Vec<Place> = places.collect();
             if places.is_empty() {
                 return Ok(None);
             }

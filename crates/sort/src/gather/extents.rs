@@ -9,7 +9,7 @@ use super::{Place, too_long};
 /// The extents of the gathered byte arrays or lists.
 pub(super) struct Extents<O> {
     /// The start and end of each of them in its source.
-    pub(super) ranges: Vec<(usize, usize)>,
+    pub(super) ranges: Vec<(O, O)>,
     /// The start of each of them in the result, followed by the end of the last one.
     pub(super) offsets: Vec<O>,
 }
@@ -21,20 +21,21 @@ impl<O: OffsetSizeTrait> Extents<O> {
         most: usize,
         range: impl Fn(&Place) -> Option<(O, O)>,
     ) -> Result<Self> {
-        let mut ranges = Vec::with_capacity(places.len());
-        let mut offsets = Vec::with_capacity(places.len() + 1);
-        let mut total = 0_usize;
-        offsets.push(O::default());
-        for place in places {
-            let range = range(place).map(|(start, end)| (start.as_usize(), end.as_usize()));
-            let (start, end) = range.unwrap_or_default();
-            ranges.push((start, end));
-            total += end - start;
-            if total > most {
-                return Err(too_long(total));
-            }
-            offsets.push(O::from_usize(total).ok_or_else(|| too_long(total))?);
+        let range = |place: &Place| range(place).unwrap_or_default();
+        let ranges: Vec<(O, O)> = places.iter().map(range).collect();
+        let lengths = ranges.iter().map(|(start, end)| *end - *start);
+        let total = lengths.clone().map(O::as_usize);
+        let total = total.fold(0, usize::saturating_add);
+        if total > most || O::from_usize(total).is_none() {
+            return Err(too_long(total));
         }
+        let mut offsets = Vec::with_capacity(places.len() + 1);
+        let mut end = O::default();
+        offsets.push(end);
+        offsets.extend(lengths.map(|length| {
+            end += length;
+            end
+        }));
         Ok(Self { ranges, offsets })
     }
 
@@ -66,7 +67,8 @@ impl<O: OffsetSizeTrait> Extents<O> {
         let length = self.offsets.last().map_or(0, |end| end.as_usize());
         let mut elements = Vec::with_capacity(length);
         for (place, (start, end)) in places.iter().zip(&self.ranges) {
-            elements.extend((*start..*end).map(|row| Place::new(place.source(), row)));
+            let rows = start.as_usize()..end.as_usize();
+            elements.extend(rows.map(|row| Place::new(place.source(), row)));
         }
         elements
     }

@@ -1,5 +1,7 @@
 //! Gathers values of any width.
 
+use std::ops::Range;
+
 use herringbone_arrow::array::OffsetSizeTrait;
 use herringbone_arrow::buffer::{ArrowNativeType, Buffer};
 use herringbone_arrow::data::{ArrayData, ArrayDataBuilder};
@@ -10,6 +12,9 @@ use super::{Place, builder};
 
 /// The approximate maximum size of a view buffer, in bytes. The offsets in views have 32 bits.
 const VIEW_BUFFER_BYTES: usize = 1 << 28;
+
+/// The number of bytes copied for a short value.
+const WIDE: usize = 64;
 
 /// Returns the first buffer of each array, from its first slot on, as values of one width.
 fn first_buffers<const N: usize>(data: &[ArrayData]) -> Vec<&[[u8; N]]> {
@@ -68,15 +73,33 @@ pub(super) fn byte_arrays<O: OffsetSizeTrait>(
 ) -> Result<ArrayDataBuilder> {
     let extents = Extents::<O>::of_offsets(data, places, most)?;
     let length = extents.offsets.last().map_or(0, |end| end.as_usize());
-    let sources: Vec<Option<&Buffer>> = data.iter().map(|data| data.buffers().get(1)).collect();
-    let mut values = Vec::with_capacity(length);
+    let sources = data.iter().map(|data| data.buffers().get(1));
+    let sources: Vec<&[u8]> = sources.map(|it| it.map_or(&[][..], |it| it)).collect();
+    let mut values = vec![0; length + WIDE];
+    let mut rest = values.as_mut_slice();
     for (place, (start, end)) in places.iter().zip(extents.ranges) {
-        let source = sources.get(place.source()).copied().flatten();
-        let value = source.and_then(|bytes| bytes.as_slice().get(start..end));
-        values.extend_from_slice(value.unwrap_or_default());
+        let source = sources.get(place.source()).copied().unwrap_or_default();
+        rest = copy_value(source, start.as_usize()..end.as_usize(), rest);
     }
+    values.truncate(length);
     let builder = builder(data).add_buffer(Buffer::from_vec(extents.offsets));
     Ok(builder.add_buffer(Buffer::from_vec(values)))
+}
+
+/// Copies a value and returns the bytes after it. Short values are copied as [`WIDE`] bytes, because copying a constant
+/// number is faster. The next value replaces the excess.
+fn copy_value<'a>(source: &[u8], range: Range<usize>, out: &'a mut [u8]) -> &'a mut [u8] {
+    let length = range.len();
+    let wide = source.get(range.start..).and_then(<[u8]>::first_chunk);
+    match (wide, out.first_chunk_mut::<WIDE>()) {
+        (Some(from), Some(to)) if length <= WIDE => *to = *from,
+        _ => {
+            if let (Some(from), Some(to)) = (source.get(range), out.get_mut(..length)) {
+                to.copy_from_slice(from);
+            }
+        }
+    }
+    out.get_mut(length..).unwrap_or_default()
 }
 
 /// Gathers views, and copies their values into new buffers, so that the source buffers can be freed.

@@ -62,6 +62,27 @@ impl RowKeys {
         self.bytes.get(range).unwrap_or_default()
     }
 
+    /// Replaces the rows from `first` on by the rows with these ordinals.
+    pub fn rearrange(&mut self, first: usize, rows: &[usize]) {
+        let start = match (self.width, first.checked_sub(1)) {
+            (Some(width), _) => width * first,
+            (None, before) => before.map_or(0, |before| self.ends[before]),
+        };
+        let mut bytes = Vec::with_capacity(self.bytes.len() - start);
+        let mut ends = Vec::new();
+        for row in rows {
+            bytes.extend_from_slice(self.row(*row));
+            ends.push(start + bytes.len());
+        }
+        self.bytes.truncate(start);
+        self.bytes.append(&mut bytes);
+        if self.width.is_none() {
+            self.ends.truncate(first);
+            self.ends.append(&mut ends);
+        }
+        self.num_rows = first + rows.len();
+    }
+
     /// Returns the number of reserved bytes.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
