@@ -215,15 +215,18 @@ fn two_digits(text: &str) -> Option<(u32, &str)> {
 /// Appends a date like `2024-01-02`. `days` is the number of days since 1970-01-01.
 pub fn push_date(out: &mut String, days: i64) {
     let Date { year, month, day } = date_of_days(days);
-    match year {
-        0..=9999 => push_digits(out, year.unsigned_abs(), 4),
-        10_000.. => _ = write!(out, "+{year}"),
-        _ => _ = write!(out, "-{:04}", year.unsigned_abs()),
+    let number = year.unsigned_abs();
+    let ([a, b], [c, d]) = (last_digits(number / 100), last_digits(number));
+    let ([e, f], [g, h]) = (last_digits(month.into()), last_digits(day.into()));
+    let text = [a, b, c, d, b'-', e, f, b'-', g, h];
+    if (0..=9999).contains(&year) {
+        return push_ascii(out, &text);
     }
-    out.push('-');
-    push_digits(out, month.into(), 2);
-    out.push('-');
-    push_digits(out, day.into(), 2);
+    _ = match year {
+        10_000.. => write!(out, "+{year}"),
+        _ => write!(out, "-{number:04}"),
+    };
+    push_ascii(out, text.split_at(4).1);
 }
 
 /// Appends a time like `12:34:56.789`. `value` is the time since midnight, in units of the last of `digits`
@@ -270,14 +273,19 @@ fn per_second(digits: usize) -> i64 {
 
 /// Appends hours, minutes and seconds, and a fraction if it has digits.
 fn push_clock(out: &mut String, seconds: u64, fraction: u64, digits: usize) {
+    let ([a, b], [c, d], [e, f]) = (
+        last_digits(seconds / 3600),
+        last_digits(seconds / 60 % 60),
+        last_digits(seconds % 60),
+    );
+    let text = [a, b, b':', c, d, b':', e, f];
     match seconds / 3600 {
-        hours @ 0..=99 => push_digits(out, hours, 2),
-        hours => _ = write!(out, "{hours}"),
+        0..=99 => push_ascii(out, &text),
+        hours => {
+            _ = write!(out, "{hours}");
+            push_ascii(out, text.split_at(2).1);
+        }
     }
-    out.push(':');
-    push_digits(out, seconds / 60 % 60, 2);
-    out.push(':');
-    push_digits(out, seconds % 60, 2);
     if digits > 0 {
         out.push('.');
         push_digits(out, fraction, digits);
@@ -294,8 +302,19 @@ fn push_digits(out: &mut String, mut number: u64, width: usize) {
         *digit = b'0' + (number % 10) as u8;
         number /= 10;
     }
-    // Digits are ASCII, so this never fails.
-    out.push_str(str::from_utf8(digits).unwrap_or_default());
+    push_ascii(out, digits);
+}
+
+/// Returns the last two digits of `number`.
+fn last_digits(number: u64) -> [u8; 2] {
+    let number = (number % 100) as u8;
+    [b'0' + number / 10, b'0' + number % 10]
+}
+
+/// Appends ASCII characters. Appending a whole date takes less time than appending its parts.
+fn push_ascii(out: &mut String, text: &[u8]) {
+    // This never fails for ASCII.
+    out.push_str(str::from_utf8(text).unwrap_or_default());
 }
 
 #[cfg(test)]
