@@ -14,6 +14,9 @@ use super::ranges::{Cut, Ranges};
 /// with one cut after another.
 const MANY_CUTS: usize = 4;
 
+/// The number of bytes in [`first_of`].
+const FIRST_BYTES: usize = 8;
+
 /// A set of byte arrays, prepared for testing many values.
 pub(super) struct ByteCuts<'a> {
     starts_inside: bool,
@@ -104,9 +107,14 @@ impl<'a> ByteCuts<'a> {
     }
 }
 
-/// Returns true if a value lies after a cut.
+/// Returns true if a value lies after a cut. Their first eight bytes must be equal, with zeros after shorter ones.
 fn is_after(cut: &Cut<Vec<u8>>, value: &[u8]) -> bool {
-    match cut.key.as_slice().cmp(value) {
+    let order = match (cut.key.get(FIRST_BYTES..), value.get(FIRST_BYTES..)) {
+        (Some(key), Some(value)) => key.cmp(value),
+        // The shorter one is a prefix of the other.
+        _ => cut.key.len().cmp(&value.len()),
+    };
+    match order {
         Ordering::Equal => !cut.is_after,
         different => different == Ordering::Less,
     }

@@ -47,7 +47,7 @@ macro_rules! integers {
     )* };
 }
 
-integers! { i8 i16 i128 u8 u16 u32 u64 i256 }
+integers! { i8 i16 u8 u16 u32 u64 i256 }
 
 macro_rules! integers_of_vectors {
     ($($type:ty, $block:ident);*) => { $(
@@ -69,7 +69,7 @@ macro_rules! integers_of_vectors {
     )* };
 }
 
-integers_of_vectors! { i32, block_i32; i64, block_i64 }
+integers_of_vectors! { i32, block_i32; i64, block_i64; i128, block_i128 }
 
 impl OrderKey for f32 {
     type Key = i64;
@@ -283,6 +283,19 @@ mod tests {
         let half: Vec<i32> = wide.iter().map(|value| *value as i32).collect();
         check(&half, -1000, 1 << 22);
         check(&half, i32::MIN, -1);
+        // Some upper halves are those of the bounds.
+        let decimals: Vec<i128> = (0..300)
+            .map(|i| (i128::from(mixed(i)) << 43) - (1 << 65) * i128::from(i % 3))
+            .collect();
+        check(&decimals, -(1 << 64), 1 << 65);
+        check(&decimals, (1 << 63) + 5, (3 << 64) - 7);
+        check(&decimals, i128::MIN, i128::MAX);
+        check(&decimals, 5, 4);
+        for i in [0, 7, 200] {
+            check(&decimals, decimals[i], decimals[i]);
+            check(&decimals, decimals[i] + 1, i128::MAX);
+            check(&decimals, i128::MIN, decimals[i] - 1);
+        }
         let narrow: Vec<u8> = (0..300).map(|i| mixed(i) as u8).collect();
         check(&narrow, 3, 200);
         let special = [
