@@ -254,7 +254,7 @@ fn without_last_characters(mut text: &[u8], count: usize) -> Option<&[u8]> {
 
 /// A text to search for, in time proportional to the searched text.
 #[derive(Debug, Clone)]
-struct Needle(Finder<'static>);
+struct Needle(Box<Finder<'static>>);
 
 impl PartialEq for Needle {
     fn eq(&self, other: &Self) -> bool {
@@ -267,7 +267,7 @@ impl Eq for Needle {}
 impl Needle {
     /// Creates a needle from a text.
     fn new(text: &[u8]) -> Self {
-        Self(Finder::new(text).into_owned())
+        Self(Box::new(Finder::new(text).into_owned()))
     }
 
     /// Returns the text after the earliest match of the needle.

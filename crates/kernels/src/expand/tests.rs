@@ -267,7 +267,7 @@ fn set_bits_of_a_mask_take_the_next_bits() {
     for &len in LENGTHS {
         for offset in [0, 3, 64] {
             let mut bits = |len: usize| -> BooleanBuffer {
-                let bits: Vec<bool> = (0..len).map(|_| random.next() % 3 == 0).collect();
+                let bits: Vec<bool> = (0..len).map(|_| random.next().is_multiple_of(3)).collect();
                 bits.into()
             };
             let mask = bits(offset + len).slice(offset, len);
