@@ -93,6 +93,31 @@ fn differences_are_found_by_key_and_by_position() {
 }
 
 #[test]
+fn rows_after_the_end_and_null_keys_have_names() {
+    let folder = Folder::new();
+    let ids =
+        |ids: &[&str]| -> String { ids.iter().map(|id| format!("{{\"id\":{id}}}\n")).collect() };
+    let short = parquet(&folder, "short", &ids(&["1", "2"]));
+    let long = parquet(&folder, "long", &ids(&["1", "2", "3", "4"]));
+    for (a, b) in [(&short, &long), (&long, &short)] {
+        let run = herringbone(&["diff", a, b, "--format", "table"]);
+        assert_eq!(run.code, 1);
+        for row in ["row 2", "row 3"] {
+            assert!(run.stdout.contains(row), "{}", run.stdout);
+        }
+    }
+    let nulls = parquet(&folder, "nulls", &ids(&["null", "2", "1"]));
+    let others = parquet(&folder, "others", &ids(&["2", "null", "1"]));
+    let run = herringbone(&["diff", &nulls, &others, "--key", "id", "--format", "table"]);
+    assert!(
+        run.stdout.ends_with("rows      3 = 3, equal\n"),
+        "{} {}",
+        run.stdout,
+        run.stderr
+    );
+}
+
+#[test]
 fn schemas_are_compared_with_most_of_them() {
     let folder = Folder::new();
     let one = |name: &str, text: &str| parquet(&folder, name, text);

@@ -184,6 +184,48 @@ fn columns_are_summarised() {
     assert!(table.contains("│ id (ascending)"), "{table}");
 }
 
+/// Writes numbered lines of JSON to a file, and converts it.
+fn numbered(folder: &Folder, rows: usize, row: impl Fn(usize) -> String) -> String {
+    let lines: String = (0..rows).map(|number| row(number) + "\n").collect();
+    let (jsonl, out) = (
+        folder.with("numbered.jsonl", &lines),
+        folder.file("numbered.parquet"),
+    );
+    herringbone(&["convert", "-q", "--force", &jsonl, &out]).ok("");
+    out
+}
+
+#[test]
+fn only_whole_columns_are_sorted() {
+    let folder = Folder::new();
+    // Ascending within each batch, lists, nulls, and one value.
+    let file = numbered(&folder, 16_384, |row| {
+        let null = if row == 9 { "null" } else { &row.to_string() };
+        let in_batch = row % 8192;
+        format!(
+            "{{\"down\":{},\"in_batch\":{in_batch},\"list\":[{row}],\"null\":{null},\"one\":1}}",
+            20_000 - row
+        )
+    });
+    let all = lines(&["stats", "--json", &file]);
+    let sorted: Vec<_> = all.iter().map(|line| line["sorted"].as_str()).collect();
+    assert_eq!(sorted, [Some("descending"), None, None, None, None]);
+}
+
+#[test]
+fn equally_frequent_values_are_in_order() {
+    let folder = Folder::new();
+    let file = numbered(&folder, 40, |row| {
+        format!("{{\"city\":\"c{}\"}}", row * 7 % 10)
+    });
+    let all = lines(&["freq", "city", "--json", &file]);
+    let found: Vec<_> = all.iter().map(|it| it["value"].as_str().unwrap()).collect();
+    assert_eq!(
+        found,
+        ["c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7", "c8", "c9"]
+    );
+}
+
 #[test]
 fn frequent_values_come_first() {
     let folder = Folder::new();
