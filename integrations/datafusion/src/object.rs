@@ -79,6 +79,8 @@ impl TableFile {
         // Columns of up to a quarter of this size are requested together with the first lookups of a row group.
         policy.round_trip_bytes = 8 << 20;
         if requests.is_local {
+            // A request opens the file on another thread, which takes 0.1 ms.
+            policy.max_gap_bytes = 64 << 10;
             // The system has most bytes in memory. More of them in memory of the process take more page faults.
             policy.max_requests_in_flight = 4;
             policy.max_bytes_ahead = 16 << 20;
