@@ -184,7 +184,7 @@ fn columns_are_summarised() {
     assert!(table.contains("│ id (ascending)"), "{table}");
 }
 
-/// Writes numbered lines of JSON to a file, and converts it.
+/// Converts numbered lines of JSON to Parquet.
 fn numbered(folder: &Folder, rows: usize, row: impl Fn(usize) -> String) -> String {
     let lines: String = (0..rows).map(|number| row(number) + "\n").collect();
     let (jsonl, out) = (
@@ -198,7 +198,7 @@ fn numbered(folder: &Folder, rows: usize, row: impl Fn(usize) -> String) -> Stri
 #[test]
 fn only_whole_columns_are_sorted() {
     let folder = Folder::new();
-    // Ascending within each batch, lists, nulls, and one value.
+    // Columns that descend, ascend within each batch, have lists, have a null, and repeat their value.
     let file = numbered(&folder, 16_384, |row| {
         let null = if row == 9 { "null" } else { &row.to_string() };
         let in_batch = row % 8192;
