@@ -1,0 +1,40 @@
+//! The memory that blocks of all columns of a thread share.
+
+use herringbone_core::array::Scratch;
+use herringbone_core::array::dictionary::Keyed;
+
+use crate::levels::LeafLevels;
+
+/// Memory reused for each block of any column. There is one per thread, so that it stays in the cache. No column
+/// counts it as its own memory.
+pub struct BlockMemory {
+    pub(super) levels: LeafLevels,
+    pub(super) scratch: Scratch,
+    pub(super) keyed: Keyed,
+}
+
+/// The maximum number of bytes of [`BlockMemory`] retained between blocks. Most blocks need less, and anything larger
+/// is freed.
+const MAX_RETAINED_BYTES: usize = 2 << 20;
+
+impl Default for BlockMemory {
+    fn default() -> Self {
+        Self {
+            levels: LeafLevels::new(),
+            scratch: Scratch::default(),
+            keyed: Keyed::default(),
+        }
+    }
+}
+
+impl BlockMemory {
+    /// Drops the arrays, and frees the memory if it is more than most blocks need.
+    pub(super) fn release(&mut self) {
+        self.levels.release();
+        let reserved =
+            self.levels.heap_bytes() + self.scratch.heap_bytes() + self.keyed.heap_bytes();
+        if reserved > MAX_RETAINED_BYTES {
+            *self = Self::default();
+        }
+    }
+}
