@@ -2,6 +2,8 @@
 //! which it errs: its statistics lose NaNs, and it takes missing null counts for zero.
 
 #[cfg(test)]
+mod clickbench;
+#[cfg(test)]
 mod damage;
 #[cfg(test)]
 mod metrics;

@@ -14,21 +14,21 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use crate::support::{Folder, Reader, create, session, sorted_rows};
 
 /// A generator of pseudo-random numbers (Marsaglia's xorshift).
-struct Random(u64);
+pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(crate) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0
     }
 
-    fn below(&mut self, end: usize) -> usize {
+    pub(crate) fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    fn choose<T: Copy>(&mut self, of: &[T]) -> T {
+    pub(crate) fn choose<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }
 }
