@@ -1,0 +1,138 @@
+//! Columns, and their tasks.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+use herringbone_arrow::array::ArrayRef;
+use herringbone_write::ColumnWriter;
+
+use super::super::pages::{Chunk, Done, PageJob, Report};
+
+/// The slice of a task, and true if the task is the end of a row group after that slice.
+pub(super) type TaskOrder = (usize, bool);
+
+/// The state of a column over all row groups.
+pub(crate) struct Column {
+    /// Absent while a thread processes the column, after an error, and after the last row group.
+    pub(super) writing: Option<Box<Writing>>,
+    /// Set after an error, and after the last row group.
+    pub(super) is_over: bool,
+    pub(super) tasks: VecDeque<Task>,
+    pub(super) heap_bytes: usize,
+}
+
+/// The chunk of a column in its open row group.
+pub(crate) struct Writing {
+    pub(crate) writer: ColumnWriter,
+    pub(crate) chunk: Arc<Chunk>,
+    /// The number of pages in the chunk, finished or not.
+    pub(crate) num_pages: usize,
+}
+
+pub(crate) enum Task {
+    /// Rows of an array.
+    Append {
+        slice: usize,
+        array: ArrayRef,
+        /// The size of the array in bytes, including rows outside `rows`.
+        array_bytes: usize,
+        rows: Range<usize>,
+    },
+    /// The end of a row group, after the slice.
+    End {
+        slice: usize,
+        row_group: usize,
+        /// True if no row group follows.
+        is_last: bool,
+    },
+}
+
+/// The unit of work that a thread takes.
+pub(crate) enum Job {
+    Column(ColumnJob),
+    Page(PageJob),
+}
+
+/// A task and its column.
+pub(crate) struct ColumnJob {
+    pub(crate) column: usize,
+    pub(crate) writing: Box<Writing>,
+    pub(crate) task: Task,
+}
+
+/// The result of a task for its column.
+pub(crate) struct Outcome {
+    pub(crate) column: usize,
+    /// Absent after an error, and after the last row group.
+    pub(crate) writing: Option<Box<Writing>>,
+    pub(crate) heap_bytes: usize,
+    /// The ordinal of the row group that ended, and the bytes of the chunk.
+    pub(crate) ended: Option<(usize, usize)>,
+    /// The chunk, which may have reports.
+    pub(crate) chunk: Arc<Chunk>,
+}
+
+impl Task {
+    pub(super) fn order(&self) -> TaskOrder {
+        match self {
+            Self::Append { slice, .. } => (*slice, false),
+            Self::End { slice, .. } => (*slice, true),
+        }
+    }
+
+    pub(super) fn array_bytes(&self) -> usize {
+        match self {
+            Self::Append { array_bytes, .. } => *array_bytes,
+            Self::End { .. } => 0,
+        }
+    }
+
+    /// Returns the report for a task skipped because the column is over.
+    pub(super) fn into_report(self, column: usize) -> Report {
+        let (slice, row_group, done) = match self {
+            Self::Append { slice, .. } => (slice, 0, Done::NOTHING),
+            Self::End {
+                slice, row_group, ..
+            } => (slice, row_group, Done::End(None)),
+        };
+        Report {
+            column,
+            row_group,
+            slice,
+            done,
+            error: None,
+        }
+    }
+}
+
+impl Job {
+    /// Returns the column of the job; `None` for a page.
+    pub(crate) fn column(&self) -> Option<usize> {
+        match self {
+            Self::Column(job) => Some(job.column),
+            Self::Page(_) => None,
+        }
+    }
+}
+
+impl Column {
+    pub(crate) fn new(writing: Writing) -> Self {
+        Self {
+            writing: Some(Box::new(writing)),
+            is_over: false,
+            tasks: VecDeque::new(),
+            heap_bytes: 0,
+        }
+    }
+
+    /// Returns the next task, unless a thread is processing the column.
+    pub(super) fn next_task(&self) -> Option<&Task> {
+        self.writing.as_ref().and_then(|_| self.tasks.front())
+    }
+
+    /// Returns true if the next task appends rows of this slice or an earlier one.
+    pub(super) fn waits_with_rows_to(&self, last_slice: usize) -> bool {
+        matches!(self.next_task(), Some(Task::Append { slice, .. }) if *slice <= last_slice)
+    }
+}
