@@ -50,7 +50,8 @@ impl<'a> TableColumns<'a> {
 /// Returns the statistics of a file.
 pub(crate) fn statistics(columns: &TableColumns<'_>) -> Statistics {
     let metadata = columns.handle.metadata();
-    let rows = usize::try_from(metadata.num_rows()).unwrap_or_default();
+    // Some writers leave the count of the file at 0.
+    let rows = usize::try_from(metadata.num_rows_of_row_groups()).unwrap_or_default();
     let bytes = |row_group: usize| {
         metadata
             .row_group_header(row_group)

@@ -91,20 +91,50 @@ async fn missing_null_counts_are_not_zero() {
     }
 }
 
+/// Some writers leave the number of rows of a file at 0. Its row groups have the right ones.
+#[tokio::test]
+async fn rows_are_those_of_the_row_groups() {
+    let folder = Folder::new();
+    let values: ArrayRef = Arc::new(Int64Array::from_iter_values(0..6));
+    let batch = RecordBatch::try_from_iter([("a", values)]).unwrap();
+    let path = folder.write("rows.parquet", &batch, 100);
+    // The first I64 of the footer, field 3 after the schema, is `16 0c`: 6.
+    change_footer(&path, |footer| {
+        let at = position(footer, [0x16, 0x0C]);
+        footer[at + 1] = 0;
+    });
+    let ours = session(Reader::Herringbone, 2);
+    create(&ours, "r", &path).await;
+    for query in [
+        "select count(*) from r",
+        "select count(a) from r",
+        "select count(*) from r where a >= 0",
+    ] {
+        assert_eq!(rows(&ours, query).await, "6", "{query}");
+    }
+}
+
 /// Cuts the null count out of the statistics of the only column chunk of a file. In the compact protocol of Thrift, field
 /// 3 of the statistics is `16 04`: one field further, an I64 of 2.
 fn without_null_count(path: &str) {
+    change_footer(path, |footer| {
+        let at = position(footer, [0x16, 0x04]);
+        // The header of the next field, two further than the last one now.
+        assert_eq!(footer[at + 2] >> 4, 2);
+        footer.splice(at..at + 3, [footer[at + 2] + 0x10]);
+    });
+}
+
+fn position(footer: &[u8], bytes: [u8; 2]) -> usize {
+    footer.windows(2).position(|pair| pair == bytes).unwrap()
+}
+
+fn change_footer(path: &str, change: impl FnOnce(&mut Vec<u8>)) {
     let bytes = std::fs::read(path).unwrap();
     let length = u32::from_le_bytes(bytes[bytes.len() - 8..bytes.len() - 4].try_into().unwrap());
     let start = bytes.len() - 8 - length as usize;
     let mut footer = bytes[start..bytes.len() - 8].to_vec();
-    let at = footer
-        .windows(2)
-        .position(|pair| pair == [0x16, 0x04])
-        .unwrap();
-    // The header of the next field, two further than the last one now.
-    assert_eq!(footer[at + 2] >> 4, 2);
-    footer.splice(at..at + 3, [footer[at + 2] + 0x10]);
+    change(&mut footer);
     let mut changed = bytes[..start].to_vec();
     changed.extend_from_slice(&footer);
     changed.extend_from_slice(&u32::try_from(footer.len()).unwrap().to_le_bytes());
