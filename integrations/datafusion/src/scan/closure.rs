@@ -31,7 +31,7 @@ pub(crate) struct Closure {
     schema: SchemaRef,
     /// A weaker predicate, which rules out data.
     implied: Option<Predicate>,
-    /// False if rows are not tested, because the engine does that.
+    /// False if rows are not tested, because an operator of the engine does that.
     evaluates: bool,
     bounds: Option<Arc<FileBounds>>,
     /// The columns whose pages a changing filter may rule out, with the paths of their leaves.
@@ -79,11 +79,11 @@ impl Closure {
             _ => Vec::new(),
         };
         Self {
+            evaluates: context.evaluates && !separates_zeros(&expr, context.schema),
             expr,
             schema: context.schema.clone(),
             implied,
             page_columns,
-            evaluates: context.evaluates,
             bounds: context.bounds.cloned(),
             max_in_list_size: context.max_in_list_size,
             pruning: Mutex::new(pruning),
@@ -235,6 +235,17 @@ impl RowPredicate for Closure {
             }
         }
     }
+}
+
+/// Returns true if an expression is a dynamic filter over floating-point numbers. It distinguishes zeros by their sign. The
+/// join that made it does not, and tests the rows itself.
+fn separates_zeros(expr: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> bool {
+    let is_float = |key: &&Arc<dyn PhysicalExpr>| {
+        let data_type = key.data_type(schema);
+        data_type.is_ok_and(|data_type| data_type.is_floating())
+    };
+    expr.downcast_ref::<DynamicFilterPhysicalExpr>().is_some()
+        && expr.children().iter().any(is_float)
 }
 
 /// Returns the names of the columns of an expression.

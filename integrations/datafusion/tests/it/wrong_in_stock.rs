@@ -114,6 +114,33 @@ async fn rows_are_those_of_the_row_groups() {
     }
 }
 
+/// Joins take zeros of both signs as equal, and the filters that they push down do not.
+#[tokio::test]
+async fn joins_find_zeros_of_both_signs() {
+    let folder = Folder::new();
+    let values = [-0.0, 0.0, 0.0, 1.0, 7.5, f64::NAN];
+    let values: ArrayRef = Arc::new(Float64Array::from(values.to_vec()));
+    let batch = RecordBatch::try_from_iter([("x", values)]).unwrap();
+    let path = folder.write("zeros.parquet", &batch, 1);
+    let (ours, plain) = (session(Reader::Herringbone, 2), session(Reader::Plain, 2));
+    create(&ours, "z", &path).await;
+    create(&plain, "z", &path).await;
+    for (keys, expected) in [
+        ("(0.0::double)", "3"),
+        ("(-0.0::double), (5.0::double)", "3"),
+        ("(-0.0::double), (1.0::double), ('NaN'::double)", "5"),
+        ("(2.0::double)", "0"),
+    ] {
+        for query in [
+            format!("select count(*) from z join (values {keys}) as k(y) on x = y"),
+            format!("select count(*) from z where x in (select y from (values {keys}) as k(y))"),
+        ] {
+            assert_eq!(rows(&plain, &query).await, expected, "{query}");
+            assert_eq!(rows(&ours, &query).await, expected, "{query}");
+        }
+    }
+}
+
 /// Cuts the null count out of the statistics of the only column chunk of a file. In the compact protocol of Thrift, field
 /// 3 of the statistics is `16 04`: one field further, an I64 of 2.
 fn without_null_count(path: &str) {
