@@ -16,7 +16,7 @@ use datafusion_execution::cache::cache_manager::FileMetadataCache;
 use datafusion_execution::memory_pool::MemoryPool;
 use datafusion_execution::runtime_env::RuntimeEnv;
 use datafusion_functions::core::file_row_index::FileRowIndexFunc;
-use datafusion_physical_expr::expressions::DynamicFilterTracking;
+use datafusion_physical_expr::expressions::{DynamicFilterPhysicalExpr, DynamicFilterTracking};
 use datafusion_physical_expr::projection::ProjectionExprs;
 use datafusion_physical_expr::utils::{collect_columns, conjunction, split_conjunction};
 use datafusion_physical_expr::{EquivalenceProperties, PhysicalSortExpr};
@@ -108,9 +108,20 @@ impl HerringboneSource {
     /// Returns true if the scan can evaluate a filter.
     fn takes(&self, filter: &Arc<dyn PhysicalExpr>) -> bool {
         // Virtual columns are made after the filter was evaluated.
-        !is_volatile(filter)
-            && has_columns(filter, self.table_schema.schema_without_virtual_columns())
+        let schema = self.table_schema.schema_without_virtual_columns();
+        !is_volatile(filter) && has_columns(filter, schema) && !has_nested_keys(filter, schema)
     }
+}
+
+/// Returns true if an expression is a dynamic filter over keys of a nested type. A join fails if it must compute their
+/// bounds.
+fn has_nested_keys(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> bool {
+    let is_nested = |key: &&Arc<dyn PhysicalExpr>| {
+        let data_type = key.data_type(schema);
+        data_type.is_ok_and(|data_type| data_type.is_nested())
+    };
+    expr.downcast_ref::<DynamicFilterPhysicalExpr>().is_some()
+        && expr.children().iter().any(is_nested)
 }
 
 /// Returns true if all columns of an expression are in the schema.

@@ -126,3 +126,21 @@ async fn fields_in_lists_and_maps_are_read_alone() {
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// The engine cannot compute bounds of such keys, so a join must not be asked for a filter.
+#[tokio::test]
+async fn nested_columns_are_keys_of_joins() {
+    let folder = Folder::new();
+    let path = folder.write("n.parquet", &table(), ROWS / 3);
+    let (ours, plain) = (session(Reader::Herringbone, 2), session(Reader::Plain, 2));
+    create(&ours, "n", &path).await;
+    create(&plain, "n", &path).await;
+    for key in ["m", "l", "l[1]"] {
+        let query = format!(
+            "select a.id, b.id from n as a join n as b on a.{key} = b.{key} where b.id < 5"
+        );
+        let of_plain = sorted_rows(&plain, &query).await;
+        assert!(!of_plain.is_empty());
+        assert_eq!(sorted_rows(&ours, &query).await, of_plain, "{key}");
+    }
+}
