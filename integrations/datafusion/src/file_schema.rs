@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef, Fields, Schema, SchemaRef, TimeUnit};
+use datafusion_common::Result;
 use datafusion_common::config::TableParquetOptions;
-use datafusion_common::{Result, not_impl_err};
 use herringbone::format::Type;
 use herringbone::schema::to_arrow;
 use herringbone::{MetadataHandle, ReadOptions, SchemaOptions, WantedSchema};
@@ -26,8 +26,7 @@ pub(crate) fn stored_schema(handle: &MetadataHandle, options: &SchemaOptions) ->
 /// Returns the schema that a file contributes to an inferred table, before the schemas of all files are merged.
 ///
 /// # Errors
-/// Corrupt or Unsupported if the schema cannot be mapped; not implemented if nested INT96 timestamps are to have a time
-/// zone.
+/// Corrupt or Unsupported if the schema cannot be mapped.
 pub(crate) fn inferred_schema(
     handle: &MetadataHandle,
     options: &TableParquetOptions,
@@ -35,7 +34,7 @@ pub(crate) fn inferred_schema(
     let stored = stored_schema(handle, &schema_options(options)?)?;
     let mut fields: Vec<FieldRef> = stored.fields().to_vec();
     if let Some(zone) = int96_time_zone(options) {
-        set_time_zone(&mut fields, handle, &zone)?;
+        fields = set_time_zone(&fields, handle, &zone);
     }
     if !options.global.skip_metadata {
         return Ok(Schema::new_with_metadata(fields, stored.metadata().clone()));
@@ -44,28 +43,37 @@ pub(crate) fn inferred_schema(
     Ok(Schema::new(fields.iter().map(bare).collect::<Fields>()))
 }
 
-/// Gives INT96 columns a time zone.
-fn set_time_zone(fields: &mut [FieldRef], handle: &MetadataHandle, zone: &Arc<str>) -> Result<()> {
-    let schema = handle.parquet_schema();
-    for (leaf, it) in schema.leaves().iter().enumerate() {
-        if it.physical_type != Type::Int96 {
-            continue;
-        }
-        let path = schema.path(leaf);
-        let [name] = *path else {
-            return not_impl_err!(
-                "`coerce_int96_tz` for the nested column {}: leave out the option",
-                schema.column_path(leaf)
-            );
-        };
-        for field in fields.iter_mut().filter(|field| field.name() == name) {
-            if let DataType::Timestamp(unit, None) = field.data_type() {
-                let zoned = DataType::Timestamp(*unit, Some(zone.clone()));
-                *field = Arc::new(field.as_ref().clone().with_data_type(zoned));
+/// Gives INT96 columns a time zone, also those below structs, lists and maps.
+fn set_time_zone(fields: &[FieldRef], handle: &MetadataHandle, zone: &Arc<str>) -> Vec<FieldRef> {
+    let leaves = handle.parquet_schema().leaves().iter();
+    let mut are_int96 = leaves.map(|leaf| leaf.physical_type == Type::Int96);
+    let zoned = |field| with_time_zone(field, &mut are_int96, zone);
+    fields.iter().map(zoned).collect()
+}
+
+/// Returns a field whose INT96 leaves have a time zone. Takes one item of `are_int96` for each leaf.
+fn with_time_zone(
+    field: &FieldRef,
+    are_int96: &mut impl Iterator<Item = bool>,
+    zone: &Arc<str>,
+) -> FieldRef {
+    let mut inner = |field: &FieldRef| with_time_zone(field, are_int96, zone);
+    let data_type = match field.data_type() {
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
+        DataType::List(element) => DataType::List(inner(element)),
+        DataType::LargeList(element) => DataType::LargeList(inner(element)),
+        DataType::ListView(element) => DataType::ListView(inner(element)),
+        DataType::LargeListView(element) => DataType::LargeListView(inner(element)),
+        DataType::FixedSizeList(element, size) => DataType::FixedSizeList(inner(element), *size),
+        DataType::Map(entries, is_sorted) => DataType::Map(inner(entries), *is_sorted),
+        other => match (are_int96.next(), other) {
+            (Some(true), DataType::Timestamp(unit, None)) => {
+                DataType::Timestamp(*unit, Some(zone.clone()))
             }
-        }
-    }
-    Ok(())
+            _ => return field.clone(),
+        },
+    };
+    Arc::new(Field::clone(field).with_data_type(data_type))
 }
 
 /// Returns the schema of a table over files with this merged schema: the layouts of text and bytes follow the options.

@@ -10,6 +10,10 @@ use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::prelude::SessionContext;
 use herringbone_datafusion::ReadParquet;
+use parquet::column::writer::ColumnWriter;
+use parquet::data_type::Int96;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::parser::parse_message_type;
 
 use crate::support::{
     CountingStore, Folder, Reader, create, rows, run, session, sorted_rows, text,
@@ -250,6 +254,58 @@ async fn layouts_follow_the_options() {
         if options.contains("binary_as_string") {
             assert_eq!(rows(&ours, "select s from t where b = 'b'").await, "y");
         }
+    }
+}
+
+/// Writes INT96 timestamps of 2 January 1970, the Julian day 2,440,589, in a column and below a struct.
+fn write_int96(path: &str) {
+    let schema =
+        "message m { required group s { required int32 x; required int96 t; } required int96 a; }";
+    let schema = Arc::new(parse_message_type(schema).unwrap());
+    let file = std::fs::File::create(path).unwrap();
+    let mut writer = SerializedFileWriter::new(file, schema, Arc::default()).unwrap();
+    let mut row_group = writer.next_row_group().unwrap();
+    while let Some(mut column) = row_group.next_column().unwrap() {
+        match column.untyped() {
+            ColumnWriter::Int96ColumnWriter(times) => {
+                let time = Int96::from(vec![0, 0, 2_440_589]);
+                times.write_batch(&[time], None, None).unwrap();
+            }
+            ColumnWriter::Int32ColumnWriter(numbers) => {
+                numbers.write_batch(&[7], None, None).unwrap();
+            }
+            _ => panic!("a column of another type"),
+        }
+        column.close().unwrap();
+    }
+    row_group.close().unwrap();
+    writer.close().unwrap();
+}
+
+#[tokio::test]
+async fn int96_has_the_unit_and_zone_of_the_options() {
+    let folder = Folder::new();
+    write_int96(&folder.path("i.parquet"));
+    let time = "1970-01-02T00:00:00Z";
+    let table = "create external table i stored as parquet location 'FOLDERi.parquet' \
+        options ('format.coerce_int96' 'ms', 'format.coerce_int96_tz' 'UTC')";
+    let (ours, plain) = both(&folder, table).await;
+    for (query, expected) in [
+        (
+            "select arrow_typeof(a), arrow_typeof(s['t']) from i",
+            "Timestamp(ms, \"UTC\") Timestamp(ms, \"UTC\")".to_owned(),
+        ),
+        (
+            "select a, s['t'], s['x'] from i",
+            format!("{time} {time} 7"),
+        ),
+        (
+            "select s['t'] from i where s['t'] > '1970-01-01T12:00:00Z'",
+            time.to_owned(),
+        ),
+    ] {
+        assert_eq!(rows(&plain, query).await, expected, "{query}");
+        assert_eq!(rows(&ours, query).await, expected, "{query}");
     }
 }
 
