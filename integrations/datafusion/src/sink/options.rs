@@ -54,7 +54,13 @@ pub(crate) fn write_options(options: &TableParquetOptions) -> Result<WriteOption
     let mut names: Vec<_> = options.column_specific_options.iter().collect();
     names.sort_unstable_by_key(|(name, _)| *name);
     for (name, of_column) in names {
+        // A column with its own rate or number has a filter if all columns do. Others inherit it from the writer.
+        let (rate, distinct) = (of_column.bloom_filter_fpp, of_column.bloom_filter_ndv);
+        let has_own = rate.is_some() || distinct.is_some();
         let inherited = ParquetColumnOptions {
+            bloom_filter_enabled: of_column
+                .bloom_filter_enabled
+                .or(has_own.then_some(global.bloom_filter_on_write)),
             bloom_filter_fpp: of_column.bloom_filter_fpp.or(global.bloom_filter_fpp),
             bloom_filter_ndv: of_column.bloom_filter_ndv.or(global.bloom_filter_ndv),
             ..of_column.clone()

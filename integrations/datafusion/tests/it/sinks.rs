@@ -87,6 +87,38 @@ async fn copies_have_the_rows_and_options() {
     assert!(!plan.contains("SortExec"), "{plan}");
 }
 
+/// A filter with a smaller rate of false positives is larger.
+#[tokio::test]
+async fn bloom_filters_have_the_rate_of_their_column() {
+    let folder = Folder::new();
+    let ours = with_table(&folder).await;
+    let mut lengths = Vec::new();
+    for (name, options) in [
+        ("all", "'format.bloom_filter_on_write' 'true'"),
+        (
+            "rate",
+            "'format.bloom_filter_on_write' 'true', 'format.bloom_filter_fpp::n' '0.0001'",
+        ),
+        (
+            "one",
+            "'format.bloom_filter_enabled::n' 'true', 'format.bloom_filter_fpp::n' '0.0001'",
+        ),
+        ("none", "'format.bloom_filter_fpp::n' '0.0001'"),
+    ] {
+        let path = folder.path(&format!("{name}.parquet"));
+        let copy = format!("copy t to '{path}' stored as parquet options ({options})");
+        run(&ours, &copy).await.unwrap();
+        let file = herringbone_datafusion::herringbone::ParquetFile::open(&path).unwrap();
+        let chunk = file.metadata().column_chunk(0, 0).unwrap();
+        lengths.push(chunk.meta_data.unwrap().bloom_filter_length.unwrap_or(0));
+    }
+    let [all, rate, one, none] = lengths[..] else {
+        panic!("four files")
+    };
+    assert!(all > 0 && rate > all && none == 0, "{lengths:?}");
+    assert_eq!(rate, one);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn inserts_go_to_partitions() {
     let folder = Folder::new();
