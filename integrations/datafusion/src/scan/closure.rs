@@ -49,8 +49,11 @@ struct Pruning {
 }
 
 /// The parts of a scan that its closures need.
+#[derive(Clone, Copy)]
 pub(crate) struct ClosureContext<'a> {
     pub(crate) schema: &'a SchemaRef,
+    /// The schema of the file as it is stored.
+    pub(crate) stored: &'a SchemaRef,
     /// The bounds of the file, or `None` if statistics must not be used.
     pub(crate) bounds: Option<&'a Arc<FileBounds>>,
     pub(crate) evaluates: bool,

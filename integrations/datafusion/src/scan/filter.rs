@@ -66,7 +66,7 @@ pub(crate) fn translate(
         match exact(conjunct.as_ref(), context.schema).filter(|_| context.evaluates) {
             Some(predicate) => own.push(predicate),
             None => {
-                let implied = implied(conjunct.as_ref(), context.schema);
+                let implied = implied(conjunct.as_ref(), context.schema, context.stored);
                 let closure = Closure::new(conjunct, implied, context);
                 closures.push(Predicate::rows(closure));
             }

@@ -37,6 +37,8 @@ pub(crate) struct FileRead {
 struct FileExprs {
     /// The columns of the table that the file has.
     schema: SchemaRef,
+    /// The columns of the file as they are stored.
+    stored: SchemaRef,
     projection: ProjectionExprs,
     predicate: Option<Arc<dyn PhysicalExpr>>,
 }
@@ -80,6 +82,7 @@ impl FileRead {
         }
         let context = ClosureContext {
             schema: &schema,
+            stored: &exprs.stored,
             bounds: bounds.as_ref().filter(|_| scan.options.global.pruning),
             evaluates: scan.evaluates,
             max_in_list_size: scan.options.global.max_in_list_size,
@@ -142,6 +145,7 @@ impl FileExprs {
             projection: projection.try_map_exprs(rewrite)?,
             predicate: scan.predicate.clone().map(rewrite).transpose()?,
             schema,
+            stored,
         })
     }
 }

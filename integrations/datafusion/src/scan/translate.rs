@@ -26,15 +26,22 @@ const DEEPEST: usize = 256;
 pub(crate) fn exact(expr: &dyn PhysicalExpr, schema: &Schema) -> Option<Predicate> {
     Translation {
         schema,
+        stored: schema,
         is_implied: false,
     }
     .predicate(expr, 0)
 }
 
-/// Returns a predicate that selects at least the rows that an expression selects.
-pub(crate) fn implied(expr: &dyn PhysicalExpr, schema: &Schema) -> Option<Predicate> {
+/// Returns a predicate that selects at least the rows that an expression selects. Its columns are those of the file, with
+/// the schema `stored`. `schema` may have further fields in structs.
+pub(crate) fn implied(
+    expr: &dyn PhysicalExpr,
+    schema: &Schema,
+    stored: &Schema,
+) -> Option<Predicate> {
     Translation {
         schema,
+        stored,
         is_implied: true,
     }
     .predicate(expr, 0)
@@ -82,6 +89,8 @@ fn type_of<'a>(path: &[String], schema: &'a Schema) -> Option<&'a DataType> {
 
 struct Translation<'a> {
     schema: &'a Schema,
+    /// The schema with the tested columns.
+    stored: &'a Schema,
     is_implied: bool,
 }
 
@@ -96,8 +105,8 @@ impl Translation<'_> {
         if let Some(not) = expr.downcast_ref::<NotExpr>() {
             // The negation of a weaker test would be a stronger one.
             let exact = Translation {
-                schema: self.schema,
                 is_implied: false,
+                ..*self
             };
             return Some(exact.predicate(not.arg().as_ref(), depth + 1)?.not());
         }
@@ -228,6 +237,7 @@ impl Translation<'_> {
     fn tested(&self, expr: &dyn PhysicalExpr) -> Option<(herringbone::filter::Column, &DataType)> {
         let path = path(expr)?;
         let data_type = type_of(&path, self.schema)?;
+        type_of(&path, self.stored)?;
         let is_flat = !data_type.is_nested() && !matches!(data_type, DataType::Dictionary(..));
         is_flat.then(|| (col_at(path), data_type))
     }

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BinaryArray, Int32Array, Int64Array, ListArray, RecordBatch, StringArray, StructArray,
+    Array, ArrayRef, BinaryArray, Decimal128Array, Float64Array, Int32Array, Int64Array, ListArray,
+    RecordBatch, StringArray, StructArray,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Int64Type};
@@ -117,6 +118,40 @@ async fn files_of_a_table_may_differ() {
 }
 
 #[tokio::test]
+async fn filters_test_fields_that_a_file_lacks() {
+    let folder = Folder::new();
+    let inner = |name: &str, array: ArrayRef| -> ArrayRef {
+        let field = Field::new(name, array.data_type().clone(), true);
+        Arc::new(StructArray::from(vec![(Arc::new(field), array)]))
+    };
+    let old = batch(vec![
+        ("s", inner("a", longs([1, 2]))),
+        ("id", longs([1, 2])),
+    ]);
+    let floats: ArrayRef = Arc::new(Float64Array::from(vec![9.5, 0.5]));
+    let new = batch(vec![("s", inner("r", floats)), ("id", longs([3, 4]))]);
+    folder.write("t/1.parquet", &old, 10);
+    folder.write("t/2.parquet", &new, 10);
+    let table = "create external table t (s struct<a bigint, r double>, id bigint) stored as parquet location 'FOLDERt/'";
+    let (ours, plain) = both(&folder, table).await;
+    for pushdown in [true, false] {
+        let set = format!("set herringbone.pushdown = {pushdown}");
+        run(&ours, &set).await.unwrap();
+        for (condition, expected) in [
+            ("s['r'] > 9", "3"),
+            ("s['a'] = 1", "1"),
+            ("not (s['r'] > 9)", "4"),
+            ("s['r'] is null", "1; 2"),
+            ("s['a'] = 1 or s['r'] < 1.0", "1; 4"),
+        ] {
+            let query = format!("select id from t where {condition} order by id");
+            assert_eq!(rows(&plain, &query).await, expected, "{query}");
+            assert_eq!(rows(&ours, &query).await, expected, "{query}, {pushdown}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn partition_columns_are_read_and_prune() {
     let folder = Folder::new();
     for year in [2023, 2024, 2025] {
@@ -157,7 +192,7 @@ fn nested() -> RecordBatch {
             words(big.iter().map(String::as_str)),
         ),
     ]);
-    let deep_type = arrow::array::Array::data_type(&deep).clone();
+    let deep_type = deep.data_type().clone();
     let outer = StructArray::from(vec![
         (
             field("k", DataType::Int32),
@@ -169,11 +204,7 @@ fn nested() -> RecordBatch {
         (0..1_000).map(|it| (it % 5 > 0).then(|| (0..it % 4).map(Some).collect::<Vec<_>>())),
     );
     let elements = StructArray::from(vec![(field("e", DataType::Int64), longs(0..2_000))]);
-    let element = Field::new(
-        "item",
-        arrow::array::Array::data_type(&elements).clone(),
-        true,
-    );
+    let element = Field::new("item", elements.data_type().clone(), true);
     let offsets = OffsetBuffer::from_lengths(std::iter::repeat_n(2, 1_000));
     let structs = ListArray::new(Arc::new(element), offsets, Arc::new(elements), None);
     batch(vec![
