@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::Schema;
+use arrow::datatypes::{DataType, Schema};
+use datafusion_common::tree_node::TreeNode;
 use datafusion_common::{Result, ScalarValue};
-use datafusion_physical_expr::expressions::{DynamicFilterTracking, Literal};
+use datafusion_physical_expr::expressions::{CastExpr, DynamicFilterTracking, Literal};
 use datafusion_physical_expr::simplifier::PhysicalExprSimplifier;
 use datafusion_physical_expr::utils::{reassign_expr_columns, split_conjunction};
 use datafusion_physical_expr_common::physical_expr::PhysicalExpr;
@@ -34,7 +35,8 @@ impl FileFilter {
         for conjunct in split_conjunction(predicate) {
             let tracking = DynamicFilterTracking::classify(conjunct);
             // The simplifier could replace a dynamic filter by its current value.
-            let conjunct = match tracking.contains_dynamic_filter() {
+            let is_final = tracking.contains_dynamic_filter() || rounds(conjunct, schema)?;
+            let conjunct = match is_final {
                 true => conjunct.clone(),
                 false => simplifier.simplify(conjunct.clone())?,
             };
@@ -48,6 +50,32 @@ impl FileFilter {
             true => Self::Everything,
             false => Self::Of(conjuncts),
         })
+    }
+}
+
+/// Returns true if an expression casts a number to a type with fewer decimal places. The simplifier of the engine replaces
+/// such a comparison by one without the cast, which selects other rows. Its pruning does the same with bounds.
+fn rounds(expr: &Arc<dyn PhysicalExpr>, schema: &Schema) -> Result<bool> {
+    expr.exists(|expr| {
+        let Some(cast) = expr.downcast_ref::<CastExpr>() else {
+            return Ok(false);
+        };
+        let places = (
+            decimal_places(&cast.expr().data_type(schema)?),
+            decimal_places(cast.cast_type()),
+        );
+        Ok(matches!(places, (Some(from), Some(to)) if to < from))
+    })
+}
+
+/// Returns the number of decimal places of an exact number.
+fn decimal_places(data_type: &DataType) -> Option<i8> {
+    match data_type {
+        DataType::Decimal32(_, scale)
+        | DataType::Decimal64(_, scale)
+        | DataType::Decimal128(_, scale)
+        | DataType::Decimal256(_, scale) => Some(*scale),
+        data_type => data_type.is_integer().then_some(0),
     }
 }
 
@@ -67,7 +95,12 @@ pub(crate) fn translate(
             Some(predicate) => own.push(predicate),
             None => {
                 let implied = implied(conjunct.as_ref(), context.schema, context.stored);
-                let closure = Closure::new(conjunct, implied, context);
+                let rounds = rounds(&conjunct, context.schema)?;
+                let context = ClosureContext {
+                    bounds: context.bounds.filter(|_| !rounds),
+                    ..*context
+                };
+                let closure = Closure::new(conjunct, implied, &context);
                 closures.push(Predicate::rows(closure));
             }
         }

@@ -117,6 +117,35 @@ async fn files_of_a_table_may_differ() {
     }
 }
 
+/// The engine compares values as the table declares them. Its simplifier would compare those of the file.
+#[tokio::test]
+async fn decimals_are_rounded_before_they_are_compared() {
+    let folder = Folder::new();
+    let decimals = Decimal128Array::from(vec![Some(110), Some(225), None, Some(224)]);
+    let decimals: ArrayRef = Arc::new(decimals.with_precision_and_scale(5, 2).unwrap());
+    // One row per row group, so that bounds must be rounded as well.
+    folder.write("d.parquet", &batch(vec![("d", decimals)]), 1);
+    let table = |data_type| {
+        format!(
+            "create external table d (d {data_type}) stored as parquet location 'FOLDERd.parquet'"
+        )
+    };
+    for (data_type, condition, expected) in [
+        ("bigint", "d = 2", "2; 2"),
+        ("bigint", "d <= 1", "1"),
+        ("bigint", "d in (2, 7, 9)", "2; 2"),
+        ("bigint", "d <> 2", "1"),
+        ("decimal(4, 1)", "d = 2.3", "2.3"),
+        ("decimal(4, 1)", "d < 2.3", "1.1; 2.2"),
+        ("decimal(10, 4)", "d = 2.25", "2.2500"),
+    ] {
+        let (ours, plain) = both(&folder, &table(data_type)).await;
+        let query = format!("select d from d where {condition} order by d");
+        assert_eq!(rows(&plain, &query).await, expected, "{query}");
+        assert_eq!(rows(&ours, &query).await, expected, "{query}");
+    }
+}
+
 #[tokio::test]
 async fn filters_test_fields_that_a_file_lacks() {
     let folder = Folder::new();
