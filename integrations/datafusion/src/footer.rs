@@ -16,7 +16,7 @@ use herringbone::{MetadataHandle, OpenOptions, PageIndexCell};
 use herringbone_remote::{Object, RemoteFile, RemoteOptions};
 use object_store::{ObjectMeta, ObjectStore};
 
-use crate::error::from_library;
+use crate::error::{from_library, in_file};
 use crate::object::{KeptBytes, RequestOptions, TableFile, identity};
 
 /// The largest size of page indexes kept as bytes with a footer.
@@ -44,7 +44,8 @@ impl FileAccess {
         let object = TableFile::new(&self.store, meta, self.requests, footer.kept.clone());
         let (identity, handle) = (identity(meta), footer.handle.clone());
         let file = RemoteFile::with_metadata(object, identity, handle, RemoteOptions::new());
-        file.map(Some).map_err(from_library)
+        file.map(Some)
+            .map_err(|error| in_file(&meta.location, from_library(error)))
     }
 
     /// Reads the footer of a file and puts it into the cache.
@@ -59,14 +60,15 @@ impl FileAccess {
         let object = TableFile::new(&self.store, meta, self.requests, KeptBytes::default());
         let first_request = object.fetch_policy().suffix_bytes;
         let open = OpenOptions::new().decryption(decryption, None);
-        let file = RemoteFile::open(object, open).await.map_err(from_library)?;
+        let named = |error| in_file(&meta.location, from_library(error));
+        let file = RemoteFile::open(object, open).await.map_err(named)?;
         let tail_start = meta.size.saturating_sub(first_request);
         let kept = match page_indexes(file.metadata()) {
             Some(range) if tail_start <= range.start && range.end - range.start <= MOST_KEPT => {
                 KeptBytes {
                     start: range.start,
                     // A copy, because a slice would retain all bytes of the first request.
-                    bytes: Bytes::copy_from_slice(&file.fetch(range).await.map_err(from_library)?),
+                    bytes: Bytes::copy_from_slice(&file.fetch(range).await.map_err(named)?),
                 }
             }
             _ => KeptBytes::default(),

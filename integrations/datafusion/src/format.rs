@@ -28,6 +28,7 @@ use herringbone_remote::RemoteFile;
 use object_store::{ObjectMeta, ObjectStore};
 
 use crate::encryption::{KeyFactory, TableKeys};
+use crate::error::in_file;
 use crate::file_schema::{inferred_schema, table_schema};
 use crate::footer::FileAccess;
 use crate::object::RequestOptions;
@@ -172,6 +173,17 @@ impl HerringboneFormat {
         let decryption = self.keys.decryption(&object.location).await?;
         access.open_any(object, decryption).await
     }
+
+    /// Finds the columns of a table in a file.
+    fn columns<'a>(
+        &self,
+        file: &'a RemoteFile,
+        table_schema: &'a SchemaRef,
+        object: &ObjectMeta,
+    ) -> Result<TableColumns<'a>> {
+        TableColumns::new(file.metadata_handle(), &self.options, table_schema)
+            .map_err(|error| in_file(&object.location, error))
+    }
 }
 
 #[async_trait]
@@ -204,7 +216,8 @@ impl FileFormat for HerringboneFormat {
             .get();
         let schema = |object| async move {
             let file = self.open(state, store, object).await?;
-            let schema = inferred_schema(file.metadata_handle(), &self.options)?;
+            let schema = inferred_schema(file.metadata_handle(), &self.options)
+                .map_err(|error| in_file(&object.location, error))?;
             Ok::<_, datafusion_common::DataFusionError>((object.location.clone(), schema))
         };
         let schemas = futures::stream::iter(objects).map(schema).boxed();
@@ -223,7 +236,7 @@ impl FileFormat for HerringboneFormat {
         object: &ObjectMeta,
     ) -> Result<Statistics> {
         let file = self.open(state, store, object).await?;
-        let columns = TableColumns::new(file.metadata_handle(), &self.options, &table_schema)?;
+        let columns = self.columns(&file, &table_schema, object)?;
         Ok(statistics(&columns))
     }
 
@@ -235,7 +248,7 @@ impl FileFormat for HerringboneFormat {
         object: &ObjectMeta,
     ) -> Result<Option<LexOrdering>> {
         let file = self.open(state, store, object).await?;
-        let columns = TableColumns::new(file.metadata_handle(), &self.options, &table_schema)?;
+        let columns = self.columns(&file, &table_schema, object)?;
         Ok(ordering(&columns))
     }
 
@@ -247,7 +260,7 @@ impl FileFormat for HerringboneFormat {
         object: &ObjectMeta,
     ) -> Result<FileMeta> {
         let file = self.open(state, store, object).await?;
-        let columns = TableColumns::new(file.metadata_handle(), &self.options, &table_schema)?;
+        let columns = self.columns(&file, &table_schema, object)?;
         Ok(FileMeta::new(statistics(&columns)).with_ordering(ordering(&columns)))
     }
 

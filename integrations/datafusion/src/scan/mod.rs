@@ -26,6 +26,7 @@ use futures::stream::{BoxStream, StreamExt};
 use herringbone_remote::RemoteFile;
 
 use crate::encryption::TableKeys;
+use crate::error::in_file;
 use crate::footer::FileAccess;
 use crate::source::ReadOrder;
 use metrics::FileMetrics;
@@ -122,7 +123,8 @@ impl MorselPlanner for Planner {
             metrics,
             ..
         } = *self;
-        let stream = FileStream::open(&scan, &file, opened, metrics)?;
+        let stream = FileStream::open(&scan, &file, opened, metrics)
+            .map_err(|error| in_file(&file.object_meta.location, error))?;
         let morsel = |stream| Box::new(FileMorsel(stream)) as Box<dyn Morsel>;
         Ok(stream.map(|stream| MorselPlan::new().with_morsels(vec![morsel(stream)])))
     }

@@ -18,7 +18,7 @@ use object_store::ObjectMeta;
 use super::Scan;
 use super::metrics::FileMetrics;
 use super::read::FileRead;
-use crate::error::from_library;
+use crate::error::{from_library, in_file};
 use crate::footer::FileAccess;
 
 /// The projected batches of one file.
@@ -118,7 +118,12 @@ impl Stream for FileStream {
         if let (Some(Ok(batch)), Some(limit)) = (&batch, &mut this.end.limit) {
             limit.rows_left = limit.rows_left.saturating_sub(batch.num_rows() as u64);
         }
-        Poll::Ready(batch.map(|batch| this.project(&batch.map_err(from_library)?)))
+        let batch = batch.map(|batch| {
+            let batch = batch.map_err(from_library);
+            batch.and_then(|batch| this.project(&batch))
+        });
+        let named = |error| in_file(&this.end.meta.location, error);
+        Poll::Ready(batch.map(|batch| batch.map_err(named)))
     }
 }
 

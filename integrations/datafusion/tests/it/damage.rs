@@ -44,7 +44,11 @@ async fn a_damaged_page_has_its_place_in_the_error() {
     let error = error(&ours).await;
     let text = error.to_string();
     assert!(is_external(&error), "{error:?}");
-    assert!(text.contains("row group") && text.contains('a'), "{text}");
+    let place = "t.parquet: corrupt file: ";
+    assert!(
+        text.contains(place) && text.contains("(column a, row group 0, page "),
+        "{text}"
+    );
 }
 
 /// Writes other bytes without changing the time of the last modification.
@@ -53,6 +57,34 @@ fn rewrite(path: &str, bytes: &[u8]) {
     let file = std::fs::File::options().write(true).open(path).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, bytes, 0).unwrap();
     file.set_modified(modified).unwrap();
+}
+
+/// A table may have many files. The error has the name of the damaged one.
+#[tokio::test]
+async fn damaged_footers_have_the_name_of_their_file() {
+    let folder = Folder::new();
+    folder.write("two/1.parquet", &numbers(), 20_000);
+    let damaged = folder.write("two/2.parquet", &numbers(), 20_000);
+    let bytes = std::fs::read(&damaged).unwrap();
+    std::fs::write(&damaged, &bytes[..bytes.len() - 1]).unwrap();
+    let ours = session(Reader::Herringbone, 1);
+    for columns in ["", "(a bigint)"] {
+        let location = folder.path("two/");
+        let table = format!(
+            "create or replace external table t {columns} stored as parquet location '{location}'"
+        );
+        // The footers of a table with columns are read by the query.
+        let error = match ours.sql(&table).await {
+            Ok(_) => error(&ours).await,
+            Err(error) => error,
+        };
+        assert!(is_external(&error), "{error:?}");
+        let text = error.to_string();
+        assert!(
+            text.contains("two/2.parquet: corrupt file: not a Parquet file"),
+            "{text}"
+        );
+    }
 }
 
 #[tokio::test]
