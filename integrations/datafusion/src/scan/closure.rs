@@ -46,6 +46,8 @@ struct Pruning {
     tracking: DynamicFilterTracking,
     predicate: Option<PruningPredicate>,
     is_made: bool,
+    /// True if a dynamic filter changed after the first use.
+    has_changed: bool,
 }
 
 /// The parts of a scan that its closures need.
@@ -72,6 +74,7 @@ impl Closure {
             tracking: DynamicFilterTracking::classify(&expr),
             predicate: None,
             is_made: false,
+            has_changed: false,
         };
         // The implied predicate rules out pages by the value that a filter has when the file is opened.
         let page_columns = match context.bounds {
@@ -100,6 +103,7 @@ impl Closure {
         let mut pruning = self.pruning.lock().unwrap_or_else(PoisonError::into_inner);
         let has_changed = pruning.tracking.watcher().is_some_and(|it| it.changed());
         if has_changed || !pruning.is_made {
+            pruning.has_changed |= pruning.is_made;
             pruning.is_made = true;
             pruning.predicate = self.pruning_predicate()?;
         }
@@ -114,15 +118,16 @@ impl Closure {
         };
         let kept = self.kept(&RowGroupStatistics { bounds, slot })?;
         let is_ruled_out = kept.is_some_and(|kept| kept.first() == Some(&false));
-        if is_ruled_out && self.is_dynamic() {
+        if is_ruled_out && self.has_changed() {
             self.metrics.dynamic_filter.add(1);
         }
         Ok(is_ruled_out)
     }
 
-    fn is_dynamic(&self) -> bool {
+    /// Returns true if the predicate on statistics is another one than at the start of the read.
+    fn has_changed(&self) -> bool {
         let pruning = self.pruning.lock().unwrap_or_else(PoisonError::into_inner);
-        pruning.tracking.contains_dynamic_filter()
+        pruning.has_changed
     }
 
     fn pruning_predicate(&self) -> Result<Option<PruningPredicate>> {

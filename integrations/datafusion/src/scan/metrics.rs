@@ -23,7 +23,8 @@ pub(crate) struct FileMetrics {
     rows_pruned: Count,
     rows_matched: Count,
     efficiency: RatioMetrics,
-    /// The number of row groups that a dynamic filter ruled out.
+    /// The number of row groups that a filter ruled out which changed after the read began. They count as not ruled out by
+    /// statistics.
     pub(crate) dynamic_filter: Count,
     /// The number of predicates that could not be used to rule out data.
     pub(crate) evaluation_errors: Count,
@@ -166,7 +167,9 @@ impl FileMetrics {
     }
 
     fn record_statistics(&self, step: &StepMetrics, read: &ReadMetrics) {
-        let (pruned, accepted) = (step.row_groups_ruled_out, step.row_groups_accepted);
+        let accepted = step.row_groups_accepted;
+        let by_change = self.dynamic_filter.value() as u64;
+        let pruned = step.row_groups_ruled_out.saturating_sub(by_change);
         let left = read.row_groups.saturating_sub(pruned);
         self.row_groups_statistics.add_pruned(as_count(pruned));
         self.row_groups_statistics.add_matched(as_count(left));

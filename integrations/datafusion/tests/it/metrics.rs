@@ -110,3 +110,33 @@ async fn metrics_are_those_of_the_engine() {
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
+
+/// A row group that a changed filter rules out is not counted twice.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn row_groups_are_counted_once() {
+    let folder = Folder::new();
+    let path = write(&folder);
+    for (query, by_statistics, by_change) in [
+        (
+            "select part from t order by id desc limit 5",
+            "10 total → 10 matched",
+            "9",
+        ),
+        (
+            "select part from t order by part desc limit 5",
+            "10 total → 10 matched",
+            "5",
+        ),
+    ] {
+        for reader in [Reader::Herringbone, Reader::Stock] {
+            let session = session(reader);
+            create(&session, "t", &path).await;
+            let metrics = Metrics::of(&session, query).await;
+            let counts = [
+                metrics.text("row_groups_pruned_statistics"),
+                metrics.text("row_groups_pruned_dynamic_filter"),
+            ];
+            assert_eq!(counts, [by_statistics, by_change], "{query}: {reader:?}");
+        }
+    }
+}
