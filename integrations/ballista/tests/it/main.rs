@@ -17,4 +17,6 @@ mod failures;
 mod keys;
 mod support;
 mod tpch;
+#[path = "../../../datafusion/tests/it/tpch_tables.rs"]
+mod tpch_tables;
 mod transient;

@@ -8,38 +8,13 @@ use arrow::array::{
     ArrayRef, Date32Array, Int16Array, Int32Array, Int64Array, RecordBatch, StringArray,
     TimestampSecondArray,
 };
-use arrow::datatypes::SchemaRef;
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::Compression;
-use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
-use tpchgen::generators::{
-    CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator,
-    PartSuppGenerator, RegionGenerator, SupplierGenerator,
-};
-use tpchgen_arrow::{
-    CustomerArrow, LineItemArrow, NationArrow, OrderArrow, PartArrow, PartSuppArrow, RegionArrow,
-    SupplierArrow,
-};
+use parquet::file::properties::WriterProperties;
+
+use crate::tpch_tables::{write, write_tables};
 
 /// The size of a row group of `tpchgen-cli`, without compression.
 const ROW_GROUP_BYTES: usize = 7 << 20;
-
-fn compressed() -> WriterPropertiesBuilder {
-    WriterProperties::builder().set_compression(Compression::SNAPPY)
-}
-
-fn write(
-    path: &Path,
-    schema: SchemaRef,
-    batches: impl Iterator<Item = RecordBatch>,
-    properties: WriterProperties,
-) {
-    let file = File::create(path).unwrap();
-    let mut writer = ArrowWriter::try_new(file, schema, Some(properties)).unwrap();
-    batches.for_each(|batch| writer.write(&batch).unwrap());
-    writer.close().unwrap();
-}
 
 /// Writes the tables of TPC-H with the row groups of `tpchgen-cli`.
 pub(crate) fn tpch(folder: &Path, scale: f64) -> PathBuf {
@@ -48,24 +23,8 @@ pub(crate) fn tpch(folder: &Path, scale: f64) -> PathBuf {
         return folder;
     }
     std::fs::create_dir_all(&folder).unwrap();
-    macro_rules! write_tables {
-        ($($name:literal $arrow:ident $generator:ident)+) => {$(
-            let table = $arrow::new($generator::new(scale, 1, 1));
-            let properties = compressed().set_max_row_group_bytes(Some(ROW_GROUP_BYTES)).build();
-            let batches = table.map(|it| it.unwrap());
-            write(&folder.join(concat!($name, ".parquet")), $arrow::schema_ref(), batches, properties);
-        )+};
-    }
-    write_tables!(
-        "customer" CustomerArrow CustomerGenerator
-        "lineitem" LineItemArrow LineItemGenerator
-        "nation" NationArrow NationGenerator
-        "orders" OrderArrow OrderGenerator
-        "part" PartArrow PartGenerator
-        "partsupp" PartSuppArrow PartSuppGenerator
-        "region" RegionArrow RegionGenerator
-        "supplier" SupplierArrow SupplierGenerator
-    );
+    let properties = WriterProperties::builder().set_max_row_group_bytes(Some(ROW_GROUP_BYTES));
+    write_tables(&folder, scale, &properties);
     folder
 }
 
@@ -92,9 +51,9 @@ pub(crate) fn one_row_group(folder: &Path, tpch: &Path) -> PathBuf {
         let reader = ParquetRecordBatchReaderBuilder::try_new(file).unwrap();
         let schema = reader.schema().clone();
         let batches = reader.build().unwrap().map(Result::unwrap);
-        let properties = compressed().set_max_row_group_row_count(Some(usize::MAX));
+        let properties = WriterProperties::builder().set_max_row_group_row_count(Some(usize::MAX));
         let path = folder.join(format!("{name}.parquet"));
-        write(&path, schema, batches, properties.build());
+        write(&path, schema, batches, properties);
     }
     folder
 }
@@ -144,9 +103,7 @@ pub(crate) fn hits(folder: &Path) -> PathBuf {
         .map(|counters| batch(counters, &mut random))
         .peekable();
     let schema = batches.peek().unwrap().schema();
-    let properties = compressed()
-        .set_max_row_group_row_count(Some(500_000))
-        .build();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(500_000));
     write(&folder.join("hits.parquet"), schema, batches, properties);
     folder
 }

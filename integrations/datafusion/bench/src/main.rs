@@ -8,6 +8,8 @@
 
 mod answers;
 mod data;
+#[path = "../../tests/it/tpch_tables.rs"]
+mod tpch_tables;
 mod turns;
 
 use std::path::PathBuf;
@@ -54,16 +56,18 @@ impl Arguments {
 
     fn cases(&self) -> Option<(PathBuf, Vec<Case>)> {
         let tpch = || data::tpch(&self.folder, self.scale);
-        let queries = || include_str!("../../tests/it/tpch.sql").split("--------\n");
         let case = |(number, sql): (usize, &'static str)| Case {
             name: format!("Q{number}"),
             sql: sql.to_owned(),
         };
         let (folder, cases): (_, Vec<Case>) = match self.what.as_str() {
-            "tpch" | "answers" => (tpch(), (1..).zip(queries()).map(case).collect()),
+            "tpch" | "answers" => (
+                tpch(),
+                (1..).zip(tpch_tables::queries()).map(case).collect(),
+            ),
             "row-group" => {
                 let folder = data::one_row_group(&self.folder, &tpch());
-                let numbered = (1..).zip(queries());
+                let numbered = (1..).zip(tpch_tables::queries());
                 let picked = numbered.filter(|(number, _)| matches!(number, 1 | 6));
                 (folder, picked.map(case).collect())
             }

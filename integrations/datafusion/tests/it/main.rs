@@ -24,4 +24,6 @@ mod support;
 #[cfg(test)]
 mod tpch;
 #[cfg(test)]
+mod tpch_tables;
+#[cfg(test)]
 mod wrong_in_stock;

@@ -1,73 +1,14 @@
 //! The 22 queries of TPC-H, equal to those of the engine's own reader.
 
-use std::fs::File;
-
-use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
 use datafusion::prelude::SessionContext;
-use parquet::arrow::ArrowWriter;
-use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
-use tpchgen::generators::{
-    CustomerGenerator, LineItemGenerator, NationGenerator, OrderGenerator, PartGenerator,
-    PartSuppGenerator, RegionGenerator, SupplierGenerator,
-};
-use tpchgen_arrow::{
-    CustomerArrow, LineItemArrow, NationArrow, OrderArrow, PartArrow, PartSuppArrow, RegionArrow,
-    SupplierArrow,
-};
 
 use crate::support::{CountingStore, Folder, Reader, create, rows, run, session, text};
-
-const TABLES: [&str; 8] = [
-    "customer", "lineitem", "nation", "orders", "part", "partsupp", "region", "supplier",
-];
+use crate::tpch_tables::{TABLES, queries, write_tables};
 
 /// The scale factor: 0.1 is 600,000 rows of `lineitem`. `TPCH_SCALE` sets another one.
 fn scale() -> f64 {
     std::env::var("TPCH_SCALE").map_or(0.1, |scale| scale.parse().unwrap())
-}
-
-/// Writes a table as a file with row groups of this many rows.
-fn write<E: std::fmt::Debug>(
-    folder: &Folder,
-    (name, schema): (&str, SchemaRef),
-    batches: impl Iterator<Item = Result<RecordBatch, E>>,
-    rows_per_group: usize,
-) {
-    let properties = WriterProperties::builder()
-        .set_compression(Compression::SNAPPY)
-        .set_max_row_group_row_count(Some(rows_per_group));
-    let file = File::create(folder.path(&format!("{name}.parquet"))).unwrap();
-    let mut writer = ArrowWriter::try_new(file, schema, Some(properties.build())).unwrap();
-    batches.for_each(|batch| writer.write(&batch.unwrap()).unwrap());
-    writer.close().unwrap();
-}
-
-macro_rules! write_tables {
-    ($folder:expr, $rows:expr, $($name:literal $arrow:ident $generator:ident)+) => {$(
-        let table = $arrow::new($generator::new(scale(), 1, 1));
-        write($folder, ($name, $arrow::schema_ref()), table, $rows);
-    )+};
-}
-
-fn generate(folder: &Folder, rows_per_group: usize) {
-    write_tables!(folder, rows_per_group,
-        "customer" CustomerArrow CustomerGenerator
-        "lineitem" LineItemArrow LineItemGenerator
-        "nation" NationArrow NationGenerator
-        "orders" OrderArrow OrderGenerator
-        "part" PartArrow PartGenerator
-        "partsupp" PartSuppArrow PartSuppGenerator
-        "region" RegionArrow RegionGenerator
-        "supplier" SupplierArrow SupplierGenerator
-    );
-}
-
-fn queries() -> Vec<&'static str> {
-    let queries: Vec<_> = include_str!("tpch.sql").split("--------\n").collect();
-    assert_eq!(queries.len(), 22);
-    queries
 }
 
 async fn create_tables(session: &SessionContext, folder: &Folder) {
@@ -80,7 +21,8 @@ async fn create_tables(session: &SessionContext, folder: &Folder) {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn all_queries_are_those_of_the_engine() {
     let folder = Folder::new();
-    generate(&folder, 50_000);
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(50_000));
+    write_tables(folder.path("").as_ref(), scale(), &properties);
     let (ours, stock) = (session(Reader::Herringbone, 2), session(Reader::Stock, 2));
     let (our_store, stock_store) = (CountingStore::of(&ours), CountingStore::of(&stock));
     create_tables(&ours, &folder).await;
