@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use herringbone::ParquetFile;
-use herringbone::format::{BoundaryOrder, ColumnMetaData, Type};
+use herringbone::format::{ColumnMetaData, Type};
 use herringbone::pruning::ColumnBounds;
 use herringbone_arrow::array::{Array as _, ArrayRef};
 use herringbone_arrow::row::{RowConverter, SortField};
@@ -59,6 +59,8 @@ pub(super) struct Group {
 #[derive(Default)]
 pub(super) struct Column {
     pub(super) path: String,
+    /// The parts of the path.
+    pub(super) names: Vec<String>,
     pub(super) type_: String,
     pub(super) is_int96: bool,
     pub(super) is_text: bool,
@@ -79,7 +81,7 @@ pub(super) struct Column {
     pub(super) chunks_with_bounds: u64,
     pub(super) min: Option<String>,
     pub(super) max: Option<String>,
-    /// True if the values ascend: within each chunk by the order of its pages, and from chunk to chunk.
+    /// True if there are several pages, and each begins at or after the end of the one before it.
     pub(super) ascends: bool,
     /// The bounds of each row group.
     pub(super) bounds: Vec<(Option<String>, Option<String>)>,
@@ -170,6 +172,7 @@ impl Facts {
         let element = schema.element(leaf);
         let mut column = Column {
             path: schema.column_path(leaf),
+            names: schema.path(leaf).into_iter().map(str::to_owned).collect(),
             type_: type_of(element),
             is_int96: element.type_ == Some(Type::Int96),
             is_text: schema.is_text(leaf),
@@ -245,15 +248,15 @@ impl Facts {
                 false => (bound(&of_groups.min), bound(&of_groups.max)),
             });
         }
-        let mut first_row = 0;
+        let (mut first_row, mut pages_ascending) = (0, 0);
         for (row_group, group) in self.groups.iter().enumerate() {
-            let index = file.column_index(row_group, leaf).ok().flatten();
-            let order_of_pages = index.map(|index| index.boundary_order);
-            column.ascends &= order_of_pages == Some(BoundaryOrder::Ascending);
-            if let (Ok(Some(pages)), Ok(Some(offsets))) = (
-                file.page_bounds(row_group, leaf),
-                file.offset_index(row_group, leaf),
-            ) {
+            let bounds = file.page_bounds(row_group, leaf).ok().flatten();
+            if column.ascends {
+                let order = bounds.as_ref().and_then(Order::of);
+                column.ascends = order.as_ref().is_some_and(Order::is_ordered);
+                pages_ascending += order.map_or(0, |order| order.least.len());
+            }
+            if let (Some(pages), Ok(Some(offsets))) = (bounds, file.offset_index(row_group, leaf)) {
                 let starts = offsets
                     .page_locations
                     .iter()
@@ -281,6 +284,7 @@ impl Facts {
             }
             first_row += group.rows;
         }
+        column.ascends &= pages_ascending > 1;
         Ok(())
     }
 
@@ -374,7 +378,7 @@ fn text(field: &Field, array: &ArrayRef) -> Option<String> {
     Some(text)
 }
 
-/// The bounds of all row groups, in order.
+/// The bounds of all row groups, or of all pages of a column chunk, in order.
 struct Order {
     min: ArrayRef,
     max: ArrayRef,
@@ -385,7 +389,7 @@ struct Order {
 }
 
 impl Order {
-    /// Returns the order if all row groups have bounds.
+    /// Returns the order if all of them have bounds.
     fn of(bounds: &ColumnBounds) -> Option<Self> {
         let (min, max) = (bounds.min.clone(), bounds.max.clone());
         if min.is_empty() || min.logical_null_count() + max.logical_null_count() > 0 {
@@ -413,15 +417,16 @@ impl Order {
         })
     }
 
-    /// Returns true if no row group begins below the end of the one before it, and there is more than one value.
-    fn ascends(&self) -> bool {
+    /// Returns true if no bounds begin below the end of the bounds before them.
+    fn is_ordered(&self) -> bool {
         let next = self.least.iter().skip(1);
-        let is_ordered = self
-            .greatest
-            .iter()
-            .zip(next)
-            .all(|(end, start)| end <= start);
-        is_ordered && self.least.first() != self.greatest.last()
+        let mut pairs = self.greatest.iter().zip(next);
+        pairs.all(|(end, start)| end <= start)
+    }
+
+    /// Returns true if the bounds are ordered, and there is more than one value.
+    fn ascends(&self) -> bool {
+        self.is_ordered() && self.least.first() != self.greatest.last()
     }
 
     fn least(&self) -> Option<ArrayRef> {

@@ -8,7 +8,7 @@
 //! | no page index | any column chunk of several pages without one |
 //! | no bounds | any column chunk of an ordered type without bounds |
 //! | weak codec | 10 % of the data or more without a codec, or with gzip, lzo or lz4 |
-//! | sorted, but not declared | bounds of all pages and row groups ascend |
+//! | sorted, but not declared | bounds of two pages or more ascend without overlap |
 //! | digits as text | least and greatest text are numbers without leading zeros |
 //! | INT96 | any such column |
 //! | small pages | more than 100 in one column and less than 8 KiB on average |
@@ -19,6 +19,9 @@ use super::facts::{Column, Facts};
 use crate::render::plural::size;
 
 const MIB: u64 = 1 << 20;
+
+/// The verb after one name, and after several.
+const HAVE: (&str, &str) = ("has", "have");
 
 /// A finding, with the command that helps.
 pub(crate) struct Finding {
@@ -50,6 +53,11 @@ const RULES: [(&str, Rule); 12] = [
 /// Returns the findings of all rules.
 pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
     let mut all = Vec::new();
+    // A name with a hyphen at its start would be an option.
+    let file = match facts.name.starts_with('-') && facts.name != "-" {
+        true => format!("./{}", facts.name),
+        false => facts.name.clone(),
+    };
     for (rule, find) in RULES {
         let mut found = Vec::new();
         find(facts, &mut found);
@@ -59,7 +67,7 @@ pub(crate) fn findings(facts: &Facts) -> Vec<Finding> {
             command: (!arguments.is_empty()).then(|| {
                 format!(
                     "herringbone rewrite {} OUT.parquet {arguments}",
-                    word(&facts.name)
+                    word(&file)
                 )
             }),
         }));
@@ -76,17 +84,17 @@ fn word(text: &str) -> String {
     }
 }
 
-/// Returns the path of a column in the syntax of --columns, as a word of a shell with `after` it.
-fn path(column: &Column, before: &str, after: &str) -> String {
-    let is_plain = |it: char| it.is_alphanumeric() || "._".contains(it);
-    let path = match column.path.chars().all(is_plain) {
-        true => column.path.clone(),
-        false => format!(
-            "\"{}\"",
-            column.path.replace('\\', r"\\").replace('"', "\\\"")
-        ),
-    };
-    word(&format!("{before}{path}{after}"))
+/// Returns the path of a column in the syntax of --columns.
+fn path(column: &Column) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || it == '_';
+    let names =
+        column.names.iter().map(
+            |name| match !name.is_empty() && name.chars().all(is_plain) {
+                true => name.clone(),
+                false => format!("\"{}\"", name.replace('\\', r"\\").replace('"', "\\\"")),
+            },
+        );
+    names.collect::<Vec<_>>().join(".")
 }
 
 /// Returns the share of a part in percent.
@@ -94,7 +102,11 @@ fn percent(part: u64, all: u64) -> String {
     format!("{:.0} %", part as f64 / all.max(1) as f64 * 100.0)
 }
 
-fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> (usize, String) {
+/// Returns the number of some columns, and their names with `one` or `several` after them.
+fn names<'a>(
+    columns: impl Iterator<Item = &'a Column>,
+    (one, several): (&str, &str),
+) -> (usize, String) {
     let names: Vec<&str> = columns.map(|column| column.path.as_str()).collect();
     let shown: Vec<String> = names
         .iter()
@@ -107,7 +119,8 @@ fn names<'a>(columns: impl Iterator<Item = &'a Column>) -> (usize, String) {
     } else {
         String::new()
     };
-    (names.len(), format!("{}{more}", shown.join(", ")))
+    let verb = if names.len() == 1 { one } else { several };
+    (names.len(), format!("{}{more} {verb}", shown.join(", ")))
 }
 
 fn abandoned_dictionaries(facts: &Facts, found: &mut Vec<(String, String)>) {
@@ -124,7 +137,10 @@ fn abandoned_dictionaries(facts: &Facts, found: &mut Vec<(String, String)>) {
             percent(column.bytes(), facts.size),
             size(column.dictionary.into())
         );
-        found.push((text, format!("--dictionary {}", path(column, "", "=off"))));
+        found.push((
+            text,
+            format!("--dictionary {}", word(&format!("{}=off", path(column)))),
+        ));
     }
 }
 
@@ -154,10 +170,9 @@ fn large_row_groups(facts: &Facts, found: &mut Vec<(String, String)>) {
 
 fn no_page_index(facts: &Facts, found: &mut Vec<(String, String)>) {
     let lacks = |column: &&Column| column.chunks_with_index < column.chunks;
-    let (count, names) = names(facts.columns.iter().filter(lacks));
+    let (count, names) = names(facts.columns.iter().filter(lacks), HAVE);
     if count > 0 {
-        let text =
-            format!("{names} have no page index, so readers cannot skip pages by their bounds");
+        let text = format!("{names} no page index, so readers cannot skip pages by their bounds");
         found.push((text, "--statistics page".into()));
     }
 }
@@ -170,15 +185,15 @@ fn no_bounds(facts: &Facts, found: &mut Vec<(String, String)>) {
             && !is_empty
             && has_order(column)
     };
-    let (count, names) = names(facts.columns.iter().filter(lacks));
+    let (count, names) = names(facts.columns.iter().filter(lacks), HAVE);
     if count > 0 {
-        let text = format!("{names} have no bounds, so readers cannot skip row groups by them");
+        let text = format!("{names} no bounds, so readers cannot skip row groups by them");
         found.push((text, "--statistics page".into()));
     }
 }
 
 fn has_order(column: &Column) -> bool {
-    !["INTERVAL", "GEOMETRY", "GEOGRAPHY", "VARIANT"]
+    !["INTERVAL", "GEOMETRY", "GEOGRAPHY", "VARIANT", "UNKNOWN"]
         .iter()
         .any(|name| column.type_.contains(name))
 }
@@ -223,7 +238,7 @@ fn undeclared_order(facts: &Facts, found: &mut Vec<(String, String)>) {
             "Row groups and pages ascend by `{}`, but the file does not say that it is sorted",
             column.path
         );
-        found.push((text, format!("--sort-by {}", path(column, "", ""))));
+        found.push((text, format!("--sort-by {}", word(&path(column)))));
     }
 }
 
@@ -241,28 +256,31 @@ fn digits_as_text(facts: &Facts, found: &mut Vec<(String, String)>) {
         .iter()
         .filter(|column| column.is_text && !column.is_in_list)
     {
-        if is_number(&column.min) && is_number(&column.max) && !column.path.contains('.') {
+        if is_number(&column.min) && is_number(&column.max) && column.names.len() == 1 {
             let text = format!(
                 "The text of `{}` seems to be numbers, which are smaller and faster as BIGINT",
                 column.path
             );
-            found.push((text, format!("-c {}", path(column, "*, ", ":bigint"))));
+            found.push((
+                text,
+                format!("-c {}", word(&format!("*, {}:bigint", path(column)))),
+            ));
         }
     }
 }
 
 fn int96(facts: &Facts, found: &mut Vec<(String, String)>) {
-    let (count, names) = names(facts.columns.iter().filter(|column| column.is_int96));
-    let first = facts
-        .columns
-        .iter()
-        .find(|column| column.is_int96 && !column.path.contains('.'));
+    let of_type = || facts.columns.iter().filter(|column| column.is_int96);
+    let (count, names) = names(of_type(), ("is", "are"));
     if count > 0 {
-        let text =
-            format!("{names} are INT96, which is deprecated and has no bounds; use a timestamp");
-        let arguments = first.map_or_else(String::new, |column| {
-            format!("-c {}", path(column, "*, ", ":timestamptz"))
-        });
+        let text = format!("{names} INT96, which is deprecated and has no bounds; use a timestamp");
+        let whole = of_type().filter(|column| column.names.len() == 1);
+        let cast = whole.map(|column| format!(", {}:timestamptz", path(column)));
+        let cast: String = cast.collect();
+        let arguments = match cast.is_empty() {
+            true => String::new(),
+            false => format!("-c {}", word(&format!("*{cast}"))),
+        };
         found.push((text, arguments));
     }
 }
@@ -272,10 +290,10 @@ fn small_pages(facts: &Facts, found: &mut Vec<(String, String)>) {
         let pages = column.boxes.len() as u64;
         pages > 100 && column.data / pages < 8 << 10 && column.uncompressed / pages < 64 << 10
     };
-    let (count, names) = names(facts.columns.iter().filter(is_small));
+    let (count, names) = names(facts.columns.iter().filter(is_small), HAVE);
     if count > 0 {
         let text = format!(
-            "{names} have pages of less than 8 KiB on average, which cost a header and an index entry each"
+            "{names} pages of less than 8 KiB on average, which cost a header and an index entry each"
         );
         found.push((text, "--page-bytes 1MiB".into()));
     }
@@ -288,7 +306,11 @@ fn large_footer(facts: &Facts, found: &mut Vec<(String, String)>) {
             size(facts.footer.into()),
             percent(facts.footer, facts.size)
         );
-        found.push((text, "--row-group-bytes 128MiB".into()));
+        let arguments = match facts.groups.len() > 1 {
+            true => "--row-group-bytes 128MiB",
+            false => "",
+        };
+        found.push((text, arguments.into()));
     }
 }
 
@@ -298,7 +320,7 @@ fn only_nulls(facts: &Facts, found: &mut Vec<(String, String)>) {
     };
     for column in facts.columns.iter().filter(is_null).take(10) {
         let text = format!("`{}` has nothing but nulls", column.path);
-        found.push((text, format!("-c {}", path(column, "!", ""))));
+        found.push((text, format!("-c {}", word(&format!("!{}", path(column))))));
     }
 }
 
@@ -332,6 +354,7 @@ mod tests {
     fn column(change: impl FnOnce(&mut Column)) -> Column {
         let mut column = Column {
             path: "a".into(),
+            names: vec!["a".into()],
             type_: "BYTE_ARRAY STRING".into(),
             codecs: ["ZSTD".to_owned()].into(),
             values: Some(20),
@@ -451,6 +474,7 @@ mod tests {
             "INT32 INTERVAL",
             "BYTE_ARRAY GEOMETRY(crs=null)",
             "BYTE_ARRAY VARIANT",
+            "INT32 UNKNOWN",
         ] {
             none(type_, &|facts| {
                 no_bounds(&mut facts.columns[0]);
@@ -482,6 +506,7 @@ mod tests {
             none(min, &|facts| {
                 let it = &mut facts.columns[0];
                 (it.is_text, it.path) = (true, path.into());
+                it.names = path.split('.').map(str::to_owned).collect();
                 (it.min, it.max) = (Some(min.into()), Some(max.into()));
             });
         };

@@ -84,6 +84,85 @@ fn findings_are_json_lines() {
     herringbone(&["report", "--json", "--no-values", &file]).ok("");
 }
 
+/// Runs the commands of findings about a file in a shell. Returns the kinds of the findings.
+#[cfg(unix)]
+fn run_commands(folder: &Folder, file: &str) -> Vec<String> {
+    let run = herringbone(&["report", "--json", "--", file]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_herringbone"));
+    let mut kinds = Vec::new();
+    for line in run.stdout.lines() {
+        let finding: serde_json::Value = serde_json::from_str(line).unwrap();
+        kinds.push(finding["kind"].as_str().unwrap().to_owned());
+        let Some(command) = finding["command"].as_str() else {
+            continue;
+        };
+        let mut shell = std::process::Command::new("sh");
+        let shell = shell.args([
+            "-c",
+            &format!(
+                "PATH={}:$PATH; rm -f OUT.parquet; {command}",
+                program.parent().unwrap().display()
+            ),
+        ]);
+        let output = shell.current_dir(folder.file("")).output().unwrap();
+        assert!(output.status.success(), "{command}: {output:?}");
+    }
+    kinds
+}
+
+/// Commands find columns and files of any name.
+#[cfg(unix)]
+#[test]
+fn commands_of_findings_run_as_they_are() {
+    let folder = Folder::new();
+    let text: String = (100_000..105_000)
+        .map(|id| format!("{{\"a.b\":{id},\"q\\\"t\":\"{id}\",\"c d,=!\":null,\"s\":{{\"x.y\":null,\"z\":1}}}}\n"))
+        .collect();
+    let jsonl = folder.with("a.jsonl", text);
+    let schema = "a.b: Int64\nq\"t: Utf8\nc d,=!: Int32\ns: Struct\n  x.y: Int32\n  z: Int64\n";
+    let schema = folder.with("types.txt", schema);
+    let file = folder.file("-x 'y.parquet");
+    let options = ["--schema", &schema, "--page-rows", "500"];
+    herringbone(&[&["convert", "-q", &jsonl, &file], &options[..]].concat()).ok("");
+    let here = std::process::Command::new(env!("CARGO_BIN_EXE_herringbone"))
+        .args(["report", "--json", "--", "-x 'y.parquet"])
+        .current_dir(folder.file(""))
+        .output()
+        .unwrap();
+    let here = String::from_utf8(here.stdout).unwrap();
+    assert!(
+        here.contains("rewrite './-x '\\\\''y.parquet' OUT"),
+        "{here}"
+    );
+    let kinds = run_commands(&folder, &file);
+    assert_eq!(
+        kinds,
+        [
+            "undeclared_order",
+            "digits_as_text",
+            "only_nulls",
+            "only_nulls"
+        ]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn equal_bounds_of_pages_are_not_an_order() {
+    let folder = Folder::new();
+    let is_ordered = |name: &str, rows: u32, value: fn(u32) -> u32| {
+        let text: String = (0..rows).map(|row| format!("{}\n", value(row))).collect();
+        let csv = folder.with("a.csv", format!("v\n{text}"));
+        let file = folder.file(name);
+        herringbone(&["convert", "--page-rows", "100", &csv, &file]).ok("");
+        run_commands(&folder, &file).contains(&"undeclared_order".to_owned())
+    };
+    assert!(is_ordered("ordered.parquet", 1000, |row| row));
+    assert!(!is_ordered("equal.parquet", 1000, |row| row % 10));
+    assert!(!is_ordered("one-page.parquet", 100, |row| row * 7 % 100));
+}
+
 /// Each command of a finding runs, and the finding is gone then.
 #[test]
 fn the_commands_of_findings_help() {
