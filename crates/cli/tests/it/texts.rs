@@ -119,6 +119,16 @@ fn numbers_and_dates_of_other_countries() {
         "{stderr}"
     );
     // A number in the other notation is text, or an error where a number belongs.
+    // Between commas, numbers need quotes.
+    let (_, rows) = lines(
+        "x.csv",
+        "id,n,t\n1,\"1,5\",\"7\"\n2,\"-0,5\",\"8\"\n3,7,\n",
+        &["--decimal-comma"],
+    );
+    let expected = "{\"id\":1,\"n\":1.5,\"t\":\"7\"}\n{\"id\":2,\"n\":-0.5,\"t\":\"8\"}\n{\"id\":3,\"n\":7.0,\"t\":null}\n";
+    assert_eq!(rows, expected);
+    let (_, rows) = lines("x.csv", "n;m\n\"1,5\";2\n", &["--decimal-comma"]);
+    assert_eq!(rows, "{\"n\":\"1,5\",\"m\":2}\n");
     let (_, rows) = lines("x.csv", "a\n1.5\n", &["--decimal-comma"]);
     assert_eq!(rows, "{\"a\":\"1.5\"}\n");
     let (stderr, _) = lines(

@@ -220,7 +220,7 @@ impl<'o> Parser<'o> {
                 let is_null = !quoted && (text.is_empty() || text == null);
                 self.all_quoted &= quoted || is_null;
                 if !is_null && *kind != Kind::Text {
-                    *kind = match quoted {
+                    *kind = match dialect.is_text((text, quoted), self.rows.delimiter) {
                         true => Kind::Text,
                         false => kind.with(dialect.kind(text)),
                     };

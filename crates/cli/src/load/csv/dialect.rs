@@ -59,7 +59,12 @@ impl Dialect {
         !self.decimal_comma && self.dates.is_empty()
     }
 
-    /// Returns the kind of an unquoted field.
+    /// Returns true if quotes make a field text. A number with a comma needs them between commas.
+    pub(super) fn is_text(&self, (text, quoted): (&str, bool), delimiter: u8) -> bool {
+        quoted && !(self.decimal_comma && delimiter == b',' && text.contains(','))
+    }
+
+    /// Returns the kind of a field that quotes do not make text.
     pub(super) fn kind(&self, text: &str) -> Kind {
         if let Some(date) = self.date(text) {
             return Kind::of(&date);

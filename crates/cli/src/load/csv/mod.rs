@@ -139,16 +139,15 @@ impl Column {
 
     /// Appends a field.
     ///
-    /// An unquoted field may be a null. A quoted field is never a null, unless it is empty and its type has no empty
+    /// `text_in_quotes` is true if quotes make the field text. An unquoted field may be a null. A quoted field is never a null, unless it is empty and its type has no empty
     /// text.
     fn append(
         &mut self,
         (text, quoted): (&str, bool),
+        text_in_quotes: bool,
         null: &str,
-        all_quoted: bool,
         dialect: &Dialect,
     ) -> Result<(), ParseError> {
-        let text_in_quotes = quoted && !all_quoted;
         let is_empty = text.is_empty() && !self.may_be_empty;
         if !quoted && text == null || is_empty && !(self.inferred && text_in_quotes) {
             return self.slot.null();
@@ -242,12 +241,14 @@ impl<R: BufRead> Batches<R> {
             let last = self.records.len().saturating_sub(1);
             return Err((self.records.line(last), ParseError::new(text)));
         }
+        let delimiter = self.records.delimiter;
         let fields = self.records.text().map_err(record_error)?;
         for record in 0..self.records.len() {
             for column in &mut self.columns {
                 let field = fields.get(record, column.from).map_err(record_error)?;
+                let is_text = !self.all_quoted && self.dialect.is_text(field, delimiter);
                 column
-                    .append(field, &self.null, self.all_quoted, &self.dialect)
+                    .append(field, is_text, &self.null, &self.dialect)
                     .map_err(|error| (self.records.line(record), error))?;
             }
         }
@@ -302,7 +303,7 @@ mod tests {
         dialect: &Dialect,
     ) -> Result<ArrayRef, ParseError> {
         let mut column = Column::new(&Field::new("c", data_type.clone(), true), 0, inferred)?;
-        column.append((text, false), "", false, dialect)?;
+        column.append((text, false), false, "", dialect)?;
         column.slot.finish()
     }
 

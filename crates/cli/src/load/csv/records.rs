@@ -17,7 +17,7 @@ type Result<T, E = RecordError> = std::result::Result<T, E>;
 /// Quotes are special at the beginning of a field, and such a field ends with them. A line ends with CR LF, LF or
 /// CR.
 pub(super) struct Records {
-    delimiter: u8,
+    pub(super) delimiter: u8,
     /// The number of fields of a record. `None` until the first record is read.
     pub(super) width: Option<usize>,
     /// The maximum number of fields of a record: the limit `schema_nodes`.
