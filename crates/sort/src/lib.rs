@@ -32,6 +32,7 @@ use herringbone_format::{Error, ErrorKind, Remedy, Result};
 use herringbone_write::{SortKeys, WritePlan};
 
 use dictionaries::Dictionaries;
+pub use dictionaries::sorted_schema;
 use memory::{MemoryRows, SortedRows};
 use merge::Merge;
 use run::{Run, RunWriter};

@@ -60,6 +60,6 @@ impl Diff {
     /// Returns the order of the key.
     pub(crate) fn sort(&self, key: &Columns) -> Sort {
         let memory = &self.memory;
-        Sort::by(key, memory.sort_memory, memory.sort_folder.clone())
+        Sort::by_key(key, memory.sort_memory, memory.sort_folder.clone())
     }
 }

@@ -23,6 +23,9 @@ pub(crate) struct Sort {
     /// Folder of the temporary files of --sort-by [default: the folder of OUT, or that of the system]
     #[arg(long, value_name = "FOLDER", requires = "sort_by")]
     sort_folder: Option<PathBuf>,
+    /// The option that names the columns.
+    #[arg(skip = "--sort-by")]
+    pub(crate) option: &'static str,
 }
 
 impl Sort {
@@ -31,17 +34,18 @@ impl Sort {
         !self.sort_by.is_empty()
     }
 
-    /// Returns the order of some columns.
-    pub(crate) fn by(columns: &Columns, memory: Option<Size>, folder: Option<PathBuf>) -> Self {
+    /// Returns the order of the columns of `--key`.
+    pub(crate) fn by_key(columns: &Columns, memory: Option<Size>, folder: Option<PathBuf>) -> Self {
         let keys = columns.paths.iter().map(SortingColumnOption::new);
         Self {
             sort_by: vec![SortKeys(keys.collect())],
             sort_memory: memory,
             sort_folder: folder,
+            option: "--key",
         }
     }
 
-    /// Returns this order after the order of a column.
+    /// Returns this order after the order of the column of `--by`.
     pub(crate) fn after(&self, column: &str) -> Self {
         let mut sort_by = vec![SortKeys(vec![SortingColumnOption::new([column])])];
         sort_by.extend(self.sort_by.iter().cloned());
@@ -49,6 +53,7 @@ impl Sort {
             sort_by,
             sort_memory: self.sort_memory,
             sort_folder: self.sort_folder.clone(),
+            option: "--by",
         }
     }
 

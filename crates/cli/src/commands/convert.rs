@@ -18,7 +18,7 @@ use crate::failure::{Failure, Result};
 use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::load::{self, Dialect, Rows, Stream, TextOptions};
-use crate::rows::{Request, Shape, Window, arranged, chosen_rows, survey};
+use crate::rows::{Request, Shape, Window, arranged, chosen_rows, schema_of_sorted, survey};
 use crate::save;
 use crate::target::Target;
 
@@ -249,7 +249,7 @@ fn parquet(
     }
     request.choose_sample(context, &inputs)?;
     let shape = Shape::new(request.columns, &schema)?;
-    let schema = shape.schema().clone();
+    let schema = schema_of_sorted(shape.schema(), request.sort);
     let (batches, _) = arranged(context, &inputs, &request, shape, window)?;
     let rows = Rows {
         schema,

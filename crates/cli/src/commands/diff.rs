@@ -19,7 +19,7 @@ use crate::render::plural::{counted, size};
 use crate::render::printable::{json_line, printable};
 use crate::render::table::shown;
 use crate::render::value;
-use crate::rows::{Batches, Request, Source, Window, sorted, survey};
+use crate::rows::{Batches, Request, Source, Window, schema_of_sorted, sorted, survey};
 use crate::table_or_jsonl;
 use pairs::{Pair, Pairs};
 
@@ -46,10 +46,10 @@ pub(crate) fn run(context: &Context, diff: &Diff, output: &mut Output<'_>) -> Re
     printer.schema(&of_schema)?;
     printer.storage(storages)?;
     let mut counts = Counts::default();
-    let rows_a = rows(context, a, &request_a.0, diff)?;
-    let rows_b = rows(context, b, &request_b.0, diff)?;
+    let (rows_a, schema_a) = rows(context, a, &request_a, diff)?;
+    let (rows_b, schema_b) = rows(context, b, &request_b, diff)?;
     let key = diff.key.as_ref().map(|key| key.paths.as_slice());
-    let mut pairs = Pairs::new((rows_a, &request_a.1), (rows_b, &request_b.1), key)?;
+    let mut pairs = Pairs::new((rows_a, &schema_a), (rows_b, &schema_b), key)?;
     while let Some(pair) = pairs.next()? {
         counts.add(&pair, &mut printer)?;
     }
@@ -82,25 +82,21 @@ fn request<'a>(inputs: &'a [Input], diff: &'a Diff) -> Result<(Request<'a>, Sche
     ))
 }
 
-/// Returns the rows of a file. They are sorted by the key if there is one.
+/// Returns the rows of a file and their schema. They are sorted by the key if there is one.
 fn rows<'a>(
     context: &'a Context,
     inputs: &'a [Input],
-    request: &'a Request<'a>,
+    (request, schema): &'a (Request<'a>, Schema),
     diff: &Diff,
-) -> Result<Source<'a>> {
-    let batches = Batches::new(context, inputs, request, Window::default());
+) -> Result<(Source<'a>, Schema)> {
+    let batches = Box::new(Batches::new(context, inputs, request, Window::default()));
     let Some(key) = &diff.key else {
-        return Ok(Box::new(batches));
+        return Ok((batches, schema.clone()));
     };
-    let mut request = request.clone();
-    let surveyed = survey(inputs, &mut request)?;
-    let Some((schema, _)) = surveyed else {
-        return Ok(Box::new(batches));
-    };
-    let sorted = sorted(Box::new(batches), &schema, &diff.sort(key));
+    let sort = diff.sort(key);
     let name = inputs.first().map_or("", |input| input.table_name());
-    sorted.map_err(|failure| failure.in_file(name))
+    let sorted = sorted(batches, schema, &sort).map_err(|failure| failure.in_file(name))?;
+    Ok((sorted, schema_of_sorted(schema, Some(&sort))))
 }
 
 /// Describes the storage of a table: its size, and the row groups and writer or the number of files.

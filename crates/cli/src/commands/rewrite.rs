@@ -16,7 +16,7 @@ use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::load::Rows;
 use crate::output::Output;
-use crate::rows::{Request, Shape, Window, arranged, row_groups, survey};
+use crate::rows::{Request, Shape, Window, arranged, row_groups, schema_of_sorted, survey};
 use crate::save;
 use crate::target::Target;
 
@@ -102,10 +102,14 @@ pub(super) fn anew(
         let row_groups = row_groups(input, &file, &request)?;
         carry_over::add(&mut kept, input, &file, &row_groups)?;
     }
+    if window.limit.is_none() && window.offset == 0 {
+        // The writer sorts the rows.
+        request.sort = None;
+    }
     let (schema, material) = carry_over::apply(
         context,
         kept,
-        shape.schema(),
+        &schema_of_sorted(shape.schema(), request.sort),
         (first, destination),
         &mut options,
     )?;
@@ -114,10 +118,6 @@ pub(super) fn anew(
         let plan = (options, schema, work);
         save::copies(context, destination, plan, (inputs, &request, shape))?;
     } else {
-        if window.limit.is_none() && window.offset == 0 {
-            // The writer sorts the rows.
-            request.sort = None;
-        }
         let (batches, _) = arranged(context, inputs, &request, shape, window)?;
         let rows = Rows {
             schema,

@@ -25,7 +25,10 @@ use crate::output::Output;
 use crate::render::plural::counted;
 use crate::render::printable::json_line;
 use crate::render::value;
-use crate::rows::{Request, Shape, Source, Window, arranged, row_groups, sorted, survey, windowed};
+use crate::rows::{
+    Request, Shape, Source, Window, arranged, row_groups, schema_of_sorted, sorted, survey,
+    windowed,
+};
 use crate::save;
 use crate::target::Target;
 use crate::url::name_of;
@@ -53,7 +56,7 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     };
     request.choose_sample(context, &inputs)?;
     let shape = Shape::new(request.columns, &schema)?;
-    let all = shape.schema().clone();
+    let unsorted = schema_of_sorted(shape.schema(), request.sort);
     let origins = shape.renamed();
     let sort = match &by {
         SplitBy::Column(column) => Some(choice.sort.after(column)),
@@ -62,7 +65,8 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let rule = Rule::new(&by, &all, &inputs)?;
     let (rows, _) = arranged(context, &inputs, &request, shape, window)?;
     let rows = match &sort {
-        Some(sort) => sorted(windowed(rows, Window::default()), &all, sort)?,
+    let all = schema_of_sorted(&unsorted, sort.as_ref());
+        Some(sort) => sorted(windowed(rows, Window::default()), &unsorted, sort)?,
         None => rows,
     };
     let dropped = rule.column().filter(|_| pattern.names_column);

@@ -14,7 +14,7 @@ use herringbone::schema::EmptyStructs;
 use herringbone_arrow::array::{Array as _, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_filter::select;
-use herringbone_sort::Sorter;
+use herringbone_sort::{Sorter, sorted_schema};
 use herringbone_write::WritePlan;
 
 use super::{Shape, Window};
@@ -45,7 +45,7 @@ pub(crate) fn chosen<'a>(choice: &Choice, rows: Rows<'a>, to: FileFormat) -> Res
         batches = filtered(batches, predicate);
     }
     let window = Window::of(choice);
-    let schema = shape.schema().clone();
+    let mut schema = shape.schema().clone();
     let work = match choice.leaves_out_rows() {
         true => Work::Unknown,
         false => rows.work,
@@ -54,6 +54,7 @@ pub(crate) fn chosen<'a>(choice: &Choice, rows: Rows<'a>, to: FileFormat) -> Res
     // A writer of Parquet sorts all of its rows.
     if choice.has_window() || to != FileFormat::Parquet {
         batches = sorted(batches, &schema, &choice.sort)?;
+        schema = schema_of_sorted(&schema, Some(&choice.sort));
     }
     if choice.has_window() {
         batches = windowed(batches, window);
@@ -96,6 +97,14 @@ pub(crate) fn windowed(mut batches: Source<'_>, mut window: Window) -> Source<'_
     }))
 }
 
+/// Returns the schema of rows after [`sorted`]: dictionaries have other keys if the rows are sorted.
+pub(crate) fn schema_of_sorted(schema: &SchemaRef, sort: Option<&Sort>) -> SchemaRef {
+    match sort.is_some_and(Sort::is_given) {
+        true => sorted_schema(schema),
+        false => schema.clone(),
+    }
+}
+
 /// Returns sorted rows, if they are to be sorted. More rows than fit in memory wait in temporary files.
 ///
 /// # Errors
@@ -112,7 +121,8 @@ pub(crate) fn sorted<'a>(
     options.schema.empty_structs = EmptyStructs::UnknownLeaf;
     sort.choose(&mut options);
     options.sort_folder.get_or_insert_with(std::env::temp_dir);
-    let failure = |error: herringbone::Error| Failure::parquet("--sort-by", &error);
+    let option = sort.option;
+    let failure = move |error: herringbone::Error| Failure::parquet(option, &error);
     let plan = WritePlan::new(schema.clone(), &options, None).map_err(failure)?;
     let Some(sorter) = Sorter::new(&Arc::new(plan), None).map_err(failure)? else {
         return Ok(batches);

@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::failure::Result;
 use crate::input::Input;
 
-pub(crate) use arrange::{Source, chosen as chosen_rows, sorted, windowed};
+pub(crate) use arrange::{Source, chosen as chosen_rows, schema_of_sorted, sorted, windowed};
 pub(crate) use batches::{Batches, count_read};
 pub(crate) use print::{Pick, explain, note_lost, print};
 pub(crate) use request::{Request, int96_unit};

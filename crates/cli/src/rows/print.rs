@@ -2,7 +2,7 @@
 
 use herringbone::variant::json::LostTypes;
 
-use super::{Request, Shape, Window, arranged, options, survey};
+use super::{Request, Shape, Window, arranged, options, schema_of_sorted, survey};
 use crate::args::{Read, RowFormat};
 use crate::commands::Explained;
 use crate::context::Context;
@@ -64,7 +64,7 @@ pub(crate) fn print(
     request.note_case(context, &schema);
     request.choose_sample(context, inputs)?;
     let shape = Shape::new(request.columns, &schema)?;
-    let schema = shape.schema().clone();
+    let schema = schema_of_sorted(shape.schema(), request.sort);
     let mut sink = Sink::new(format, style, &schema, output)?;
     if let Some(note) = &sink.note {
         context.note(note);

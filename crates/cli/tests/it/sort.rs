@@ -1,6 +1,12 @@
 //! `--sort-by` beyond its memory limit, and the files left after a failure.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
+
+use herringbone::{WriteOptions, Writer};
+use herringbone_arrow::array::types::Int8Type;
+use herringbone_arrow::array::{ArrayRef, DictionaryArray, Int32Array, RecordBatch};
+use herringbone_arrow::ipc::reader::StreamReader;
 
 use crate::common::{EXAMPLE, Folder, command, herringbone, json};
 
@@ -55,6 +61,62 @@ fn what_is_wrong_is_said_in_the_words_of_the_command() {
     run.fails(4, "nowhere: No such file");
     run.fails(4, "use another folder with --sort-folder FOLDER");
     assert!(folder.names().is_empty());
+}
+
+/// A file with the columns `id` and `city`, whose values are in an Arrow dictionary with 8-bit keys.
+fn dictionary(folder: &Folder) -> String {
+    let path = folder.file("dictionary.parquet");
+    let city: DictionaryArray<Int8Type> = ["Rome", "Oslo", "Rome", "Lima"].into_iter().collect();
+    let columns: [(_, ArrayRef); 2] = [
+        ("id", Arc::new(Int32Array::from_iter_values(0..4))),
+        ("city", Arc::new(city)),
+    ];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = Writer::new(file, batch.schema(), WriteOptions::new()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    path
+}
+
+#[test]
+fn sorted_rows_may_have_arrow_dictionaries() {
+    let folder = Folder::new();
+    let file = dictionary(&folder);
+    let by = ["--sort-by", "id:desc", "-n", "3"];
+    let sorted = "{\"id\":3,\"city\":\"Lima\"}\n{\"id\":2,\"city\":\"Rome\"}\n{\"id\":1,\"city\":\"Oslo\"}\n";
+    herringbone(&[&["cat", &file][..], &by].concat()).ok(sorted);
+    let stream = herringbone(&[&["cat", &file, "--format", "arrow"][..], &by].concat());
+    let reader = StreamReader::try_new(stream.bytes.as_slice(), None).unwrap();
+    let batches: Vec<RecordBatch> = reader.map(Result::unwrap).collect();
+    assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), 3);
+    let stream = folder.with("sorted.arrows", &stream.bytes);
+    herringbone(&["convert", &stream, "-", "--to", "jsonl"]).ok(sorted);
+    for command in ["rewrite", "convert"] {
+        let out = folder.file(&format!("{command}.parquet"));
+        herringbone(&[&[command, &file, &out][..], &by].concat()).ok("");
+        herringbone(&["cat", &out]).ok(sorted);
+    }
+    let out = folder.file("again.jsonl");
+    herringbone(&[&["convert", &stream, &out][..], &["--sort-by", "city"]].concat()).ok("");
+    let run = herringbone(&["diff", &file, &file, "--key", "city,id"]);
+    assert_eq!((run.code, run.stderr.as_str()), (0, ""));
+    assert!(run.stdout.contains("\"a\":4,\"b\":4"), "{}", run.stdout);
+    let parts = folder.file("{city}.parquet");
+    herringbone(&[
+        "split",
+        "-q",
+        &file,
+        "-o",
+        &parts,
+        "--by",
+        "city",
+        "--sort-by",
+        "id:desc",
+    ])
+    .ok("");
+    herringbone(&["cat", &folder.file("Rome.parquet")])
+        .ok("{\"id\":2,\"city\":\"Rome\"}\n{\"id\":0,\"city\":\"Rome\"}\n");
 }
 
 /// A shell limit stands in for a full disk.

@@ -35,9 +35,8 @@ impl Dictionaries {
         let fields: Vec<FieldRef> = fields
             .map(|field| stored_field(field, field.name(), &mut dictionaries))
             .collect();
-        let whole = schema.fields().iter().map(whole_field);
         Self {
-            whole: Arc::new(Schema::new(whole.collect::<Fields>())),
+            whole: sorted_schema(schema),
             // Without the metadata, which would be stored in every run.
             stored: Arc::new(Schema::new(fields)),
             dictionaries,
@@ -87,6 +86,16 @@ impl Dictionaries {
         let columns = columns.collect::<Result<_>>()?;
         with_columns(&self.whole, columns, batch.num_rows())
     }
+}
+
+/// Returns the schema of sorted batches: that of the rows, with UInt32 keys in all dictionaries.
+pub fn sorted_schema(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(whole_field);
+    let metadata = schema.metadata().clone();
+    Arc::new(Schema::new_with_metadata(
+        fields.collect::<Fields>(),
+        metadata,
+    ))
 }
 
 fn with_columns(
