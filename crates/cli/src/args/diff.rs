@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use herringbone::Projection;
 
-use super::{Columns, ListFormatChoice, Sort, Wanted};
+use super::selection::unchanged;
+use super::{Columns, ListFormatChoice, Selection, Sort, Wanted};
 
 /// The options of `diff`.
 #[derive(Debug, Args)]
@@ -19,9 +19,9 @@ pub(crate) struct Diff {
     /// Columns that identify a row; without them, rows are compared at their positions
     #[arg(long, value_name = "COLUMNS")]
     pub(crate) key: Option<Columns>,
-    /// Columns and fields inside them to compare, which include the key
-    #[arg(short, long, value_name = "LIST")]
-    columns: Option<Columns>,
+    /// Columns and fields inside them to compare, which include the key, or `!tip` to leave one out
+    #[arg(short, long, value_name = "LIST", value_parser = unchanged)]
+    pub(crate) columns: Option<Selection>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
     /// Print at most N rows that differ; the numbers are those of all rows
@@ -52,11 +52,6 @@ pub(crate) struct SortMemory {
 }
 
 impl Diff {
-    /// Returns the projection to the compared columns.
-    pub(crate) fn projection(&self) -> Projection {
-        Columns::projection(self.columns.as_ref())
-    }
-
     /// Returns the order of the key.
     pub(crate) fn sort(&self, key: &Columns) -> Sort {
         let memory = &self.memory;

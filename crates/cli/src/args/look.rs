@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use herringbone::Projection;
 
-use super::{Columns, Destination, Files, Json, ListFormatChoice, RowGroups, Wanted, help};
+use super::selection::unchanged;
+use super::{
+    Columns, Destination, Files, Json, ListFormatChoice, RowGroups, Selection, Wanted, help,
+};
 
 /// The options of `browse`.
 #[derive(Debug, Args)]
@@ -96,8 +99,12 @@ pub(crate) struct Stats {
     /// One line per column, or one per row group and column
     #[arg(long, value_enum, default_value_t = StatsBy::Column)]
     pub(crate) by: StatsBy,
-    #[command(flatten)]
-    pub(crate) chunks: Chunks,
+    /// Columns and fields inside them, e.g. `id,address.city`, or `!tip` to leave one out; see below
+    #[arg(short, long, value_name = "LIST", value_parser = unchanged)]
+    pub(crate) columns: Option<Selection>,
+    /// Row groups of each file, counted from 0, e.g. `0,2-4`
+    #[arg(long, value_name = "LIST")]
+    pub(crate) row_groups: Option<RowGroups>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
     /// Read no values: footers have counts and bounds, but no numbers of different values and no means
@@ -127,6 +134,9 @@ pub(crate) struct Freq {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+    /// Row groups of each file, counted from 0, e.g. `0,2-4`
+    #[arg(long, value_name = "LIST")]
+    pub(crate) row_groups: Option<RowGroups>,
     /// At most N values per column
     #[arg(
         short = 'n',

@@ -137,6 +137,18 @@ fn path_of(text: &str) -> Result<Vec<String>, String> {
         .ok_or_else(|| "a column name is empty".to_owned())
 }
 
+/// Parses a selection for a command that keeps names and types.
+pub(super) fn unchanged(text: &str) -> Result<Selection, String> {
+    let selection: Selection = text.parse()?;
+    let changed = selection.taken().find(|taken| taken.is_new());
+    match changed.map(|taken| taken.path.join(".")) {
+        Some(path) => Err(format!(
+            "`{path}` has a new name or type, but this command only takes columns, or leaves them out"
+        )),
+        None => Ok(selection),
+    }
+}
+
 impl Selection {
     /// Returns the columns taken by their names, in the order of the output.
     pub(crate) fn taken(&self) -> impl Iterator<Item = &Taken> {
@@ -278,6 +290,15 @@ mod tests {
             let error = shown(text).unwrap_err();
             assert!(error.contains(message), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn some_commands_keep_names_and_types() {
+        for text in ["a=b", "a:int=b", "*, b:int"] {
+            let error = unchanged(text).unwrap_err();
+            assert!(error.starts_with("`b` has a new name or type"), "{error}");
+        }
+        assert_eq!(unchanged("a,!b.c"), "a,!b.c".parse());
     }
 
     #[test]

@@ -315,13 +315,13 @@ impl Reads {
             }
             let values = counts.most();
             let share = |count: u64| format!("{:.1} %", counts.share(count) * 100.0);
-            for (json, count) in values.iter().take(MOST) {
-                let text = shown(&freq::text(json));
-                lines.push(vec![count.to_string(), share(*count), text]);
+            for (json, counted) in values.iter().take(MOST) {
+                let (count, text) = (counted.count, shown(&counted.text(json)));
+                lines.push(vec![count.to_string(), share(count), text]);
             }
             let others = values.get(MOST..).unwrap_or_default();
             if !others.is_empty() {
-                let count = others.iter().map(|(_, count)| count).sum();
+                let count = others.iter().map(|(_, counted)| counted.count).sum();
                 let text = format!("({} more)", others.len());
                 lines.push(vec![u64::to_string(&count), share(count), text]);
             }

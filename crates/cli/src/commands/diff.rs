@@ -4,7 +4,7 @@ mod pairs;
 mod schemas;
 
 use herringbone::geospatial::Geospatial;
-use herringbone::{Int96Overflow, ReadOptions, SchemaOptions};
+use herringbone::{Int96Overflow, Projection, ReadOptions, SchemaOptions};
 use herringbone_arrow::array::RecordBatch;
 use serde_json::Value;
 
@@ -67,10 +67,12 @@ fn request<'a>(inputs: &'a [Input], diff: &'a Diff) -> Result<(Request<'a>, Sche
     let mut schema = SchemaOptions::default();
     schema.int96_overflow = Int96Overflow::CoarserUnit;
     let options = ReadOptions::new()
-        .projection(diff.projection())
         .schema(schema)
         .extension(Geospatial::new());
     let mut request = Request::all(options);
+    if let Some(selection) = &diff.columns {
+        request.options.projection = Projection::Paths(request.paths(inputs, selection)?);
+    }
     request.wanted = Some(&diff.wanted);
     request.unshred();
     request.choose_int96_unit(inputs, Window::default())?;

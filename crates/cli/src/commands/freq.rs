@@ -37,9 +37,26 @@ const ENTRY: usize = 64;
 /// The counts of the values of a column. The values are JSON.
 pub(crate) struct Counts {
     pub(crate) path: String,
-    of_values: HashMap<Box<str>, u64>,
+    names: Vec<String>,
+    of_values: HashMap<Box<str>, Counted>,
     bytes: usize,
     total: u64,
+}
+
+/// A value that occurs in a column.
+pub(crate) struct Counted {
+    pub(crate) count: u64,
+    /// The text in tables, if it is not the plain text.
+    cell: Option<Box<str>>,
+}
+
+impl Counted {
+    /// Returns the text of the value, which is `json` in JSON, in tables.
+    pub(crate) fn text(&self, json: &str) -> String {
+        self.cell
+            .as_deref()
+            .map_or_else(|| text(json), str::to_owned)
+    }
 }
 
 /// Prints the most frequent values of each column, in all files together.
@@ -68,6 +85,7 @@ fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Coun
         .extension(Geospatial::new());
     let mut read = rows::Request::all(options);
     read.wanted = Some(&request.wanted);
+    read.row_groups = request.row_groups.as_ref();
     read.unshred();
     read.choose_int96_unit(inputs, Window::default())?;
     let Some((_, rows)) = survey(inputs, &mut read)? else {
@@ -88,13 +106,16 @@ fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Coun
         progress.add(batch.num_rows() as u64);
     }
     // The order of the command line, in place of that of the file.
-    let paths: Vec<String> = request
-        .columns
-        .paths
-        .iter()
-        .map(|path| path.join("."))
-        .collect();
-    all.sort_by_key(|counts| paths.iter().position(|path| counts.path.starts_with(path)));
+    let paths = &request.columns.paths;
+    let position = |names: &[String], depth: usize| {
+        let mut parts = paths.iter().map(|path| path.iter().zip(names).take(depth));
+        parts.position(|mut pairs| pairs.all(|(part, name)| part == name))
+    };
+    // The path of an element may have more parts than its name here.
+    all.sort_by_key(|counts| {
+        let names = &counts.names;
+        position(names, names.len()).or_else(|| position(names, 1))
+    });
     Ok(all)
 }
 
@@ -103,6 +124,7 @@ impl Counts {
     pub(crate) fn new(leaf: &Leaf) -> Self {
         Self {
             path: leaf.path.join("."),
+            names: leaf.path.clone(),
             of_values: HashMap::new(),
             bytes: 0,
             total: 0,
@@ -120,11 +142,12 @@ impl Counts {
             text.clear();
             values.json(row, &mut text);
             self.total += 1;
-            if let Some(count) = self.of_values.get_mut(text.as_str()) {
-                *count += 1;
+            if let Some(counted) = self.of_values.get_mut(text.as_str()) {
+                counted.count += 1;
                 continue;
             }
-            self.bytes += text.len() + ENTRY;
+            let cell = cell(&*values, row);
+            self.bytes += text.len() + cell.as_ref().map_or(0, |cell| cell.len()) + ENTRY;
             if self.bytes > MEMORY {
                 return Err(Failure::Data(format!(
                     "column `{}` has more than {} different values, which take more than {} MiB; count \
@@ -134,17 +157,17 @@ impl Counts {
                     MEMORY >> 20
                 )));
             }
-            self.of_values.insert(text.as_str().into(), 1);
+            let counted = Counted { count: 1, cell };
+            self.of_values.insert(text.as_str().into(), counted);
         }
         Ok(())
     }
 
     /// Returns the values as JSON, and their counts, the most frequent ones first.
-    pub(crate) fn most(&self) -> Vec<(&str, u64)> {
+    pub(crate) fn most(&self) -> Vec<(&str, &Counted)> {
         let values = self.of_values.iter();
-        let mut values: Vec<(&str, u64)> =
-            values.map(|(value, count)| (&**value, *count)).collect();
-        values.sort_unstable_by(|(a, more), (b, less)| less.cmp(more).then(a.cmp(b)));
+        let mut values: Vec<_> = values.map(|(json, counted)| (&**json, counted)).collect();
+        values.sort_unstable_by(|(a, more), (b, less)| less.count.cmp(&more.count).then(a.cmp(b)));
         values
     }
 
@@ -154,8 +177,16 @@ impl Counts {
     }
 }
 
+/// Returns the text of a value in tables, if it is not its plain text.
+fn cell(values: &dyn value::Value, row: usize) -> Option<Box<str>> {
+    let (mut cell, mut plain) = (String::new(), String::new());
+    values.cell(row, &mut cell);
+    values.text(row, &mut plain);
+    (cell != plain).then(|| cell.into())
+}
+
 /// Returns a value of JSON as plain text: the contents of strings, and everything else as it is.
-pub(crate) fn text(json: &str) -> String {
+fn text(json: &str) -> String {
     match serde_json::from_str(json) {
         Ok(Value::String(text)) => text,
         _ => json.to_owned(),
@@ -170,20 +201,21 @@ fn print(counts: &Counts, limit: usize, list: &mut Listing<'_, '_>) -> Result<()
         let share = format!("{:.1} %", share(count) * 100.0);
         vec![shown(&counts.path), value, count.to_string(), share]
     };
-    for (value, count) in values.iter().take(limit) {
+    for (value, counted) in values.iter().take(limit) {
         let json: Value = serde_json::from_str(value).unwrap_or_default();
+        let count = counted.count;
         list.line(
-            || line(shown(&text(value)), *count),
+            || line(shown(&counted.text(value)), count),
             || {
                 let object = Object::new().with("column", counts.path.as_str());
-                let object = object.with("value", json.clone()).with("count", *count);
-                Ok(object.with("share", share(*count)).into())
+                let object = object.with("value", json.clone()).with("count", count);
+                Ok(object.with("share", share(count)).into())
             },
         )?;
     }
     let others = values.get(limit..).unwrap_or_default();
     if !others.is_empty() {
-        let count = others.iter().map(|(_, count)| count).sum();
+        let count = others.iter().map(|(_, counted)| counted.count).sum();
         list.line(
             || line(format!("({} more)", others.len()), count),
             || {

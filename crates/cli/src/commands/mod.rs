@@ -34,7 +34,11 @@ pub(crate) use info::dictionary_pages;
 
 use std::path::{Path, PathBuf};
 
-use crate::args::{Arguments, Bloom, Command, Files, Read, Stats, StatsBy, Wanted};
+use herringbone::ReadOptions;
+
+use crate::args::{
+    Arguments, Bloom, Chunks, Columns, Command, Files, Read, Stats, StatsBy, Wanted,
+};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::folder::Footers;
@@ -151,17 +155,28 @@ fn stats(context: &Context, request: &Stats, output: &mut Output<'_>) -> Result<
                 input::check_no_path_column(Some(&request.wanted), file)?;
             }
             let inputs = input::all(files, context)?;
-            chunk_stats::run(context, &inputs, &request.chunks, format, output)
+            chunk_stats::run(context, &inputs, &chunks(&inputs, request)?, format, output)
         }
         StatsBy::Column => {
+            let inputs = printed(context, files, &request.wanted)?;
             let request = stats::Request {
-                chunks: &request.chunks,
+                chunks: &chunks(&inputs, request)?,
                 wanted: &request.wanted,
                 is_fast: request.fast,
                 format,
             };
-            let inputs = printed(context, files, request.wanted)?;
             stats::run(context, &inputs, &request, output)
         }
     }
+}
+
+/// Returns the column chunks that `stats` is about.
+fn chunks(inputs: &[Input], request: &Stats) -> Result<Chunks> {
+    let all = rows::Request::all(ReadOptions::new());
+    let paths = request.columns.as_ref();
+    let paths = paths.map(|selection| all.paths(inputs, selection));
+    Ok(Chunks {
+        columns: paths.transpose()?.map(|paths| Columns { paths }),
+        row_groups: request.row_groups.clone(),
+    })
 }

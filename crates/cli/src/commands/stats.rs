@@ -3,13 +3,14 @@
 use std::slice;
 
 use herringbone::geospatial::Geospatial;
+use herringbone::schema::DictionaryOutput;
 use herringbone::{Int96Overflow, ParquetFile, ReadOptions, SchemaOptions};
-use herringbone_arrow::array::{Array as _, ArrayRef, BooleanArray};
+use herringbone_arrow::array::{Array as _, ArrayRef, BooleanArray, RecordBatch};
 use herringbone_arrow::row::{RowConverter, SortField};
 use herringbone_arrow::schema::Field;
 use serde_json::Value;
 
-use crate::args::{Chunks, ListFormat, Wanted};
+use crate::args::{Chunks, Columns, ListFormat, Wanted};
 use crate::column_chunks::{self, Place};
 use crate::context::Context;
 use crate::describe::nulls;
@@ -17,8 +18,9 @@ use crate::describe::{Object, list};
 use crate::failure::{Failure, Result};
 use crate::input::{Input, by_table};
 use crate::output::Output;
-use crate::profile::{Summary, leaves};
+use crate::profile::{Leaf, Summary, leaves};
 use crate::progress::Progress;
+use crate::render::number::Float as _;
 use crate::render::printable::printable;
 use crate::render::table::shown;
 use crate::render::value;
@@ -105,6 +107,7 @@ pub(crate) fn run(
 fn of_rows(context: &Context, inputs: &[Input], request: &Request<'_>) -> Result<Vec<Line>> {
     let mut schema = SchemaOptions::default();
     schema.int96_overflow = Int96Overflow::CoarserUnit;
+    schema.dictionary = DictionaryOutput::Never;
     let options = ReadOptions::new()
         .projection(request.chunks.projection())
         .schema(schema)
@@ -114,10 +117,13 @@ fn of_rows(context: &Context, inputs: &[Input], request: &Request<'_>) -> Result
     read.wanted = Some(request.wanted);
     read.unshred();
     read.choose_int96_unit(inputs, Window::default())?;
-    let Some((_, rows)) = survey(inputs, &mut read)? else {
+    let Some((schema, rows)) = survey(inputs, &mut read)? else {
         return Ok(Vec::new());
     };
-    let summaries = summaries(context, inputs, &read, rows)?;
+    let mut summaries = summaries(context, inputs, &read, rows)?;
+    if summaries.is_empty() {
+        summaries = of_leaves(&leaves(&RecordBatch::new_empty(schema))?)?;
+    }
     let mut sums = vec![Some(0_u64); summaries.len()];
     for input in inputs {
         let sizes = sizes(&input.open()?, request.chunks, input, &summaries)?;
@@ -146,7 +152,7 @@ pub(crate) fn summaries(
         let batch = batch?;
         let leaves = leaves(&batch)?;
         if summaries.is_empty() {
-            summaries = leaves.iter().map(Summary::new).collect::<Result<_>>()?;
+            summaries = of_leaves(&leaves)?;
         }
         for (summary, leaf) in summaries.iter_mut().zip(&leaves) {
             summary.add(&leaf.array)?;
@@ -156,6 +162,11 @@ pub(crate) fn summaries(
     Ok(summaries)
 }
 
+/// Returns the summaries of leaves without values.
+fn of_leaves(leaves: &[Leaf]) -> Result<Vec<Summary>> {
+    leaves.iter().map(Summary::new).collect()
+}
+
 /// Returns the compressed size of each summarised leaf, if the leaves of its column are those of the file.
 pub(crate) fn sizes(
     file: &ParquetFile,
@@ -163,7 +174,14 @@ pub(crate) fn sizes(
     input: &Input,
     summaries: &[Summary],
 ) -> Result<Vec<Option<u64>>> {
-    let (row_groups, stored) = column_chunks::of_file(file, chunks, input)?;
+    let is_stored = |path: &Vec<String>| rows::is_stored(input, file, path);
+    let paths = chunks.columns.iter().flat_map(|columns| &columns.paths);
+    let paths = paths.filter(|path| is_stored(path)).cloned().collect();
+    let chunks = Chunks {
+        columns: chunks.columns.as_ref().map(|_| Columns { paths }),
+        row_groups: chunks.row_groups.clone(),
+    };
+    let (row_groups, stored) = column_chunks::of_file(file, &chunks, input)?;
     let schema = file.parquet_schema();
     let mut sizes = Vec::with_capacity(summaries.len());
     for column in summaries.chunk_by(|a, b| a.path.first() == b.path.first()) {
@@ -288,6 +306,21 @@ fn text(field: &Field, array: &ArrayRef) -> Result<Option<(String, Value)>> {
     Ok(serde_json::from_str(&json).ok().map(|json| (text, json)))
 }
 
+/// Returns a mean with at most six decimal places, or with all its digits if these do not show it.
+fn mean_text(mean: f64) -> String {
+    let mut text = String::new();
+    if mean == 0.0 || (1e-3..1e15).contains(&mean.abs()) {
+        // A sum with zero has no sign if it is zero.
+        text = format!("{:.6}", mean + 0.0);
+        return text.trim_end_matches('0').trim_end_matches('.').to_owned();
+    }
+    match mean.special() {
+        Some(special) => text += special,
+        None => mean.push_finite(&mut text),
+    }
+    text
+}
+
 impl Line {
     /// Returns the facts of a summary.
     ///
@@ -335,10 +368,7 @@ impl Line {
             .mean
             .map_or_else(String::new, |mean| match self.is_length {
                 true => format!("{mean:.1} bytes"),
-                false => format!("{mean:.6}")
-                    .trim_end_matches('0')
-                    .trim_end_matches('.')
-                    .to_owned(),
+                false => mean_text(mean),
             });
         vec![
             name,
@@ -356,7 +386,14 @@ impl Line {
 
     fn json(&self, file: &str, share: Option<f64>) -> Value {
         let json = |bound: &Option<(String, Value)>| bound.as_ref().map(|(_, json)| json.clone());
-        let mean = self.mean.filter(|mean| mean.is_finite());
+        let mean = self.mean.map(|mean| match mean.special() {
+            Some(text) => Value::from(text),
+            None => Value::from(mean),
+        });
+        let (length, mean) = match self.is_length {
+            true => (mean, None),
+            false => (None, mean),
+        };
         Object::new()
             .with("file", file)
             .with("path", list(&self.path, |name| Value::from(name.as_str())))
@@ -371,8 +408,8 @@ impl Line {
             .some("min", json(&self.min))
             .some("max", json(&self.max))
             .with("is_exact", self.is_exact)
-            .some("mean", mean.filter(|_| !self.is_length))
-            .some("mean_bytes", mean.filter(|_| self.is_length))
+            .some("mean", mean)
+            .some("mean_bytes", length)
             .some("sorted", self.sorted)
             .some("compressed_size", self.bytes)
             .some("share", share)

@@ -63,6 +63,11 @@ fn has_column(file: &ParquetFile, options: &ReadOptions, path: &[String]) -> boo
     file.plan(&options).is_ok()
 }
 
+/// Returns true if a file contains the column or nested field at `path`, other than in its own path.
+pub(crate) fn is_stored(input: &Input, file: &ParquetFile, path: &[String]) -> bool {
+    !is_in_path(input, path) && has_column(file, &ReadOptions::new(), path)
+}
+
 /// Returns the requested row groups.
 ///
 /// # Errors

@@ -49,7 +49,10 @@ pub(crate) fn print(
         Pick::Window(window) | Pick::Table(window) => window,
         Pick::Sample(rows) => {
             request.sample = Some((rows, read.choice.seed));
-            Window::default()
+            Window {
+                offset: read.choice.offset,
+                limit: None,
+            }
         }
     };
     request.unshred();

@@ -66,25 +66,33 @@ impl<'a> Request<'a> {
             unshredding: choice.wanted.variants.options(),
             ..Self::all(options)
         };
-        let Some(selection) = &choice.columns else {
-            return Ok(request);
-        };
-        let paths = match selection.has_rest() {
-            false => selection.taken().map(|taken| taken.path.clone()).collect(),
-            true => {
-                let all = request.all_fields(inputs)?;
-                if let Some(path) = selection.dropped().iter().find(|path| !has(&all, path)) {
-                    let path = path.join(".");
-                    return Err(Failure::Usage(format!(
-                        "--columns !{path}: there is no column `{path}`"
-                    )));
-                }
-                let taken = selection.of(&all).into_iter();
-                taken.map(|taken| taken.path).collect()
-            }
-        };
-        request.options.projection = Projection::Paths(paths);
+        if let Some(selection) = &choice.columns {
+            request.options.projection = Projection::Paths(request.paths(inputs, selection)?);
+        }
         Ok(request)
+    }
+
+    /// Returns the paths of the columns that a selection reads.
+    ///
+    /// # Errors
+    /// Usage if a column to be left out does not exist; errors of opening the files, if the columns depend on them.
+    pub(crate) fn paths(
+        &self,
+        inputs: &[Input],
+        selection: &Selection,
+    ) -> Result<Vec<Vec<String>>> {
+        if !selection.has_rest() {
+            return Ok(selection.taken().map(|taken| taken.path.clone()).collect());
+        }
+        let all = self.all_fields(inputs)?;
+        if let Some(path) = selection.dropped().iter().find(|path| !has(&all, path)) {
+            let path = path.join(".");
+            return Err(Failure::Usage(format!(
+                "--columns !{path}: there is no column `{path}`"
+            )));
+        }
+        let taken = selection.of(&all).into_iter();
+        Ok(taken.map(|taken| taken.path).collect())
     }
 
     /// Creates the request for all rows and columns.

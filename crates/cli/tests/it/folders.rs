@@ -285,6 +285,9 @@ fn a_folder_is_one_table() {
         (&stats[1]["num_values"], &stats[1]["distinct_count"]),
         (&8.into(), &2.into())
     );
+    let of_paths = rows(&["stats", "-c", "!id,year", &codes]);
+    let found: Vec<_> = of_paths.iter().map(|it| &it["max"]).collect();
+    assert_eq!(found, [&stats[1]["max"], &stats[2]["max"]]);
     let verified = herringbone(&["verify", &codes]);
     assert_eq!((verified.code, verified.stdout.lines().count()), (0, 8));
     let info = herringbone(&["info", &codes]);

@@ -213,6 +213,95 @@ fn only_whole_columns_are_sorted() {
 }
 
 #[test]
+fn a_sample_has_an_offset() {
+    let folder = Folder::new();
+    let rows = rows(&folder);
+    let sample = ["sample", "-n", "5", "--seed", "1", "-c", "id", &rows];
+    let all = herringbone(&sample).stdout;
+    let later: String = all.split_inclusive('\n').skip(2).collect();
+    assert_eq!(later.lines().count(), 3);
+    herringbone(&[&sample[..], &["--offset", "2"]].concat()).ok(&later);
+}
+
+#[test]
+fn means_of_any_size() {
+    let folder = Folder::new();
+    let lines_of = "{\"tiny\":1e-9,\"huge\":1e300,\"inf\":\"Infinity\",\"whole\":3,\"bytes\":\"AP8=\"}\n\
+                    {\"tiny\":3e-9,\"huge\":1e301,\"inf\":1,\"whole\":4,\"bytes\":\"AP8=\"}\n";
+    let jsonl = folder.with("a.jsonl", lines_of);
+    let schema = "tiny: Float64\nhuge: Float64\ninf: Float64\nwhole: Float64\nbytes: Binary\n";
+    let (schema, file) = (folder.with("types.txt", schema), folder.file("a.parquet"));
+    herringbone(&["convert", "--schema", &schema, &jsonl, &file]).ok("");
+    let all = lines(&["stats", "--json", &file]);
+    let means: Vec<_> = all.iter().map(|it| it["mean"].to_string()).collect();
+    assert_eq!(means, ["2e-9", "5.5e+300", "\"Infinity\"", "3.5", "null"]);
+    assert_eq!(all[4]["mean_bytes"], 2.0);
+    let table = herringbone(&["stats", "--format", "table", &file]).stdout;
+    let rows = table.lines().skip(3).take(5);
+    let means: Vec<_> = rows
+        .map(|row| row.split('┆').nth(7).unwrap().trim())
+        .collect();
+    assert_eq!(means, ["2e-9", "5.5e300", "Infinity", "3.5", "2.0 bytes"]);
+    // Tables have the literals that conditions accept, and columns the order of the command line.
+    let freq = ["freq", "whole,bytes", &file];
+    let table = herringbone(&[&freq[..], &["--format", "table"]].concat()).stdout;
+    assert!(
+        table.contains("│ bytes  ┆ x'00ff' ┆     2 ┆ 100.0 % │"),
+        "{table}"
+    );
+    let all = lines(&[&freq[..], &["--json"]].concat());
+    let columns: Vec<_> = all.iter().map(|it| it["column"].as_str()).collect();
+    assert_eq!(columns, [Some("whole"), Some("whole"), Some("bytes")]);
+    assert_eq!(all[2]["value"], "AP8=");
+}
+
+#[test]
+fn columns_are_left_out_of_the_summary() {
+    let folder = Folder::new();
+    let rows = rows(&folder);
+    for mode in [&[][..], &["--fast"], &["--by", "row-group"]] {
+        let all = lines(&[&["stats", "--json", "-c", "!tags", &rows], mode].concat());
+        let names: Vec<_> = all
+            .iter()
+            .map(|it| it["path"][0].as_str().unwrap())
+            .collect();
+        assert_eq!(names, ["id", "city"], "{mode:?}");
+    }
+}
+
+#[test]
+fn columns_without_rows_have_a_line() {
+    let folder = Folder::new();
+    let (rows, none) = (rows(&folder), folder.file("none.parquet"));
+    herringbone(&["rewrite", &rows, &none, "-n", "0"]).ok("");
+    let all = lines(&["stats", "--json", &none]);
+    let found: Vec<_> = all
+        .iter()
+        .map(|it| (it["path"][0].as_str().unwrap(), it["num_values"].as_u64()))
+        .collect();
+    assert_eq!(
+        found,
+        [("id", Some(0)), ("tags", Some(0)), ("city", Some(0))]
+    );
+}
+
+#[test]
+fn columns_have_the_order_of_the_command_line() {
+    let folder = Folder::new();
+    let file = numbered(&folder, 1, |_| {
+        "{\"ab\":1,\"a\":2,\"s\":{\"x\":3,\"y\":4},\"l\":[5]}".into()
+    });
+    let columns = |list: &str| -> String {
+        let all = lines(&["freq", list, "--json", &file]);
+        let values = all.iter().map(|it| it["value"].to_string());
+        values.collect()
+    };
+    assert_eq!(columns("a,ab"), "21");
+    assert_eq!(columns("s.y,s.x"), "43");
+    assert_eq!(columns("s,l.list.element,a"), "3452");
+}
+
+#[test]
 fn equally_frequent_values_are_in_order() {
     let folder = Folder::new();
     let file = numbered(&folder, 40, |row| {
@@ -256,6 +345,13 @@ fn frequent_values_come_first() {
         (&elements[0]["value"], &elements[0]["count"]),
         (&7.into(), &250.into())
     );
+    // The second row group of the example has 8 rows.
+    let group = lines(&["freq", "id", "--row-groups", "1", "--json", EXAMPLE]);
+    assert!(
+        group.iter().all(|it| it["value"].as_u64().unwrap() >= 16),
+        "{group:?}"
+    );
+    assert_eq!(group.len(), 8);
     herringbone(&["freq", "nme", EXAMPLE]).fails(2, "did you mean `name`");
 }
 
