@@ -1,4 +1,4 @@
-//! Short forms of command lines that clap does not know: `head -5 FILE`.
+//! Short forms of command lines that clap does not know: `FILE`, `--json FILE` and `head -5 FILE`.
 
 use std::ffi::OsString;
 
@@ -8,7 +8,8 @@ const NUMBERED: [&str; 4] = ["head", "tail", "cat", "sample"];
 /// Returns the arguments with their short forms written out.
 pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<OsString> {
     let mut arguments: Vec<OsString> = arguments.into_iter().collect();
-    if arguments.get(1).is_some_and(is_file) {
+    let is_word = |it: &&OsString| !is_option(&it.to_string_lossy());
+    if arguments.iter().skip(1).find(is_word).is_some_and(is_file) && !names_command(&arguments) {
         arguments.insert(1, "show".into());
         return arguments;
     }
@@ -33,8 +34,21 @@ pub(crate) fn written_out(arguments: impl IntoIterator<Item = OsString>) -> Vec<
 /// Returns true if an argument in place of a command is a file. No command has one of these characters.
 fn is_file(argument: &OsString) -> bool {
     let text = argument.to_string_lossy();
-    let is_option = text.starts_with('-') && text != "-";
-    text == "-" || (!is_option && text.contains(['.', '/', '\\', ':']))
+    text == "-" || (!is_option(&text) && text.contains(['.', '/', '\\', ':']))
+}
+
+/// Returns true if a command follows options. The value of an option may be a file.
+fn names_command(arguments: &[OsString]) -> bool {
+    let has_options = arguments.get(1).is_some_and(|it| !is_file(it));
+    has_options && {
+        let program = super::command();
+        let mut words = arguments.iter().skip(2);
+        words.any(|word| program.find_subcommand(word).is_some())
+    }
+}
+
+fn is_option(text: &str) -> bool {
+    text.starts_with('-') && text != "-"
 }
 
 #[cfg(test)]
@@ -50,7 +64,12 @@ mod tests {
         };
         assert_eq!(written("h head -5 f"), "h head -n 5 f");
         assert_eq!(written("h -q tail -12 f"), "h -q tail -n 12 f");
+        assert_eq!(written("h f.p -n 3"), "h show f.p -n 3");
+        assert_eq!(written("h --json f.p"), "h show --json f.p");
         for line in [
+            "h --keys k.json head f.p",
+            "h --keys k.json inspect f.p",
+            "h --version",
             "h head f -5",
             "h head -x f",
             "h head -",
