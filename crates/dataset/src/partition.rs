@@ -63,8 +63,12 @@ impl Partition {
         let Some((column, value)) = name.split_once('=').filter(|it| !it.0.is_empty()) else {
             return Ok(self.clone());
         };
-        let (column, value) = (decoded(column, name)?, decoded(value, name)?);
-        let value = (value != NULL).then(|| value.into_boxed_str());
+        let column = decoded(column, name)?;
+        // The text of this name has an escape.
+        let value = match value {
+            NULL => None,
+            value => Some(decoded(value, name)?.into_boxed_str()),
+        };
         self.with(column, value)
     }
 
@@ -275,6 +279,12 @@ mod tests {
         assert_eq!(values("a="), one("a", ""));
         assert_eq!(values("a=.."), one("a", ".."));
         assert_eq!(values(&format!("a={NULL}")), [("a".to_owned(), None)]);
+        // The name that duckdb gives to the text.
+        let text = Some(NULL.to_owned());
+        assert_eq!(
+            values("a=%5F_HIVE_DEFAULT_PARTITION__"),
+            [("a".to_owned(), text)]
+        );
         assert_eq!(values("=a"), []);
         assert_eq!(values("plain"), []);
         let first = Partition::default().below("a=1").unwrap();

@@ -223,11 +223,12 @@ Examples:
 
 /// The end of the help page of `split`.
 pub(super) const SPLIT: &str = "\
-The parts keep the order of the rows, and the metadata, as `rewrite` does. The other options
-are those of `rewrite`. With --by, the rows are sorted by the column first, and a file is
-written for each of its values. Characters of a value that mean something in paths become %2F
-and the like. A null is __HIVE_DEFAULT_PARTITION__. If the path names the column too, as in
-city={city}, the files do not contain it: readers take it from the path. Folders are created.
+The rows of several files follow each other, as with `concat`. The parts keep their order, and
+the metadata, as `rewrite` does. The other options are those of `concat`. With --by, the rows
+are sorted by the column first, and a file is written for each of its values. Characters of a
+value that mean something in paths become %2F and the like. A null becomes
+__HIVE_DEFAULT_PARTITION__. If the path names the column too, as in city={city}, the files do
+not contain it: readers take it from the path. Folders are created.
 --json prints a line for each file: file, value, num_rows.
 
 Examples:

@@ -132,7 +132,10 @@ impl Arguments {
                 let files = it.files.files.iter_mut();
                 files.chain([it.output.path()]).collect()
             }
-            Command::Split(it) => vec![&mut it.input, &mut it.output],
+            Command::Split(it) => {
+                let files = it.files.files.iter_mut();
+                files.chain([&mut it.output]).collect()
+            }
             Command::Repair(it) => {
                 let ends = it.output.paths().chain([&mut it.input]);
                 ends.chain(&mut it.schema).collect()
@@ -294,7 +297,7 @@ pub(crate) enum Command {
     /// Write the rows of several Parquet files to one
     #[command(after_help = help::CONCAT, alias = "merge")]
     Concat(Concat),
-    /// Write the rows of a file to several files, by number, size or value
+    /// Write the rows of files to several others, by number, size or value
     #[command(after_help = help::SPLIT)]
     Split(Split),
     /// Recover the readable parts of a damaged file, even without its footer, to a new file

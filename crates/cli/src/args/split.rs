@@ -1,22 +1,21 @@
-//! `split`: one file becomes several.
+//! `split`: rows in several files.
 
 use std::path::PathBuf;
 
 use clap::{ArgGroup, Args};
 
-use super::{Columns, Destination, Json, Rewriting, Size};
+use super::{Columns, Destination, Files, Json, Merge, Rewriting, Size};
 use crate::failure::{Failure, Result};
 
 /// The options of `split`.
 #[derive(Debug, Args)]
 #[command(
-    override_usage = "herringbone split <IN> -o <PATTERN> <--part-rows N|--part-bytes SIZE|--by COLUMN>"
+    override_usage = "herringbone split <FILE>... -o <PATTERN> <--part-rows N|--part-bytes SIZE|--by COLUMN>"
 )]
 #[command(group(ArgGroup::new("rule").required(true).args(["part_rows", "part_bytes", "by"])))]
 pub(crate) struct Split {
-    /// A Parquet file; `-` is standard input, which is read into memory
-    #[arg(value_name = "IN")]
-    pub(crate) input: PathBuf,
+    #[command(flatten)]
+    pub(crate) files: Files,
     /// The files to write, with {} in place of the number of each, or {COLUMN} in place of its value
     #[arg(short, long, value_name = "PATTERN")]
     pub(crate) output: PathBuf,
@@ -35,10 +34,12 @@ pub(crate) struct Split {
     #[command(flatten)]
     pub(crate) json: Json,
     #[command(flatten)]
+    pub(crate) merge: Merge,
+    #[command(flatten)]
     pub(crate) rewriting: Rewriting,
 }
 
-/// The rule by which a file is split.
+/// The rule by which rows are split.
 #[derive(Debug, Clone)]
 pub(crate) enum SplitBy {
     /// The maximum number of rows of a part.

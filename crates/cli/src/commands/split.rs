@@ -1,15 +1,18 @@
-//! `split`: the rows of one file in several files.
+//! `split`: rows in several files.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
+use half::f16;
 use herringbone::WriteOptions;
-use herringbone_arrow::array::{ArrayRef, RecordBatch};
+use herringbone_arrow::array::cast::AsArray as _;
+use herringbone_arrow::array::types::{Float16Type, Float32Type, Float64Type};
+use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch};
 use herringbone_arrow::row::{OwnedRow, RowConverter, SortField};
-use herringbone_arrow::schema::{ArrowError, Field, SchemaRef};
-use herringbone_rewrite::SchemaMerge;
+use herringbone_arrow::schema::{ArrowError, DataType, Field, SchemaRef};
 use herringbone_rewrite::encryption::Protection;
 use serde_json::Value;
 
@@ -41,14 +44,14 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let by = split.by()?;
     let pattern = Pattern::new(&split.output, &by)?;
     let inputs = input::tables(
-        slice::from_ref(&split.input),
+        &split.files.files,
         Some(&split.rewriting.choice.wanted),
         Footers::Own,
         context,
     )?;
     let choice = &split.rewriting.choice;
     let options = split.rewriting.read_options();
-    let mut request = Request::new(&inputs, options, choice, SchemaMerge::default())?;
+    let mut request = Request::new(&inputs, options, choice, split.merge.choice())?;
     let window = Window::of(choice);
     request.choose_int96_unit(&inputs, window)?;
     let Some((schema, _)) = survey(&inputs, &mut request)? else {
@@ -62,10 +65,10 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
         SplitBy::Column(column) => Some(choice.sort.after(column)),
         SplitBy::Rows(_) | SplitBy::Bytes(_) => None,
     };
+    let all = schema_of_sorted(&unsorted, sort.as_ref());
     let rule = Rule::new(&by, &all, &inputs)?;
     let (rows, _) = arranged(context, &inputs, &request, shape, window)?;
     let rows = match &sort {
-    let all = schema_of_sorted(&unsorted, sort.as_ref());
         Some(sort) => sorted(windowed(rows, Window::default()), &unsorted, sort)?,
         None => rows,
     };
@@ -105,11 +108,17 @@ fn write(
     mut cutter: Cutter<'_>,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let mut parts = 0_u64;
+    let (mut parts, mut paths) = (0_u64, HashSet::new());
     while let Some(part) = cutter.start()? {
         let before = cutter.rows_taken;
         let (value, name) = part.map_or_else(|| (None, format!("{parts:05}")), Part::named);
         let destination = split.destination(pattern.path(&name));
+        if !paths.insert(destination.path.clone()) {
+            return Err(Failure::Data(format!(
+                "--output: several values have the path {}; leave all but one of them out with --where",
+                name_of(&destination.path)
+            )));
+        }
         create_folder(&destination.path)?;
         Target::check(&destination)?;
         let rows = Rows {
@@ -197,7 +206,12 @@ impl Pattern {
         })
     }
 
+    /// Returns the path of a part. A name of its own must not be empty.
     fn path(&self, name: &str) -> PathBuf {
+        let name = match name.is_empty() && !self.names_column {
+            true => "%00",
+            false => name,
+        };
         format!("{}{name}{}", self.before, self.after).into()
     }
 }
@@ -302,7 +316,7 @@ impl<'a> Cutter<'a> {
             }
             return Ok(Some(None));
         };
-        let (array, schema) = (first(batch, *at)?, batch.schema());
+        let (array, schema) = (values(batch, *at)?.slice(0, 1), batch.schema());
         let rows = order
             .convert_columns(slice::from_ref(&array))
             .map_err(|error| failed(&error))?;
@@ -316,10 +330,8 @@ impl<'a> Cutter<'a> {
             let left = usize::try_from(self.left).unwrap_or(usize::MAX);
             return Ok(left.min(batch.num_rows()));
         };
-        let column = batch.columns().get(*at).cloned();
-        let column: Vec<ArrayRef> = column.into_iter().collect();
         let rows = order
-            .convert_columns(&column)
+            .convert_columns(&[values(batch, *at)?])
             .map_err(|error| failed(&error))?;
         Ok(rows.iter().take_while(|row| *row == value.row()).count())
     }
@@ -360,10 +372,27 @@ impl Iterator for Cutter<'_> {
     }
 }
 
-/// Returns an array with the first value of a column.
-fn first(batch: &RecordBatch, at: usize) -> Result<ArrayRef> {
-    let column = batch.columns().get(at).map(|column| column.slice(0, 1));
-    column.ok_or_else(|| Failure::Data("a column is missing in a batch".into()))
+/// Returns the values of a column. Equal floats in the order of rows are the same here: both zeros, and all NaNs.
+fn values(batch: &RecordBatch, at: usize) -> Result<ArrayRef> {
+    let missing = || Failure::Data("a column is missing in a batch".into());
+    let column = batch.columns().get(at).ok_or_else(missing)?;
+    macro_rules! floats {
+        ($type:ident, $native:ident) => {{
+            let same = |value: $native| match value {
+                value if value.is_nan() => $native::NAN,
+                value if value == $native::default() => $native::default(),
+                value => value,
+            };
+            let values = column.as_primitive::<$type>();
+            Arc::new(values.unary::<_, $type>(same)) as ArrayRef
+        }};
+    }
+    Ok(match column.data_type() {
+        DataType::Float16 => floats!(Float16Type, f16),
+        DataType::Float32 => floats!(Float32Type, f32),
+        DataType::Float64 => floats!(Float64Type, f64),
+        _ => column.clone(),
+    })
 }
 
 /// The value of a part, in JSON and as text. A null has no text.
@@ -397,7 +426,10 @@ impl Part {
 
 /// Returns a text for a path, with escapes as in Hive for all characters that may mean something else there.
 fn escaped(text: &str) -> String {
-    let is_dots = text.bytes().all(|byte| byte == b'.');
+    if text == NULL {
+        return text.replacen('_', "%5F", 1);
+    }
+    let is_dots = !text.is_empty() && text.bytes().all(|byte| byte == b'.');
     let mut out = String::new();
     for character in text.chars() {
         let is_plain = match character {
@@ -415,11 +447,7 @@ fn escaped(text: &str) -> String {
             }
         }
     }
-    match out.is_empty() {
-        // An empty name would be no name.
-        true => "%00".into(),
-        false => out,
-    }
+    out
 }
 
 #[cfg(test)]
@@ -434,7 +462,8 @@ mod tests {
             ("..", "%2E%2E"),
             ("a/b:c", "a%2Fb%3Ac"),
             ("1.5", "1.5"),
-            ("", "%00"),
+            ("", ""),
+            (NULL, "%5F_HIVE_DEFAULT_PARTITION__"),
             ("a%2F", "a%252F"),
         ] {
             assert_eq!(escaped(value), expected);
@@ -446,9 +475,12 @@ mod tests {
         let city = SplitBy::Column("city".into());
         let pattern = Pattern::new(Path::new("out/city={city}/p.parquet"), &city).unwrap();
         assert_eq!(pattern.path("Rome"), Path::new("out/city=Rome/p.parquet"));
+        assert_eq!(pattern.path(""), Path::new("out/city=/p.parquet"));
         assert!(pattern.names_column);
         let pattern = Pattern::new(Path::new("{}.parquet"), &SplitBy::Rows(1)).unwrap();
         assert_eq!(pattern.path("00001"), Path::new("00001.parquet"));
+        let pattern = Pattern::new(Path::new("{city}/p.parquet"), &city).unwrap();
+        assert_eq!(pattern.path(""), Path::new("%00/p.parquet"));
         assert!(Pattern::new(Path::new("out.parquet"), &city).is_err());
         assert!(Pattern::new(Path::new("{zip}.parquet"), &city).is_err());
     }

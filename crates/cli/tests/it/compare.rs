@@ -137,6 +137,110 @@ fn schemas_are_compared_with_most_of_them() {
 }
 
 #[test]
+fn a_column_is_left_out_of_the_comparison() {
+    let folder = Folder::new();
+    let a = parquet(
+        &folder,
+        "a",
+        "{\"id\":1,\"s\":{\"x\":1,\"y\":2},\"at\":5}\n",
+    );
+    let b = parquet(
+        &folder,
+        "b",
+        "{\"id\":1,\"s\":{\"x\":3,\"y\":2},\"at\":6}\n",
+    );
+    let code = |columns: &str| herringbone(&["diff", &a, &b, "--key", "id", "-c", columns]).code;
+    assert_eq!(
+        [code("!at,!s.x"), code("!at"), code("!s.x"), code("id,s.y")],
+        [0, 1, 1, 0]
+    );
+    herringbone(&["diff", &a, &b, "-c", "!nope"]).fails(2, "no column `nope`");
+    herringbone(&["diff", &a, &b, "-c", "x=at"]).fails(2, "a new name or type");
+}
+
+#[test]
+fn a_key_that_is_not_there_is_named() {
+    let run = herringbone(&["diff", EXAMPLE, EXAMPLE, "--key", "nme"]);
+    run.fails(2, "--key: ");
+    run.fails(2, "no column `nme`");
+    assert!(!run.stderr.contains("--sort-by"), "{}", run.stderr);
+}
+
+#[test]
+fn several_files_are_split_together() {
+    let folder = Folder::new();
+    let one = |name: &str, text: &str| parquet(&folder, name, text);
+    let a = one(
+        "a",
+        "{\"id\":1,\"city\":\"Rome\"}\n{\"id\":2,\"city\":\"Oslo\"}\n",
+    );
+    let b = one("b", "{\"city\":\"Rome\",\"id\":3}\n");
+    let pattern = folder.file("of-{city}.parquet");
+    let split = ["split", "-q", &a, &b, "-o", &pattern, "--by", "city"];
+    herringbone(&split).fails(3, "--by-name");
+    herringbone(&[&split[..], &["--by-name"]].concat()).ok("");
+    let rome = herringbone(&["cat", &folder.file("of-Rome.parquet")]);
+    rome.ok("{\"id\":1,\"city\":\"Rome\"}\n{\"id\":3,\"city\":\"Rome\"}\n");
+    let pattern = folder.file("rows-{}.parquet");
+    herringbone(&["split", "-q", &a, &a, "-o", &pattern, "--part-rows", "3"]).ok("");
+    herringbone(&["cat", "-c", "id", &folder.file("rows-00000.parquet")])
+        .ok("{\"id\":1}\n{\"id\":2}\n{\"id\":1}\n");
+}
+
+/// The names are those that duckdb gives to the folders, and the counts are by hand.
+#[test]
+fn no_value_replaces_another() {
+    let folder = Folder::new();
+    let schema = folder.with("types.txt", "k: Float64\nt: Utf8\n");
+    let rows = [
+        "0.0,x",
+        "-0.0,x",
+        "0.0,x",
+        "-0.0,x",
+        "nan,\"\"",
+        "nan,__HIVE_DEFAULT_PARTITION__",
+        "nan,",
+        "1,",
+    ];
+    let csv = folder.with("a.csv", format!("k,t\n{}\n", rows.join("\n")));
+    let file = folder.file("a.parquet");
+    herringbone(&["convert", "--schema", &schema, &csv, &file]).ok("");
+    for (column, names) in [
+        ("k", &["k=0.0", "k=1.0", "k=NaN"][..]),
+        (
+            "t",
+            &[
+                "t=",
+                "t=%5F_HIVE_DEFAULT_PARTITION__",
+                "t=__HIVE_DEFAULT_PARTITION__",
+                "t=x",
+            ],
+        ),
+    ] {
+        let pattern = folder.file(&format!("{column}/{column}={{{column}}}/p.parquet"));
+        herringbone(&["split", "-q", "-f", &file, "-o", &pattern, "--by", column]).ok("");
+        let mut found: Vec<String> = std::fs::read_dir(folder.file(column))
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        found.sort();
+        assert_eq!(found, names);
+        herringbone(&["count", &folder.file(column)]).ok("8\n");
+    }
+    let text = |condition: &str| herringbone(&["count", "-w", condition, &folder.file("t")]);
+    text("t is null").ok("2\n");
+    text("t = ''").ok("1\n");
+    text("t = '__HIVE_DEFAULT_PARTITION__'").ok("1\n");
+    // An empty name of its own is that of another text.
+    let jsonl = folder.with("b.jsonl", "{\"t\":\"\"}\n{\"t\":\"\\u0000\"}\n");
+    let file = folder.file("b.parquet");
+    herringbone(&["convert", &jsonl, &file]).ok("");
+    let pattern = folder.file("{t}.parquet");
+    herringbone(&["split", "-q", "-f", &file, "-o", &pattern, "--by", "t"])
+        .fails(3, "several values");
+}
+
+#[test]
 fn a_file_is_split_by_rows_bytes_and_values() {
     let folder = Folder::new();
     let all = herringbone(&["cat", EXAMPLE]).stdout;
