@@ -14,12 +14,13 @@ use crate::listing::Listing;
 use crate::local::LocalFiles;
 use crate::options::{DatasetOptions, DatasetReadOptions};
 use crate::partition::PartitionTypes;
+use crate::pattern::is_pattern;
 use crate::plan::DatasetPlan;
 use crate::reader::DatasetReader;
 use crate::schema::schema;
 use crate::side_by_side::block_on;
 use crate::stream::DatasetStream;
-use crate::walk::{DataFile, walk};
+use crate::walk::{DataFile, Root, walk};
 
 /// Parquet files, read as one table.
 ///
@@ -69,7 +70,7 @@ impl Dataset {
         Self::open_all([path], options)
     }
 
-    /// Opens the files at several paths of this machine, in their order.
+    /// Opens the files at several paths of this machine, in their order. A path that exists is not a pattern.
     ///
     /// # Errors
     /// See [`Self::open_async`].
@@ -77,15 +78,18 @@ impl Dataset {
         paths: impl IntoIterator<Item = P>,
         options: DatasetOptions,
     ) -> Result<Self> {
-        let paths = paths.into_iter().map(|path| match path.as_ref().to_str() {
-            Some(path) => Ok(path.to_owned()),
+        let roots = paths.into_iter().map(|path| match path.as_ref().to_str() {
+            Some(text) => Ok(Root {
+                path: text.to_owned(),
+                is_pattern: is_pattern(text) && !path.as_ref().exists(),
+            }),
             None => {
                 let path = path.as_ref().display();
                 Err(Error::unsupported(format!("the path {path} is not UTF-8")))
             }
         });
-        let paths: Vec<String> = paths.collect::<Result<_>>()?;
-        block_on(Self::open_async(Arc::new(LocalFiles), &paths, options))
+        let roots: Vec<Root> = roots.collect::<Result<_>>()?;
+        block_on(Self::open_roots(Arc::new(LocalFiles), &roots, options))
     }
 
     /// Opens the files at paths of a listing: files, directories, or patterns.
@@ -110,12 +114,25 @@ impl Dataset {
         paths: &[String],
         options: DatasetOptions,
     ) -> Result<Self> {
+        let roots = paths.iter().map(|path| Root {
+            path: path.clone(),
+            is_pattern: is_pattern(path),
+        });
+        let roots: Vec<Root> = roots.collect();
+        Self::open_roots(listing, &roots, options).await
+    }
+
+    async fn open_roots(
+        listing: Arc<dyn Listing>,
+        roots: &[Root],
+        options: DatasetOptions,
+    ) -> Result<Self> {
         let mut files = Files {
             listing,
             options: options.files.clone(),
             metadata_files: Vec::new(),
         };
-        let found = walk(&mut files, paths, &options).await?;
+        let found = walk(&mut files, roots, &options).await?;
         files.open_metadata_files(&found.metadata_files).await?;
         let schema = schema(&found, &files, &options).await?;
         Ok(Self(Arc::new(Inner {

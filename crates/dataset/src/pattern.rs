@@ -41,9 +41,11 @@ pub(crate) fn matches(pattern: &str, name: &str) -> bool {
 fn one(pattern: &[char], character: char) -> Option<&[char]> {
     let (first, rest) = pattern.split_first()?;
     // A bracket without its counterpart matches itself.
-    let class = (*first == '[').then(|| rest.iter().skip(1).position(|it| *it == ']'));
+    // The first character of the class may be a closing bracket.
+    let least = 1 + usize::from(matches!(rest.first(), Some('!' | '^')));
+    let class = (*first == '[').then(|| rest.iter().skip(least).position(|it| *it == ']'));
     let (class, after) = match class.flatten() {
-        Some(end) => (rest.get(..=end)?, rest.get(end + 2..)?),
+        Some(end) => (rest.get(..end + least)?, rest.get(end + least + 1..)?),
         None => return (*first == '?' || *first == character).then_some(rest),
     };
     let (is_negated, mut class) = match class.split_first() {
@@ -85,6 +87,8 @@ mod tests {
             ("[!a-c]x", "dx", true),
             ("[!a-c]x", "bx", false),
             ("[]]", "]", true),
+            ("[!]]", "a", true),
+            ("[!]]", "]", false),
             ("[a", "[a", true),
             ("m=*", "m=", true),
             ("", "", true),

@@ -20,7 +20,6 @@ use crate::listing::{Entry, Listing};
 use crate::metadata_file::NAME;
 use crate::options::DatasetOptions;
 use crate::partition::{Partition, PartitionTypes, Partitioning};
-use crate::pattern::is_pattern;
 use crate::side_by_side::in_order;
 
 /// The number of directories listed at the same time.
@@ -68,6 +67,13 @@ pub(crate) struct Found {
     pub(crate) metadata_files: Vec<(String, DataFile)>,
 }
 
+/// A path of the caller.
+pub(crate) struct Root {
+    pub(crate) path: String,
+    /// True for a pattern, false for a file or directory.
+    pub(crate) is_pattern: bool,
+}
+
 /// Finds the files at paths, which may be files, directories or patterns.
 ///
 /// # Errors
@@ -75,7 +81,7 @@ pub(crate) struct Found {
 /// of the predicate cannot be compared with them; Limit if there are too many files or levels.
 pub(crate) async fn walk(
     files: &mut Files,
-    paths: &[String],
+    paths: &[Root],
     options: &DatasetOptions,
 ) -> Result<Found> {
     let mut walk = Walk {
@@ -117,12 +123,13 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Returns the directories at the paths of the caller. Adds the files.
-    async fn roots(&mut self, paths: &[String]) -> Result<Vec<Directory>> {
-        let mut directories = Vec::new();
-        let plain = paths.iter().enumerate().filter(|it| !is_pattern(it.1));
-        let plain: Vec<_> = plain.collect();
-        for (root, path) in paths.iter().enumerate().filter(|it| is_pattern(it.1)) {
-            directories.push(Directory::of_pattern(path, root));
+    async fn roots(&mut self, paths: &[Root]) -> Result<Vec<Directory>> {
+        let (mut directories, mut plain) = (Vec::new(), Vec::new());
+        for (root, Root { path, is_pattern }) in paths.iter().enumerate() {
+            match is_pattern {
+                true => directories.push(Directory::of_pattern(path, root)),
+                false => plain.push((root, path)),
+            }
         }
         let (listing, mut found) = (self.listing.clone(), Vec::new());
         let start = |it: &(usize, &String)| listing.file(it.1);

@@ -142,6 +142,22 @@ fn nulls_escapes_and_numbers() {
 }
 
 #[test]
+fn a_path_that_exists_is_not_a_pattern() {
+    let folder = Folder::new("signs");
+    folder.add("a[1]*/b?.parquet", 0..1);
+    folder.add("a1/b1.parquet", 1..2);
+    for (path, expected) in [
+        ("a[1]*", vec![0]),
+        ("a[1]*/b?.parquet", vec![0]),
+        ("a[1]", vec![1]),
+        ("a1/b?.parquet", vec![1]),
+        ("a[[]1]*/b?.parquet", vec![0]),
+    ] {
+        assert_eq!(read(&folder, path, None), expected, "{path}");
+    }
+}
+
+#[test]
 fn patterns_and_hidden_names() {
     let folder = Folder::new("patterns");
     folder.add("a/1.parquet", 0..1);
