@@ -26,6 +26,7 @@ pub(crate) fn predicate(filter: &Bound<'_, PyAny>, resolve: Resolve<'_>) -> Resu
     Tree {
         resolve,
         is_ieee: true,
+        is_negated: false,
     }
     .predicate(filter, 0)
 }
@@ -41,6 +42,8 @@ struct Tree<'a> {
     resolve: Resolve<'a>,
     /// True if NaN compares as in IEEE 754.
     is_ieee: bool,
+    /// True below a negation, for which null and false differ.
+    is_negated: bool,
 }
 
 impl Tree<'_> {
@@ -55,11 +58,17 @@ impl Tree<'_> {
         match operation.as_str() {
             "and" => self.chain(&filter.get_item(1)?, depth, Predicate::and),
             "or" => self.chain(&filter.get_item(1)?, depth, Predicate::or),
-            "not" => Ok(self.predicate(&filter.get_item(1)?, depth + 1)?.not()),
+            "not" => {
+                let tree = Tree {
+                    is_negated: true,
+                    ..*self
+                };
+                Ok(tree.predicate(&filter.get_item(1)?, depth + 1)?.not())
+            }
             "total" => {
                 let tree = Tree {
-                    resolve: self.resolve,
                     is_ieee: false,
+                    ..*self
                 };
                 tree.predicate(&filter.get_item(1)?, depth + 1)
             }
@@ -70,7 +79,10 @@ impl Tree<'_> {
             _ => {
                 let column = col_at(self.path(&filter.get_item(1)?)?);
                 let operand = filter.get_item(2).ok();
-                let test = test(&operation, column, operand.as_ref())?;
+                let test = match operation.as_str() {
+                    "in" => is_in(column, needed(operand.as_ref())?, self.is_negated)?,
+                    _ => test(&operation, column, operand.as_ref())?,
+                };
                 Ok(if self.is_ieee {
                     test.with_ieee_floats()
                 } else {
@@ -118,7 +130,6 @@ fn test(operation: &str, column: Column, operand: Option<&Bound<'_, PyAny>>) -> 
         "is_null" => return Ok(column.is_null()),
         "is_valid" => return Ok(column.is_not_null()),
         "is_nan" => return Ok(column.is_nan()),
-        "in" => return is_in(column, needed(operand)?),
         "like" => return Ok(column.like(needed(operand)?.extract::<String>()?)),
         "starts_with" => return Ok(column.starts_with(needed(operand)?.extract::<String>()?)),
         other => return Err(PyValueError::new_err(format!("unknown operation {other:?}")).into()),
@@ -130,20 +141,24 @@ fn needed<'a, 'py>(operand: Option<&'a Bound<'py, PyAny>>) -> Result<&'a Bound<'
     operand.ok_or_else(|| Failure::from(PyTypeError::new_err("the condition has no value")))
 }
 
-/// Tests for a list of values. A null in the list selects nulls, as in pyarrow.
-fn is_in(column: Column, values: &Bound<'_, PyAny>) -> Result<Predicate> {
+/// Tests for a list of values. As in pyarrow, NaN and nulls are in the list if it has one, and otherwise are not.
+fn is_in(column: Column, values: &Bound<'_, PyAny>, is_negated: bool) -> Result<Predicate> {
     let mut literals = Vec::new();
-    let mut has_null = false;
+    let (mut has_null, mut has_nan) = (false, false);
     for value in values.try_iter()? {
         match literal(&value?)? {
             Literal::Null => has_null = true,
+            Literal::Float(value) if value.is_nan() => has_nan = true,
             value => literals.push(value),
         }
     }
-    let is_null = column.clone().is_null();
-    Ok(match (has_null, literals.is_empty()) {
-        (true, true) => is_null,
-        (true, false) => column.is_in(literals).or(is_null),
-        (false, _) => column.is_in(literals),
+    let mut found = column.clone().is_in(literals);
+    if has_nan {
+        found = found.or(column.clone().is_nan());
+    }
+    Ok(match has_null {
+        true => found.or(column.is_null()),
+        false if is_negated => found.and(column.is_not_null()),
+        false => found,
     })
 }

@@ -17,8 +17,8 @@ class Expression:
 
     A row is read if the condition is true for it; if it is null, the row is left out.
 
-    >>> (col("a") > 5) & ~col("b").isin(["x", "y"])
-    <herringbone.Expression (a > 5 and not b in ('x', 'y'))>
+    >>> (col("a") > 5) & ~col("b").like("x%")
+    <herringbone.Expression (a > 5 and not b like 'x%')>
     """
 
     __slots__ = ("_tree",)
@@ -90,7 +90,10 @@ class Column:
     __hash__ = None  # type: ignore[assignment]
 
     def isin(self, values: Iterable[Any]) -> Expression:
-        """Return the test for one of several values. None among them selects nulls."""
+        """Return the test for one of several values. None among them selects nulls.
+
+        As in pyarrow, the test is never null: without None among the values, ``~`` selects nulls, too.
+        """
         return self._test("in", list(values))
 
     def is_null(self) -> Expression:
@@ -156,9 +159,21 @@ def filter_tree(filters: Any, schema: Callable[[], Any]) -> tuple[Any, ...] | No
         raise ValueError(f"filters is an expression, SQL text, or a list of (column, operation, value), not {filters!r}")
     if isinstance(filters[0], str):
         raise ValueError("filters is a list of (column, operation, value); put the tuple into a list")
-    if isinstance(filters[0], tuple) and len(filters[0]) == 3 and isinstance(filters[0][1], str):
+    if _is_condition(filters[0]):
         return _conjunction(filters)
     return ("or", [_conjunction(part) for part in filters])
+
+
+def filter_columns(filters: Any) -> set[Any]:
+    """Return the columns of a list of conditions, or of a list of such lists."""
+    if _is_condition(filters):
+        return {filters[0]}
+    return set().union(*map(filter_columns, filters)) if isinstance(filters, (list, tuple)) else set()
+
+
+def _is_condition(part: Any) -> bool:
+    """Return True for a condition, which is not a list of conditions."""
+    return isinstance(part, (list, tuple)) and len(part) == 3 and isinstance(part[1], str)
 
 
 def _conjunction(conditions: Any) -> tuple[Any, ...]:
@@ -168,14 +183,14 @@ def _conjunction(conditions: Any) -> tuple[Any, ...]:
 
 
 def _condition(condition: Any) -> tuple[Any, ...]:
-    if not isinstance(condition, tuple) or len(condition) != 3:
+    if not isinstance(condition, (list, tuple)) or len(condition) != 3:
         raise ValueError(f"a condition in filters is (column, operation, value), found {condition!r}")
     column, operation, value = condition
     if operation in ("in", "not in"):
         if not isinstance(value, Iterable):
             raise TypeError(f"{operation!r} needs a collection of values, found {value!r}")
         tree = ("in", column, list(value))
-        return tree if operation == "in" else ("and", [("not", tree), ("is_valid", column)])
+        return tree if operation == "in" else ("not", tree)
     if operation not in _OPERATIONS:
         raise ValueError(f"unknown operation {operation!r} in filters; use {', '.join(_OPERATIONS)}, in, not in")
     return (_OPERATIONS[operation], column, value)
