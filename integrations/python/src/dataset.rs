@@ -4,7 +4,6 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use herringbone::Error;
 use herringbone::arrow::schema::Schema as ArrowSchema;
 use herringbone_dataset::{
     DatasetOptions, DatasetReadOptions, DatasetWriteOptions, DatasetWriter, Partitioning,
@@ -56,8 +55,7 @@ impl Dataset {
             });
         let limits = self::limits(&limits.unwrap_or_default())?;
         let dataset = detached(py, || {
-            let dataset = herringbone_dataset::Dataset::open_all(&paths, options.clone());
-            let dataset = dataset.map_err(in_python)?;
+            let dataset = herringbone_dataset::Dataset::open_all(&paths, options.clone())?;
             let Some(plain) = dictionary::plain(dataset.schema()) else {
                 return Ok(dataset);
             };
@@ -124,26 +122,6 @@ impl Dataset {
         dict.set_item("fetched_bytes", sums.fetched.bytes)?;
         dict.set_item("requests", sums.fetched.requests)?;
         Ok(dict)
-    }
-}
-
-/// Returns an error that names the options of Python.
-fn in_python(error: Error) -> Error {
-    let names = [
-        ("`Partitioning::None`", "partitioning=None"),
-        (
-            "`Partitioning::Directories`",
-            "partitioning= with names of columns",
-        ),
-    ];
-    let text = names
-        .iter()
-        .fold(error.message().to_owned(), |text, (rust, python)| {
-            text.replace(rust, python)
-        });
-    match text == error.message() {
-        true => error,
-        false => Error::new(error.kind(), text),
     }
 }
 

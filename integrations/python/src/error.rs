@@ -117,7 +117,7 @@ pub(crate) fn set_defaults(py: Python<'_>) -> PyResult<()> {
 
 /// Returns the message with the Python name of the option that helps.
 fn text(error: &Error) -> String {
-    let mut text = format!("{}: {}", error.kind(), error.message());
+    let mut text = format!("{}: {}", error.kind(), in_python(error.message()));
     if let Some(remedy) = error.remedy() {
         text = format!("{text}; try {}", option_of(remedy));
     }
@@ -125,6 +125,27 @@ fn text(error: &Error) -> String {
         text = format!("{text} ({})", error.location());
     }
     text
+}
+
+/// Returns a message with the Python names of options.
+fn in_python(message: &str) -> String {
+    let names = [
+        ("`Partitioning::None`", "partitioning=None"),
+        (
+            "`Partitioning::Directories`",
+            "partitioning= with names of columns",
+        ),
+        ("`SchemaFrom::Given`", "schema="),
+        (
+            "open it with `ParquetFile::with_chunk_files`, or all files with `herringbone-dataset`",
+            "read the directory of the file",
+        ),
+    ];
+    names
+        .iter()
+        .fold(message.to_owned(), |text, (rust, python)| {
+            text.replace(rust, python)
+        })
 }
 
 fn kind_name(kind: ErrorKind) -> &'static str {

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use herringbone::arrow::array::{ArrayRef, Int64Array, StringArray};
-use herringbone::arrow::schema::{SchemaRef, TimeUnit};
+use herringbone::arrow::array::{Array, ArrayRef, Int64Array, StringArray};
+use herringbone::arrow::schema::{Field, FieldRef, Schema, SchemaRef, TimeUnit};
 use herringbone::geospatial::Geospatial;
 use herringbone::schema::{ByteLayout, DictionaryOutput, ListLayout};
 use herringbone::variant::extension::{VariantExtension, VariantGet};
@@ -45,6 +45,7 @@ pub(crate) struct ReadArguments<'py> {
     match_fields: Option<String>,
     #[pyo3(item, default)]
     row_numbers: Option<String>,
+    /// Columns whose values are all equal. The wanted schema does not have them.
     #[pyo3(item, default)]
     constants: Vec<Constant<'py>>,
     #[pyo3(item, default)]
@@ -257,10 +258,7 @@ impl ReadArguments<'_> {
 
     /// Returns true for the name of a column that the read adds.
     fn adds(&self, column: &str) -> bool {
-        let constants = self.constants.iter().map(|(name, ..)| name);
-        let mut added = constants
-            .chain(&self.row_numbers)
-            .chain(self.variants.keys());
+        let mut added = self.row_numbers.iter().chain(self.variants.keys());
         added.any(|name| name == column)
     }
 
@@ -270,7 +268,7 @@ impl ReadArguments<'_> {
         resolve: Resolve<'_>,
     ) -> Result<ReadOptions> {
         if let Some(wanted) = &self.wanted_schema {
-            let wanted = WantedSchema::new(SchemaRef::from(wanted));
+            let wanted = self.with_constants(wanted)?;
             options = options.wanted_schema(wanted.matching(match self.match_fields.as_deref() {
                 None | Some("name") => FieldMatching::Name,
                 Some("name_ignoring_case") => FieldMatching::NameIgnoringCase,
@@ -292,11 +290,25 @@ impl ReadArguments<'_> {
         if let Some(name) = &self.row_numbers {
             options = options.virtual_column(VirtualColumn::row_number(name));
         }
+        Ok(options)
+    }
+
+    /// Returns the wanted schema with the constant columns at its end.
+    fn with_constants(&self, wanted: &PySchema) -> Result<WantedSchema> {
+        let schema = SchemaRef::from(wanted);
+        let mut fields: Vec<FieldRef> = schema.fields().iter().cloned().collect();
+        let mut values = Vec::with_capacity(self.constants.len());
         for (name, value, is_integer) in &self.constants {
             let value = constant(value, *is_integer)?;
-            options = options.virtual_column(VirtualColumn::constant(name, value));
+            fields.retain(|field| field.name() != name);
+            fields.push(Arc::new(Field::new(name, value.data_type().clone(), true)));
+            values.push((name, value));
         }
-        Ok(options)
+        let schema = Schema::new_with_metadata(fields, schema.metadata().clone());
+        let wanted = WantedSchema::new(Arc::new(schema));
+        Ok(values
+            .into_iter()
+            .fold(wanted, |wanted, (name, value)| wanted.constant(name, value)))
     }
 
     /// Returns the places of the read columns in the order in which they were asked for, if it differs.

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import posixpath
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from ._core import ParquetError
 from ._partitioning import Keys, Partitioning
 
-#: The part of a URL before "://".
-_SCHEME = re.compile("[A-Za-z][A-Za-z0-9+.-]*")
+#: The part of a URL before "://". fsspec chains several with "::".
+_SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]*::)*[A-Za-z][A-Za-z0-9+.-]*")
 
 
 class Part(NamedTuple):
@@ -40,11 +42,11 @@ def resolve(source: Any, filesystem: Any = None) -> tuple[Any, Any]:
         return _local(path, filesystem)
     # pyarrow's prefix for the filesystems of fsspec.
     path = path.removeprefix("fsspec+")
-    scheme, separator, rest = path.partition("://")
+    if path.startswith(("file:/", "FILE:/")):
+        return _of_url(path), None
+    scheme, separator, _ = path.partition("://")
     if not separator or not _SCHEME.fullmatch(scheme):
         return (os.path.expanduser(path) if path.startswith("~") else path), None
-    if scheme == "file":
-        return unquote(rest), None
     try:
         import fsspec
     except ImportError:
@@ -54,6 +56,17 @@ def resolve(source: Any, filesystem: Any = None) -> tuple[Any, Any]:
     except ValueError as error:
         raise ParquetError(f"Unrecognized filesystem type in URI: {path} ({error})") from None
     return inner, found
+
+
+def _of_url(url: str) -> str:
+    """Return the path of a URL of a local file: file:/path, file:///path or file://localhost/path."""
+    path = url[len("file:") :]
+    if path.startswith("//"):
+        host, slash, path = path[2:].partition("/")
+        if host not in ("", "localhost"):
+            raise ParquetError(f"{url}: the URL of a file on this machine has no host; write file:///{host}{slash}{path}")
+        path = slash + path
+    return unquote(path)
 
 
 def _local(path: str, filesystem: Any) -> tuple[Any, Any]:
@@ -78,34 +91,44 @@ def open_input(path: Any, filesystem: Any) -> Any:
     return filesystem.open(path, "rb")
 
 
-def open_output(where: Any, filesystem: Any = None) -> tuple[Any, Any]:
-    """Return what the extension module writes to, and a file object to close after that, or None."""
+def open_output(where: Any, filesystem: Any = None) -> tuple[Any, Output | None]:
+    """Return what the extension module writes to, and an output to close after that, or None."""
     if isinstance(where, int) and not isinstance(where, bool):
         file = open(where, "wb", buffering=0, closefd=False)
-        return file, file
+        return file, Output(file)
     path, filesystem = resolve(where, filesystem)
     if filesystem is None:
         return path, None
     if hasattr(filesystem, "open_output_stream"):
         file = filesystem.open_output_stream(path)
-    else:
-        file = filesystem.open(path, "wb")
-    return file, file
+        return file, Output(file, lambda: filesystem.delete_file(path))
+    file = filesystem.open(path, "wb")
+    # A file in memory exists from the start.
+    is_memory = type(filesystem).__name__ == "MemoryFileSystem"
+    return file, Output(file, (lambda: filesystem.rm_file(path)) if is_memory else None)
 
 
-def discard(file: Any) -> None:
-    """Close a file that was not completed, so that it does not appear where the filesystem can help it."""
-    for name in ("discard", "abort"):
-        if hasattr(file, name):
-            try:
-                getattr(file, name)()
-            except Exception:  # The error that ended the write is the one to raise.
-                pass
-            return
-    try:
-        file.close()
-    except Exception:
-        pass
+class Output:
+    """A file object that is opened here. `remove` removes the file, if closing the object completes it."""
+
+    def __init__(self, file: Any, remove: Callable[[], Any] | None = None) -> None:
+        self.file = file
+        self.remove = remove
+        self.close = file.close
+
+    def discard(self) -> None:
+        """End a file that was not completed, so that it does not appear if the filesystem can help it."""
+        # The error that ended the write is the one to raise.
+        with contextlib.suppress(Exception):
+            if self.remove is None and hasattr(self.file, "discard"):
+                self.file.discard()
+                # fsspec would try to complete the file when Python frees the object.
+                self.file.closed = True
+            else:
+                self.file.close()
+        if self.remove is not None:
+            with contextlib.suppress(Exception):
+                self.remove()
 
 
 def is_many(source: Any, filesystem: Any) -> bool:
@@ -121,11 +144,23 @@ def is_many(source: Any, filesystem: Any) -> bool:
         return os.path.isdir(path) or (_is_pattern(path) and not os.path.exists(path))
     if hasattr(filesystem, "get_file_info"):
         return bool(filesystem.get_file_info(path).type.name == "Directory")
-    return _is_pattern(path) or filesystem.isdir(path)
+    return _is_remote_pattern(path, filesystem) or filesystem.isdir(path)
 
 
 def _is_pattern(path: str) -> bool:
     return any(sign in path for sign in "*?[")
+
+
+def _is_remote_pattern(path: str, filesystem: Any) -> bool:
+    """Return True for a pattern. A path that exists is not one, such as a URL with a query after `?`."""
+    return _is_pattern(path) and not filesystem.exists(path)
+
+
+def check_patterns(paths: list[str]) -> None:
+    """Fail for a pattern among local paths without files. A directory may be empty."""
+    for path in paths:
+        if _is_pattern(path) and not os.path.exists(path):
+            raise FileNotFoundError(2, "no file matches the pattern", path)
 
 
 def local_paths(source: Any, filesystem: Any) -> list[str] | None:
@@ -157,7 +192,7 @@ def _remote_parts(path: str, filesystem: Any, partitioning: Partitioning | None)
         if is_directory:
             found = filesystem.get_file_info(FileSelector(path, recursive=True))
             names = [one.path for one in found if one.type == FileType.File]
-    elif _is_pattern(path):
+    elif _is_remote_pattern(path, filesystem):
         names = filesystem.glob(path)
     elif filesystem.isdir(path):
         is_directory = True

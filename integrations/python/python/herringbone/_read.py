@@ -9,7 +9,7 @@ from typing import Any
 
 from . import _core, _files, _partitioning
 from ._core import FileMetaData, ParquetSchema, RecordBatchReader, Schema, Table
-from ._filters import filter_tree
+from ._filters import Expression, filter_tree
 from ._partitioning import Keys, Partitioning
 
 
@@ -321,7 +321,7 @@ _BATCH_ROWS = 65536
 _READ_OPTIONS = frozenset(
     [
         "columns", "filters", "row_groups", "batch_size", "offset", "limit", "wanted_schema", "match_fields",
-        "row_numbers", "deleted_rows", "variants", "constants",
+        "row_numbers", "deleted_rows", "variants",
     ]
 )
 
@@ -427,7 +427,9 @@ class ParquetDataset:
     @property
     def schema(self) -> Schema:
         """The Arrow schema of the table."""
-        return self._dataset.schema if self._dataset is not None else self._stream(None, True, False, {}).schema
+        if self._dataset is not None:
+            return self._dataset.schema
+        return self._stream(None, True, False, {"filters": None}).schema
 
     def read(
         self, columns: Sequence[str] | None = None, use_threads: bool = True, use_pandas_metadata: bool = False
@@ -449,6 +451,9 @@ class ParquetDataset:
         filters = options.pop("filters", self._filters)
         if self._dataset is None:
             return self._chain(use_threads, use_pandas_metadata, {**options, "filters": filters})
+        for name in ("row_groups", "deleted_rows", "wanted_schema", "variants"):
+            if options.get(name) is not None:
+                raise NotImplementedError(f"{name}= for several files; read each file alone")
         if options["columns"] is not None and use_pandas_metadata:
             options["columns"] += _index_columns(self._dataset.schema.metadata, options["columns"])
         options["filter"] = filter_tree(filters, lambda: self.schema)
@@ -466,6 +471,8 @@ class ParquetDataset:
             if options.get(name) is not None:
                 raise NotImplementedError(f"{name}= for several files of another filesystem than the local one")
         wanted = self._wanted
+        tree = filter_tree(options.pop("filters"), lambda: self.schema)
+        filters = None if tree is None else Expression(tree)
 
         def readers() -> Iterator[RecordBatchReader]:
             nonlocal wanted
@@ -473,12 +480,8 @@ class ParquetDataset:
                 file = ParquetFile(part.source, filesystem=part.filesystem, **self._options)
                 if wanted is None:
                     wanted = file.schema_arrow
-                constants = [
-                    (name, _key(value, self._keys[name]), self._keys[name])
-                    for name, value in part.keys
-                    if options["columns"] is None or name in options["columns"]
-                ]
-                parts = {**options, "wanted_schema": wanted, "constants": constants}
+                constants = [(name, _key(value, self._keys[name]), self._keys[name]) for name, value in part.keys]
+                parts = {**options, "filters": filters, "wanted_schema": wanted, "constants": constants}
                 yield file._reader(use_threads, use_pandas_metadata, parts)
 
         found = readers()
@@ -503,7 +506,7 @@ def _open_local(
         options.get("coerce_int96_timestamp_unit"), options.get("int96_overflow"),
         options.get("ignore_arrow_schema", False), options.get("arrow_schema"), options.get("ignore_annotations", ()),
     )
-    return _core.Dataset(
+    dataset = _core.Dataset(
         paths,
         schema=None if isinstance(schema, str) else schema,
         partitioning=None if partitioning is None else {"names": partitioning.names, "types": partitioning.types},
@@ -514,6 +517,9 @@ def _open_local(
             options.get("thrift_container_size_limit"), options.get("schema_depth_limit"),
         ),
     )
+    if not dataset.files:
+        _files.check_patterns(paths)
+    return dataset
 
 
 def _is_union(schema: Any) -> bool:
@@ -636,7 +642,7 @@ def repair(
         )
     except BaseException:
         if file is not None:
-            _files.discard(file)
+            file.discard()
         raise
     if file is not None:
         file.close()

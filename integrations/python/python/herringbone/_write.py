@@ -128,6 +128,9 @@ def _compression(options: Mapping[str, Any], everywhere: dict[str, Any], columns
     if isinstance(codec, Mapping):
         for name, of_column in codec.items():
             of_column = "none" if of_column is None else of_column
+            if name is None:
+                everywhere["compression"] = of_column
+                continue
             of_level = levels.get(name) if levels is not None else level
             columns.append(("compression", name, _present({"compression": of_column, "compression_level": of_level})))
         return
@@ -245,7 +248,7 @@ class ParquetWriter:
             self._writer = _core.Writer(self._sink, schema, core)
         except BaseException:
             if self._file is not None:
-                _files.discard(self._file)
+                self._file.discard()
             raise
         self.is_open = True
         #: The metadata of the file, once it is closed.
@@ -291,7 +294,7 @@ class ParquetWriter:
             self.metadata = self._writer.finish()
         except BaseException:
             if self._file is not None:
-                _files.discard(self._file)
+                self._file.discard()
             raise
         if self._file is not None:
             self._file.close()
@@ -301,7 +304,7 @@ class ParquetWriter:
         self.is_open = False
         self._writer.abort()
         if self._file is not None:
-            _files.discard(self._file)
+            self._file.discard()
 
 
 def _schema_of(table: Any) -> Any:
@@ -358,7 +361,7 @@ def write_metadata(
         whole.write_metadata_file(sink)
     except BaseException:
         if file is not None:
-            _files.discard(file)
+            file.discard()
         raise
     if file is not None:
         file.close()

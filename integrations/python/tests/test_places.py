@@ -1,0 +1,129 @@
+"""Paths, URLs and filesystems that files are read from and written to."""
+
+import os
+import pathlib
+import pickle
+
+import pytest
+
+import herringbone as hb
+
+
+@pytest.fixture
+def table(example):
+    return hb.read_table(example, columns=["id"], limit=3)
+
+
+def test_urls_of_local_files(table, tmp_path):
+    path = tmp_path / "a b%.parquet"
+    hb.write_table(table, path.as_uri())
+    assert path.exists()
+    name = path.as_uri().removeprefix("file://")
+    for url in (f"file:{name}", f"file://{name}", f"file://localhost{name}"):
+        assert hb.read_table(url).to_pydict() == {"id": [0, 1, 2]}, url
+    with pytest.raises(hb.ParquetError, match="no host"):
+        hb.read_table(f"file://elsewhere{name}")
+
+
+def test_signs_of_patterns_in_paths(table, tmp_path):
+    folder = tmp_path / "a[1]*" / "x=b?"
+    folder.mkdir(parents=True)
+    (tmp_path / "a1").mkdir()
+    hb.write_table(table, tmp_path / "a1" / "other.parquet")
+    file = folder / "c[2].parquet"
+    hb.write_table(table, file)
+    for source in (file, tmp_path / "a[1]*", str(tmp_path / "a[1]*"), [file], [folder], [str(file)]):
+        assert hb.read_table(source, columns=["id"]).to_pydict() == {"id": [0, 1, 2]}, source
+    assert hb.read_table(tmp_path / "a[1]*").to_pydict()["x"] == ["b?"] * 3
+    # Only a path that does not exist is a pattern.
+    assert hb.ParquetDataset(f"{tmp_path}/a[1]").files == [str(tmp_path / "a1" / "other.parquet")]
+    for source in (f"{tmp_path}/nothing*", [f"{tmp_path}/*.csv"]):
+        with pytest.raises(FileNotFoundError, match="no file matches"):
+            hb.read_table(source)
+    (tmp_path / "empty").mkdir()
+    assert hb.read_table(tmp_path / "empty").num_rows == 0
+
+
+def test_options_of_one_file_have_their_names_in_python(table, tmp_path):
+    for name in "ab":
+        hb.write_table(table, tmp_path / f"{name}.parquet")
+    for option in ({"deleted_rows": [0]}, {"row_groups": [0]}, {"wanted_schema": table.schema}):
+        with pytest.raises(NotImplementedError, match=f"{next(iter(option))}= for several files"):
+            hb.read_table(tmp_path, **option)
+    metadata = hb.read_metadata(tmp_path / "a.parquet")
+    metadata.set_file_path("a.parquet")
+    hb.write_metadata(table.schema, tmp_path / "_metadata", [metadata])
+    with pytest.raises(hb.ParquetError, match="read the directory of the file"):
+        hb.read_table(tmp_path / "_metadata")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(hb.ParquetError, match=r"\(schema=\)"):
+        hb.read_table(tmp_path / "empty", columns=["id"])
+
+
+def failing(pyarrow):
+    """Return a stream that ends with an error."""
+    schema = pyarrow.schema([("id", pyarrow.int64())])
+
+    def batches():
+        yield pyarrow.record_batch([[1, 2]], schema=schema)
+        raise RuntimeError("no more rows")
+
+    return pyarrow.RecordBatchReader.from_batches(schema, batches())
+
+
+def test_a_failed_write_leaves_no_file_on_other_filesystems(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    fsspec = pytest.importorskip("fsspec")
+    import pyarrow.fs
+
+    memory = fsspec.filesystem("memory")
+    local = pyarrow.fs.SubTreeFileSystem(str(tmp_path), pyarrow.fs.LocalFileSystem())
+    for where, filesystem in (("memory://failed/a.parquet", None), ("/failed/b.parquet", memory), ("c.parquet", local)):
+        with pytest.raises(ValueError, match="no more rows"):
+            hb.write_table(failing(pa), where, filesystem=filesystem)
+    assert memory.glob("/failed/*") == [] and os.listdir(tmp_path) == []
+    with pytest.raises(ZeroDivisionError):
+        with hb.ParquetWriter("d.parquet", pa.schema([("id", pa.int64())]), local):
+            1 / 0
+    assert os.listdir(tmp_path) == []
+
+
+def test_partition_columns_of_other_filesystems(table):
+    pa = pytest.importorskip("pyarrow")
+    pytest.importorskip("fsspec")
+    import pyarrow.compute as pc
+
+    for year, name in ((2025, "a%2Fb"), (2026, "c"), (2026, "__HIVE_DEFAULT_PARTITION__")):
+        hb.write_table(table, f"memory://parts/year={year}/name={name}/a.parquet")
+    source = "memory://parts"
+    for filters, expected in (
+        ("year = 2026 and id = 1", [(2026, None), (2026, "c")]), ([("name", "==", "a/b"), ("id", "<", 1)], [(2025, "a/b")]),
+        ((pc.field("year") == 2025) & (pc.field("id") == 2), [(2025, "a/b")]), (hb.col("name").is_null() & (hb.col("id") == 0), [(2026, None)]),
+        ("year > 2026", []),
+    ):
+        found = hb.read_table(source, columns=["name", "year"], filters=filters)
+        assert found.column_names == ["name", "year"]
+        assert sorted(zip(*reversed(found.to_pydict().values())), key=str) == sorted(expected, key=str), filters
+        assert hb.ParquetDataset(source, filters=filters).read().num_rows == len(expected)
+    data = pickle.loads(pickle.dumps(hb.dataset(source)))
+    assert data.to_table(columns=["id"], filter=pc.field("name") == "c").to_pydict() == {"id": [0, 1, 2]}
+    assert hb.ParquetDataset(source).schema.names == ["id", "year", "name"]
+    duckdb = pytest.importorskip("duckdb")
+    assert duckdb.sql("select sum(id) from data where year = 2026 and name is not null").fetchall() == [(3,)]
+    polars = pytest.importorskip("polars")
+    lazy = hb.scan_polars(source).filter(polars.col("year") == 2025).select("id", "name")
+    assert lazy.collect().rows() == [(0, "a/b"), (1, "a/b"), (2, "a/b")]
+
+
+def test_urls_with_signs(table, tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    hb.write_table(table, "memory://signs/a[1]?.parquet")
+    assert hb.read_table("memory://signs/a[1]?.parquet").num_rows == 3
+    assert hb.read_table("memory://signs/*.parquet").num_rows == 3
+    hb.write_table(table, tmp_path / "a.parquet")
+    archive = fsspec.filesystem("zip", fo=str(tmp_path / "z.zip"), mode="w")
+    with archive.open("a.parquet", "wb") as file:
+        file.write(pathlib.Path(tmp_path / "a.parquet").read_bytes())
+    archive.close()
+    assert hb.read_table(f"zip://a.parquet::{tmp_path}/z.zip").num_rows == 3
+    assert hb.read_table("simplecache::memory://signs/a[1]?.parquet").num_rows == 3
