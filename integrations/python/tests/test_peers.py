@@ -539,3 +539,44 @@ def test_official_files():
 DIFFERENT = {
     "int96_from_spark.parquet": "pyarrow wraps timestamps around that nanoseconds cannot hold; ours is an error",
 }
+
+
+def test_installations_are_nested(example):
+    theirs = pq.read_table
+    with hpq.installed():
+        with hpq.installed():
+            pass
+        assert pq.read_table is not theirs
+    assert pq.read_table is theirs
+    hpq.install()
+    try:
+        with hpq.installed():
+            pass
+        assert pq.read_table is not theirs
+    finally:
+        hpq.uninstall()
+    assert pq.read_table is theirs
+
+
+def test_schemas_that_only_pyarrow_casts_to(example, tmp_path, monkeypatch):
+    monkeypatch.setattr(hpq, "_passed_on", {})
+    schema = pa.schema([("id", pa.int16()), ("name", pa.string())])
+    with pytest.raises(hpq.Unsupported, match="schema"):
+        hpq.read_table(example, schema=schema)
+    pq.write_table(pq.read_table(example, columns=["id", "name"]), tmp_path / "a.parquet")
+    with hpq.installed(), pytest.warns(UserWarning, match="schema"):
+        assert pq.read_table(tmp_path, schema=schema).schema.equals(schema)
+
+
+def test_arguments_that_are_easily_mistaken(example, tmp_path):
+    for read in (hpq.read_table, hpq.ParquetFile(example).read):
+        with pytest.raises(TypeError, match="list of names"):
+            read(*[example] if read is hpq.read_table else [], columns="id")
+    # pyarrow does not compress columns without a codec.
+    for module in (hpq, pq):
+        module.write_table(pa.table({"a": [1], "b": [2]}), tmp_path / "a.parquet", compression={"a": "gzip"})
+        group = pq.read_metadata(tmp_path / "a.parquet").row_group(0)
+        assert [group.column(i).compression for i in range(2)] == ["GZIP", "UNCOMPRESSED"]
+    hpq.write_to_dataset(pa.table({"a": range(10), "p": ["x"] * 10}), tmp_path / "d", ["p"], row_group_size=4)
+    (file,) = (tmp_path / "d" / "p=x").iterdir()
+    assert pq.read_metadata(file).num_row_groups == 3

@@ -29,41 +29,46 @@ class _Scan:
 
         files = _read.ParquetDataset(self.source, **self.options)
         columns = with_columns
-        tree = None if predicate is None else _condition(predicate)
+        tree = None if predicate is None else _condition(predicate, _schema(files))
         if predicate is not None and with_columns is not None:
             # polars tests the rows again, so that a condition that is only understood in part is right too.
             columns = list(dict.fromkeys([*with_columns, *predicate.meta.root_names()]))
-        options: dict[str, Any] = {"filters": tree, "batch_size": batch_size}
-        if predicate is None:
+        options: dict[str, Any] = {"batch_size": batch_size}
+        if n_rows is None:
+            options["filters"] = tree
+        else:
+            # polars counts the rows before it tests them. A limit of ours counts those that a filter selects.
             options["limit"] = n_rows
         for table in files._stream(columns, True, False, options):
             frame = polars.DataFrame(table)
             if predicate is not None:
                 frame = frame.filter(predicate)
-            if n_rows is not None:
-                frame = frame.head(n_rows)
-                n_rows -= frame.height
             yield frame if with_columns is None else frame.select(with_columns)
-            if n_rows is not None and n_rows <= 0:
-                return
 
 
-def _condition(predicate: Any) -> Expression | None:
+def _schema(files: _read.ParquetDataset) -> Any:
+    """Return the columns and types of the files in polars."""
+    import polars
+
+    return polars.DataFrame(RecordBatchReader.from_parts(files.schema, [])).schema
+
+
+def _condition(predicate: Any, schema: Any) -> Expression | None:
     """Return the part of a condition that is understood. It selects at least the rows of the whole condition."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        tree = _tree(json.loads(predicate.meta.serialize(format="json")))
+        tree = _tree(json.loads(predicate.meta.serialize(format="json")), schema)
     # In polars, NaN equals itself and is above all numbers.
     return None if tree is None else Expression(("total", tree))
 
 
-def _tree(node: Any) -> tuple[Any, ...] | None:
+def _tree(node: Any, schema: Any) -> tuple[Any, ...] | None:
     if not isinstance(node, dict) or "BinaryExpr" not in node:
         return None
     inner = node["BinaryExpr"]
     left, right, operation = inner["left"], inner["right"], inner["op"]
     if operation in ("And", "LogicalAnd", "Or", "LogicalOr"):
-        parts = [tree for tree in (_tree(left), _tree(right)) if tree is not None]
+        parts = [tree for tree in (_tree(left, schema), _tree(right, schema)) if tree is not None]
         if operation.endswith("Or") and len(parts) < 2:
             return None
         return ("or" if operation.endswith("Or") else "and", parts) if parts else None
@@ -73,7 +78,11 @@ def _tree(node: Any) -> tuple[Any, ...] | None:
     value = _value(right)
     if operation is None or value is None or "Column" not in left:
         return None
-    return (operation, (left["Column"],), value)
+    name = left["Column"]
+    if operation not in ("eq", "ne") and "Enum" in str(schema.get(name)):
+        # polars compares the places of categories.
+        return None
+    return (operation, (name,), value)
 
 
 def _value(node: Any) -> Any:
@@ -95,6 +104,5 @@ def scan_polars(source: Any, **options: Any) -> Any:
     import polars
     from polars.io.plugins import register_io_source
 
-    schema = _read.ParquetDataset(source, **options).schema
-    frame = polars.DataFrame(RecordBatchReader.from_parts(schema, []))
-    return register_io_source(_Scan(source, options), schema=frame.schema, is_pure=True)
+    schema = _schema(_read.ParquetDataset(source, **options))
+    return register_io_source(_Scan(source, options), schema=schema, is_pure=True)

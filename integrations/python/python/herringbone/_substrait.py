@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import functools
+import re
 import struct
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,6 +22,10 @@ _TURNED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le
 _TESTS = {"is_null": "is_null", "is_not_null": "is_valid", "is_nan": "is_nan"}
 
 
+#: The ways in which `is_in` of pyarrow does not match nulls with nulls.
+_HANDLES_NULLS = re.compile("null_matching_behavior=(?!MATCH)")
+
+
 class NotUnderstood(ValueError):
     """An expression has no form as a filter of ours."""
 
@@ -28,7 +34,9 @@ def expression_tree(expression: Any, schema: Any) -> Tree:
     """Return the nested tuples of a `pyarrow.compute.Expression` over the columns of an Arrow schema."""
     import pyarrow
 
-    schema = pyarrow.schema([field.with_type(_plain(field.type)) for field in pyarrow.schema(schema)])
+    schema = pyarrow.schema([_plain_field(field) for field in pyarrow.schema(schema)])
+    if _HANDLES_NULLS.search(str(expression)):
+        raise NotUnderstood("a test for one of several values that skips nulls, which Substrait does not express")
     try:
         message = bytes(expression.to_substrait(schema))
     except (pyarrow.ArrowException, NotImplementedError) as error:
@@ -42,11 +50,23 @@ def expression_tree(expression: Any, schema: Any) -> Tree:
     raise NotUnderstood("the message has no expression")
 
 
+def _plain_field(field: Any) -> Any:
+    return field.with_type(_plain(field.type))
+
+
+@functools.lru_cache(maxsize=256)
 def _plain(kind: Any) -> Any:
-    """Return a type with the same values that Substrait has. Our filters compare values of any type."""
+    """Return a type with the same values that Substrait has. Our filters compare values of any type.
+
+    A type that Substrait lacks is a Boolean instead. Comparisons with it are not understood, and those with other
+    columns are.
+    """
     import pyarrow
+    import pyarrow.compute
 
     types = pyarrow.types
+    if types.is_struct(kind):
+        return pyarrow.struct([_plain_field(field) for field in kind])
     if types.is_dictionary(kind):
         return _plain(kind.value_type)
     if types.is_unsigned_integer(kind):
@@ -55,6 +75,12 @@ def _plain(kind: Any) -> Any:
         return pyarrow.timestamp("us", kind.tz)
     if types.is_large_string(kind) or types.is_string_view(kind):
         return pyarrow.string()
+    if types.is_large_binary(kind) or types.is_binary_view(kind):
+        return pyarrow.binary()
+    try:
+        pyarrow.compute.field("").is_null().to_substrait(pyarrow.schema([("", kind)]))
+    except (pyarrow.ArrowException, NotImplementedError):
+        return pyarrow.bool_()
     return kind
 
 
@@ -161,6 +187,8 @@ class _Reader:
             names.append(field.name)
             kind = field.type
             segment = dict(inner).get(2)
+        if kind.num_fields > 0:
+            raise NotUnderstood(f"a condition on the nested column {names[-1]}")
         return tuple(names)
 
 

@@ -36,7 +36,7 @@ from ._core import (
     RowGroupMetaData,
     Statistics,
 )
-from ._filters import filter_tree
+from ._filters import filter_columns, filter_tree
 from ._substrait import NotUnderstood
 
 __all__ = [
@@ -386,6 +386,7 @@ class ParquetFile:
 
     def _columns(self, columns: Sequence[str] | None) -> list[str] | None:
         """Leave out names without a column, as pyarrow does."""
+        columns = _read._columns(columns)
         if columns is None:
             return None
         known = self._file.schema
@@ -504,6 +505,24 @@ def read_table(
     return dataset.read(columns, use_threads, use_pandas_metadata)
 
 
+#: The types that pyarrow compares in another way: halves and floats as doubles, and values of any length with bytes of a
+#: fixed length. Our filters do not compare durations.
+_COMPARED_OTHERWISE = (
+    pa.types.is_float16, pa.types.is_float32, pa.types.is_duration, pa.types.is_fixed_size_binary,
+)
+
+
+def _compared_as_in_pyarrow(filters: Any, schema: Callable[[], Any]) -> Any:
+    """Return an expression for a list of conditions, if one of its columns has a type that pyarrow compares otherwise."""
+    if not isinstance(filters, (list, tuple)):
+        return filters
+    names = filter_columns(filters)
+    fields = [field for field in schema() if field.name in names]
+    if any(is_type(field.type) for field in fields for is_type in _COMPARED_OTHERWISE):
+        return filters_to_expression(filters)
+    return filters
+
+
 def _parsed(function: str, partitioning: Any) -> _partitioning.Partitioning | None:
     """Return the partitioning of an argument."""
     try:
@@ -558,6 +577,7 @@ class ParquetDataset:
             "decryption_properties": decryption_properties,
             "arrow_extensions_enabled": arrow_extensions_enabled,
         }
+        self._function = _function
         self._arguments = (path_or_paths, filesystem, schema)
         self._keywords = {**choices, **more}
         self._filters = filters
@@ -620,8 +640,9 @@ class ParquetDataset:
     ) -> Any:
         """Read the files as one table."""
         rest = None
+        columns = _read._columns(columns)
         wanted = None if columns is None else list(columns)
-        filters: Any = self._filters
+        filters: Any = _compared_as_in_pyarrow(self._filters, lambda: self.schema)
         try:
             if filters is not None:
                 filter_tree(filters, lambda: self.schema)
@@ -631,14 +652,20 @@ class ParquetDataset:
         common = self._common_pandas_metadata() if use_pandas_metadata else None
         if common is not None and wanted is not None:
             wanted += _read._index_columns({b"pandas": common}, wanted)
-        table = self._read(wanted, filters, use_threads, use_pandas_metadata)
+        try:
+            table = self._read(wanted, filters, use_threads, use_pandas_metadata)
+        except _core.ParquetError as error:
+            if self._schema is None or "cannot be cast to the wanted" not in str(error):
+                raise
+            # pyarrow casts types that we do not.
+            raise Unsupported(self._function, "schema", self._schema) from error
         if common is not None:
             table = table.replace_schema_metadata({**(table.schema.metadata or {}), b"pandas": common})
         if rest is not None:
             table = table.filter(rest)
-            table = table if columns is None else table.select(list(columns))
-        elif columns is not None and len(set(columns)) < len(list(columns)):
-            table = table.select(list(columns))
+            table = table if columns is None else table.select(columns)
+        elif columns is not None and len(set(columns)) < len(columns):
+            table = table.select(columns)
         return table
 
     def _common_pandas_metadata(self) -> bytes | None:
@@ -816,6 +843,9 @@ def _core_options(function: str, flavor: Any, given: Mapping[str, Any]) -> tuple
     core["keys"] = _keys(function, "encryption_properties", options["encryption_properties"])
     if core["compression"] is None:
         core["compression"] = "none"
+    elif isinstance(core["compression"], Mapping):
+        # pyarrow does not compress columns without a codec of their own.
+        core["compression"] = {None: "none", **core["compression"]}
     return core, options
 
 
@@ -992,7 +1022,9 @@ def write_to_dataset(
         existing_data_behavior=(existing_data_behavior, (None, "overwrite_or_ignore")),
     )
     collector = kwargs.pop("metadata_collector", None)
+    row_group_size = kwargs.pop("row_group_size", None)
     core, options = _core_options("write_to_dataset", kwargs.pop("flavor", None), kwargs)
+    core["row_group_size"] = row_group_size
     if schema is not None:
         table = table.cast(schema)
     for name in partition_cols or ():
@@ -1135,9 +1167,14 @@ def uninstall() -> None:
 
 @contextlib.contextmanager
 def installed() -> Iterator[None]:
-    """Run a ``with`` block in which our functions are in the place of those of `pyarrow.parquet`."""
+    """Run a ``with`` block in which our functions are in the place of those of `pyarrow.parquet`.
+
+    If they were there before, they stay.
+    """
+    was_installed = bool(_originals)
     install()
     try:
         yield
     finally:
-        uninstall()
+        if not was_installed:
+            uninstall()
