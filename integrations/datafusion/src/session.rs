@@ -1,5 +1,6 @@
 //! Calls of a session.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -8,8 +9,9 @@ use datafusion::dataframe::DataFrame;
 use datafusion::datasource::listing::{
     ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl,
 };
+use datafusion::execution::SessionState;
 use datafusion::prelude::SessionContext;
-use datafusion_common::Result;
+use datafusion_common::{GetExt, Result};
 use datafusion_datasource::file_format::FileFormatFactory;
 
 use crate::format::HerringboneFormatFactory;
@@ -40,8 +42,8 @@ pub fn register_with(session: &SessionContext, factory: HerringboneFormatFactory
     state.register_file_format(Arc::new(factory), true)
 }
 
-/// Reads Parquet files by Herringbone without SQL. The calls of the session with similar names use the engine's own
-/// reader.
+/// Reads Parquet files by Herringbone without SQL, with the options and keys of the registered factory. The calls of the
+/// session with similar names use the engine's own reader.
 #[async_trait]
 pub trait ReadParquet {
     /// Reads one file or all files below a path that ends with `/`. The options are those of `OPTIONS (…)`.
@@ -93,11 +95,22 @@ async fn table(
     options: &HashMap<String, String>,
 ) -> Result<ListingTable> {
     let state = session.state();
-    let format = HerringboneFormatFactory::new().create(&state, options)?;
+    let format = factory(&state).create(&state, options)?;
     let options = ListingOptions::new(format);
     let config =
         ListingTableConfig::new(ListingTableUrl::parse(path)?).with_listing_options(options);
     let statistics = state.runtime_env().cache_manager.get_file_statistic_cache();
     let table = ListingTable::try_new(config.infer_schema(&state).await?)?;
     Ok(table.with_cache(statistics))
+}
+
+/// Returns the factory of the session, which may have options and keys of its own.
+fn factory(state: &SessionState) -> Arc<dyn FileFormatFactory> {
+    let registered = state.get_file_format_factory(&HerringboneFormatFactory::new().get_ext());
+    let is_ours = |factory: &Arc<dyn FileFormatFactory>| {
+        let factory: &dyn Any = factory.as_ref();
+        factory.is::<HerringboneFormatFactory>()
+    };
+    let registered = registered.filter(is_ours);
+    registered.unwrap_or_else(|| Arc::new(HerringboneFormatFactory::new()))
 }

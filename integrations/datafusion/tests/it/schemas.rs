@@ -10,7 +10,7 @@ use arrow::array::{
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Int64Type};
 use datafusion::prelude::SessionContext;
-use herringbone_datafusion::ReadParquet;
+use herringbone_datafusion::{HerringboneFormatFactory, ReadParquet};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::Int96;
 use parquet::file::writer::SerializedFileWriter;
@@ -422,4 +422,21 @@ async fn files_are_read_without_sql() {
         rows(&ours, "select count(*) from v where id > 4").await,
         "5"
     );
+}
+
+/// A registered factory may have keys or options that files need.
+#[tokio::test]
+async fn files_are_read_by_the_registered_factory() {
+    let folder = Folder::new();
+    let path = folder.write("w.parquet", &batch(vec![("s", words(["x", "y"]))]), 4);
+    let session = SessionContext::new();
+    let option = (
+        "format.schema_force_view_types".to_owned(),
+        "false".to_owned(),
+    );
+    let factory = HerringboneFormatFactory::new().with_options(HashMap::from([option]));
+    herringbone_datafusion::register_with(&session, factory).unwrap();
+    let frame = session.read_parquet_files(&path, HashMap::new()).await;
+    let frame = frame.unwrap();
+    assert_eq!(frame.schema().field(0).data_type(), &DataType::Utf8);
 }
