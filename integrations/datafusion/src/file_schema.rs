@@ -32,7 +32,7 @@ pub(crate) fn inferred_schema(
     options: &TableParquetOptions,
 ) -> Result<Schema> {
     let stored = stored_schema(handle, &schema_options(options)?)?;
-    let mut fields: Vec<FieldRef> = stored.fields().to_vec();
+    let mut fields: Vec<FieldRef> = stored.fields().iter().map(with_map_names).collect();
     if let Some(zone) = int96_time_zone(options) {
         fields = set_time_zone(&fields, handle, &zone);
     }
@@ -57,8 +57,49 @@ fn with_time_zone(
     are_int96: &mut impl Iterator<Item = bool>,
     zone: &Arc<str>,
 ) -> FieldRef {
-    let mut inner = |field: &FieldRef| with_time_zone(field, are_int96, zone);
+    let data_type = field.data_type();
+    let nested = with_inner(data_type, &mut |field| {
+        with_time_zone(field, are_int96, zone)
+    });
+    let data_type = nested.unwrap_or_else(|| match (are_int96.next(), data_type) {
+        (Some(true), DataType::Timestamp(unit, None)) => {
+            DataType::Timestamp(*unit, Some(zone.clone()))
+        }
+        (_, other) => other.clone(),
+    });
+    Arc::new(Field::clone(field).with_data_type(data_type))
+}
+
+/// Returns a field whose maps have Arrow's own names of their entries. Writers have others, and the schemas of files are
+/// merged only if these are equal.
+fn with_map_names(field: &FieldRef) -> FieldRef {
+    let named =
+        |field: &FieldRef, name| Arc::new(with_map_names(field).as_ref().clone().with_name(name));
     let data_type = match field.data_type() {
+        DataType::Map(entries, is_sorted) => {
+            let mut names = ["key", "value"].into_iter();
+            let mut inner = |field: &FieldRef| match names.next() {
+                Some(name) => named(field, name),
+                None => with_map_names(field),
+            };
+            let pair = with_inner(entries.data_type(), &mut inner);
+            let entries = Field::clone(entries).with_name("entries");
+            pair.map(|pair| DataType::Map(Arc::new(entries.with_data_type(pair)), *is_sorted))
+        }
+        other => with_inner(other, &mut with_map_names),
+    };
+    match data_type {
+        Some(data_type) => Arc::new(Field::clone(field).with_data_type(data_type)),
+        None => field.clone(),
+    }
+}
+
+/// Returns a nested type with other fields. Returns `None` for types without fields.
+fn with_inner(
+    data_type: &DataType,
+    inner: &mut dyn FnMut(&FieldRef) -> FieldRef,
+) -> Option<DataType> {
+    Some(match data_type {
         DataType::Struct(fields) => DataType::Struct(fields.iter().map(inner).collect()),
         DataType::List(element) => DataType::List(inner(element)),
         DataType::LargeList(element) => DataType::LargeList(inner(element)),
@@ -66,14 +107,8 @@ fn with_time_zone(
         DataType::LargeListView(element) => DataType::LargeListView(inner(element)),
         DataType::FixedSizeList(element, size) => DataType::FixedSizeList(inner(element), *size),
         DataType::Map(entries, is_sorted) => DataType::Map(inner(entries), *is_sorted),
-        other => match (are_int96.next(), other) {
-            (Some(true), DataType::Timestamp(unit, None)) => {
-                DataType::Timestamp(*unit, Some(zone.clone()))
-            }
-            _ => return field.clone(),
-        },
-    };
-    Arc::new(Field::clone(field).with_data_type(data_type))
+        _ => return None,
+    })
 }
 
 /// Returns the schema of a table over files with this merged schema: the layouts of text and bytes follow the options.

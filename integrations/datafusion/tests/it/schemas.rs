@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BinaryArray, Decimal128Array, Float64Array, Int32Array, Int64Array, ListArray,
-    RecordBatch, StringArray, StructArray,
+    Array, ArrayRef, BinaryArray, Decimal128Array, Float64Array, Int32Array, Int64Array,
+    Int64Builder, ListArray, MapBuilder, MapFieldNames, RecordBatch, StringArray, StringBuilder,
+    StructArray,
 };
 use arrow::buffer::OffsetBuffer;
 use arrow::datatypes::{DataType, Field, Int64Type};
@@ -177,6 +178,46 @@ async fn filters_test_fields_that_a_file_lacks() {
             assert_eq!(rows(&plain, &query).await, expected, "{query}");
             assert_eq!(rows(&ours, &query).await, expected, "{query}, {pushdown}");
         }
+    }
+}
+
+/// Writers name the entries of maps in different ways.
+#[tokio::test]
+async fn files_with_other_names_in_maps_are_one_table() {
+    let folder = Folder::new();
+    let map = |names: [&str; 3], key: &str, number: i64| {
+        let [entries, keys, values] = names;
+        let names = MapFieldNames {
+            entry: entries.to_owned(),
+            key: keys.to_owned(),
+            value: values.to_owned(),
+        };
+        let mut map = MapBuilder::new(Some(names), StringBuilder::new(), Int64Builder::new());
+        map.keys().append_value(key);
+        map.values().append_value(number);
+        map.append(true).unwrap();
+        let map: ArrayRef = Arc::new(map.finish());
+        let inner = Field::new("m", map.data_type().clone(), true);
+        let inner: ArrayRef = Arc::new(StructArray::from(vec![(Arc::new(inner), map.clone())]));
+        batch(vec![("m", map), ("s", inner)])
+    };
+    let arrow = ["entries", "key", "value"];
+    folder.write(
+        "t/1.parquet",
+        &map(["key_value", "key", "value"], "a", 1),
+        10,
+    );
+    folder.write("t/2.parquet", &map(arrow, "a", 2), 10);
+    folder.write("t/3.parquet", &map(["map", "k", "v"], "b", 3), 10);
+    let ours = session(Reader::Herringbone, 2);
+    create(&ours, "t", &folder.path("t/")).await;
+    for (query, expected) in [
+        ("select sum(m['a']), sum(s['m']['b']) from t", "3 3"),
+        ("select m from t where m['b'] = 3", "{b: 3}"),
+        ("select map_values(s['m'])[1] from t where m['a'] > 1", "2"),
+        ("select count(m), count(s) from t", "3 3"),
+    ] {
+        assert_eq!(rows(&ours, query).await, expected, "{query}");
     }
 }
 
