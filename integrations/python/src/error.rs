@@ -116,7 +116,7 @@ pub(crate) fn set_defaults(py: Python<'_>) -> PyResult<()> {
 }
 
 /// Returns the message with the Python name of the option that helps.
-fn text(error: &Error) -> String {
+pub(crate) fn text(error: &Error) -> String {
     let mut text = format!("{}: {}", error.kind(), in_python(error.message()));
     if let Some(remedy) = error.remedy() {
         text = format!("{text}; try {}", option_of(remedy));

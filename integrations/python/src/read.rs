@@ -26,9 +26,6 @@ use crate::filter::{self, Resolve};
 pub(crate) struct ReadArguments<'py> {
     #[pyo3(item, default)]
     columns: Option<Vec<Bound<'py, PyAny>>>,
-    /// True for the order of the file instead of the order of `columns`.
-    #[pyo3(item, default)]
-    in_file_order: bool,
     #[pyo3(item, default)]
     filter: Option<Bound<'py, PyAny>>,
     #[pyo3(item, default)]
@@ -317,9 +314,6 @@ impl ReadArguments<'_> {
         resolve: Resolve<'_>,
         read: &SchemaRef,
     ) -> Result<Option<Vec<usize>>> {
-        if self.in_file_order {
-            return Ok(None);
-        }
         let Some(paths) = self.paths(resolve)? else {
             return Ok(None);
         };

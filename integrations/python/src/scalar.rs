@@ -3,9 +3,10 @@
 use herringbone::arrow::array::Array;
 use herringbone::arrow::array::cast::AsArray as _;
 use herringbone::arrow::array::types::{
-    Date32Type, Decimal128Type, Decimal256Type, Float16Type, Float32Type, Float64Type, Int8Type,
-    Int16Type, Int32Type, Int64Type, Time32MillisecondType, Time32SecondType,
-    Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
+    Date32Type, Date64Type, Decimal128Type, Decimal256Type, DurationMicrosecondType,
+    DurationMillisecondType, DurationNanosecondType, DurationSecondType, Float16Type, Float32Type,
+    Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, Time32MillisecondType,
+    Time32SecondType, Time64MicrosecondType, Time64NanosecondType, TimestampMicrosecondType,
     TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType, UInt8Type, UInt16Type,
     UInt32Type, UInt64Type,
 };
@@ -33,6 +34,7 @@ pub(crate) fn to_python<'py>(
         };
     }
     match array.data_type() {
+        DataType::Null => Ok(py.None().into_bound(py)),
         DataType::Boolean => Ok(array
             .as_boolean()
             .value(slot)
@@ -70,7 +72,7 @@ pub(crate) fn to_python<'py>(
     }
 }
 
-/// Returns a decimal, a date, a time or a timestamp.
+/// Returns a decimal, a date, a time, a duration or a timestamp.
 fn of_calendar<'py>(
     py: Python<'py>,
     array: &dyn Array,
@@ -90,12 +92,16 @@ fn of_calendar<'py>(
             let unscaled = array.as_primitive::<Decimal256Type>().value(slot);
             decimal(py, &unscaled.to_string(), *scale)
         }
-        DataType::Date32 => {
-            let days = i64::from(array.as_primitive::<Date32Type>().value(slot));
-            let ordinal = days + 719_163;
-            py.import("datetime")?
-                .getattr("date")?
-                .call_method1("fromordinal", (ordinal,))
+        DataType::Date32 => date(py, value!(Date32Type)),
+        DataType::Date64 => date(py, value!(Date64Type).div_euclid(MILLIS_PER_DAY)),
+        DataType::Duration(unit) => {
+            let (value, nanos) = match unit {
+                TimeUnit::Second => (value!(DurationSecondType), 1_000_000_000),
+                TimeUnit::Millisecond => (value!(DurationMillisecondType), 1_000_000),
+                TimeUnit::Microsecond => (value!(DurationMicrosecondType), 1_000),
+                TimeUnit::Nanosecond => (value!(DurationNanosecondType), 1),
+            };
+            duration(py, i128::from(value) * nanos, *unit == TimeUnit::Nanosecond)
         }
         DataType::Time32(TimeUnit::Second) => time(py, value!(Time32SecondType), 1_000_000_000),
         DataType::Time32(_) => time(py, value!(Time32MillisecondType), 1_000_000),
@@ -161,6 +167,34 @@ fn of_nested<'py>(py: Python<'py>, array: &dyn Array, slot: usize) -> PyResult<B
 fn decimal<'py>(py: Python<'py>, unscaled: &str, scale: i8) -> PyResult<Bound<'py, PyAny>> {
     let text = format!("{unscaled}e{}", -i32::from(scale));
     py.import("decimal")?.getattr("Decimal")?.call1((text,))
+}
+
+const MILLIS_PER_DAY: i64 = 86_400_000;
+
+/// Returns a date, from days since 1970.
+fn date(py: Python<'_>, days: i64) -> PyResult<Bound<'_, PyAny>> {
+    let ordinal = days.saturating_add(719_163);
+    py.import("datetime")?
+        .getattr("date")?
+        .call_method1("fromordinal", (ordinal,))
+}
+
+/// Returns a timedelta. Nanoseconds are a `pandas.Timedelta`, if pandas is installed.
+fn duration(py: Python<'_>, nanos: i128, has_nanos: bool) -> PyResult<Bound<'_, PyAny>> {
+    if has_nanos {
+        if let Ok(pandas) = py.import("pandas") {
+            return pandas.getattr("Timedelta")?.call1((nanos, "ns"));
+        }
+        if nanos % 1_000 != 0 {
+            return Err(PyValueError::new_err(format!(
+                "{nanos} nanoseconds have no timedelta; install pandas"
+            )));
+        }
+    }
+    let micros = nanos.div_euclid(1_000);
+    py.import("datetime")?
+        .getattr("timedelta")?
+        .call1((0, 0, micros))
 }
 
 fn time<'py>(py: Python<'py>, value: i64, nanos: i64) -> PyResult<Bound<'py, PyAny>> {

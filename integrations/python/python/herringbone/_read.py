@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from . import _core, _files, _partitioning
@@ -234,6 +234,7 @@ class ParquetFile:
             options["batch_size"] = _BATCH_ROWS
         if columns is not None and use_pandas_metadata:
             columns += _index_columns(self.schema_arrow.metadata, columns)
+        _check_names(options, columns, lambda: self.schema_arrow.names)
         options["columns"] = columns
         options["filter"] = filter_tree(options.pop("filters", None), lambda: self.schema_arrow)
         if not use_threads:
@@ -331,6 +332,14 @@ def _checked(options: dict[str, Any]) -> dict[str, Any]:
         if name not in _READ_OPTIONS:
             raise TypeError(f"unknown option {name!r}; the options are {', '.join(sorted(_READ_OPTIONS))}")
     return options
+
+
+def _check_names(options: Mapping[str, Any], columns: Sequence[Any] | None, names: Callable[[], list[str]]) -> None:
+    """Fail if a column that a read adds has the name of another column that is read."""
+    added = {*(options.get("variants") or ()), options.get("row_numbers")} - {None}
+    same = added.intersection(names()) if added else added
+    for name in same if columns is None else same.intersection(columns):
+        raise ValueError(f"the files have a column {name!r}; choose another name in row_numbers= or variants=")
 
 
 def _list(numbers: Sequence[int] | None) -> list[int] | None:
@@ -456,6 +465,7 @@ class ParquetDataset:
                 raise NotImplementedError(f"{name}= for several files; read each file alone")
         if options["columns"] is not None and use_pandas_metadata:
             options["columns"] += _index_columns(self._dataset.schema.metadata, options["columns"])
+        _check_names(options, options["columns"], lambda: self.schema.names)
         options["filter"] = filter_tree(filters, lambda: self.schema)
         options["threads"] = None if use_threads else 1
         if options.get("batch_size") is None:

@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as _pq
 
 from pyarrow.parquet import SortingColumn, filters_to_expression
@@ -386,7 +387,6 @@ class ParquetFile:
 
     def _columns(self, columns: Sequence[str] | None) -> list[str] | None:
         """Leave out names without a column, as pyarrow does."""
-        columns = _read._columns(columns)
         if columns is None:
             return None
         known = self._file.schema
@@ -397,7 +397,6 @@ class ParquetFile:
         self, columns: Any, use_threads: bool, use_pandas_metadata: bool, options: dict[str, Any]
     ) -> RecordBatchReader:
         options["columns"] = self._columns(columns)
-        options["in_file_order"] = True
         return self._file._reader(use_threads, use_pandas_metadata, options)
 
     def read(
@@ -441,6 +440,10 @@ class ParquetFile:
     def _full_batches(self, stream: RecordBatchReader, batch_size: int) -> Iterator[Any]:
         rest: list[Any] = []
         for table in stream:
+            if table.num_columns == 0:
+                # pyarrow joins tables without columns to one without rows.
+                yield pa.RecordBatch.from_struct_array(pa.array([{}] * len(table), pa.struct([])))
+                continue
             rest.append(_as_stored(pa.table(table), self._has_extensions))
             rows = sum(len(one) for one in rest)
             # pyarrow's batches have this size across row groups.
@@ -503,6 +506,38 @@ def read_table(
         _function="read_table",
     )
     return dataset.read(columns, use_threads, use_pandas_metadata)
+
+
+def _field_path(schema: Any, column: str) -> list[str] | None:
+    """Return the names of a column of a schema, or of a field of its structs, or None for a part of a list."""
+    if column in schema.names:
+        return [column]
+    path = column.split(".")
+    kind = schema
+    for name in path:
+        if not (isinstance(kind, pa.Schema) or pa.types.is_struct(kind)) or kind.get_field_index(name) < 0:
+            return None
+        kind = kind.field(name).type
+    return path
+
+
+def _has_fields(schema: Any, columns: Sequence[Any]) -> bool:
+    """Return True if one of the columns is a field of a struct."""
+    return any(len(_field_path(schema, name) or ()) > 1 for name in columns if isinstance(name, str) and "." in name)
+
+
+def _selected(table: Any, columns: Sequence[str]) -> Any:
+    """Return columns of a table. A field of a struct is a column of its own, as in pyarrow."""
+    fields, arrays = [], []
+    for name in columns:
+        path = _field_path(table.schema, name) or [name.split(".")[0]]
+        field, array = table.schema.field(path[0]), table.column(path[0])
+        if len(path) > 1:
+            array = pc.struct_field(array, path[1:])
+            field = pa.field(path[-1], array.type)
+        fields.append(field)
+        arrays.append(array)
+    return pa.Table.from_arrays(arrays, schema=pa.schema(fields, metadata=table.schema.metadata))
 
 
 #: The types that pyarrow compares in another way: halves and floats as doubles, and values of any length with bytes of a
@@ -663,9 +698,13 @@ class ParquetDataset:
             table = table.replace_schema_metadata({**(table.schema.metadata or {}), b"pandas": common})
         if rest is not None:
             table = table.filter(rest)
-            table = table if columns is None else table.select(columns)
-        elif columns is not None and len(set(columns)) < len(columns):
-            table = table.select(columns)
+            if columns is not None:
+                index = _read._index_columns(table.schema.metadata or {}, columns) if use_pandas_metadata else []
+                table = _selected(table, [*columns, *index])
+        elif columns is not None and (len(set(columns)) < len(columns) or _has_fields(table.schema, columns)):
+            paths = [_field_path(table.schema, name) or [name] for name in columns]
+            index = [name for name in table.column_names if [name] not in [path[:1] for path in paths]]
+            table = _selected(table, [*columns, *index])
         return table
 
     def _common_pandas_metadata(self) -> bytes | None:
@@ -717,6 +756,8 @@ class ParquetDataset:
                 options["wanted_schema"] = self._schema
             stream = self._file._reader(use_threads, use_pandas_metadata, {**options, "columns": columns})
             return _to_pyarrow(stream, self._has_extensions)
+        if columns is not None and _has_fields(self.schema, columns):
+            columns = list(dict.fromkeys((_field_path(self.schema, name) or [name])[0] for name in columns))
         stream = self._dataset._stream(columns, use_threads, use_pandas_metadata, options)
         table = _to_pyarrow(stream, self._has_extensions)
         for at, field in enumerate(table.schema):

@@ -1,0 +1,105 @@
+"""Tables on their way in and out: slices, nested columns, columns that a read adds, Python objects."""
+
+import datetime
+import io
+
+import pytest
+
+pa = pytest.importorskip("pyarrow")
+pd = pytest.importorskip("pandas")
+
+import pyarrow.parquet as pq
+
+import herringbone as hb
+import herringbone.pyarrow as hpq
+
+ROWS = 60
+NESTED = pa.table(
+    {
+        "id": range(ROWS),
+        "deep": [{"x": i, "y": {"z": str(i)} if i % 3 else None} if i % 5 else None for i in range(ROWS)],
+        "fixed": pa.array([[{"x": i}, None] for i in range(ROWS)], pa.list_(pa.struct({"x": pa.int64()}), 2)),
+        "list": pa.ListArray.from_arrays(
+            pa.array(range(ROWS + 1), pa.int32()), pa.array([{"a": {"b": i}} for i in range(ROWS + 10)]).slice(10)
+        ),
+        "map": pa.array([[("k", {"v": i})] for i in range(ROWS)], pa.map_(pa.string(), pa.struct({"v": pa.int64()}))),
+        "code": pa.array(["x", "y"] * (ROWS // 2)).dictionary_encode(),
+    }
+)
+
+
+@pytest.mark.parametrize("start, rows", [(0, ROWS), (0, 9), (13, 20), (40, 20), (8, 8)])
+def test_slices_of_nested_columns(start, rows):
+    part = NESTED.slice(start, rows)
+    batch = NESTED.to_batches()[0].slice(start, rows)
+    stream = pa.RecordBatchReader.from_batches(NESTED.schema, [batch, batch.slice(0, 0), batch])
+    for data, expected in ((part, part), (batch, part), (stream, pa.concat_tables([part, part]))):
+        file = io.BytesIO()
+        hb.write_table(data, file)
+        assert pq.read_table(io.BytesIO(file.getvalue())).to_pylist() == expected.to_pylist()
+    assert hb.Table(batch).to_pydict() == part.to_pydict()
+    file = io.BytesIO()
+    with hpq.ParquetWriter(file, NESTED.schema) as writer:
+        for piece in part.to_batches(max_chunksize=7):
+            writer.write_batch(piece)
+    assert pq.read_table(io.BytesIO(file.getvalue())).to_pylist() == part.to_pylist()
+
+
+@pytest.fixture
+def path(tmp_path):
+    table = NESTED.select(["id", "deep", "code"]).append_column("a.b", [range(ROWS)])
+    pq.write_table(table, tmp_path / "a.parquet", row_group_size=25)
+    return tmp_path / "a.parquet"
+
+
+def test_batches_without_columns_have_rows(path):
+    for size in (7, 25, 26, 100):
+        batches = list(hpq.ParquetFile(path).iter_batches(batch_size=size, columns=[]))
+        assert sum(len(batch) for batch in batches) == ROWS
+        assert max(len(batch) for batch in batches) <= size
+
+
+def test_columns_are_those_of_pyarrow(path):
+    for columns in (["code", "id"], ["deep.y.z", "id"], ["id", "deep.x", "a.b"], ["deep.x", "deep"], ["id", "id"]):
+        ours, theirs = hpq.ParquetFile(path), pq.ParquetFile(path)
+        assert ours.read(columns).to_pylist() == theirs.read(columns).to_pylist()
+        assert ours.read(columns).schema.names == theirs.read(columns).schema.names
+        for source in (path, [path, path]):
+            for options in ({}, {"filters": [("id", ">", 7)]}, {"filters": pa.compute.field("id") + 1 > 9}):
+                expected = pq.read_table(source, columns=columns, **options)
+                found = hpq.read_table(source, columns=columns, **options)
+                assert found.schema.equals(expected.schema), (columns, options)
+                assert [column.to_pylist() for column in found] == [column.to_pylist() for column in expected]
+    frame = pd.read_parquet(path, columns=["deep.x"])
+    with hpq.installed():
+        assert pd.read_parquet(path, columns=["deep.x"]).equals(frame)
+
+
+def test_names_of_columns_that_a_read_adds(path):
+    file = hb.ParquetFile(path)
+    for options in ({"row_numbers": "id"}, {"columns": ["id"], "row_numbers": "id"}, {"variants": {"code": ("deep", "$", None)}}):
+        with pytest.raises(ValueError, match="have a column"):
+            file.read(**options)
+        with pytest.raises((ValueError, NotImplementedError)):
+            hb.read_table([path, path], **options)
+    assert file.read(["code"], row_numbers="id", limit=2).to_pydict() == {"code": ["x", "y"], "id": [0, 1]}
+
+
+def test_python_objects_of_more_types():
+    arrays = {
+        "null": pa.nulls(2), "days": pa.array([datetime.date(1960, 2, 29), None], pa.date64()),
+        **{f"duration_{unit}": pa.array([-5, None], pa.duration(unit)) for unit in ("s", "ms", "us", "ns")},
+        "nanos": pa.array([1001, None], pa.duration("ns")), "nulls": pa.array([{"a": None}, None]), "list": [[None], []],
+    }
+    table = pa.table(arrays)
+    assert hb.Table(table).to_pydict() == table.to_pydict()
+
+
+def test_losses_name_the_options_of_python(path):
+    file = io.BytesIO()
+    hb.write_table(hb.read_table(path, columns=["id"]), file, row_group_size=30, compression="none", use_dictionary=False)
+    data = bytearray(file.getvalue())
+    data[hb.read_metadata(bytes(data)).row_group(0).column(0).data_page_offset + 40] ^= 1
+    with pytest.warns(hb.LossWarning, match="page_checksum_verification=False"):
+        table = hb.read_table(bytes(data), on_error="skip_row_group", page_checksum_verification=True)
+    assert table.num_rows == 30
