@@ -103,3 +103,18 @@ def test_losses_name_the_options_of_python(path):
     with pytest.warns(hb.LossWarning, match="page_checksum_verification=False"):
         table = hb.read_table(bytes(data), on_error="skip_row_group", page_checksum_verification=True)
     assert table.num_rows == 30
+
+
+def test_partitions_have_the_names_of_pyarrow(tmp_path):
+    arrays = {
+        "float": pa.array([0.5, float("nan"), None]), "time": pa.array([1, 2, None], pa.time64("us")), "null": pa.nulls(3),
+        "duration": pa.array([1, 2, None], pa.duration("s")), "date": pa.array([0, 86_400_000, None], pa.date64()),
+        "bytes": pa.array([b"a", b"b/c", None]), "code": pa.array(["a", "b", None]).dictionary_encode(),
+    }
+    for name, array in arrays.items():
+        table = pa.table({"id": range(3), "p": array})
+        for module, folder in ((hpq, tmp_path / "ours" / name), (pq, tmp_path / "theirs" / name)):
+            module.write_to_dataset(table, folder, ["p"])
+        names = [sorted(one.name for one in (tmp_path / which / name).iterdir()) for which in ("ours", "theirs")]
+        assert names[0] == names[1], name
+        assert sorted(pq.read_table(tmp_path / "ours" / name, partitioning=None)["id"].to_pylist()) == [0, 1, 2]

@@ -1080,14 +1080,21 @@ def write_to_dataset(
 
 
 def _as_partition(table: Any, name: str) -> Any:
-    """Return the table with a column that can be written as folders: without dictionaries and fractions."""
+    """Return the table with a column that can be written as folders, with the texts of pyarrow."""
     at = table.schema.get_field_index(name)
     kind = table.schema.field(at).type if at >= 0 else pa.null()
     if pa.types.is_dictionary(kind):
         return table.set_column(at, name, table.column(at).cast(kind.value_type))
-    if pa.types.is_floating(kind):
-        return table.set_column(at, name, table.column(at).cast(pa.string()))
-    return table
+    types = pa.types
+    as_text = (types.is_floating, types.is_time, types.is_binary, types.is_large_binary)
+    changed = kind
+    if any(is_kind(kind) for is_kind in as_text) or (types.is_null(kind) and at >= 0):
+        changed = pa.string()
+    elif types.is_duration(kind):
+        changed = pa.int64()
+    elif types.is_date64(kind):
+        changed = pa.date32()
+    return table if changed == kind else table.set_column(at, name, table.column(at).cast(changed))
 
 
 _FUNCTIONS: dict[str, Any] = {
