@@ -5,8 +5,9 @@ use std::sync::Arc;
 use herringbone::variant::shredding::is_variant;
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, make_array};
-use herringbone_arrow::buffer::NullBuffer;
+use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer};
 use herringbone_arrow::schema::{DataType, FieldRef};
+use herringbone_filter::select;
 
 use crate::failure::{Failure, Result};
 
@@ -70,10 +71,7 @@ fn push(
             let items = lists.values().slice(first, last - first);
             push(all, path, item, &items, true)
         }
-        DataType::FixedSizeList(item, _) => {
-            let items = array.as_fixed_size_list().values().clone();
-            push(all, path, item, &items, true)
-        }
+        DataType::FixedSizeList(item, _) => push(all, path, item, &items_of_lists(array)?, true),
         _ => {
             all.push(Leaf {
                 path,
@@ -84,6 +82,19 @@ fn push(
             Ok(())
         }
     }
+}
+
+/// Returns the elements of lists of a fixed length, without the places of those in null lists.
+fn items_of_lists(array: &ArrayRef) -> Result<ArrayRef> {
+    let lists = array.as_fixed_size_list();
+    let items = lists.values();
+    let Some(nulls) = lists.nulls().filter(|nulls| nulls.null_count() > 0) else {
+        return Ok(items.clone());
+    };
+    let length = items.len() / nulls.len().max(1);
+    let bits = BooleanBuffer::collect_bool(items.len(), |at| nulls.is_valid(at / length.max(1)));
+    let rows = bits.count_set_bits();
+    select(items, &bits, rows).map_err(|error| Failure::Data(error.message().to_owned()))
 }
 
 fn ends<O: TryInto<usize> + Copy>(offsets: &[O]) -> (usize, usize) {

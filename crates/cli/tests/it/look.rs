@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use herringbone::{WriteOptions, Writer};
 use herringbone_arrow::array::types::Int32Type;
-use herringbone_arrow::array::{ArrayRef, Int32Array, ListArray, RecordBatch, StringArray};
+use herringbone_arrow::array::{
+    ArrayRef, FixedSizeListArray, Int32Array, ListArray, RecordBatch, StringArray,
+};
 use serde_json::Value;
 
 use crate::common::{EXAMPLE, Folder, command, herringbone};
@@ -253,6 +255,34 @@ fn means_of_any_size() {
     let columns: Vec<_> = all.iter().map(|it| it["column"].as_str()).collect();
     assert_eq!(columns, [Some("whole"), Some("whole"), Some("bytes")]);
     assert_eq!(all[2]["value"], "AP8=");
+}
+
+/// The counts are those in the footers of pyarrow.
+#[test]
+fn null_lists_of_a_fixed_length_have_no_elements() {
+    let folder = Folder::new();
+    let path = folder.file("fixed.parquet");
+    let lists = [
+        Some(vec![Some(1), Some(2)]),
+        None,
+        Some(vec![Some(3), None]),
+    ];
+    let lists: ArrayRef = Arc::new(FixedSizeListArray::from_iter_primitive::<Int32Type, _, _>(
+        lists, 2,
+    ));
+    let batch = RecordBatch::try_from_iter_with_nullable([("l", lists, true)]).unwrap();
+    let file = std::fs::File::create(&path).unwrap();
+    let mut writer = Writer::new(file, batch.schema(), WriteOptions::new()).unwrap();
+    writer.write(&batch).unwrap();
+    writer.finish().unwrap();
+    let all = lines(&["stats", "--json", &path]);
+    assert_eq!(
+        (&all[0]["num_values"], &all[0]["null_count"]),
+        (&4.into(), &1.into())
+    );
+    let nulls = lines(&["freq", "l", "--json", &path]);
+    assert!(nulls.iter().all(|it| it["count"] == 1), "{nulls:?}");
+    assert_eq!(nulls.len(), 4);
 }
 
 #[test]
