@@ -88,8 +88,15 @@ fn taken(element: &str) -> Result<Taken, String> {
         None => (None, Some(element)),
     };
     let (path, in_place) = match (target, typed(path.unwrap_or_default())?) {
-        (None, (path, field)) => (path, field),
-        (Some(_), _) => (path.unwrap_or_default(), None),
+        (Some(target), (column, Some(_))) => {
+            let data_type = path.and_then(|path| path.get(column.len() + 1..));
+            return Err(format!(
+                "the type follows the new name, as in `{}:{}={column}`",
+                target.trim(),
+                data_type.unwrap_or_default().trim()
+            ));
+        }
+        (_, (path, field)) => (path, field),
     };
     let path = path_of(path)?;
     let Some(target) = target else {
@@ -283,6 +290,7 @@ mod tests {
             ("a=", "empty column name"),
             ("a.b=c", "several parts"),
             ("a.b:int", "give it a name too, such as b:TYPE=a.b"),
+            ("z=a:int", "the type follows the new name, as in `z:int=a`"),
             ("a:nonsense", "unknown type `nonsense`"),
             ("*,*", "occurs twice"),
             ("a.b,!a", "`a.b` is both taken and left out"),
