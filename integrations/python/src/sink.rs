@@ -81,12 +81,12 @@ impl FileObject {
                 .bind(py)
                 .call_method1("write", (PyBytes::new(py, bytes),))?;
             // Some file objects return nothing once they have taken all bytes.
-            let Ok(written) = written.extract::<usize>() else {
+            if written.is_none() {
                 return Ok(bytes.len());
-            };
-            match written <= bytes.len() {
-                true => Ok(written),
-                false => Err(PyValueError::new_err(format!(
+            }
+            match written.extract::<usize>() {
+                Ok(count) if count <= bytes.len() => Ok(count),
+                _ => Err(PyValueError::new_err(format!(
                     "`write` returned {written} for {} bytes",
                     bytes.len()
                 ))),

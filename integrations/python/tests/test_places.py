@@ -1,5 +1,6 @@
 """Paths, URLs and filesystems that files are read from and written to."""
 
+import io
 import os
 import pathlib
 import pickle
@@ -127,3 +128,13 @@ def test_urls_with_signs(table, tmp_path):
     archive.close()
     assert hb.read_table(f"zip://a.parquet::{tmp_path}/z.zip").num_rows == 3
     assert hb.read_table("simplecache::memory://signs/a[1]?.parquet").num_rows == 3
+
+
+@pytest.mark.parametrize("answer", [-1, "many", 1 << 40, 1.5])
+def test_file_objects_that_do_not_count_bytes(table, answer):
+    class Lies(io.BytesIO):
+        def write(self, data):
+            return answer
+
+    with pytest.raises(ValueError, match="`write` returned"):
+        hb.write_table(table, Lies())
