@@ -79,10 +79,10 @@ impl Tree<'_> {
             _ => {
                 let column = col_at(self.path(&filter.get_item(1)?)?);
                 let operand = filter.get_item(2).ok();
-                let test = match operation.as_str() {
-                    "in" => is_in(column, needed(operand.as_ref())?, self.is_negated)?,
-                    _ => test(&operation, column, operand.as_ref())?,
-                };
+                if operation == "in" {
+                    return is_in(column, needed(operand.as_ref())?, self.is_negated);
+                }
+                let test = test(&operation, column, operand.as_ref())?;
                 Ok(if self.is_ieee {
                     test.with_ieee_floats()
                 } else {
@@ -144,18 +144,14 @@ fn needed<'a, 'py>(operand: Option<&'a Bound<'py, PyAny>>) -> Result<&'a Bound<'
 /// Tests for a list of values. As in pyarrow, NaN and nulls are in the list if it has one, and otherwise are not.
 fn is_in(column: Column, values: &Bound<'_, PyAny>, is_negated: bool) -> Result<Predicate> {
     let mut literals = Vec::new();
-    let (mut has_null, mut has_nan) = (false, false);
+    let mut has_null = false;
     for value in values.try_iter()? {
         match literal(&value?)? {
             Literal::Null => has_null = true,
-            Literal::Float(value) if value.is_nan() => has_nan = true,
             value => literals.push(value),
         }
     }
-    let mut found = column.clone().is_in(literals);
-    if has_nan {
-        found = found.or(column.clone().is_nan());
-    }
+    let found = column.clone().is_in(literals);
     Ok(match has_null {
         true => found.or(column.is_null()),
         false if is_negated => found.and(column.is_not_null()),

@@ -40,7 +40,9 @@ def expression_tree(expression: Any, schema: Any) -> Tree:
     try:
         message = bytes(expression.to_substrait(schema))
     except (pyarrow.ArrowException, NotImplementedError) as error:
-        raise NotUnderstood(str(error)) from None
+        raise NotUnderstood(
+            f"the filter {expression} has no form in Substrait ({error}); hb.dataset and herringbone.pyarrow leave it to pyarrow"
+        ) from None
     fields = _fields(message)
     declarations = [_fields(value) for number, value in fields if number == 2]
     names = dict(_function(value) for declaration in declarations for number, value in declaration if number == 3)
