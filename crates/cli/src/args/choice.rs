@@ -13,18 +13,10 @@ pub(crate) struct Choice {
     pub(crate) columns: Option<Selection>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
-    /// At most N rows in total
-    #[arg(short = 'n', long, alias = "rows", value_name = "N")]
-    pub(crate) limit: Option<u64>,
-    /// Skip the first N rows
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub(crate) offset: u64,
-    /// N rows at random, in their order
-    #[arg(long, value_name = "N", value_parser = at_least_one)]
-    pub(crate) sample: Option<usize>,
-    /// Number that decides which rows are the sample [default: another one in each run]
-    #[arg(long, value_name = "S")]
-    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) part: Part,
+    #[command(flatten)]
+    pub(crate) sampling: Sampling,
     /// Row groups of each file, counted from 0, e.g. `0,2-4`
     #[arg(long, value_name = "LIST")]
     pub(crate) row_groups: Option<RowGroups>,
@@ -35,11 +27,47 @@ pub(crate) struct Choice {
 impl Choice {
     /// Returns true if some rows may be left out, other than those of whole row groups.
     pub(crate) fn leaves_out_rows(&self) -> bool {
-        self.wanted.is_given() || self.has_window() || self.sample.is_some()
+        self.wanted.is_given() || self.has_window() || self.sampling.sample.is_some()
     }
 
     /// Returns true if rows are counted.
     pub(crate) fn has_window(&self) -> bool {
+        self.part.is_given()
+    }
+}
+
+/// The options that choose rows by their numbers.
+#[derive(Debug, Args)]
+pub(crate) struct Part {
+    /// At most N rows in total
+    #[arg(short = 'n', long, alias = "rows", value_name = "N")]
+    pub(crate) limit: Option<u64>,
+    /// Skip the first N rows
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) offset: u64,
+}
+
+impl Part {
+    /// Returns true if some rows may be left out.
+    pub(crate) fn is_given(&self) -> bool {
         self.limit.is_some() || self.offset > 0
+    }
+}
+
+/// The options that choose rows at random.
+#[derive(Debug, Args)]
+pub(crate) struct Sampling {
+    /// N rows at random, in their order
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    pub(crate) sample: Option<usize>,
+    /// Number that decides which rows are the sample [default: another one in each run]
+    #[arg(long, value_name = "S")]
+    pub(crate) seed: Option<u64>,
+}
+
+impl Sampling {
+    /// Returns the number of rows and the seed, if there is to be a sample.
+    pub(crate) fn get(&self) -> Option<(usize, Option<u64>)> {
+        self.sample.map(|rows| (rows, self.seed))
     }
 }

@@ -7,7 +7,8 @@ use herringbone::Projection;
 
 use super::selection::unchanged;
 use super::{
-    Columns, Destination, Files, Json, ListFormatChoice, RowGroups, Selection, Wanted, help,
+    Columns, Destination, Files, Json, ListFormatChoice, Part, RowGroups, Sampling, Selection,
+    Wanted, help,
 };
 
 /// The options of `browse`.
@@ -107,11 +108,22 @@ pub(crate) struct Stats {
     pub(crate) row_groups: Option<RowGroups>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+    #[command(flatten)]
+    pub(crate) part: Part,
+    #[command(flatten)]
+    pub(crate) sampling: Sampling,
     /// Read no values: footers have counts and bounds, but no numbers of different values and no means
     #[arg(long)]
     pub(crate) fast: bool,
     #[command(flatten)]
     pub(crate) format: ListFormatChoice,
+}
+
+impl Stats {
+    /// Returns true if some rows may be left out, other than those of whole row groups.
+    pub(crate) fn leaves_out_rows(&self) -> bool {
+        self.wanted.is_given() || self.part.is_given() || self.sampling.sample.is_some()
+    }
 }
 
 /// The lines of `stats`.
@@ -134,6 +146,8 @@ pub(crate) struct Freq {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+    #[command(flatten)]
+    pub(crate) sampling: Sampling,
     /// Row groups of each file, counted from 0, e.g. `0,2-4`
     #[arg(long, value_name = "LIST")]
     pub(crate) row_groups: Option<RowGroups>,

@@ -39,7 +39,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
-pub(crate) use choice::Choice;
+pub(crate) use choice::{Choice, Part, Sampling};
 pub(crate) use columns::Columns;
 pub(crate) use command::{command, parse};
 #[cfg(feature = "browse")]

@@ -27,6 +27,6 @@ pub(crate) fn run(context: &Context, concat: &Concat) -> Result<()> {
     let target = (&destination, &concat.rewriting.write, concat.copy.copy);
     let mut options = concat.rewriting.write_options();
     choice.sort.choose(&mut options);
-    let request = (request, Window::of(choice));
+    let request = (request, Window::of(&choice.part));
     anew(context, &inputs, request, target, options, Protection::Keep)
 }

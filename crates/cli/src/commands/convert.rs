@@ -222,7 +222,7 @@ fn parquet(
     let choice = &convert.choice;
     let options = convert.damage.choose(convert.decode.options());
     let mut request = Request::new(&inputs, options, choice, SchemaMerge::default())?;
-    let window = Window::of(choice);
+    let window = Window::of(&choice.part);
     if to != FileFormat::Parquet {
         // Files with different shreddings have one schema after unshredding.
         request.unshred();

@@ -42,7 +42,7 @@ fn run(context: &Context, request: &Encrypt, protection: Protection) -> Result<(
     let target = (&destination, &request.rewriting.write, false);
     let mut options = request.rewriting.write_options();
     choice.sort.choose(&mut options);
-    let rows = (rows, Window::of(choice));
+    let rows = (rows, Window::of(&choice.part));
     anew(context, &inputs, rows, target, options, protection)
 }
 

@@ -86,11 +86,13 @@ fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Coun
     let mut read = rows::Request::all(options);
     read.wanted = Some(&request.wanted);
     read.row_groups = request.row_groups.as_ref();
+    read.sample = request.sampling.get();
     read.unshred();
     read.choose_int96_unit(inputs, Window::default())?;
     let Some((_, rows)) = survey(inputs, &mut read)? else {
         return Ok(Vec::new());
     };
+    read.choose_sample(context, inputs)?;
     let mut progress = Progress::of_file(!context.quiet, rows, "rows");
     let mut all: Vec<Counts> = Vec::new();
     for batch in Batches::new(context, inputs, &read, Window::default()) {

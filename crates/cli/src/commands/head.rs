@@ -17,7 +17,7 @@ pub(crate) fn run(
     read: &Read,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let mut window = Window::of(&read.choice);
+    let mut window = Window::of(&read.choice.part);
     window.limit.get_or_insert(ROWS);
     rows::print(context, inputs, read, Pick::Window(window), output)
 }

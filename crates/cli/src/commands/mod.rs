@@ -68,7 +68,7 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
         Command::Count(request) => count::run(context, request, output),
         Command::Head { files, read } => head::run(context, &rows(files, read)?, read, output),
         Command::Cat { files, read } => {
-            let window = Pick::Window(Window::of(&read.choice));
+            let window = Pick::Window(Window::of(&read.choice.part));
             rows::print(context, &rows(files, read)?, read, window, output)
         }
         Command::Tail { files, read } => tail::run(context, &rows(files, read)?, read, output),
@@ -146,9 +146,9 @@ fn stats(context: &Context, request: &Stats, output: &mut Output<'_>) -> Result<
     let files = &request.files.files;
     match request.by {
         StatsBy::RowGroup => {
-            if request.wanted.is_given() {
+            if request.leaves_out_rows() {
                 let message =
-                    "--by row-group reads no rows, so it cannot be used with --where or --bbox";
+                    "--by row-group reads no rows, so it can only be used with --row-groups";
                 return Err(Failure::Usage(message.into()));
             }
             for file in files {
@@ -159,13 +159,8 @@ fn stats(context: &Context, request: &Stats, output: &mut Output<'_>) -> Result<
         }
         StatsBy::Column => {
             let inputs = printed(context, files, &request.wanted)?;
-            let request = stats::Request {
-                chunks: &chunks(&inputs, request)?,
-                wanted: &request.wanted,
-                is_fast: request.fast,
-                format,
-            };
-            stats::run(context, &inputs, &request, output)
+            let chunks = chunks(&inputs, request)?;
+            stats::run(context, &inputs, request, &chunks, output)
         }
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(context: &Context, rewrite: &Rewrite) -> Result<()> {
     let explanation = rewrite.explain.then(Explanation::new);
     options.explanation.clone_from(&explanation);
     let target = (destination, &rewrite.rewriting.write, rewrite.copy.copy);
-    let window = Window::of(choice);
+    let window = Window::of(&choice.part);
     anew(
         context,
         &inputs,

@@ -15,7 +15,7 @@ pub(crate) fn run(
     read: &Read,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let rows = match (read.choice.limit, read.choice.sample) {
+    let rows = match (read.choice.part.limit, read.choice.sampling.sample) {
         (Some(_), Some(_)) => {
             let message = "`sample` takes the number of rows by -n; --sample is for other commands";
             return Err(Failure::Usage(message.into()));

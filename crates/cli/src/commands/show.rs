@@ -23,7 +23,7 @@ pub(crate) fn run(
     output: &mut Output<'_>,
 ) -> Result<()> {
     let has_summary = matches!(read.format(), None | Some(RowFormat::Table));
-    let mut window = Window::of(&read.choice);
+    let mut window = Window::of(&read.choice.part);
     window.limit.get_or_insert(ROWS);
     if !has_summary {
         return rows::print(context, inputs, read, Pick::Window(window), output);

@@ -52,7 +52,7 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let choice = &split.rewriting.choice;
     let options = split.rewriting.read_options();
     let mut request = Request::new(&inputs, options, choice, split.merge.choice())?;
-    let window = Window::of(choice);
+    let window = Window::of(&choice.part);
     request.choose_int96_unit(&inputs, window)?;
     let Some((schema, _)) = survey(&inputs, &mut request)? else {
         return Ok(());

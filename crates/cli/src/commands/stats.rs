@@ -10,7 +10,7 @@ use herringbone_arrow::row::{RowConverter, SortField};
 use herringbone_arrow::schema::Field;
 use serde_json::Value;
 
-use crate::args::{Chunks, Columns, ListFormat, Wanted};
+use crate::args::{Chunks, Columns, ListFormat, Stats};
 use crate::column_chunks::{self, Place};
 use crate::context::Context;
 use crate::describe::nulls;
@@ -36,15 +36,6 @@ pub(crate) const HEADER: Header<'_> = Header {
     spare: &[2, 7, 8, 1],
 };
 
-/// The columns to summarise.
-pub(crate) struct Request<'a> {
-    pub(crate) chunks: &'a Chunks,
-    pub(crate) wanted: &'a Wanted,
-    /// True if only footers are read.
-    pub(crate) is_fast: bool,
-    pub(crate) format: Option<ListFormat>,
-}
-
 /// The facts about a column. Unknown ones are `None`.
 #[derive(Default)]
 pub(crate) struct Line {
@@ -68,29 +59,28 @@ pub(crate) struct Line {
 pub(crate) fn run(
     context: &Context,
     inputs: &[Input],
-    request: &Request<'_>,
+    request: &Stats,
+    chunks: &Chunks,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    if request.is_fast && request.wanted.is_given() {
-        let message = "--fast reads no rows, so it cannot be used with --where or --bbox";
+    if request.fast && request.leaves_out_rows() {
+        let message = "--fast reads no rows, so it can only be used with --row-groups";
         return Err(Failure::Usage(message.into()));
     }
-    let format = table_or_jsonl::format(request.format, output);
+    let format = table_or_jsonl::format(request.format.get(), output);
     let is_single = by_table(inputs).count() == 1;
     for table in by_table(inputs) {
         let name = table.first().map_or("", |input| input.table_name());
         if format == ListFormat::Table && !is_single {
             output.line(&format!("{}:", printable(name)))?;
         }
-        let lines = match (request.is_fast, table) {
-            (true, [input]) if input.member.is_none() => {
-                of_footer(input, &input.open()?, request.chunks)?
-            }
+        let lines = match (request.fast, table) {
+            (true, [input]) if input.member.is_none() => of_footer(input, &input.open()?, chunks)?,
             (true, _) => {
                 let message = "--fast is for single files; leave it out to read the rows";
                 return Err(Failure::Usage(format!("{name}: {message}")));
             }
-            (false, _) => of_rows(context, table, request)?,
+            (false, _) => of_rows(context, table, request, chunks)?,
         };
         let total: u64 = lines.iter().filter_map(|line| line.bytes).sum();
         let mut list = Listing::new(format, HEADER, output);
@@ -104,29 +94,38 @@ pub(crate) fn run(
 }
 
 /// Summarises the values.
-fn of_rows(context: &Context, inputs: &[Input], request: &Request<'_>) -> Result<Vec<Line>> {
+fn of_rows(
+    context: &Context,
+    inputs: &[Input],
+    request: &Stats,
+    chunks: &Chunks,
+) -> Result<Vec<Line>> {
+    let window = Window::of(&request.part);
     let mut schema = SchemaOptions::default();
     schema.int96_overflow = Int96Overflow::CoarserUnit;
     schema.dictionary = DictionaryOutput::Never;
     let options = ReadOptions::new()
-        .projection(request.chunks.projection())
+        .projection(chunks.projection())
         .schema(schema)
         .extension(Geospatial::new());
     let mut read = rows::Request::all(options);
-    read.row_groups = request.chunks.row_groups.as_ref();
-    read.wanted = Some(request.wanted);
+    read.row_groups = chunks.row_groups.as_ref();
+    read.wanted = Some(&request.wanted);
+    read.sample = request.sampling.get();
     read.unshred();
-    read.choose_int96_unit(inputs, Window::default())?;
+    read.choose_int96_unit(inputs, window)?;
     let Some((schema, rows)) = survey(inputs, &mut read)? else {
         return Ok(Vec::new());
     };
-    let mut summaries = summaries(context, inputs, &read, rows)?;
+    read.choose_sample(context, inputs)?;
+    let rows = rows.map(|rows| window.rows(rows));
+    let mut summaries = summaries(context, inputs, &read, window, rows)?;
     if summaries.is_empty() {
         summaries = of_leaves(&leaves(&RecordBatch::new_empty(schema))?)?;
     }
     let mut sums = vec![Some(0_u64); summaries.len()];
     for input in inputs {
-        let sizes = sizes(&input.open()?, request.chunks, input, &summaries)?;
+        let sizes = sizes(&input.open()?, chunks, input, &summaries)?;
         for (sum, size) in sums.iter_mut().zip(sizes) {
             *sum = sum.zip(size).map(|(sum, size)| sum.saturating_add(size));
         }
@@ -144,11 +143,12 @@ pub(crate) fn summaries(
     context: &Context,
     inputs: &[Input],
     read: &rows::Request<'_>,
+    window: Window,
     rows: Option<u64>,
 ) -> Result<Vec<Summary>> {
     let mut summaries: Vec<Summary> = Vec::new();
     let mut progress = Progress::of_file(!context.quiet, rows, "rows");
-    for batch in Batches::new(context, inputs, read, Window::default()) {
+    for batch in Batches::new(context, inputs, read, window) {
         let batch = batch?;
         let leaves = leaves(&batch)?;
         if summaries.is_empty() {

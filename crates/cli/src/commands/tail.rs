@@ -15,17 +15,17 @@ pub(crate) fn run(
     read: &Read,
     output: &mut Output<'_>,
 ) -> Result<()> {
-    let wanted = read.choice.limit.unwrap_or(ROWS);
+    let wanted = read.choice.part.limit.unwrap_or(ROWS);
     let mut request =
         rows::Request::new(inputs, read.options(), &read.choice, read.merge.choice())?;
     request.find_columns(inputs)?;
-    let rows = match read.choice.sample {
+    let rows = match read.choice.sampling.sample {
         Some(rows) => (rows as u64).min(request.num_rows(context, inputs)?),
         None => request.num_rows(context, inputs)?,
     };
-    let rows = rows.saturating_sub(read.choice.offset);
+    let rows = rows.saturating_sub(read.choice.part.offset);
     let window = Window {
-        offset: read.choice.offset + rows.saturating_sub(wanted),
+        offset: read.choice.part.offset + rows.saturating_sub(wanted),
         limit: Some(wanted),
     };
     rows::print(context, inputs, read, Pick::Window(window), output)

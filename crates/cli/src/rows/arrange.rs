@@ -30,7 +30,7 @@ pub(crate) type Source<'a> = Box<dyn Iterator<Item = Result<RecordBatch>> + 'a>;
 /// # Errors
 /// Usage if a chosen column does not exist, or if the choice needs a Parquet file.
 pub(crate) fn chosen<'a>(choice: &Choice, rows: Rows<'a>, to: FileFormat) -> Result<Rows<'a>> {
-    if choice.sample.is_some() || choice.row_groups.is_some() || choice.wanted.has_box() {
+    if choice.sampling.sample.is_some() || choice.row_groups.is_some() || choice.wanted.has_box() {
         let message = "--sample, --row-groups and --bbox need Parquet input";
         return Err(Failure::Usage(message.into()));
     }
@@ -44,7 +44,7 @@ pub(crate) fn chosen<'a>(choice: &Choice, rows: Rows<'a>, to: FileFormat) -> Res
     {
         batches = filtered(batches, predicate);
     }
-    let window = Window::of(choice);
+    let window = Window::of(&choice.part);
     let mut schema = shape.schema().clone();
     let work = match choice.leaves_out_rows() {
         true => Work::Unknown,

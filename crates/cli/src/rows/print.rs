@@ -48,9 +48,9 @@ pub(crate) fn print(
     let window = match pick {
         Pick::Window(window) | Pick::Table(window) => window,
         Pick::Sample(rows) => {
-            request.sample = Some((rows, read.choice.seed));
+            request.sample = Some((rows, read.choice.sampling.seed));
             Window {
-                offset: read.choice.offset,
+                offset: read.choice.part.offset,
                 limit: None,
             }
         }

@@ -30,7 +30,7 @@ pub(crate) struct Request<'a> {
     /// The columns of the output. `None` means all of them.
     pub(crate) columns: Option<&'a Selection>,
     /// The number of rows of a sample, and its seed.
-    pub(super) sample: Option<(usize, Option<u64>)>,
+    pub(crate) sample: Option<(usize, Option<u64>)>,
     /// The rows of the sample in each file, once they are chosen.
     pub(super) positions: Option<Vec<Vec<Range<u64>>>>,
     /// The order of the output.
@@ -60,7 +60,7 @@ impl<'a> Request<'a> {
             row_groups: choice.row_groups.as_ref(),
             wanted: Some(&choice.wanted),
             columns: choice.columns.as_ref(),
-            sample: choice.sample.map(|rows| (rows, choice.seed)),
+            sample: choice.sampling.get(),
             sort: Some(&choice.sort),
             merge,
             unshredding: choice.wanted.variants.options(),

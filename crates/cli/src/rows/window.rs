@@ -5,7 +5,7 @@ use herringbone::ReadOptions;
 use herringbone_arrow::array::RecordBatch;
 
 use super::{Request, count, options};
-use crate::args::Choice;
+use crate::args::Part;
 use crate::failure::Result;
 use crate::input::Input;
 use crate::load::Work;
@@ -21,10 +21,10 @@ pub(crate) struct Window {
 
 impl Window {
     /// Returns the chosen window.
-    pub(crate) fn of(choice: &Choice) -> Self {
+    pub(crate) fn of(part: &Part) -> Self {
         Self {
-            offset: choice.offset,
-            limit: choice.limit,
+            offset: part.offset,
+            limit: part.limit,
         }
     }
 

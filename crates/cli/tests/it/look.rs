@@ -7,7 +7,7 @@ use herringbone_arrow::array::types::Int32Type;
 use herringbone_arrow::array::{
     ArrayRef, FixedSizeListArray, Int32Array, ListArray, RecordBatch, StringArray,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::common::{EXAMPLE, Folder, command, herringbone};
 
@@ -178,12 +178,51 @@ fn columns_are_summarised() {
         (&["--fast"][..], "--fast reads no rows"),
         (&["--by", "row-group"], "--by row-group reads no rows"),
     ] {
-        let arguments = [&["stats"], option, &["-w", "id = 1", &rows]].concat();
-        herringbone(&arguments).fails(2, message);
+        for part in [
+            &["-w", "id = 1"][..],
+            &["-n", "1"],
+            &["--offset", "1"],
+            &["--sample", "1"],
+        ] {
+            let arguments = [&["stats"], option, part, &[&rows]].concat();
+            herringbone(&arguments).fails(2, message);
+        }
     }
     // The tables exist for all kinds of columns.
     let table = herringbone(&["stats", "--format", "table", EXAMPLE]).stdout;
     assert!(table.contains("│ id (ascending)"), "{table}");
+}
+
+#[test]
+fn parts_and_samples_are_summarised() {
+    let folder = Folder::new();
+    let rows = numbered(&folder, 100, |n| {
+        format!("{{\"id\":{n},\"city\":\"c{}\"}}", n % 4)
+    });
+    let part = ["stats", "--json", "-c", "id", "-n", "10", "--offset", "5"];
+    let found = lines(&[&part[..], &[&rows]].concat());
+    let of = |line: &Value| ["num_values", "min", "max", "mean"].map(|name| line[name].clone());
+    assert_eq!(of(&found[0]), [json!(10), json!(5), json!(14), json!(9.5)]);
+    // The window is that of the rows that satisfy the condition.
+    let found = lines(&[&part[..], &["-w", "id >= 50", &rows]].concat());
+    assert_eq!(of(&found[0])[1..3], [json!(55), json!(64)]);
+    let sample = ["--sample", "12", "--seed", "1"];
+    let expected = lines(&[&["cat", "--json", "-c", "id"], &sample[..], &[&rows]].concat());
+    let ids: Vec<_> = expected
+        .iter()
+        .map(|row| row["id"].as_u64().unwrap())
+        .collect();
+    let found = lines(&[&["stats", "--json", "-c", "id"], &sample[..], &[&rows]].concat());
+    let bounds = [ids[0], ids[11]].map(|id| json!(id));
+    assert_eq!(of(&found[0])[..3], [&[json!(12)][..], &bounds].concat());
+    let found = lines(&[&["freq", "--json", "city"], &sample[..], &[&rows]].concat());
+    let counts = found.iter().map(|line| line["count"].as_u64().unwrap());
+    assert_eq!(counts.sum::<u64>(), 12);
+    for line in &found {
+        let city: u64 = line["value"].as_str().unwrap()[1..].parse().unwrap();
+        let of_city = ids.iter().filter(|id| *id % 4 == city).count();
+        assert_eq!(line["count"], of_city, "{line}");
+    }
 }
 
 /// Converts numbered lines of JSON to Parquet.
