@@ -50,7 +50,7 @@ macro_rules! adapter {
                         let prefix = parsed(&directory)?;
                         let listed = store.list_with_delimiter(Some(&prefix)).await;
                         let listed = listed.map_err(|it| in_file(&directory, error(it)))?;
-                        Ok(entries(listed))
+                        Ok(entries(listed, &prefix))
                     })
                 }
 
@@ -85,11 +85,15 @@ macro_rules! adapter {
                 Path::parse(path).map_err(|error| Error::argument(format!("{path}: {error}")))
             }
 
-            fn entries(listed: ListResult) -> Vec<Entry> {
+            /// Returns the entries of a listing, without the prefix itself. Some programs put an empty object there, whose key
+            /// ends with `/`.
+            fn entries(listed: ListResult, prefix: &Path) -> Vec<Entry> {
                 let directories = listed.common_prefixes.into_iter();
                 let directories =
                     directories.filter_map(|prefix| prefix.filename().map(Entry::directory));
-                let files = listed.objects.into_iter().filter_map(|meta| {
+                let below = listed.objects.into_iter();
+                let below = below.filter(|meta| meta.location != *prefix);
+                let files = below.filter_map(|meta| {
                     let name = meta.location.filename()?;
                     Some(Entry::file(name, identity(&meta)))
                 });

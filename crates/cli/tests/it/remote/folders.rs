@@ -154,6 +154,20 @@ fn a_prefix_takes_a_request_per_folder_and_file() {
     }
 }
 
+/// The consoles of stores and some programs put an empty object in place of each folder.
+#[test]
+fn objects_in_place_of_folders_are_not_files() {
+    let mut all = objects("testdata/datasets/codes");
+    for key in ["data/", "data/year=2023/", "data/year=2023/code=01001/"] {
+        all.push((key.to_owned(), Vec::new()));
+    }
+    let server = bucket(all);
+    let local = herringbone(&["cat", "testdata/datasets/codes"]);
+    s3(&server, &["cat", "s3://b/data/"]).ok(&local.stdout);
+    let local = herringbone(&["count", "testdata/datasets/codes/year=2023"]);
+    s3(&server, &["count", "s3://b/data/year=2023/"]).ok(&local.stdout);
+}
+
 #[test]
 fn patterns_and_whole_buckets_are_listed() {
     let server = bucket(objects("testdata/datasets/codes"));
