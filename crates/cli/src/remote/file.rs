@@ -27,6 +27,8 @@ use crate::failure::Failure;
 
 /// The size limit, in bytes, for reading a whole file in one request from a server without requests for ranges.
 const MOST_AT_ONCE: u64 = 256 << 20;
+/// The text in errors of stores that answered with the whole object.
+const WHOLE: &str = "Received non-partial response";
 /// The maximum number of bytes at the ends of files that all files together retain.
 const MOST_RETAINED: u64 = 256 << 20;
 /// The number of bytes that all files retain.
@@ -133,9 +135,7 @@ impl RemoteFile {
         let end = self.answer(async move { request::tail(&object, suffix).await });
         let ((tail, identity), has_ranges) = match end {
             Ok(end) => (end, true),
-            Err(error) if error_kind(&error) == Some(ErrorKind::Unsupported) => {
-                (self.read_all(place)?, false)
-            }
+            Err(error) if ignores_ranges(&error) => (self.read_all(place)?, false),
             Err(error) if lacks_suffixes(&error) => {
                 self.read_end_otherwise(place, suffix, error)?
             }
@@ -239,7 +239,8 @@ impl RemoteFile {
         self.count(1, 1);
         let identity = match self.answer(probe) {
             Ok(answer) => answer.identity,
-            Err(error) if error_kind(&error) == Some(ErrorKind::Unsupported) => {
+            // An empty object has no range that satisfies a request.
+            Err(error) if ignores_ranges(&error) || status(&error) == Some(416) => {
                 return Ok((self.read_all(place)?, false));
             }
             Err(_) => return Err(plain(first, self.unsigned)),
@@ -448,6 +449,12 @@ fn joined(head: Bytes, tail: Bytes) -> Bytes {
 
 fn error_kind(error: &Error) -> Option<ErrorKind> {
     error.io_error().map(io::Error::kind)
+}
+
+/// Returns true if a server answers requests for ranges with the whole object.
+fn ignores_ranges(error: &Error) -> bool {
+    let is_whole = error.message().contains(WHOLE);
+    is_whole || error_kind(error) == Some(ErrorKind::Unsupported)
 }
 
 /// Returns true if a server may answer so to requests for the end of an object.

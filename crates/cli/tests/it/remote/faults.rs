@@ -153,6 +153,35 @@ fn servers_without_ranges_are_read_at_once() {
     assert!(requests.len() <= 5, "{:?}", ranges(&requests));
 }
 
+/// No range satisfies a request for an empty object (RFC 9110, section 14.1.2).
+#[test]
+fn an_empty_object_is_not_a_failure_of_the_network() {
+    let server = Server::new(|request, _| match request.header("range") {
+        Some(_) => Answer::status(416).with("Content-Range", "bytes */0"),
+        None => Answer::of(200, Vec::new()),
+    });
+    run(&["count", &server.url("a.parquet")], &[]).fails(3, "its size is 0 bytes");
+}
+
+#[test]
+fn buckets_without_ranges_are_read_at_once() {
+    for (bytes, code, expected) in [(example(), 0, ""), (Vec::new(), 3, "its size is 0 bytes")] {
+        let modified = "Tue, 02 Jan 2024 00:00:00 GMT";
+        let server = Server::new(move |_, _| {
+            let whole = Answer::of(200, bytes.clone());
+            whole.with("ETag", "\"a\"").with("Last-Modified", modified)
+        });
+        let endpoint = format!("http://127.0.0.1:{}", server.port);
+        let variables = [
+            ("AWS_ENDPOINT_URL", endpoint.as_str()),
+            ("AWS_SKIP_SIGNATURE", "true"),
+        ];
+        let run = run(&["count", "s3://b/a.parquet"], &variables);
+        run.fails(code, expected);
+        assert_eq!(run.stdout, if code == 0 { "24\n" } else { "" });
+    }
+}
+
 #[test]
 fn a_large_file_without_ranges_is_an_error() {
     let server = Server::new(|_, _| Answer {
