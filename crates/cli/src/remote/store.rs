@@ -60,6 +60,11 @@ impl Place {
             let message = "the URL names no object in the bucket; end it with `/` for all of them";
             return Err(usage(&place.name, message));
         }
+        if place.takes_parts && place.name.ends_with('/') {
+            let message =
+                "the URL ends with `/`, so it names all objects below it and not one object";
+            return Err(usage(&place.name, message));
+        }
         Ok(place)
     }
 
@@ -357,6 +362,7 @@ mod tests {
     fn a_url_must_name_an_object() {
         for (url, message) in [
             ("s3://bucket", "names no object"),
+            ("s3://bucket/a/", "and not one object"),
             ("s3://bucket/a?b", "%3F"),
             ("http://", "not a URL"),
         ] {

@@ -61,6 +61,15 @@ fn a_small_file_is_one_conditional_request() {
     assert_eq!(requests[0].header("if-none-match"), None);
 }
 
+/// An object in place of a folder would hide it from some readers.
+#[test]
+fn a_file_is_not_written_to_a_folder() {
+    let server = bucket(|_| false);
+    let run = s3(&server, &["rewrite", EXAMPLE, "s3://b/out/"]);
+    run.fails(2, "s3://b/out/: the URL ends with `/`");
+    assert_eq!(seen(&server.take()), Vec::<String>::new());
+}
+
 #[test]
 fn an_existing_object_is_not_replaced() {
     let server = Server::new(|_, _| {
