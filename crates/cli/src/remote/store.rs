@@ -184,8 +184,11 @@ macro_rules! from_env {
         }
         let mut endpoints = $endpoints.iter();
         let endpoint = endpoints.find_map(|key| builder.get_config_value(key));
-        if endpoint.is_some_and(|endpoint| is_on_this_machine(&endpoint)) {
-            builder = builder.with_config($key::Client(ClientConfigKey::AllowHttp), "true");
+        if let Some(endpoint) = endpoint {
+            if is_on_this_machine(&endpoint) {
+                builder = builder.with_config($key::Client(ClientConfigKey::AllowHttp), "true");
+            }
+            check_endpoint(&endpoint, $prefix)?;
         }
         builder
     }};
@@ -218,6 +221,30 @@ fn is_on_this_machine(endpoint: &str) -> bool {
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     }
+}
+
+/// Checks the address of a server that a variable provides.
+///
+/// # Errors
+/// Generic if it is not a URL of a server, or one of `http` on another machine without permission.
+fn check_endpoint(endpoint: &str, prefix: &str) -> object_store::Result<()> {
+    let url = Url::parse(endpoint).ok().filter(Url::has_host);
+    // All other texts stand for true.
+    let is_no = |text: String| ["false", "0", "off", "no", "n"].contains(&&*text.to_lowercase());
+    let allowed = env::var(format!("{prefix}_ALLOW_HTTP")).is_ok_and(|text| !is_no(text));
+    let problem = match url.as_ref().map(Url::scheme) {
+        Some("https") => return Ok(()),
+        Some("http") if allowed || is_on_this_machine(endpoint) => return Ok(()),
+        Some("http") => format!("needs {prefix}_ALLOW_HTTP=true, because it has no TLS"),
+        _ => "is not a URL; expected https://HOST or http://HOST:PORT".to_owned(),
+    };
+    // Without a user and a query, which may be secrets.
+    let host = endpoint.rsplit('@').next().unwrap_or_default();
+    let host = host.split('?').next().unwrap_or_default();
+    Err(object_store::Error::Generic {
+        store: "configuration",
+        source: format!("the endpoint `{host}` {problem}").into(),
+    })
 }
 
 fn s3(url: &Url) -> Configured {

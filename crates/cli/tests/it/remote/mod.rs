@@ -279,6 +279,33 @@ fn s3_requests_are_signed_only_with_keys() {
 }
 
 #[test]
+fn endpoints_are_urls_and_those_without_tls_are_allowed() {
+    for (prefix, variable, url) in [
+        ("AWS", "AWS_ENDPOINT_URL", "s3://b/k"),
+        ("GOOGLE", "GOOGLE_BASE_URL", "gs://b/k"),
+        ("AZURE", "AZURE_STORAGE_ENDPOINT", "az://c/k"),
+    ] {
+        let count = |endpoint| {
+            let account = ("AZURE_STORAGE_ACCOUNT_NAME", "account");
+            run(&["count", url], &[(variable, endpoint), account])
+        };
+        for endpoint in ["127.0.0.1:1", "localhost:1", "server.invalid", ""] {
+            count(endpoint).fails(2, &format!("the endpoint `{endpoint}` is not a URL"));
+        }
+        let without = count("http://server.invalid");
+        without.fails(2, &format!("needs {prefix}_ALLOW_HTTP=true"));
+        for endpoint in [
+            "me:secret-1@server.invalid?x=secret-1",
+            "http://me:secret-1@a.invalid",
+        ] {
+            let failure = count(endpoint);
+            failure.fails(2, "the endpoint `");
+            assert!(!failure.stderr.contains("secret-1"), "{}", failure.stderr);
+        }
+    }
+}
+
+#[test]
 fn proxies_of_the_environment_are_used() {
     let proxy = Server::of_file(example());
     let variable = format!("http://127.0.0.1:{}", proxy.port);
