@@ -242,11 +242,24 @@ impl Folder {
             // The scheme and the bucket of the URL.
             Some(url) => {
                 let bucket: Vec<&str> = url.split('/').take(3).collect();
-                format!("{}/{}", bucket.join("/"), file.path())
+                format!("{}/{}", bucket.join("/"), escaped(file.path()))
             }
             None => file.path().to_owned(),
         }
     }
+}
+
+/// Returns the part of a URL for a key, with escapes for the characters that URLs and patterns give a meaning.
+fn escaped(key: &str) -> String {
+    let mut text = String::with_capacity(key.len());
+    for character in key.chars() {
+        let is_special = character.is_ascii_control() || "%#".contains(character);
+        match is_special || PATTERN.contains(&character) {
+            true => text += &format!("%{:02X}", u32::from(character)),
+            false => text.push(character),
+        }
+    }
+    text
 }
 
 /// Returns true if an operand is a directory, a pattern or a prefix of a store.

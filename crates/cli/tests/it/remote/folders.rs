@@ -184,6 +184,29 @@ fn patterns_and_whole_buckets_are_listed() {
     s3(&server, &["pages", "s3://b/data/"]).fails(2, "the command is about single files");
 }
 
+/// A percent sign in a URL begins an escape, and `?` a query.
+#[test]
+fn paths_of_files_are_urls_that_lead_to_them() {
+    let mut all = objects("testdata/datasets/codes");
+    let bytes = all[0].1.clone();
+    for name in ["100%25", "a?b#c", "[a]*", "é f+&g"] {
+        all.push((format!("data/year=2024/code=01001/{name}"), bytes.clone()));
+    }
+    let server = bucket(all);
+    let paths = s3(
+        &server,
+        &["cat", "--path-column", "p", "-c", "p", "s3://b/data/"],
+    );
+    let mut rows = 0;
+    for line in paths.stdout.lines().collect::<BTreeSet<_>>() {
+        let row: serde_json::Value = serde_json::from_str(line).unwrap();
+        let count = s3(&server, &["count", row["p"].as_str().unwrap()]);
+        assert_eq!(count.code, 0, "{line}: {}", count.stderr);
+        rows += count.stdout.trim().parse::<usize>().unwrap();
+    }
+    assert_eq!(rows, paths.stdout.lines().count());
+}
+
 #[test]
 fn explanations_have_all_requests() {
     let server = bucket(objects("testdata/datasets/codes"));
