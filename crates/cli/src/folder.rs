@@ -7,12 +7,13 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use herringbone::filter::Predicate;
-use herringbone::{ErrorKind, MetadataHandle, OpenOptions, ParquetFile};
+use herringbone::{ErrorKind, MetadataHandle, OpenOptions, ParquetFile, SchemaOptions};
 use herringbone_arrow::array::{RecordBatch, StringArray};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_dataset::{DataFile, Dataset, DatasetOptions, SchemaFrom};
 
 use crate::advice::Advised;
+use crate::args::fields_of;
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 #[cfg(feature = "remote")]
@@ -143,31 +144,33 @@ impl Member {
             .any(|it| it.name() == column)
     }
 
-    /// Emits a note if the file has a column that the table lacks, unless one was emitted for another file of the folder.
+    /// Emits a note if the table lacks columns or nested fields of the file, unless another file of the folder led to such a
+    /// note.
+    ///
+    /// # Errors
+    /// Data if the columns of the file have no Arrow types.
     pub(crate) fn note_left_out(
         &self,
         context: &Context,
-        file: &ParquetFile,
-        has_column: impl Fn(&str) -> bool,
-    ) {
-        let schema = file.parquet_schema();
-        let nodes = schema
-            .children(0)
-            .filter_map(|node| schema.nodes().get(node));
-        let mut names = nodes.map(|node| &node.element.name);
-        let left_out = names.find(|name| !has_column(name));
-        let (Some(column), Some(this), false) = (
-            left_out,
-            self.file(),
-            self.folder.is_noted.load(Ordering::Relaxed),
-        ) else {
-            return;
+        (file, types): (&ParquetFile, &SchemaOptions),
+        table: &Schema,
+        is_dropped: impl Fn(&[String]) -> bool,
+    ) -> Result<()> {
+        let is_noted = self.folder.is_noted.load(Ordering::Relaxed);
+        let Some(this) = self.file().filter(|_| !is_noted) else {
+            return Ok(());
         };
-        self.folder.is_noted.store(true, Ordering::Relaxed);
-        context.note(&format!(
-            "{}: the column `{column}` is left out, because the first file does not have it; {BY_NAME}",
-            self.folder.name_of(this)
-        ));
+        let name = self.folder.name_of(this);
+        let schema = file.arrow_schema(types);
+        let schema = schema.map_err(|error| Failure::parquet(&name, &error))?;
+        if let Some(path) = left_out(&[], schema.fields(), table.fields(), &is_dropped) {
+            self.folder.is_noted.store(true, Ordering::Relaxed);
+            let column = path.join(".");
+            context.note(&format!(
+                "{name}: the column `{column}` is left out, because the first file does not have it; {BY_NAME}"
+            ));
+        }
+        Ok(())
     }
 
     /// Requests the footers of this file and of some files after it: more of them, the more have been read.
@@ -327,6 +330,35 @@ fn open(path: &Path, reading: Reading<'_>, context: &Context) -> Result<Folder> 
     }
     let dataset = Dataset::open(path, options).map_err(failed)?;
     Folder::new(name, dataset, reading)
+}
+
+/// Returns the path of the first field that a table lacks and the caller keeps. Values of extension types are whole.
+fn left_out(
+    above: &[String],
+    fields: &[FieldRef],
+    table: &[FieldRef],
+    is_dropped: &impl Fn(&[String]) -> bool,
+) -> Option<Vec<String>> {
+    fields.iter().find_map(|field| {
+        let path = [above, std::slice::from_ref(field.name())].concat();
+        if is_dropped(&path) {
+            return None;
+        }
+        let Some(same) = table.iter().find(|it| it.name() == field.name()) else {
+            return Some(path);
+        };
+        let is_whole = field.extension_type_name().is_some();
+        let (field, same) = (field.data_type(), same.data_type());
+        match (is_whole, fields_of(field), fields_of(same)) {
+            (true, ..) => None,
+            // Files may name keys and values differently.
+            (false, [_, value], [_, same]) if matches!(field, DataType::Map(..)) => {
+                let (value, same) = (value.data_type(), same.data_type());
+                left_out(&path, fields_of(value), fields_of(same), is_dropped)
+            }
+            (false, inner, same) => left_out(&path, inner, same, is_dropped),
+        }
+    })
 }
 
 /// Returns the failure for a column of paths with the name of another column.

@@ -62,7 +62,7 @@ pub(crate) use read::{Read, RowFormat};
 pub(crate) use repair::Repair;
 pub(crate) use rewrite::{Concat, Encrypt, Rewrite, Rewriting};
 pub(crate) use row_groups::{RowGroups, chosen};
-pub(crate) use selection::{Selection, Taken};
+pub(crate) use selection::{Selection, Taken, fields_of};
 pub(crate) use setting::Setting;
 pub(crate) use short_forms::written_out;
 pub(crate) use size::Size;

@@ -224,7 +224,7 @@ impl Selection {
 }
 
 /// Returns the fields inside a column without the groups that only form a list or a map.
-fn fields_of(data_type: &DataType) -> &[std::sync::Arc<Field>] {
+pub(crate) fn fields_of(data_type: &DataType) -> &[std::sync::Arc<Field>] {
     match data_type {
         DataType::Struct(fields) => fields,
         DataType::List(item)

@@ -73,10 +73,10 @@ impl<'a> Batches<'a> {
                 && let Some(wanted) = &self.request.options.wanted_schema
             {
                 let dropped = self.request.columns.map_or(&[][..], Selection::dropped);
-                member.note_left_out(self.context, &file, |name| {
-                    let is_dropped = dropped.iter().any(|path| path.as_slice() == [name]);
-                    is_dropped || wanted.schema().field_with_name(name).is_ok()
-                });
+                let types = (&file, &self.request.options.schema);
+                member.note_left_out(self.context, types, wanted.schema(), |path| {
+                    dropped.iter().any(|it| it == path)
+                })?;
             }
             self.current = match options {
                 Some(options) => Some(Rows::start(self.context, input, &file, options)?),

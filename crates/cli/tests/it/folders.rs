@@ -382,6 +382,34 @@ fn columns_are_those_of_the_first_file() {
 }
 
 #[test]
+fn fields_that_the_first_file_lacks_are_noted() {
+    let folder = Folder::new();
+    let write = |name: &str, row: &str| {
+        let rows = folder.with(&format!("{name}.jsonl"), row);
+        let file = folder.file(&format!("t/{name}.parquet"));
+        herringbone(&["convert", "-q", &rows, &file]).ok("");
+    };
+    fs::create_dir(folder.file("t")).unwrap();
+    write("a", r#"{"id":1,"s":{"x":1},"l":[{"x":1}]}"#);
+    write("b", r#"{"id":2,"s":{"x":2,"y":5},"l":[{"x":1}]}"#);
+    let table = folder.file("t");
+    let all = herringbone(&["cat", &table]);
+    let note = "b.parquet: the column `s.y` is left out, because the first file does not have it";
+    all.fails(0, note);
+    assert_eq!(all.stdout.lines().count(), 2);
+    for columns in ["id", "!s"] {
+        assert_eq!(
+            herringbone(&["cat", "-c", columns, &table]).stderr,
+            "",
+            "{columns}"
+        );
+    }
+    fs::remove_file(folder.file("t/b.parquet")).unwrap();
+    write("c", r#"{"id":3,"s":{"x":2},"l":[{"x":1,"z":7}]}"#);
+    herringbone(&["cat", &table]).fails(0, "c.parquet: the column `l.z` is left out");
+}
+
+#[test]
 fn names_and_commands_without_a_table_are_refused() {
     let folder = Folder::new();
     let codes = dataset("codes");
