@@ -22,7 +22,7 @@ use crate::profile::{Leaf, Summary, leaves};
 use crate::progress::Progress;
 use crate::render::number::Float as _;
 use crate::render::printable::printable;
-use crate::render::table::shown;
+use crate::render::table::{cell_text, shown};
 use crate::render::value;
 use crate::rows::{self, Batches, Window, survey};
 use crate::table_or_jsonl::{self, Header, Listing};
@@ -33,7 +33,7 @@ pub(crate) const HEADER: Header<'_> = Header {
         "column", "type", "values", "nulls", "distinct", "min", "max", "mean", "bytes", "share",
     ],
     numbers: &[2, 3, 4, 7, 8, 9],
-    spare: &[2, 7, 8, 1],
+    spare: &[2, 7, 8, 1, 9, 4, 3],
 };
 
 /// The facts about a column. Unknown ones are `None`.
@@ -300,8 +300,8 @@ fn extreme(
 /// Returns the only value of an array as text and as JSON.
 fn text(field: &Field, array: &ArrayRef) -> Result<Option<(String, Value)>> {
     let values = value::of(field, array)?;
-    let (mut text, mut json) = (String::new(), String::new());
-    values.cell(0, &mut text);
+    let text = cell_text(field, values.as_ref(), 0);
+    let mut json = String::new();
     values.json(0, &mut json);
     Ok(serde_json::from_str(&json).ok().map(|json| (text, json)))
 }

@@ -146,7 +146,8 @@ fn layout(schema: &Schema, rows: &[Vec<String>], width: Option<u16>) -> Layout {
     let needs = schema.fields().iter().enumerate().map(|(at, field)| {
         let header = [shown(field.name()), type_name(field)];
         let cells = rows.iter().filter_map(|row| row.get(at));
-        fit::Need::of(&header, cells, !may_be_cut(field.data_type()), width)
+        let is_whole = !may_be_cut(field.data_type());
+        fit::Need::of(&header, cells, |_| is_whole, width)
     });
     let needs: Vec<fit::Need> = needs.collect();
     let least: Vec<usize> = needs.iter().map(|need| need.least).collect();
@@ -154,7 +155,7 @@ fn layout(schema: &Schema, rows: &[Vec<String>], width: Option<u16>) -> Layout {
     let between = fit::Need::of(
         &[fit::left_out(ends.left_out(needs.len()))],
         [].iter(),
-        true,
+        |_| true,
         width,
     );
     Layout {
@@ -217,7 +218,7 @@ fn type_of(data_type: &DataType) -> String {
 pub(crate) struct Header<'a> {
     /// The names of the columns.
     pub(crate) names: &'a [&'a str],
-    /// The indexes of columns with numbers, which are never cut.
+    /// The indexes of columns with numbers. Numbers and times are never cut, in other columns too.
     pub(crate) numbers: &'a [usize],
     /// The indexes of columns to leave out if the terminal is too narrow, the first ones first.
     pub(crate) spare: &'a [usize],
@@ -241,7 +242,8 @@ pub(crate) fn print_list(
     let needs = names.map(|(at, name)| {
         let words: Vec<String> = name.split(' ').map(str::to_owned).collect();
         let cells = rows.iter().filter_map(|row| row.get(at));
-        fit::Need::of(&words, cells, is_number(&at), width).or_header(name)
+        let is_whole = |cell: &str| is_number(&at) || is_number_or_time(cell);
+        fit::Need::of(&words, cells, is_whole, width).or_header(name)
     });
     let needs: Vec<fit::Need> = needs.collect();
     let shown = fit::shown(&needs, header.spare, width);
@@ -269,6 +271,12 @@ pub(crate) fn print_list(
         true => Ok(()),
         false => output.line(&format!("not shown: {}", left_out.join(", "))),
     }
+}
+
+/// Returns true if a text is a number, a date or a time.
+fn is_number_or_time(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_digit() || b"+-.:eTZ ".contains(&byte);
+    text.bytes().all(is_part) && text.bytes().any(|byte| byte.is_ascii_digit())
 }
 
 /// Creates a table in the style of this command.
@@ -303,7 +311,7 @@ fn cell(field: &Field, column: &(dyn super::value::Value + '_), row: usize) -> S
 }
 
 /// Returns the text of a cell: without zeros at the end of a time, and with quotes around the text `null`.
-pub(super) fn cell_text(
+pub(crate) fn cell_text(
     field: &Field,
     column: &(dyn super::value::Value + '_),
     row: usize,

@@ -84,22 +84,27 @@ pub(super) struct Need {
 }
 
 impl Need {
-    /// Returns the widths for these lines of a header and these cells. `is_whole` means that cells are of no use without
-    /// their ends. A header may take at most half of the terminal.
+    /// Returns the widths for these lines of a header and these cells. `is_whole` returns true for cells of no use
+    /// without their ends. A header may take at most half of the terminal.
     pub(super) fn of<'a>(
         header: &[String],
         cells: impl Iterator<Item = &'a String>,
-        is_whole: bool,
+        is_whole: impl Fn(&str) -> bool,
         width: usize,
     ) -> Self {
         let header = header.iter().map(|line| line.width()).max().unwrap_or(0);
         let header = header.min(width / 2);
-        let cells = cells.map(|cell| cell.width()).max().unwrap_or(0);
-        let least = if is_whole { cells } else { cells.min(CELL) };
-        Self {
-            most: header.max(cells),
-            least: header.min(CELL).max(least),
+        let mut need = Self {
+            most: header,
+            least: header.min(CELL),
+        };
+        for cell in cells {
+            let width = cell.width();
+            need.most = need.most.max(width);
+            let is_whole = width <= CELL || is_whole(cell);
+            need.least = need.least.max(if is_whole { width } else { CELL });
         }
+        need
     }
 
     /// Returns the widths if the header is not broken between words, as long as there is room.
@@ -202,7 +207,12 @@ mod tests {
     }
 
     fn need(header: &str, cell: &str, is_whole: bool) -> Need {
-        Need::of(&[header.to_owned()], [cell.to_owned()].iter(), is_whole, 80)
+        Need::of(
+            &[header.to_owned()],
+            [cell.to_owned()].iter(),
+            |_| is_whole,
+            80,
+        )
     }
 
     #[test]

@@ -188,6 +188,30 @@ fn numbers_are_whole_and_each_row_is_a_line() {
     }
 }
 
+#[test]
+fn lists_have_whole_numbers_and_times_among_texts() {
+    let header = Header {
+        names: &["column", "min"],
+        numbers: &[],
+        spare: &[],
+    };
+    let shown = |minimum: &str| {
+        let rows = vec![vec!["a long name of a column".into(), minimum.into()]];
+        crate::output::written_to(Some(46), |output| print_list(&header, rows, output))
+    };
+    for whole in [
+        "18446744073709551615",
+        "-1.7976931348623157e308",
+        "2021-01-01 00:00:00.000001Z",
+        "2021-01-01T00:00:00+02:00",
+    ] {
+        let text = shown(whole);
+        assert!(text.contains(&format!(" {whole} ")), "{text}");
+        assert!(text.contains("a long"), "{text}");
+    }
+    assert!(!shown("words of a text without digits").contains("digits"));
+}
+
 /// Returns a list of one item on a terminal.
 fn list(width: u16) -> String {
     let header = Header {
