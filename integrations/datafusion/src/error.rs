@@ -48,7 +48,6 @@ pub(crate) fn in_file(file: &Path, error: DataFusionError) -> DataFusionError {
 }
 
 /// An error of the library with the name of the file.
-#[derive(Debug)]
 struct FileError {
     file: Path,
     error: Error,
@@ -57,6 +56,13 @@ struct FileError {
 impl fmt::Display for FileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.file, self.error)
+    }
+}
+
+impl fmt::Debug for FileError {
+    /// Formats the text: only that of `Debug` crosses the wire in Ballista.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
     }
 }
 
