@@ -1,21 +1,60 @@
 //! The options of a table, and their meaning for reads.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::TimeUnit;
-use datafusion_common::config::{ConfigExtension, ConfigField, ConfigOptions, TableParquetOptions};
-use datafusion_common::{Result, config_datafusion_err, config_err, extensions_options};
+use datafusion_common::config::{
+    ConfigEntry, ConfigExtension, ConfigField, ConfigOptions, ExtensionOptions, TableParquetOptions,
+};
+use datafusion_common::{Result, config_datafusion_err, config_err};
 use datafusion_session::Session;
 use herringbone::filter::{PruningStep, PruningSteps};
 use herringbone::{Int96Overflow, SchemaOptions};
 
-extensions_options! {
-    /// The options of this crate in a session, under the prefix `herringbone`.
-    pub struct HerringboneOptions {
-        /// True if scans evaluate the filters of a query. Otherwise they use filters only to rule out data by its
-        /// statistics, and the engine evaluates them.
-        pub pushdown: bool, default = true
+/// The options of this crate in a session, under the prefix `herringbone`.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HerringboneOptions {
+    /// True if scans evaluate the filters of a query. Otherwise they use filters only to rule out data by its
+    /// statistics, and the engine evaluates them.
+    pub pushdown: bool,
+}
+
+impl Default for HerringboneOptions {
+    fn default() -> Self {
+        Self { pushdown: true }
+    }
+}
+
+impl ExtensionOptions for HerringboneOptions {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn cloned(&self) -> Box<dyn ExtensionOptions> {
+        Box::new(self.clone())
+    }
+
+    fn set(&mut self, key: &str, value: &str) -> Result<()> {
+        match key {
+            "pushdown" => ConfigField::set(&mut self.pushdown, key, value),
+            _ => config_err!("Config value {key:?} not found on HerringboneOptions"),
+        }
+    }
+
+    /// Returns the options with the prefix, under which `SHOW` and other machines find them.
+    fn entries(&self) -> Vec<ConfigEntry> {
+        vec![ConfigEntry {
+            key: format!("{}.pushdown", Self::PREFIX),
+            value: Some(self.pushdown.to_string()),
+            description: "True if scans evaluate the filters of a query",
+        }]
     }
 }
 

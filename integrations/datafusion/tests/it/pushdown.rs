@@ -319,3 +319,15 @@ async fn memory_comes_from_the_pool_of_the_runtime() {
     let error = run(&session, query).await.unwrap_err();
     assert!(error.contains("Resources exhausted"), "{error}");
 }
+
+#[tokio::test]
+async fn options_are_shown_with_their_prefix() {
+    let config = SessionConfig::new().with_information_schema(true);
+    let ours = session_with(Reader::Herringbone, config);
+    let show = "show herringbone.pushdown";
+    assert_eq!(rows(&ours, show).await, "herringbone.pushdown true");
+    run(&ours, "set herringbone.pushdown = false")
+        .await
+        .unwrap();
+    assert_eq!(rows(&ours, show).await, "herringbone.pushdown false");
+}
