@@ -371,21 +371,18 @@ fn taken(column: &str) -> Failure {
 /// Returns the failure for an error of finding files. Most messages name a path already.
 fn failure(name: &str, error: &herringbone::Error) -> Failure {
     let plain = name.trim_end_matches('/');
-    match error.message().contains(plain) {
-        false => Failure::parquet(name, error),
-        true => {
-            let advised = Advised {
-                error,
-                ignores_checksums: None,
-            };
-            let message = advised.without_kind();
-            // The library names its option.
-            let message = message.replace("choose `Partitioning::None` or", "choose");
-            match error.kind() {
-                ErrorKind::Argument => Failure::Usage(message),
-                ErrorKind::Io | ErrorKind::Replaced => Failure::System(message),
-                _ => Failure::Data(message),
-            }
-        }
+    let advised = Advised {
+        error,
+        ignores_checksums: None,
+    };
+    // The library names its option.
+    let message = advised.without_kind();
+    let message = message.replace("choose `Partitioning::None` or", "choose");
+    match (error.message().contains(plain), error.kind()) {
+        (true, ErrorKind::Argument) => Failure::Usage(message),
+        (false, ErrorKind::Argument) => Failure::Usage(format!("{name}: {message}")),
+        (false, _) => Failure::parquet(name, error),
+        (true, ErrorKind::Io | ErrorKind::Replaced) => Failure::System(message),
+        (true, _) => Failure::Data(message),
     }
 }

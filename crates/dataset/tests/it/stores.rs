@@ -57,6 +57,8 @@ macro_rules! tests_of {
                 assert_eq!(one.files().len(), 1);
                 let pattern = open("t/*/m=01/*.parquet", DatasetOptions::new()).unwrap();
                 assert_eq!(pattern.files().len(), 2);
+                let pattern = open("t/*/m=01/", DatasetOptions::new()).unwrap();
+                assert_eq!(pattern.files().len(), 2);
                 // A store does not know whether a prefix exists.
                 let none = open("missing", DatasetOptions::new()).unwrap();
                 assert_eq!(none.files().len(), 0);

@@ -173,13 +173,19 @@ fn patterns_and_whole_buckets_are_listed() {
     let server = bucket(objects("testdata/datasets/codes"));
     for (url, rows) in [
         ("s3://b/data/*/code=01001/*.parquet", "2\n"),
+        ("s3://b/data/*/code=01001/", "2\n"),
         ("s3://b/data/year=2023/", "4\n"),
         ("s3://b/", "8\n"),
         ("s3://b/data/year=2023/code=a%252Fb/part.parquet", "1\n"),
     ] {
         s3(&server, &["count", url]).ok(rows);
     }
-    s3(&server, &["count", "s3://b/nothing/"]).fails(2, "no files were found");
+    let mut mixed = objects("testdata/datasets/codes");
+    mixed.push(("data/a.parquet".to_owned(), mixed[0].1.clone()));
+    s3(&bucket(mixed), &["count", "s3://b/data/"]).fails(2, "; choose fewer files");
+    for url in ["s3://b/nothing/", "s3://b/data/*/code=01001/*/"] {
+        s3(&server, &["count", url]).fails(2, "no files were found");
+    }
     s3(&server, &["count", "s3://b/data"]).fails(4, "ends with `/`");
     s3(&server, &["pages", "s3://b/data/"]).fails(2, "the command is about single files");
 }
