@@ -22,7 +22,7 @@ pub(crate) struct Directory {
 impl Directory {
     /// Returns the last directory of a pattern before the first component with a pattern.
     pub(crate) fn of_pattern(path: &str, root: usize) -> Self {
-        // `a=*/` stands for all that is below these directories, and for no file.
+        // `a=*/` matches directories, with all files below them, and no file.
         let below = path.ends_with('/').then_some("*");
         let mut fixed: Vec<&str> = trimmed(path).split('/').chain(below).collect();
         let at = fixed.iter().position(|name| is_pattern(name));
