@@ -25,7 +25,7 @@ const BLOCK_ROWS: usize = 4096;
 /// in few rows, so that a sampled trial may begin soon.
 const FIRST_LISTS: usize = 512;
 
-/// The maximum number of values in a page. This is far below what its header can count.
+/// The maximum number of values in a page. Its header can count many more.
 const MAX_PAGE_VALUES: usize = 1 << 28;
 
 /// The size of some rows.
