@@ -23,8 +23,8 @@ pub(crate) struct FileMetrics {
     rows_pruned: Count,
     rows_matched: Count,
     efficiency: RatioMetrics,
-    /// The number of row groups that a filter ruled out which changed after the read began. They count as not ruled out by
-    /// statistics.
+    /// The number of row groups ruled out by a filter that changed after the read began. They are not in the number ruled out
+    /// by statistics.
     pub(crate) dynamic_filter: Count,
     /// The number of predicates that could not be used to rule out data.
     pub(crate) evaluation_errors: Count,
