@@ -79,6 +79,8 @@ mod crafted;
 #[cfg(test)]
 mod dismantled;
 #[cfg(test)]
+mod padding;
+#[cfg(test)]
 mod contradictions;
 #[cfg(test)]
 mod random_contradictions;

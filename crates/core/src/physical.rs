@@ -19,11 +19,10 @@ use crate::array::{LeafArray, LeafType, leaf_array};
 use crate::budget::{Budget, ColumnMemory, MemoryUse};
 use crate::created_by::CreatedBy;
 use crate::encoding::Rest;
-use crate::encoding::rest::more_than_declared;
 use crate::levels::Levels;
 use crate::page::body::{BodyDecoder, PageUse, check_sizes, verify_crc};
 use crate::page::decompression_limit::DecompressionLimit;
-use crate::page::{BLOCK_LEVELS, DataPage, MaxLevels, Page, PageStart};
+use crate::page::{BLOCK_LEVELS, DataPage, Ending, MaxLevels, Page, PageEnd, PageStart};
 
 /// The number of value bytes decoded at once, unless a single value is longer.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -69,6 +68,7 @@ pub struct PageDecoder {
     created_by: CreatedBy,
     array: Box<dyn LeafArray>,
     page: Option<OpenPage>,
+    ending: Ending,
     rep: Vec<u8>,
     def: Vec<u8>,
 }
@@ -127,6 +127,10 @@ struct OpenPage {
     repetition: Levels,
     definition: Levels,
     max_def_level: u8,
+    /// The number of levels that the header declares.
+    num_levels: usize,
+    /// The number of nulls, if the header contains it.
+    num_nulls: Option<usize>,
     levels_left: usize,
     /// The number of values not returned yet of the decoded levels.
     values_left: usize,
@@ -199,6 +203,7 @@ impl PageDecoder {
             limits,
             array: leaf_array(&leaf_type)?,
             page: None,
+            ending: Ending::Clean,
             rep: Vec::new(),
             def: Vec::new(),
         })
@@ -237,6 +242,7 @@ impl PageDecoder {
     /// Corrupt, Limit or Unsupported if the body contradicts the header. Does not check the values themselves.
     pub fn open(&mut self, header: &PageHeader, start: &PageStart, body: Bytes) -> Result<()> {
         self.page = None;
+        self.ending = Ending::Clean;
         // Discards leftovers of an earlier page that ended with an error.
         self.array.finish(None).ok();
         check_sizes(header, &self.limits)?;
@@ -266,7 +272,22 @@ impl PageDecoder {
     /// # Errors
     /// Corrupt if other bytes follow.
     pub fn check_unused_bytes(&self) -> Result<()> {
-        self.array.rest().check(self.created_by)
+        self.array.rest().check(self.created_by).map(drop)
+    }
+
+    /// Returns true if padding follows the levels or values of the last page, or something in the form
+    /// of padding.
+    #[must_use]
+    pub fn is_padded(&self) -> bool {
+        self.ending != Ending::Clean
+    }
+
+    /// Returns true if the last page may have more levels than its header declares, because something in
+    /// the form of padding follows them. Only the other pages show whether it has: all headers of the chunk declare as
+    /// many levels as the chunk metadata unless one of them is wrong.
+    #[must_use]
+    pub fn may_have_more_levels(&self) -> bool {
+        self.ending == Ending::Open
     }
 
     fn open_dictionary(&mut self, values: &Buffer, num_values: usize) -> Result<()> {
@@ -280,6 +301,8 @@ impl PageDecoder {
             repetition: Levels::new(None, 0),
             definition: Levels::new(None, 0),
             max_def_level: 0,
+            num_levels: num_values,
+            num_nulls: None,
             levels_left: num_values,
             values_left: 0,
         });
@@ -293,6 +316,8 @@ impl PageDecoder {
             repetition: Levels::new(page.repetition, self.max_rep_level),
             definition: Levels::new(page.definition, self.max_def_level),
             max_def_level: self.max_def_level,
+            num_levels: page.num_values,
+            num_nulls: page.num_nulls,
             levels_left: page.num_values,
             values_left: 0,
         });
@@ -337,16 +362,24 @@ impl PageDecoder {
         }))
     }
 
-    /// Checks that a page has no levels or values after those returned. Extra bytes of PLAIN values are left to
-    /// [`Self::check_unused_bytes`].
-    fn end(&self, page: &OpenPage) -> Result<Option<Block<'_>>> {
-        if page.repetition.has_more() || page.definition.has_more() {
-            return Err(more_than_declared("levels"));
-        }
-        match self.array.rest() {
-            Rest::Values => Err(more_than_declared("values")),
-            Rest::Nothing | Rest::Bytes(_) => Ok(None),
-        }
+    /// Checks that a page has only padding after the levels and values returned. Extra bytes of PLAIN values are left
+    /// to [`Self::check_unused_bytes`].
+    fn end(&mut self, page: &OpenPage) -> Result<Option<Block<'_>>> {
+        let end = PageEnd {
+            repetition: &page.repetition,
+            definition: &page.definition,
+            rest: match self.array.rest() {
+                Rest::Bytes { .. } => Rest::Nothing,
+                rest => rest,
+            },
+            num_levels: page.num_levels,
+            created_by: self.created_by,
+        };
+        // Writers disagree about the empty lists in the number of nulls.
+        let nulls = page.num_nulls.filter(|_| self.max_rep_level == 0);
+        let non_null = nulls.and_then(|nulls| page.num_levels.checked_sub(nulls));
+        self.ending = end.ending(|| non_null.map(|values| values as u64))?;
+        Ok(None)
     }
 }
 

@@ -130,7 +130,13 @@ fn bytes_behind_the_values() {
     assert_eq!(
         found(3),
         [
-            "error page: 3 bytes are left over after the values that the page header declares (column x, \
+            "note page: 3 bytes after the values are unused (column x, row group 0, page 0, offset 0x4)"
+        ]
+    );
+    assert_eq!(
+        found(4),
+        [
+            "error page: 4 bytes are left over after the values that the page header declares (column x, \
           row group 0, page 0, offset 0x4)"
         ]
     );

@@ -203,7 +203,7 @@ impl<U: Native, C: Convert<U>> LeafArray for FixedWidth<U, C> {
     }
 
     fn rest(&self) -> Rest<'_> {
-        self.page.rest()
+        self.page.rest(self.units)
     }
 
     fn expand(&mut self, validity: &Bitmap, start: usize, slots: usize) -> Result<()> {

@@ -182,10 +182,13 @@ impl ByteArrays {
     pub(crate) fn rest(&self) -> Rest<'_> {
         match self {
             Self::Empty => Rest::Nothing,
-            Self::Plain { values, position }
-            | Self::Fixed {
-                values, position, ..
-            } => Rest::bytes(values, *position),
+            // The length of a value is enough for an empty one.
+            Self::Plain { values, position } => Rest::bytes(values, *position, LENGTH_BYTES),
+            Self::Fixed {
+                values,
+                position,
+                width,
+            } => Rest::bytes(values, *position, *width),
             Self::DeltaLength(values) => Rest::values(values.has_more()),
             Self::Delta(values) => Rest::values(values.has_more()),
         }

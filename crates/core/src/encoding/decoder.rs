@@ -94,11 +94,11 @@ impl<U: Native> Page<U> {
         }
     }
 
-    /// Returns the part of the page after the consumed values.
-    pub(crate) fn rest(&self) -> Rest<'_> {
+    /// Returns the part of the page after the consumed values, of `units` units each.
+    pub(crate) fn rest(&self, units: usize) -> Rest<'_> {
         match self {
             Self::Empty => Rest::Nothing,
-            Self::Plain(plain) => plain.rest(),
+            Self::Plain(plain) => plain.rest(units.saturating_mul(size_of::<U>())),
             Self::Dictionary(indices) => indices.rest(),
             Self::Other(decoder) => Rest::values(decoder.has_more()),
         }

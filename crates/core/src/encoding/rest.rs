@@ -1,11 +1,22 @@
 //! The part of a page after the values declared by its header.
+//!
+//! A header that declares fewer values than its page has shifts the rows of all later pages. Many writers leave padding,
+//! though: DuckDB 1.3 a packed block, fastparquet a group and zeros, others a byte or two. Two questions separate
+//! padding from values:
+//!
+//! 1. **Form**: is this something that writers leave? [`Rest`] and the kernels' [`Leftover`] answer it.
+//! 2. **Count**: does a count from elsewhere agree with the header? Headers count levels, so the column compares the sum
+//!    over all headers with the chunk metadata (`column/page_cursor/page_count.rs`). Only levels count the values of a
+//!    column with nulls, so [`Rest::check_after_levels`] compares these with counts of nulls.
 
 use herringbone_format::{Error, Result};
+use herringbone_kernels::hybrid::{GROUP, Leftover, PACKED_BLOCK};
 
 use crate::created_by::CreatedBy;
 
-/// The number of zeros that fastparquet appends to each data page.
-const FASTPARQUET_PADDING: usize = 8;
+/// The greatest number of zeros that fastparquet leaves after a data page: eight after all values, and one more after
+/// booleans.
+const FASTPARQUET_PADDING: usize = 9;
 
 /// Part of the values section of a page after the consumed values.
 ///
@@ -15,18 +26,38 @@ const FASTPARQUET_PADDING: usize = 8;
 pub enum Rest<'a> {
     /// Nothing.
     Nothing,
+    /// This many values, at least one, in a form that writers leave as padding.
+    Padding(usize),
     /// Values: the encoding stores its own number of values, which is larger.
     Values,
-    /// Bytes of PLAIN values, at least one.
-    Bytes(&'a [u8]),
+    /// Bytes of PLAIN values.
+    Bytes {
+        /// The bytes, at least one.
+        bytes: &'a [u8],
+        /// True if they have room for another value.
+        hold_value: bool,
+    },
+}
+
+impl From<Leftover> for Rest<'_> {
+    fn from(leftover: Leftover) -> Self {
+        match leftover {
+            Leftover::Nothing => Self::Nothing,
+            Leftover::Padding(values) => Self::Padding(values),
+            Leftover::Values => Self::Values,
+        }
+    }
 }
 
 impl<'a> Rest<'a> {
-    /// Returns the bytes of a section from `position` on.
-    pub(crate) fn bytes(section: &'a [u8], position: usize) -> Self {
+    /// Returns the bytes of a section from `position` on. A value takes at least `value_bytes` of them.
+    pub(crate) fn bytes(section: &'a [u8], position: usize, value_bytes: usize) -> Self {
         match section.get(position..) {
             None | Some([]) => Self::Nothing,
-            Some(bytes) => Self::Bytes(bytes),
+            Some(bytes) => Self::Bytes {
+                bytes,
+                hold_value: bytes.len() >= value_bytes,
+            },
         }
     }
 
@@ -41,25 +72,30 @@ impl<'a> Rest<'a> {
     /// Returns the number of bytes.
     pub(crate) fn num_bytes(self) -> usize {
         match self {
-            Self::Bytes(bytes) => bytes.len(),
-            Self::Nothing | Self::Values => 0,
+            Self::Bytes { bytes, .. } => bytes.len(),
+            Self::Nothing | Self::Padding(_) | Self::Values => 0,
         }
     }
 
-    /// Returns an error unless the rest is empty, or padding that the writer of the file is known to append.
+    /// Checks the form of the rest. Returns `Padding` if its values may be padding or not, so that a count must
+    /// decide, and `Nothing` if it has no values.
     ///
     /// # Errors
-    /// Corrupt if the page has more values than its header declares.
-    pub(crate) fn check(self, created_by: CreatedBy) -> Result<()> {
+    /// Corrupt if no writer leaves padding of this form.
+    pub(crate) fn check(self, created_by: CreatedBy) -> Result<Leftover> {
         match self {
-            Self::Nothing => Ok(()),
+            Self::Nothing => Ok(Leftover::Nothing),
+            Self::Padding(values) => Ok(Leftover::Padding(values)),
             Self::Values => Err(more_than_declared("values")),
-            Self::Bytes(bytes) => {
+            Self::Bytes {
+                hold_value: false, ..
+            } => Ok(Leftover::Nothing),
+            Self::Bytes { bytes, .. } => {
                 let is_padding = created_by.appends_zeros
                     && bytes.len() <= FASTPARQUET_PADDING
                     && bytes.iter().all(|byte| *byte == 0);
                 match is_padding {
-                    true => Ok(()),
+                    true => Ok(Leftover::Padding(1)),
                     false => Err(Error::corrupt(format!(
                         "{} bytes are left over after the values that the page header declares",
                         bytes.len()
@@ -68,6 +104,45 @@ impl<'a> Rest<'a> {
             }
         }
     }
+
+    /// Checks the rest of a page whose definition levels count its values. Returns true if it is padding in place of
+    /// values. `counts` is only called if the form of the rest leaves the question open.
+    ///
+    /// # Errors
+    /// Corrupt if the rest has values: a damaged definition level shifts the later values of the page.
+    pub(crate) fn check_after_levels(
+        self,
+        created_by: CreatedBy,
+        counts: impl FnOnce() -> Result<ValueCounts>,
+    ) -> Result<bool> {
+        let values = match self.check(created_by)? {
+            Leftover::Padding(values) if !matches!(self, Self::Bytes { .. }) => values,
+            // The form of these bytes is known, because only one writer leaves them.
+            Leftover::Padding(_) | Leftover::Nothing => return Ok(false),
+            Leftover::Values => return Err(more_than_declared("values")),
+        };
+        let ValueCounts { taken, expected } = counts()?;
+        match expected {
+            Some(expected) if expected == taken as u64 => Ok(true),
+            Some(expected) => Err(Error::corrupt(format!(
+                "the definition levels of the page count {taken} values, but its other metadata counts {expected}"
+            ))),
+            // Writers leave a whole group or block only if the values fill the one before it.
+            None if [GROUP, PACKED_BLOCK].contains(&values) && taken.is_multiple_of(values) => {
+                Ok(true)
+            }
+            None => Err(more_than_declared("values")),
+        }
+    }
+}
+
+/// The number of values in a page whose levels count them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ValueCounts {
+    /// The number of definition levels of a value.
+    pub(crate) taken: usize,
+    /// The number of values by other metadata, if it is known.
+    pub(crate) expected: Option<u64>,
 }
 
 /// Returns the error for a page with more of something than its header declares: the rows of later pages would shift.
@@ -80,17 +155,51 @@ pub(crate) fn more_than_declared(what: &str) -> Error {
 mod tests {
     use super::*;
 
+    fn fastparquet() -> CreatedBy {
+        CreatedBy::new(Some("fastparquet-python version 2024.2.0 (build 0)"))
+    }
+
     #[test]
-    fn only_a_known_writer_may_leave_bytes() {
-        let fastparquet = CreatedBy::new(Some("fastparquet-python version 2024.2.0 (build 0)"));
-        let zeros = Rest::bytes(&[7, 0, 0, 0, 0, 0, 0, 0, 0], 1);
+    fn only_a_known_writer_may_leave_whole_values() {
+        let zeros = Rest::bytes(&[7, 0, 0, 0, 0, 0, 0, 0, 0], 1, 4);
         assert_eq!(zeros.num_bytes(), 8);
-        zeros.check(fastparquet).unwrap();
+        // A count must decide, because they may also be a value.
+        assert_eq!(zeros.check(fastparquet()).unwrap(), Leftover::Padding(1));
         zeros.check(CreatedBy::default()).unwrap_err();
-        Rest::bytes(&[0; 9], 0).check(fastparquet).unwrap_err();
-        Rest::bytes(&[0, 1], 0).check(fastparquet).unwrap_err();
-        Rest::Values.check(fastparquet).unwrap_err();
-        assert_eq!(Rest::bytes(&[1], 1), Rest::Nothing);
-        Rest::Nothing.check(CreatedBy::default()).unwrap();
+        let nine = Rest::bytes(&[0; 9], 0, 1);
+        assert_eq!(nine.check(fastparquet()).unwrap(), Leftover::Padding(1));
+        Rest::bytes(&[0; 10], 0, 1)
+            .check(fastparquet())
+            .unwrap_err();
+        Rest::bytes(&[0, 1], 0, 1).check(fastparquet()).unwrap_err();
+        Rest::Values.check(fastparquet()).unwrap_err();
+    }
+
+    #[test]
+    fn fewer_bytes_than_a_value_are_not_a_value() {
+        let check =
+            |bytes, value_bytes| Rest::bytes(bytes, 0, value_bytes).check(CreatedBy::default());
+        assert_eq!(check(&[], 4).unwrap(), Leftover::Nothing);
+        assert_eq!(check(&[1, 2, 3], 4).unwrap(), Leftover::Nothing);
+        check(&[0, 0, 0, 0], 4).unwrap_err();
+        check(&[1], 1).unwrap_err();
+    }
+
+    #[test]
+    fn counts_of_nulls_tell_padding_from_values() {
+        let check = |rest: Rest<'_>, taken, expected| {
+            rest.check_after_levels(CreatedBy::default(), || Ok(ValueCounts { taken, expected }))
+        };
+        assert!(check(Rest::Padding(13), 99, Some(99)).unwrap());
+        let error = check(Rest::Padding(8), 96, Some(97)).unwrap_err();
+        assert!(error.message().contains("96") && error.message().contains("97"));
+        // Without another count, only whole units after whole units are padding.
+        assert!(check(Rest::Padding(8), 96, None).unwrap());
+        assert!(check(Rest::Padding(256), 512, None).unwrap());
+        check(Rest::Padding(8), 95, None).unwrap_err();
+        check(Rest::Padding(256), 96, None).unwrap_err();
+        check(Rest::Padding(16), 96, None).unwrap_err();
+        check(Rest::Values, 96, Some(96)).unwrap_err();
+        assert!(!check(Rest::Nothing, 96, Some(97)).unwrap());
     }
 }

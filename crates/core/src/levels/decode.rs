@@ -7,11 +7,12 @@ use herringbone_arrow::buffer::Buffer;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::bit_unpack::extend_u8_msb;
 use herringbone_kernels::bitmap::Bitmap;
-use herringbone_kernels::hybrid::HybridDecoder;
+use herringbone_kernels::hybrid::{HybridDecoder, Leftover};
 use herringbone_kernels::nesting;
 
 use super::{LevelSection, level_width};
 use crate::malformed;
+use crate::page::BLOCK_LEVELS;
 
 /// The remaining repetition or definition levels of a page.
 pub(crate) struct Levels {
@@ -60,13 +61,46 @@ impl Levels {
         }
     }
 
-    /// Returns true if the page has more levels than were taken.
-    pub(crate) fn has_more(&self) -> bool {
+    /// Returns the part of the section after the taken levels.
+    pub(crate) fn leftover(&self) -> Leftover {
         match &self.source {
             // The number of these levels follows from that of the page.
-            Source::Constant(_) | Source::BitPacked { .. } => false,
-            Source::Hybrid { decoder, bytes } => !decoder.is_used_up(bytes),
+            Source::Constant(_) | Source::BitPacked { .. } => Leftover::Nothing,
+            Source::Hybrid { decoder, bytes } => decoder.leftover(bytes),
         }
+    }
+
+    /// Returns true if the page stores these levels.
+    pub(crate) fn are_stored(&self) -> bool {
+        !matches!(self.source, Source::Constant(_))
+    }
+
+    /// Returns how many of the first `n` levels of the section are the highest level. Decodes them once more.
+    ///
+    /// # Errors
+    /// Corrupt if there are fewer levels.
+    pub(crate) fn num_highest(&self, n: usize) -> Result<usize> {
+        let mut levels = Self {
+            max_level: self.max_level,
+            source: match &self.source {
+                Source::Constant(level) => Source::Constant(*level),
+                Source::Hybrid { decoder, bytes } => Source::Hybrid {
+                    decoder: HybridDecoder::new(decoder.width()),
+                    bytes: bytes.clone(),
+                },
+                Source::BitPacked { bytes, .. } => Source::BitPacked {
+                    next: 0,
+                    bytes: bytes.clone(),
+                },
+            },
+        };
+        let (mut highest, mut left, mut block) = (0, n, Vec::new());
+        while left > 0 {
+            let step = left.min(BLOCK_LEVELS);
+            highest += levels.skip(step, &mut block)?;
+            left -= step;
+        }
+        Ok(highest)
     }
 
     /// Appends the next `n` levels.

@@ -196,6 +196,7 @@ impl BodyDecoder {
         )?;
         Ok(DataPage {
             num_values,
+            num_nulls: None,
             repetition,
             definition,
             encoding: v1.encoding,
@@ -233,6 +234,7 @@ impl BodyDecoder {
         };
         Ok(DataPage {
             num_values,
+            num_nulls: usize::try_from(v2.num_nulls).ok(),
             repetition,
             definition,
             encoding: v2.encoding,

@@ -11,12 +11,15 @@ pub mod decompression_limit;
 pub mod body;
 pub(crate) mod chunk_bytes;
 mod data_page;
+mod end;
 mod page_map;
 mod reader;
 mod shared;
 mod walker;
 
+pub(crate) use end::{Ending, PageEnd};
 pub use page_map::{PageMap, PageMaps};
+pub(crate) use reader::PageReaderState;
 pub use reader::{PageReader, PageReaderChunk, PageReaderOptions};
 pub use shared::SharedPage;
 pub use walker::has_dictionary;
@@ -48,6 +51,8 @@ pub(crate) enum Page {
 pub(crate) struct DataPage {
     /// The number of levels in the page: values, nulls and empty lists.
     pub(crate) num_values: usize,
+    /// The number of nulls, which only headers of version 2 contain.
+    pub(crate) num_nulls: Option<usize>,
     /// The repetition levels; `None` if the column has only level 0.
     pub(crate) repetition: Option<LevelSection>,
     /// The definition levels; `None` if the column has only level 0.

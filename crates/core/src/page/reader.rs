@@ -13,7 +13,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone_arrow::buffer::Buffer;
 use herringbone_format::modular_encryption::ChunkCipher;
-use herringbone_format::{CompressionCodec, Error, Limits, PageHeader, PageType, Result};
+use herringbone_format::{
+    CompressionCodec, Error, FileMetadata, Limits, PageHeader, PageType, Result,
+};
 
 use super::body::{BodyDecoder, PageUse, check_sizes, num_values, verify_crc};
 use super::chunk_bytes::ChunkBytes;
@@ -41,11 +43,17 @@ pub struct PageReaderOptions {
     pub limits: Limits,
     /// The known habits of the writer of the file.
     pub created_by: CreatedBy,
+    /// The metadata of the file, for counts that few pages need.
+    pub metadata: Arc<FileMetadata>,
 }
 
 /// The facts that a page reader needs about its column chunk.
 #[derive(Debug)]
 pub struct PageReaderChunk {
+    /// The ordinal of the row group in the file.
+    pub row_group: usize,
+    /// The ordinal of the leaf in the Parquet schema.
+    pub leaf: usize,
     /// The range of the chunk in the file.
     pub range: Range<u64>,
     /// The number of levels in the whole chunk.
@@ -62,9 +70,27 @@ pub struct PageReaderChunk {
     pub decompression_limit: DecompressionLimit,
 }
 
+/// The state of a [`PageReader`] before it counts levels.
+#[derive(Debug)]
+pub(crate) struct PageReaderState {
+    start: PageStart,
+    is_counted: bool,
+    largest_page: u64,
+    wanted_end: u64,
+}
+
+impl PageReaderState {
+    /// Returns the start of the page that the reader returns to.
+    pub(crate) fn start(&self) -> PageStart {
+        self.start
+    }
+}
+
 /// The reader of the pages of one column chunk.
 pub struct PageReader {
     options: Arc<PageReaderOptions>,
+    row_group: usize,
+    leaf: usize,
     /// The range of the chunk in the file.
     range: Range<u64>,
     /// The number of levels in the whole chunk.
@@ -91,6 +117,8 @@ impl PageReader {
             walker: PageWalker::new(chunk.range.clone(), options.file_length)
                 .encrypted(chunk.cipher.clone(), chunk.has_dictionary),
             wanted_end: chunk.range.end,
+            row_group: chunk.row_group,
+            leaf: chunk.leaf,
             range: chunk.range,
             num_values: chunk.num_values,
             has_dictionary: false,
@@ -229,6 +257,78 @@ impl PageReader {
             .min(self.range.end.max(from + least))
             .min(self.wanted_end.max(from + needed));
         from..end.min(self.walker.end())
+    }
+
+    /// Prepares to count the levels that the headers of the chunk declare. Returns the state to [return
+    /// to](Self::return_to) afterwards.
+    pub(crate) fn start_count(&mut self) -> PageReaderState {
+        let state = PageReaderState {
+            start: self.walker.start(),
+            is_counted: self.is_counted,
+            largest_page: self.largest_page,
+            wanted_end: self.wanted_end,
+        };
+        // The levels before the page are known, unless an index skipped some of them.
+        let from = match self.is_counted {
+            true => state.start,
+            false => PageStart::first(self.range.start),
+        };
+        self.is_counted = true;
+        self.wanted_end = self.range.end;
+        self.jump(from);
+        state
+    }
+
+    /// Counts the levels that the remaining headers declare. Bodies are not read.
+    ///
+    /// # Errors
+    /// Corrupt if the headers declare more or fewer levels than the chunk metadata.
+    pub(crate) fn count(&mut self, memory: &mut ColumnMemory) -> Result<Step<()>> {
+        loop {
+            // Only headers are needed, so requests stay small.
+            self.largest_page = 0;
+            match self.header(memory)? {
+                Step::Need(range) => return Ok(Step::Need(range)),
+                Step::Ready(None) => return Ok(Step::Ready(())),
+                Step::Ready(Some(_)) => self.pass()?,
+            }
+        }
+    }
+
+    /// Returns to the state before a count.
+    pub(crate) fn return_to(&mut self, state: PageReaderState) {
+        self.is_counted = state.is_counted;
+        self.largest_page = state.largest_page;
+        self.wanted_end = state.wanted_end;
+        self.jump(state.start);
+    }
+
+    /// Returns the number of non-null values in the only data page of the chunk, according to the chunk
+    /// metadata. Returns `None` if the page, of `num_levels` levels, is one of several, or if no metadata counts them.
+    ///
+    /// A histogram of definition levels counts values exactly. Writers disagree about the empty lists in a
+    /// `null_count`, so it only counts without lists.
+    pub(crate) fn num_non_null(&self, num_levels: usize) -> Option<u64> {
+        if num_levels as u64 != self.num_values {
+            return None;
+        }
+        let chunk = self
+            .options
+            .metadata
+            .column_chunk(self.row_group, self.leaf);
+        let metadata = chunk.ok()?.meta_data?;
+        let sizes = metadata.size_statistics.as_ref();
+        let histogram = sizes.and_then(|sizes| sizes.definition_level_histogram.as_ref());
+        let highest = histogram.and_then(|levels| levels.last().copied());
+        let nulls = metadata.statistics.as_ref().and_then(|it| it.null_count);
+        let nulls = nulls.filter(|_| self.decoder.is_flat());
+        let non_null = highest.or(nulls.map(|nulls| metadata.num_values.saturating_sub(nulls)));
+        u64::try_from(non_null?).ok()
+    }
+
+    /// Returns true if each level is a row.
+    pub(crate) fn is_flat(&self) -> bool {
+        self.decoder.is_flat()
     }
 
     /// Skips the body of the page whose header was returned last.

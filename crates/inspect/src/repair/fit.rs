@@ -75,6 +75,9 @@ pub(super) struct Fits<'a> {
     known: HashMap<(Candidate, Shape), Option<Fit>>,
     decoders: HashMap<(CompressionCodec, Shape, bool), Decoder>,
     trials_left: usize,
+    /// True if a page may end with padding. Without a footer, only the other columns of a row group show that the
+    /// padding has no rows, so the file must have several.
+    accepts_padding: bool,
 }
 
 impl<'a> Fits<'a> {
@@ -83,8 +86,10 @@ impl<'a> Fits<'a> {
         limits: &'a Limits,
         pages: &'a [FoundPage],
         created_by: Option<&'a str>,
+        accepts_padding: bool,
     ) -> Self {
         Self {
+            accepts_padding,
             source,
             limits,
             pages,
@@ -185,9 +190,14 @@ impl<'a> Fits<'a> {
             }
         }
         let v2 = page.header.data_page_header_v2.as_ref();
-        let other_rows = v2.is_some_and(|v2| u64::try_from(v2.num_rows) != Ok(rows));
+        // hangxie's library leaves the number of rows at 0.
+        let other_rows = v2
+            .is_some_and(|v2| !matches!(u64::try_from(v2.num_rows), Ok(n) if n == rows || n == 0));
         // Values of a narrower type would leave unused bytes.
         if other_rows || decoder.check_unused_bytes().is_err() {
+            return Ok(None);
+        }
+        if decoder.may_have_more_levels() && !self.accepts_padding {
             return Ok(None);
         }
         Ok(Some(Fit {

@@ -423,7 +423,8 @@ impl Parts<'_> {
     fn assemble_as(&self, created_by: Option<&str>, codecs: &[CodecSet]) -> Result<Assembled> {
         let (pages, limits) = (&self.found.pages, self.limits);
         let codecs = Codecs::new(self.source, pages, codecs.to_vec(), created_by, limits)?;
-        let fits = Fits::new(self.source, limits, pages, created_by);
+        let has_several = self.schema.leaves().len() > 1;
+        let fits = Fits::new(self.source, limits, pages, created_by, has_several);
         let readings = Readings::new(self.schema, self.found, &codecs, fits, self.row_group_rows);
         let mut assembled = Assembly::new(self.schema, self.found, readings).run()?;
         for ambiguity in &mut assembled.ambiguities {

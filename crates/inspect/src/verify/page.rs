@@ -152,6 +152,10 @@ impl<'a> PageCheck<'a> {
             let message = format!("{unused} bytes after the values are unused");
             report.note(FindingKind::Page, message);
         }
+        if decoder.is_padded() && is_data {
+            let message = "padding follows the last level or value";
+            report.note(FindingKind::Page, message.to_owned());
+        }
         self.compare(report);
         Ok(true)
     }

@@ -16,7 +16,7 @@ use crate::Malformed;
 use crate::bit_unpack;
 
 /// The number of values in a group, which starts and ends on a byte boundary for every width.
-pub(super) const GROUP: usize = 8;
+pub const GROUP: usize = 8;
 
 /// A conversion from the values of runs to output elements.
 ///

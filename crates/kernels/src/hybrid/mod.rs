@@ -33,7 +33,7 @@ mod numbers;
 mod run;
 mod short;
 
-use decode::GROUP;
+pub use decode::GROUP;
 pub use encode::{Runs, encode_bits, encode_run, encode_u8, encode_u32};
 use gather::Entries;
 #[cfg(target_arch = "x86_64")]
@@ -43,7 +43,29 @@ use numbers::{Indices, Levels};
 use run::Run;
 
 /// The number of values per packed run written by DuckDB; the last ones may be padding.
-const PACKED_BLOCK: usize = 256;
+pub const PACKED_BLOCK: usize = 256;
+
+/// The part of a section of runs after the taken values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leftover {
+    /// No values.
+    Nothing,
+    /// This many values, at least one, in a form that writers leave as padding. They may also be values, so the
+    /// caller compares the number of values with a count from elsewhere.
+    Padding(usize),
+    /// Values: no writer leaves padding of this form.
+    Values,
+}
+
+impl Leftover {
+    /// Returns `Padding` for one value or more.
+    fn of_padding(values: usize) -> Self {
+        match values {
+            0 => Self::Nothing,
+            _ => Self::Padding(values),
+        }
+    }
+}
 
 /// A decoder of runs, positioned between two values.
 #[derive(Debug, Clone)]
@@ -192,26 +214,54 @@ impl HybridDecoder {
         Scalar.skip_count_ones(self, data, n)
     }
 
-    /// Returns true if all values of the runs were taken, so that only padding is left.
+    /// Returns the part of the runs after the taken values.
     ///
-    /// Padding is the part of a packed run after the last value. It is less than a group, or the rest of a run of
-    /// one whole block: DuckDB packs 256 values at a time and leaves arbitrary bits after the last one. Zeros after
-    /// the last run are padding, too: read as run headers, they are runs without values.
-    pub fn is_used_up(&self, data: &[u8]) -> bool {
+    /// The runs do not record how many of their values count, so their form alone decides:
+    ///
+    /// | leftover | form |
+    /// |---|---|
+    /// | nothing | the end of the last group or of DuckDB's packed block of 256; zeros; runs without values, also cut ones |
+    /// | padding | the rest of the run that holds the last value; one more packed run, if the section ends with it |
+    /// | values | any other runs |
+    pub fn leftover(&self, data: &[u8]) -> Leftover {
         if self.width == 0 {
-            return self.has_no_more_of_width_0(data);
+            return self.leftover_of_width_0(data);
         }
-        let is_padding = match self.run {
-            Run::Repeated { left, .. } => left == 0,
-            Run::Packed { next, left, .. } => left < GROUP || next + left == PACKED_BLOCK,
+        let unused = match self.run {
+            // The unused bits of a group are not values, because a packed run has whole groups.
+            Run::Packed { left, .. } if left < GROUP => 0,
+            // DuckDB packs 256 values at a time, and leaves arbitrary bits after the last one.
+            Run::Packed { next, left, .. } if next > 0 && next + left == PACKED_BLOCK => 0,
+            Run::Packed { left, .. } | Run::Repeated { left, .. } => left,
         };
-        let rest = data.get(self.position..).unwrap_or_default();
-        is_padding && rest.iter().all(|byte| *byte == 0)
+        let mut position = self.position;
+        loop {
+            let before = position;
+            let run = match data.get(position) {
+                None => return Leftover::of_padding(unused),
+                // Zeros are padding: read as run headers, they are runs without values.
+                Some(0) => {
+                    position += 1;
+                    continue;
+                }
+                Some(_) => run::next(data, &mut position, self.width),
+            };
+            match run {
+                Err(_) if run::is_cut(data, before, self.width) => {
+                    return Leftover::of_padding(unused);
+                }
+                Ok(run) if run.left() == 0 => {}
+                Ok(Run::Packed { left, .. }) if unused == 0 && position == data.len() => {
+                    return Leftover::of_padding(left);
+                }
+                Ok(_) | Err(_) => return Leftover::Values,
+            }
+        }
     }
 
-    /// Returns true if the headers of runs of width 0, their only content, count no more values than were taken.
-    /// Runs with fewer values are accepted: readers need no header for these values.
-    fn has_no_more_of_width_0(&self, data: &[u8]) -> bool {
+    /// Returns the part after the taken values, for runs of width 0: their only content is the number of
+    /// values. Runs with fewer values are accepted, because readers need no header for these values.
+    fn leftover_of_width_0(&self, data: &[u8]) -> Leftover {
         let taken = match self.run.left() {
             0 => 0,
             left => usize::MAX - left,
@@ -226,13 +276,18 @@ impl HybridDecoder {
                 true => (GROUP, GROUP - 1),
                 false => (1, 0),
             };
+            let before = values;
             values = values.saturating_add(count.saturating_mul(unit));
-            if values > taken.saturating_add(padding) {
-                return false;
-            }
             position = next;
+            if values > taken.saturating_add(padding) {
+                let holds_last = before < taken || (before == taken && is_packed);
+                return match holds_last && position == data.len() {
+                    true => Leftover::of_padding(values - taken),
+                    false => Leftover::Values,
+                };
+            }
         }
-        true
+        Leftover::Nothing
     }
 
     /// Checks that values of this width fit into `bits` bits.

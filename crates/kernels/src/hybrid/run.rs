@@ -3,6 +3,9 @@
 use crate::Malformed;
 use crate::bitmap::low_bits;
 
+/// The greatest number of bytes in a run header.
+const MAX_HEADER: usize = 5;
+
 /// The values of one run, or the rest of them.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Run {
@@ -88,6 +91,14 @@ pub(super) fn next(data: &[u8], position: &mut usize, width: u8) -> Result<Run, 
     })
 }
 
+/// Returns true if the data ends before the first value of the run at `position`.
+pub(super) fn is_cut(data: &[u8], position: usize, width: u8) -> bool {
+    match header(data, position) {
+        Ok((_, start)) => data.len().saturating_sub(start) < usize::from(width.div_ceil(8)),
+        Err(_) => data.len().saturating_sub(position) < MAX_HEADER,
+    }
+}
+
 /// Reads a run header, a varint of at most five bytes. Returns it with the position after it.
 #[inline(always)]
 pub(super) fn header(data: &[u8], position: usize) -> Result<(u32, usize), Malformed> {
@@ -107,7 +118,7 @@ fn long_header(data: &[u8], position: usize) -> Result<(u32, usize), Malformed> 
         return Err(Malformed("the runs end early"));
     }
     let mut header = 0_u64;
-    for (index, byte) in rest.iter().take(5).enumerate() {
+    for (index, byte) in rest.iter().take(MAX_HEADER).enumerate() {
         header |= u64::from(byte & 0x7f) << (7 * index);
         if *byte < 0x80 {
             let header = u32::try_from(header).map_err(|_| Malformed("a run is too long"))?;

@@ -508,32 +508,98 @@ fn scalar_and_other_ways_to_gather() {
     check_ways(|index| u128::from(index) << 77 | 5);
 }
 
-/// Skips `n` values of `width` bits and returns true if only padding is left.
-fn used_up(width: u8, data: &[u8], n: usize) -> bool {
+/// Skips `n` values of `width` bits and returns the part after them.
+fn leftover(width: u8, data: &[u8], n: usize) -> Leftover {
     let mut decoder = HybridDecoder::new(width);
     decoder.skip(data, n).unwrap();
-    decoder.is_used_up(data)
+    decoder.leftover(data)
+}
+
+/// Returns the header and the values, all ones of width 1, of a packed run of `groups` groups, at most 63.
+fn ones(groups: u8) -> Vec<u8> {
+    let mut run = vec![groups << 1 | 1];
+    run.extend(vec![0xff; usize::from(groups)]);
+    run
 }
 
 #[test]
-fn what_is_left_of_runs_is_padding_or_values() {
-    // A run of ten ones.
-    let run = [20, 1];
-    assert!(used_up(1, &run, 10));
-    assert!(!used_up(1, &run, 9));
-    // Two groups.
-    let packed = [5, 0xff, 0xff];
-    assert!(used_up(1, &packed, 16) && used_up(1, &packed, 9));
-    assert!(!used_up(1, &packed, 8));
-    // A block of 256 values; the last ones may be arbitrary.
-    let mut block = vec![65];
-    block.extend([0xff; 32]);
-    assert!(used_up(1, &block, 1) && used_up(1, &block, 256));
-    // Another run, and zeros.
-    assert!(!used_up(1, &[20, 1, 2, 0], 10));
-    assert!(used_up(1, &[20, 1, 0, 0, 0, 0, 0, 0, 0, 0], 10));
-    // Values of width 0 are counted by their headers.
-    assert!(used_up(0, &[20], 10) && used_up(0, &[], 10) && used_up(0, &[5], 9));
-    assert!(!used_up(0, &[20], 9));
-    assert!(!used_up(0, &[5], 8));
+fn the_end_of_a_group_or_a_block_is_not_a_value() {
+    let two_groups = ones(2);
+    for (n, expected) in [
+        (16, Leftover::Nothing),
+        (9, Leftover::Nothing),
+        (8, Leftover::Padding(8)),
+        (1, Leftover::Padding(15)),
+    ] {
+        assert_eq!(leftover(1, &two_groups, n), expected, "{n}");
+    }
+    // DuckDB's block of 256 values; the last ones may be arbitrary.
+    for n in [1, 8, 255, 256] {
+        assert_eq!(leftover(1, &ones(32), n), Leftover::Nothing, "{n}");
+    }
+}
+
+#[test]
+fn the_rest_of_the_last_run_may_be_padding() {
+    let ten_ones = [20, 1];
+    assert_eq!(leftover(1, &ten_ones, 10), Leftover::Nothing);
+    assert_eq!(leftover(1, &ten_ones, 9), Leftover::Padding(1));
+    assert_eq!(leftover(1, &[20, 1, 0, 0], 9), Leftover::Padding(1));
+    assert_eq!(leftover(1, &[20, 1, 2, 0], 9), Leftover::Values);
+}
+
+#[test]
+fn one_packed_run_at_the_end_may_be_padding() {
+    let blocks = [ones(32), ones(32)].concat();
+    assert_eq!(leftover(1, &blocks, 256), Leftover::Padding(256));
+    assert_eq!(leftover(1, &blocks, 512), Leftover::Nothing);
+    let three = [ones(32), ones(32), ones(1)].concat();
+    assert_eq!(leftover(1, &three, 256), Leftover::Values);
+    assert_eq!(leftover(1, &[20, 1, 3, 0xff], 10), Leftover::Padding(8));
+    // The run ends before its last value.
+    assert_eq!(leftover(1, &[20, 1, 5, 0xff], 10), Leftover::Padding(8));
+    // Another byte follows it, and a repeated run is never padding.
+    assert_eq!(leftover(1, &[20, 1, 3, 0xff, 0], 10), Leftover::Values);
+    assert_eq!(leftover(1, &[20, 1, 2, 0], 10), Leftover::Values);
+    // The rest of a run and one more run are too much.
+    assert_eq!(leftover(1, &[20, 1, 3, 0xff], 9), Leftover::Values);
+}
+
+#[test]
+fn runs_without_values_are_padding() {
+    let zeros = [20, 1, 0, 0, 0, 0, 0, 0, 0, 0];
+    assert_eq!(leftover(1, &zeros, 10), Leftover::Nothing);
+    // A header of no groups, then zeros, without a value before: nulls alone by fastparquet.
+    assert_eq!(
+        leftover(1, &[1, 0, 0, 0, 0, 0, 0, 0, 0], 0),
+        Leftover::Nothing
+    );
+    // Headers that the section ends with.
+    assert_eq!(leftover(1, &[20, 1, 3], 10), Leftover::Nothing);
+    assert_eq!(leftover(1, &[20, 1, 2], 10), Leftover::Nothing);
+    assert_eq!(leftover(1, &[20, 1, 0x80], 10), Leftover::Nothing);
+    assert_eq!(leftover(9, &[20, 1, 0, 2, 1], 10), Leftover::Nothing);
+    // A too wide value, and a header that never ends.
+    assert_eq!(leftover(1, &[20, 1, 2, 7], 10), Leftover::Values);
+    assert_eq!(
+        leftover(1, &[20, 1, 255, 255, 255, 255, 255], 10),
+        Leftover::Values
+    );
+}
+
+#[test]
+fn values_of_width_0_are_counted_by_their_headers() {
+    for (data, n, expected) in [
+        (&[20][..], 10, Leftover::Nothing),
+        (&[], 10, Leftover::Nothing),
+        (&[5], 9, Leftover::Nothing),
+        (&[20], 9, Leftover::Padding(1)),
+        (&[5], 8, Leftover::Padding(8)),
+        (&[65, 65], 256, Leftover::Padding(256)),
+        (&[65], 200, Leftover::Padding(56)),
+        (&[65, 65, 65], 256, Leftover::Values),
+        (&[20, 20], 10, Leftover::Values),
+    ] {
+        assert_eq!(leftover(0, data, n), expected, "{data:?} {n}");
+    }
 }

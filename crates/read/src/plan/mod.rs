@@ -143,6 +143,7 @@ impl ReadPlan {
             verify_crc: options.verify_crc,
             limits,
             created_by: CreatedBy::new(metadata.created_by()),
+            metadata: metadata.clone(),
         };
         Ok(Self {
             metadata,

@@ -217,6 +217,8 @@ impl OpenRowGroup {
         decompression_limit: DecompressionLimit,
     ) -> (Arc<PageReaderOptions>, PageReaderChunk) {
         let chunk = PageReaderChunk {
+            row_group: self.rows.row_group,
+            leaf: plan.leaf,
             range: chunk.range.clone(),
             num_values: chunk.num_values,
             codec: chunk.codec,

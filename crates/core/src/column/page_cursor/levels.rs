@@ -12,6 +12,10 @@ pub(super) struct OpenPage {
     pub(super) place: PageStart,
     pub(super) repetition: Levels,
     pub(super) definition: Levels,
+    /// The number of levels that the header declares.
+    pub(super) num_levels: usize,
+    /// The number of nulls, if the header contains it.
+    pub(super) num_nulls: Option<usize>,
     pub(super) levels_left: usize,
     /// The size of levels and values, in bytes.
     pub(super) body_bytes: usize,

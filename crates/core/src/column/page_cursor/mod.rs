@@ -12,19 +12,22 @@ use super::row_walk::RowWalk;
 use super::{ColumnPlan, ColumnSplit};
 use crate::Step;
 use crate::budget::Budget;
-use crate::encoding::rest::more_than_declared;
 use crate::levels::Levels;
 use crate::loss::is_damage;
-use crate::page::{Page, PageMap, PageReader, PageReaderChunk, PageReaderOptions, PageStart};
+use crate::page::{
+    Ending, Page, PageEnd, PageMap, PageReader, PageReaderChunk, PageReaderOptions, PageStart,
+};
 
 mod dictionary_lifetime;
 mod levels;
 mod map_seek;
+mod page_count;
 mod split_ends;
 
 use dictionary_lifetime::{DictionaryLifetime, is_indices};
 use levels::{LevelBlock, OpenPage};
 use map_seek::MapSeek;
+use page_count::PageCount;
 use split_ends::SplitEnds;
 
 /// The position of a column among the pages of its chunk, and the levels of the open page.
@@ -34,6 +37,7 @@ pub(super) struct PageCursor {
     pages: Box<PageReader>,
     page: Option<OpenPage>,
     block: LevelBlock,
+    count: PageCount,
     /// The page map, if the column uses one.
     map: Option<MapSeek>,
     /// True if pages are skipped by the rows stated in their headers. If an index contradicts a header, only the body
@@ -61,6 +65,8 @@ struct NextPage {
     is_dictionary: bool,
     /// True if its values are indices into the dictionary.
     needs_dictionary: bool,
+    /// True if its header declares values and no rows.
+    lacks_rows: bool,
     /// The number of rows of a data page, if its header contains it.
     rows: Option<usize>,
 }
@@ -76,6 +82,7 @@ impl PageCursor {
             pages: Box::new(PageReader::new(pages, chunk)),
             page: None,
             block: LevelBlock::default(),
+            count: PageCount::default(),
             map: None,
             believes_headers: true,
             split: None,
@@ -127,9 +134,9 @@ impl PageCursor {
         self.pages.chunk()
     }
 
-    /// Returns the offset of the next page.
+    /// Returns the offset of the next page. Bytes before it are no longer needed.
     pub(super) fn next_offset(&self) -> u64 {
-        self.pages.start().offset
+        self.count.start().unwrap_or(self.pages.start()).offset
     }
 
     /// Returns the end of the column chunk in the file, or the end of the next needed pages if it is known.
@@ -175,6 +182,9 @@ impl PageCursor {
             return Ok(Step::Ready(PageStep::Levels));
         }
         self.check_used_page(batch)?;
+        if let Step::Need(range) = self.compare_count(batch)? {
+            return Ok(Step::Need(range));
+        }
         // From here on, errors belong to the next page. The memory of the old page is free, unless the array borrows
         // parts of it.
         if let Some(left) = self.page.take() {
@@ -185,12 +195,12 @@ impl PageCursor {
             .map_err(|error| place.locate(error))
     }
 
-    /// Checks that a page contains nothing after its declared levels, once these are used up. Otherwise its header is
-    /// wrong, and later pages have different rows than they seem to.
+    /// Checks that a page contains only padding after its declared levels, once these are used up. Otherwise its header
+    /// is wrong, and later pages have different rows than they seem to.
     ///
     /// # Errors
     /// Corrupt if the page has more levels or values.
-    pub(super) fn check_used_page(&self, batch: &BatchBuilder) -> Result<()> {
+    pub(super) fn check_used_page(&mut self, batch: &BatchBuilder) -> Result<()> {
         let Some(page) = &self.page else {
             return Ok(());
         };
@@ -198,11 +208,27 @@ impl PageCursor {
         if !is_used_up || page.is_lost {
             return Ok(());
         }
-        if page.repetition.has_more() || page.definition.has_more() {
-            return Err(page.place.locate(more_than_declared("levels")));
+        let end = PageEnd {
+            repetition: &page.repetition,
+            definition: &page.definition,
+            rest: batch.rest_of_page(),
+            num_levels: page.num_levels,
+            created_by: self.pages.created_by(),
+        };
+        let ending = end.ending(|| self.num_non_null(page));
+        if ending.map_err(|error| page.place.locate(error))? == Ending::Open {
+            self.count.request();
         }
-        let rest = batch.rest_of_page().check(self.pages.created_by());
-        rest.map_err(|error| page.place.locate(error))
+        Ok(())
+    }
+
+    /// Returns a page's number of non-null values by metadata other than its levels.
+    fn num_non_null(&self, page: &OpenPage) -> Option<u64> {
+        // Writers disagree about the empty lists in this number.
+        let nulls = page.num_nulls.filter(|_| self.pages.is_flat());
+        let by_header = nulls.and_then(|nulls| page.num_levels.checked_sub(nulls));
+        let by_header = by_header.map(|values| values as u64);
+        by_header.or_else(|| self.pages.num_non_null(page.num_levels))
     }
 
     /// Opens or skips one page.
@@ -223,6 +249,9 @@ impl PageCursor {
             Step::Ready(None) => return Ok(Step::Ready(PageStep::End)),
             Step::Ready(Some(next)) => next,
         };
+        if next.lacks_rows && self.count.request() {
+            return skipped(0);
+        }
         if let Some(rows) = self.jump_to_split(&next, rows) {
             return skipped(rows);
         }
@@ -250,9 +279,7 @@ impl PageCursor {
             Step::Ready(Some(header)) => header,
         };
         let is_dictionary = header.type_ == PageType::DictionaryPage;
-        if is_flat {
-            check_flat_counts(header)?;
-        }
+        let lacks_rows = is_flat && lacks_rows(header)?;
         let rows = match is_dictionary {
             true => None,
             false => rows_of_page(header, is_flat),
@@ -262,6 +289,7 @@ impl PageCursor {
             start: self.pages.start(),
             is_dictionary,
             needs_dictionary,
+            lacks_rows,
             rows,
         })))
     }
@@ -365,6 +393,8 @@ impl PageCursor {
                     place,
                     repetition: Levels::new(page.repetition, self.plan.max_rep_level),
                     definition: Levels::new(page.definition, self.plan.max_def_level),
+                    num_levels: page.num_values,
+                    num_nulls: page.num_nulls,
                     levels_left: page.num_values,
                     body_bytes,
                     is_lost: false,
@@ -381,6 +411,8 @@ impl PageCursor {
             place,
             repetition: Levels::constant(0, 0),
             definition: Levels::constant(max_def.saturating_sub(1), max_def),
+            num_levels: rows,
+            num_nulls: None,
             levels_left: rows,
             body_bytes: 0,
             is_lost: true,
@@ -393,17 +425,19 @@ fn refers_to_dictionary(header: &PageHeader) -> bool {
     header.type_ != PageType::DictionaryPage && header.encoding().is_some_and(is_indices)
 }
 
-/// Checks that a version 2 page header of a column without lists declares as many rows as values.
+/// Compares the number of rows with the number of values in a version 2 page header of a column without lists. Returns
+/// true if it declares values and no rows: the library of hangxie does not set the number of rows.
 ///
 /// # Errors
-/// Corrupt if the counts differ: nothing shows which of them is right.
-fn check_flat_counts(header: &PageHeader) -> Result<()> {
+/// Corrupt if the numbers differ otherwise: nothing shows which of them is right.
+fn lacks_rows(header: &PageHeader) -> Result<bool> {
     match &header.data_page_header_v2 {
+        Some(v2) if v2.num_rows == 0 => Ok(v2.num_values > 0),
         Some(v2) if v2.num_rows != v2.num_values => Err(Error::corrupt(format!(
             "the page header declares {} rows and {} values, but the column does not have lists",
             v2.num_rows, v2.num_values
         ))),
-        _ => Ok(()),
+        _ => Ok(false),
     }
 }
 

@@ -96,7 +96,7 @@ impl Indices {
 
     /// Returns the part of the page after the consumed indices.
     pub(crate) fn rest(&self) -> Rest<'_> {
-        Rest::values(!self.decoder.is_used_up(&self.runs))
+        self.decoder.leftover(&self.runs).into()
     }
 
     /// Skips the next `n` indices.

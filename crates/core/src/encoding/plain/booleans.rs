@@ -47,7 +47,7 @@ impl PlainBooleans {
 
     /// Returns the bytes after the last consumed bit.
     pub(crate) fn rest(&self) -> Rest<'_> {
-        Rest::bytes(&self.bits, self.position.div_ceil(8))
+        Rest::bytes(&self.bits, self.position.div_ceil(8), 1)
     }
 
     /// Skips the next `n` booleans.

@@ -28,9 +28,9 @@ impl PlainDecoder {
         Ok(())
     }
 
-    /// Returns the bytes not yet consumed.
-    pub(crate) fn rest(&self) -> Rest<'_> {
-        Rest::bytes(&self.values, self.position)
+    /// Returns the bytes not yet consumed. A value takes `value_bytes` of them.
+    pub(crate) fn rest(&self, value_bytes: usize) -> Rest<'_> {
+        Rest::bytes(&self.values, self.position, value_bytes)
     }
 
     /// Skips the next `n` units.

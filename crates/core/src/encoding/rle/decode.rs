@@ -46,7 +46,7 @@ impl RleBooleans {
 
     /// Returns the part of the page after the consumed booleans.
     pub(crate) fn rest(&self) -> Rest<'_> {
-        Rest::values(!self.decoder.is_used_up(&self.runs))
+        self.decoder.leftover(&self.runs).into()
     }
 
     /// Skips the next `n` booleans.

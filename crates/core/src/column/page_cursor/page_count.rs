@@ -1,0 +1,79 @@
+//! The comparison of page headers with the chunk metadata.
+//!
+//! If something follows a page's levels, it may be padding, or levels that the header does not declare. The rows of
+//! the page are right either way, since they are its first ones. Those of later pages would shift. So before the column
+//! opens the next page, it walks over the remaining headers of the chunk, once, and compares the number of levels that all
+//! headers declare with the chunk metadata. A single wrong header makes the two differ.
+
+use herringbone_format::{Error, Result};
+
+use super::{BatchBuilder, PageCursor};
+use crate::Step;
+use crate::budget::Budget;
+use crate::loss::is_damage;
+use crate::page::{PageReaderState, PageStart};
+
+/// The state of the comparison.
+#[derive(Default)]
+pub(super) enum PageCount {
+    /// All pages so far end with their levels.
+    #[default]
+    Unneeded,
+    /// A page must be compared before the next one is opened.
+    Needed,
+    /// Some headers are counted.
+    Started(Box<PageReaderState>),
+    /// The headers agree with the chunk metadata.
+    Agrees,
+}
+
+impl PageCount {
+    /// Requests a comparison, unless one was made. Returns true if one is due.
+    pub(super) fn request(&mut self) -> bool {
+        if matches!(self, Self::Unneeded) {
+            *self = Self::Needed;
+        }
+        !matches!(self, Self::Agrees)
+    }
+
+    /// Returns the page to which the column returns after the comparison.
+    pub(super) fn start(&self) -> Option<PageStart> {
+        match self {
+            Self::Started(state) => Some(state.start()),
+            Self::Unneeded | Self::Needed | Self::Agrees => None,
+        }
+    }
+}
+
+impl PageCursor {
+    /// Compares the levels in all headers with the chunk metadata, if a page requested it.
+    ///
+    /// # Errors
+    /// Corrupt if the numbers differ, with both of them and the place of the page.
+    pub(super) fn compare_count(&mut self, batch: &mut BatchBuilder) -> Result<Step<()>> {
+        match &self.count {
+            PageCount::Unneeded | PageCount::Agrees => return Ok(Step::Ready(())),
+            PageCount::Needed => {
+                self.count = PageCount::Started(Box::new(self.pages.start_count()));
+            }
+            PageCount::Started(_) => {}
+        }
+        match self.pages.count(batch.memory()) {
+            Ok(Step::Need(range)) => return Ok(Step::Need(range)),
+            Ok(Step::Ready(())) => {}
+            Err(error) if is_damage(&error) && !Budget::refused(&error) => {
+                let start = self.count.start().unwrap_or(self.pages.start());
+                let place = self.page.as_ref().map_or(start, |page| page.place);
+                return Err(place.locate(Error::corrupt(format!(
+                    "the page has more levels than its header declares, or one of the headers after it is damaged: {}",
+                    error.message()
+                ))));
+            }
+            Err(error) => return Err(error),
+        }
+        if let PageCount::Started(state) = std::mem::replace(&mut self.count, PageCount::Agrees) {
+            self.pages.return_to(*state);
+        }
+        Ok(Step::Ready(()))
+    }
+}

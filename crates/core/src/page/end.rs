@@ -1,0 +1,71 @@
+//! The end of a data page: padding, or values that its header does not declare.
+
+use herringbone_format::Result;
+use herringbone_kernels::hybrid::Leftover;
+
+use crate::created_by::CreatedBy;
+use crate::encoding::Rest;
+use crate::encoding::rest::{ValueCounts, more_than_declared};
+use crate::levels::Levels;
+
+/// A data page whose declared levels and values are used up.
+pub(crate) struct PageEnd<'a> {
+    /// The repetition levels.
+    pub(crate) repetition: &'a Levels,
+    /// The definition levels.
+    pub(crate) definition: &'a Levels,
+    /// The part of the values section after the values.
+    pub(crate) rest: Rest<'a>,
+    /// The number of levels that the header declares.
+    pub(crate) num_levels: usize,
+    /// The known habits of the writer of the file.
+    pub(crate) created_by: CreatedBy,
+}
+
+/// The part of a data page after its levels and values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// Nothing.
+    Clean,
+    /// Padding.
+    Padded,
+    /// Padding, or levels that the header does not declare. The caller must compare the sum over all headers with the
+    /// chunk metadata.
+    Open,
+}
+
+impl PageEnd<'_> {
+    /// Returns the form of the part after the levels and values.
+    ///
+    /// `num_non_null` returns the number of values by other metadata, if it is known.
+    ///
+    /// # Errors
+    /// Corrupt if the page has more levels or values than its header declares.
+    pub(crate) fn ending(self, num_non_null: impl FnOnce() -> Option<u64>) -> Result<Ending> {
+        let mut is_open = false;
+        for levels in [self.repetition, self.definition] {
+            match levels.leftover() {
+                Leftover::Nothing => {}
+                Leftover::Padding(_) => is_open = true,
+                Leftover::Values => return Err(more_than_declared("levels")),
+            }
+        }
+        let mut is_padded = false;
+        if self.definition.are_stored() {
+            is_padded = self.rest.check_after_levels(self.created_by, || {
+                Ok(ValueCounts {
+                    taken: self.definition.num_highest(self.num_levels)?,
+                    expected: num_non_null(),
+                })
+            })?;
+        } else {
+            // Each level is a value.
+            is_open |= self.rest.check(self.created_by)? != Leftover::Nothing;
+        }
+        Ok(match (is_open, is_padded) {
+            (true, _) => Ending::Open,
+            (false, true) => Ending::Padded,
+            (false, false) => Ending::Clean,
+        })
+    }
+}
