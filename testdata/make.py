@@ -5,6 +5,7 @@
     pyarrow/ duckdb/ polars/ fastparquet/
                   types x encodings x codecs x page versions x nulls x nesting, written by these libraries; one that is
                   not installed is left out, and its files stay as they are
+    writers/      small files of many versions of writers, if `tests/writers.sh` has run
     datasets/     partitioned data sets, and the rows that duckdb finds in them
     evolution/    files, and what their rows are under the schema of another file
 
@@ -72,6 +73,18 @@ def peers():
         importlib.import_module(f"by_{name}").write_all(folder(name))
 
 
+def writers():
+    try:
+        import by_writers as versions
+    except ImportError as missing:
+        print(f"{missing.name} is not installed: the files of writers/ stay as they are")
+        return
+    if not versions.FILES.exists():
+        print("tests/writers.sh has not run: the files of writers/ stay as they are")
+        return
+    versions.write_all(folder("writers"))
+
+
 def evolution():
     try:
         import evolution as pairs
@@ -94,6 +107,7 @@ if __name__ == "__main__":
     built()
     hostile()
     peers()
+    writers()
     evolution()
     datasets()
     files = [f for f in HERE.rglob("*") if f.suffix in (".parquet", ".json")]

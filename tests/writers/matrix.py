@@ -1,0 +1,273 @@
+"""Lets versions of writers write the same tables, and compares what the command reads with what the tables contain.
+
+    python tests/writers/matrix.py [--all] [--only NAME] [--seconds N]
+
+HB names the command. Versions are listed in `peers.txt`; each is installed in a folder of its own below `target/writers/peers`,
+and writes below `target/writers/files` in one process. Both are kept until the version or the programs change. Per writer, it
+prints the number of files that were read right, refused and wrong.
+"""
+
+import argparse
+import concurrent.futures as futures
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from decimal import Decimal
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path.insert(0, str(HERE))
+import tables  # noqa: E402
+
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+FOLDER = TARGET / "writers"
+COMMAND = os.environ.get("HB", str(TARGET / "debug" / "herringbone"))
+STARTED = time.time()
+
+
+class Skipped(Exception):
+    """A writer that cannot be had here."""
+
+
+class Peer:
+    def __init__(self, line):
+        words = line.split()
+        self.later = words[0] == "later"
+        self.name, self.version, self.runtime, *self.more = words[self.later:]
+        self.label = f"{self.name} {self.version}"
+        folder = f"{self.name.replace('@', '').replace('/', '-')}-{self.version}"
+        self.folder = FOLDER / "peers" / folder
+        self.files = FOLDER / "files" / folder
+        self.line = line
+
+    def python(self):
+        name = f"python{self.runtime}"
+        pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+        for path in (shutil.which(name), *sorted(pyenv.glob(f"{self.runtime}.*/bin/python"))):
+            # A shim of pyenv is found, too, and fails if its version is not chosen.
+            if path and subprocess.run([path, "--version"], capture_output=True).returncode == 0:
+                return str(path)
+        raise Skipped(f"there is no {name}")
+
+    def install(self):
+        stamp = self.folder / "installed.txt"
+        if stamp.exists() and stamp.read_text() == self.line:
+            return
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True)
+        if self.runtime == "node":
+            if not shutil.which("npm"):
+                raise Skipped("there is no npm")
+            install = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--prefix", self.folder]
+            done = run([*install, f"{self.name}@{self.version}", *self.more])
+        else:
+            install = ["-m", "pip", "install", "--quiet", "--only-binary", ":all:", "--no-compile", "--target", self.folder]
+            done = run([self.python(), *install, f"{self.name}=={self.version}", *self.more])
+        if done.returncode != 0:
+            raise Skipped("it does not install: " + last_line(done.stderr))
+        stamp.write_text(self.line)
+
+    def program(self):
+        """The command that writes the files, and the files that decide them."""
+        if self.runtime == "node":
+            script = HERE / f"write_{self.name.split('/')[-1].replace('-', '_')}.mjs"
+            return ["node", script], [script, HERE / "writer.mjs"]
+        script = HERE / f"write_{self.name}.py"
+        return [self.python(), "-s", script], [script, HERE / "writer.py"]
+
+    def write(self):
+        command, sources = self.program()
+        sources.append(HERE / "tables.py")
+        digest = hashlib.sha256(self.line.encode() + b"".join(s.read_bytes() for s in sources)).hexdigest()
+        stamp = self.files / "written.txt"
+        if stamp.exists() and stamp.read_text() == digest:
+            return
+        shutil.rmtree(self.files, ignore_errors=True)
+        self.files.mkdir(parents=True)
+        environment = {**os.environ, "PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment |= {"WRITER": str(self.folder), "WRITER_NAME": self.name}
+        done = run([*command, self.files, FOLDER / "tables"], env=environment)
+        if done.returncode != 0:
+            raise Skipped("it fails to write: " + last_line(done.stderr))
+        stamp.write_text(digest)
+
+    def index(self):
+        return [json.loads(line) for line in (self.files / "index.jsonl").read_text().splitlines()]
+
+
+def write_tables():
+    """The tables as JSON lines, for writers that are not Python."""
+    folder = FOLDER / "tables"
+    stamp, digest = folder / "written.txt", hashlib.sha256((HERE / "tables.py").read_bytes()).hexdigest()
+    if stamp.exists() and stamp.read_text() == digest:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    index = {"nulls": list(tables.NULLS), "tables": []}
+    for shape, rows in tables.tables():
+        names = tables.columns(shape)
+        index["tables"].append({"shape": shape, "rows": rows, "columns": names, "first": tables.only_first(shape)})
+        if shape == "nested":
+            names = tables.columns("flat") + names
+        if shape != "flat":
+            path = folder / f"{'all' if shape == 'nested' else shape}-{rows}.jsonl"
+            path.write_text(tables.json_lines(names, rows))
+    (folder / "index.json").write_text(json.dumps(index))
+    stamp.write_text(digest)
+
+
+def run(command, **options):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, **options)
+
+
+def last_line(text):
+    lines = text.strip().splitlines()
+    return lines[-1][:300] if lines else "without a message"
+
+
+def plain(kind, value):
+    """The value without its unit: fractions of seconds lose zeros, and a zone is not part of it."""
+    if value is None:
+        return None
+    if kind in ("stamp_ms", "stamp_us", "stamp_ns", "instant", "time") and isinstance(value, str):
+        text = value.removesuffix("Z")
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    if kind.startswith("decimal") and isinstance(value, str):
+        return Decimal(value)
+    return value
+
+
+def compare(rows, file):
+    """The first difference between JSON lines and the columns of a file."""
+    names, count = file["columns"], file["rows"]
+    expected = tables.table(names, count, file["structs_of_nulls"])
+    rows = [json.loads(row) for row in rows]
+    if len(rows) != count:
+        return f"{len(rows)} rows, not {count}"
+    if rows and list(rows[0]) != names:
+        return f"columns {list(rows[0])}, not {names}"
+    for name in names:
+        kind, wanted = tables.kind_of(name), expected[name]
+        found = [row[name] for row in rows]
+        if found == wanted:
+            continue
+        for at, (a, b) in enumerate(zip(found, wanted)):
+            if a != b and plain(kind, a) != plain(kind, b):
+                return f"{name}, row {at}: {a!r}, not {b!r}"
+    return None
+
+
+def read(path, *options):
+    done = run([COMMAND, "-q", "cat", "--format", "jsonl", "--threads", "1", *options, path])
+    if done.returncode != 0:
+        raise RuntimeError(last_line(done.stderr))
+    return done.stdout.splitlines()
+
+
+def more(path, file, out):
+    """What other commands make of a file: a fault for each that is wrong."""
+    names, count = file["columns"], file["rows"]
+    expected = tables.table(names, count, file["structs_of_nulls"])
+    for name in names[:: max(1, len(names) // 3)]:
+        nulls = sum(v is None for v in expected[name])
+        done = run([COMMAND, "-q", "count", "-w", f'"{name}" is not null', path])
+        if done.stdout.strip() != str(count - nulls):
+            yield f"count -w {name}: {(done.stdout or last_line(done.stderr)).strip()}, not {count - nulls}"
+    done = run([COMMAND, "-q", "stats", "--json", path])
+    if done.returncode != 0:
+        yield f"stats: {last_line(done.stderr)}"
+    else:
+        for line in map(json.loads, done.stdout.splitlines()):
+            name = line["path"][0]
+            # The nulls of what is in a list are others.
+            if tables.kind_of(name) in tables.FLAT and line["null_count"] != sum(v is None for v in expected[name]):
+                yield f"stats: {line['null_count']} nulls in {name}"
+    done = run([COMMAND, "-q", "verify", "--json", path])
+    errors = [line for line in map(json.loads, done.stdout.splitlines()) if line.get("severity") == "error"]
+    if errors or done.returncode not in (0, 1):
+        yield f"verify: {errors[:1] or last_line(done.stderr)}"
+    for verb in ("rewrite", "repair"):
+        out.unlink(missing_ok=True)
+        done = run([COMMAND, "-q", verb, path, out])
+        if done.returncode != 0:
+            yield f"{verb}: {last_line(done.stderr)}"
+            continue
+        difference = compare(read(out), file)
+        if difference:
+            yield f"{verb}: {difference}"
+    out.unlink(missing_ok=True)
+
+
+def check(peer):
+    """Returns the peer, the counts of its files, and the faults."""
+    refused, wrong, faults = 0, 0, []
+    files = peer.index()
+    out = peer.files / "out.parquet"
+    for at, file in enumerate(files):
+        path = peer.files / file["file"]
+        place = f"{path.relative_to(FOLDER)} {json.dumps(file['options'])}"
+        try:
+            difference = compare(read(path), file)
+        except RuntimeError as error:
+            refused += 1
+            faults.append(f"{place}: refused: {error}")
+            continue
+        found = [difference] if difference else []
+        if at % 12 == 5 or file["rows"] == 256 and at % 3 == 0:
+            found += more(path, file, out)
+        wrong += bool(found)
+        faults += [f"{place}: {fault}" for fault in found]
+    return len(files), refused, wrong, faults
+
+
+def one(peer, limit):
+    if time.time() - STARTED > limit:
+        return peer, "there was no time left for it", None
+    try:
+        peer.install()
+        peer.write()
+    except Skipped as why:
+        return peer, str(why), None
+    started = time.time()
+    counts = check(peer)
+    return peer, None, (*counts, time.time() - started)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--all", action="store_true", help="also the writers that take minutes to install")
+    parser.add_argument("--only", help="writers whose name and version contain this text")
+    parser.add_argument("--seconds", type=int, default=10**6, help="no writer starts after them")
+    parser.add_argument("-v", action="store_true", help="also what a writer does not know")
+    arguments = parser.parse_args()
+    lines = [line for line in (HERE / "peers.txt").read_text().splitlines() if not line.startswith("#")]
+    peers = [peer for peer in map(Peer, lines) if arguments.only is None or arguments.only in peer.label]
+    peers = [peer for peer in peers if arguments.all or not peer.later or (peer.folder / "installed.txt").exists()]
+    write_tables()
+    totals, failed = [0, 0, 0], False
+    print(f"{'writer':<28}{'files':>7}{'right':>7}{'refused':>9}{'wrong':>7}")
+    with futures.ThreadPoolExecutor(2) as pool:
+        for peer, skipped, counts in pool.map(lambda peer: one(peer, arguments.seconds), peers):
+            if skipped:
+                print(f"{peer.label:<28}skipped: {skipped}")
+                continue
+            files, refused, wrong, faults, seconds = counts
+            print(f"{peer.label:<28}{files:>7}{files - refused - wrong:>7}{refused:>9}{wrong:>7}   {seconds:.1f} s", flush=True)
+            for fault in faults[: 1000 if arguments.v else 5]:
+                print(f"    {fault}")
+            if arguments.v:
+                print("    it does not know", (peer.files / "left_out.json").read_text())
+            totals = [a + b for a, b in zip(totals, (files, refused, wrong))]
+            failed = failed or bool(faults)
+    files, refused, wrong = totals
+    print(f"{'in all':<28}{files:>7}{files - refused - wrong:>7}{refused:>9}{wrong:>7}   {time.time() - STARTED:.0f} s")
+    if failed or files == 0:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
