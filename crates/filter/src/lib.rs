@@ -43,7 +43,7 @@ pub mod verdicts;
 mod wanted_columns;
 
 pub use bound::Verdict;
-pub use bound::{BoundPredicate, BoundTest, LeafNode, TestedColumns};
+pub use bound::{BoundPredicate, BoundTest, ConvertedLeaves, LeafNode, TestedColumns};
 pub use bound_rows::BoundRows;
 pub use herringbone_core::metrics::PruningStep;
 pub use implied::implied_first;
