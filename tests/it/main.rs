@@ -55,6 +55,8 @@ mod tightened;
 #[cfg(test)]
 mod small_row_groups;
 #[cfg(test)]
+mod sources;
+#[cfg(test)]
 mod spawn;
 #[cfg(test)]
 mod parts;
