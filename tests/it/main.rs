@@ -95,6 +95,8 @@ mod dictionaries;
 #[cfg(test)]
 mod categories;
 #[cfg(test)]
+mod categories_filtered;
+#[cfg(test)]
 mod annotations;
 #[cfg(test)]
 mod geospatial;
