@@ -55,6 +55,8 @@ mod tightened;
 #[cfg(test)]
 mod small_row_groups;
 #[cfg(test)]
+mod sources;
+#[cfg(test)]
 mod spawn;
 #[cfg(test)]
 mod parts;
@@ -94,6 +96,8 @@ mod budget;
 mod dictionaries;
 #[cfg(test)]
 mod categories;
+#[cfg(test)]
+mod categories_filtered;
 #[cfg(test)]
 mod annotations;
 #[cfg(test)]

@@ -49,6 +49,7 @@ pub(crate) fn advice(
         Remedy::IgnoreAnnotations => {
             "--ignore-annotations COLUMN reads it as stored: a map as a list of structs".into()
         }
+        Remedy::LenientVariants => "--lenient-variants uses the shredded columns".into(),
         Remedy::ChooseInt96Unit => {
             "a coarser --int96-unit may hold it, or --int96-overflow null makes it null".into()
         }

@@ -14,7 +14,7 @@ use super::bound_rows::BoundRows;
 use super::bounds_test::BoundsTest;
 use super::leaf_test::Asked;
 use super::predicate::{Expression, Quantifier};
-use super::tested_leaves::leaf_at;
+use super::tested_leaves::{leaf_at, tested_leaves};
 use super::verdicts::Verdicts;
 use super::wanted_columns::as_wanted;
 use super::{LeafSource, Predicate, ResolvedLeaf, RowPredicate};
@@ -53,7 +53,8 @@ enum Node {
 pub enum BoundTest {
     /// A test of one leaf.
     Leaf(Box<LeafNode>),
-    /// A test of a column of a wanted schema that does not correspond to a single leaf of the file.
+    /// A test of a column whose values are not those of a single leaf of the file: a column of a wanted schema, or one
+    /// that an extension type converts.
     Unstored {
         /// The test of the values.
         test: ArrayTest,
@@ -78,17 +79,24 @@ pub struct LeafNode {
 }
 
 /// The columns that a stage of a filter tests.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct TestedColumns<'a> {
     /// The schema of these columns in the tested batches.
     pub schema: &'a Schema,
     /// The leaves of these columns in the file, if the predicate has the paths of a wanted schema.
     pub resolved: Option<&'a [ResolvedLeaf]>,
+    /// The leaves of the file that an extension type converts in these batches. Their metadata describes the stored
+    /// values, which are not those that a predicate tests.
+    pub converted: Vec<usize>,
 }
+
+/// Returns those of some leaves that an extension type converts if these leaves alone are read.
+pub type ConvertedLeaves<'a> = dyn Fn(&[usize]) -> Result<Vec<usize>> + 'a;
 
 impl BoundPredicate {
     /// Binds the last stage of a filter to a file. The operands in `passed` were tested before: they only rule rows out by
-    /// metadata. `tested` has the columns of each stage, those of the last one first.
+    /// metadata. `tested` has the columns of each stage, those of the last one first. `converted` finds the leaves of
+    /// implied predicates that an extension type converts.
     ///
     /// # Errors
     /// Argument if a literal cannot be compared with the values of its column.
@@ -97,12 +105,14 @@ impl BoundPredicate {
         metadata: &FileMetadata,
         schema: &ParquetSchema,
         tested: &[TestedColumns<'_>],
+        converted: &ConvertedLeaves<'_>,
     ) -> Result<Self> {
         let mut binder = Binder {
             metadata,
             schema,
             tested,
-            looks_at_values: true,
+            converted,
+            converted_implied: Vec::new(),
             looks_at_rows: true,
             tests: Vec::new(),
         };
@@ -142,8 +152,9 @@ struct Binder<'a> {
     schema: &'a ParquetSchema,
     /// The columns of each stage, those of the last one first.
     tested: &'a [TestedColumns<'a>],
-    /// False for tests that only rule rows out by metadata, whose columns no stage has.
-    looks_at_values: bool,
+    converted: &'a ConvertedLeaves<'a>,
+    /// The leaves of an implied predicate that an extension type converts. No stage has its columns.
+    converted_implied: Vec<usize>,
     /// False for custom predicates that an earlier stage evaluates: each is bound by its own stage.
     looks_at_rows: bool,
     tests: Vec<BoundTest>,
@@ -212,9 +223,10 @@ impl Binder<'_> {
         let mut node = self.add(BoundTest::Rows(Box::new(test)));
         if let Some(implied) = implied {
             // Its columns are leaves of the file, and not columns of a wanted schema.
+            let leaves = tested_leaves(&implied, self.schema)?;
             let mut of_file = Binder {
                 tested: &[],
-                looks_at_values: false,
+                converted_implied: (self.converted)(&leaves)?,
                 looks_at_rows: false,
                 tests: mem::take(&mut self.tests),
                 ..*self
@@ -234,6 +246,13 @@ impl Binder<'_> {
         asked: Asked<'_>,
         wanted: Option<&DataType>,
     ) -> Result<BoundTest> {
+        let stage = self.stage_of(path, asked);
+        let converted = stage.map_or(&self.converted_implied, |stage| &stage.converted);
+        if converted.contains(&leaf) {
+            let test = self.array(path, asked)?;
+            let verdict = Verdict::Some;
+            return Ok(BoundTest::Unstored { test, verdict });
+        }
         Ok(BoundTest::Leaf(Box::new(LeafNode {
             leaf,
             array: self.array(path, asked)?,
@@ -267,18 +286,20 @@ impl Binder<'_> {
         Ok(BoundTest::Unstored { test, verdict })
     }
 
-    /// Creates a test of the array of a column. The first stage that has the column determines its type.
+    /// Creates a test of the array of a column. If no stage has columns, it only rules out rows by metadata.
     fn array(&self, path: &[String], asked: Asked<'_>) -> Result<ArrayTest> {
-        if !self.looks_at_values {
-            return Ok(ArrayTest::without_values(path, asked));
-        }
-        let mut stages = self.tested.iter().map(|it| it.schema);
-        let has_column = |schema: &&Schema| has_field(schema, path, asked.quantifier);
-        let schema = stages.clone().find(has_column).or(stages.next());
-        match schema {
-            Some(schema) => ArrayTest::new(schema, path, asked),
+        match self.stage_of(path, asked) {
+            Some(stage) => ArrayTest::new(stage.schema, path, asked),
             None => Ok(ArrayTest::without_values(path, asked)),
         }
+    }
+
+    /// Returns the first stage that has the column at a path. It determines the type of the column.
+    fn stage_of(&self, path: &[String], asked: Asked<'_>) -> Option<&TestedColumns<'_>> {
+        let has_column =
+            |stage: &&TestedColumns<'_>| has_field(stage.schema, path, asked.quantifier);
+        let mut stages = self.tested.iter();
+        stages.clone().find(has_column).or(stages.next())
     }
 }
 

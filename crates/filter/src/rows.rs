@@ -96,7 +96,8 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
 
     /// Returns a predicate that is true wherever this one is true. A read prunes rows with its statistics, page
     /// indexes and bloom filters, and tests its values only [on request](Self::tests_implied). Its columns are leaves
-    /// of the file, and need not be among the [columns](Self::columns) of this predicate.
+    /// of the file, and need not be among the [columns](Self::columns) of this predicate. Its literals are compared with
+    /// values as the read returns them, after extension types converted them.
     ///
     /// # Errors
     /// Any error; the read is not planned.
@@ -120,7 +121,8 @@ pub trait RowPredicate: fmt::Debug + Send + Sync {
     }
 
     /// Returns the leaves of the file whose page bounds can be used to [rule pages out](Self::verdicts_of_pages),
-    /// each as its path in the Parquet schema.
+    /// each as its path in the Parquet schema. Bounds are those of the stored values, even if an extension type
+    /// converts the column.
     fn page_columns(&self) -> Vec<Vec<String>> {
         Vec::new()
     }

@@ -7,9 +7,9 @@ use herringbone_arrow::array::types::*;
 use herringbone_arrow::array::{Array as _, ArrayRef, make_array};
 use herringbone_arrow::buffer::bit_iterator::BitSliceIterator;
 use herringbone_arrow::buffer::{ArrowNativeType, BooleanBuffer, i256};
-use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::data::{ArrayData, ArrayDataBuilder};
 use herringbone_arrow::schema::{ArrowError, DataType};
+use herringbone_core::array::join::slots_of;
 use herringbone_format::{Error, Result};
 use herringbone_kernels::filter::arrays::{
     filter_bytes, filter_dictionary, filter_nulls, filter_views, selected,
@@ -100,31 +100,11 @@ fn fixed_width<T: ArrowNativeType>(
 }
 
 fn by_runs(data: &ArrayData, bits: &BooleanBuffer, chosen: usize) -> Result<ArrayRef> {
-    let mut selected = MutableArrayData::new(vec![data], false, chosen);
+    let mut selected = slots_of(vec![data], false, chosen)?;
     for (from, to) in BitSliceIterator::new(bits.values(), bits.offset(), bits.len()) {
         selected.try_extend(0, from, to).map_err(too_long)?;
     }
     Ok(make_array(selected.freeze()))
-}
-
-/// Concatenates arrays of one type. Returns `None` if there are none.
-///
-/// # Errors
-/// Unsupported if they are too long for the offsets of one array.
-pub fn concat(arrays: &[ArrayRef]) -> Result<Option<ArrayRef>> {
-    if let [array] = arrays {
-        return Ok(Some(array.clone()));
-    }
-    let data: Vec<_> = arrays.iter().map(|array| array.to_data()).collect();
-    if data.is_empty() {
-        return Ok(None);
-    }
-    let capacity = data.iter().map(ArrayData::len).sum();
-    let mut all = MutableArrayData::new(data.iter().collect(), false, capacity);
-    for (index, data) in data.iter().enumerate() {
-        all.try_extend(index, 0, data.len()).map_err(too_long)?;
-    }
-    Ok(Some(make_array(all.freeze())))
 }
 
 #[cold]

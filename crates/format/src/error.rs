@@ -119,6 +119,8 @@ pub enum Remedy {
     IgnoreArrowSchema,
     /// Read a column as it is stored, and a map as a list of structs.
     IgnoreAnnotations,
+    /// Accept variants shredded against the rules of the format.
+    LenientVariants,
     /// Choose another unit for INT96 timestamps, or another treatment of values that it cannot represent.
     ChooseInt96Unit,
     /// Select columns by the ordinals of their leaves.
@@ -165,6 +167,7 @@ impl fmt::Display for Remedy {
             Self::IgnoreAnnotations => {
                 "`ignore_annotations` reads the column as stored: a map as a list of structs"
             }
+            Self::LenientVariants => "`UnshredOptions::lenient` uses the shredded columns",
             Self::ChooseInt96Unit => {
                 "read it in a coarser unit, as null, or wrapped around (`Int96Overflow`)"
             }

@@ -21,7 +21,7 @@ use herringbone_format::{ColumnChunk, Error, ErrorKind, FileMetadata, Result, Ro
 
 use crate::file::ParquetFile;
 use crate::metadata_handle::MetadataHandle;
-use crate::source::{FetchPolicy, FileSource, Source};
+use crate::source::{CheckedSource, FetchPolicy, FileSource, Source};
 
 /// The files that contain the column chunks of another file.
 ///
@@ -290,7 +290,8 @@ impl JoinedFiles {
         let Some(path) = &part.path else {
             return self.own.read(range);
         };
-        let (file, expected) = (self.files.open(path)?, part.range.end - part.range.start);
+        let file = CheckedSource::new(self.files.open(path)?.into());
+        let expected = part.range.end - part.range.start;
         if file.len() != expected {
             let found = file.len();
             return Err(Error::new(
@@ -323,10 +324,7 @@ impl Source for JoinedFiles {
             let start = range.start.max(part.range.start);
             bytes.extend_from_slice(&self.read_part(part, start..range.end.min(part.range.end))?);
         }
-        match bytes.len() as u64 == range.end.saturating_sub(range.start) {
-            true => Ok(bytes.freeze()),
-            false => Err(Error::corrupt("a range outside the file").at_offset(range.start)),
-        }
+        Ok(bytes.freeze())
     }
 
     fn fetch_policy(&self) -> FetchPolicy {

@@ -16,6 +16,9 @@
 //! | write it | [`WriteOptions::extension`](crate::WriteOptions::extension) |
 //! | make geospatial statistics of column chunks, or omit their bounds: [`ColumnStatistics`] | [`WriteOptions::column_statistics`](crate::WriteOptions::column_statistics) |
 //!
+//! A [filter](crate::ReadOptions::filter) tests the converted values. Statistics, page indexes, dictionaries and bloom
+//! filters describe the stored values, so a read does not prune by those of a converted column.
+//!
 //! Temperatures stored as hundredths of a degree:
 //!
 //! ```

@@ -27,7 +27,7 @@ use crate::open_options::OpenOptions;
 use crate::page_indexes;
 use crate::pages::Pages;
 use crate::reader::Reader;
-use crate::source::{FileSource, Source, SourceWithTail};
+use crate::source::{CheckedSource, FileSource, Source, SourceWithTail};
 use crate::source_bytes::SourceBytes;
 
 /// A Parquet file whose footer has been read. Provides its metadata and readers of its data.
@@ -99,7 +99,7 @@ impl ParquetFile {
             decryption,
             path,
         } = options.into();
-        let mut source: Arc<dyn Source> = Arc::new(source);
+        let mut source = checked(source);
         let (length, policy) = (source.len(), source.fetch_policy());
         let mut footer = FooterDecoder::new(length, limits.clone())
             .suffix_bytes(policy.suffix_bytes)
@@ -130,7 +130,7 @@ impl ParquetFile {
             )));
         }
         Ok(Self {
-            source: Arc::new(source),
+            source: checked(source),
             handle,
         })
     }
@@ -477,4 +477,9 @@ impl ParquetFile {
             }
         }
     }
+}
+
+/// Returns a source whose answers are checked.
+fn checked(source: impl Source + 'static) -> Arc<dyn Source> {
+    Arc::new(CheckedSource::new(Arc::new(source)))
 }

@@ -4,6 +4,7 @@ mod cell;
 mod column_statistics;
 mod columns;
 mod file;
+mod filters;
 mod nested;
 mod refused;
 pub(crate) mod whole;

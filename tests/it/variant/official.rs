@@ -15,7 +15,7 @@ use crate::files;
 /// Cases that must be errors. Case 3 has no file.
 const ERRORS: [u64; 6] = [40, 42, 87, 127, 128, 137];
 /// Cases that may be an error, or read from the shredded columns.
-const INVALID: [u64; 3] = [43, 84, 125];
+const INVALID: [u64; 2] = [43, 125];
 
 type Row = Option<VariantBuf>;
 

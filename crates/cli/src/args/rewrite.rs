@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use herringbone::variant::extension::VariantExtension;
 use herringbone::{ReadOptions, WriteOptions};
 
 use super::{
@@ -78,6 +79,9 @@ impl Rewriting {
 
     /// Returns the options for writing, except those of sorting.
     pub(crate) fn write_options(&self) -> WriteOptions {
-        self.write.options(self.decode.threads)
+        let options = self.write.options(self.decode.threads);
+        // The writer unshreds variants before it shreds them again.
+        let unshred = self.choice.wanted.variants.options();
+        options.extension(VariantExtension::new().unshred(unshred))
     }
 }

@@ -229,7 +229,9 @@ fn parquet(
     }
     if to == FileFormat::Parquet {
         let target = (destination, &convert.write, false);
+        let unshred = convert.choice.wanted.variants.options();
         let options = write_options(convert);
+        let options = options.extension(VariantExtension::new().unshred(unshred));
         let request = (request, window);
         return anew(context, &inputs, request, target, options, Protection::Keep);
     }

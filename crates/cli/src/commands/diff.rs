@@ -74,6 +74,7 @@ fn request<'a>(inputs: &'a [Input], diff: &'a Diff) -> Result<(Request<'a>, Sche
         request.options.projection = Projection::Paths(request.paths(inputs, selection)?);
     }
     request.wanted = Some(&diff.wanted);
+    request.unshredding = diff.wanted.variants.options();
     request.unshred();
     request.choose_int96_unit(inputs, Window::default())?;
     let surveyed = survey(inputs, &mut request)?;

@@ -87,6 +87,7 @@ fn count(context: &Context, inputs: &[Input], request: &Freq) -> Result<Vec<Coun
     read.wanted = Some(&request.wanted);
     read.row_groups = request.row_groups.as_ref();
     read.sample = request.sampling.get();
+    read.unshredding = request.wanted.variants.options();
     read.unshred();
     read.choose_int96_unit(inputs, Window::default())?;
     let Some((_, rows)) = survey(inputs, &mut read)? else {

@@ -112,6 +112,7 @@ fn of_rows(
     read.row_groups = chunks.row_groups.as_ref();
     read.wanted = Some(&request.wanted);
     read.sample = request.sampling.get();
+    read.unshredding = request.wanted.variants.options();
     read.unshred();
     read.choose_int96_unit(inputs, window)?;
     let Some((schema, rows)) = survey(inputs, &mut read)? else {

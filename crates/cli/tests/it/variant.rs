@@ -7,6 +7,7 @@ use herringbone::{WriteOptions, Writer};
 use herringbone_arrow::array::{
     Array as _, ArrayRef, BinaryViewArray, Int64Array, RecordBatch, StructArray,
 };
+use herringbone_arrow::buffer::NullBuffer;
 use herringbone_arrow::schema::{DataType, Field, Schema};
 
 use crate::common::{Folder, herringbone};
@@ -183,6 +184,105 @@ fn variants_shredded_against_the_rules() {
         serde_json::json!({"var": row["var"]}),
         crate::common::json(&lenient)
     );
+}
+
+/// Integers shredded as the field `a`, whose group is optional: null if the field is missing.
+fn with_optional_groups(folder: &Folder) -> String {
+    let field = |name: &str, data_type, nullable| Field::new(name, data_type, nullable);
+    let parts = vec![
+        field("value", DataType::BinaryView, true),
+        field("typed_value", DataType::Int64, true),
+    ];
+    let none: Vec<Option<&[u8]>> = vec![None; 3];
+    let values: Vec<ArrayRef> = vec![
+        Arc::new(BinaryViewArray::from(none)),
+        Arc::new(Int64Array::from(vec![Some(7), None, None])),
+    ];
+    let nulls = NullBuffer::from(vec![true, false, false]);
+    let a = StructArray::new(parts.into(), values, Some(nulls));
+    let fields = vec![field("a", a.data_type().clone(), true)];
+    let nulls = NullBuffer::from(vec![true, true, false]);
+    let typed = StructArray::new(fields.into(), vec![Arc::new(a)], Some(nulls));
+    let fields = vec![
+        field("metadata", DataType::BinaryView, false),
+        field("value", DataType::BinaryView, true),
+        field("typed_value", typed.data_type().clone(), true),
+    ];
+    // A dictionary with the name `a`, and the short string "x".
+    let names: &[u8] = &[0x11, 1, 0, 1, b'a'];
+    let text: &[u8] = &[5, b'x'];
+    let columns: Vec<ArrayRef> = vec![
+        Arc::new(BinaryViewArray::from(vec![names; 3])),
+        Arc::new(BinaryViewArray::from(vec![None, None, Some(text)])),
+        Arc::new(typed),
+    ];
+    written(folder, StructArray::new(fields.into(), columns, None))
+}
+
+/// The specification lets readers accept a null group as a missing field (apache/parquet-format, pull request 512).
+#[test]
+fn null_groups_are_missing_fields() {
+    let folder = Folder::new();
+    let file = with_optional_groups(&folder);
+    let rows = "{\"v\":{\"a\":7}}\n{\"v\":{}}\n{\"v\":\"x\"}\n";
+    herringbone(&["cat", &file]).ok(rows);
+    let run = herringbone(&["verify", &file]);
+    run.code(&[1]);
+    assert!(run.stdout.contains("`v.typed_value.a`"), "{}", run.stdout);
+    let out = folder.file("out.parquet");
+    for command in ["rewrite", "convert"] {
+        herringbone(&[command, "--force", &file, &out]).code(&[0]);
+        herringbone(&["cat", &out]).ok(rows);
+    }
+    herringbone(&["concat", "--force", &file, "-o", &out]).code(&[0]);
+    herringbone(&["cat", &out]).ok(rows);
+    herringbone(&[
+        "split",
+        &file,
+        "-o",
+        &folder.file("{}.parquet"),
+        "--part-rows",
+        "9",
+    ])
+    .code(&[0]);
+    herringbone(&["cat", &folder.file("00000.parquet")]).ok(rows);
+    herringbone(&["diff", &file, &out]).code(&[0]);
+    herringbone(&["stats", &file]).code(&[0]);
+    herringbone(&["freq", "v", &file]).code(&[0]);
+}
+
+/// Each command with the option heeds it, and each error names it.
+#[test]
+fn all_commands_can_be_lenient() {
+    let folder = Folder::new();
+    let file = with_two_values(&folder);
+    let out = folder.file("out.parquet");
+    let parts = folder.file("{}.parquet");
+    for command in [
+        &["cat", &file][..],
+        &["convert", "--force", &file, &folder.file("out.jsonl")],
+        &["stats", &file],
+        &["freq", "v", &file],
+        &["diff", &file, &file],
+    ] {
+        herringbone(command).fails(3, "--lenient-variants");
+        herringbone(&[command, &["--lenient-variants"]].concat()).code(&[0]);
+    }
+    // Commands that write Parquet keep the values as they are, unless they are asked to repair them.
+    for (command, out) in [
+        (&["convert", "--force", &file, &out][..], &out),
+        (&["rewrite", "--force", &file, &out], &out),
+        (&["concat", "--force", &file, "-o", &out], &out),
+        (
+            &["split", "--force", &file, "-o", &parts, "--part-rows", "9"],
+            &folder.file("00000.parquet"),
+        ),
+    ] {
+        herringbone(command).code(&[0]);
+        herringbone(&["cat", out]).fails(3, "both `value` and `typed_value`");
+        herringbone(&[command, &["--lenient-variants"]].concat()).code(&[0]);
+        herringbone(&["cat", out]).ok("{\"v\":6}\n{\"v\":7}\n{\"v\":5}\n");
+    }
 }
 
 /// The error for an invalid variant names the file, the column and the row.

@@ -16,6 +16,7 @@ mod decimal;
 pub mod dictionary;
 mod fixed_size_binary;
 mod interval;
+pub mod join;
 mod null;
 mod primitive;
 mod timestamp_96;

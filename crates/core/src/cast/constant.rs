@@ -1,9 +1,10 @@
 //! Arrays in which all slots have equal values.
 
 use herringbone_arrow::array::{Array as _, ArrayRef, make_array, new_null_array};
-use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::DataType;
 use herringbone_format::{Error, Result};
+
+use crate::array::join::slots_of;
 
 /// The value of a field missing from the file.
 #[derive(Debug, Clone)]
@@ -66,7 +67,7 @@ fn repeated(value: &ArrayRef, slots: usize) -> Result<ArrayRef> {
     while array.len() < slots {
         let more = array.len().min(slots - array.len());
         let data = array.to_data();
-        let mut twice = MutableArrayData::new(vec![&data], false, array.len() + more);
+        let mut twice = slots_of(vec![&data], false, array.len() + more)?;
         for length in [array.len(), more] {
             twice
                 .try_extend(0, 0, length)

@@ -28,10 +28,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod checked;
 mod fetched;
 mod file;
 mod tail;
 
+#[doc(hidden)] // For `herringbone-inspect`.
+pub use checked::CheckedSource;
 pub(crate) use fetched::Fetched;
 pub use file::FileSource;
 pub use herringbone_core::fetch::{ChunkReads, FetchPolicy};
@@ -80,7 +83,7 @@ pub trait Source: Send + Sync {
     fn len(&self) -> u64;
 
     /// Returns the bytes in `range`, counted from the start of the file. Returns exactly as many bytes as the
-    /// range spans.
+    /// range spans. A read ends with an Io error if an answer is shorter or longer.
     ///
     /// # Errors
     ///

@@ -47,7 +47,7 @@ use codecs::{CodecSet, Codecs};
 use fit::Fits;
 use herringbone::ReadOptions;
 use herringbone::Reader;
-use herringbone::source::Source;
+use herringbone::source::{CheckedSource, Source};
 use herringbone::{MetadataHandle, OpenOptions, ParquetFile};
 use herringbone_arrow::schema::Schema;
 use readings::Readings;
@@ -202,7 +202,7 @@ impl Repair {
     /// Corrupt if the schema is missing; Argument if pages can be assembled in several ways; Key if the file is
     /// encrypted, and its footer is lost or the footer's key is missing; Io if the source fails.
     pub fn open(source: impl Source + 'static, options: &RepairOptions) -> Result<Self> {
-        let source: Arc<dyn Source> = Arc::new(source);
+        let source: Arc<dyn Source> = Arc::new(CheckedSource::new(Arc::new(source)));
         if !options.ignore_footer {
             let open = OpenOptions::from(options.limits.clone())
                 .decryption(options.decryption.clone(), options.path.as_deref());

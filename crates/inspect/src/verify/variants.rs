@@ -10,8 +10,8 @@ use herringbone_core::extension::{
     AnnotatedField, ExtensionField, ExtensionMapping, ExtensionType, StorageWriter, StoredField,
     WrittenField,
 };
-use herringbone_format::{LogicalType, Result};
-use herringbone_schema::{Projection, SchemaNode};
+use herringbone_format::{LogicalType, Repetition, Result};
+use herringbone_schema::{ParquetSchema, Projection, SchemaNode};
 use herringbone_variant::extension::VariantExtension;
 use herringbone_variant::shredding::{UnshredOptions, VariantArray};
 
@@ -53,10 +53,51 @@ impl ExtensionType for CheckedVariants {
 /// # Errors
 /// Io if the source fails.
 pub(super) fn check_schema(file: &ParquetFile, report: &mut Report) -> Result<()> {
+    let schema = file.parquet_schema();
+    if let Some(group) = (0..schema.nodes().len()).find_map(|node| optional_group(schema, node)) {
+        report.warning(
+            FindingKind::Variant,
+            format!(
+                "the group `{}` of a shredded field or element is optional, and the format \
+                 requires it; some readers refuse it if it is null",
+                schema.node_path(group).join(".")
+            ),
+        );
+    }
     match file.plan(&checking(ReadOptions::default())) {
         Ok(_) => Ok(()),
         Err(error) => report.failed(FindingKind::Variant, error),
     }
+}
+
+/// Returns the first optional group of a shredded field or element in a VARIANT group.
+fn optional_group(schema: &ParquetSchema, variant: usize) -> Option<usize> {
+    let node = schema.nodes().get(variant)?;
+    if !is_variant(node) {
+        return None;
+    }
+    let is_part = |name: &str| matches!(name, "value" | "typed_value");
+    // The schema limits the depth of groups, and each group is visited once.
+    let mut nodes = variant + 1..node.end;
+    nodes.find(|group| {
+        let is_optional = schema.nodes().get(*group).is_some_and(|it| {
+            it.is_group() && it.element.repetition_type == Some(Repetition::Optional)
+        });
+        let is_typed = schema.node_path(*group).last() == Some(&"typed_value");
+        let has_parts = children(schema, *group)
+            .into_iter()
+            .any(|child| schema.node_path(child).last().is_some_and(|it| is_part(it)));
+        is_optional && has_parts && !is_typed
+    })
+}
+
+/// Returns the children of a node.
+fn children(schema: &ParquetSchema, parent: usize) -> Vec<usize> {
+    let nodes = schema.nodes();
+    let end = nodes.get(parent).map_or(0, |it| it.end);
+    let next = |child: &usize| nodes.get(*child).map(|it| it.end.max(child + 1));
+    let children = std::iter::successors(Some(parent + 1), next);
+    children.take_while(|child| *child < end).collect()
 }
 
 /// Checks the values of the VARIANT columns in a row group. Damage that makes the stored columns unreadable is
@@ -119,12 +160,13 @@ fn values(file: &ParquetFile, options: ReadOptions, report: &mut Report) -> Resu
     }
 }
 
+fn is_variant(node: &SchemaNode) -> bool {
+    node.is_group() && matches!(node.element.logical_type, Some(LogicalType::Variant { .. }))
+}
+
 /// Returns the leaves of each top-level column that contains a VARIANT group.
 fn columns(file: &ParquetFile) -> Vec<Range<usize>> {
     let nodes = file.parquet_schema().nodes();
-    let is_variant = |node: &SchemaNode| {
-        node.is_group() && matches!(node.element.logical_type, Some(LogicalType::Variant { .. }))
-    };
     let mut columns = Vec::new();
     let mut at = 1;
     while let Some(top) = nodes.get(at) {

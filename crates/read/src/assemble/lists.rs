@@ -7,12 +7,12 @@ use herringbone_arrow::array::{
     OffsetSizeTrait, StructArray, make_array,
 };
 use herringbone_arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
-use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::{DataType, FieldRef};
 use herringbone_format::{Error, Remedy, Result};
 
 use super::invalid;
 use crate::wrappers::padded_runs;
+use herringbone_core::array::join::slots_of;
 use herringbone_core::budget::Reservation;
 use herringbone_core::cast::null_bytes;
 
@@ -152,7 +152,7 @@ fn fixed_size_list_array(
         let padded_bytes = padded_len.saturating_mul(element_bytes);
         padding.count(padded_bytes)?;
         let data = values.to_data();
-        let mut padded = MutableArrayData::new(vec![&data], true, padded_len);
+        let mut padded = slots_of(vec![&data], true, padded_len)?;
         for (slot, pair) in offsets.windows(2).enumerate() {
             if is_valid(slot) {
                 padded

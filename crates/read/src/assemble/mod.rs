@@ -133,17 +133,18 @@ impl BatchAssembler {
     }
 
     /// Returns the next batch of a row group with `rows_left` remaining rows. The batch has as many rows as the
-    /// shortest column batch. Without columns, it has as many rows as the options allow.
+    /// shortest column batch, but at most `most`. Without columns, it has as many rows as the options allow.
     ///
     /// # Errors
     /// Corrupt if columns disagree about a common ancestor. Limit if memory is too short for the parts of a batch that
     /// no column batch contains. Argument if a column has no column batch.
-    pub(crate) fn next_batch(&mut self, rows_left: u64) -> Result<RecordBatch> {
+    pub(crate) fn next_batch(&mut self, rows_left: u64, most: usize) -> Result<RecordBatch> {
         if self.column_batches.is_empty() {
             let rows = usize::try_from(rows_left).unwrap_or(usize::MAX);
-            return self.batch(rows.min(self.plan.options().batch_size).max(1));
+            let most = most.min(self.plan.options().batch_size);
+            return self.batch(rows.min(most).max(1));
         }
-        let mut rows = usize::MAX;
+        let mut rows = most;
         for column_batch in &self.column_batches {
             let column_batch = column_batch
                 .as_ref()

@@ -86,6 +86,26 @@ impl ArrayNode {
             Self::Constant(_) => None,
         }
     }
+
+    /// Appends the columns below the node from which extension types make arrays. `is_converted` is true if the node is
+    /// below such an array.
+    fn converted_columns(&self, is_converted: bool, columns: &mut Vec<usize>) {
+        match self {
+            Self::Leaf { column } if is_converted => columns.push(*column),
+            Self::Leaf { .. } | Self::Constant(_) => {}
+            Self::Struct { children, .. } => {
+                let children = children.iter();
+                children.for_each(|child| child.converted_columns(is_converted, columns));
+            }
+            Self::Wrapped { wrappers, inner } => {
+                let is_extension = wrappers.iter().any(TypedWrapper::is_extension);
+                inner.converted_columns(is_converted || is_extension, columns);
+            }
+            Self::List { child: inner, .. }
+            | Self::Storage { inner, .. }
+            | Self::Converted { inner, .. } => inner.converted_columns(is_converted, columns),
+        }
+    }
 }
 
 /// The columns to decode, and the description of how to assemble them.
@@ -164,6 +184,19 @@ impl ArrayTree {
             extension_columns,
             shared_lists: builder.shared_lists,
         })
+    }
+}
+
+impl ArrayTree {
+    /// Returns the leaves of the file from which extension types make the arrays of the roots. Their values can differ
+    /// from the stored ones.
+    pub(crate) fn converted_leaves(&self) -> Vec<usize> {
+        let mut columns = Vec::new();
+        for root in &self.roots {
+            root.converted_columns(false, &mut columns);
+        }
+        let leaf_of = |column: usize| self.columns.get(column).map(|column| column.leaf);
+        columns.into_iter().filter_map(leaf_of).collect()
     }
 }
 

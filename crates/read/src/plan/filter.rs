@@ -104,9 +104,12 @@ impl FilterPlan {
             .map(|plan| TestedColumns {
                 schema: plan.schema(),
                 resolved: plan.resolved(),
+                converted: plan.tree.converted_leaves(),
             })
             .collect();
-        let predicate = BoundPredicate::new((last, passed), &all.metadata, schema, &stages)?;
+        let converted = |leaves: &[usize]| file.converted(all, leaves);
+        let predicate =
+            BoundPredicate::new((last, passed), &all.metadata, schema, &stages, &converted)?;
         let (mut sources, used) = sources(all.schema(), tested.schema());
         let columns = match &all.options.wanted_schema {
             Some(wanted) => others_of(wanted, all, &sources)?,
@@ -224,6 +227,20 @@ impl PlannedFile<'_> {
         let file = (all.metadata.clone(), all.page_indexes().clone());
         ReadPlan::of_columns(file, self.schema, self.file_length, (&options, role))
     }
+
+    /// Returns those of some leaves that an extension type converts if these leaves alone are read.
+    fn converted(self, all: &ReadPlan, leaves: &[usize]) -> Result<Vec<usize>> {
+        if all.options.extensions.is_empty() || leaves.is_empty() {
+            return Ok(Vec::new());
+        }
+        let columns = ReadColumns::Projection(Projection::Leaves(leaves.to_vec()));
+        let plan = self.plan(all, columns, all.role, |options| {
+            options.wanted_schema = None;
+            options.virtual_columns.clear();
+            options.extension_columns.clear();
+        })?;
+        Ok(plan.tree.converted_leaves())
+    }
 }
 
 /// Returns a plan of tested columns, followed by those of the stages before it.
@@ -241,7 +258,7 @@ fn tested_columns(
     let is_kept = |name: &str| all.schema().field_with_name(name).is_ok();
     let Some(wanted) = file.wanted else {
         let leaves = tested_leaves(last, file.schema)?;
-        let dictionaries = dictionaries(last, &leaves, all, file.schema);
+        let mut dictionaries = dictionaries(last, &leaves, all, file.schema);
         let mut columns = leaves;
         for stage in earlier {
             let mut leaves = tested_leaves(stage, file.schema)?;
@@ -255,6 +272,15 @@ fn tested_columns(
         }
         columns.sort_unstable();
         columns.dedup();
+        if !dictionaries.is_empty() {
+            // An extension type sees the arrays that the options select.
+            let converted = file.converted(all, &columns)?;
+            let is_converted = |path: &Vec<String>| {
+                let path_of = |leaf: &usize| file.schema.path(*leaf);
+                converted.iter().map(path_of).any(|it| it.iter().eq(path))
+            };
+            dictionaries.retain(|path| !is_converted(path));
+        }
         let columns = ReadColumns::Projection(Projection::Leaves(columns));
         return Ok((columns, dictionaries));
     };

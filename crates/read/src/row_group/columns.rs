@@ -277,20 +277,21 @@ impl ColumnSet {
     }
 
     /// Returns the next batch of the row group, or `None` if bytes are missing. `rows_left` is the number of
-    /// remaining rows.
+    /// remaining rows, and `most` the maximum number in the batch.
     ///
     /// # Errors
     /// Errors in the bytes, with their location.
     pub(crate) fn poll(
         &mut self,
-        rows_left: u64,
+        (rows_left, most): (u64, usize),
         bytes: &mut dyn FileBytes,
     ) -> Result<Option<RecordBatch>> {
         if !self.gather(Some(bytes))? {
             return Ok(None);
         }
         self.first = 0;
-        let batch = self.assembler.as_mut().map(|it| it.next_batch(rows_left));
+        let assembler = self.assembler.as_mut();
+        let batch = assembler.map(|it| it.next_batch(rows_left, most));
         batch.transpose()
     }
 

@@ -4,17 +4,18 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch, RecordBatchOptions};
+use herringbone_arrow::array::{Array as _, ArrayRef, NullArray, RecordBatch, RecordBatchOptions};
 use herringbone_arrow::buffer::BooleanBuffer;
 use herringbone_arrow::schema::SchemaRef;
 use herringbone_format::{Error, Result};
 
 use crate::plan::{ColumnSource, FilterPlan, RowGroupPlan, count};
+use herringbone_core::array::join::{concat, num_joinable};
 use herringbone_core::budget::{Budget, Reservation};
 use herringbone_core::column::selection::{RowRanges, RowSelector, SelectionCursor, SelectionRun};
 use herringbone_core::page::PageMaps;
 use herringbone_filter::verdicts::Verdicts;
-use herringbone_filter::{Verdict, concat, select};
+use herringbone_filter::{Verdict, select};
 use herringbone_kernels::expand::deposit_bits;
 
 /// The average distance between the starts of runs of selected rows below which they are stored as a mask.
@@ -57,6 +58,21 @@ struct TestedRows {
     rows: usize,
     taken: usize,
     bytes: u64,
+}
+
+impl TestedRows {
+    /// Returns the number of rows not taken yet.
+    fn rows_left(&self) -> usize {
+        self.rows - self.taken
+    }
+
+    /// Returns the rows of a column not taken yet.
+    fn rest_of(&self, column: usize) -> ArrayRef {
+        match self.arrays.get(column) {
+            Some(array) => array.slice(self.taken, self.rows_left()),
+            None => Arc::new(NullArray::new(self.rows_left())),
+        }
+    }
 }
 
 /// The result of a test: one bit per tested row, and the selected slots of the tested columns to be emitted.
@@ -332,6 +348,11 @@ impl SelectedRows {
         pieces
     }
 
+    /// Returns the maximum number of rows in the next batch.
+    pub(crate) fn most_rows(&self) -> usize {
+        self.joiner.as_ref().map_or(usize::MAX, Joiner::most_rows)
+    }
+
     /// Creates a batch of the next selected rows. `others` has the untested columns.
     ///
     /// # Errors
@@ -366,6 +387,28 @@ impl Joiner {
         Ok(())
     }
 
+    /// Returns the maximum number of rows in the next batch: those whose tested columns can be joined. Keys of a narrow
+    /// dictionary may not reach the values of all parts.
+    pub(crate) fn most_rows(&self) -> usize {
+        let columns = self.waiting.front().map_or(0, |it| it.arrays.len());
+        let column = |column: usize| {
+            num_joinable(|| {
+                let parts = self.waiting.iter();
+                parts.map(move |part| part.rest_of(column))
+            })
+        };
+        let Some(parts) = (0..columns).map(column).min() else {
+            return usize::MAX;
+        };
+        match parts < self.waiting.len() {
+            true => {
+                let parts = self.waiting.iter().take(parts);
+                parts.map(TestedRows::rows_left).sum()
+            }
+            false => usize::MAX,
+        }
+    }
+
     /// Creates a batch of the next rows. `others` has the untested columns.
     ///
     /// # Errors
@@ -395,7 +438,7 @@ impl Joiner {
         while left > 0
             && let Some(front) = self.waiting.front_mut()
         {
-            let taken = left.min(front.rows - front.taken);
+            let taken = left.min(front.rows_left());
             let slices = front
                 .arrays
                 .iter()

@@ -17,12 +17,12 @@ mod same;
 use std::sync::Arc;
 
 use herringbone_arrow::array::{Array, ArrayRef, StructArray, cast::AsArray, make_array};
-use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::{ArrowError, DataType, Field};
 use herringbone_format::{Error, Result};
 use herringbone_schema::{ArrowWrapper, Node};
 
 use herringbone_core::array::dictionary::max_values;
+use herringbone_core::array::join::slots_of;
 use herringbone_core::extension::ExtensionType;
 
 pub(crate) use extension::{ExtensionArray, StorageColumn};
@@ -137,7 +137,7 @@ fn gathered(slots: &ArrayRef, ordinals: &[usize]) -> Result<ArrayRef> {
         return Ok(slots.clone());
     }
     let data = slots.to_data();
-    let mut values = MutableArrayData::new(vec![&data], false, ordinals.len());
+    let mut values = slots_of(vec![&data], false, ordinals.len())?;
     for neighbours in ordinals.chunk_by(|a, b| a + 1 == *b) {
         if let [first, ..] = neighbours {
             let end = first + neighbours.len();

@@ -14,9 +14,9 @@ use herringbone_arrow::array::{
     make_array,
 };
 use herringbone_arrow::buffer::{BooleanBuffer, NullBuffer, i256};
-use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::data::{ArrayData, ArrayDataBuilder};
 use herringbone_arrow::schema::DataType;
+use herringbone_core::array::join::{concat, slots_of};
 use herringbone_format::{Error, ErrorKind, Result};
 
 use super::unsortable;
@@ -200,14 +200,38 @@ fn builder(data: &[ArrayData]) -> ArrayDataBuilder {
     ArrayDataBuilder::new(first.unwrap_or(DataType::Null))
 }
 
-/// Gathers dictionary arrays. Here they only occur as values of other dictionaries. The result contains all their
-/// values, concatenated.
+/// Gathers dictionary arrays. Here they only occur as values of other dictionaries.
+///
+/// # Errors
+/// Limit if they have more values than their keys can number.
 fn gather_dictionaries(arrays: &[ArrayRef], places: &[Place]) -> Result<ArrayRef> {
     let data: Vec<ArrayData> = arrays.iter().map(|array| array.to_data()).collect();
-    let mut out = MutableArrayData::new(data.iter().collect(), false, places.len());
+    // The wanted rows of each array, in the order of `places`. The rest would only add dictionary values.
+    let mut parts = Vec::with_capacity(data.len());
+    for data in &data {
+        parts.push(slots_of(vec![data], false, 0)?);
+    }
     for place in places {
-        let (source, row) = (place.source(), place.row());
-        out.try_extend(source, row, row + 1).map_err(unsortable)?;
+        let part = parts.get_mut(place.source()).ok_or_else(no_gather)?;
+        let row = place.row();
+        part.try_extend(0, row, row + 1).map_err(unsortable)?;
+    }
+    let parts: Vec<ArrayRef> = parts
+        .into_iter()
+        .map(|part| make_array(part.freeze()))
+        .collect();
+    let starts = parts.iter().scan(0, |next, part| {
+        let start = *next;
+        *next += part.len();
+        Some(start)
+    });
+    let mut next: Vec<usize> = starts.collect();
+    let all = concat(&parts)?.ok_or_else(no_gather)?.to_data();
+    let mut out = slots_of(vec![&all], false, places.len())?;
+    for place in places {
+        let row = next.get_mut(place.source()).ok_or_else(no_gather)?;
+        out.try_extend(0, *row, *row + 1).map_err(unsortable)?;
+        *row += 1;
     }
     Ok(make_array(out.freeze()))
 }

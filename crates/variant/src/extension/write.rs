@@ -63,7 +63,9 @@ impl StorageWriter for VariantWriter {
                     && ShreddingType::of_storage_type(stored)? == ShreddingType::Unshredded
             }
         };
-        let data_type = match is_same && is_in_order(stored) {
+        // A lenient write repairs values that break the rules.
+        let is_kept = is_same && is_in_order(stored) && !self.unshred.lenient;
+        let data_type = match is_kept {
             true => stored.clone(),
             false => {
                 let data_type = shredding.storage_type()?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use herringbone_arrow::array::cast::AsArray as _;
 use herringbone_arrow::array::types::{Int16Type, Int32Type, Int64Type};
 use herringbone_arrow::array::{Array, ArrayRef, RunArray, make_array};
-use herringbone_arrow::data::transform::MutableArrayData;
 use herringbone_arrow::schema::DataType;
+use herringbone_core::array::join::slots_of;
 use herringbone_format::{Error, Result};
 
 use super::of_arrow;
@@ -19,7 +19,7 @@ pub(super) fn unpacked(array: &ArrayRef) -> Result<ArrayRef> {
         _ => return Ok(array.clone()),
     };
     let data = values.to_data();
-    let mut unpacked = MutableArrayData::new(vec![&data], true, places.len());
+    let mut unpacked = slots_of(vec![&data], true, places.len())?;
     for place in places {
         match place.filter(|place| *place < values.len()) {
             Some(place) => unpacked.try_extend(0, place, place + 1),

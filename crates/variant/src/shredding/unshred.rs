@@ -2,7 +2,7 @@
 
 use herringbone_arrow::array::{Array as _, ArrayRef, StructArray};
 use herringbone_arrow::schema::{DataType, Field};
-use herringbone_format::{Error, Result};
+use herringbone_format::{Error, Remedy, Result};
 
 use super::bytes::BytesBuilder;
 use super::data_type::values_type;
@@ -246,11 +246,9 @@ impl Group {
         names: RowMetadata<'a>,
         options: &UnshredOptions,
     ) -> Result<Row<'a>> {
+        // The format requires these groups. Some writers make them optional, and null without a value.
         if self.is_null(row) {
-            if options.lenient {
-                return Ok(Row::Missing);
-            }
-            return Err(against_rules("the group of a field or element is null"));
+            return Ok(Row::Missing);
         }
         let value = self.value.as_ref().and_then(|value| value.get(row));
         let value = value
@@ -365,7 +363,7 @@ fn push_rest(
 #[cold]
 fn against_rules(what: &str) -> Error {
     Error::corrupt(format!(
-        "a variant is not shredded as the format requires: {what}; a lenient read uses the \
-         shredded columns"
+        "a variant is not shredded as the format requires: {what}"
     ))
+    .with_remedy(Remedy::LenientVariants)
 }

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use herringbone::{Error, Limits, Result};
-use herringbone_arrow::array::{Array, ArrayRef, RecordBatch, make_array};
+use herringbone_arrow::array::{Array, ArrayRef, RecordBatch};
 use herringbone_arrow::buffer::Buffer;
-use herringbone_arrow::data::transform::MutableArrayData;
 #[cfg(not(feature = "arrow-60"))]
 use herringbone_arrow::ipc::convert::fb_to_schema;
 #[cfg(feature = "arrow-60")]
@@ -14,6 +13,7 @@ use herringbone_arrow::ipc::convert::try_fb_to_schema;
 use herringbone_arrow::ipc::reader::RecordBatchDecoder;
 use herringbone_arrow::ipc::{self, MessageHeader, MetadataVersion};
 use herringbone_arrow::schema::{ArrowError, DataType, Field, Schema, SchemaRef};
+use herringbone_filter::concat;
 
 use super::check::{check_batch, check_repeats};
 use super::messages::Message;
@@ -128,8 +128,9 @@ impl Decoder {
         let earlier = earlier.ok_or_else(|| {
             Error::corrupt(format!("values are added to the missing dictionary {id}"))
         })?;
-        let (first, second) = (earlier.to_data(), values.to_data());
-        let bytes = first.get_slice_memory_size().unwrap_or(usize::MAX);
+        let parts = [earlier.clone(), values.clone()];
+        let bytes = earlier.to_data().get_slice_memory_size();
+        let bytes = bytes.unwrap_or(usize::MAX);
         self.copied = self.copied.saturating_add(bytes as u64);
         let ratio = self.limits.overlap_ratio as u64;
         let granted = self.limits.memory_bytes;
@@ -137,13 +138,9 @@ impl Decoder {
         if self.copied > most {
             return Err(Error::limit("memory_bytes", self.copied, granted));
         }
-        let capacity = first.len() + second.len();
-        let mut joined = MutableArrayData::new(vec![&first, &second], false, capacity);
-        let extended = joined.try_extend(0, 0, first.len());
-        extended
-            .and_then(|()| joined.try_extend(1, 0, second.len()))
-            .map_err(|error| arrow_error(&error))?;
-        self.dictionaries.insert(id, make_array(joined.freeze()));
+        if let Some(joined) = concat(&parts)? {
+            self.dictionaries.insert(id, joined);
+        }
         Ok(())
     }
 

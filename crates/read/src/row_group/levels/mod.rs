@@ -297,7 +297,8 @@ impl Levels {
                 if rows.num_selected() == 0 {
                     return Ok(RowGroupStep::End);
                 }
-                if let Some(batch) = set.poll(rows.num_selected(), bytes)? {
+                let most = rows.most_rows();
+                if let Some(batch) = set.poll((rows.num_selected(), most), bytes)? {
                     return rows.put_together(&batch).map(RowGroupStep::Batch);
                 }
                 if is_over || !tests_ahead {
@@ -380,7 +381,7 @@ impl Levels {
         let Some(set) = self.sets.first_mut().filter(|_| rows_left > 0) else {
             return Ok(RowGroupStep::End);
         };
-        let batch = set.poll(rows_left, bytes)?;
+        let batch = set.poll((rows_left, usize::MAX), bytes)?;
         Ok(batch.map_or(RowGroupStep::Pending, RowGroupStep::Batch))
     }
 

@@ -61,7 +61,8 @@ impl Assembly {
     }
 
     fn assemble(&mut self) -> Result<Assembled> {
-        let mut batch = self.assembler.next_batch(self.rows_left)?;
+        let most = self.joiner.as_ref().map_or(usize::MAX, Joiner::most_rows);
+        let mut batch = self.assembler.next_batch(self.rows_left, most)?;
         if let Some(joiner) = &mut self.joiner {
             batch = joiner.join(&batch)?;
         }
