@@ -1,4 +1,4 @@
-//! Reads in a forked process, which lacks the threads of its parent.
+//! Reads and unfinished files in a forked process, which lacks the threads of its parent.
 
 #![cfg(unix)]
 #![allow(
@@ -100,9 +100,43 @@ impl Source for Slow {
     }
 }
 
+/// A child that drops, writes or finishes its copy of an unfinished file leaves that of the parent alone.
+fn unfinished_files_belong_to_the_parent() {
+    let name = format!("herringbone-fork-{}.parquet", std::process::id());
+    let path = std::env::temp_dir().join(name);
+    let ids = |rows: Range<i64>| {
+        let ids: ArrayRef = Arc::new(Int64Array::from_iter_values(rows));
+        RecordBatch::try_from_iter([("id", ids)]).unwrap()
+    };
+    let (first, second) = (ids(0..1000), ids(1000..2000));
+    // Each batch is a row group, so its bytes are in the file before the fork.
+    let options = WriteOptions::new().row_group_rows(1000).threads(1);
+    let mut writer = herringbone::create_with(&path, first.schema(), options).unwrap();
+    writer.write(&first).unwrap();
+    let mut writer = Some(writer);
+    assert!(in_child(|| {
+        drop(writer.take());
+        true
+    }));
+    assert!(in_child(|| writer.take().unwrap().finish().is_err()));
+    assert!(in_child(|| {
+        let mut writer = writer.take().unwrap();
+        let written = writer.write(&second).and_then(|()| writer.finish());
+        written.is_err()
+    }));
+    assert!(!path.exists());
+    let mut writer = writer.unwrap();
+    writer.write(&second).unwrap();
+    writer.finish().unwrap();
+    let file = ParquetFile::open(&path).unwrap();
+    assert_eq!(rows(file.read(ReadOptions::new()).unwrap()), 2000);
+    std::fs::remove_file(&path).unwrap();
+}
+
 /// One test: a fork next to other tests would copy their threads' locks.
 #[test]
-fn readers_work_after_a_fork() {
+fn readers_and_writers_work_after_a_fork() {
+    unfinished_files_belong_to_the_parent();
     let file = file();
     let options = ReadOptions::new().threads(2);
     assert_eq!(rows(file.read(options.clone()).unwrap()), ROWS);

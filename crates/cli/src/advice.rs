@@ -9,6 +9,8 @@ pub(crate) struct Advised<'a> {
     pub(crate) error: &'a Error,
     /// The option of this command that ignores checksums.
     pub(crate) ignores_checksums: Option<&'static str>,
+    /// The directory to name instead of its `_metadata` file.
+    pub(crate) directory: Option<String>,
 }
 
 impl fmt::Display for Advised<'_> {
@@ -17,14 +19,28 @@ impl fmt::Display for Advised<'_> {
     }
 }
 
-impl Advised<'_> {
+impl<'a> Advised<'a> {
+    /// Creates the text of an error about several files.
+    pub(crate) fn new(error: &'a Error) -> Self {
+        Self {
+            error,
+            ignores_checksums: None,
+            directory: None,
+        }
+    }
+
     /// Returns the error without its kind, for messages that already name the files.
     pub(crate) fn without_kind(&self) -> String {
         let error = self.error;
         let mut text = error.message().to_owned();
         let advice = error
             .remedy()
-            .and_then(|remedy| advice(remedy, error.location(), self.ignores_checksums));
+            .and_then(|remedy| match (remedy, &self.directory) {
+                (Remedy::OpenChunkFiles, Some(directory)) => Some(format!(
+                    "name the directory {directory} to read the files that `_metadata` lists"
+                )),
+                _ => advice(remedy, error.location(), self.ignores_checksums),
+            });
         if let Some(advice) = advice {
             text += &format!("; {advice}");
         }
@@ -85,6 +101,9 @@ pub(crate) fn advice(
         }
         Remedy::DecryptFirst => "`decrypt` each file, then `encrypt` the new one".into(),
         Remedy::AllowOutOfRange => "--allow-out-of-range writes it as it is".into(),
+        Remedy::UseOwnFooters => {
+            "without --use-metadata-file, files are read by their own footers".into()
+        }
         _ => return None,
     })
 }
@@ -95,8 +114,8 @@ mod tests {
 
     fn advised(error: &Error, ignores_checksums: Option<&'static str>) -> String {
         Advised {
-            error,
             ignores_checksums,
+            ..Advised::new(error)
         }
         .to_string()
     }

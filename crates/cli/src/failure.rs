@@ -63,13 +63,7 @@ impl Failure {
 
     /// Converts an error of the library about `file`.
     pub(crate) fn parquet(file: &str, error: &herringbone::Error) -> Self {
-        Self::advised(
-            file,
-            &Advised {
-                error,
-                ignores_checksums: None,
-            },
-        )
+        Self::advised(file, &Advised::new(error))
     }
 
     /// Converts an error of the library about `file`, with advice about an option that may help.

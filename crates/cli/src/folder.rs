@@ -7,7 +7,8 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use herringbone::filter::Predicate;
-use herringbone::{ErrorKind, MetadataHandle, OpenOptions, ParquetFile, SchemaOptions};
+use herringbone::source::Source;
+use herringbone::{ErrorKind, OpenOptions, ParquetFile, SchemaOptions};
 use herringbone_arrow::array::{RecordBatch, StringArray};
 use herringbone_arrow::schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use herringbone_dataset::{DataFile, Dataset, DatasetOptions, SchemaFrom};
@@ -32,7 +33,8 @@ pub(crate) const BY_NAME: &str =
 pub(crate) enum Footers {
     /// Each file has its own footer, with all its metadata.
     Own,
-    /// The `_metadata` file of the directory has the footers of some files. Others are read by their own.
+    /// The `_metadata` file of the directory has the footers of some files, which are compared with their own before rows
+    /// are read. Others are read by their own.
     Shared,
 }
 
@@ -128,11 +130,14 @@ impl Member {
         }
     }
 
-    /// Returns the footer that the `_metadata` file of the directory has for the file, if rows are to be read by it. Call
-    /// it after the file was opened.
-    pub(crate) fn known_footer(&self) -> herringbone::Result<Option<MetadataHandle>> {
+    /// Returns the file with these bytes and the footer that the `_metadata` file of the directory has for it, if rows are
+    /// to be read by it.
+    pub(crate) fn known_file(
+        &self,
+        source: &Arc<dyn Source>,
+    ) -> herringbone::Result<Option<ParquetFile>> {
         match (self.folder.footers, self.file()) {
-            (Footers::Shared, Some(file)) => self.folder.dataset.known_footer(file),
+            (Footers::Shared, Some(file)) => self.folder.dataset.known_file(file, source.clone()),
             _ => Ok(None),
         }
     }
@@ -317,6 +322,7 @@ fn open(path: &Path, reading: Reading<'_>, context: &Context) -> Result<Folder> 
     let no_columns = Arc::new(Schema::empty());
     let mut options = DatasetOptions::new().schema(SchemaFrom::Given(no_columns));
     options.filter = reading.filter.cloned();
+    options.use_metadata_file = reading.footers == Footers::Shared;
     options.files.open = OpenOptions::from(context.limits.clone());
     let failed = |error: herringbone::Error| failure(&name, &error);
     #[cfg(feature = "remote")]
@@ -371,10 +377,7 @@ fn taken(column: &str) -> Failure {
 /// Returns the failure for an error of finding files. Most messages name a path already.
 fn failure(name: &str, error: &herringbone::Error) -> Failure {
     let plain = name.trim_end_matches('/');
-    let advised = Advised {
-        error,
-        ignores_checksums: None,
-    };
+    let advised = Advised::new(error);
     // The library names its option.
     let message = advised.without_kind();
     let message = message.replace("choose `Partitioning::None` or", "choose");

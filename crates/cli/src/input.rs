@@ -12,7 +12,7 @@ use herringbone::encryption::FileDecryptionProperties;
 use herringbone::format::footer::{MAGIC, MAGIC_ENCRYPTED};
 use herringbone::modular_encryption::Decryption;
 use herringbone::source::{FileSource, Source};
-use herringbone::{ErrorKind, Limits, Location, MetadataHandle, OpenOptions, ParquetFile, Remedy};
+use herringbone::{ErrorKind, Limits, Location, OpenOptions, ParquetFile, Remedy};
 use herringbone_dataset::DataFile;
 use herringbone_inspect::repair::{Repair, RepairOptions};
 
@@ -172,10 +172,9 @@ impl Input {
             return Ok(file.clone());
         }
         let source = self.source().map_err(|error| self.unopened(&error))?;
-        let known = self.known_footer().map_err(|error| self.failure(&error))?;
-        if let Some(handle) = known {
-            let file = ParquetFile::with_metadata(source, handle);
-            return file.map_err(|error| self.failure(&error));
+        let known = self.known_file(&source);
+        if let Some(file) = known.map_err(|error| self.failure(&error))? {
+            return Ok(file);
         }
         #[cfg(feature = "remote")]
         if let Some(member) = &self.member {
@@ -192,10 +191,10 @@ impl Input {
         Ok(file)
     }
 
-    /// Returns the footer that a `_metadata` file has for the file. With keys, a file must have its own.
-    fn known_footer(&self) -> herringbone::Result<Option<MetadataHandle>> {
+    /// Returns the file with the footer that a `_metadata` file has for it. With keys, a file must have its own.
+    fn known_file(&self, source: &Arc<dyn Source>) -> herringbone::Result<Option<ParquetFile>> {
         let member = self.member.as_ref().filter(|_| self.decryption.is_none());
-        member.map_or(Ok(None), Member::known_footer)
+        member.map_or(Ok(None), |member| member.known_file(source))
     }
 
     /// Returns the file if it is at a URL.
@@ -277,6 +276,16 @@ impl Input {
         Advised {
             error,
             ignores_checksums: self.ignores_checksums,
+            directory: self.directory(),
+        }
+    }
+
+    /// Returns the directory of a `_metadata` file, whose rows are in the files of that directory.
+    fn directory(&self) -> Option<String> {
+        match self.name.rsplit_once('/') {
+            Some((above, "_metadata")) => Some(format!("{above}/")),
+            None if self.name == "_metadata" => Some(".".to_owned()),
+            _ => None,
         }
     }
 

@@ -26,8 +26,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         .unwrap_or_else(|| std::env::temp_dir().join(name));
     write(&folder)?;
 
-    // The planner lists only 2024, one of three years. It reads no footers, because `_metadata` has them.
-    let options = DatasetOptions::new().filter(col("year").eq(2024));
+    // The planner lists only 2024, one of three years. It reads no footers, because `_metadata` has them, and is up to date.
+    let options = DatasetOptions::new()
+        .filter(col("year").eq(2024))
+        .use_metadata_file(true);
     let dataset = Dataset::open(&folder, options)?;
     let listed = dataset.directories_listed();
     println!(

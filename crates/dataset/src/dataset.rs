@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use herringbone::arrow::array::RecordBatch;
 use herringbone::arrow::schema::SchemaRef;
-use herringbone::{Error, MetadataHandle, Result};
+use herringbone::source::Source;
+use herringbone::{Error, ParquetFile, Result};
 
 use crate::explain::{DatasetExplanation, explain};
-use crate::files::Files;
+use crate::files::{Files, in_file};
 use crate::listing::Listing;
 use crate::local::LocalFiles;
 use crate::options::{DatasetOptions, DatasetReadOptions};
@@ -101,9 +102,9 @@ impl Dataset {
     /// that matches contributes all files below it. Partition columns are those of the directories below a path, and for
     /// paths of files, all directories of the path.
     ///
-    /// If a directory has a `_metadata` file, it is read instead of the footers of the files that it lists. A file newer
-    /// than that, or too short for its column chunks there, is opened by its own footer. If the path is that of a
-    /// `_metadata` file, nothing is listed: the files are those that it lists. Paths that lead elsewhere are errors.
+    /// If the path is that of a `_metadata` file, nothing is listed: the files are those that it lists. Paths that lead
+    /// elsewhere are errors. The `_metadata` file of a directory is only read if the
+    /// [options](DatasetOptions::use_metadata_file) ask for it.
     ///
     /// # Errors
     /// Io if a path does not exist or cannot be listed; Argument if files have different partition columns, or if a literal
@@ -165,16 +166,23 @@ impl Dataset {
         self.0.types.batch(&[&file.partition])
     }
 
-    /// Returns the footer that a `_metadata` file has for this file of the dataset, for readers of your own. Reads nothing of
-    /// the file.
+    /// Opens a file of the dataset by the footer that a `_metadata` file has for it, for readers of your own. `source` has
+    /// the bytes of the file. Returns `None` if there is no such footer.
     ///
-    /// Returns `None` if there is no such footer, or if a local file changed since it was listed. Open a local file before
-    /// this call.
+    /// Reads nothing yet. The first read of bytes also reads the file's own footer, and fails if the two disagree.
     ///
     /// # Errors
-    /// Io if a local file does not exist anymore; errors of a `_metadata` file if it is the path of the dataset.
-    pub fn known_footer(&self, file: &DataFile) -> Result<Option<MetadataHandle>> {
-        self.0.files.footer(file)
+    /// Corrupt if `_metadata` lists a column chunk twice; Replaced if one is outside the file, or if the file has another
+    /// length than when it was listed; Unsupported if the column chunks of a row group are in several files.
+    pub fn known_file(
+        &self,
+        file: &DataFile,
+        source: Arc<dyn Source>,
+    ) -> Result<Option<ParquetFile>> {
+        self.0
+            .files
+            .known_file(file, source)
+            .map_err(|error| in_file(file.path(), error))
     }
 
     /// Returns the number of listed directories.

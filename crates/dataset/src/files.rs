@@ -10,9 +10,10 @@ use std::sync::Arc;
 use bytes::Bytes;
 use herringbone::push::FetchPolicy;
 use herringbone::source::{FileSource, Source};
-use herringbone::{Error, MetadataHandle, ParquetFile, Result};
+use herringbone::{Error, ErrorKind, MetadataHandle, ParquetFile, Remedy, Result};
 use herringbone_remote::{BoxFuture, FileKey, Identity, RemoteFile, RemoteOptions};
 
+use crate::checked::{CheckedSource, check_same};
 use crate::listing::Listing;
 use crate::local::identity;
 use crate::metadata_file::MetadataFile;
@@ -29,17 +30,14 @@ pub(crate) struct Files {
 }
 
 impl Files {
-    /// Opens the `_metadata` files of directories. Those that cannot be used are left out.
+    /// Opens the `_metadata` files of directories.
     ///
     /// # Errors
-    /// Io or Replaced if a file cannot be read.
+    /// See [`Self::open_metadata_file`].
     pub(crate) async fn open_metadata_files(&mut self, found: &[(String, DataFile)]) -> Result<()> {
         for (directory, file) in found {
-            match self.open_metadata_file(directory, file).await {
-                Ok(metadata) => self.metadata_files.push(metadata),
-                Err(error) if error.is_of_source() => return Err(error),
-                Err(_) => {}
-            }
+            let metadata = self.open_metadata_file(directory, file).await?;
+            self.metadata_files.push(metadata);
         }
         Ok(())
     }
@@ -55,52 +53,75 @@ impl Files {
     ) -> Result<MetadataFile> {
         // An encrypted file must be authentic itself.
         let mut is_encrypted = self.options.open.decryption.is_some();
+        let advised = |error: Error| match error.remedy() {
+            None if !error.is_of_source() => error.with_remedy(Remedy::UseOwnFooters),
+            _ => error,
+        };
         if !is_encrypted {
-            let opened = self.open(file).await?;
+            let opened = self.open(file).await.map_err(advised)?;
             let handle = opened.metadata_handle();
             is_encrypted = handle.metadata().encryption_algorithm().is_some();
             if !is_encrypted {
-                let metadata = MetadataFile::new(directory, file.identity.clone(), handle);
+                let metadata = MetadataFile::new(directory, handle).map_err(advised);
                 return metadata.map_err(|error| in_file(&file.path, error));
             }
         }
-        Err(Error::unsupported(format!(
+        Err(advised(Error::unsupported(format!(
             "{}: a metadata file of encrypted files",
             file.path
-        )))
+        ))))
     }
 
     /// Returns the footer that a `_metadata` file has for a file.
     ///
     /// # Errors
-    /// Errors of a `_metadata` file that the caller opened.
+    /// See [`MetadataFile::footer`].
     fn known_footer(&self, file: &DataFile) -> Result<Option<MetadataHandle>> {
-        for known in &self.metadata_files {
-            match known.footer(&file.path, &file.identity) {
-                Ok(Some(footer)) => return Ok(Some(footer)),
-                Err(error) if known.is_opened() => return Err(error),
-                // If it is damaged, the file still has its own.
-                Ok(None) | Err(_) => {}
-            }
-        }
-        Ok(None)
+        let length = file.identity.length;
+        let mut known = self.metadata_files.iter();
+        let found = known.find_map(|known| known.footer(&file.path, length).transpose());
+        found.transpose()
     }
 
-    /// Returns the footer that a `_metadata` file has for a file. Returns `None` for a local file that changed since it was
-    /// listed.
+    /// Returns the file with these bytes and the footer that a `_metadata` file has for it, if there is one.
     ///
     /// # Errors
-    /// Io if the local file does not exist anymore; errors of a `_metadata` file that the caller opened.
-    pub(crate) fn footer(&self, file: &DataFile) -> Result<Option<MetadataHandle>> {
-        let footer = match self.listing.local_path(&file.path) {
-            Some(path) => fs::metadata(path).map_err(Error::from).map(|metadata| {
-                let is_listed = identity(&metadata) == file.identity;
-                is_listed.then(|| self.known_footer(file))
-            }),
-            None => Ok(Some(self.known_footer(file))),
+    /// See [`MetadataFile::footer`]; Replaced if the length is not that of the listing.
+    pub(crate) fn known_file(
+        &self,
+        file: &DataFile,
+        source: Arc<dyn Source>,
+    ) -> Result<Option<ParquetFile>> {
+        let Some(known) = self.known_footer(file)? else {
+            return Ok(None);
         };
-        let footer = footer.and_then(|footer| footer.unwrap_or(Ok(None)));
-        footer.map_err(|error| in_file(&file.path, error))
+        let (listed, length) = (file.identity.length, source.len());
+        if listed != length {
+            return Err(Error::new(
+                ErrorKind::Replaced,
+                format!("the file had {listed} bytes when it was listed, and now it has {length}"),
+            ));
+        }
+        let source = CheckedSource::new(source, known.clone(), self.options(file).open);
+        ParquetFile::with_metadata(source, known).map(Some)
+    }
+
+    /// Returns a future that compares the footer in a `_metadata` file with the file's own, or `None` if there is no such
+    /// footer.
+    ///
+    /// # Errors
+    /// See [`MetadataFile::footer`]. The future fails with errors of opening the file, and with those of [`check_same`].
+    pub(crate) fn check(&self, file: &DataFile) -> Result<Option<BoxFuture<Result<()>>>> {
+        let Some(known) = self.known_footer(file)? else {
+            return Ok(None);
+        };
+        let object = self.listing.object(&file.path, &file.identity);
+        let (options, path) = (self.options(file), file.path.clone());
+        Ok(Some(Box::pin(async move {
+            let own = RemoteFile::open(object, options).await;
+            let same = own.and_then(|own| check_same(known.metadata(), own.metadata()));
+            same.map_err(|error| in_file(&path, error))
+        })))
     }
 
     /// Returns the options for one file. Its path may select its keys.
@@ -115,11 +136,15 @@ impl Files {
     /// Opens a file for async reads.
     pub(crate) fn open(&self, file: &DataFile) -> BoxFuture<Result<RemoteFile>> {
         let object = self.listing.object(&file.path, &file.identity);
-        let (options, path) = (self.options(file), file.path.clone());
+        let (mut options, path) = (self.options(file), file.path.clone());
         let (footer, identity) = (self.known_footer(file), file.identity.clone());
         Box::pin(async move {
             let opened = match footer.map_err(|error| in_file(&path, error))? {
-                Some(footer) => RemoteFile::with_metadata(object, identity, footer, options),
+                Some(footer) => {
+                    // The cache must have the file's own footer alone, to compare with this one.
+                    options.cache = None;
+                    RemoteFile::with_metadata(object, identity, footer, options)
+                }
                 None => RemoteFile::open(object, options).await,
             };
             opened.map_err(|error| in_file(&path, error))
@@ -132,24 +157,25 @@ impl Files {
             Some(path) => self.open_local(file, &path),
             None => block_on(self.open(file)).and_then(|remote| {
                 let handle = remote.metadata_handle().clone();
-                ParquetFile::with_metadata(ObjectSource(remote), handle)
+                let source = Arc::new(ObjectSource(remote));
+                match self.known_file(file, source.clone())? {
+                    Some(known) => Ok(known),
+                    None => ParquetFile::with_metadata(source, handle),
+                }
             }),
         };
         opened.map_err(|error| in_file(&file.path, error))
     }
 
     fn open_local(&self, file: &DataFile, path: &Path) -> Result<ParquetFile> {
-        let source = FileSource::open(path)?;
-        let identity = identity(&fs::metadata(path)?);
-        let known = match self.cached(file, &identity) {
-            Some(handle) => Some(handle),
-            None if identity == file.identity => self.known_footer(file)?,
-            None => None,
-        };
-        if let Some(handle) = known {
-            return ParquetFile::with_metadata(source, handle);
+        let source = Arc::new(FileSource::open(path)?);
+        if let Some(known) = self.known_file(file, source.clone())? {
+            return Ok(known);
         }
-        ParquetFile::from_source(source, self.options(file).open)
+        match self.cached(file, &identity(&fs::metadata(path)?)) {
+            Some(handle) => ParquetFile::with_metadata(source, handle),
+            None => ParquetFile::from_source(source, self.options(file).open),
+        }
     }
 
     /// Returns the footer of the local file with this identity from the cache.

@@ -29,6 +29,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::indexing_slicing))]
 
+mod checked;
 mod dataset;
 mod directory;
 mod explain;

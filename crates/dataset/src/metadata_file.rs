@@ -3,14 +3,16 @@
 //! Its row groups have the paths of the files with their column chunks (`file_path`), relative to the directory. If the
 //! directory is listed, these paths are only compared with those of the listed files. If `_metadata` itself is opened, they
 //! lead to files, but only to those below the directory.
+//!
+//! Nothing in a file shows that `_metadata` was written before it changed. So `checked.rs` compares its own footer, too.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use bytes::Bytes;
 use herringbone::format::footer::MAGIC;
-use herringbone::format::{FileMetadata, RowGroup};
-use herringbone::{Error, Limits, MetadataHandle, Result, is_below};
-use herringbone_remote::Identity;
+use herringbone::format::{ColumnChunk, FileMetadata};
+use herringbone::{Error, ErrorKind, Limits, MetadataHandle, Remedy, Result, is_below};
 
 /// The name of the file with the footers of a directory.
 pub(crate) const NAME: &str = "_metadata";
@@ -20,13 +22,10 @@ pub(crate) const NAME: &str = "_metadata";
 pub(crate) struct MetadataFile {
     /// The path of the directory, with a slash at its end.
     directory: String,
-    identity: Identity,
     metadata: FileMetadata,
     limits: Limits,
     /// The row groups of each file, by its path below the directory.
     row_groups: HashMap<Box<str>, Vec<usize>>,
-    /// True if the caller opened this file, not the directory. Its errors are then those of the dataset.
-    is_opened: bool,
 }
 
 impl MetadataFile {
@@ -34,11 +33,7 @@ impl MetadataFile {
     ///
     /// # Errors
     /// Corrupt if the metadata of a row group cannot be decoded.
-    pub(crate) fn new(
-        directory: &str,
-        identity: Identity,
-        handle: &MetadataHandle,
-    ) -> Result<Self> {
+    pub(crate) fn new(directory: &str, handle: &MetadataHandle) -> Result<Self> {
         let metadata = handle.metadata().clone();
         let mut row_groups: HashMap<Box<str>, Vec<usize>> = HashMap::new();
         for row_group in 0..metadata.num_row_groups() {
@@ -56,20 +51,17 @@ impl MetadataFile {
         };
         Ok(Self {
             directory: format!("{directory}{slash}"),
-            identity,
             metadata,
             limits: handle.limits().clone(),
             row_groups,
-            is_opened: false,
         })
     }
 
-    /// Returns the paths of all files below the directory, sorted. From now on, errors of this file are not ignored.
+    /// Returns the paths of all files below the directory, sorted.
     ///
     /// # Errors
     /// Corrupt if a path does not lead to a file below the directory, or if a row group does not have a path.
-    pub(crate) fn open(&mut self) -> Result<Vec<String>> {
-        self.is_opened = true;
+    pub(crate) fn paths(&self) -> Result<Vec<String>> {
         let known: usize = self.row_groups.values().map(Vec::len).sum();
         if known < self.metadata.num_row_groups() {
             return Err(Error::corrupt(
@@ -86,62 +78,61 @@ impl MetadataFile {
         Ok(paths)
     }
 
-    /// Returns true if errors of this file are those of the dataset.
-    pub(crate) fn is_opened(&self) -> bool {
-        self.is_opened
-    }
-
-    /// Returns the footer of a file. Returns `None` if it is not here, or if the file cannot be the one that it was taken
-    /// from: if it is newer than this one, or too short for its column chunks.
+    /// Returns the footer of a file of `length` bytes, or `None` if it is not here.
     ///
     /// # Errors
-    /// Corrupt if the metadata of a row group cannot be decoded; Unsupported if the caller opened this file, and the column
-    /// chunks of a row group are in several files.
-    pub(crate) fn footer(&self, path: &str, file: &Identity) -> Result<Option<MetadataHandle>> {
+    /// Corrupt if a column chunk is listed twice, or if the metadata of a row group cannot be decoded; Replaced if a column
+    /// chunk is outside the file; Unsupported if the column chunks of a row group are in several files.
+    pub(crate) fn footer(&self, path: &str, length: u64) -> Result<Option<MetadataHandle>> {
         let path = path.strip_prefix(self.directory.as_str());
         let found = path.and_then(|path| Some((path, self.row_groups.get(path)?)));
-        let is_newer = file.modified > self.identity.modified && self.identity.modified.is_some();
-        let Some((path, row_groups)) = found.filter(|_| !is_newer) else {
+        let Some((path, row_groups)) = found else {
             return Ok(None);
         };
-        let mut of_file = Vec::with_capacity(row_groups.len());
+        let (mut of_file, mut starts) = (Vec::with_capacity(row_groups.len()), HashSet::new());
         for row_group in row_groups {
             let mut row_group = self.metadata.row_group(*row_group)?;
-            let has_path = row_group
-                .columns
-                .iter()
-                .all(|it| it.file_path.as_deref() == Some(path));
-            if !has_path && self.is_opened {
-                return Err(Error::unsupported(
-                    "a row group with column chunks in several files; open the file with \
-                     `ParquetFile::with_chunk_files`",
-                ));
+            for chunk in &mut row_group.columns {
+                if chunk.file_path.take().as_deref() != Some(path) {
+                    return Err(Error::unsupported(
+                        "`_metadata` has a row group with column chunks in several files",
+                    )
+                    .with_remedy(Remedy::UseOwnFooters));
+                }
+                let bytes = bytes_of(chunk, length)?;
+                if !bytes.is_empty() && !starts.insert(bytes.start) {
+                    return Err(Error::corrupt(format!(
+                        "`_metadata` lists the column chunk at byte {} twice",
+                        bytes.start
+                    ))
+                    .with_remedy(Remedy::UseOwnFooters));
+                }
             }
-            if !has_path || end(&row_group).is_none_or(|end| end > file.length) {
-                return Ok(None);
-            }
-            row_group
-                .columns
-                .iter_mut()
-                .for_each(|it| it.file_path = None);
             row_group.ordinal = None;
             of_file.push(row_group);
         }
         let footer = self.metadata.encode_with(of_file.into_iter().map(Ok))?;
         let metadata = FileMetadata::decode(footer.into(), 0, &self.limits)?;
-        MetadataHandle::new(metadata, file.length, self.limits.clone()).map(Some)
+        MetadataHandle::new(metadata, length, self.limits.clone()).map(Some)
     }
 }
 
-/// Returns the end of the last column chunk of a row group. `None` means unknown.
-fn end(row_group: &RowGroup) -> Option<u64> {
-    let ends = row_group.columns.iter().map(|chunk| {
-        let chunk = chunk.meta_data.as_ref()?;
+/// Returns the bytes of a column chunk in its file of `length` bytes.
+///
+/// # Errors
+/// Replaced if they are not in the file.
+fn bytes_of(chunk: &ColumnChunk, length: u64) -> Result<Range<u64>> {
+    let range = chunk.meta_data.as_ref().and_then(|chunk| {
         let dictionary = chunk.dictionary_page_offset.filter(|offset| *offset > 0);
         let start = dictionary.map_or(chunk.data_page_offset, |it| it.min(chunk.data_page_offset));
-        u64::try_from(start.checked_add(chunk.total_compressed_size)?).ok()
+        let end = start.checked_add(chunk.total_compressed_size)?;
+        Some(u64::try_from(start).ok()?..u64::try_from(end).ok()?)
     });
-    ends.collect::<Option<Vec<_>>>()?.into_iter().max()
+    range.filter(|it| it.end <= length).ok_or_else(|| {
+        let message =
+            format!("a column chunk in `_metadata` is outside the file, which has {length} bytes");
+        Error::new(ErrorKind::Replaced, message).with_remedy(Remedy::UseOwnFooters)
+    })
 }
 
 /// Returns the bytes of a `_metadata` file: the footers of several files as one. Each file has its path, relative to the

@@ -31,6 +31,13 @@ pub struct DatasetOptions {
     pub partitioning: Partitioning,
     /// The limits of footers, and the keys, cache and fetch policy for all files. The cache retains 64 MiB by default.
     pub files: RemoteOptions,
+    /// True if footers in the `_metadata` file of a directory may replace those of the files that it lists.
+    ///
+    /// Files that no row is read from are then not opened: those that its statistics rule out, and all of them if only rows
+    /// are counted. Of other files, the own footer is read with the first bytes. If it disagrees, the read fails. Files
+    /// that `_metadata` does not list are read by their own footers. False by default, because `_metadata` may be older
+    /// than the files.
+    pub use_metadata_file: bool,
     /// The largest number of files and directories that may be found.
     pub max_entries: usize,
     /// The largest number of footers fetched at the same time.
@@ -103,6 +110,15 @@ impl DatasetOptions {
         }
     }
 
+    /// Selects whether the footers in the `_metadata` file of a directory may replace those of files.
+    #[must_use]
+    pub fn use_metadata_file(self, use_metadata_file: bool) -> Self {
+        Self {
+            use_metadata_file,
+            ..self
+        }
+    }
+
     /// Sets the largest number of files and directories.
     #[must_use]
     pub fn max_entries(self, max_entries: usize) -> Self {
@@ -122,6 +138,7 @@ impl Default for DatasetOptions {
             types: SchemaOptions::default(),
             partitioning: Partitioning::default(),
             files: RemoteOptions::new().cache(cache),
+            use_metadata_file: false,
             max_entries: Self::DEFAULT_MAX_ENTRIES,
             footers_at_once: Self::DEFAULT_FOOTERS_AT_ONCE,
         }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::future::ready;
 use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -47,6 +48,8 @@ struct Lane {
     ready: Option<(RecordBatch, Option<Held>)>,
     /// The number of rows returned so far.
     emitted: u64,
+    /// True if the file's own footer was compared with that in `_metadata`, or needs not be.
+    is_checked: bool,
     /// The losses not added to those of the read yet, and the work of the open file.
     progress: Progress,
 }
@@ -56,6 +59,12 @@ enum Place {
     Closed,
     Opening(BoxFuture<Result<RemoteFile>>),
     Open(Box<RecordBatchStream>),
+    /// The file's own footer is compared with that in `_metadata`, before this first result is used.
+    Checking(
+        BoxFuture<Result<()>>,
+        Box<RecordBatchStream>,
+        Option<Result<RecordBatch>>,
+    ),
     Failed(Error),
     Over,
 }
@@ -191,6 +200,7 @@ impl DatasetStream {
             place: Place::Closed,
             ready: None,
             emitted: 0,
+            is_checked: false,
             progress: Progress::default(),
         });
         self.next += 1;
@@ -241,14 +251,25 @@ impl Lane {
                     let polled = Pin::new(&mut *stream).poll_next(cx);
                     self.progress = Progress::of_stream(plan.file(self.at)?.path(), &mut stream);
                     match polled {
-                        Poll::Ready(None) => {}
-                        Poll::Ready(Some(batch)) => self.take(plan, stream, batch)?,
+                        Poll::Ready(first) if !self.is_checked => {
+                            self.is_checked = true;
+                            self.place = self.check(plan, stream, first)?;
+                        }
+                        Poll::Ready(next) => self.take(plan, stream, next)?,
                         Poll::Pending => {
                             self.place = Place::Open(stream);
                             return Poll::Pending;
                         }
                     }
                 }
+                Place::Checking(mut future, stream, first) => match future.as_mut().poll(cx) {
+                    Poll::Ready(Ok(())) => self.take(plan, stream, first)?,
+                    Poll::Ready(Err(error)) => self.place = Place::Failed(error),
+                    Poll::Pending => {
+                        self.place = Place::Checking(future, stream, first);
+                        return Poll::Pending;
+                    }
+                },
                 Place::Failed(error) if is_due || error.kind() == ErrorKind::Limit => {
                     return Poll::Ready(Err(error));
                 }
@@ -275,20 +296,39 @@ impl Lane {
         }
     }
 
-    /// Stores the next batch and its memory, or an error.
+    /// Compares the footer that the file is read by with its own, if bytes of the file were read.
+    fn check(
+        &self,
+        plan: &DatasetPlan,
+        stream: Box<RecordBatchStream>,
+        first: Option<Result<RecordBatch>>,
+    ) -> Result<Place> {
+        let has_read = self.progress.metrics.fetched.requests > 0;
+        let check = match has_read {
+            true => plan.dataset().files.check(plan.file(self.at)?)?,
+            false => None,
+        };
+        let check = check.unwrap_or_else(|| Box::pin(ready(Ok(()))));
+        Ok(Place::Checking(check, stream, first))
+    }
+
+    /// Stores the next batch and its memory, or an error. After the last batch, the place is `Over`.
     fn take(
         &mut self,
         plan: &DatasetPlan,
         stream: Box<RecordBatchStream>,
-        batch: Result<RecordBatch>,
+        next: Option<Result<RecordBatch>>,
     ) -> Result<()> {
         let bytes = |batch: &RecordBatch| batch.get_array_memory_size() as u64;
-        match batch {
-            Ok(batch) => {
+        match next {
+            Some(Ok(batch)) => {
                 self.ready = Some((batch.clone(), plan.pool.hold(bytes(&batch))));
                 self.place = Place::Open(stream);
             }
-            Err(error) => self.place = Place::Failed(in_file(plan.file(self.at)?.path(), error)),
+            Some(Err(error)) => {
+                self.place = Place::Failed(in_file(plan.file(self.at)?.path(), error));
+            }
+            None => {}
         }
         Ok(())
     }

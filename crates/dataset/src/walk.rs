@@ -63,7 +63,7 @@ pub(crate) struct Found {
     pub(crate) files: Vec<DataFile>,
     pub(crate) types: PartitionTypes,
     pub(crate) directories_listed: usize,
-    /// The directories of the caller with a `_metadata` file: the path of the directory and of the file.
+    /// The directories of the caller whose `_metadata` file is used: the path of the directory and the file.
     pub(crate) metadata_files: Vec<(String, DataFile)>,
 }
 
@@ -182,8 +182,8 @@ impl Walk<'_> {
             partition: Partition::default(),
             root,
         };
-        let mut metadata = self.files.open_metadata_file(above, &file).await?;
-        let paths = metadata.open().map_err(|error| in_file(path, error))?;
+        let metadata = self.files.open_metadata_file(above, &file).await?;
+        let paths = metadata.paths().map_err(|error| in_file(path, error))?;
         self.files.metadata_files.push(metadata);
         let mut found = Vec::with_capacity(paths.len());
         for below in paths {
@@ -260,7 +260,8 @@ impl Walk<'_> {
             )));
         }
         let (matched, path) = (above.after(&name), above.join(&name));
-        if let Some(identity) = file.as_ref().filter(|_| above.is_root && name == NAME) {
+        let is_used = self.options.use_metadata_file && above.is_root && name == NAME;
+        if let Some(identity) = file.as_ref().filter(|_| is_used) {
             let file = DataFile {
                 path: path.as_str().into(),
                 identity: identity.clone(),

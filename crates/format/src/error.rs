@@ -155,6 +155,10 @@ pub enum Remedy {
     RaiseSortMemory,
     /// Write decimals with too many digits, and times outside a day, unchanged.
     AllowOutOfRange,
+    /// Read the files of a dataset by their own footers, without those in `_metadata`.
+    UseOwnFooters,
+    /// Open the files with the column chunks, which are not in this one.
+    OpenChunkFiles,
 }
 
 impl fmt::Display for Remedy {
@@ -193,6 +197,12 @@ impl fmt::Display for Remedy {
                 "raise `sort_memory_bytes`, or sort values without dictionaries"
             }
             Self::AllowOutOfRange => "`WriteOptions::allow_out_of_range` writes it as it is",
+            Self::UseOwnFooters => {
+                "open the directory without `DatasetOptions::use_metadata_file`, or write `_metadata` again"
+            }
+            Self::OpenChunkFiles => {
+                "open it with `ParquetFile::with_chunk_files`, or all files with `herringbone-dataset`"
+            }
         })
     }
 }

@@ -27,9 +27,9 @@ impl FileMetadata {
         let chunk: ColumnChunkLayout = self.decode_chunk(row_group, leaf)?;
         if let Some(path) = &chunk.file_path {
             return Err(Error::unsupported(format!(
-                "the column chunk is in another file, `{path}`; open it with `ParquetFile::with_chunk_files`, or all files with \
-                 `herringbone-dataset`"
-            )));
+                "the column chunk is in another file, `{path}`"
+            ))
+            .with_remedy(Remedy::OpenChunkFiles));
         }
         let encrypted = chunk.encrypted_column_metadata;
         let step = self.chunk_cipher(row_group, leaf, chunk.crypto_metadata.as_ref())?;

@@ -14,6 +14,9 @@ const MAX_NAMES: usize = 10_000;
 /// A file under construction. It is written under a temporary name in its final directory. If it is dropped
 /// before it is committed, it is removed. Devices and pipes are written to directly.
 ///
+/// A forked process has a copy of the target. The file belongs to the process that created it: in others, writes and
+/// commits fail, and a drop leaves the file alone.
+///
 /// [`create`](crate::create) makes a target for a Parquet file. You can write any other file to one, too:
 ///
 /// ```
@@ -46,6 +49,22 @@ struct Names {
     temporary: PathBuf,
     path: PathBuf,
     replaces: bool,
+    /// The process that created the file.
+    process: u32,
+}
+
+impl Names {
+    /// Checks that this is the process that created the file. Bytes of another process would be written between its own.
+    fn check(&self) -> io::Result<()> {
+        let (created, here) = (self.process, process::id());
+        match created == here {
+            true => Ok(()),
+            false => Err(io::Error::other(format!(
+                "the file {} belongs to process {created}, which created it, and this is process {here}",
+                self.path.display()
+            ))),
+        }
+    }
 }
 
 impl FileTarget {
@@ -98,6 +117,7 @@ impl FileTarget {
                 temporary,
                 path,
                 replaces,
+                process: process::id(),
             }),
         };
         if let Some(metadata) = existing {
@@ -127,13 +147,14 @@ impl FileTarget {
     ///
     /// # Errors
     /// `AlreadyExists` if the target was made by [`create_new`](Self::create_new) and the name is taken; other
-    /// errors of the system. The temporary file is then removed.
+    /// errors of the system. The temporary file is then removed. `Other` in a process that did not create the target.
     pub fn commit(mut self) -> io::Result<()> {
         self.file.flush()?;
         self.sync()?;
         let Some(names) = &self.names else {
             return Ok(());
         };
+        names.check()?;
         if names.replaces {
             fs::rename(&names.temporary, &names.path)?;
             self.names = None;
@@ -185,6 +206,9 @@ fn temporary_file(path: &Path) -> io::Result<(File, PathBuf)> {
 
 impl Write for FileTarget {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(names) = &self.names {
+            names.check()?;
+        }
         self.file.write(bytes)
     }
 
@@ -195,7 +219,7 @@ impl Write for FileTarget {
 
 impl Drop for FileTarget {
     fn drop(&mut self) {
-        if let Some(names) = &self.names {
+        if let Some(names) = self.names.as_ref().filter(|it| it.check().is_ok()) {
             // Errors cannot be reported here. The name shows that the file is temporary.
             drop(fs::remove_file(&names.temporary));
         }

@@ -216,6 +216,8 @@ fn failed(folder: &Path, error: &io::Error) -> Error {
 
 /// A file without a name: it is unlinked right after its creation. If the system does not allow that, it is removed
 /// on drop.
+///
+/// A forked process may drop its copy: there is nothing to remove, and systems that need a removal do not fork.
 struct UnnamedFile(File, #[cfg(not(unix))] PathBuf);
 
 impl UnnamedFile {

@@ -136,10 +136,6 @@ fn in_python(message: &str) -> String {
             "partitioning= with names of columns",
         ),
         ("`SchemaFrom::Given`", "schema="),
-        (
-            "open it with `ParquetFile::with_chunk_files`, or all files with `herringbone-dataset`",
-            "read the directory of the file",
-        ),
     ];
     names
         .iter()
@@ -182,6 +178,7 @@ fn option_of(remedy: Remedy) -> String {
             "sort_memory_bytes= with a higher number"
         }
         Remedy::AllowOutOfRange => "allow_out_of_range=True",
+        Remedy::OpenChunkFiles => "the path of its directory",
         other => return other.to_string(),
     };
     fixed.to_owned()

@@ -54,7 +54,7 @@ def test_options_of_one_file_have_their_names_in_python(table, tmp_path):
     metadata = hb.read_metadata(tmp_path / "a.parquet")
     metadata.set_file_path("a.parquet")
     hb.write_metadata(table.schema, tmp_path / "_metadata", [metadata])
-    with pytest.raises(hb.ParquetError, match="read the directory of the file"):
+    with pytest.raises(hb.ParquetError, match="try the path of its directory"):
         hb.read_table(tmp_path / "_metadata")
     (tmp_path / "empty").mkdir()
     with pytest.raises(hb.ParquetError, match=r"\(schema=\)"):

@@ -39,6 +39,8 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
+use crate::folder::Footers;
+
 pub(crate) use choice::{Choice, Part, Sampling};
 pub(crate) use columns::Columns;
 pub(crate) use command::{command, parse};
@@ -159,6 +161,25 @@ pub(crate) struct Files {
     /// Parquet files, directories and patterns; `-` is standard input, which is read into memory
     #[arg(value_name = "FILE", required = true)]
     pub(crate) files: Vec<PathBuf>,
+}
+
+/// The choice of the footers of a directory's files.
+#[derive(Debug, Args)]
+pub(crate) struct FooterChoice {
+    /// Trust the footers in the `_metadata` file of a directory, and compare them only with those of files whose rows are
+    /// read
+    #[arg(long)]
+    use_metadata_file: bool,
+}
+
+impl FooterChoice {
+    /// Returns the footers to read rows by.
+    pub(crate) fn get(&self) -> Footers {
+        match self.use_metadata_file {
+            true => Footers::Shared,
+            false => Footers::Own,
+        }
+    }
 }
 
 /// The subcommands.

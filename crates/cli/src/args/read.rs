@@ -6,7 +6,7 @@ use herringbone::geospatial::Geospatial;
 use herringbone::schema::ByteLayout;
 
 use super::decode::Types;
-use super::{Choice, Csv, Damage, Merge, at_least_one};
+use super::{Choice, Csv, Damage, FooterChoice, Merge, at_least_one};
 
 /// The options for reading and printing rows.
 #[derive(Debug, Args)]
@@ -22,6 +22,8 @@ pub(crate) struct Read {
     pub(crate) explain: bool,
     #[command(flatten)]
     pub(crate) merge: Merge,
+    #[command(flatten)]
+    pub(crate) footers: FooterChoice,
     /// Number of rows per batch, decoded at a time
     #[arg(long, value_name = "N", default_value_t = ReadOptions::DEFAULT_BATCH_SIZE)]
     #[arg(value_parser = at_least_one)]

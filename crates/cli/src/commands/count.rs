@@ -6,7 +6,6 @@ use crate::args::Count;
 use crate::context::Context;
 use crate::describe::Object;
 use crate::failure::Result;
-use crate::folder::Footers;
 use crate::input::{self, by_table};
 use crate::output::Output;
 use crate::render::printable::{json_line, printable};
@@ -17,7 +16,7 @@ pub(crate) fn run(context: &Context, count: &Count, output: &mut Output<'_>) -> 
     let inputs = input::tables(
         &count.files.files,
         Some(&count.wanted),
-        Footers::Shared,
+        count.footers.get(),
         context,
     )?;
     let options = ReadOptions::new().projection(Projection::Paths(Vec::new()));

@@ -11,7 +11,6 @@ use crate::args::Freq;
 use crate::context::Context;
 use crate::describe::Object;
 use crate::failure::{Failure, Result};
-use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::output::Output;
 use crate::profile::{Leaf, leaves};
@@ -65,7 +64,7 @@ pub(crate) fn run(context: &Context, request: &Freq, output: &mut Output<'_>) ->
     let inputs = input::tables(
         &request.files,
         Some(&request.wanted),
-        Footers::Shared,
+        request.footers.get(),
         context,
     )?;
     let all = count(context, &inputs, request)?;

@@ -32,13 +32,11 @@ mod verify;
 pub(crate) use explain::Explained;
 pub(crate) use info::dictionary_pages;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use herringbone::ReadOptions;
 
-use crate::args::{
-    Arguments, Bloom, Chunks, Columns, Command, Files, Read, Stats, StatsBy, Wanted,
-};
+use crate::args::{Arguments, Bloom, Chunks, Columns, Command, Files, Read, Stats, StatsBy};
 use crate::context::Context;
 use crate::failure::{Failure, Result};
 use crate::folder::Footers;
@@ -50,7 +48,7 @@ use crate::rows::{self, Pick, Window};
 pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<'_>) -> Result<()> {
     let open = |files: &Files| input::all(&files.files, context);
     let tables = |files: &Files| input::tables(&files.files, None, Footers::Own, context);
-    let rows = |files: &Files, read: &Read| printed(context, &files.files, &read.choice.wanted);
+    let rows = |files: &Files, read: &Read| printed(context, files, read);
     match &arguments.command {
         Command::Browse(request) => browse::run(context, &request.file),
         Command::Info { files, json } => info::run(&tables(files)?, json.json, output),
@@ -129,8 +127,9 @@ pub(crate) fn run(context: &Context, arguments: &Arguments, output: &mut Output<
 }
 
 /// Returns the files whose rows are printed.
-fn printed(context: &Context, files: &[PathBuf], wanted: &Wanted) -> Result<Vec<Input>> {
-    input::tables(files, Some(wanted), Footers::Shared, context)
+fn printed(context: &Context, files: &Files, read: &Read) -> Result<Vec<Input>> {
+    let wanted = Some(&read.choice.wanted);
+    input::tables(&files.files, wanted, read.footers.get(), context)
 }
 
 /// Returns a single file.
@@ -158,7 +157,8 @@ fn stats(context: &Context, request: &Stats, output: &mut Output<'_>) -> Result<
             chunk_stats::run(context, &inputs, &chunks(&inputs, request)?, format, output)
         }
         StatsBy::Column => {
-            let inputs = printed(context, files, &request.wanted)?;
+            let wanted = Some(&request.wanted);
+            let inputs = input::tables(files, wanted, request.footers.get(), context)?;
             let chunks = chunks(&inputs, request)?;
             stats::run(context, &inputs, request, &chunks, output)
         }

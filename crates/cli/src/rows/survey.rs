@@ -88,11 +88,7 @@ pub(crate) fn survey(
 
 /// Returns the failure for differing files. The message already names them.
 fn differ(error: &herringbone::Error) -> Failure {
-    let advised = Advised {
-        error,
-        ignores_checksums: None,
-    };
-    Failure::Data(advised.without_kind())
+    Failure::Data(Advised::new(error).without_kind())
 }
 
 /// Checks that each requested column exists in at least one file.

@@ -223,7 +223,7 @@ fn a_column_of_paths_replaces_no_other() {
     }
 }
 
-/// `count` needs no footer but that of `_metadata`. Written files keep the metadata of the files read, so they need theirs.
+/// On request, `count` needs no footer but that of `_metadata`. Rows are read after a comparison.
 #[test]
 fn rows_are_read_by_the_footers_in_a_metadata_file() {
     let folder = Folder::new();
@@ -233,6 +233,9 @@ fn rows_are_read_by_the_footers_in_a_metadata_file() {
     fs::remove_file(&metadata).unwrap();
     let expected = herringbone(&["cat", &copied]).stdout;
     assert_eq!(expected.lines().count(), 400);
+    fs::write(&metadata, &bytes).unwrap();
+    let used = |command: &str| herringbone(&[command, "--use-metadata-file", &copied]);
+    used("cat").ok(&expected);
     let damaged = format!("{copied}/p=1");
     let file = fs::read_dir(&damaged)
         .unwrap()
@@ -240,32 +243,52 @@ fn rows_are_read_by_the_footers_in_a_metadata_file() {
         .unwrap()
         .unwrap()
         .path();
-    let mut broken = fs::read(&file).unwrap();
+    let sound = fs::read(&file).unwrap();
+    let mut broken = sound.clone();
     let end = broken.len();
     broken[end - 8..end - 4].fill(0xff);
     fs::write(&file, broken).unwrap();
-    herringbone(&["count", &copied]).fails(3, "p=1");
-    // Not older than the files.
-    fs::write(&metadata, bytes).unwrap();
-    herringbone(&["count", &copied]).ok("400\n");
-    herringbone(&["cat", &copied]).ok(&expected);
-    let all = folder.file("all.parquet");
-    for arguments in [
-        &["rewrite", &copied, &all][..],
-        &["verify", &copied],
-        &["info", &copied],
-    ] {
-        herringbone(arguments).fails(3, "p=1");
+    used("count").ok("400\n");
+    for arguments in [&["cat", "--use-metadata-file"][..], &["cat"], &["count"]] {
+        herringbone(&[arguments, &[&copied]].concat()).fails(3, "p=1");
     }
-    // A file newer than `_metadata` is read by its own footer.
-    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
-    fs::File::options()
-        .append(true)
-        .open(&file)
-        .unwrap()
-        .set_modified(later)
-        .unwrap();
-    herringbone(&["count", &copied]).fails(3, "p=1");
+    // The file of another partition, of as many rows. Its bounds differ.
+    let other = fs::read_dir(format!("{copied}/p=2")).unwrap().next();
+    fs::copy(other.unwrap().unwrap().path(), &file).unwrap();
+    herringbone(&["count", "-w", "id >= 200", &copied]).ok("300\n");
+    let advice = "without --use-metadata-file, files are read by their own footers";
+    used("cat").fails(4, advice);
+    // A `_metadata` that cannot be used.
+    fs::write(&file, sound).unwrap();
+    fs::write(&metadata, &bytes[..bytes.len() - 1]).unwrap();
+    herringbone(&["cat", &copied]).ok(&expected);
+    used("cat").fails(3, advice);
+    used("cat").fails(3, "_metadata");
+}
+
+#[test]
+fn the_directory_of_a_metadata_file_is_named() {
+    let metadata = format!("{}/_metadata", dataset("with_metadata"));
+    let advice = format!("name the directory {}/ to", dataset("with_metadata"));
+    for command in ["cat", "head", "tail", "sample", "stats"] {
+        let run = herringbone(&[command, &metadata]);
+        run.fails(3, &advice);
+        run.fails(3, "/part-0.parquet");
+    }
+    let folder = Folder::new();
+    for arguments in [
+        &["rewrite", &metadata, &folder.file("a")][..],
+        &["concat", &metadata, "-o", &folder.file("b")],
+        &[
+            "convert",
+            "--from",
+            "parquet",
+            &metadata,
+            &folder.file("c.csv"),
+        ],
+    ] {
+        herringbone(arguments).fails(3, &advice);
+    }
 }
 
 #[test]

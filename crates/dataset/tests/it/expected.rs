@@ -114,7 +114,9 @@ fn metadata_of_pyarrow_replaces_footers() {
     assert_eq!(found.len(), 6);
     let bucket: Arc<Bucket> = Bucket::new(found);
     let paths = ["d".to_owned()];
-    let options = DatasetOptions::new().schema(SchemaFrom::Union);
+    let options = DatasetOptions::new()
+        .schema(SchemaFrom::Union)
+        .use_metadata_file(true);
     let dataset = block_on(Dataset::open_async(bucket.clone(), &paths, options)).unwrap();
     assert_eq!(bucket.take_requested(), ["d/_metadata"]);
     // Row groups of 50 rows: the bounds of seven rule them out.

@@ -1,12 +1,16 @@
 //! `_metadata` files in place of the footers of the files that they list.
 
+use std::fs::File;
+use std::ops::Range;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use futures::executor::block_on;
+use herringbone::arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use herringbone::filter::col;
-use herringbone::{ErrorKind, ParquetFile, ReadOptions};
+use herringbone::source::FileSource;
+use herringbone::{ErrorKind, ParquetFile, ReadOptions, Remedy};
 use herringbone_dataset::{Dataset, DatasetOptions, SchemaFrom, metadata_file};
 
 use crate::files::{Bucket, Folder, all, batch, file, ids};
@@ -41,43 +45,84 @@ fn bucket(listed: impl Fn(i64) -> bool, damage: impl Fn(Bytes) -> Bytes) -> Arc<
     )
 }
 
-fn open(bucket: &Arc<Bucket>) -> Dataset {
-    let options = DatasetOptions::new().schema(SchemaFrom::Union);
+fn open(bucket: &Arc<Bucket>) -> herringbone::Result<Dataset> {
+    let options = DatasetOptions::new()
+        .schema(SchemaFrom::Union)
+        .use_metadata_file(true);
     block_on(Dataset::open_async(
         bucket.clone(),
         &["d".to_owned()],
         options,
     ))
-    .unwrap()
 }
 
-/// Checks the rows. Returns the requested footers.
-fn footers(bucket: &Arc<Bucket>) -> Vec<String> {
-    let dataset = open(bucket);
-    let batches = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
-    assert_eq!(ids(&batches), (0..25_000).collect::<Vec<_>>());
-    let filter = ReadOptions::new().filter(col("id").eq(12_345).and(col("p").eq(4)));
-    let mut stream = dataset.stream(filter).unwrap();
+/// Reads one row by a filter, and all rows, on threads and asynchronously. Returns the footers requested for the schema,
+/// and for the one row.
+fn footers(bucket: &Arc<Bucket>) -> (Vec<String>, Vec<String>) {
+    let dataset = open(bucket).unwrap();
+    let of_schema = bucket.take_footers();
+    let filter = ReadOptions::new().filter(col("id").eq(12_345));
+    let mut stream = dataset.stream(filter.clone()).unwrap();
     let found = block_on(stream.next_batch()).unwrap().unwrap();
     assert_eq!(ids(&[found]), [12_345]);
-    bucket.take_footers()
+    assert!(block_on(stream.next_batch()).unwrap().is_none());
+    let of_stream = bucket.take_footers();
+    let found = all(open(bucket).unwrap().read(filter).unwrap()).unwrap();
+    assert_eq!(ids(&found), [12_345]);
+    let mut of_reader = bucket.take_footers();
+    of_reader.retain(|path| !of_schema.contains(path));
+    assert_eq!(of_stream, of_reader);
+    let rows = stream_all(&dataset).unwrap();
+    assert_eq!(ids(&rows), (0..25_000).collect::<Vec<_>>());
+    let rows = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    assert_eq!(ids(&rows), (0..25_000).collect::<Vec<_>>());
+    (of_schema, of_stream)
+}
+
+fn stream_all(dataset: &Dataset) -> herringbone::Result<Vec<RecordBatch>> {
+    let mut stream = dataset.stream(ReadOptions::new())?;
+    let mut batches = Vec::new();
+    while let Some(batch) = block_on(stream.next_batch())? {
+        batches.push(batch);
+    }
+    Ok(batches)
 }
 
 #[test]
 fn ten_files_share_one_footer() {
-    assert_eq!(footers(&bucket(|_| true, |it| it)), ["d/_metadata"]);
+    // Of the file with the row, the own footer is compared.
+    let (of_schema, of_row) = footers(&bucket(|_| true, |it| it));
+    assert_eq!(of_schema, ["d/_metadata"]);
+    assert_eq!(of_row, ["d/p=4/x.parquet"]);
 }
 
 #[test]
 fn files_that_are_not_listed_have_their_own_footer() {
-    let footers = footers(&bucket(|at| at != 3, |it| it));
-    assert_eq!(footers, ["d/_metadata", "d/p=3/x.parquet"]);
+    let (of_schema, of_row) = footers(&bucket(|at| at != 3, |it| it));
+    assert_eq!(of_schema, ["d/_metadata", "d/p=3/x.parquet"]);
+    assert_eq!(of_row, ["d/p=4/x.parquet"]);
+}
+
+/// pyarrow, DuckDB and polars do not read the file either.
+#[test]
+fn the_file_is_not_used_unless_asked() {
+    let bucket = bucket(|_| true, |bytes| bytes.slice(..9));
+    let paths = ["d".to_owned()];
+    let dataset = Dataset::open_async(bucket.clone(), &paths, DatasetOptions::new());
+    let dataset = block_on(dataset).unwrap();
+    let rows = all(dataset.read(ReadOptions::new()).unwrap()).unwrap();
+    assert_eq!(ids(&rows), (0..25_000).collect::<Vec<_>>());
+    let footers = bucket.take_footers();
+    assert!(!footers.contains(&"d/_metadata".to_owned()), "{footers:?}");
 }
 
 #[test]
-fn a_damaged_file_is_not_used() {
+fn a_damaged_file_is_an_error() {
     let damage = |bytes: Bytes| bytes.slice(..bytes.len() - 1);
-    assert_eq!(footers(&bucket(|_| true, damage)).len(), 1 + 10);
+    let error = open(&bucket(|_| true, damage)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Corrupt);
+    assert_eq!(error.remedy(), Some(Remedy::UseOwnFooters));
+    assert!(error.message().contains("d/_metadata"), "{error}");
     // Paths that lead elsewhere are never looked up.
     let hostile = |bytes: Bytes| {
         let mut bytes = bytes.to_vec();
@@ -88,12 +133,71 @@ fn a_damaged_file_is_not_used() {
         }
         bytes.into()
     };
-    assert_eq!(footers(&bucket(|_| true, hostile)).len(), 1 + 10);
+    let (of_schema, _) = footers(&bucket(|_| true, hostile));
+    assert_eq!(of_schema.len(), 1 + 10);
+}
+
+/// A file whose ids are these, and has the place of the others in its `_metadata`, several times.
+fn misfit(listed: &[Range<i64>], ids: Range<i64>) -> Arc<Bucket> {
+    let listed: Vec<_> = listed
+        .iter()
+        .map(|ids| ParquetFile::from_bytes(file(&batch(ids.clone()))).unwrap())
+        .collect();
+    let listed = listed.iter().map(|file| ("a.parquet", file.metadata()));
+    let metadata = metadata_file(listed, true).unwrap();
+    Bucket::new([
+        ("d/a.parquet", file(&batch(ids))),
+        ("d/_metadata", metadata),
+    ])
 }
 
 #[test]
-fn newer_and_shorter_files_have_their_own_footer() {
-    let folder = Folder::new("newer");
+fn footers_that_disagree_are_errors() {
+    let (replaced, corrupt) = (ErrorKind::Replaced, ErrorKind::Corrupt);
+    for (listed, ids_of_file, kind, message) in [
+        (&[0..1000][..], 0..2000, replaced, "1 of its 2 row groups"),
+        (&[0..2000, 0..2000], 0..2000, corrupt, "twice"),
+        // The bytes have the same places, and `_metadata` may be newer.
+        (&[2000..4000], 3000..5000, replaced, "other statistics"),
+        (&[0..500], 0..900, replaced, "500 rows in place of 900"),
+        (&[0..2500], 0..10, replaced, "outside the file"),
+    ] {
+        let bucket = misfit(listed, ids_of_file.clone());
+        let paths = ["d".to_owned()];
+        let options = DatasetOptions::new().schema(SchemaFrom::Given(batch(0..1).schema()));
+        let plain = Dataset::open_async(bucket.clone(), &paths, options.clone());
+        let plain = block_on(plain).unwrap();
+        let expected: Vec<_> = ids_of_file.collect();
+        let rows = all(plain.read(ReadOptions::new()).unwrap()).unwrap();
+        assert_eq!(ids(&rows), expected);
+        assert_eq!(ids(&stream_all(&plain).unwrap()), expected);
+        let options = options.use_metadata_file(true);
+        let used = block_on(Dataset::open_async(bucket, &paths, options)).unwrap();
+        let of_reader = used.read(ReadOptions::new()).and_then(all);
+        for error in [of_reader.unwrap_err(), stream_all(&used).unwrap_err()] {
+            assert_eq!(error.kind(), kind, "{error}");
+            assert!(error.message().contains(message), "{error}");
+            assert!(error.message().starts_with("d/a.parquet: "), "{error}");
+            assert_eq!(error.remedy(), Some(Remedy::UseOwnFooters), "{error}");
+        }
+    }
+    // A read that selects no row compares the footers, too, because it read bytes to find that out.
+    let evens: ArrayRef = Arc::new(Int64Array::from_iter_values((0..2000).map(|at| at * 2)));
+    let evens = RecordBatch::try_from_iter([("id", evens)]).unwrap();
+    let whole = file(&evens);
+    let first = ParquetFile::from_bytes(file(&evens.slice(0, 1000))).unwrap();
+    let metadata = metadata_file([("a.parquet", first.metadata())], true).unwrap();
+    let bucket = Bucket::new([("d/a.parquet", whole), ("d/_metadata", metadata)]);
+    let dataset = open(&bucket).unwrap();
+    let filter = ReadOptions::new().filter(col("id").eq(7));
+    let mut stream = dataset.stream(filter.clone()).unwrap();
+    assert!(block_on(stream.next_batch()).is_err());
+    assert!(dataset.read(filter).and_then(all).is_err());
+}
+
+#[test]
+fn local_files_are_compared() {
+    let folder = Folder::new("misfit");
     folder.add("a.parquet", 0..2000);
     folder.add("b.parquet", 2000..4000);
     let opened = ["a.parquet", "b.parquet"].map(|name| {
@@ -102,41 +206,50 @@ fn newer_and_shorter_files_have_their_own_footer() {
     });
     let files = opened.iter().map(|(name, file)| (*name, file.metadata()));
     folder.put("_metadata", &metadata_file(files, true).unwrap());
-    let rows = || {
-        let dataset = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
-        ids(&all(dataset.read(ReadOptions::new()).unwrap()).unwrap())
+    let dataset = |is_used| {
+        let options = DatasetOptions::new().use_metadata_file(is_used);
+        Dataset::open(&folder.0, options).unwrap()
     };
-    assert_eq!(rows(), (0..4000).collect::<Vec<_>>());
-    let before = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
-    let known = |dataset: &Dataset, at: usize| {
-        let footer = dataset.known_footer(&dataset.files()[at]).unwrap();
-        footer.map(|footer| footer.metadata().num_rows())
+    let rows = |dataset: &Dataset| {
+        let batches = dataset.read(ReadOptions::new()).and_then(all);
+        batches.map(|batches| ids(&batches))
     };
-    assert_eq!(
-        (known(&before, 0), known(&before, 1)),
-        (Some(2000), Some(2000))
-    );
-    // This file has the same length and other values. It is written later.
-    folder.add("b.parquet", 3000..5000);
-    let later = SystemTime::now() + Duration::from_secs(10);
-    let b = std::fs::File::options()
-        .write(true)
-        .open(folder.0.join("b.parquet"))
-        .unwrap();
-    b.set_modified(later).unwrap();
-    assert_eq!(rows(), (0..2000).chain(3000..5000).collect::<Vec<_>>());
-    let after = Dataset::open(&folder.0, DatasetOptions::new()).unwrap();
-    for dataset in [&before, &after] {
-        assert_eq!((known(dataset, 0), known(dataset, 1)), (Some(2000), None));
+    let expected: Vec<_> = (0..4000).collect();
+    for is_used in [false, true] {
+        assert_eq!(rows(&dataset(is_used)).unwrap(), expected);
     }
-    // Shorter, with an old time.
-    folder.add("b.parquet", 0..10);
-    let b = std::fs::File::options()
+    // A reader of its own: the number of rows is known, and bytes are read after the comparison.
+    let known = |dataset: &Dataset, at: usize| {
+        let file = &dataset.files()[at];
+        let source = FileSource::open(file.path()).unwrap();
+        dataset.known_file(file, Arc::new(source)).unwrap()
+    };
+    assert!(known(&dataset(false), 0).is_none());
+    let before = dataset(true);
+    // This file has the same length and other values, and an older time.
+    folder.add("b.parquet", 3000..5000);
+    let b = File::options()
         .write(true)
         .open(folder.0.join("b.parquet"))
         .unwrap();
     b.set_modified(SystemTime::UNIX_EPOCH).unwrap();
-    assert_eq!(rows(), (0..2000).chain(0..10).collect::<Vec<_>>());
+    let after: Vec<_> = (0..2000).chain(3000..5000).collect();
+    assert_eq!(rows(&dataset(false)).unwrap(), after);
+    for dataset in [&before, &dataset(true)] {
+        assert_eq!(rows(dataset).unwrap_err().kind(), ErrorKind::Replaced);
+        for (at, is_same) in [(0, true), (1, false)] {
+            let file = known(dataset, at).unwrap();
+            assert_eq!(file.metadata().num_rows(), 2000);
+            let first = file.read(ReadOptions::new()).unwrap().next_batch();
+            assert_eq!(first.is_ok(), is_same);
+        }
+    }
+    // The listing has another length.
+    folder.add("b.parquet", 0..10);
+    let file = &before.files()[1];
+    let source = FileSource::open(file.path()).unwrap();
+    let error = before.known_file(file, Arc::new(source)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Replaced);
 }
 
 #[test]
@@ -172,11 +285,20 @@ fn an_opened_metadata_file_lists_the_files() {
     let part = DatasetOptions::new().filter(col("p").eq(4));
     assert_eq!(open_metadata(&bucket, part).unwrap().files().len(), 1);
     assert_eq!(bucket.take_listed(), [""; 0]);
-    let footers = bucket.take_footers();
-    assert!(
-        footers.iter().all(|path| path == "d/_metadata"),
-        "{footers:?}"
-    );
+    // The footers of the nine files are compared with it.
+    let mut footers = bucket.take_footers();
+    footers.retain(|path| path != "d/_metadata");
+    assert_eq!(footers.len(), 9, "{footers:?}");
+}
+
+#[test]
+fn files_of_an_opened_metadata_file_are_compared() {
+    let bucket = misfit(&[0..1000], 0..2000);
+    let dataset = open_metadata(&bucket, DatasetOptions::new()).unwrap();
+    let error = dataset.read(ReadOptions::new()).and_then(all).unwrap_err();
+    assert!(error.message().contains("1 of its 2 row groups"), "{error}");
+    let error = stream_all(&dataset).unwrap_err();
+    assert!(error.message().contains("1 of its 2 row groups"), "{error}");
 }
 
 #[test]
