@@ -11,6 +11,7 @@ mod conditions;
 mod convert;
 mod csv;
 mod described;
+mod diff;
 mod encryption;
 mod exact;
 mod folders;
