@@ -7,8 +7,8 @@ use herringbone::Projection;
 
 use super::selection::unchanged;
 use super::{
-    Columns, Destination, Files, Json, ListFormatChoice, Part, RowGroups, Sampling, Selection,
-    Wanted, help,
+    Columns, Destination, Files, Json, ListFormatChoice, Merge, Part, RowGroups, Sampling,
+    Selection, Wanted, help,
 };
 
 /// The options of `browse`.
@@ -52,6 +52,8 @@ pub(crate) struct Count {
     pub(crate) files: Files,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+    #[command(flatten)]
+    pub(crate) merge: Merge,
     /// Row groups of each file, counted from 0, e.g. `0,2-4`
     #[arg(long, value_name = "LIST")]
     pub(crate) row_groups: Option<RowGroups>,
@@ -109,6 +111,8 @@ pub(crate) struct Stats {
     #[command(flatten)]
     pub(crate) wanted: Wanted,
     #[command(flatten)]
+    pub(crate) merge: Merge,
+    #[command(flatten)]
     pub(crate) part: Part,
     #[command(flatten)]
     pub(crate) sampling: Sampling,
@@ -146,6 +150,8 @@ pub(crate) struct Freq {
     pub(crate) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) wanted: Wanted,
+    #[command(flatten)]
+    pub(crate) merge: Merge,
     #[command(flatten)]
     pub(crate) sampling: Sampling,
     /// Row groups of each file, counted from 0, e.g. `0,2-4`

@@ -6,13 +6,10 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
 
-use half::f16;
 use herringbone::WriteOptions;
-use herringbone_arrow::array::cast::AsArray as _;
-use herringbone_arrow::array::types::{Float16Type, Float32Type, Float64Type};
-use herringbone_arrow::array::{Array as _, ArrayRef, RecordBatch};
+use herringbone_arrow::array::{ArrayRef, RecordBatch};
 use herringbone_arrow::row::{OwnedRow, RowConverter, SortField};
-use herringbone_arrow::schema::{ArrowError, DataType, Field, SchemaRef};
+use herringbone_arrow::schema::{ArrowError, Field, SchemaRef};
 use herringbone_rewrite::encryption::Protection;
 use serde_json::Value;
 
@@ -25,6 +22,7 @@ use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
 use crate::output::Output;
+use crate::profile::one_per_number;
 use crate::render::plural::counted;
 use crate::render::printable::json_line;
 use crate::render::value;
@@ -52,6 +50,7 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let choice = &split.rewriting.choice;
     let options = split.rewriting.read_options();
     let mut request = Request::new(&inputs, options, choice, split.merge.choice())?;
+    request.is_written = true;
     let window = Window::of(&choice.part);
     request.choose_int96_unit(&inputs, window)?;
     let Some((schema, _)) = survey(&inputs, &mut request)? else {
@@ -372,27 +371,14 @@ impl Iterator for Cutter<'_> {
     }
 }
 
-/// Returns the values of a column. Equal floats in the order of rows are the same here: both zeros, and all NaNs.
+/// Returns the values of a column. Both zeros are one value here, and so are all NaNs.
 fn values(batch: &RecordBatch, at: usize) -> Result<ArrayRef> {
     let missing = || Failure::Data("a column is missing in a batch".into());
-    let column = batch.columns().get(at).ok_or_else(missing)?;
-    macro_rules! floats {
-        ($type:ident, $native:ident) => {{
-            let same = |value: $native| match value {
-                value if value.is_nan() => $native::NAN,
-                value if value == $native::default() => $native::default(),
-                value => value,
-            };
-            let values = column.as_primitive::<$type>();
-            Arc::new(values.unary::<_, $type>(same)) as ArrayRef
-        }};
-    }
-    Ok(match column.data_type() {
-        DataType::Float16 => floats!(Float16Type, f16),
-        DataType::Float32 => floats!(Float32Type, f32),
-        DataType::Float64 => floats!(Float64Type, f64),
-        _ => column.clone(),
-    })
+    batch
+        .columns()
+        .get(at)
+        .map(one_per_number)
+        .ok_or_else(missing)
 }
 
 /// The value of a part, in JSON and as text. A null has no text.
