@@ -315,7 +315,7 @@ fn all_columns_of_directories_are_compared() {
     assert_eq!((run.code, counts(&run)), (1, [0, 0, 0]), "{}", run.stderr);
 }
 
-/// DuckDB groups them as one value, too.
+/// DuckDB groups them as one value.
 #[test]
 fn both_zeros_are_one_value_of_summaries() {
     let folder = Folder::new();
