@@ -82,6 +82,9 @@ pub(crate) struct Report {
     /// Leave values of the file out: bounds, and values in the findings of `verify`
     #[arg(long)]
     pub(crate) no_values: bool,
+    /// Allow the page to contain values of encrypted columns, in plaintext
+    #[arg(long, conflicts_with = "no_values")]
+    pub(crate) plaintext_values: bool,
 }
 
 impl Report {
