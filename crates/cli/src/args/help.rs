@@ -230,7 +230,8 @@ the metadata, as `rewrite` does. The other options are those of `concat`. With -
 are sorted by the column first, and a file is written for each of its values. Characters of a
 value that mean something in paths become %2F and the like. A null becomes
 __HIVE_DEFAULT_PARTITION__. If the path names the column too, as in city={city}, the files do
-not contain it: readers take it from the path. Folders are created.
+not contain it: readers take it from the path. Folders are created. Parts get their names once
+all of them are complete, so a failure leaves none.
 --json prints a line for each file: file, value, num_rows.
 
 Examples:

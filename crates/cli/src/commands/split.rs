@@ -1,7 +1,6 @@
 //! `split`: rows in several files.
 
 use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice;
 use std::sync::Arc;
@@ -17,11 +16,13 @@ use crate::args::{Split, SplitBy};
 use crate::carry_over;
 use crate::context::Context;
 use crate::describe::Object;
+use crate::encryption::encrypted_leaves;
 use crate::failure::{Failure, Result};
 use crate::folder::Footers;
 use crate::input::{self, Input};
 use crate::load::{Rows, Work};
 use crate::output::Output;
+use crate::parts::Parts;
 use crate::profile::one_per_number;
 use crate::render::plural::counted;
 use crate::render::printable::json_line;
@@ -31,7 +32,6 @@ use crate::rows::{
     windowed,
 };
 use crate::save;
-use crate::target::Target;
 use crate::url::name_of;
 
 /// The name of a folder for nulls, as in Hive.
@@ -60,6 +60,9 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
     let shape = Shape::new(request.columns, &schema)?;
     let unsorted = schema_of_sorted(shape.schema(), request.sort);
     let origins = shape.renamed();
+    if let (SplitBy::Column(column), false) = (&by, split.plaintext_names) {
+        check_names(&inputs, shape.path_of(column).unwrap_or_default())?;
+    }
     let sort = match &by {
         SplitBy::Column(column) => Some(choice.sort.after(column)),
         SplitBy::Rows(_) | SplitBy::Bytes(_) => None,
@@ -90,24 +93,45 @@ pub(crate) fn run(context: &Context, split: &Split, output: &mut Output<'_>) -> 
         let message = "the key material of the file is in a file next to it, and cannot be split";
         return Err(Failure::Usage(message.into()));
     }
+    let parts = Parts::new(inputs.iter().filter_map(Input::path));
     write(
         context,
-        (split, &pattern),
+        (split, &pattern, parts),
         (&schema, &options),
         cutter,
         output,
     )
 }
 
+/// Checks that a column whose values become names is not encrypted.
+///
+/// # Errors
+/// Data if it is.
+fn check_names(inputs: &[Input], path: &[String]) -> Result<()> {
+    for input in inputs {
+        let leaves = encrypted_leaves(&input.open()?).map_err(|error| input.failure(&error))?;
+        if !path.is_empty() && leaves.iter().any(|leaf| leaf.starts_with(path)) {
+            return Err(Failure::Data(format!(
+                "{}: the column `{}` is encrypted, but the names of the parts would have its values in plaintext; \
+                 --plaintext-names allows that",
+                input.name,
+                path.join(".")
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Writes the parts, and reports them.
 fn write(
     context: &Context,
-    (split, pattern): (&Split, &Pattern),
+    (split, pattern, mut files): (&Split, &Pattern, Parts),
     (schema, options): (&SchemaRef, &WriteOptions),
     mut cutter: Cutter<'_>,
     output: &mut Output<'_>,
 ) -> Result<()> {
     let (mut parts, mut paths) = (0_u64, HashSet::new());
+    let mut lines = Vec::new();
     while let Some(part) = cutter.start()? {
         let before = cutter.rows_taken;
         let (value, name) = part.map_or_else(|| (None, format!("{parts:05}")), Part::named);
@@ -118,23 +142,24 @@ fn write(
                 name_of(&destination.path)
             )));
         }
-        create_folder(&destination.path)?;
-        Target::check(&destination)?;
+        let target = files.start(&destination)?;
         let rows = Rows {
             schema: schema.clone(),
             batches: Box::new(&mut cutter),
             work: Work::Unknown,
         };
-        save::parquet(context, &destination, options.clone(), rows)?;
+        save::parquet_to(context, (&destination, target), options.clone(), rows)?;
         parts += 1;
         if split.json.json {
             let object = Object::new()
                 .with("file", name_of(&destination.path))
                 .some("value", value)
                 .with("num_rows", cutter.rows_taken - before);
-            output.line(&json_line(&object.into()))?;
+            lines.push(json_line(&object.into()));
         }
     }
+    files.publish()?;
+    lines.iter().try_for_each(|line| output.line(line))?;
     if !split.json.json {
         context.note(&format!(
             "{} in {}",
@@ -143,14 +168,6 @@ fn write(
         ));
     }
     Ok(())
-}
-
-fn create_folder(path: &Path) -> Result<()> {
-    let Some(folder) = path.parent().filter(|it| !it.as_os_str().is_empty()) else {
-        return Ok(());
-    };
-    fs::create_dir_all(folder)
-        .map_err(|error| Failure::System(format!("{}: {error}", folder.display())))
 }
 
 /// Returns a schema without a column.

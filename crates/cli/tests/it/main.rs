@@ -25,6 +25,7 @@ mod interrupt;
 mod jobs;
 mod names;
 mod on_error;
+mod parts;
 #[cfg(feature = "remote")]
 mod remote;
 mod repair;
